@@ -715,6 +715,14 @@ fn conditions_have_their_reasons() {
     held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);
     held("lookup", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Gather))"]);
     assert_eq!(text("hostile").len(), 3);
+
+    let (_, model) = conditional().into_iter().find(|(of, _)| *of == "window").unwrap();
+    let mut options = InferOptions::default();
+    options.assume.conditions.push("h % 4 == 0".to_owned());
+    let contract = model.contract(&options).unwrap();
+    let texts: Vec<_> = contract.conditions().iter().map(|of| &*of.text).collect();
+    assert_eq!(texts, ["h >= 0", "h % 4 == 0", "h//2 - 2 >= 0"]);
+    assert_eq!(contract.parameters().count(), 0);
 }
 
 /// The models in a folder and the folders within.

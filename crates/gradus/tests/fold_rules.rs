@@ -447,15 +447,77 @@ fn assumed_sizes_make_shapes_constants_and_are_listed() {
     let mut options = FoldOptions::default();
     let plain = model.fold(&options).unwrap();
     assert!(plain.report.nodes().1 > 1, "{:?}", plain.report.operators);
-    options.ranges.nonempty = true;
+    options.assume.nonempty = true;
     let folded = model.fold(&options).unwrap();
     assert_eq!(folded.report.nodes().1, 1, "{:?}", folded.report.operators);
     let texts: Vec<_> = folded.report.assumptions.iter().map(|assumed| &*assumed.text).collect();
     assert!(texts.contains(&"each size of an input is at least 1"), "{texts:?}");
-    options.ranges.nonempty = false;
-    options.ranges.named.insert("n".to_owned(), (1, Some(64)));
+    options.assume.nonempty = false;
+    options.assume.ranges.insert("n".to_owned(), (1, Some(64)));
     assert_eq!(model.fold(&options).unwrap().report.nodes().1, 1);
-    options.ranges.named.insert("n".to_owned(), (3, Some(2)));
+    options.assume.ranges.insert("n".to_owned(), (3, Some(2)));
     let error = model.fold(&options).unwrap_err().to_string();
     assert_eq!(error, "range of dimension \"n\" is 3 to 2, expected increasing numbers of at least 0");
+}
+
+/// The type of a value of a model of sizes, by assumptions.
+fn typed_by(conditions: &[&str]) -> Result<String, String> {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "h", "q", ""])
+        .input("z", DType::F32, &["n", "1", "r", "4"])
+        .node("Add", &["x", "z"], &["y"])
+        .ints("steps", &[2])
+        .ints("axis", &[1])
+        .ints("zero", &[0])
+        .ints("end", &[i64::MAX])
+        .node("Slice", &["y", "zero", "end", "axis", "steps"], &["t"])
+        .output("t", DType::F32, &["", "", "", ""])
+        .model();
+    let mut options = InferOptions::default();
+    options.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
+    options.dims.insert("n".to_owned(), 3);
+    let inference = model.infer(&options).map_err(|error| error.to_string())?;
+    let texts: Vec<_> = inference.assumptions().iter().map(|assumed| &*assumed.text).collect();
+    assert!(conditions.iter().all(|text| *text == "n == 3" || texts.contains(text)), "{texts:?}");
+    // What folding makes of it holds for all sizes that meet the conditions.
+    let mut fold = FoldOptions::default();
+    fold.assume.conditions.clone_from(&options.assume.conditions);
+    fold.dims.clone_from(&options.dims);
+    let folded = model.edited(&model.fold(&fold).unwrap().edit).unwrap();
+    let verified = model.verify(&folded, &options, 5, 1).unwrap();
+    assert!(verified.bindings > 0 || !conditions.contains(&"q == r"), "{conditions:?}");
+    Ok(inference.describe(inference.fact(model.value("t").unwrap())))
+}
+
+#[test]
+fn assumed_conditions_simplify_shapes() {
+    let rows: [(&[&str], Result<&str, &str>); 13] = [
+        (&[], Ok("float32[3, (h + 1)//2, broadcast(q, r), 4]")),
+        (&["h % 32 == 0"], Ok("float32[3, h//2, broadcast(q, r), 4]")),
+        (&["(h + 1) % 4 == 0"], Ok("float32[3, 2*((h + 1)//4), broadcast(q, r), 4]")),
+        (&["q == r", "x_3 = 4"], Ok("float32[3, (h + 1)//2, r, 4]")),
+        (&["q == r", "r % 2 == 0"], Ok("float32[3, (h + 1)//2, r, 4]")),
+        (&["h <= q", "q == r"], Ok("float32[3, (h + 1)//2, r, 4]")),
+        (&["q > 1", "r > 1"], Ok("float32[3, (h + 1)//2, q, 4]")),
+        (&["n == 3"], Ok("float32[3, (h + 1)//2, broadcast(q, r), 4]")),
+        (&["n == 4"], Err("assumption \"n == 4\" holds for no sizes, as it says 3 == 4")),
+        (&["h < h"], Err("assumption \"h < h\" holds for no sizes, as it says h <= h - 1")),
+        (
+            &["h*q <= 8"],
+            Err(
+                "assumption \"h*q <= 8\" is about products of sizes, expected a size that stands alone, as in \"a <= 2*b\"",
+            ),
+        ),
+        (
+            &["h"],
+            Err(
+                "condition is \"h\", expected two expressions with ==, <=, >=, < or > between them, as \"h % 32 == 0\"",
+            ),
+        ),
+        (&["k >= 1"], Err("unknown dimension \"k\"; known: \"h\", \"n\", \"q\", \"r\", \"x_3\"")),
+    ];
+    for (conditions, wanted) in rows {
+        let found = typed_by(conditions);
+        assert_eq!(found.as_deref().map_err(String::as_str), wanted, "{conditions:?}");
+    }
 }

@@ -12,7 +12,7 @@ use gradus::conversion::{ConvertOptions, Converted};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact, SizeRanges};
+use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
 use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -29,16 +29,22 @@ use crate::tensor::{from_python, value_from_python, value_to_python};
 const BINDINGS: usize = 5;
 const SEED: u64 = 1;
 
-/// Options of inference: symbols that are numbers, inputs, and ranges of symbols.
+/// What is assumed of sizes: ranges of symbols, whether none is empty, and conditions.
+type GivenAssumptions = (BTreeMap<String, (i64, Option<i64>)>, bool, Vec<String>);
+
+fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumptions {
+    SizeAssumptions { ranges, conditions, nonempty }
+}
+
+/// Options of inference: symbols that are numbers, inputs, and what is assumed of sizes.
 fn infer_options(
     dims: &Bound<'_, PyDict>,
     inputs: HashMap<String, InputFact>,
-    ranges: BTreeMap<String, (i64, Option<i64>)>,
-    nonempty: bool,
+    assumed: GivenAssumptions,
 ) -> PyResult<InferOptions> {
     let mut options = InferOptions::default();
     (options.dims, options.inputs) = (numbers(Some(dims))?, inputs);
-    options.ranges = SizeRanges { named: ranges, nonempty };
+    options.assume = assumptions(assumed);
     Ok(options)
 }
 
@@ -290,12 +296,11 @@ impl Model {
         shapes: &Bound<'py, PyDict>,
         values: &Bound<'py, PyDict>,
         ignore_declared: bool,
-        ranges: BTreeMap<String, (i64, Option<i64>)>,
-        nonempty: bool,
+        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
         let inputs = self.given_inputs(shapes, values)?;
-        let mut options = infer_options(dims, inputs, ranges, nonempty)?;
+        let mut options = infer_options(dims, inputs, assumed)?;
         options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
         let model = self.within(&limits)?;
@@ -336,11 +341,10 @@ impl Model {
         shapes: &Bound<'py, PyDict>,
         fit: Option<u128>,
         depth: usize,
-        ranges: BTreeMap<String, (i64, Option<i64>)>,
-        nonempty: bool,
+        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = infer_options(dims, given_shapes(shapes)?, ranges, nonempty)?;
+        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
         let graph = self.model.graph();
         let model = self.within(&limits)?;
         let found = engine(py, || {
@@ -360,11 +364,10 @@ impl Model {
         name: &str,
         dims: &Bound<'_, PyDict>,
         shapes: &Bound<'_, PyDict>,
-        ranges: BTreeMap<String, (i64, Option<i64>)>,
-        nonempty: bool,
+        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<String> {
-        let options = infer_options(dims, given_shapes(shapes)?, ranges, nonempty)?;
+        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
         let model = self.within(&limits)?;
         Ok(engine(py, || gradus_report::report(&model, name, &options)).or_raise()?.html)
     }
@@ -378,12 +381,11 @@ impl Model {
         name: &str,
         dims: &Bound<'_, PyDict>,
         shapes: &Bound<'_, PyDict>,
-        ranges: BTreeMap<String, (i64, Option<i64>)>,
-        nonempty: bool,
+        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<String> {
         let language: Language = language.parse().or_raise()?;
-        let options = infer_options(dims, given_shapes(shapes)?, ranges, nonempty)?;
+        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
         let model = self.within(&limits)?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
     }
@@ -401,12 +403,11 @@ impl Model {
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
-        ranges: BTreeMap<String, (i64, Option<i64>)>,
-        nonempty: bool,
+        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
-        options.ranges = SizeRanges { named: ranges, nonempty };
+        options.assume = assumptions(assumed);
         options.rules = RuleSet::of(level.parse().or_raise()?);
         for name in &rules {
             options.rules = options.rules.with(name).or_raise()?;
@@ -425,7 +426,7 @@ impl Model {
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
             given.dims.clone_from(&options.dims);
-            given.ranges.clone_from(&options.ranges);
+            given.assume.clone_from(&options.assume);
             given.inputs.clone_from(&options.inputs);
             let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
             let measures = options.rules.may_change_floats();

@@ -133,7 +133,7 @@ fn counts(graph: &Graph, cost: &Cost) -> [usize; 3] {
 fn folded(model: &Model, options: &InferOptions) -> Result<FoldReport> {
     let mut fold = FoldOptions::default();
     fold.dims.clone_from(&options.dims);
-    fold.ranges.clone_from(&options.ranges);
+    fold.assume.clone_from(&options.assume);
     fold.inputs.clone_from(&options.inputs);
     Ok(model.fold(&fold)?.report)
 }

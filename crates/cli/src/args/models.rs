@@ -170,6 +170,10 @@ pub(crate) struct SizeArgs {
     #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
     pub(crate) ranges: Vec<String>,
 
+    /// Assume a condition on sizes of inputs: `--assume 'h % 32 == 0'`, `--assume a=b`.
+    #[arg(long = "assume", value_name = "CONDITION")]
+    pub(crate) conditions: Vec<String>,
+
     /// Assume that each size of an input is at least 1.
     #[arg(long)]
     pub(crate) nonempty: bool,

@@ -82,7 +82,7 @@ pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
     let mut options = InferOptions::default();
     let (sweep, dims) = sweep::taken(&args.dims)?;
     options.dims = given::dims(&dims)?;
-    options.ranges = given::ranges(&args.sizes)?;
+    options.assume = given::assumptions(&args.sizes)?;
     options.inputs = given::shapes(&args.input_shapes)?;
     if sweep.is_some() && args.fit.is_some() {
         return Err(Error::new(Kind::Usage, "--fit finds one size, but --dim gives a range of sizes").into());

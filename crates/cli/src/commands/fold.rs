@@ -114,7 +114,7 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
         options.rules = options.rules.without(name)?;
     }
     options.dims = given::dims(&args.dims)?;
-    options.ranges = given::ranges(&args.sizes)?;
+    options.assume = given::assumptions(&args.sizes)?;
     options.inputs = given::shapes(&args.input_shapes)?;
     options.max_constant = args.max_constant;
     options.declare = !args.no_declare;
@@ -136,7 +136,7 @@ fn one(
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let mut given = InferOptions::default();
     given.dims.clone_from(&options.dims);
-    given.ranges.clone_from(&options.ranges);
+    given.assume.clone_from(&options.assume);
     given.inputs.clone_from(&options.inputs);
     let mut checks = Checks::default();
     if args.verify {

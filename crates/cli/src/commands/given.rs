@@ -1,13 +1,13 @@
 //! Arguments about models: `--dim` and `--input-shape` for their inputs, `--output` for their
 //! files.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
-use gradus::infer::{InputFact, SizeRanges};
+use gradus::infer::{InputFact, SizeAssumptions};
 use gradus::{Error, Kind, Result};
 
 use super::fleet::FleetModel;
@@ -79,14 +79,14 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
     Ok(dims)
 }
 
-/// Bounds of sizes, from `NAME=NUMBER` and `NAME=FIRST..LAST`.
-pub(super) fn ranges(given: &SizeArgs) -> Result<SizeRanges> {
-    let mut ranges = SizeRanges { nonempty: given.nonempty, ..SizeRanges::default() };
+/// What is assumed of sizes: bounds from `NAME=NUMBER` and `NAME=FIRST..LAST`, and conditions.
+pub(super) fn assumptions(given: &SizeArgs) -> Result<SizeAssumptions> {
+    let mut ranges = BTreeMap::new();
     for least in &given.least {
         let pair = least.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
         let (name, least) =
             pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--min", least, "NAME=NUMBER"))?;
-        ranges.named.insert(name.to_owned(), (least, None));
+        ranges.insert(name.to_owned(), (least, None));
     }
     for range in &given.ranges {
         let pair = range.split_once('=').and_then(|(name, range)| {
@@ -95,9 +95,9 @@ pub(super) fn ranges(given: &SizeArgs) -> Result<SizeRanges> {
         });
         let (name, range) =
             pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--range", range, "NAME=FIRST..LAST"))?;
-        ranges.named.insert(name.to_owned(), range);
+        ranges.insert(name.to_owned(), range);
     }
-    Ok(ranges)
+    Ok(SizeAssumptions { ranges, conditions: given.conditions.clone(), nonempty: given.nonempty })
 }
 
 /// Shapes of inputs, from `NAME=DIM,…`.

@@ -15,7 +15,8 @@ const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
 
 impl Model {
     /// Values for all inputs, those that are given among them, under a random binding of the
-    /// dimensions: floats of -1 to 1 or extreme ones, integers 0 and 1.
+    /// dimensions: floats of -1 to 1 or extreme ones, integers 0 and 1. Nothing if the binding does
+    /// not meet what is assumed.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the type of an input is not known.
@@ -24,9 +25,9 @@ impl Model {
         given: &InferOptions,
         random: &mut fastrand::Rng,
         (round, tried): (usize, usize),
-    ) -> Result<Inputs> {
+    ) -> Result<Option<Inputs>> {
         // The sizes of the first round of `binding` are for shapes alone.
-        let options = binding(self.graph(), given, random, (round + 1, tried));
+        let Some(options) = binding(self.graph(), given, random, (round + 1, tried)) else { return Ok(None) };
         let inference = self.infer(&options)?;
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
@@ -45,7 +46,7 @@ impl Model {
                 })?;
             Ok((info.name.to_string(), tensor(dtype, shape, random, round % 3 == 2)?))
         };
-        ids.map(value).collect()
+        ids.map(value).collect::<Result<_>>().map(Some)
     }
 }
 

@@ -130,6 +130,7 @@ impl Model {
         for round in 0..options.runs {
             for tried in 0..MOST_TRIES {
                 let inputs = self.random_inputs(&options.given, &mut random, (round, tried))?;
+                let Some(inputs) = inputs else { continue };
                 let before = match run(&first, &inputs) {
                     Ok(outputs) => outputs,
                     Err(error) => {

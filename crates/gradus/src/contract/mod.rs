@@ -310,7 +310,8 @@ fn inputs(graph: &Graph, inference: &Inference, names: &mut Names) -> Vec<Contra
     let open = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
     let found = open.filter_map(|&id| {
         let tensor = inference.fact(id).as_tensor()?;
-        let shape = tensor.dims.as_ref()?.to_vec();
+        let of_symbols = |&dim| inference.symbols().without_assumption(dim);
+        let shape: Vec<_> = tensor.dims.as_ref()?.iter().map(of_symbols).collect();
         if shape.is_empty() {
             return None;
         }

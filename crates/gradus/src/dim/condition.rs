@@ -113,4 +113,17 @@ impl Symbols {
             Relation::Broadcast => left == Dim::ONE || right == Dim::ONE,
         }
     }
+
+    /// Returns true if a condition holds for no sizes. False also where that is not decided.
+    pub(crate) fn never_holds(&mut self, condition: &Condition) -> bool {
+        let Some(apart) = self.subtract(condition.left, condition.right) else { return false };
+        let (above, below) =
+            (self.at_least(apart, 1), self.bounds(apart).upper().is_some_and(|most| most < 0));
+        match condition.relation {
+            Relation::AtLeast => below,
+            Relation::AtMost => above,
+            Relation::Equal => above || below,
+            Relation::Broadcast => false,
+        }
+    }
 }

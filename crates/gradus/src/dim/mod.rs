@@ -15,6 +15,7 @@
 //! The rules for names and operators are those of ONNX's symbolic shapes: `//` and `%` round toward
 //! negative infinity, as Python's do.
 
+mod assumed;
 mod atoms;
 mod bounds;
 mod combination;
@@ -27,7 +28,7 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use bounds::Bounds;
@@ -130,8 +131,14 @@ enum DimOperation {
 pub struct Symbols {
     named: Vec<Symbol>,
     names: HashMap<Arc<str>, u32>,
-    /// Names that stand for known numbers.
-    fixed: HashMap<Arc<str>, i64>,
+    /// Names that stand for a number, or for an expression to which they are assumed to be equal.
+    fixed: HashMap<Arc<str>, Dim>,
+    /// Symbols of assumptions about axes of inputs that have no name of their own.
+    awaited: HashSet<Arc<str>>,
+    /// Symbols that are assumed to be expressions of themselves, by these.
+    stands: HashMap<Dim, Dim>,
+    /// Atoms that are a name divided by a number, by assumption.
+    parts: HashMap<AtomId, (Arc<str>, i64)>,
     /// Bounds of the sizes of inputs, by name, and of all.
     ranges: HashMap<Arc<str>, Bounds>,
     all_sizes: Option<Bounds>,
@@ -152,7 +159,7 @@ pub struct Symbols {
 impl Symbols {
     /// Lets a name stand for a known number from now on.
     pub fn fix(&mut self, name: &str, value: i64) {
-        self.fixed.insert(name.into(), value);
+        self.fixed.insert(name.into(), Dim::Known(value));
     }
 
     /// Bounds the size of inputs that has a name, or all sizes, before they have symbols.
@@ -168,7 +175,7 @@ impl Symbols {
     /// The symbol of that name; made a dimension of an input if it is new.
     pub fn named(&mut self, name: &str) -> Dim {
         match (self.fixed.get(name), self.names.get(name)) {
-            (Some(&value), _) => Dim::Known(value),
+            (Some(&dim), _) => dim,
             (None, Some(&index)) => self.symbol_dim(index),
             (None, None) => self.make(name, Origin::Input, Bounds::SIZE),
         }
@@ -200,6 +207,9 @@ impl Symbols {
         let hint: String = hint.trim_start_matches('/').chars().map(plain).collect();
         let hint =
             if hint.starts_with(|c: char| c.is_ascii_alphabetic()) { hint } else { format!("d{hint}") };
+        if origin == Origin::Input && self.awaited.remove(hint.as_str()) {
+            return self.named(&hint);
+        }
         let mut name = hint.clone();
         let mut count = self.named.len();
         while self.names.contains_key(name.as_str()) {
@@ -208,7 +218,7 @@ impl Symbols {
         }
         // An axis of an input that has no name of its own is fixed by the name that it would get.
         match self.fixed.get(name.as_str()) {
-            Some(&value) if origin == Origin::Input => Dim::Known(value),
+            Some(&dim) if origin == Origin::Input => dim,
             _ => self.make(&name, origin, bounds),
         }
     }

@@ -290,3 +290,46 @@ fn a_sum_whose_parts_are_too_large_reads_back() {
     let dim = symbols.parse(&text).unwrap();
     assert_eq!(symbols.print(dim).to_string(), text);
 }
+
+type Meet = fn(&mut [i64; 4]);
+
+/// Conditions, and the values for which they hold that are next to some.
+const ASSUMED: [(&str, Meet); 8] = [
+    ("a % 6 == 0", |values| values[0] -= values[0] % 6),
+    ("a == b", |values| values[0] = values[1]),
+    ("a <= b", |values| values[0] = values[0].min(values[1])),
+    ("seq > a + 1", |values| values[2] = values[2].max(values[0] + 2)),
+    ("(a + 2) % 4 == 0", |values| values[0] = values[0] / 4 * 4 + 2),
+    ("2*b <= 7", |values| values[1] %= 4),
+    ("3*b = a", |values| values[0] = 3 * values[1]),
+    ("a*b == seq", |values| values[2] = values[0] * values[1]),
+];
+
+proptest! {
+    #[test]
+    fn expressions_are_right_wherever_an_assumption_holds(
+        tree in tree(), values in prop::array::uniform4(0i64..40), which in 0..ASSUMED.len(), part in 2i64..9,
+    ) {
+        let mut values = values;
+        values[3] -= values[3] % part;
+        let mut symbols = Symbols::default();
+        let (text, meet) = ASSUMED[which];
+        meet(&mut values);
+        for text in [text, &format!("'h w' % {part} == 0")] {
+            let condition = symbols.parse_condition(text).unwrap();
+            prop_assert!(!symbols.never_holds(&condition));
+            prop_assert!(symbols.assume(&condition).is_some());
+            let again = symbols.parse_condition(text).unwrap();
+            prop_assert!(symbols.always_holds(&again), "{text}");
+        }
+        let Some(dim) = tree.build(&mut symbols) else { return Ok(()) };
+        let value_of = |name: &str| NAMES.iter().position(|known| *known == name).map(|index| values[index]);
+        if let (Some(wanted), Some(got)) = (tree.evaluate(&values), symbols.evaluate(dim, &value_of)) {
+            prop_assert_eq!(wanted, i128::from(got), "{} by {}", symbols.print(dim), text);
+        }
+        let printed = symbols.print(dim).to_string();
+        if let Ok(read) = symbols.parse(&printed) {
+            prop_assert_eq!(read, dim, "{}", printed);
+        }
+    }
+}

@@ -77,17 +77,25 @@ impl fmt::Display for Printed<'_> {
                 (false, false) => f.write_str(" + ")?,
             }
             first = false;
-            let size = term.coefficient.unsigned_abs();
-            let alone = size == 1 && term.factors.len() == 1;
+            let mut size = term.coefficient.unsigned_abs();
+            let factors: Vec<_> =
+                term.factors.iter().map(|&atom| (atom, self.part(atom, &mut size))).collect();
+            let alone = size == 1 && factors.len() == 1;
             if size != 1 {
                 write!(f, "{size}*")?;
             }
-            for (i, atom) in term.factors.iter().enumerate() {
+            for (i, (atom, part)) in factors.into_iter().enumerate() {
                 if i > 0 {
                     f.write_char('*')?;
                 }
                 // -a//b is (-a)//b.
-                self.atom(f, *atom, alone && !negative)?;
+                let alone = alone && !negative;
+                match part {
+                    None => self.atom(f, atom, alone)?,
+                    Some((name, 1)) => f.write_str(&quoted(name))?,
+                    Some((name, divisor)) if alone => write!(f, "{}//{divisor}", quoted(name))?,
+                    Some((name, divisor)) => write!(f, "({}//{divisor})", quoted(name))?,
+                }
             }
         }
         match constant {
@@ -98,6 +106,17 @@ impl fmt::Display for Printed<'_> {
 }
 
 impl Printed<'_> {
+    /// The name that an atom is a part of by assumption, and the divisor that is left of it when
+    /// some of a coefficient is taken: 32 times `h//32` is `h`.
+    fn part(&self, atom: AtomId, coefficient: &mut u64) -> Option<(&str, u64)> {
+        let (name, divisor) = self.symbols.parts.get(&atom)?;
+        let divisor = u64::try_from(*divisor).ok()?;
+        let taken = if coefficient.is_multiple_of(divisor) { divisor } else { *coefficient };
+        let left = divisor.is_multiple_of(taken).then_some(divisor / taken)?;
+        *coefficient /= taken;
+        Some((name, left))
+    }
+
     fn atom(&self, f: &mut fmt::Formatter<'_>, atom: AtomId, alone: bool) -> fmt::Result {
         let of = |dim| Printed { dim, ..*self };
         let list = |f: &mut fmt::Formatter<'_>, name: &str, dims: &[Dim]| {

@@ -37,7 +37,7 @@ pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{InferOptions, InputFact, SizeRanges, SubgraphFacts};
+use crate::infer::{InferOptions, InputFact, SizeAssumptions, SubgraphFacts};
 use crate::model::Model;
 use crate::operators::{self, Chance, Role, Row};
 use scope::FoldState;
@@ -48,8 +48,8 @@ use scope::FoldState;
 pub struct FoldOptions {
     /// Symbols and the numbers that they are fixed to, in the folded model too.
     pub dims: HashMap<String, i64>,
-    /// Bounds of sizes of inputs, which are assumed.
-    pub ranges: SizeRanges,
+    /// What is assumed of the sizes of inputs.
+    pub assume: SizeAssumptions,
     /// Types that inputs are fixed to, in the folded model too.
     pub inputs: HashMap<String, InputFact>,
     /// Most bytes of a constant that is added.
@@ -71,7 +71,7 @@ impl Default for FoldOptions {
     fn default() -> Self {
         FoldOptions {
             dims: HashMap::new(),
-            ranges: SizeRanges::default(),
+            assume: SizeAssumptions::default(),
             inputs: HashMap::new(),
             max_constant: 1 << 20,
             rules: RuleSet::default(),
@@ -115,7 +115,7 @@ impl Model {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let given = InferOptions {
             dims: options.dims.clone(),
-            ranges: options.ranges.clone(),
+            assume: options.assume.clone(),
             inputs: options.inputs.clone(),
             ignore_declared: true,
             cautious: true,

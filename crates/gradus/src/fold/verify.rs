@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Error, Kind, Result, Value};
 
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, InputFact, symbols_of_inputs};
+use crate::infer::{InferOptions, InputFact, nameless_axes, symbols_of_inputs};
 use crate::model::Model;
 
 /// The compared models.
@@ -43,7 +43,9 @@ impl Model {
         for round in 0..bindings {
             for tried in 0..MOST_TRIES {
                 let options = binding(self.graph(), given, &mut random, (round, tried));
-                if self.compared(folded, &options, &mut verified)? {
+                if let Some(options) = options
+                    && self.compared(folded, &options, &mut verified)?
+                {
                     verified.bindings += 1;
                     break;
                 }
@@ -59,7 +61,8 @@ impl Model {
             return Ok(false);
         }
         // Dimensions that folding fixed have no name any more.
-        let left = symbols_of_inputs(folded.graph(), &options.inputs);
+        let mut left = symbols_of_inputs(folded.graph(), &options.inputs);
+        left.extend(nameless_axes(folded.graph()).map(|(_, name)| name));
         let dims = options.dims.iter().filter(|(name, _)| left.contains(*name));
         let dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
         let after = folded.infer(&InferOptions { dims, ..options.clone() })?;
@@ -96,7 +99,8 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
     Some(elements.is_none_or(|(a, b)| a.bytes() == b.bytes()))
 }
 
-/// Numbers for all that is open in the dimensions of inputs. The first binding has large ones,
+/// Numbers for all that is open in the dimensions of inputs, or nothing if these do not meet the
+/// conditions that are assumed. The first binding has large ones,
 /// later ones all sorts. In every second try, dimensions without a name are one number: that they
 /// must be the same is said nowhere.
 pub(crate) fn binding(
@@ -104,7 +108,7 @@ pub(crate) fn binding(
     given: &InferOptions,
     random: &mut fastrand::Rng,
     (round, tried): (usize, usize),
-) -> InferOptions {
+) -> Option<InferOptions> {
     let mut options =
         InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
     let mut number = || random.i64(if round == 0 { 16..200 } else { 1..40 });
@@ -116,27 +120,25 @@ pub(crate) fn binding(
         let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
         let open_names = sizes.iter().filter_map(plain).filter(|name| !fixed.contains(name));
         open_names.for_each(|name| {
-            let value = given.ranges.clamped(&name, number());
+            let value = given.assume.clamped(&name, number());
             options.dims.entry(name).or_insert(value);
         });
-        let open = sizes.iter().any(|size| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
-        if open && !options.inputs.contains_key(&*info.name) {
-            let mut any = || {
-                let other = number();
-                usize_of_i64(if tried % 2 == 1 { one } else { other }).unwrap_or(1)
-            };
-            let close = |size: &DeclaredDim| match size {
-                DeclaredDim::Unknown => DeclaredDim::Known(any()),
-                DeclaredDim::Between(least, most) => {
-                    DeclaredDim::Known(any().clamp(*least, most.unwrap_or(usize::MAX).max(*least)))
-                }
-                other => other.clone(),
-            };
-            let closed = Type::Tensor(None, Some(sizes.iter().map(close).collect()));
-            options.inputs.insert(info.name.to_string(), InputFact::Type(closed));
-        }
     }
-    options
+    for (size, name) in nameless_axes(graph) {
+        let other = number();
+        let value = given.assume.clamped(&name, if tried % 2 == 1 { one } else { other });
+        let value = match size {
+            DeclaredDim::Between(least, most) => {
+                let least = i64_of(*least);
+                value.clamp(least, most.map_or(i64::MAX, i64_of).max(least))
+            }
+            _ => value,
+        };
+        options.dims.entry(name).or_insert(value);
+    }
+    let met = given.assume.meet(&mut options.dims, &given.dims);
+    options.assume.conditions.clear();
+    met.then_some(options)
 }
 
 /// Names of dimensions for which a shape that is given has numbers.

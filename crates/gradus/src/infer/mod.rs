@@ -37,7 +37,7 @@ pub(crate) use one_node::OneNode;
 pub(crate) use pass::{SubgraphFacts, Visit};
 pub(crate) use rules::{InferResult, Rule};
 
-use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
@@ -49,8 +49,8 @@ use pass::Pass;
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
-    /// Bounds of sizes of inputs, which are assumed.
-    pub ranges: SizeRanges,
+    /// What is assumed of the sizes of inputs.
+    pub assume: SizeAssumptions,
     /// Facts about inputs, by name; of the others, what the model declares.
     pub inputs: HashMap<String, InputFact>,
     /// Do not look at declared types of values that nodes compute.
@@ -66,32 +66,64 @@ pub struct InferOptions {
     pub limits: Option<Limits>,
 }
 
-/// Bounds of the sizes of inputs.
+/// Assumptions about the sizes of inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SizeRanges {
+pub struct SizeAssumptions {
     /// The smallest and the largest value of a symbol.
-    pub named: BTreeMap<String, (i64, Option<i64>)>,
+    pub ranges: BTreeMap<String, (i64, Option<i64>)>,
+    /// Conditions: `h % 32 == 0`, `a == b`, `seq <= past + 1`.
+    pub conditions: Vec<String>,
     /// True if each size is at least 1.
     pub nonempty: bool,
 }
 
-impl SizeRanges {
+impl SizeAssumptions {
     /// The number within the bounds of a symbol that is next to a number.
     pub(crate) fn clamped(&self, name: &str, value: i64) -> i64 {
-        let (least, most) = self.named.get(name).copied().unwrap_or((0, None));
+        let (least, most) = self.ranges.get(name).copied().unwrap_or((0, None));
         value.clamp(least, most.unwrap_or(i64::MAX).max(least))
     }
 
-    /// The assumption, in words.
+    /// Lets sizes that were drawn meet the conditions; false if they do not.
+    pub(crate) fn meet(&self, dims: &mut HashMap<String, i64>, given: &HashMap<String, i64>) -> bool {
+        // What one condition changes, another may be about.
+        for text in self.conditions.iter().cycle().take(3 * self.conditions.len()) {
+            let mut symbols = Symbols::default();
+            for (name, value) in given {
+                symbols.fix(name, *value);
+            }
+            let Ok(condition) = symbols.parse_condition(text) else { continue };
+            symbols.assume(&condition);
+            let names: Vec<_> = symbols.symbols().iter().map(|symbol| symbol.name.clone()).collect();
+            for name in names {
+                let bounds = symbols.find(&name).map_or(Bounds::SIZE, |dim| symbols.bounds(dim));
+                let dim = symbols.named(&name);
+                let met = symbols.evaluate(dim, &|name| dims.get(name).copied());
+                if let (Some(met), Some(value)) = (met, dims.get_mut(&*name)) {
+                    let (least, most) = (bounds.lower().unwrap_or(0), bounds.upper().unwrap_or(i64::MAX));
+                    *value = met.clamp(least, most.max(least));
+                }
+            }
+        }
+        self.conditions.iter().all(|text| {
+            let mut symbols = Symbols::default();
+            for (name, value) in &*dims {
+                symbols.fix(name, *value);
+            }
+            symbols.parse_condition(text).is_ok_and(|condition| symbols.always_holds(&condition))
+        })
+    }
+
+    /// The bounds, in words.
     fn assumptions(&self) -> impl Iterator<Item = Assumption> {
-        let named = self.named.iter().map(|(name, (least, most))| match most {
+        let named = self.ranges.iter().map(|(name, (least, most))| match most {
             Some(most) => format!("{least} <= {name} <= {most}"),
             None => format!("{name} >= {least}"),
         });
         let all = self.nonempty.then(|| "each size of an input is at least 1".to_owned());
         named.chain(all).map(|text| Assumption {
             text,
-            node: "the options".to_owned(),
+            node: OPTIONS.to_owned(),
             condition: None,
             of_sizes: true,
         })
@@ -99,7 +131,7 @@ impl SizeRanges {
 
     /// Bounds symbols before they are made.
     fn apply(&self, known: &HashSet<String>, symbols: &mut Symbols) -> Result<()> {
-        for (name, &(least, most)) in &self.named {
+        for (name, &(least, most)) in &self.ranges {
             if !known.contains(name) {
                 let known: BTreeSet<_> = known.iter().map(String::as_str).collect();
                 return Err(Error::unknown("dimension", name, known));
@@ -116,13 +148,60 @@ impl SizeRanges {
         }
         Ok(())
     }
+
+    /// Lets the conditions hold, after sizes that are given are known.
+    fn assume(
+        &self,
+        known: &HashSet<String>,
+        nameless: &HashSet<String>,
+        symbols: &mut Symbols,
+    ) -> Result<Vec<Assumption>> {
+        let mut assumptions = Vec::new();
+        for text in &self.conditions {
+            let condition = symbols.parse_condition(text)?;
+            for dim in [condition.left, condition.right] {
+                let names: Vec<_> =
+                    symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect();
+                for name in names {
+                    if nameless.contains(&*name) {
+                        symbols.expect_axis(&name);
+                    } else if !known.contains(&*name) {
+                        let known: BTreeSet<_> = known.iter().chain(nameless).map(String::as_str).collect();
+                        return Err(Error::unknown("dimension", &name, known));
+                    }
+                }
+            }
+            if symbols.always_holds(&condition) {
+                continue;
+            }
+            if symbols.never_holds(&condition) {
+                let Condition { left, relation, right } = condition;
+                let (left, right) = (symbols.print(left), symbols.print(right));
+                let message =
+                    format!("assumption \"{text}\" holds for no sizes, as it says {left} {relation} {right}");
+                return Err(Error::new(Kind::Usage, message));
+            }
+            let of_sizes = symbols.assume(&condition).ok_or_else(|| {
+                let what = format_args!("assumption \"{text}\"");
+                let wanted = "a size that stands alone, as in \"a <= 2*b\"";
+                Error::mismatch(Kind::Usage, what, "about products of sizes", wanted)
+            })?;
+            let node = OPTIONS.to_owned();
+            let (text, condition) = (text.trim().to_owned(), Some(condition));
+            assumptions.push(Assumption { text, node, condition, of_sizes });
+        }
+        Ok(assumptions)
+    }
 }
+
+/// The place of what the caller assumes.
+const OPTIONS: &str = "the options";
 
 impl Default for InferOptions {
     fn default() -> Self {
         InferOptions {
             dims: HashMap::new(),
-            ranges: SizeRanges::default(),
+            assume: SizeAssumptions::default(),
             inputs: HashMap::new(),
             ignore_declared: false,
             cautious: false,
@@ -234,8 +313,10 @@ impl Model {
             self.input(name)?;
             within_signed(name, given)?;
         }
-        let mut known = symbols_of_inputs(graph, &options.inputs);
-        known.extend(nameless_axes(graph));
+        let declared = symbols_of_inputs(graph, &options.inputs);
+        let nameless: HashSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
+        let nameless = &nameless - &declared;
+        let known = &declared | &nameless;
         for (name, value) in &options.dims {
             if !known.contains(name) {
                 let mut known: Vec<_> = known.iter().map(String::as_str).collect();
@@ -246,7 +327,7 @@ impl Model {
                 let what = format_args!("dimension \"{name}\"");
                 return Err(Error::mismatch(Kind::Usage, what, value, "at least 0"));
             }
-            let within = options.ranges.clamped(name, *value);
+            let within = options.assume.clamped(name, *value);
             if within != *value {
                 let what = format_args!("dimension \"{name}\"");
                 return Err(Error::mismatch(
@@ -258,13 +339,19 @@ impl Model {
             }
             pass.shared.symbols.fix(name, *value);
         }
-        options.ranges.apply(&known, &mut pass.shared.symbols)?;
+        options.assume.apply(&known, &mut pass.shared.symbols)?;
         fix_symbols(&mut pass, graph, options)?;
+        if !options.assume.conditions.is_empty() {
+            // In the order that they have without conditions.
+            make_symbols(graph, &options.inputs, &mut pass.shared.symbols);
+        }
+        let assumed = options.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?;
         let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
         let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
         let facts = facts.collect::<Vec<_>>();
-        pass.assumptions.extend(options.ranges.assumptions());
+        pass.assumptions.extend(options.assume.assumptions());
+        pass.assumptions.extend(assumed);
         pass.assumptions.extend(names_taken(graph, options));
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
         for &id in graph.inputs() {
@@ -294,18 +381,25 @@ impl Model {
 /// The names in dimensions of inputs, as declared and as given.
 pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact>) -> HashSet<String> {
     let mut scratch = Symbols::default();
+    make_symbols(graph, given, &mut scratch);
+    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
+}
+
+/// Makes the symbols in dimensions of inputs.
+fn make_symbols(graph: &Graph, given: &HashMap<String, InputFact>, symbols: &mut Symbols) {
     let given = given.values().filter_map(|given| match given {
         InputFact::Type(of) => Some(of),
         InputFact::Value(_) => None,
     });
     let declared = graph.inputs().iter().filter_map(|&id| graph.value(id).declared.as_ref());
     let mut open: Vec<&Type> = declared.chain(given).collect();
+    open.reverse();
     while let Some(of) = open.pop() {
         match of {
             Type::Tensor(_, Some(sizes)) => {
                 for size in sizes {
                     if let DeclaredDim::Symbol(text) = size {
-                        scratch.declared(text);
+                        symbols.declared(text);
                     }
                 }
             }
@@ -313,7 +407,6 @@ pub(crate) fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact
             Type::Tensor(_, None) | Type::Map(..) | Type::Other(_) => {}
         }
     }
-    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
 }
 
 /// Assumptions that names of dimensions stand for, though nothing holds the inputs of a run to it.
@@ -361,18 +454,21 @@ fn within_signed(name: &str, given: &InputFact) -> Result<()> {
 }
 
 /// The names that axes of inputs get which have none: the input's and the number of the axis.
-fn nameless_axes(graph: &Graph) -> HashSet<String> {
+pub(crate) fn nameless_axes(graph: &Graph) -> impl Iterator<Item = (&DeclaredDim, String)> {
     let mut scratch = Symbols::default();
-    for &id in graph.inputs() {
+    let axes = graph.inputs().iter().flat_map(|&id| {
         let info = graph.value(id);
-        let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
-        for (axis, size) in sizes.iter().enumerate() {
-            if matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)) {
-                scratch.fresh(&format!("{}_{axis}", info.name), Origin::Input, Bounds::SIZE);
-            }
-        }
-    }
-    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
+        let sizes = match &info.declared {
+            Some(Type::Tensor(_, Some(sizes))) => &sizes[..],
+            _ => &[],
+        };
+        sizes.iter().enumerate().map(|(axis, size)| (size, format!("{}_{axis}", info.name)))
+    });
+    let open = axes.filter(|(size, _)| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
+    open.filter_map(move |(size, hint)| {
+        let dim = scratch.fresh(&hint, Origin::Input, Bounds::SIZE);
+        Some((size, scratch.as_symbol(dim)?.name.to_string()))
+    })
 }
 
 /// Where an input's declared dimension is a name and the given one a number, the name stands for

@@ -253,6 +253,7 @@ class Model:
         ignore_declared: bool = False,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
+        assume: Sequence[str] = (),
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -266,6 +267,7 @@ class Model:
             ignore_declared: do not look at what the model declares of values that its nodes compute.
             ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
             nonempty: assume that each size of an input is at least 1.
+            assume: conditions on symbols that are assumed: ``"h % 32 == 0"``, ``"a == b"``.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -279,10 +281,13 @@ class Model:
             >>> model = gradus.load("examples/positions.onnx")
             >>> print(model.infer()["phase"], model.infer({"seq": 4})["phase"])
             float32[seq] float32[4]
+            >>> print(model.infer(assume=["seq == 2*batch"])["phase"])
+            float32[2*batch]
         """
         limits = (max_bytes, max_work, timeout)
         given = (dict(dims or {}), dict(shapes or {}), dict(values or {}))
-        return Inference(self._native._infer(*given, ignore_declared, dict(ranges or {}), nonempty, limits))
+        assumed = (dict(ranges or {}), nonempty, list(assume))
+        return Inference(self._native._infer(*given, ignore_declared, assumed, limits))
 
     def cost(
         self,
@@ -293,6 +298,7 @@ class Model:
         depth: int = 2,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
+        assume: Sequence[str] = (),
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -304,7 +310,7 @@ class Model:
             shapes: shapes of inputs by name, in place of those that the model declares.
             fit: bytes; find the largest number of the only symbol left at which constants, inputs and values take no more.
             depth: parts of the names of nodes, between slashes, that make a group.
-            ranges, nonempty: as of :meth:`infer`.
+            ranges, nonempty, assume: as of :meth:`infer`.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -325,7 +331,7 @@ class Model:
         """
         limits = (max_bytes, max_work, timeout)
         given = (dict(dims or {}), dict(shapes or {}), fit, depth)
-        return Cost(self._native._cost(*given, dict(ranges or {}), nonempty, limits))
+        return Cost(self._native._cost(*given, (dict(ranges or {}), nonempty, list(assume)), limits))
 
     def to_html(
         self,
@@ -335,6 +341,7 @@ class Model:
         shapes: Mapping[str, Sequence[Any]] | None = None,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
+        assume: Sequence[str] = (),
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -342,7 +349,7 @@ class Model:
         """Makes a page of HTML about the model: shapes, cost, memory and graph, which follow the sizes that a reader sets.
 
         Args:
-            dims, shapes, ranges, nonempty: as of :meth:`infer`.
+            dims, shapes, ranges, nonempty, assume: as of :meth:`infer`.
             name: the name of the model in the page.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
@@ -358,8 +365,8 @@ class Model:
             >>> page.startswith("<!DOCTYPE html>")
             True
         """
-        given = (name, dict(dims or {}), dict(shapes or {}), dict(ranges or {}))
-        return self._native._report(*given, nonempty, (max_bytes, max_work, timeout))
+        given = (name, dict(dims or {}), dict(shapes or {}))
+        return self._native._report(*given, (dict(ranges or {}), nonempty, list(assume)), (max_bytes, max_work, timeout))
 
     def contract(
         self,
@@ -370,6 +377,7 @@ class Model:
         shapes: Mapping[str, Sequence[Any]] | None = None,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
+        assume: Sequence[str] = (),
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -378,7 +386,7 @@ class Model:
 
         Args:
             language: ``"rust"``, ``"c"`` or ``"python"``.
-            dims, shapes, ranges, nonempty: as of :meth:`infer`.
+            dims, shapes, ranges, nonempty, assume: as of :meth:`infer`.
             name: the name of the model's file; names of C begin with it.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
@@ -395,8 +403,8 @@ class Model:
             >>> "def shapes(x: Sequence[int]) -> Shapes:" in text
             True
         """
-        given = (language, name, dict(dims or {}), dict(shapes or {}), dict(ranges or {}))
-        return self._native._contract(*given, nonempty, (max_bytes, max_work, timeout))
+        given = (language, name, dict(dims or {}), dict(shapes or {}))
+        return self._native._contract(*given, (dict(ranges or {}), nonempty, list(assume)), (max_bytes, max_work, timeout))
 
     def fold(
         self,
@@ -411,6 +419,7 @@ class Model:
         no_rules: Sequence[str] = (),
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
+        assume: Sequence[str] = (),
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -432,6 +441,7 @@ class Model:
             no_rules: rules not to apply: ``known-floats`` leaves weights computed.
             ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
             nonempty: assume that each size of an input is at least 1.
+            assume: conditions on symbols that are assumed: ``"h % 32 == 0"``, ``"a == b"``.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -459,8 +469,7 @@ class Model:
             level,
             list(rules),
             list(no_rules),
-            dict(ranges or {}),
-            nonempty,
+            (dict(ranges or {}), nonempty, list(assume)),
             limits,
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]

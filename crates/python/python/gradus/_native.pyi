@@ -15,6 +15,7 @@ _DType: TypeAlias = npt.DTypeLike | None
 _Numbers: TypeAlias = Any
 #: Bytes, elements of work, and seconds; ``None`` for those of the model.
 _Limits: TypeAlias = tuple[int | None, int | None, float | None]
+_Assumptions: TypeAlias = tuple[dict[str, tuple[int, int | None]], bool, list[str]]
 _Profile: TypeAlias = Literal[
     "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "torch", "tensorflow",
     "paddle", "jax",
@@ -247,8 +248,7 @@ class Model:
         shapes: dict[str, Any],
         values: dict[str, Any],
         ignore_declared: bool,
-        ranges: dict[str, tuple[int, int | None]],
-        nonempty: bool,
+        assumed: _Assumptions,
         limits: _Limits,
     ) -> dict[str, Any]: ...
     def _cost(
@@ -257,8 +257,7 @@ class Model:
         shapes: dict[str, Any],
         fit: int | None,
         depth: int,
-        ranges: dict[str, tuple[int, int | None]],
-        nonempty: bool,
+        assumed: _Assumptions,
         limits: _Limits,
     ) -> dict[str, Any]: ...
     def _contract(
@@ -267,8 +266,7 @@ class Model:
         name: str,
         dims: dict[str, int],
         shapes: dict[str, Any],
-        ranges: dict[str, tuple[int, int | None]],
-        nonempty: bool,
+        assumed: _Assumptions,
         limits: _Limits,
     ) -> str: ...
     def _report(
@@ -276,8 +274,7 @@ class Model:
         name: str,
         dims: dict[str, int],
         shapes: dict[str, Any],
-        ranges: dict[str, tuple[int, int | None]],
-        nonempty: bool,
+        assumed: _Assumptions,
         limits: _Limits,
     ) -> str: ...
     def _fold(
@@ -290,8 +287,7 @@ class Model:
         level: str,
         rules: list[str],
         no_rules: list[str],
-        ranges: dict[str, tuple[int, int | None]],
-        nonempty: bool,
+        assumed: _Assumptions,
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _convert(

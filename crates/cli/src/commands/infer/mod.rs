@@ -31,7 +31,7 @@ const MOST_LINES: usize = 200;
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let mut options = InferOptions::default();
     options.dims = given::dims(&args.dims)?;
-    options.ranges = given::ranges(&args.sizes)?;
+    options.assume = given::assumptions(&args.sizes)?;
     options.inputs = given::shapes(&args.input_shapes)?;
     options.ignore_declared = args.ignore_declared;
     let models = fleet::expand(&args.models)?;

@@ -1,0 +1,146 @@
+//! Assumed conditions: what a symbol is where they hold.
+
+use std::sync::Arc;
+
+use gradus_core::convert::usize_of_u32;
+use gradus_core::{Error, Kind, Result};
+
+use super::sum::{Term, floor};
+use super::{Atom, AtomId, Bounds, Condition, Dim, Relation, Symbols};
+
+impl Symbols {
+    /// Reads a condition: two expressions and `==`, `<=`, `>=`, `<` or `>` between them.
+    ///
+    /// # Errors
+    /// [`Kind::Syntax`] if the text is no condition, [`Kind::Limit`] if an expression is too large.
+    ///
+    /// ```
+    /// use gradus::dim::{Relation, Symbols};
+    /// let mut symbols = Symbols::default();
+    /// let condition = symbols.parse_condition("seq < 512")?;
+    /// assert_eq!((condition.relation, condition.right.known()), (Relation::AtMost, Some(511)));
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn parse_condition(&mut self, text: &str) -> Result<Condition> {
+        const SIGNS: [(&str, Relation, i64); 6] = [
+            ("==", Relation::Equal, 0),
+            ("<=", Relation::AtMost, 0),
+            (">=", Relation::AtLeast, 0),
+            ("=", Relation::Equal, 0),
+            ("<", Relation::AtMost, -1),
+            (">", Relation::AtLeast, 1),
+        ];
+        let mut quoted = false;
+        let at = text.find(|c: char| {
+            quoted ^= c == '\'';
+            !quoted && matches!(c, '=' | '<' | '>')
+        });
+        let wanted = "two expressions with ==, <=, >=, < or > between them, as \"h % 32 == 0\"";
+        let at =
+            at.ok_or_else(|| Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted))?;
+        let (left, rest) = text.split_at(at);
+        let signs = SIGNS
+            .iter()
+            .find_map(|&(sign, relation, more)| rest.strip_prefix(sign).map(|right| (relation, right, more)));
+        // Each of the three characters is a sign.
+        let (relation, right, more) = signs.unwrap_or((Relation::Equal, rest, 0));
+        let (left, right) = (self.parse(left)?, self.parse(right)?);
+        let right = self.add(right, Dim::Known(more)).unwrap_or(right);
+        Ok(Condition::new(left, relation, right))
+    }
+
+    /// Lets a condition hold from now on: the one symbol for which it can be solved stands for what
+    /// it is there, so that `h` becomes `32*(h//32)` by `h%32 == 0`, `a` becomes `b` by `a == b` and
+    /// `min(a, b)` by `a <= b`. Returns true if the symbols and their bounds say all that the
+    /// condition says, and nothing if there is no such symbol.
+    pub(crate) fn assume(&mut self, condition: &Condition) -> Option<bool> {
+        let (atom, relation, bound) = self.solved(condition)?;
+        let dim = self.atom_dim(atom);
+        let (result, bounds) = match (relation, bound) {
+            (Relation::AtMost, Dim::Known(most)) => (Some(dim), Bounds::between(None, Some(most))),
+            (Relation::AtLeast, Dim::Known(least)) => (Some(dim), Bounds::between(Some(least), None)),
+            (Relation::AtMost, _) => (self.min(dim, bound), Bounds::ANY),
+            (Relation::AtLeast, _) => (self.max(dim, bound), Bounds::ANY),
+            (Relation::Equal | Relation::Broadcast, _) => (Some(bound), Bounds::ANY),
+        };
+        // Expressions with the atom are there: those of the condition.
+        self.raised |= bounds != Bounds::ANY;
+        self.bound(dim, bounds);
+        let result = result?;
+        let Atom::Symbol(index) = self.atom(atom).0 else { return Some(false) };
+        let within = result != dim && self.indices_of(result).contains(&index);
+        if within {
+            self.stands.insert(result, dim);
+        }
+        let name = self.named[usize_of_u32(index)].name.clone();
+        self.stand(&name, dim, result);
+        Some(!within)
+    }
+
+    /// Lets the axis of an input that gets this name be the symbol of an assumption.
+    pub(crate) fn expect_axis(&mut self, name: &str) {
+        self.awaited.insert(name.into());
+    }
+
+    /// Lets a name, which is a symbol, stand for an expression.
+    fn stand(&mut self, name: &Arc<str>, symbol: Dim, result: Dim) {
+        for earlier in self.fixed.values_mut().filter(|earlier| **earlier == symbol) {
+            *earlier = result;
+        }
+        self.fixed.insert(name.clone(), result);
+        let sum = self.as_sum(result);
+        if let ([Term { factors, coefficient }], 0) = (&sum.terms[..], sum.constant)
+            && let [atom] = **factors
+            && !matches!(self.atom(atom).0, Atom::Symbol(_))
+        {
+            self.parts.insert(atom, (name.clone(), *coefficient));
+        }
+    }
+
+    /// The symbol that is assumed to be an expression of itself, or else the expression.
+    pub(crate) fn without_assumption(&self, dim: Dim) -> Dim {
+        self.stands.get(&dim).copied().unwrap_or(dim)
+    }
+
+    /// How a condition relates one of its atoms to what the others say. Symbols come first, and of
+    /// them the one that stands alone.
+    fn solved(&mut self, condition: &Condition) -> Option<(AtomId, Relation, Dim)> {
+        let apart = self.subtract(condition.left, condition.right)?;
+        let sum = self.as_sum(apart);
+        let alone = [condition.left, condition.right].map(|dim| self.as_sum(dim).only_atom());
+        let place = |term: &&Term| {
+            let atom = term.factors[0];
+            let symbol = matches!(self.atom(atom).0, Atom::Symbol(_));
+            let whole = term.coefficient.unsigned_abs() == 1;
+            (symbol && whole, alone[0] == Some(atom), alone[1] == Some(atom), symbol, whole)
+        };
+        let linear = sum.terms.iter().filter(|term| term.factors.len() == 1);
+        let Term { factors, coefficient } = linear.max_by_key(place)?;
+        let atom = factors[0];
+        let relation = match condition.relation {
+            Relation::AtMost if *coefficient < 0 => Relation::AtLeast,
+            Relation::AtLeast if *coefficient < 0 => Relation::AtMost,
+            other => other,
+        };
+        let bound = match coefficient {
+            1 | -1 => {
+                let rest = self.multiply(apart, Dim::Known(*coefficient))?;
+                let dim = self.atom_dim(atom);
+                self.subtract(dim, rest)?
+            }
+            // Of a multiple of a symbol, the next whole number within.
+            _ if sum.terms.len() == 1 => {
+                let rest = sum.constant.checked_neg()?;
+                let below = floor(rest, *coefficient)?;
+                match relation {
+                    Relation::AtMost => Dim::Known(below),
+                    Relation::AtLeast => Dim::Known(floor(rest.checked_neg()?, *coefficient)?.checked_neg()?),
+                    Relation::Equal if below.checked_mul(*coefficient)? == rest => Dim::Known(below),
+                    Relation::Equal | Relation::Broadcast => return None,
+                }
+            }
+            _ => return None,
+        };
+        Some((atom, relation, bound))
+    }
+}
