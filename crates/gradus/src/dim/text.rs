@@ -1,6 +1,7 @@
 //! Expressions as text: `batch*seq`, `(h + 1)//2`, `min(seq, 64)`.
 //!
-//! Printed expressions read back as the same expression. Names are letters, digits, `_`, `.`, `:`
+//! Printed expressions read back as the same expression, and as one that means the same where
+//! [conditions](Symbols::parse_condition) are assumed. Names are letters, digits, `_`, `.`, `:`
 //! and `$`, and start with no digit; any other name stands in single quotes. Products bind closer
 //! than sums, and from the left; a quotient within a product stands in parentheses.
 
