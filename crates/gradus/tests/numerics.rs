@@ -161,3 +161,15 @@ fn older_batch_normalizations_train_where_their_text_says_so() {
         assert_eq!((&all[0], &all[1..]), (&trained, &statistics[..]));
     }
 }
+
+#[test]
+fn nearest_elements_are_those_of_exact_coordinates() {
+    // 4/4.5 of the operand is covered: the first coordinate is 1/6 + 1/3 - 1/2, which is zero.
+    let attributes = ["half_pixel_symmetric", "nearest", "ceil"].map(|text| Content::Bytes(text.into()));
+    let names = ["coordinate_transformation_mode", "mode", "nearest_mode"];
+    let model = model("Resize", 19, 3, names.into_iter().zip(attributes).collect());
+    let floats =
+        |values: &[f32]| Tensor::from_vec(Shape::new([values.len()]).unwrap(), values.to_vec()).unwrap();
+    let got = run(&model, &[floats(&[1.0, 2.0, 3.0]), floats(&[]), floats(&[1.5])]);
+    assert_eq!(got.elements::<f32>().unwrap()[..], [1.0, 2.0, 3.0, 3.0]);
+}

@@ -2,6 +2,7 @@
 //! of some elements of the operand.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
+use gradus_core::float::Parts;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Number, Result, Value};
 
@@ -20,6 +21,21 @@ struct SampledAxis {
     scale: f64,
     /// The begin and end of the region that is resized, as fractions of the axis.
     region: [f64; 2],
+}
+
+impl SampledAxis {
+    /// The scale as a quotient of whole numbers: that of the sizes, where it is what they are to
+    /// each other.
+    fn ratio(&self) -> Option<(i128, i128)> {
+        if self.scale == float_of(self.wanted) / float_of(self.size) {
+            return Some((i64_of(self.wanted).into(), i64_of(self.size).into()));
+        }
+        let Parts { mantissa, exponent, .. } = Parts::of_float(self.scale);
+        let zeros = mantissa.trailing_zeros().min(52);
+        let (over, exponent) = (i128::try_from(mantissa >> zeros).ok()?, exponent + zeros.cast_signed());
+        let power = 2_i128.checked_pow(exponent.unsigned_abs())?;
+        if exponent < 0 { Some((over, power)) } else { Some((over.checked_mul(power)?, 1)) }
+    }
 }
 
 /// The attributes of the node.
@@ -75,6 +91,35 @@ impl Manner<'_> {
         })
     }
 
+    /// The coordinate as a quotient of whole numbers, where it is one of 128 bits: which element is
+    /// nearest changes at halves and wholes, next to which rounded coordinates lie on either side.
+    fn exact_coordinate(&self, axis: &SampledAxis, at: usize) -> Option<(i128, i128)> {
+        let int = |size: usize| i128::from(i64_of(size));
+        let (at, size, wanted) = (int(at), int(axis.size), int(axis.wanted));
+        let (over, under) = axis.ratio()?;
+        let middle = (2 * at + 1).checked_mul(under)?;
+        let doubled = over.checked_mul(2)?;
+        let half_pixel = (middle.checked_sub(over)?, doubled);
+        let (dividend, divisor) = match self.coordinates {
+            _ if over == under && wanted == size => (at, 1),
+            "half_pixel" => half_pixel,
+            "half_pixel_symmetric" => {
+                let margin = size.checked_mul(over)?.checked_sub(wanted.checked_mul(under)?)?;
+                (half_pixel.0.checked_add(margin)?, doubled)
+            }
+            "pytorch_half_pixel" if wanted > 1 => half_pixel,
+            "pytorch_half_pixel" => (0, 1),
+            "align_corners" => {
+                let most = over.checked_mul(size)?.checked_sub(under)?;
+                if most == 0 { (0, 1) } else { ((at * (size - 1)).checked_mul(under)?, most) }
+            }
+            "asymmetric" => (at.checked_mul(under)?, over),
+            "tf_half_pixel_for_nn" => (middle, doubled),
+            _ => return None,
+        };
+        Some(if divisor < 0 { (-dividend, -divisor) } else { (dividend, divisor) })
+    }
+
     /// The weights by which an element of the result is computed.
     fn weights(&self, axis: &SampledAxis, at: usize) -> Result<Weights> {
         let x = self.coordinate(axis, float_of(at))?;
@@ -89,12 +134,21 @@ impl Manner<'_> {
         let narrow = if self.antialias { axis.scale.min(1.0) } else { 1.0 };
         let (reach, kernel): (f64, &dyn Fn(f64) -> f64) = match self.mode {
             "nearest" => {
+                let exact = self.exact_coordinate(axis, at).and_then(|(dividend, divisor)| {
+                    let rest = dividend.rem_euclid(divisor);
+                    Some((
+                        i64::try_from(dividend.div_euclid(divisor)).ok()?,
+                        rest > 0,
+                        (2 * rest).cmp(&divisor),
+                    ))
+                });
+                let (floor, between, half) =
+                    exact.unwrap_or_else(|| (floor, ratio > 0.0, ratio.total_cmp(&0.5)));
                 let up = match self.nearest {
-                    _ if ratio == 0.0 => false,
-                    "round_prefer_floor" => ratio > 0.5,
-                    "round_prefer_ceil" => ratio >= 0.5,
+                    "round_prefer_floor" => half.is_gt(),
+                    "round_prefer_ceil" => half.is_ge(),
                     "floor" => false,
-                    "ceil" => true,
+                    "ceil" => between,
                     other => {
                         let wanted = "round_prefer_floor, round_prefer_ceil, floor or ceil";
                         return Err(errors::text("nearest_mode", other, wanted));
