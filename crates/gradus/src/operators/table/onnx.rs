@@ -130,7 +130,10 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::celu),
-    onnx("CenterCropPad").infer(layout::infer::center_crop_pad).computes(layout::rearrange::center_crop_pad),
+    onnx("CenterCropPad")
+        .infer(layout::infer::center_crop_pad)
+        .computes(layout::rearrange::center_crop_pad)
+        .lower(nn::decomposed::center_crop_pad),
     onnx("Clip")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::clip)
@@ -172,7 +175,10 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::cosh)
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
-    onnx("CumProd").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum),
+    onnx("CumProd")
+        .infer(elementwise::infer::cumulative)
+        .eval(reduction::eval::cum_sum)
+        .lower(nn::decomposed::cum_prod),
     onnx("CumSum")
         .works(Work::EachInput(1))
         .infer(elementwise::infer::cumulative)
