@@ -3,7 +3,7 @@
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::lowering::{LoweredValue, Lowering, int};
@@ -471,7 +471,8 @@ pub(crate) fn center_crop_pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
         from[rank + axis] = i64_of(axes.len() + place);
     }
     let from = l.list(&from)?;
-    let (pads, nothing) = (l.apply("Gather", &[pads, from], &[])?, number_like(l, 0, 0)?);
+    let nothing = Tensor::zeros(l.dtype_of(0)?, Shape::SCALAR)?;
+    let (pads, nothing) = (l.apply("Gather", &[pads, from], &[])?, l.constant(nothing)?);
     Ok(vec![l.apply("Pad", &[middle, pads, nothing], &[])?])
 }
 
@@ -582,7 +583,7 @@ pub(crate) fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sum = if l.node_is("GlobalLpPool") {
         let axes: Vec<_> = (2..i64_of(l.rank_of(0)?)).collect();
         let axes = l.list(&axes)?;
-        l.apply("ReduceSum", &[raised, axes], &[])?
+        l.apply("ReduceSum", &[raised, axes], &[int("noop_with_empty_axes", 1)])?
     } else {
         if l.attributes.flag("ceil_mode", false)? {
             return Err(unsupported("LpPool with ceil_mode=1"));
@@ -619,7 +620,8 @@ pub(crate) fn loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let zero = number(l, 0.0)?;
     let ignored = match l.attributes.int("ignore_index")? {
         Some(index) => {
-            let (index, none) = (number_like(l, index, 1)?, number_like(l, 0, 1)?);
+            labels = l.cast(labels, DType::I64)?;
+            let (index, none) = (l.constant(Tensor::scalar(index))?, l.constant(Tensor::scalar(0i64))?);
             let ignored = l.apply("Equal", &[labels, index], &[])?;
             labels = l.apply("Where", &[ignored, none, labels], &[])?;
             Some(ignored)

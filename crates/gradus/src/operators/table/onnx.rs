@@ -184,7 +184,11 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
-    onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft),
+    onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft).converts(
+        "DFT, IDFT, RDFT, IRDFT",
+        "rounding",
+        generate::to_openvino::dft,
+    ),
     onnx("DepthToSpace")
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
@@ -557,7 +561,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round)
         .rounded(),
-    onnx("STFT").infer(generate::infer::stft).computes(generate::signal::stft),
+    onnx("STFT").infer(generate::infer::stft).computes(generate::signal::stft).converts(
+        "STFT",
+        "rounding",
+        generate::to_openvino::stft,
+    ),
     onnx("Scan")
         .infer(control_flow::infer::scan)
         .build(control_flow::eval::Scan::build)
