@@ -399,7 +399,7 @@ pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
         }
         (None, Some(sizes)) if sizes.is_empty() && !from_real && !to_real => {}
-        _ => all = cx.any_dims("the sizes are not known before the run", rank).to_vec(),
+        _ => all = cx.any_dims("the sizes are not known before the run", rank),
     }
     if !to_real {
         all.push(Dim::Known(2));

@@ -655,7 +655,7 @@ pub(crate) fn loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         ("sum", _) => l.apply("ReduceSum", &[losses], &[all])?,
         ("mean", None) => l.apply("ReduceMean", &[losses], &[all])?,
         ("mean", Some(weights)) => {
-            let sum = l.apply("ReduceSum", &[losses], &[all.clone()])?;
+            let sum = l.apply("ReduceSum", &[losses], std::slice::from_ref(&all))?;
             let total = l.apply("ReduceSum", &[weights], &[all])?;
             l.apply("Div", &[sum, total], &[])?
         }
