@@ -153,7 +153,7 @@ fn openvino(
 }
 
 fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_vec(gradus::Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
 }
 
 fn floats(dims: &[usize]) -> Tensor {

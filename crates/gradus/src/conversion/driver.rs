@@ -88,13 +88,11 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     }
     let row = operators::row_of(from, node);
     // Operators of ONNX that are lowered stay where the operator set has them, unless another
-    // standard is the target in the end, and lacks them.
+    // standard is the target in the end.
     let stays = |row: &operators::Row| {
-        let in_the_end = !conversion.lowers || row.conversion.is_some();
-        row.domain.is_empty() && in_the_end && target.signature(row.name).is_some()
+        row.domain.is_empty() && !conversion.lowers && target.signature(row.name).is_some()
     };
-    let lowered = |row: &operators::Row| row.becomes_onnx() || row.lower.is_some();
-    if from == to && row.is_none_or(|row| !lowered(row) || stays(row)) {
+    if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {
         return if node.operator.domain.is_empty() {
             Ok(same)
         } else {
@@ -107,8 +105,8 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         operators::signature(row, node)?;
     }
     let write = row.and_then(|row| match &row.conversion {
-        Some(conversion) if from != to || row.lower.is_none() => Some(conversion.write),
-        _ => row.lower.map(|_| -> ConvertRule { graph_of }),
+        Some(conversion) => Some(conversion.write),
+        None => row.lower.map(|_| -> ConvertRule { graph_of }),
     });
     match write {
         Some(write) => Ok(write),

@@ -177,7 +177,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             *content = nested(cx, attribute, &[])?;
         }
     }
-    // The attribute says something of no axes alone.
+    // The attribute decides only how a node without axes reduces.
     if cx.len(1).is_some_and(|axes| axes > 0) {
         newest.retain(|(name, _)| *name != "noop_with_empty_axes");
     }
