@@ -38,6 +38,15 @@ def models():
     cases["batch_norm"] = ([floats(2, 3, 4)], lambda x: op.batch_norm_inference(x, *statistics, 1e-3))
     for mode in ("add", "max"):
         cases[f"normalize_l2_{mode}"] = ([floats(2, 3, 4)], lambda x, m=mode: op.normalize_l2(x, np.array([1, 2]), 0.1, m))
+    numbers, axes = floats(2, 3, 4, 2), np.array([1, -1])
+    cases["dft"] = ([numbers], lambda x: op.dft(x, axes, np.array([-1, 5])))
+    cases["idft"] = ([numbers], lambda x: op.idft(x, axes))
+    cases["rdft"] = ([floats(2, 3, 5)], lambda x: op.rdft(x, axes))
+    cases["irdft"] = ([numbers], lambda x: op.irdft(x, axes, np.array([3, 7])))
+    for across in (False, True):
+        cases[f"stft_{across}"] = ([floats(2, 16), floats(4)], lambda x, w, t=across: op.stft(x, w, np.int64(5), np.int64(3), t))
+    cases["space_to_batch"] = ([floats(2, 3, 4)], lambda x: op.space_to_batch(x, np.array([1, 2, 2]), np.array([0, 1, 0]), np.array([0, 0, 2])))
+    cases["batch_to_space"] = ([floats(8, 2, 3)], lambda x: op.batch_to_space(x, np.array([1, 2, 2]), np.array([0, 1, 0]), np.array([0, 0, 2])))
     cases["grn"] = ([floats(2, 3, 4, 5)], lambda x: opset1.grn(x, 0.5))
     cases["lrn"] = ([floats(2, 7, 4, 5)], lambda x: opset1.lrn(x, np.array([1]), 1.0, 0.75, 1.0, 5))
     for mode in ("bilinear", "bicubic", "nearest"):

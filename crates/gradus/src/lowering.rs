@@ -8,7 +8,7 @@ use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 use gradus_formats::onnx::{NEWEST_OPSET, number_of};
 
 use crate::attributes::Attributes;
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
@@ -33,24 +33,31 @@ impl LoweredValue {
 const MICROSOFT: &str = "com.microsoft";
 
 /// The facts about an input that the graph of a node may depend on, beside its attributes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub(crate) struct Known {
     dtype: Option<DType>,
     /// Dimensions, as far as they are known.
     dims: Option<Vec<Option<usize>>>,
+    /// Elements of a tensor of few integers, if all are known before a run.
+    integers: Option<Vec<i64>>,
 }
+
+/// Most elements of a tensor of integers that a graph may depend on: sizes, axes and their like.
+const MOST_INTEGERS: usize = 64;
 
 impl Known {
     fn of_value(value: &Value) -> Known {
-        let Value::Tensor(tensor) = value else { return Known { dtype: value.dtype(), dims: None } };
+        let Value::Tensor(tensor) = value else { return Known { dtype: value.dtype(), ..Known::default() } };
         let dims = tensor.shape().dims().iter().map(|&len| Some(len)).collect();
-        Known { dtype: Some(tensor.dtype()), dims: Some(dims) }
+        Known { dtype: Some(tensor.dtype()), dims: Some(dims), integers: None }
     }
 
     pub(crate) fn of_fact(fact: &Fact) -> Known {
         let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
         let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());
-        Known { dtype: fact.dtype(), dims }
+        let few = |tensor: &Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MOST_INTEGERS;
+        let integers = fact.as_tensor().and_then(TensorFact::tensor).filter(few);
+        Known { dtype: fact.dtype(), dims, integers: integers.and_then(|tensor| tensor.to_i64().ok()) }
     }
 }
 
@@ -136,6 +143,12 @@ impl Lowering<'_> {
     /// The number of axes of an input.
     pub(crate) fn rank_of(&self, index: usize) -> Result<usize> {
         self.dims_of(index).map(<[_]>::len)
+    }
+
+    /// The integers that an input holds, which a run does not change.
+    pub(crate) fn integers_of(&self, index: usize) -> Result<&[i64]> {
+        let integers = self.known(index).and_then(|known| known.integers.as_deref());
+        integers.ok_or_else(|| not_known(format!("value of input {index}")))
     }
 
     /// How many elements an input of one axis has.

@@ -27,6 +27,8 @@ pub(crate) enum Change {
     Name(&'static str, &'static str),
     /// The attribute is this where it is not given.
     Default(&'static str, Content),
+    /// The form lacks the attribute, and does what this value of it says.
+    Lacks(&'static str, Content),
     /// Axes are counted from the first one only.
     AxesFromFirst,
     /// The operator means something else.
@@ -90,10 +92,10 @@ fn openvino(operators: &'static [&'static str], since: i64, before: i64, change:
 #[rustfmt::skip]
 static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let mut rows = vec![
-    onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Default("select_last_index", Content::Int(0))),
+    onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Lacks("select_last_index", Content::Int(0))),
     onnx(&["BatchNormalization"], 1, 7, Change::Meaning(Older::Training)),
     onnx(&["BatchNormalization"], 7, 14, Change::Meaning(Older::TrainingByOutputs)),
-    onnx(&["Cast"], 1, 19, Change::Default("saturate", Content::Int(1))),
+    onnx(&["Cast"], 1, 19, Change::Lacks("saturate", Content::Int(1))),
     onnx(&["Clip"], 1, 11, Change::Input(1, "min")),
     onnx(&["Clip"], 1, 11, Change::Input(2, "max")),
     onnx(&["Clip"], 6, 11, Change::Default("min", Content::Float(f32::MIN))),
@@ -103,14 +105,14 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["DFT"], 17, 20, Change::Default("axis", Content::Int(1))),
     onnx(&["Dropout"], 1, 7, Change::Meaning(Older::Training)),
     onnx(&["Dropout"], 1, 12, Change::Input(1, "ratio")),
-    onnx(&["GatherND"], 11, 12, Change::Default("batch_dims", Content::Int(0))),
+    onnx(&["GatherND"], 11, 12, Change::Lacks("batch_dims", Content::Int(0))),
     onnx(&["GridSample"], 16, 20, Change::Meaning(Older::ModesOfImages)),
     onnx(&["GroupNormalization"], 18, 21, Change::Meaning(Older::ScaledByGroup)),
     onnx(&["Pad"], 1, 2, Change::Name("pads", "paddings")),
     onnx(&["Pad"], 1, 11, Change::Input(1, "pads")),
     onnx(&["Pad"], 1, 11, Change::Input(2, "value")),
     onnx(&["PRelu"], 1, 7, Change::Meaning(Older::ByChannel)),
-    onnx(&["Range"], 11, 27, Change::Default("stash_type", Content::Int(1))),
+    onnx(&["Range"], 11, 27, Change::Lacks("stash_type", Content::Int(1))),
     onnx(
         &[
             "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
@@ -120,9 +122,19 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
         18,
         Change::Input(1, "axes"),
     ),
+    onnx(
+        &[
+            "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+            "ReduceProd", "ReduceSumSquare",
+        ],
+        1,
+        18,
+        Change::Lacks("noop_with_empty_axes", Content::Int(0)),
+    ),
+    onnx(&["ReduceSum"], 1, 13, Change::Lacks("noop_with_empty_axes", Content::Int(0))),
     onnx(&["ReduceSum", "Squeeze", "Unsqueeze"], 1, 13, Change::Input(1, "axes")),
     onnx(&["Reshape"], 1, 5, Change::Input(1, "shape")),
-    onnx(&["Reshape"], 1, 14, Change::Default("allowzero", Content::Int(0))),
+    onnx(&["Reshape"], 1, 14, Change::Lacks("allowzero", Content::Int(0))),
     onnx(&["Resize"], 10, 11, Change::Index(2, Some(1))),
     onnx(&["Resize"], 10, 11, Change::Index(1, None)),
     onnx(&["Resize"], 10, 11, Change::Meaning(Older::Upsampled)),
@@ -142,9 +154,19 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Split"], 1, 13, Change::Input(1, "split")),
     onnx(&["Tile"], 1, 6, Change::Meaning(Older::OneAxis)),
     onnx(&["TopK"], 1, 10, Change::Input(1, "k")),
-    onnx(&["TopK"], 1, 11, Change::Default("largest", Content::Int(1))),
-    onnx(&["TopK"], 1, 11, Change::Default("sorted", Content::Int(1))),
+    onnx(&["TopK"], 1, 11, Change::Lacks("largest", Content::Int(1))),
+    onnx(&["TopK"], 1, 11, Change::Lacks("sorted", Content::Int(1))),
     onnx(&["Upsample"], 1, 9, Change::Input(1, "scales")),
+    onnx(&["Cast", "CastLike"], 1, 24, Change::Lacks("round_mode", Content::Text("up".into()))),
+    onnx(&["BatchNormalization"], 7, 14, Change::Lacks("training_mode", Content::Int(0))),
+    onnx(&["DequantizeLinear", "QuantizeLinear"], 10, 21, Change::Lacks("block_size", Content::Int(0))),
+    onnx(&["GRU", "LSTM", "RNN"], 1, 14, Change::Lacks("layout", Content::Int(0))),
+    onnx(&["LpPool"], 1, 18, Change::Lacks("ceil_mode", Content::Int(0))),
+    onnx(&["QuantizeLinear"], 10, 19, Change::Lacks("saturate", Content::Int(1))),
+    onnx(&["Resize"], 10, 18, Change::Lacks("antialias", Content::Int(0))),
+    onnx(&["Resize"], 10, 18, Change::Lacks("keep_aspect_ratio_policy", Content::Text("stretch".into()))),
+    onnx(&["ScatterElements", "ScatterND"], 11, 16, Change::Lacks("reduction", Content::Text("none".into()))),
+    onnx(&["SpaceToDepth"], 1, 28, Change::Lacks("mode", Content::Text("DCR".into()))),
     // Without the attribute, shapes must be equal; newer versions broadcast as NumPy does.
     onnx(
         &["Add", "And", "Div", "Equal", "Greater", "Less", "Mul", "Or", "Pow", "Sub", "Xor"],
@@ -240,6 +262,14 @@ impl Form {
         })
     }
 
+    /// The value of an attribute that says what this form does without it.
+    pub(crate) fn lacks(self, attribute: &str) -> Option<&'static Content> {
+        self.changes().find_map(|(change, _)| match change {
+            Change::Lacks(name, content) if *name == attribute => Some(content),
+            _ => None,
+        })
+    }
+
     /// Returns true if an input stands at another index than in the newest form.
     pub(crate) fn moves_inputs(self) -> bool {
         self.changes().any(|(change, _)| matches!(change, Change::Index(..)))
@@ -318,6 +348,10 @@ mod tests {
                     }
                     Change::Name(newest, own) => {
                         assert!(old.has_attribute(own) && !old.has_attribute(newest), "{operator} {own}");
+                    }
+                    Change::Lacks(name, _) => {
+                        assert!(!old.has_attribute(name), "{operator} {name}");
+                        assert!(newer.expect("a newer version").has_attribute(name), "{operator} {name}");
                     }
                     _ => assert!(newer.is_some(), "{operator} ends before {}", row.before),
                 }

@@ -21,7 +21,7 @@ use common::one::One;
 use common::random::graph;
 use gradus::conversion::{ConversionReport, ConvertOptions, Converted, Exactness, Obstacles};
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Slices, Standard, Type};
-use gradus::{DType, Kind, Model, Outputs, Tensor, Value};
+use gradus::{DType, Kind, Model, Outputs, Shape, Tensor, Value};
 
 fn run(model: &Model, inputs: &HashMap<String, Value>) -> Outputs {
     model.run(inputs).unwrap_or_else(|error| panic!("{error}"))
@@ -153,7 +153,11 @@ fn openvino(
 }
 
 fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_vec(gradus::Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+}
+
+fn floats(dims: &[usize]) -> Tensor {
+    gradus::convert::cast(&counted(dims), DType::F32, gradus::convert::Rules::IEEE).unwrap()
 }
 
 fn counted(dims: &[usize]) -> Tensor {
@@ -172,6 +176,37 @@ fn operators_of_openvino_are_the_same_in_onnx() {
     let f = |values: &[f32]| Tensor::vector(values);
     let edge = l(&[i64::MIN, i64::MIN + 1, -7, -1, 0, 1, 7, i64::MAX]);
     let cases: Vec<Case<'_>> = vec![
+        (
+            "BatchToSpace",
+            2,
+            vec![counted(&[8, 2, 3])],
+            vec![l(&[1, 2, 2]), l(&[0, 1, 0]), l(&[0, 0, 2])],
+            &[],
+            1,
+            true,
+        ),
+        (
+            "SpaceToBatch",
+            2,
+            vec![counted(&[2, 3, 4])],
+            vec![l(&[1, 2, 2]), l(&[0, 1, 0]), l(&[0, 0, 2])],
+            &[],
+            1,
+            true,
+        ),
+        ("DFT", 7, vec![floats(&[2, 3, 4, 2])], vec![l(&[1, -1]), l(&[-1, 5])], &[], 1, false),
+        ("IDFT", 7, vec![floats(&[2, 3, 4, 2])], vec![l(&[0, 2])], &[], 1, false),
+        ("RDFT", 9, vec![floats(&[2, 3, 5])], vec![l(&[1, -1])], &[], 1, false),
+        ("IRDFT", 9, vec![floats(&[2, 3, 4, 2])], vec![l(&[1, 2]), l(&[3, -1])], &[], 1, false),
+        (
+            "STFT",
+            15,
+            vec![floats(&[16])],
+            vec![floats(&[4]), s(5), s(3)],
+            &[("transpose_frames", "true")],
+            1,
+            false,
+        ),
         ("Divide", 1, vec![edge.clone(), l(&[3, -3, 2, 2, -5, 4, -2, 3])], vec![], &[], 1, true),
         (
             "Divide",
@@ -718,6 +753,24 @@ fn all_nodes_that_have_no_equivalent_are_listed() {
     assert_eq!(obstacles.groups().iter().map(|(count, _)| *count).collect::<Vec<_>>(), [2, 2]);
 }
 
+/// Nodes that are lowered to ONNX first, and others, which only the target lacks.
+#[test]
+fn obstacles_of_both_steps_are_listed() {
+    let mut builder = Builder::new("main");
+    let id = builder.define("x", Origin::Input).unwrap();
+    let sizes = vec![DeclaredDim::Known(2), DeclaredDim::Known(2)];
+    builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(sizes)));
+    let slope = vec![("alpha", Content::Float(-1.0))];
+    builder.apply("celu", "Celu", 12, &["x"], &["y"], slope).unwrap();
+    builder.apply("det", "Det", 11, &["y"], &["z"], Vec::new()).unwrap();
+    builder.output("z");
+    let mut model = graph::Model::new(Standard::Onnx);
+    model.opsets = vec![("".into(), 17)];
+    model.graph = builder.finish().unwrap();
+    let error = convert(&Model::from_source(model), Standard::OpenVino).unwrap_err();
+    assert_eq!(error.to_string(), "cannot convert 2 of 2 nodes to openvino: 1 onnx Celu-12, 1 onnx Det-11");
+}
+
 #[test]
 fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
     let (model, given) = openvino("Squeeze", 1, &[counted(&[1, 3])], &[Tensor::vector(&[0i64])], &[], 1);
@@ -787,6 +840,134 @@ fn older_operator_sets_have_others_that_compute_the_same() {
                 compare(&what, &want, &converted.model, &given, kept(&[&converted.report]));
             }
         }
+    }
+}
+
+#[test]
+fn older_operator_sets_give_the_same_bits() {
+    let (x, empty) = (floats(&[2, 3, 4]), Tensor::zeros(DType::F32, Shape::new([0, 3]).unwrap()).unwrap());
+    let (list, axes) = (|list: &[i64]| Tensor::vector(list), || vec![Tensor::vector(&[1i64])]);
+    let (one, bytes) = (|name| (name, Content::Int(1)), |text: &'static str| Content::Bytes(text.into()));
+    let channels = || vec![floats(&[3]), floats(&[3]), floats(&[3]), floats(&[3])];
+    let zero = |name| (name, Content::Int(0));
+    let nodes = [
+        ("BatchNormalization", 14, vec![x.clone()], channels(), vec![zero("training_mode")]),
+        ("CastLike", 15, vec![x.clone(), list(&[1])], vec![], vec![]),
+        (
+            "Pad",
+            18,
+            vec![x.clone(), list(&[1, -1, 2, 0])],
+            vec![tensor(&[], &[7f32]), list(&[-1, 0])],
+            vec![],
+        ),
+        ("ReduceMax", 18, vec![x.clone()], axes(), vec![one("noop_with_empty_axes")]),
+        ("ReduceMin", 18, vec![x.clone()], axes(), vec![zero("noop_with_empty_axes")]),
+        // Sizes of 0, and of the input that may be 0.
+        ("Reshape", 14, vec![empty.clone(), list(&[3, 0])], vec![], vec![one("allowzero")]),
+        ("Reshape", 14, vec![empty.clone(), list(&[4, 0, 2])], vec![], vec![one("allowzero")]),
+        ("Reshape", 14, vec![empty, list(&[-1, 5])], vec![], vec![one("allowzero")]),
+        ("Reshape", 14, vec![x.clone(), list(&[-1, 6])], vec![], vec![one("allowzero")]),
+        ("Reshape", 14, vec![tensor(&[1, 1], &[7f32]), list(&[])], vec![], vec![one("allowzero")]),
+        (
+            "Resize",
+            18,
+            vec![x.clone()],
+            vec![Tensor::vector::<f32>(&[]), Tensor::vector(&[1f32, 2.0, 1.0])],
+            vec![zero("antialias"), ("keep_aspect_ratio_policy", bytes("stretch"))],
+        ),
+        ("Shape", 15, vec![x.clone()], vec![], vec![one("start"), ("end", Content::Int(-1))]),
+        ("Trilu", 14, vec![x.clone()], vec![], vec![]),
+        ("Trilu", 14, vec![x, Tensor::scalar(-1i64)], vec![], vec![zero("upper")]),
+    ];
+    for (operator, since, inputs, constants, attributes) in nodes {
+        let one = One::of(Standard::Onnx, operator, 28).inputs(&inputs).constants(&constants);
+        let (model, given) =
+            attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone())).model();
+        let want = run(&model, &given);
+        for opset in [since, since - 1, 11] {
+            let mut options = ConvertOptions::default();
+            options.opset = Some(opset);
+            let converted = model.convert(Standard::Onnx, &options).unwrap();
+            assert!(converted.report.is_exact(), "{operator}: {:?}", converted.report.notes);
+            let what = format!("{operator} in set {opset}");
+            compare(&what, &want, &converted.model, &given, Exactness::Exact);
+        }
+    }
+}
+
+/// Operators that OpenVINO and older sets lack, and others compute.
+#[test]
+fn decomposed_operators_compute_the_same() {
+    let (x, list) = (floats(&[2, 3, 4]), |list: &[i64]| Tensor::vector(list));
+    let int = |name: &'static str, value| (name, Content::Int(value));
+    let ints = |name: &'static str, list: &[i64]| (name, Content::Ints(list.to_vec()));
+    let text = |name: &'static str, text: &'static str| (name, Content::Bytes(text.into()));
+    let whole = tensor(&[2, 3], &[3i32, -2, 5, 7, 0, 4]);
+    let theta = tensor(&[1, 2, 3], &[1f32, 0.25, -0.5, 0.5, -1.0, 2.0]);
+    let volume = tensor(&[1, 3, 4], &[1f32, 0.0, 0.5, 0.0, 0.25, -1.0, 0.5, 0.0, 1.0, 0.5, -0.5, 2.0]);
+    let (columns, image) = (floats(&[2, 12, 6]), vec![list(&[5, 6]), list(&[2, 2])]);
+    let labels = || tensor(&[2, 4], &[2i64, 0, 1, 1, 0, 2, 2, 1]);
+    let weights = || tensor(&[3], &[0.5f32, 2.0, 1.0]);
+    let scores = [x.clone(), labels()].to_vec();
+    let mut weighed = scores.clone();
+    weighed.push(weights());
+    let planes = floats(&[1, 2, 5, 6]);
+    let axis = |axis: i64| vec![Tensor::scalar(axis)];
+    let dims = |dims: &[i64]| vec![Tensor::vector(dims)];
+    let nodes = [
+        ("AffineGrid", vec![theta.clone()], dims(&[1, 2, 3, 4]), vec![], 1),
+        ("AffineGrid", vec![theta], dims(&[1, 2, 1, 4]), vec![int("align_corners", 0)], 1),
+        ("AffineGrid", vec![volume], dims(&[1, 2, 3, 4, 2]), vec![int("align_corners", 1)], 1),
+        ("CenterCropPad", vec![x.clone()], dims(&[1, 6, 7]), vec![], 1),
+        ("CenterCropPad", vec![whole.clone()], dims(&[4]), vec![ints("axes", &[-2])], 1),
+        (
+            "Col2Im",
+            vec![columns.clone()],
+            image.clone(),
+            vec![ints("strides", &[2, 2]), ints("pads", &[0, 0, 0, 1])],
+            1,
+        ),
+        ("Col2Im", vec![floats(&[1, 4, 12])], image, vec![ints("dilations", &[2, 2])], 1),
+        ("CumProd", vec![whole.clone()], axis(1), vec![], 1),
+        ("CumProd", vec![whole.clone()], axis(0), vec![int("exclusive", 1)], 1),
+        ("CumProd", vec![whole.clone()], axis(-1), vec![int("reverse", 1)], 1),
+        ("CumProd", vec![x.clone()], axis(1), vec![int("reverse", 1), int("exclusive", 1)], 1),
+        ("DFT", vec![floats(&[2, 5, 1])], vec![], vec![], 1),
+        ("DFT", vec![floats(&[2, 5, 1])], vec![], vec![int("onesided", 1)], 1),
+        ("DFT", vec![floats(&[2, 5, 2])], vec![Tensor::scalar(4i64), Tensor::scalar(0i64)], vec![], 1),
+        ("DFT", vec![floats(&[2, 5, 2])], vec![], vec![int("inverse", 1)], 1),
+        ("DFT", vec![floats(&[2, 5, 2])], vec![], vec![int("inverse", 1), int("onesided", 1)], 1),
+        ("STFT", vec![floats(&[2, 16])], vec![Tensor::scalar(4i64), floats(&[6])], vec![], 1),
+        ("STFT", vec![floats(&[2, 16, 1])], vec![Tensor::scalar(3i64)], vec![], 1),
+        ("GlobalLpPool", vec![planes.clone()], vec![], vec![], 1),
+        ("LpPool", vec![planes.clone()], vec![], vec![ints("kernel_shape", &[2, 3]), int("p", 1)], 1),
+        (
+            "LpPool",
+            vec![planes.clone()],
+            vec![],
+            vec![ints("kernel_shape", &[3, 2]), ints("strides", &[2, 1]), ints("pads", &[1, 0, 1, 1])],
+            1,
+        ),
+        ("LpPool", vec![planes], vec![], vec![ints("kernel_shape", &[2, 2]), int("p", 3)], 1),
+        ("NegativeLogLikelihoodLoss", scores.clone(), vec![], vec![text("reduction", "none")], 1),
+        ("NegativeLogLikelihoodLoss", weighed.clone(), vec![], vec![int("ignore_index", 2)], 1),
+        ("SoftmaxCrossEntropyLoss", scores.clone(), vec![], vec![int("ignore_index", -1)], 1),
+        ("SoftmaxCrossEntropyLoss", scores, vec![], vec![], 2),
+        ("SoftmaxCrossEntropyLoss", weighed, vec![], vec![text("reduction", "sum")], 2),
+    ];
+    for (operator, inputs, constants, attributes, outputs) in nodes {
+        let one = One::of(Standard::Onnx, operator, 28).inputs(&inputs).constants(&constants);
+        let one = one.outputs(outputs).known();
+        let (model, given) =
+            attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone())).model();
+        let want = run(&model, &given);
+        let there = convert(&model, Standard::OpenVino).unwrap_or_else(|error| panic!("{operator}: {error}"));
+        compare(&format!("{operator} in OpenVINO"), &want, &there.model, &given, kept(&[&there.report]));
+        let mut options = ConvertOptions::default();
+        options.opset = Some(if matches!(operator, "DFT" | "STFT") { 20 } else { 13 });
+        let old =
+            model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{operator}: {error}"));
+        compare(&format!("{operator} in set 13"), &want, &old.model, &given, kept(&[&old.report]));
     }
 }
 

@@ -8,12 +8,19 @@ use gradus_core::{DType, Result};
 
 use super::caveats;
 use super::node::ConvertContext;
+use super::report::not_known;
+use super::to_onnx::int;
 use super::types::numbered;
 use super::writer::{GraphWriter, NONE, NewValue};
+use crate::dim::Dim;
+use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
+use crate::operators::indices::axis as axis_of;
 
-/// An operator that is written: the first input of the node is its first one, too.
+/// An operator that is written: the first input of the node has the rank of its first one.
 struct New<'a> {
+    /// The element type of the first input, if it is known.
+    dtype: Option<DType>,
     inputs: &'a [NewValue],
     attributes: &'a [(&'a str, Content)],
     outputs: usize,
@@ -32,12 +39,16 @@ impl New<'_> {
         if let Some(Content::Int(value)) = self.get(name) { *value } else { default }
     }
 
+    fn dtype(&self) -> Result<DType> {
+        self.dtype.ok_or_else(|| not_known("element type of input 0"))
+    }
+
     fn input(&self, index: usize) -> Option<NewValue> {
         self.inputs.get(index).copied().filter(|&input| input != NONE)
     }
 }
 
-/// The body of an operator: what writes it, and what its results leave open.
+/// The body of an operator: what writes it, and what its results leave open, if anything.
 struct Body {
     operator: &'static str,
     /// The first operator set that has the operator as it is now.
@@ -46,14 +57,19 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 7] = [
+const BODIES: [Body; 12] = [
+    Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
     Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
     Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
     Body { operator: "Mish", since: 18, caveat: caveats::FUNCTION, write: mish },
+    Body { operator: "Pad", since: 18, caveat: "", write: pad },
     Body { operator: "RMSNormalization", since: 23, caveat: caveats::ORDER, write: rms_normalization },
+    Body { operator: "Reshape", since: 14, caveat: "", write: reshape },
+    Body { operator: "Shape", since: 15, caveat: "", write: shape },
     Body { operator: "Swish", since: 24, caveat: caveats::FUNCTION, write: swish },
+    Body { operator: "Trilu", since: 14, caveat: "", write: trilu },
 ];
 
 fn body_of(target: &GraphWriter, operator: &str) -> Option<&'static Body> {
@@ -75,12 +91,105 @@ pub(super) fn written(
     outputs: usize,
 ) -> Option<Result<Vec<NewValue>>> {
     let body = body_of(cx.target, operator)?;
-    cx.rounding(body.caveat);
-    Some((body.write)(cx, &New { inputs, attributes, outputs }))
+    if !body.caveat.is_empty() {
+        cx.rounding(body.caveat);
+    }
+    let dtype = cx.lowered_dtype.or_else(|| cx.dtype(0).ok());
+    Some((body.write)(cx, &New { dtype, inputs, attributes, outputs }))
+}
+
+/// A Cast to the type of the other input, which must be known.
+fn cast_like(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let to = cx.dtype(1)?;
+    let attributes = [&[numbered("to", to)?], new.attributes].concat();
+    Ok(vec![cx.put("Cast", &new.inputs[..1], &attributes)?])
+}
+
+/// Pads of all axes, of a node that pads the axes that it names.
+fn pad(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let mut inputs = new.inputs.to_vec();
+    if let Some(axes) = new.input(3) {
+        let (rank, axes) = (cx.rank(0)?, cx.target.known(axes)?.ok_or_else(|| not_known("axes of Pad"))?);
+        let axes = axes.to_i64()?;
+        // The pad behind those of the node is 0.
+        let mut places = vec![i64_of(2 * axes.len()); 2 * rank];
+        for (place, &axis) in axes.iter().enumerate() {
+            let axis = axis_of(axis, rank)?;
+            places[axis] = i64_of(place);
+            places[rank + axis] = i64_of(axes.len() + place);
+        }
+        let (zero, places) = (cx.list(&[0]), cx.list(&places));
+        let pads = cx.put("Concat", &[inputs[1], zero], &[int("axis", 0)])?;
+        inputs[1] = cx.put("Gather", &[pads, places], &[int("axis", 0)])?;
+        inputs.truncate(3);
+    }
+    cx.target.put("Pad", &inputs, new.attributes, 1)
+}
+
+/// Returns true if no dimension that a Reshape is given is 0, or that of the same axis of the input
+/// is 0 then, too.
+fn copies_no_dims(cx: &ConvertContext<'_, '_>) -> bool {
+    let is_reshape = &*cx.node.operator.name == "Reshape";
+    let (Some(x), Some(shape)) = (cx.fact(0).as_tensor(), cx.fact(1).as_tensor()) else { return false };
+    let symbols = &cx.conversion.symbols;
+    let dims = x.dims.as_deref().unwrap_or_default();
+    let full = !dims.is_empty() && dims.iter().all(|&dim| symbols.at_least(dim, 1));
+    let copied = |(axis, &size): (usize, &Dim)| {
+        symbols.at_least(size, 1) || size.known() == Some(-1) || dims.get(axis) == Some(&size)
+    };
+    let none = matches!(&shape.elements, Elements::Integers(sizes) if sizes.iter().enumerate().all(copied));
+    is_reshape && (full || none)
+}
+
+/// The same elements in another shape, of which a dimension of 0 is none of the input's: one that
+/// may be 0 is made one of the input first, which then has no elements.
+fn reshape(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let (mut x, shape) = (new.inputs[0], new.inputs[1]);
+    let known = cx.target.known(shape)?;
+    let has_zero = known.map(|known| known.to_i64()).transpose()?.is_none_or(|dims| dims.contains(&0));
+    if new.int("allowzero", 0) != 0 && has_zero && !copies_no_dims(cx) {
+        let row = cx.list(&[-1]);
+        x = cx.target.put("Reshape", &[x, row], &[], 1)?[0];
+        // Shape inference of `onnx` takes casts to bool and back for the number itself.
+        let sign = cx.put("Sign", &[shape], &[])?;
+        let most_one = cx.put("Abs", &[sign], &[])?;
+        x = cx.put("Expand", &[x, most_one], &[])?;
+    }
+    cx.target.put("Reshape", &[x, shape], &[], 1)
+}
+
+/// The sizes of some axes.
+fn shape(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let all = cx.target.put("Shape", new.inputs, &[], 1)?;
+    if new.attributes.is_empty() {
+        return Ok(all);
+    }
+    Ok(vec![cx.part_of(all[0], new.int("start", 0), new.int("end", i64::MAX))?])
+}
+
+/// The elements on one side of a diagonal, chosen by the distance of their column and row.
+fn trilu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let (x, dtype) = (new.inputs[0], new.dtype()?);
+    let (zero, one, behind, first) = (cx.scalar(0), cx.scalar(1), cx.list(&[-1]), cx.list(&[0]));
+    let sizes = cx.put("Shape", &[x], &[])?;
+    let mut lines = [x; 2];
+    for (line, axis) in lines.iter_mut().zip([-2, -1]) {
+        let axis = cx.scalar(axis);
+        let size = cx.put("Gather", &[sizes, axis], &[])?;
+        *line = cx.put("Range", &[zero, size, one], &[])?;
+    }
+    let row = cx.put("Unsqueeze", &[lines[0], behind], &[])?;
+    let column = cx.put("Unsqueeze", &[lines[1], first], &[])?;
+    let distance = cx.put("Sub", &[column, row], &[])?;
+    let diagonal = new.input(1).unwrap_or(zero);
+    let beyond = if new.int("upper", 1) != 0 { "Less" } else { "Greater" };
+    let beyond = cx.put(beyond, &[distance, diagonal], &[])?;
+    let nothing = cx.number(0.0, dtype)?;
+    Ok(vec![cx.put("Where", &[beyond, nothing, x], &[])?])
 }
 
 fn gelu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let (x, dtype) = (new.inputs[0], cx.dtype(0)?);
+    let (x, dtype) = (new.inputs[0], new.dtype()?);
     let tanh = matches!(new.get("approximate"), Some(Content::Bytes(form)) if &**form == b"tanh");
     let inner = if tanh {
         let (cubic, factor) = (cx.number(0.044_715, dtype)?, cx.number(FRAC_2_PI.sqrt(), dtype)?);
@@ -116,7 +225,7 @@ fn swish(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>
     let (x, alpha) = (new.inputs[0], new.float("alpha", 1.0));
     let mut scaled = x;
     if alpha != 1.0 {
-        let dtype = cx.dtype(0)?;
+        let dtype = new.dtype()?;
         let alpha = cx.number(alpha, dtype)?;
         scaled = cx.put("Mul", &[x, alpha], &[])?;
     }
@@ -156,7 +265,7 @@ fn last_axes(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<NewValue>
 }
 
 fn layer_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let (own, axes) = (cx.dtype(0)?, last_axes(cx, new)?);
+    let (own, axes) = (new.dtype()?, last_axes(cx, new)?);
     let dtype = wide(own);
     let x = cast(cx, new.inputs[0], own, dtype)?;
     let mean = cx.put("ReduceMean", &[x, axes], &[])?;
@@ -175,7 +284,7 @@ fn layer_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result
 }
 
 fn rms_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let (own, to, axes) = (cx.dtype(0)?, cx.dtype(1)?, last_axes(cx, new)?);
+    let (own, to, axes) = (new.dtype()?, cx.dtype(1)?, last_axes(cx, new)?);
     let dtype = wide(own);
     let x = cast(cx, new.inputs[0], own, dtype)?;
     let [y, _] = scaled(cx, x, axes, (new.float("epsilon", 1e-5), dtype))?;
@@ -184,7 +293,7 @@ fn rms_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<V
 }
 
 fn group_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let (own, rank, axes) = (cx.dtype(0)?, cx.rank(0)?, cx.list(&[2]));
+    let (own, rank, axes) = (new.dtype()?, cx.rank(0)?, cx.list(&[2]));
     let dtype = wide(own);
     let (sizes, groups) = (cx.put("Shape", &[new.inputs[0]], &[])?, new.int("num_groups", 1));
     let x = cast(cx, new.inputs[0], own, dtype)?;

@@ -1,8 +1,8 @@
 //! Operators that are lowered: the graphs of ONNX operators that they are run by are written.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use gradus_core::graph::{Content, Graph, Node, Standard};
+use gradus_core::graph::{Content, Graph, Node, Standard, ValueId};
 use gradus_core::{DType, Result};
 
 use super::caveats;
@@ -62,19 +62,12 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             values.insert(id, cx.input(input)?);
         }
     }
-    let mut floats: HashSet<_> = graph
-        .inputs()
-        .iter()
-        .enumerate()
-        .filter(|(input, _)| cx.is_float(*input))
-        .map(|(_, &id)| id)
-        .collect();
+    let mut types: HashMap<_, _> =
+        graph.inputs().iter().enumerate().map(|(input, &id)| (id, cx.fact(input).dtype())).collect();
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
-        if constant.dtype().is_float() {
-            floats.insert(*id);
-        }
+        types.insert(*id, Some(constant.dtype()));
     }
     for &index in graph.order() {
         let node = &graph.nodes()[index];
@@ -92,13 +85,17 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         if !node.operator.domain.is_empty() {
             return Err(cannot(format!("{standard} has no equivalent of operator {}", node.operator)));
         }
-        let of_floats = node.inputs.first().copied().flatten().is_some_and(|id| floats.contains(&id));
+        let first = node.inputs.first().copied().flatten().map(|id| types.get(&id).copied().flatten());
+        let of_floats =
+            first.is_some_and(|dtype| dtype.is_none_or(|dtype| dtype.is_float() || dtype.is_complex()));
         note(cx, name, node, of_floats);
-        if gives_floats(node, of_floats) {
+        let dtype = result_type(node, &types);
+        for (number, id) in node.outputs.iter().enumerate() {
             // The others are places.
-            let count = if matches!(name, "MaxPool" | "TopK") { 1 } else { usize::MAX };
-            floats.extend(node.outputs.iter().take(count).flatten());
+            let places = number > 0 && matches!(name, "MaxPool" | "TopK");
+            types.extend(id.map(|id| (id, if places { Some(DType::I64) } else { dtype })));
         }
+        cx.lowered_dtype = first.flatten();
         let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
         let outputs = if name == "Mod" && of_floats && !fmod {
             vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
@@ -132,16 +129,23 @@ fn cast_to(node: &Node) -> Option<DType> {
     }
 }
 
-/// Returns true if a node of ONNX gives floats, if its first input is one or not.
-fn gives_floats(node: &Node, of_floats: bool) -> bool {
+/// The element type of the first output of a node of ONNX, if it is known.
+fn result_type(node: &Node, types: &HashMap<ValueId, Option<DType>>) -> Option<DType> {
+    let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?).copied().flatten();
     match &*node.operator.name {
-        "Shape" | "Size" | "NonZero" | "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
-            false
+        "Shape" | "Size" | "NonZero" | "ArgMax" | "ArgMin" => Some(DType::I64),
+        "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "IsInf" | "IsNaN" => {
+            Some(DType::Bool)
         }
-        "Cast" => cast_to(node).is_none_or(DType::is_float),
-        // Their outputs have the type of a later input or of an attribute.
-        "Where" | "ConstantOfShape" => true,
-        _ => of_floats,
+        "Cast" => cast_to(node),
+        "ConstantOfShape" => match node.attribute("value") {
+            Some(Content::Tensor(value)) => Some(value.dtype()),
+            _ => Some(DType::F32),
+        },
+        "ConvInteger" | "MatMulInteger" => Some(DType::I32),
+        "DequantizeLinear" | "Where" => input(1),
+        "OneHot" | "QuantizeLinear" => input(2),
+        _ => input(0),
     }
 }
 
@@ -149,6 +153,9 @@ fn gives_floats(node: &Node, of_floats: bool) -> bool {
 fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
     if &*cx.node.operator.name == "ConvInteger" && operator == "Conv" {
         cx.edges(caveats::INTEGER_SUMS);
+    }
+    if &*cx.node.operator.name == "Col2Im" && operator == "ConvTranspose" {
+        cx.edges("infinite elements and NaN make the sums of other places NaN");
     }
     if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
         cx.edges("axes of unknown size are assumed to have size 1");
@@ -160,10 +167,11 @@ fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats:
         return;
     }
     match operator {
-        "Cos" | "Elu" | "Erf" | "Exp" | "Log" | "Pow" | "Sigmoid" | "Sin" | "Softmax" | "Tanh" => {
+        "Cos" | "Elu" | "Erf" | "Exp" | "Log" | "LogSoftmax" | "Pow" | "Sigmoid" | "Sin" | "Softmax"
+        | "Tanh" => {
             cx.rounding(caveats::FUNCTION);
         }
-        "MatMul" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceProd" | "ReduceSum" => {
+        "MatMul" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceProd" | "ReduceSum" | "ConvTranspose" => {
             cx.rounding(caveats::ORDER);
         }
         "Mod" => cx.rounding("the specifications do not define whether the remainder of floats is exact"),

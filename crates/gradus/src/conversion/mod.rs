@@ -105,7 +105,11 @@ impl Model {
         let lowers =
             from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(&self.source().graph));
         if lowers && to == Standard::OpenVino {
-            let first = self.converted(Standard::Onnx, NEWEST_OPSET, options, true)?;
+            let first = self.converted(Standard::Onnx, NEWEST_OPSET, options, true).map_err(|error| {
+                // The other nodes have obstacles that only a conversion to the target finds.
+                let all = self.converted(to, NEWEST_OPSET, options, false).err();
+                all.filter(|all| Obstacles::of(all).is_some()).unwrap_or(error)
+            })?;
             let mut second = first.model.convert(to, &ConvertOptions::default())?;
             let mut report = first.report;
             second.report.notes.into_iter().for_each(|note| report.note(note));

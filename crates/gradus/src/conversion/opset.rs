@@ -73,6 +73,9 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
     match (older(from), older(to)) {
         (a, b) if a == b => {}
         (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages)) => {}
+        // Nodes that do not train.
+        (None, Some(Older::TrainingByOutputs)) | (Some(Older::TrainingByOutputs), None)
+            if cx.outputs() == 1 && !cx.attributes.flag("training_mode", false)? => {}
         (None, Some(Older::Flattened)) | (Some(Older::Flattened), None) if last_axis()? => {}
         _ => {
             return Err(cannot(format!(
@@ -174,13 +177,19 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             *content = nested(cx, attribute, &[])?;
         }
     }
-    if name == "Shape" && !newest.is_empty() && !to_set_has(cx, "Shape", "start") {
-        let x = cx.input(0)?;
-        let (start, end) = (cx.attributes.int_or("start", 0)?, cx.attributes.int_or("end", i64::MAX)?);
-        let all = cx.sizes(x)?;
-        return Ok(vec![cx.part_of(all, start, end)?]);
+    // The attribute decides only how a node without axes reduces.
+    if cx.len(1).is_some_and(|axes| axes > 0) {
+        newest.retain(|(name, _)| *name != "noop_with_empty_axes");
     }
     let mut inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    for (change, _) in to.changes() {
+        if let Change::Input(input, _) = *change
+            && input < count
+            && let Some(tensor) = cx.known(input)?
+        {
+            inputs[input] = cx.constant(tensor);
+        }
+    }
     if by_group {
         let channels = cx.known_size(0, 1).ok_or_else(|| not_known("number of channels"))?;
         let groups = cx.attributes.int_or("num_groups", 1)?;

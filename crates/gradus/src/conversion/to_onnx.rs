@@ -8,7 +8,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::not_known;
 use crate::conversion::types::numbered;
-use crate::conversion::writer::{GraphWriter, NewValue};
+use crate::conversion::writer::NewValue;
 use crate::operators::indices::axis as axis_of;
 
 /// An attribute of ONNX: an integer.
@@ -40,7 +40,12 @@ impl ConvertContext<'_, '_> {
 
     /// The same elements in another shape; a dimension of 0 is one.
     pub(crate) fn with_shape(&mut self, value: NewValue, dims: NewValue) -> Result<NewValue> {
-        shaped(self.target, value, dims)
+        let nonzero = match self.target.known(dims)? {
+            Some(known) => !known.to_i64()?.contains(&0),
+            None => false,
+        };
+        let zero = (!nonzero).then(|| int("allowzero", 1));
+        self.put("Reshape", &[value, dims], zero.as_slice())
     }
 
     /// An input of one truth value as a scalar.
@@ -157,15 +162,4 @@ impl ConvertContext<'_, '_> {
 /// The number of elements of a list, which decides a rank.
 pub(crate) fn len_of(cx: &ConvertContext<'_, '_>, input: usize) -> Result<usize> {
     cx.len(input).ok_or_else(|| not_known(&format!("number of elements of input {input}")))
-}
-
-/// The same elements in another shape. Older sets do not have the attribute that lets a dimension
-/// be 0.
-pub(crate) fn shaped(target: &mut GraphWriter, value: NewValue, dims: NewValue) -> Result<NewValue> {
-    let nonzero = match target.known(dims)? {
-        Some(known) => !known.to_i64()?.contains(&0),
-        None => false,
-    };
-    let zero = (!nonzero).then(|| int("allowzero", 1));
-    Ok(target.put("Reshape", &[value, dims], zero.as_slice(), 1)?[0])
 }

@@ -124,9 +124,12 @@ fn drop_defaults(
 ) {
     let form = target.form(operator);
     attributes.retain(|given| {
-        let default = form.default_of(&given.name);
-        let is_default =
-            matches!((default, &given.content), (Some(Content::Int(a)), Content::Int(b)) if a == b);
+        let default = form.lacks(&given.name).or_else(|| form.default_of(&given.name));
+        let is_default = match (default, &given.content) {
+            (Some(Content::Int(a)), Content::Int(b)) => a == b,
+            (Some(Content::Text(a)), Content::Bytes(b)) => a.as_bytes() == b,
+            _ => false,
+        };
         signature.has_attribute(&given.name) || !is_default
     });
 }

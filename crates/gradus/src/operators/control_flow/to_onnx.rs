@@ -12,7 +12,7 @@ use crate::attributes::missing;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::SourceGraph;
-use crate::conversion::to_onnx::{int, shaped};
+use crate::conversion::to_onnx::int;
 use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, Mark, NONE, NewValue};
 use crate::fact::TensorFact;
@@ -81,7 +81,7 @@ impl<'m> OnnxBody<'m> {
 
     fn shaped(&mut self, value: NewValue, dims: &[i64]) -> Result<NewValue> {
         let dims = self.list(dims);
-        shaped(&mut self.target, value, dims)
+        self.put("Reshape", &[value, dims], &[])
     }
 
     fn named(&mut self, cx: &mut ConvertContext<'_, '_>, since: Mark, like: &str) {

@@ -147,7 +147,7 @@ pub(crate) fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// Frequencies of a real signal: the others mirror them.
-fn half(cx: &mut InferContext<'_, '_>, len: Dim) -> Dim {
+pub(crate) fn half(cx: &mut InferContext<'_, '_>, len: Dim) -> Dim {
     let half = cx.floor_divide(len, Dim::Known(2));
     cx.add(half, Dim::ONE)
 }

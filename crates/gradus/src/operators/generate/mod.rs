@@ -6,3 +6,5 @@ pub(crate) mod infer;
 pub(crate) mod random;
 pub(crate) mod signal;
 pub(crate) mod text;
+pub(crate) mod to_onnx;
+pub(crate) mod to_openvino;

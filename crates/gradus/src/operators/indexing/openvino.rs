@@ -364,26 +364,67 @@ pub(crate) fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     like_first(cx, all)
 }
 
-/// The input's dimensions, but where sizes are given along axes.
+/// The input's dimensions, but where sizes are given along axes. `RDFT` halves the last named axis,
+/// and adds one of real and imaginary parts; `IRDFT` undoes that.
 pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (from_real, to_real) = match &*cx.node.operator.name {
+        "RDFT" => (true, false),
+        name => (false, name == "IRDFT"),
+    };
     let mut all = cx.dims(0)?.to_vec();
-    if cx.has(2) {
-        let (Some(axes), Some(sizes)) = (cx.known_integers(1), cx.integers(2)) else {
-            let dims = cx.any_dims("the sizes are not known before the run", all.len());
-            return like_first(cx, dims);
-        };
-        // The last axis is that of real and imaginary parts.
-        let axes = indices::axes(&axes, all.len().saturating_sub(1))?;
-        for (&axis, &size) in axes.iter().zip(sizes.iter()) {
-            match size {
-                Dim::Known(-1) => {}
-                Dim::Known(_) => all[axis] = size,
-                Dim::Symbolic(_) => {
-                    all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
+    if !from_real && all.pop().is_none() {
+        return Err(errors::rank("input 0", 0, "at least 1").into());
+    }
+    let rank = all.len();
+    let axes = cx.known_integers(1).map(|axes| indices::axes(&axes, rank)).transpose()?;
+    let sizes = if cx.has(2) { cx.integers(2).map(|sizes| sizes.to_vec()) } else { Some(Vec::new()) };
+    match (axes, sizes) {
+        (Some(axes), Some(sizes)) => {
+            let last = axes.last().copied().unwrap_or_default();
+            for (place, &axis) in axes.iter().enumerate() {
+                match sizes.get(place) {
+                    None | Some(Dim::Known(-1)) if to_real && axis == last => {
+                        let less = cx.subtract(all[axis], Dim::ONE);
+                        all[axis] = cx.multiply(less, Dim::Known(2));
+                    }
+                    None | Some(Dim::Known(-1)) => {}
+                    Some(&size @ Dim::Known(_)) => all[axis] = size,
+                    Some(Dim::Symbolic(_)) => {
+                        all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
+                    }
                 }
             }
+            if from_real && !axes.is_empty() {
+                all[last] = crate::operators::generate::infer::half(cx, all[last]);
+            }
         }
+        (None, Some(sizes)) if sizes.is_empty() && !from_real && !to_real => {}
+        _ => all = cx.any_dims("the sizes are not known before the run", rank),
     }
+    if !to_real {
+        all.push(Dim::Known(2));
+    }
+    like_first(cx, all)
+}
+
+/// Windows of a signal, as real and imaginary parts of half of their frequencies.
+pub(crate) fn windows_transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let Some((&signal, batch)) = dims.split_last() else {
+        return Err(errors::rank("input 0", 0, "1 or 2").into());
+    };
+    let mut all = batch.to_vec();
+    let (frame, step) = (cx.integer(2), cx.integer(3));
+    let [mut frames, mut bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
+    if let (Some(frame), Some(step)) = (frame, step) {
+        let room = cx.subtract(signal, frame);
+        let steps = cx.floor_divide(room, step);
+        frames = cx.add(steps, Dim::ONE);
+        bins = crate::operators::generate::infer::half(cx, frame);
+    }
+    let across = cx.attributes.flag("transpose_frames", false)?;
+    all.extend(if across { [bins, frames] } else { [frames, bins] });
+    all.push(Dim::Known(2));
     like_first(cx, all)
 }
 

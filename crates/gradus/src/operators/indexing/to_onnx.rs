@@ -369,3 +369,43 @@ pub(crate) fn embedding_bag(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
     let operator = if mean { "ReduceMean" } else { "ReduceSum" };
     Ok(vec![cx.put(operator, &[rows, axis], &[int("keepdims", 0)])?])
 }
+
+/// Blocks that become samples of the batch, or samples that become blocks: the axes are cut into
+/// blocks, which change places.
+pub(crate) fn batches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let to_batch = &*cx.node.operator.name == "SpaceToBatch";
+    let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
+    let (block, begin, end) = (cx.integers(1)?, cx.integers(2)?, cx.integers(3)?);
+    let mut samples = vec![1; rank];
+    samples[0] = block.iter().product();
+    let (block, samples) = (cx.list(&block), cx.list(&samples));
+    let (own, other): (Vec<_>, Vec<_>) =
+        ((0..rank).map(i64_of).collect(), (rank..2 * rank).map(i64_of).collect());
+    if to_batch {
+        let pads = cx.list(&[begin, end].concat());
+        let zero = cx.dtype(0).and_then(|dtype| cx.number(0.0, dtype))?;
+        x = cx.put("Pad", &[x, pads, zero], &[])?;
+        let sizes = cx.sizes(x)?;
+        let sizes = cx.put("Div", &[sizes, block], &[])?;
+        let pairs: Vec<_> = own.iter().zip(&other).flat_map(|(&size, &block)| [size, block]).collect();
+        let (all, pairs) = (cx.put("Concat", &[sizes, block], &[int("axis", 0)])?, cx.list(&pairs));
+        let cut = cx.put("Gather", &[all, pairs], &[int("axis", 0)])?;
+        x = cx.with_shape(x, cut)?;
+        let order: Vec<_> =
+            own.iter().map(|axis| 2 * axis + 1).chain(own.iter().map(|axis| 2 * axis)).collect();
+        x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order))])?;
+        let shape = cx.put("Mul", &[sizes, samples], &[])?;
+        return Ok(vec![cx.with_shape(x, shape)?]);
+    }
+    let sizes = cx.sizes(x)?;
+    let sizes = cx.put("Div", &[sizes, samples], &[])?;
+    let cut = cx.put("Concat", &[block, sizes], &[int("axis", 0)])?;
+    x = cx.with_shape(x, cut)?;
+    let order: Vec<_> = other.iter().zip(&own).flat_map(|(&size, &block)| [size, block]).collect();
+    x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order))])?;
+    let shape = cx.put("Mul", &[sizes, block], &[])?;
+    x = cx.with_shape(x, shape)?;
+    let (from, less) = (cx.list(&begin), cx.list(&end));
+    let to = cx.put("Sub", &[shape, less], &[])?;
+    Ok(vec![cx.put("Slice", &[x, from, to], &[])?])
+}

@@ -3,7 +3,7 @@
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::lowering::{LoweredValue, Lowering, int};
@@ -278,7 +278,7 @@ pub(crate) fn counted(l: &mut Lowering<'_>, size: LoweredValue) -> Result<Lowere
 
 /// The numbers that the mask adds to scores: minus infinity for keys beyond the mask.
 fn mask(l: &mut Lowering<'_>, scores: LoweredValue) -> Result<LoweredValue> {
-    let (zero, never, last) = (number(l, 0.0)?, number(l, f64::NEG_INFINITY)?, l.list(&[-1])?);
+    let (zero, never) = (number(l, 0.0)?, number(l, f64::NEG_INFINITY)?);
     let value = if l.dtype_of(3)? == DType::Bool {
         let given = l.input(3)?;
         l.apply("Where", &[given, zero, never], &[])?
@@ -296,9 +296,9 @@ fn mask(l: &mut Lowering<'_>, scores: LoweredValue) -> Result<LoweredValue> {
     let total = l.apply("Shape", &[scores], &[int("start", 3)])?;
     let own = l.apply("Shape", &[value], &[int("start", -1)])?;
     let more = l.apply("Sub", &[total, own], &[])?;
-    let none = l.list(&[0])?;
+    let none = l.list(&vec![0; (2 * l.rank_of(3)?).saturating_sub(1)])?;
     let pads = l.apply("Concat", &[none, more], &[int("axis", 0)])?;
-    l.apply("Pad", &[value, pads, never, last], &[])
+    l.apply("Pad", &[value, pads, never], &[])
 }
 
 /// Scaled products of queries and keys, and the same below the bound that an attribute gives.
@@ -411,4 +411,255 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         all.push(like(l, stage, 0)?);
     }
     Ok(all)
+}
+
+/// A number in the type of an input, of any type of numbers.
+fn number_like(l: &mut Lowering<'_>, value: i64, input: usize) -> Result<LoweredValue> {
+    let (dtype, rules) = (l.dtype_of(input)?, gradus_core::convert::Rules::IEEE);
+    let tensor = gradus_core::convert::cast(&Tensor::scalar(value), dtype, rules)?;
+    l.constant(tensor)
+}
+
+/// Products of the elements that come before each one on the axis, by the distance between them.
+pub(crate) fn cum_prod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let axis = l.integers_of(1)?.first().copied().unwrap_or_default();
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let axis = crate::lowering::axis(axis, rank)?;
+    let size = size_of(l, x, i64_of(axis))?;
+    let (all, first) = (counted(l, size)?, l.list(&[i64_of(axis)])?);
+    let mut ends = vec![1; rank + 1];
+    let mut factors = ends.clone();
+    (ends[axis], factors[axis + 1]) = (-1, -1);
+    let (end, factor) = (l.reshape(all, &ends)?, l.reshape(all, &factors)?);
+    let (exclusive, reverse) = (l.attributes.flag("exclusive", false)?, l.attributes.flag("reverse", false)?);
+    let counts = match (exclusive, reverse) {
+        (false, false) => "LessOrEqual",
+        (true, false) => "Less",
+        (false, true) => "GreaterOrEqual",
+        (true, true) => "Greater",
+    };
+    let counts = l.apply(counts, &[factor, end], &[])?;
+    let (rows, one) = (l.apply("Unsqueeze", &[x, first], &[])?, number_like(l, 1, 0)?);
+    let rows = l.apply("Where", &[counts, rows, one], &[])?;
+    let last = l.list(&[i64_of(axis) + 1])?;
+    Ok(vec![l.apply("ReduceProd", &[rows, last], &[int("keepdims", 0)])?])
+}
+
+/// The middle of each axis, between zeros where more is wanted than there is.
+pub(crate) fn center_crop_pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, wanted, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);
+    let axes = l.attributes.ints("axes")?.map_or_else(|| (0..i64_of(rank)).collect(), <[i64]>::to_vec);
+    let axes = axes.into_iter().map(|axis| crate::lowering::axis(axis, rank)).collect::<Result<Vec<_>>>()?;
+    let places: Vec<_> = axes.iter().copied().map(i64_of).collect();
+    let (zero, two, axes_list) = (l.list(&[0])?, l.list(&[2])?, l.list(&places)?);
+    let wanted = l.cast(wanted, DType::I64)?;
+    let sizes = l.shape(x)?;
+    let own = l.apply("Gather", &[sizes, axes_list], &[])?;
+    let more = l.apply("Sub", &[wanted, own], &[])?;
+    let less = l.apply("Neg", &[more], &[])?;
+    let [more, less] = [l.apply("Max", &[more, zero], &[])?, l.apply("Max", &[less, zero], &[])?];
+    let [before, start] = [l.apply("Div", &[more, two], &[])?, l.apply("Div", &[less, two], &[])?];
+    let kept = l.apply("Min", &[wanted, own], &[])?;
+    let end = l.apply("Add", &[start, kept], &[])?;
+    let middle = l.apply("Slice", &[x, start, end, axes_list], &[])?;
+    let behind = l.apply("Sub", &[more, before], &[])?;
+    // The last pad is 0, for the axes that are not named.
+    let pads = l.apply("Concat", &[before, behind, zero], &[int("axis", 0)])?;
+    let mut from = vec![i64_of(2 * axes.len()); 2 * rank];
+    for (place, &axis) in axes.iter().enumerate() {
+        from[axis] = i64_of(place);
+        from[rank + axis] = i64_of(axes.len() + place);
+    }
+    let from = l.list(&from)?;
+    let nothing = Tensor::zeros(l.dtype_of(0)?, Shape::SCALAR)?;
+    let (pads, nothing) = (l.apply("Gather", &[pads, from], &[])?, l.constant(nothing)?);
+    Ok(vec![l.apply("Pad", &[middle, pads, nothing], &[])?])
+}
+
+/// Points of an image or a volume, between -1 and 1, turned by the matrices of the batch.
+pub(crate) fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let axes = l.len_of(1)?.saturating_sub(2);
+    let (theta, size, corners) = (widened(l, 0)?, l.input(1)?, l.attributes.flag("align_corners", false)?);
+    let (one, two, dtype) = (number(l, 1.0)?, number(l, 2.0)?, compute_type(l)?);
+    let (from, most, first) = (l.list(&[2])?, l.list(&[i64::MAX])?, l.list(&[0])?);
+    let sizes = l.apply("Slice", &[size, from, most, first], &[])?;
+    // The coordinates of a point begin with the last axis, and end with 1.
+    let unit = l.list(&[1])?;
+    let shape = l.apply("Concat", &[sizes, unit], &[int("axis", 0)])?;
+    let mut point = Vec::new();
+    for axis in (0..axes).rev() {
+        let index = l.constant(Tensor::scalar(i64_of(axis)))?;
+        let count = l.apply("Gather", &[sizes, index], &[])?;
+        let (steps, count) = (counted(l, count)?, l.cast(count, dtype)?);
+        let steps = l.cast(steps, dtype)?;
+        let twice = l.apply("Mul", &[steps, two], &[])?;
+        let place = if corners {
+            let last = l.apply("Sub", &[count, one], &[])?;
+            let last = l.apply("Max", &[last, one], &[])?;
+            l.apply("Div", &[twice, last], &[])?
+        } else {
+            let middle = l.apply("Add", &[twice, one], &[])?;
+            l.apply("Div", &[middle, count], &[])?
+        };
+        let place = l.apply("Sub", &[place, one], &[])?;
+        let mut along = vec![1; axes + 1];
+        along[axis] = -1;
+        let place = l.reshape(place, &along)?;
+        point.push(l.apply("Expand", &[place, shape], &[])?);
+    }
+    point.push(l.apply("Expand", &[one, shape], &[])?);
+    let points = l.apply("Concat", &point, &[int("axis", -1)])?;
+    let rows = l.reshape(points, &[-1, i64_of(axes) + 1])?;
+    let matrix = l.apply("Transpose", &[theta], &[("perm", Content::Ints(vec![0, 2, 1]))])?;
+    let grid = l.apply("MatMul", &[rows, matrix], &[])?;
+    let batch = l.apply("Slice", &[size, first, unit, first], &[])?;
+    let last = l.list(&[i64_of(axes)])?;
+    let shape = l.apply("Concat", &[batch, sizes, last], &[int("axis", 0)])?;
+    let grid = l.apply("Reshape", &[grid, shape], &[int("allowzero", 1)])?;
+    Ok(vec![like(l, grid, 0)?])
+}
+
+/// Columns of windows, added up where they were taken from: the transposed convolution by kernels
+/// that have a 1 at one place each.
+pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let dtype = l.dtype_of(0)?;
+    if !dtype.is_float() {
+        return Err(unsupported(&format!("Col2Im of {dtype}")));
+    }
+    let (image, block) = (l.integers_of(1)?.to_vec(), l.integers_of(2)?.to_vec());
+    let axes = image.len();
+    let list = |name: &str, default: i64, len: usize| {
+        let given = l.attributes.ints(name)?.map(<[i64]>::to_vec);
+        Ok::<_, Error>(given.filter(|list| list.len() == len).unwrap_or_else(|| vec![default; len]))
+    };
+    let (strides, dilations) = (list("strides", 1, axes)?, list("dilations", 1, axes)?);
+    let pads = list("pads", 0, 2 * axes)?;
+    let (mut grid, mut more) = (vec![0, block.iter().product()], Vec::new());
+    let mut kernel = vec![block.iter().product(), 1];
+    for axis in 0..axes {
+        let window = dilations[axis] * (block[axis] - 1) + 1;
+        let room = image[axis] + pads[axis] + pads[axes + axis] - window;
+        grid.push(room.div_euclid(strides[axis]) + 1);
+        more.push(room.rem_euclid(strides[axis]));
+        kernel.push(block[axis]);
+    }
+    let taps = usize::try_from(kernel[0]).unwrap_or(0);
+    let x = l.input(0)?;
+    let mut shape = vec![-1];
+    shape.extend(&grid[1..]);
+    let planes = l.reshape(x, &shape)?;
+    let rules = gradus_core::convert::Rules::IEEE;
+    let identity: Vec<f32> =
+        (0..taps * taps).map(|at| if at / taps == at % taps { 1.0 } else { 0.0 }).collect();
+    let identity = l.constant(gradus_core::convert::cast(&Tensor::vector(&identity), dtype, rules)?)?;
+    let kernels = l.reshape(identity, &kernel)?;
+    let ints = |name, list: &[i64]| (name, Content::Ints(list.to_vec()));
+    let attributes = [
+        ints("strides", &strides),
+        ints("dilations", &dilations),
+        ints("pads", &pads),
+        ints("output_padding", &more),
+    ];
+    let sum = l.apply("ConvTranspose", &[planes, kernels], &attributes)?;
+    let batch = l.apply("Shape", &[x], &[int("start", 0), int("end", 1)])?;
+    let (channels, sizes) = (l.list(&[-1])?, l.list(&image)?);
+    let shape = l.apply("Concat", &[batch, channels, sizes], &[int("axis", 0)])?;
+    Ok(vec![l.apply("Reshape", &[sum, shape], &[])?])
+}
+
+/// The norm of each window, or of all elements of a channel.
+pub(crate) fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let order = l.attributes.int_or("p", 2)?;
+    let x = widened(l, 0)?;
+    let x = l.apply("Abs", &[x], &[])?;
+    let raised = match order {
+        1 => x,
+        2 => l.apply("Mul", &[x, x], &[])?,
+        _ => {
+            let power = number(l, nearest(order))?;
+            l.apply("Pow", &[x, power], &[])?
+        }
+    };
+    let sum = if l.node_is("GlobalLpPool") {
+        let axes: Vec<_> = (2..i64_of(l.rank_of(0)?)).collect();
+        let axes = l.list(&axes)?;
+        l.apply("ReduceSum", &[raised, axes], &[int("noop_with_empty_axes", 1)])?
+    } else {
+        if l.attributes.flag("ceil_mode", false)? {
+            return Err(unsupported("LpPool with ceil_mode=1"));
+        }
+        let kernel = required("kernel_shape", l.attributes.ints("kernel_shape")?)?;
+        let taps = number(l, nearest(kernel.iter().product()))?;
+        let names = ["auto_pad", "kernel_shape", "strides", "dilations", "pads"];
+        let given = names.map(|name| l.attributes.get(name).map(|content| (name, content.clone())));
+        let attributes: Vec<_> = given.into_iter().flatten().chain([int("count_include_pad", 1)]).collect();
+        let mean = l.apply("AveragePool", &[raised], &attributes)?;
+        l.apply("Mul", &[mean, taps], &[])?
+    };
+    let norm = match order {
+        1 => sum,
+        2 => l.apply("Sqrt", &[sum], &[])?,
+        _ => {
+            let inverse = number(l, 1.0 / nearest(order))?;
+            l.apply("Pow", &[sum, inverse], &[])?
+        }
+    };
+    Ok(vec![like(l, norm, 0)?])
+}
+
+fn nearest(value: i64) -> f64 {
+    gradus_core::convert::nearest_f64(gradus_core::Number::Int(value.into()))
+}
+
+/// Losses of labels: the scores at them, weighed, and 0 for the label that is ignored.
+pub(crate) fn loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut scores, mut labels, second) = (widened(l, 0)?, l.input(1)?, l.list(&[1])?);
+    if l.node_is("SoftmaxCrossEntropyLoss") {
+        scores = l.apply("LogSoftmax", &[scores], &[int("axis", 1)])?;
+    }
+    let zero = number(l, 0.0)?;
+    let ignored = match l.attributes.int("ignore_index")? {
+        Some(index) => {
+            labels = l.cast(labels, DType::I64)?;
+            let (index, none) = (l.constant(Tensor::scalar(index))?, l.constant(Tensor::scalar(0i64))?);
+            let ignored = l.apply("Equal", &[labels, index], &[])?;
+            labels = l.apply("Where", &[ignored, none, labels], &[])?;
+            Some(ignored)
+        }
+        None => None,
+    };
+    let columns = l.apply("Unsqueeze", &[labels, second], &[])?;
+    let picked = l.apply("GatherElements", &[scores, columns], &[int("axis", 1)])?;
+    let picked = l.apply("Squeeze", &[picked, second], &[])?;
+    let mut losses = l.apply("Neg", &[picked], &[])?;
+    let mut weights = None;
+    if l.has(2) {
+        let all = l.input(2)?;
+        let dtype = compute_type(l)?;
+        let all = l.cast(all, dtype)?;
+        let each = l.apply("Gather", &[all, labels], &[])?;
+        losses = l.apply("Mul", &[losses, each], &[])?;
+        weights = Some(each);
+    }
+    if let Some(ignored) = ignored {
+        let each = match weights {
+            Some(each) => each,
+            None => number(l, 1.0)?,
+        };
+        losses = l.apply("Where", &[ignored, zero, losses], &[])?;
+        weights = Some(l.apply("Where", &[ignored, zero, each], &[])?);
+    }
+    let all = int("keepdims", 0);
+    let loss = match (l.attributes.text("reduction")?.unwrap_or("mean"), weights) {
+        ("none", _) => losses,
+        ("sum", _) => l.apply("ReduceSum", &[losses], &[all])?,
+        ("mean", None) => l.apply("ReduceMean", &[losses], &[all])?,
+        ("mean", Some(weights)) => {
+            let sum = l.apply("ReduceSum", &[losses], std::slice::from_ref(&all))?;
+            let total = l.apply("ReduceSum", &[weights], &[all])?;
+            l.apply("Div", &[sum, total], &[])?
+        }
+        (other, _) => return Err(errors::text("reduction", other, "none, sum or mean")),
+    };
+    Ok(vec![like(l, loss, 0)?, like(l, scores, 0)?])
 }

@@ -5,7 +5,10 @@ use super::super::{contrib, elementwise, nn};
 use crate::cost::Work;
 
 pub(super) const NETWORKS: &[Row] = &[
-    onnx("AffineGrid").infer(nn::conv_pool::affine_grid).computes(nn::sampling::affine_grid),
+    onnx("AffineGrid")
+        .infer(nn::conv_pool::affine_grid)
+        .computes(nn::sampling::affine_grid)
+        .lower(nn::decomposed::affine_grid),
     onnx("Attention")
         .infer(nn::infer::attention)
         .computes(nn::attention::eval)
@@ -21,7 +24,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::normalization::batch)
         .converts("BatchNormInference", "rounding", nn::windows_to_openvino::batch_normalization),
     onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv).computes(nn::attention::causal_conv),
-    onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im),
+    onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im).lower(nn::decomposed::col2im),
     onnx("Conv")
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::conv_rule)
@@ -71,7 +74,10 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::windows::average_pool)
         .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
-    onnx("GlobalLpPool").infer(nn::conv_pool::global_average_pool).computes(nn::windows::lp_pool),
+    onnx("GlobalLpPool")
+        .infer(nn::conv_pool::global_average_pool)
+        .computes(nn::windows::lp_pool)
+        .lower(nn::decomposed::lp_pool),
     onnx("GlobalMaxPool")
         .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
@@ -112,7 +118,11 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::along)
         .computes(nn::normalization::lp)
         .lower(nn::decomposed::lp_normalization),
-    onnx("LpPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::windows::lp_pool),
+    onnx("LpPool")
+        .works(Work::Window)
+        .infer(nn::conv_pool::pool)
+        .computes(nn::windows::lp_pool)
+        .lower(nn::decomposed::lp_pool),
     onnx("MaxPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::windows::max_pool).converts(
         "MaxPool",
         "floats: NaN",
@@ -124,7 +134,10 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::mean_variance)
         .computes(nn::normalization::mean_variance)
         .converts("MVN", "rounding", nn::sampling_to_openvino::mean_variance),
-    onnx("NegativeLogLikelihoodLoss").infer(nn::infer::loss).computes(nn::loss::eval),
+    onnx("NegativeLogLikelihoodLoss")
+        .infer(nn::infer::loss)
+        .computes(nn::loss::eval)
+        .lower(nn::decomposed::loss),
     onnx("PRelu")
         .works(Work::EachOutput(1))
         .infer(nn::infer::p_relu)
@@ -164,7 +177,10 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::rotary)
         .computes(nn::attention::rotary)
         .lower(nn::decomposed::rotary),
-    onnx("SoftmaxCrossEntropyLoss").infer(nn::infer::loss).computes(nn::loss::eval),
+    onnx("SoftmaxCrossEntropyLoss")
+        .infer(nn::infer::loss)
+        .computes(nn::loss::eval)
+        .lower(nn::decomposed::loss),
     onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu).lower(nn::decomposed::swiglu),
     onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
     onnx("Upsample").infer(nn::resize::upsample).computes(nn::resize_eval::resize),

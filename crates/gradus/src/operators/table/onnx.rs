@@ -130,7 +130,10 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::celu),
-    onnx("CenterCropPad").infer(layout::infer::center_crop_pad).computes(layout::rearrange::center_crop_pad),
+    onnx("CenterCropPad")
+        .infer(layout::infer::center_crop_pad)
+        .computes(layout::rearrange::center_crop_pad)
+        .lower(nn::decomposed::center_crop_pad),
     onnx("Clip")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::clip)
@@ -172,13 +175,20 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::cosh)
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
-    onnx("CumProd").infer(elementwise::infer::cumulative).eval(reduction::eval::cum_sum),
+    onnx("CumProd")
+        .infer(elementwise::infer::cumulative)
+        .eval(reduction::eval::cum_sum)
+        .lower(nn::decomposed::cum_prod),
     onnx("CumSum")
         .works(Work::EachInput(1))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
-    onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft),
+    onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft).converts(
+        "DFT, IDFT, RDFT, IRDFT",
+        "rounding",
+        generate::to_openvino::dft,
+    ),
     onnx("DepthToSpace")
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
@@ -551,7 +561,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round)
         .rounded(),
-    onnx("STFT").infer(generate::infer::stft).computes(generate::signal::stft),
+    onnx("STFT").infer(generate::infer::stft).computes(generate::signal::stft).converts(
+        "STFT",
+        "rounding",
+        generate::to_openvino::stft,
+    ),
     onnx("Scan")
         .infer(control_flow::infer::scan)
         .build(control_flow::eval::Scan::build)

@@ -3,7 +3,9 @@
 use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
-use super::super::{control_flow, elementwise, indexing, layout, matmul, nn, range, reduction, shape};
+use super::super::{
+    control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
+};
 use crate::cost::Work;
 
 pub(super) const OPENVINO: &[Row] = &[
@@ -66,7 +68,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::to_onnx::batch_normalization,
     ),
-    openvino("BatchToSpace").infer(indexing::openvino::batches).moves(),
+    openvino("BatchToSpace").infer(indexing::openvino::batches).moves().converts(
+        "Reshape, Transpose, Slice",
+        "",
+        indexing::to_onnx::batches,
+    ),
     openvino("BinaryConvolution").infer(nn::openvino::convolution_rule),
     openvino("BitwiseAnd")
         .infer(elementwise::openvino::bitwise_and)
@@ -166,7 +172,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
-    openvino("DFT").infer(indexing::openvino::transformed),
+    openvino("DFT").infer(indexing::openvino::transformed).converts(
+        "DFT",
+        "rounding",
+        generate::to_onnx::dft,
+    ),
     openvino("DepthToSpace")
         .infer(indexing::openvino::blocks)
         .moves()
@@ -316,7 +326,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         elementwise::to_onnx::hard_sigmoid,
     ),
-    openvino("IDFT").infer(indexing::openvino::transformed),
+    openvino("IDFT").infer(indexing::openvino::transformed).converts(
+        "DFT",
+        "rounding",
+        generate::to_onnx::dft,
+    ),
     openvino("Identity")
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
@@ -335,6 +349,11 @@ pub(super) const OPENVINO: &[Row] = &[
         nn::windows_to_onnx::interpolate,
     ),
     openvino("Inverse").infer(elementwise::infer::same),
+    openvino("IRDFT").infer(indexing::openvino::transformed).converts(
+        "DFT",
+        "rounding",
+        generate::to_onnx::dft,
+    ),
     openvino("IsFinite")
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::openvino::is_finite)
@@ -513,6 +532,11 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("RNNSequence").infer(nn::openvino::sequence).converts("RNN", "rounding", |cx| {
         nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn)
     }),
+    openvino("RDFT").infer(indexing::openvino::transformed).converts(
+        "DFT",
+        "rounding",
+        generate::to_onnx::dft,
+    ),
     openvino("ROIAlign").infer(nn::openvino::roi).converts(
         "RoiAlign",
         "rounding",
@@ -621,6 +645,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::round)
         .converts("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round)
         .rounded(),
+    openvino("STFT").infer(indexing::openvino::windows_transformed).converts(
+        "STFT",
+        "rounding",
+        generate::to_onnx::stft,
+    ),
     openvino("ScaledDotProductAttention").infer(nn::openvino::attention).converts(
         "MatMul, Softmax, MatMul",
         "rounding",
@@ -701,7 +730,11 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("SoftSign")
         .infer(elementwise::infer::same)
         .converts("Softsign", "rounding", |cx| cx.function("Softsign")),
-    openvino("SpaceToBatch").infer(indexing::openvino::batches).moves(),
+    openvino("SpaceToBatch").infer(indexing::openvino::batches).moves().converts(
+        "Reshape, Transpose, Pad",
+        "",
+        indexing::to_onnx::batches,
+    ),
     openvino("SpaceToDepth")
         .infer(indexing::openvino::blocks)
         .moves()

@@ -1,0 +1,72 @@
+//! Conversion of Fourier transforms of OpenVINO to ONNX.
+
+use gradus_core::Result;
+use gradus_core::convert::i64_of;
+
+use crate::conversion::caveats;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::report::not_known;
+use crate::conversion::to_onnx::{flag, int};
+use crate::conversion::writer::{NONE, NewValue};
+use crate::operators::indices;
+
+/// Transforms along several axes, one after the other; of real numbers, the last axis first, and of
+/// results that are real, last.
+pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
+    let (real, to_real, inverse) = match &*cx.node.operator.name {
+        "RDFT" => (true, false, false),
+        "IRDFT" => (false, true, true),
+        name => (false, false, name == "IDFT"),
+    };
+    let axes = indices::axes(&cx.integers(1)?, if real { rank } else { rank.saturating_sub(1) })?;
+    let sizes = if cx.has(2) { cx.integers(2)? } else { vec![-1; axes.len()] };
+    let last = cx.list(&[-1]);
+    if real {
+        x = cx.put("Unsqueeze", &[x, last], &[])?;
+    }
+    let mut order: Vec<_> = axes.into_iter().zip(sizes).enumerate().collect();
+    let final_axis = order.len().saturating_sub(1);
+    if real {
+        order.reverse();
+    }
+    for (place, (axis, size)) in order {
+        let halved = (real || to_real) && place == final_axis;
+        let len = if size == -1 { NONE } else { cx.scalar(size) };
+        let axis = cx.scalar(i64_of(axis));
+        let attributes = [flag("inverse", inverse), flag("onesided", halved)];
+        x = cx.put("DFT", &[x, len, axis], &attributes)?;
+    }
+    if to_real {
+        x = cx.put("Squeeze", &[x, last], &[])?;
+    }
+    Ok(vec![x])
+}
+
+/// Transforms of windows; a window that is shorter than its frame stands in the middle of zeros.
+pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::FUNCTION);
+    let (mut signal, mut window, rank) = (cx.input(0)?, cx.input(1)?, cx.rank(0)?);
+    let (len, step) = (cx.whole_scalar(2)?, cx.whole_scalar(3)?);
+    let own = cx.known_size(1, 0).ok_or_else(|| not_known("size of the window"))?;
+    let frame = cx.integer(2)?;
+    if own != frame {
+        let more = frame - own;
+        let pads = cx.list(&[more / 2, more - more / 2]);
+        window = cx.put("Pad", &[window, pads], &[])?;
+    }
+    let first = cx.list(&[0]);
+    if rank == 1 {
+        signal = cx.put("Unsqueeze", &[signal, first], &[])?;
+    }
+    let mut y = cx.put("STFT", &[signal, step, window, len], &[int("onesided", 1)])?;
+    if cx.attributes.flag("transpose_frames", false)? {
+        let order = ("perm", gradus_core::graph::Content::Ints(vec![0, 2, 1, 3]));
+        y = cx.put("Transpose", &[y], &[order])?;
+    }
+    if rank == 1 {
+        y = cx.put("Squeeze", &[y, first], &[])?;
+    }
+    Ok(vec![y])
+}
