@@ -285,11 +285,12 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let y = if global {
         l.apply(if mean { "GlobalAveragePool" } else { "GlobalMaxPool" }, &[x], &[])?
     } else {
-        let attributes = match adapts {
-            true => even_windows(l, &size)?.map(|window| {
+        let attributes = if adapts {
+            even_windows(l, &size)?.map(|window| {
                 vec![("kernel_shape", Content::Ints(window.clone())), ("strides", Content::Ints(window))]
-            }),
-            false => Some(pool_attributes(l, size.clone(), mean)?),
+            })
+        } else {
+            Some(pool_attributes(l, size.clone(), mean)?)
         };
         match attributes {
             Some(attributes) => l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)?,
