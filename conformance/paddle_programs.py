@@ -21,17 +21,20 @@ HERE = pathlib.Path(__file__).resolve()
 def main():
     mode, folder, *rest = sys.argv[1:]
     if mode in ("recorded", "random"):
-        for form, flag in (("pir", "1"), ("old", "0")):
-            environment = dict(os.environ, FLAGS_enable_pir_api=flag, GLOG_minloglevel="3")
-            command = [sys.executable, HERE, f"{mode}-{form}", folder, *rest]
-            subprocess.run(command, check=True, env=environment)
-        return
+        return in_both_formats(HERE, mode, [folder, *rest])
     mode, form = mode.split("-")
     programs = dict(RECORDED) if mode == "recorded" else random_programs(int(rest[0]), int(rest[1]))
     made = 0
     for name, program in programs.items():
         made += make(pathlib.Path(folder) / f"{name}.{form}", form, name, program)
     print(f"{made} of {len(programs)} programs are made ({form})")
+
+
+def in_both_formats(script, mode, arguments):
+    """Runs the script again in either mode, as PaddlePaddle reads the format once."""
+    for form, flag in (("pir", "1"), ("old", "0")):
+        environment = dict(os.environ, FLAGS_enable_pir_api=flag, GLOG_minloglevel="3")
+        subprocess.run([sys.executable, script, f"{mode}-{form}", *arguments], check=True, env=environment)
 
 
 def make(folder, form, name, program):
@@ -73,7 +76,7 @@ def make_layer(folder, paddle, name, program):
         return 0
     finally:
         paddle.enable_static()
-    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, LAYERS[name])
+    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, LAYERS.get(name, 0))
 
 
 def record(folder, paddle, executor, given, ulps):
@@ -371,6 +374,38 @@ def indexing(paddle, x, index, truth):
     return outputs
 
 
+def edges(paddle, x, n, truth, image):
+    """Attributes and types that are rare, and at which Paddle departs from ONNX."""
+    import paddle.nn.functional as F
+
+    index, some = n[:2] % 3, (n % 4)[:2]
+    plain = [
+        1 / x, truth < ~truth, truth >= ~truth,
+        paddle.gather_nd(x, paddle.cast(index[:, :1], "int32")), paddle.masked_select(n, truth),
+        paddle.scatter(x, index[0, 0], x[1]), paddle.static.setitem(x + 0, (slice(0, 2), None, 1), 7.0),
+        *[
+            paddle.put_along_axis(n, index, some, 0, reduce, include_self=own)
+            for reduce in ("add", "mul", "amin", "amax", "mean")
+            for own in (True, False)
+        ],
+        F.max_pool2d(image, 3, 2, [1, 0], ceil_mode=True), *F.adaptive_max_pool2d(image, [3, 4], return_mask=True),
+        *F.max_pool3d(paddle.unsqueeze(image, 0), 2, return_mask=True), F.adaptive_max_pool2d(image[:, :, :6], [3, 2]),
+    ]  # fmt: skip
+    rounded = [
+        F.avg_pool2d(image, 3, 2, [1, 0], ceil_mode=True), F.avg_pool2d(image, 3, 2, "SAME", ceil_mode=True),
+        F.conv2d(image, parameter(paddle, [3, 2, 3, 2], 4), padding="SAME", dilation=2), F.adaptive_avg_pool2d(image[:, :, :6], [3, 2]),
+        F.conv2d_transpose(image, parameter(paddle, [2, 3, 3, 2], 4), padding="SAME", stride=2),
+        F.interpolate(image, scale_factor=1.3, mode="bilinear", align_corners=True), F.interpolate(image, size=[1, 7], mode="bilinear", align_mode=0),
+        F.batch_norm(image, parameter(paddle, [2], 1), parameter(paddle, [2], 60)), paddle.linalg.norm(image, "fro", [1, 2], keepdim=True),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        plain += [
+            paddle.sum(paddle.cast(n, "int32"), 0, dtype="int32"), paddle.sum(paddle.cast(n, "uint8"), 1), paddle.floor(n), paddle.ceil(n), paddle.round(n), truth + truth, truth * truth, paddle.argmax(x, keepdim=True), paddle.index_put(x, (truth,), x[0, :1]),
+            paddle.index_put(x, (truth[:, 0], n[:2, 1]), x[0, :1], accumulate=True), paddle.logsumexp(paddle.log(x - 2), 1),
+        ]  # fmt: skip
+    return plain + [(value, 256) for value in rounded]
+
+
 def windows(paddle, image, size):
     """Pads, shuffles, adaptive pools, convolutions of other ranks, and images of other sizes."""
     import paddle.nn.functional as F
@@ -501,6 +536,16 @@ RECORDED = {
         {"x": ([3, 4], "float32"), "index": ([2], "int64"), "truth": ([3, 4], "bool")},
         {"x": array("float32", [3, 4]), "index": array("int64", [2], 1)[::-1], "truth": array("int64", [3, 4]) % 3 > 0},
         indexing,
+    ),
+    "edges": (
+        {"x": ([-1, 4], "float32"), "n": ([3, 4], "int64"), "truth": ([3, 4], "bool"), "image": ([1, 2, 7, 6], "float32")},
+        {
+            "x": array("float32", [3, 4], 1),
+            "n": array("int64", [3, 4]) % 5,
+            "truth": array("int64", [3, 4]) % 6 == 0,
+            "image": array("float32", [1, 2, 7, 6]) * 7 % 40 / 10 - 2,
+        },
+        edges,
     ),
     "windows": (
         {"image": ([1, 4, 4, 6], "float32"), "size": ([2], "int32")},

@@ -67,7 +67,21 @@ fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
         .arg(&folder)
         .args([seed.to_string(), count.to_string()]))?;
     let test = ["test", "--quiet", "-p", "gradus", "--test", "paddle", "--", "--ignored", "--nocapture"];
-    run(cargo().args(test).env("GRADUS_PADDLE", &folder))
+    run(cargo().args(test).env("GRADUS_PADDLE", &folder))?;
+    networks()
+}
+
+/// Runs, infers and converts networks that Paddle saves, and compares what it gives for them.
+fn networks() -> Result<()> {
+    let folder = target("paddle-networks")?;
+    remove(&folder)?;
+    let gradus = program("gradus-cli", "gradus", &["--release"])?;
+    let wanted = packages(&["paddle", "onnxruntime", "openvino"])?;
+    for (mode, rest) in [("make", None), ("check", Some(&gradus))] {
+        let mut python = environment("venv-peers", &wanted)?;
+        run(python.arg("conformance/paddle_networks.py").arg(mode).arg(&folder).args(rest))?;
+    }
+    Ok(())
 }
 
 /// Folds the corpus, the models of the `onnx` package and the recorded ones of OpenVINO, and runs

@@ -150,6 +150,18 @@ pub(super) const TABLE: &[Renamed] = &[
     row("cast", "cast", X, &[("out_dtype", "dtype")]),
     row("assign", "assign", X, &[]),
     row("assign_value", "assign_value", &[], &[("shape", "shape"), ("dtype", "dtype"), ("values", "values")]),
+    row(
+        "fill_constant_batch_size_like",
+        "full_batch_size_like",
+        &[Of("Input")],
+        &[
+            ("shape", "shape"),
+            ("value", "value"),
+            ("dtype", "dtype"),
+            ("input_dim_idx", "input_dim_idx"),
+            ("output_dim_idx", "output_dim_idx"),
+        ],
+    ),
     row("fill_any_like", "full_like", X, &[("value", "value"), ("dtype", "dtype")]),
     row(
         "scale",
@@ -411,6 +423,7 @@ pub(super) const TABLE: &[Renamed] = &[
     gives(row("depthwise_conv2d_transpose", "depthwise_conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
     row("pool3d", "pool3d", X, POOLED),
     gives(row("max_pool2d_with_index", "max_pool2d_with_index", X, POOLED), &["Out", "Mask"]),
+    gives(row("max_pool3d_with_index", "max_pool3d_with_index", X, POOLED), &["Out", "Mask"]),
     gives(row("instance_norm", "instance_norm", SCALED, NORMS), &["Y"]),
     gives(
         row(

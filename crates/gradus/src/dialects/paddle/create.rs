@@ -5,6 +5,7 @@
 //! | `full` | `value`, a float64, cast to `dtype`, in the shape `shape` |
 //! | `full_int_array`, `assign_value` | the numbers of an attribute |
 //! | `full_like`, `full_with_tensor` | the value of an input, in the shape of another or that another says |
+//! | `full_batch_size_like` | the value of an attribute; one of the dimensions is that of the input |
 //! | `arange` | a Range of `start`, `end` and `step`, each cast to `dtype` first |
 //! | `shape`, `shape64`, `numel` | dimensions as int32 or int64; the number of elements |
 //! | `cast`, `assign`, `fetch` | the input |
@@ -14,7 +15,9 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{missing, required, wrong};
-use crate::lowering::{LoweredValue, Lowering};
+use crate::dialects::paddle::indexing::size;
+use crate::dialects::paddle::network::ints;
+use crate::lowering::{LoweredValue, Lowering, along, axis};
 use crate::operators::errors;
 
 pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -63,6 +66,19 @@ pub(crate) fn full_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn full_with_tensor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (value, dims, dtype) = (l.input(0)?, l.input(1)?, dtype(l)?);
     let dims = l.cast(dims, DType::I64)?;
+    filled(l, value, dims, dtype)
+}
+
+/// `full_batch_size_like`: one of the dimensions is that of the input.
+pub(crate) fn full_batch_size_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, mut dims, dtype) = (l.input(0)?, ints(l, "shape")?, dtype(l)?);
+    let from = axis(l.attributes.int_or("input_dim_idx", 0)?, l.rank_of(0)?)?;
+    let to = axis(l.attributes.int_or("output_dim_idx", 0)?, dims.len())?;
+    let behind = dims.split_off(to + 1);
+    let parts = [l.list(&dims[..to])?, size(l, x, from)?, l.list(&behind)?];
+    let dims = l.apply("Concat", &parts, &[along(0)])?;
+    let value = l.float("value")?.unwrap_or(0.0);
+    let value = l.constant(Tensor::scalar(value))?;
     filled(l, value, dims, dtype)
 }
 

@@ -14,12 +14,13 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
+use crate::dialects::paddle::math::floor_of_quotient;
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 
 /// The size of an axis, as a list of one.
-fn size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
+pub(super) fn size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
     l.apply("Shape", &[x], &[int("start", i64_of(axis)), int("end", i64_of(axis) + 1)])
 }
 
@@ -31,7 +32,7 @@ fn positions(l: &mut Lowering<'_>, count: LoweredValue) -> Result<LoweredValue> 
 }
 
 /// An input of indices as int64.
-fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
+pub(super) fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
     let given = l.input(input)?;
     if l.dtype_of(input)? == DType::I64 { Ok(given) } else { l.cast(given, DType::I64) }
 }
@@ -174,8 +175,11 @@ pub(crate) fn broadcast_tensors(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
 }
 
 pub(crate) fn masked_select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, mask) = (l.input(0)?, l.input(1)?);
-    let [x, mask] = broadcast(l, x, mask)?;
+    let [mut x, mut mask] = [l.input(0)?, l.input(1)?];
+    let dims = l.dims_of(0)?;
+    if dims != l.dims_of(1)? || dims.contains(&None) {
+        [x, mask] = broadcast(l, x, mask)?;
+    }
     let mask = l.reshape(mask, &[-1])?;
     Ok(vec![l.apply("Compress", &[x, mask], &[])?])
 }
@@ -211,12 +215,19 @@ pub(crate) fn index_put(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, mut value) = (l.input(0)?, l.input(last)?);
     let mut indices = Vec::new();
     for input in 1..last {
-        if l.dtype_of(input)? == DType::Bool {
-            return Err(cannot("index_put with a mask"));
+        if l.dtype_of(input)? != DType::Bool {
+            indices.push(index(l, input)?);
+            continue;
         }
-        indices.push(index(l, input)?);
+        // A mask stands for the indices of what is true, one for each of its axes.
+        let (mask, rank) = (l.input(input)?, l.rank_of(input)?);
+        let places = l.apply("NonZero", &[mask], &[])?;
+        for axis in 0..rank {
+            let axis = l.constant(Tensor::scalar(i64_of(axis)))?;
+            indices.push(l.apply("Gather", &[places, axis], &[along(0)])?);
+        }
     }
-    let mut first = indices[0];
+    let Some(&(mut first)) = indices.first() else { return Err(cannot("index_put with a mask of rank 0")) };
     for &other in &indices[1..] {
         [first, _] = broadcast(l, first, other)?;
     }
@@ -235,25 +246,58 @@ pub(crate) fn index_put(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 pub(crate) fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [x, index, values] = [l.input(0)?, index(l, 1)?, l.input(2)?];
-    let reduction = match text(l, "reduce", "assign")? {
-        "assign" => "none",
-        "add" => "add",
-        "mul" | "multiply" => "mul",
-        "amax" => "max",
-        "amin" => "min",
+    let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
+    let put = |l: &mut Lowering<'_>, x, values, reduction: &'static str| {
+        let attributes = [along(axis), ("reduction", Content::Bytes(reduction.into()))];
+        l.apply("ScatterElements", &[x, index, values], &attributes)
+    };
+    let each = |l: &mut Lowering<'_>, value| {
+        let (value, dims) = (constant_like(l, value)?, l.shape(index)?);
+        l.apply("Expand", &[value, dims], &[])
+    };
+    let (mode, own) = (text(l, "reduce", "assign")?, l.attributes.flag("include_self", true)?);
+    // Elements that do not take part become ones that change nothing: of a maximum, one of the
+    // values.
+    let (reduction, idle) = match mode {
+        "assign" => return Ok(vec![put(l, x, values, "none")?]),
+        "add" | "mean" => ("add", Some(0.0)),
+        "mul" | "multiply" => ("mul", Some(1.0)),
+        "amax" => ("max", None),
+        "amin" => ("min", None),
         _ => return Err(cannot("put_along_axis with this reduction")),
     };
-    if reduction != "none" && !l.attributes.flag("include_self", true)? {
-        return Err(cannot("put_along_axis with include_self=False"));
+    let start = match idle {
+        _ if own => x,
+        None => put(l, x, values, "none")?,
+        Some(idle) => {
+            let idle = each(l, idle)?;
+            put(l, x, idle, "none")?
+        }
+    };
+    let result = put(l, start, values, reduction)?;
+    if mode != "mean" {
+        return Ok(vec![result]);
     }
-    let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
-    let attributes = [along(axis), ("reduction", Content::Bytes(reduction.to_owned().into()))];
-    Ok(vec![l.apply("ScatterElements", &[x, index, values], &attributes)?])
+    let (one, dims, ones) = (constant_like(l, 1.0)?, l.shape(x)?, each(l, 1.0)?);
+    let mut counts = l.apply("Expand", &[one, dims], &[])?;
+    if !own {
+        let zeros = each(l, 0.0)?;
+        counts = put(l, counts, zeros, "none")?;
+    }
+    let operands = [result, put(l, counts, ones, "add")?];
+    Ok(vec![if l.dtype_of(0)?.is_float() {
+        l.apply("Div", &operands, &[])?
+    } else {
+        floor_of_quotient(l, operands)?
+    }])
 }
 
 pub(crate) fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let [x, mut index, updates] = [l.input(0)?, index(l, 1)?, l.input(2)?];
+    let [x, mut index, mut updates] = [l.input(0)?, index(l, 1)?, l.input(2)?];
     index = l.reshape(index, &[-1, 1])?;
+    if l.rank_of(1)? == 0 {
+        updates = unsqueezed(l, updates, 0)?;
+    }
     if l.attributes.flag("overwrite", true)? {
         return Ok(vec![scattered(l, [x, index, updates], "none")?]);
     }
@@ -303,9 +347,6 @@ pub(crate) fn set_value(
     [starts, ends, steps]: [usize; 3],
     value: usize,
 ) -> Result<Vec<LoweredValue>> {
-    if !ints(l, "none_axes")?.is_empty() {
-        return Err(cannot("set_value with new axes"));
-    }
     let (x, dtype, axes) = (l.input(0)?, l.dtype_of(0)?, ints(l, "axes")?);
     let (starts, ends) = (list(l, "starts", starts)?, list(l, "ends", ends)?);
     let (axes, steps) = (l.list(&axes)?, list(l, "steps", steps)?);
@@ -314,10 +355,18 @@ pub(crate) fn set_value(
     let places = positions(l, count)?;
     let places = reshaped(l, places, whole)?;
     let mut places = l.apply("Slice", &[places, starts, ends, axes, steps], &[])?;
-    let decreased = ints(l, "decrease_axes")?;
-    if !decreased.is_empty() {
-        let decreased = l.list(&decreased)?;
+    let decreases = ints(l, "decrease_axes")?;
+    if !decreases.is_empty() {
+        let decreased = l.list(&decreases)?;
         places = l.apply("Squeeze", &[places, decreased], &[])?;
+    }
+    let added = ints(l, "none_axes")?;
+    if !added.is_empty() {
+        // A new axis stands before an axis of the tensor, of which some are gone.
+        let gone = |axis: i64| i64_of(decreases.iter().filter(|&&other| other < axis).count());
+        let added: Vec<_> = (0..).zip(added).map(|(i, axis)| i + axis - gone(axis)).collect();
+        let added = l.list(&added)?;
+        places = l.apply("Unsqueeze", &[places, added], &[])?;
     }
     let value = if l.has(value) {
         let given = l.input(value)?;

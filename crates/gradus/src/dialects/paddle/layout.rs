@@ -14,6 +14,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
+use crate::dialects::paddle::indexing::index;
 use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
 use crate::operators::errors;
 
@@ -251,7 +252,7 @@ pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let inputs = [l.input(0)?, l.input(1)?];
+    let inputs = [l.input(0)?, index(l, 1)?];
     Ok(vec![l.apply("GatherND", &inputs, &[])?])
 }
 

@@ -24,25 +24,56 @@ pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredV
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
 
+/// A function of floats: of integers, in float32.
+pub(crate) fn float_function(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let mut x = l.input(0)?;
+    if !l.dtype_of(0)?.is_float() {
+        x = l.cast(x, DType::F32)?;
+    }
+    Ok(vec![l.apply(operator, &[x], &[])?])
+}
+
+/// `floor` and its like: integers stay.
+pub(crate) fn rounded(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    unary(l, if l.dtype_of(0)?.is_float() { operator } else { "Identity" })
+}
+
 /// Two inputs that broadcast. In old programs, the attribute `axis` says with which axis of the
-/// first the axes of the second begin.
+/// one with more axes those of the other begin.
 fn operands(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
-    let (x, y) = (l.input(0)?, l.input(1)?);
+    let mut operands = [l.input(0)?, l.input(1)?];
     let from = l.attributes.int_or("axis", -1)?;
     if from == -1 {
-        return Ok([x, y]);
+        return Ok(operands);
     }
-    let (rank, own) = (l.rank_of(0)?, l.rank_of(1)?);
+    let ranks = [l.rank_of(0)?, l.rank_of(1)?];
+    let short = usize::from(ranks[0] >= ranks[1]);
+    let (rank, own) = (ranks[1 - short], ranks[short]);
     let behind = usize_of_i64(from).and_then(|from| rank.checked_sub(from)?.checked_sub(own));
     let behind = behind.ok_or_else(|| {
         errors::value("attribute \"axis\"", from, format_args!("-1, or from 0 to {rank} - {own}"))
     })?;
-    let axes = l.list(&(own..own + behind).map(convert::i64_of).collect::<Vec<_>>())?;
-    Ok([x, if behind == 0 { y } else { l.apply("Unsqueeze", &[y, axes], &[])? }])
+    if behind > 0 {
+        let axes = l.list(&(own..own + behind).map(convert::i64_of).collect::<Vec<_>>())?;
+        operands[short] = l.apply("Unsqueeze", &[operands[short], axes], &[])?;
+    }
+    Ok(operands)
 }
 
 pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
-    let operands = operands(l)?;
+    let mut operands = operands(l)?;
+    let operator = match operator {
+        _ if l.dtype_of(0) != Ok(DType::Bool) => operator,
+        "Add" => "Or",
+        "Mul" => "And",
+        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
+            for value in &mut operands {
+                *value = l.cast(*value, DType::I32)?;
+            }
+            operator
+        }
+        _ => operator,
+    };
     Ok(vec![l.apply(operator, &operands, &[])?])
 }
 
@@ -67,10 +98,15 @@ pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
 }
 
 pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let ([x, y], dtype) = (operands(l)?, l.dtype_of(0)?);
-    let plain = l.apply("Div", &[x, y], &[])?;
+    let operands = operands(l)?;
+    Ok(vec![floor_of_quotient(l, operands)?])
+}
+
+/// The floor of a quotient of values of the type of the first input.
+pub(super) fn floor_of_quotient(l: &mut Lowering<'_>, [x, y]: [LoweredValue; 2]) -> Result<LoweredValue> {
+    let (plain, dtype) = (l.apply("Div", &[x, y], &[])?, l.dtype_of(0)?);
     if matches!(dtype.class(), Class::Unsigned) {
-        return Ok(vec![plain]);
+        return Ok(plain);
     }
     let zero = constant_like(l, 0.0)?;
     if dtype.is_integer() {
@@ -83,7 +119,7 @@ pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let other = l.apply("Xor", &[below, by_below], &[])?;
         let less = l.apply("And", &[some, other], &[])?;
         let less = l.cast(less, dtype)?;
-        return Ok(vec![l.apply("Sub", &[plain, less], &[])?]);
+        return l.apply("Sub", &[plain, less], &[]);
     }
     let rest = l.apply("Mod", &[x, y], &[])?;
     let less = l.apply("Sub", &[x, rest], &[])?;
@@ -91,7 +127,7 @@ pub(crate) fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // The quotient is whole but for the rounding of the difference. By zero, it is what the
     // division says.
     let (floor, by_zero) = (l.apply("Round", &[quotient], &[])?, l.apply("Equal", &[y, zero], &[])?);
-    Ok(vec![l.apply("Where", &[by_zero, plain, floor], &[])?])
+    l.apply("Where", &[by_zero, plain, floor], &[])
 }
 
 pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -180,16 +216,23 @@ pub(crate) fn add_n(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
-    let mut x = l.input(0)?;
-    if let Some(to) = l.dtype("dtype")?
-        && l.dtype_of(0)? != to
-    {
-        x = l.cast(x, to)?;
-    } else if operator == "ReduceSum" && matches!(l.dtype_of(0)?, DType::Bool | DType::I32) {
-        // Sums of narrow integers are int64.
-        x = l.cast(x, DType::I64)?;
+    let (mut x, mut dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let sum = operator == "ReduceSum";
+    let to = l.dtype("dtype")?.unwrap_or(match dtype {
+        DType::Bool | DType::I32 if sum => DType::I64,
+        _ => dtype,
+    });
+    // ONNX has no sums of narrow integers.
+    let between = if sum && to.is_integer() { DType::I64 } else { to };
+    if between != dtype {
+        x = l.cast(x, between)?;
+        dtype = between;
     }
-    reduced(l, x, operator)
+    let mut values = reduced(l, x, operator)?;
+    if to != dtype {
+        values[0] = l.cast(values[0], to)?;
+    }
+    Ok(values)
 }
 
 /// `all` and `any`: the minimum and the maximum of what is not zero.
@@ -249,8 +292,9 @@ fn reduced(l: &mut Lowering<'_>, x: LoweredValue, operator: &str) -> Result<Vec<
         None => None,
     };
     let inputs: Vec<_> = [x].into_iter().chain(axes).collect();
-    let keep = int("keepdims", i64::from(l.attributes.flag("keepdim", false)?));
-    Ok(vec![l.apply(operator, &inputs, &[keep])?])
+    // `frobenius_norm` has a name of its own.
+    let keep = l.attributes.flag("keepdim", false)? || l.attributes.flag("keep_dim", false)?;
+    Ok(vec![l.apply(operator, &inputs, &[int("keepdims", keep.into())])?])
 }
 
 pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -263,21 +307,8 @@ pub(crate) fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
     Ok(vec![l.apply(operator, &[x], &[int("axis", axis)])?])
 }
 
-/// `isnan` and `isinf`, of any type.
-fn float_test(l: &mut Lowering<'_>, operator: &str) -> Result<LoweredValue> {
-    let mut x = l.input(0)?;
-    if !l.dtype_of(0)?.is_float() {
-        x = l.cast(x, DType::F32)?;
-    }
-    l.apply(operator, &[x], &[])
-}
-
-pub(crate) fn test(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
-    Ok(vec![float_test(l, operator)?])
-}
-
 pub(crate) fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let tests = [float_test(l, "IsNaN")?, float_test(l, "IsInf")?];
+    let tests = [float_function(l, "IsNaN")?, float_function(l, "IsInf")?].concat();
     let either = l.apply("Or", &tests, &[])?;
     Ok(vec![l.apply("Not", &[either], &[])?])
 }
@@ -285,8 +316,8 @@ pub(crate) fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `round`: to so many decimals.
 pub(crate) fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, decimals) = (l.input(0)?, l.attributes.int_or("decimals", 0)?);
-    if decimals == 0 {
-        return unary(l, "Round");
+    if decimals == 0 || !l.dtype_of(0)?.is_float() {
+        return rounded(l, "Round");
     }
     let decimals = i32::try_from(decimals).unwrap_or(i32::MAX);
     let factor = constant_like(l, 10f64.powi(decimals))?;

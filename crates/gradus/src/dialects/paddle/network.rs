@@ -52,6 +52,31 @@ pub(super) fn constant_like(l: &mut Lowering<'_>, value: f64) -> Result<LoweredV
     l.constant(convert::cast(&Tensor::scalar(value), dtype, Rules::IEEE)?)
 }
 
+/// Pads of `SAME`, as numbers: with them, `ceil(size / stride)` windows fit in each axis.
+fn same_pads(l: &Lowering<'_>, window: &[i64]) -> Result<(&'static str, Content)> {
+    let (strides, first) = (ints(l, "strides")?, first_axis(l)?);
+    let mut pads = vec![0; 2 * window.len()];
+    for (i, (&size, &stride)) in window.iter().zip(&strides).enumerate() {
+        let (len, stride) = (known_size(l, 0, first + i)?, errors::at_least_1("strides", stride)?);
+        let reach = (len - 1) / stride * stride + size;
+        let more = reach.saturating_sub(len).max(0);
+        pads[i] = more / 2;
+        pads[window.len() + i] = more - more / 2;
+    }
+    Ok(("pads", Content::Ints(pads)))
+}
+
+/// The first axis of the data that windows move along.
+fn first_axis(l: &Lowering<'_>) -> Result<usize> {
+    Ok(if text(l, "data_format", "NCHW")?.ends_with('C') { 1 } else { 2 })
+}
+
+/// A dimension of an input that must be known.
+fn known_size(l: &Lowering<'_>, input: usize, axis: usize) -> Result<i64> {
+    let size = l.dims_of(input)?.get(axis).copied().flatten().map(i64_of);
+    size.ok_or_else(|| not_known(format!("dimension {axis} of input {input}")))
+}
+
 /// Begin and end pads, as ONNX lists them.
 fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
     match text(l, "padding_algorithm", "EXPLICIT")? {
@@ -91,9 +116,14 @@ fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Resul
 }
 
 fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
+    let mut dilations = ints(l, "dilations")?;
+    if text(l, "padding_algorithm", "EXPLICIT")? == "SAME" {
+        // Paddle drops them.
+        dilations.fill(1);
+    }
     Ok(vec![
         ("strides", Content::Ints(ints(l, "strides")?)),
-        ("dilations", Content::Ints(ints(l, "dilations")?)),
+        ("dilations", Content::Ints(dilations)),
         int("group", l.attributes.int_or("groups", 1)?),
         pads(l)?,
     ])
@@ -116,6 +146,12 @@ pub(crate) fn conv_transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     if !more.is_empty() {
         attributes.push(("output_padding", Content::Ints(more)));
     }
+    if text(l, "padding_algorithm", "EXPLICIT")? == "SAME" {
+        // Pads are those of the convolution of the input; ONNX's follow from the output.
+        let window = (2..l.rank_of(1)?).map(|axis| known_size(l, 1, axis)).collect::<Result<Vec<_>>>()?;
+        attributes.retain(|(name, _)| *name != "auto_pad");
+        attributes.push(same_pads(l, &window)?);
+    }
     let (x, last) = channels_first(l, x)?;
     let y = l.apply("ConvTranspose", &[x, filter], &attributes)?;
     Ok(vec![channels_last(l, y, last)?])
@@ -126,23 +162,56 @@ fn remainders(l: &Lowering<'_>, wanted: &[i64]) -> Result<Vec<i64>> {
     let ("pads", Content::Ints(pads)) = pads(l)? else {
         return Err(cannot("a transposed convolution with a size and a padding algorithm"));
     };
-    let known = |input: usize, axis: usize| {
-        let size = l.dims_of(input)?.get(axis).copied().flatten().map(i64_of);
-        size.ok_or_else(|| not_known(format!("dimension {axis} of input {input}")))
-    };
     let (strides, dilations) = (ints(l, "strides")?, ints(l, "dilations")?);
-    let first = if text(l, "data_format", "NCHW")?.ends_with('C') { 1 } else { 2 };
+    let first = first_axis(l)?;
     let axes = wanted.len();
     if strides.len() != axes || dilations.len() != axes || pads.len() != 2 * axes {
         return Err(errors::count("elements of attribute \"output_size\"", axes, pads.len() / 2));
     }
     let rest = |i: usize| {
-        let steps = known(0, first + i)?.saturating_sub(1).saturating_mul(strides[i]);
-        let window = known(1, 2 + i)?.saturating_sub(1).saturating_mul(dilations[i]);
+        let steps = known_size(l, 0, first + i)?.saturating_sub(1).saturating_mul(strides[i]);
+        let window = known_size(l, 1, 2 + i)?.saturating_sub(1).saturating_mul(dilations[i]);
         let reach = steps.saturating_add(window).saturating_add(1);
         Ok(wanted[i].saturating_sub(reach.saturating_sub(pads[i]).saturating_sub(pads[axes + i])))
     };
     (0..axes).map(rest).collect()
+}
+
+/// Attributes of a pool of the size that is asked for.
+fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<LoweredAttributes> {
+    let (strides, inclusive) = (ints(l, "strides")?, mean && !l.attributes.flag("exclusive", true)?);
+    let ceil = l.attributes.flag("ceil_mode", false)?;
+    let same = text(l, "padding_algorithm", "EXPLICIT")? == "SAME";
+    let pads = if same && (ceil || inclusive) { same_pads(l, &size)? } else { pads(l)? };
+    if let Content::Ints(pads) = &pads.1 {
+        let (starts, ends) = pads.split_at(pads.len() / 2);
+        for (i, ((&size, &stride), (start, end))) in
+            size.iter().zip(&strides).zip(starts.iter().zip(ends)).enumerate()
+        {
+            // ONNX drops a last window that begins behind the data; Paddle has nothing to put there.
+            if ceil && end.saturating_add(stride) > size {
+                let len = known_size(l, 0, first_axis(l)? + i)?.saturating_add(*start);
+                let steps = (len + end - size).max(0).saturating_add(stride - 1) / stride.max(1);
+                if steps.saturating_mul(stride) >= len {
+                    return Err(cannot("a pool whose last window begins behind the data"));
+                }
+            }
+            // Paddle counts as many elements behind the data as before them.
+            if inclusive && (end > start || (ceil && end < start)) {
+                return Err(cannot("an average that counts pads which differ at the ends of an axis"));
+            }
+        }
+    }
+    let mut attributes = vec![
+        ("kernel_shape", Content::Ints(size)),
+        ("strides", Content::Ints(strides)),
+        int("ceil_mode", ceil.into()),
+        pads,
+    ];
+    if mean {
+        attributes.push(int("count_include_pad", inclusive.into()));
+    }
+    Ok(attributes)
 }
 
 /// Most elements along an axis of the result of an adaptive pool.
@@ -150,8 +219,17 @@ const MOST_WINDOWS: i64 = 1 << 10;
 
 /// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
 /// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
-fn adaptive(l: &mut Lowering<'_>, mut x: LoweredValue, counts: &[i64], mean: bool) -> Result<LoweredValue> {
-    for (i, &count) in counts.iter().enumerate() {
+///
+/// Its second result is the index of each maximum along each axis, if `indices` are asked for.
+fn adaptive(
+    l: &mut Lowering<'_>,
+    mut x: LoweredValue,
+    counts: &[i64],
+    mean: bool,
+    indices: bool,
+) -> Result<(LoweredValue, Vec<LoweredValue>)> {
+    let mut found: Vec<LoweredValue> = Vec::new();
+    for (i, &count) in counts.iter().enumerate().rev() {
         if !(1..=MOST_WINDOWS).contains(&count) {
             let wanted = format_args!("from 1 to {MOST_WINDOWS}");
             return Err(errors::value("size of an adaptive pool", count, wanted));
@@ -159,7 +237,7 @@ fn adaptive(l: &mut Lowering<'_>, mut x: LoweredValue, counts: &[i64], mean: boo
         let (axis, by) = (i64_of(i) + 2, l.list(&[count])?);
         let (size, axes) =
             (l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?, l.list(&[axis])?);
-        let mut windows = Vec::new();
+        let (mut windows, mut places) = (Vec::new(), Vec::new());
         for window in 0..count {
             let (from, next, short) = (l.list(&[window])?, l.list(&[window + 1])?, l.list(&[count - 1])?);
             let (start, end) = (l.apply("Mul", &[size, from], &[])?, l.apply("Mul", &[size, next], &[])?);
@@ -167,10 +245,31 @@ fn adaptive(l: &mut Lowering<'_>, mut x: LoweredValue, counts: &[i64], mean: boo
             let (start, end) = (l.apply("Div", &[start, by], &[])?, l.apply("Div", &[end, by], &[])?);
             let part = l.apply("Slice", &[x, start, end, axes], &[])?;
             windows.push(l.apply(if mean { "ReduceMean" } else { "ReduceMax" }, &[part, axes], &[])?);
+            if indices {
+                let place = l.apply("ArgMax", &[part], &[int("axis", axis)])?;
+                places.push(l.apply("Add", &[place, start], &[])?);
+            }
         }
         x = l.apply("Concat", &windows, &[int("axis", axis)])?;
+        if indices {
+            let places = l.apply("Concat", &places, &[int("axis", axis)])?;
+            for index in &mut found {
+                *index = l.apply("GatherElements", &[*index, places], &[int("axis", axis)])?;
+            }
+            found.insert(0, places);
+        }
     }
-    Ok(x)
+    Ok((x, found))
+}
+
+/// The one size of the windows of an adaptive pool whose result divides the data evenly.
+fn even_windows(l: &Lowering<'_>, counts: &[i64]) -> Result<Option<Vec<i64>>> {
+    let first = first_axis(l)?;
+    let size = |(i, &count): (usize, &i64)| {
+        let len = known_size(l, 0, first + i).ok()?;
+        (count > 0 && len > 0 && len % count == 0).then_some(len / count)
+    };
+    Ok(counts.iter().enumerate().map(size).collect())
 }
 
 pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -185,24 +284,23 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.attributes.flag("global_pooling", false)? || (adapts && size.iter().all(|&size| size == 1));
     let y = if global {
         l.apply(if mean { "GlobalAveragePool" } else { "GlobalMaxPool" }, &[x], &[])?
-    } else if adapts {
-        adaptive(l, x, &size, mean)?
     } else {
-        let mut attributes = vec![
-            ("kernel_shape", Content::Ints(size)),
-            ("strides", Content::Ints(ints(l, "strides")?)),
-            int("ceil_mode", l.attributes.flag("ceil_mode", false)?.into()),
-            pads(l)?,
-        ];
-        if mean {
-            attributes.push(int("count_include_pad", (!l.attributes.flag("exclusive", true)?).into()));
+        let attributes = if adapts {
+            even_windows(l, &size)?.map(|window| {
+                vec![("kernel_shape", Content::Ints(window.clone())), ("strides", Content::Ints(window))]
+            })
+        } else {
+            Some(pool_attributes(l, size.clone(), mean)?)
+        };
+        match attributes {
+            Some(attributes) => l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)?,
+            None => adaptive(l, x, &size, mean, false)?.0,
         }
-        l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)?
     };
     Ok(vec![channels_last(l, y, last)?])
 }
 
-/// `max_pool2d_with_index`: indices count the elements of a channel, where those of ONNX count all.
+/// `max_pool2d_with_index` and `max_pool3d_with_index`: indices count the elements of a channel, where those of ONNX count all.
 pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, size) = (l.input(0)?, ints(l, "kernel_size")?);
     let adapts = l.attributes.flag("adaptive", false)?;
@@ -215,14 +313,16 @@ pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
         return Ok(vec![value, l.cast(index, DType::I32)?]);
     }
     if adapts {
-        return Err(cannot("indices of an adaptive pool to more than one element"));
+        let (value, places) = adaptive(l, x, &size, false, true)?;
+        let mut flat = l.list(&[0])?;
+        for (axis, place) in (2..).zip(places) {
+            let size = l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?;
+            let before = l.apply("Mul", &[flat, size], &[])?;
+            flat = l.apply("Add", &[before, place], &[])?;
+        }
+        return Ok(vec![value, l.cast(flat, DType::I32)?]);
     }
-    let attributes = [
-        ("kernel_shape", Content::Ints(size)),
-        ("strides", Content::Ints(ints(l, "strides")?)),
-        int("ceil_mode", l.attributes.flag("ceil_mode", false)?.into()),
-        pads(l)?,
-    ];
+    let attributes = pool_attributes(l, size, false)?;
     let outputs = l.apply_many("MaxPool", &[x], &attributes, 2)?;
     let sizes = l.apply("Shape", &[x], &[int("start", 2)])?;
     let area = l.apply("ReduceProd", &[sizes], &[])?;
@@ -234,9 +334,10 @@ pub(crate) fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_test", false)? && !l.attributes.flag("use_global_stats", false)? {
         return Err(cannot("batch_norm in training"));
     }
-    let [x, mean, variance, scale, bias] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?, l.input(4)?];
+    let [x, mean, variance] = [l.input(0)?, l.input(1)?, l.input(2)?];
     let epsilon = l.float("epsilon")?.unwrap_or(1e-5);
     let (x, last) = channels_first(l, x)?;
+    let [scale, bias] = affine(l, x, 3)?;
     let y = l.apply("BatchNormalization", &[x, scale, bias, mean, variance], &[float("epsilon", epsilon)])?;
     let y = channels_last(l, y, last)?;
     // The other outputs are for training: the statistics stay, and nobody reads the reserve.
@@ -277,12 +378,13 @@ pub(crate) fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
-/// Scale and bias of a normalization, which are ones and zeros if they are not given.
-fn affine(l: &mut Lowering<'_>, x: LoweredValue) -> Result<[LoweredValue; 2]> {
+/// Scale and bias of a normalization, the inputs from `first` on; ones and zeros if they are not
+/// given.
+fn affine(l: &mut Lowering<'_>, x: LoweredValue, first: usize) -> Result<[LoweredValue; 2]> {
     let mut both = [LoweredValue::NONE; 2];
     for (i, value) in both.iter_mut().enumerate() {
-        *value = if l.has(i + 1) {
-            l.input(i + 1)?
+        *value = if l.has(first + i) {
+            l.input(first + i)?
         } else {
             let channels = l.apply("Shape", &[x], &[int("start", 1), int("end", 2)])?;
             let each = constant_like(l, if i == 0 { 1.0 } else { 0.0 })?;
@@ -305,7 +407,7 @@ fn statistics(l: &mut Lowering<'_>, rows: LoweredValue) -> Result<[LoweredValue;
 pub(crate) fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
-    let [scale, bias] = affine(l, x)?;
+    let [scale, bias] = affine(l, x, 1)?;
     let (groups, epsilon) = (l.attributes.int_or("groups", 1)?, l.float("epsilon")?.unwrap_or(1e-5));
     let attributes = [int("num_groups", groups), float("epsilon", epsilon)];
     let y = l.apply("GroupNormalization", &[x, scale, bias], &attributes)?;
@@ -319,7 +421,7 @@ pub(crate) fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
-    let [scale, bias] = affine(l, x)?;
+    let [scale, bias] = affine(l, x, 1)?;
     let epsilon = l.float("epsilon")?.unwrap_or(1e-5);
     let mut outputs =
         vec![l.apply("InstanceNormalization", &[x, scale, bias], &[float("epsilon", epsilon)])?];
@@ -448,8 +550,11 @@ pub(crate) fn arg(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredVal
     }
     let axis =
         if flat { 0 } else { l.attributes.int("axis")?.ok_or_else(|| not_known("axis".to_owned()))? };
-    let keep = l.attributes.flag("keepdims", false)? && !flat;
-    let y = l.apply(operator, &[x], &[int("axis", axis), int("keepdims", keep.into())])?;
+    let keep = l.attributes.flag("keepdims", false)?;
+    let mut y = l.apply(operator, &[x], &[int("axis", axis), int("keepdims", (keep && !flat).into())])?;
+    if keep && flat {
+        y = l.reshape(y, &vec![1; l.rank_of(0)?])?;
+    }
     match l.dtype("dtype")? {
         Some(to) if to != DType::I64 => Ok(vec![l.cast(y, to)?]),
         _ => Ok(vec![y]),
@@ -520,7 +625,9 @@ pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<Low
     let (corners, mode) = (l.attributes.flag("align_corners", true)?, l.attributes.int_or("align_mode", 1)?);
     let coordinates = match (corners, kind, mode) {
         (true, ..) => "align_corners",
-        (false, "cubic", _) | (false, "linear", 0) => "half_pixel",
+        (false, "cubic", _) => "half_pixel",
+        // One element is the first.
+        (false, "linear", 0) => "pytorch_half_pixel",
         (false, ..) => "asymmetric",
     };
     let name = |name: &'static str, value: &str| (name, Content::Bytes(value.to_owned().into()));
@@ -529,7 +636,6 @@ pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<Low
         name("mode", kind),
         name("nearest_mode", if corners { "round_prefer_ceil" } else { "floor" }),
     ];
-    let none = l.constant(Tensor::vector::<f32>(&[]))?;
     let each = l.has(2) && l.count() >= 2 + axes;
     let scale = floats(l, "scale")?;
     let scales = match (&scale[..], l.has(1) || each, l.has(3)) {
@@ -542,8 +648,16 @@ pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<Low
         let (count, outer) = (l.list(&[i64_of(axes)])?, l.constant(Tensor::vector(&[1.0f32, 1.0]))?);
         let scales = l.cast(scales, DType::F32)?;
         let scales = l.apply("Expand", &[scales, count], &[])?;
+        if corners {
+            // ONNX lets corners meet those of the size before it is cut.
+            let sizes = l.apply("Shape", &[x], &[int("start", 2)])?;
+            let sizes = l.cast(sizes, DType::F32)?;
+            let sizes = l.apply("Mul", &[sizes, scales], &[])?;
+            let sizes = l.cast(sizes, DType::I64)?;
+            return resized(l, x, sizes, &attributes, last);
+        }
         let scales = l.apply("Concat", &[outer, scales], &[along(0)])?;
-        l.apply("Resize", &[x, none, scales], &attributes)?
+        l.apply("Resize", &[x, LoweredValue::NONE, scales], &attributes)?
     } else {
         let names = &["out_d", "out_h", "out_w"][3 - axes..];
         let sizes = names.iter().map(|name| l.attributes.int_or(name, -1)).collect::<Result<Vec<_>>>()?;
@@ -563,10 +677,22 @@ pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<Low
         } else {
             return Err(not_known("size of the result".to_owned()));
         };
-        let outer = l.apply("Shape", &[x], &[int("end", 2)])?;
-        let sizes = l.apply("Concat", &[outer, sizes], &[along(0)])?;
-        l.apply("Resize", &[x, none, none, sizes], &attributes)?
+        return resized(l, x, sizes, &attributes, last);
     };
+    Ok(vec![channels_last(l, y, last)?])
+}
+
+/// The data resized to sizes of its inner axes.
+fn resized(
+    l: &mut Lowering<'_>,
+    x: LoweredValue,
+    sizes: LoweredValue,
+    attributes: &[(&str, Content)],
+    last: bool,
+) -> Result<Vec<LoweredValue>> {
+    let outer = l.apply("Shape", &[x], &[int("end", 2)])?;
+    let sizes = l.apply("Concat", &[outer, sizes], &[along(0)])?;
+    let y = l.apply("Resize", &[x, LoweredValue::NONE, LoweredValue::NONE, sizes], attributes)?;
     Ok(vec![channels_last(l, y, last)?])
 }
 

@@ -79,7 +79,9 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
                 "ReduceL2" => all.map(|x| x * x).sum::<f64>().sqrt(),
                 "ReduceLogSum" => all.sum::<f64>().ln(),
                 "ReduceLogSumExp" => {
-                    let most = all.clone().fold(f64::NEG_INFINITY, f64::max);
+                    // `f64::max` would lose a NaN.
+                    let larger = |most: f64, x: f64| if x > most || x.is_nan() { x } else { most };
+                    let most = all.clone().fold(f64::NEG_INFINITY, larger);
                     if most.is_finite() {
                         most + all.map(|x| (x - most).exp()).sum::<f64>().ln()
                     } else {

@@ -41,7 +41,7 @@ lowered! {
     "atan" [one("x")] |l| math::unary(l, "Atan");
     "atanh" [one("x")] |l| math::unary(l, "Atanh");
     "baddbmm" [one("input"), one("x"), one("y")] math::addmm;
-    "batch_norm" [one("x"), one("mean"), one("variance"), one("scale"), one("bias")] network::batch_norm;
+    "batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] network::batch_norm;
     "bicubic_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "cubic");
     "bilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
     "bitwise_and" [one("x"), one("y")] |l| math::bitwise(l, "And");
@@ -51,7 +51,7 @@ lowered! {
     "bmm" [one("x"), one("y")] |l| math::binary(l, "MatMul");
     "broadcast_tensors" [many("input")] indexing::broadcast_tensors;
     "cast" [one("x")] create::cast;
-    "ceil" [one("x")] |l| math::unary(l, "Ceil");
+    "ceil" [one("x")] |l| math::rounded(l, "Ceil");
     "celu" [one("x")] |l| network::activation(l, "Celu", &[("alpha", "alpha", 1.0)]);
     "channel_shuffle" [one("x")] |l| network::shuffle(l, "groups");
     "clip" [one("x"), maybe("min"), maybe("max")] |l| network::clip(l, None);
@@ -83,12 +83,13 @@ lowered! {
     "fetch" [one("x")] create::same;
     "flatten" [one("x")] layout::flatten;
     "flip" [one("x")] network::flip;
-    "floor" [one("x")] |l| math::unary(l, "Floor");
+    "floor" [one("x")] |l| math::rounded(l, "Floor");
     "floor_divide" [one("x"), one("y")] math::floor_divide;
     "fmax" [one("x"), one("y")] |l| math::number_of(l, "Max");
     "fmin" [one("x"), one("y")] |l| math::number_of(l, "Min");
     "frobenius_norm" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceL2");
     "full" [] create::full;
+    "full_batch_size_like" [one("input")] create::full_batch_size_like;
     "full_int_array" [] create::full_int_array;
     "full_like" [one("x"), maybe("value")] create::full_like;
     "full_with_tensor" [one("value"), one("shape")] create::full_with_tensor;
@@ -110,8 +111,8 @@ lowered! {
     "index_select" [one("x"), one("index")] layout::gather;
     "instance_norm" [one("x"), maybe("scale"), maybe("bias")] network::instance_norm;
     "isfinite" [one("x")] math::is_finite;
-    "isinf" [one("x")] |l| math::test(l, "IsInf");
-    "isnan" [one("x")] |l| math::test(l, "IsNaN");
+    "isinf" [one("x")] |l| math::float_function(l, "IsInf");
+    "isnan" [one("x")] |l| math::float_function(l, "IsNaN");
     "layer_norm" [one("x"), maybe("scale"), maybe("bias")] network::layer_norm;
     "leaky_relu" [one("x")] |l| network::activation(l, "LeakyRelu", &[("negative_slope", "alpha", 0.02)]);
     "lerp" [one("x"), one("y"), one("weight")] math::lerp;
@@ -134,6 +135,7 @@ lowered! {
     "matmul" [one("x"), one("y")] math::matmul;
     "max" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMax");
     "max_pool2d_with_index" [one("x")] network::pool_with_index;
+    "max_pool3d_with_index" [one("x")] network::pool_with_index;
     "maximum" [one("x"), one("y")] |l| math::binary(l, "Max");
     "maxout" [one("x")] network::maxout;
     "mean" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMean");
@@ -206,7 +208,7 @@ lowered! {
     "sum" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceSum");
     "swiglu" [one("x"), maybe("y")] math::swiglu;
     "swish" [one("x")] |l| network::activation(l, "Swish", &[("beta", "alpha", 1.0)]);
-    "sync_batch_norm" [one("x"), one("mean"), one("variance"), one("scale"), one("bias")] network::batch_norm;
+    "sync_batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] network::batch_norm;
     "take_along_axis" [one("arr"), one("indices")] network::take_along_axis;
     "tan" [one("x")] |l| math::unary(l, "Tan");
     "tanh" [one("x")] |l| math::unary(l, "Tanh");
