@@ -5,6 +5,7 @@
 mod common {
     pub mod compare;
     pub mod one;
+    pub mod sketch;
 }
 
 use std::collections::HashMap;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use common::compare::difference;
 use common::one::One;
+use common::sketch::Sketch;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
@@ -571,4 +573,29 @@ fn splits_of_scalars_into_sequences_are_refused() {
     let (model, _) = One::of(Onnx, "SplitToSequence", 17).inputs(&[Tensor::scalar(1.0f32)]).known().model();
     let error = convert(&model).unwrap_err();
     assert!(error.to_string().contains("axis"), "{error}");
+}
+
+#[test]
+fn sizes_beyond_64_bits_are_refused_before_they_are_multiplied() {
+    let most = 1 << 62;
+    let ints = |name, values: &[i64]| vec![(name, Content::Ints(values.to_vec()))];
+    let models = [[most, 4], [1 << 33, 1 << 33], [1 << 20, 1 << 20]].map(|block| {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "c", "l"])
+            .ints("image", &[most, 5])
+            .ints("block", &block)
+            .with("Col2Im", &["x", "image", "block"], &["y"], ints("dilations", &[most, most]))
+            .output("y", DType::F32, &["", "", "", ""])
+            .model()
+    });
+    let pool = Sketch::new()
+        .input("x", DType::F32, &["n", "c", "h", "w"])
+        .with("LpPool", &["x"], &["y"], ints("kernel_shape", &[1 << 40, 1 << 40]))
+        .output("y", DType::F32, &["", "", "", ""])
+        .model();
+    for model in &models {
+        assert!(convert(model).is_err());
+    }
+    // The elements of this window are counted by a float.
+    assert!(operators(&convert(&pool).unwrap()).contains(&"AvgPool"));
 }

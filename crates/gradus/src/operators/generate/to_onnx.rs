@@ -52,7 +52,7 @@ pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let own = cx.known_size(1, 0).ok_or_else(|| not_known("size of the window"))?;
     let frame = cx.integer(2)?;
     if own != frame {
-        let more = frame - own;
+        let more = frame.saturating_sub(own);
         let pads = cx.list(&[more / 2, more - more / 2]);
         window = cx.put("Pad", &[window, pads], &[])?;
     }

@@ -377,7 +377,8 @@ pub(crate) fn batches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
     let (block, begin, end) = (cx.integers(1)?, cx.integers(2)?, cx.integers(3)?);
     let mut samples = vec![1; rank];
-    samples[0] = block.iter().product();
+    let count = block.iter().try_fold(1_i64, |count, &size| count.checked_mul(size));
+    samples[0] = count.ok_or_else(|| errors::value("product of the block", "more", "a number of 64 bits"))?;
     let (block, samples) = (cx.list(&block), cx.list(&samples));
     let (own, other): (Vec<_>, Vec<_>) =
         ((0..rank).map(i64_of).collect(), (rank..2 * rank).map(i64_of).collect());

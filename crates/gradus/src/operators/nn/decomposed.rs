@@ -1,7 +1,7 @@
 //! Operators of ONNX as graphs of simpler ones: how they are converted to standards and operator
 //! sets that lack them. They compute in the type of the input, or in float32 if that is shorter.
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
@@ -519,6 +519,9 @@ pub(crate) fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, grid, 0)?])
 }
 
+/// Most elements of a block whose columns are added up by kernels, which have as many each.
+const MOST_TAPS: i64 = 1024;
+
 /// Columns of windows, added up where they were taken from: the transposed convolution by kernels
 /// that have a 1 at one place each.
 pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -534,19 +537,28 @@ pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let (strides, dilations) = (list("strides", 1, axes)?, list("dilations", 1, axes)?);
     let pads = list("pads", 0, 2 * axes)?;
-    let (mut grid, mut more) = (vec![0, block.iter().product()], Vec::new());
-    let mut kernel = vec![block.iter().product(), 1];
+    let taps = block.iter().try_fold(1, |taps: i64, &size| taps.checked_mul(size));
+    let taps = taps.filter(|taps| (1..=MOST_TAPS).contains(taps) && block.len() == axes);
+    let taps =
+        taps.ok_or_else(|| unsupported(&format!("Col2Im of blocks of more than {MOST_TAPS} elements")))?;
+    let (mut grid, mut more, mut kernel) = (vec![taps], Vec::new(), vec![taps, 1]);
     for axis in 0..axes {
-        let window = dilations[axis] * (block[axis] - 1) + 1;
-        let room = image[axis] + pads[axis] + pads[axes + axis] - window;
-        grid.push(room.div_euclid(strides[axis]) + 1);
-        more.push(room.rem_euclid(strides[axis]));
-        kernel.push(block[axis]);
+        let sizes = [image[axis], block[axis], dilations[axis], strides[axis], pads[axis], pads[axes + axis]];
+        let [image, block, dilation, stride, before, behind] = sizes.map(i128::from);
+        let room = image + before + behind - (dilation * (block - 1) + 1);
+        let [count, rest] = [room.checked_div_euclid(stride), room.checked_rem_euclid(stride)]
+            .map(|number| number.and_then(|number| i64::try_from(number).ok()));
+        let (Some(count), Some(rest)) = (count.and_then(|count| count.checked_add(1)), rest) else {
+            return Err(unsupported("Col2Im of windows beyond 64 bits"));
+        };
+        grid.push(count);
+        more.push(rest);
+        kernel.push(sizes[1]);
     }
-    let taps = usize::try_from(kernel[0]).unwrap_or(0);
+    let taps = usize_of_i64(taps).unwrap_or(0);
     let x = l.input(0)?;
     let mut shape = vec![-1];
-    shape.extend(&grid[1..]);
+    shape.extend(&grid);
     let planes = l.reshape(x, &shape)?;
     let rules = gradus_core::convert::Rules::IEEE;
     let identity: Vec<f32> =
@@ -589,7 +601,7 @@ pub(crate) fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             return Err(unsupported("LpPool with ceil_mode=1"));
         }
         let kernel = required("kernel_shape", l.attributes.ints("kernel_shape")?)?;
-        let taps = number(l, nearest(kernel.iter().product()))?;
+        let taps = number(l, kernel.iter().copied().map(nearest).product())?;
         let names = ["auto_pad", "kernel_shape", "strides", "dilations", "pads"];
         let given = names.map(|name| l.attributes.get(name).map(|content| (name, content.clone())));
         let attributes: Vec<_> = given.into_iter().flatten().chain([int("count_include_pad", 1)]).collect();
