@@ -479,7 +479,7 @@ fn typed_by(conditions: &[&str]) -> Result<String, String> {
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
     let texts: Vec<_> = inference.assumptions().iter().map(|assumed| &*assumed.text).collect();
     assert!(conditions.iter().all(|text| *text == "n == 3" || texts.contains(text)), "{texts:?}");
-    // What folding makes of it holds for all sizes that meet the conditions.
+    // The folded model is the same for all sizes that meet the conditions.
     let mut fold = FoldOptions::default();
     fold.assume.conditions.clone_from(&options.assume.conditions);
     fold.dims.clone_from(&options.dims);

@@ -29,14 +29,14 @@ use crate::tensor::{from_python, value_from_python, value_to_python};
 const BINDINGS: usize = 5;
 const SEED: u64 = 1;
 
-/// What is assumed of sizes: ranges of symbols, whether none is empty, and conditions.
+/// Assumptions about sizes: ranges of symbols, whether none is empty, and conditions.
 type GivenAssumptions = (BTreeMap<String, (i64, Option<i64>)>, bool, Vec<String>);
 
 fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumptions {
     SizeAssumptions { ranges, conditions, nonempty }
 }
 
-/// Options of inference: symbols that are numbers, inputs, and what is assumed of sizes.
+/// Options of inference: symbols that are numbers, inputs, and assumptions about sizes.
 fn infer_options(
     dims: &Bound<'_, PyDict>,
     inputs: HashMap<String, InputFact>,

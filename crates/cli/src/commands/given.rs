@@ -79,7 +79,7 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
     Ok(dims)
 }
 
-/// What is assumed of sizes: bounds from `NAME=NUMBER` and `NAME=FIRST..LAST`, and conditions.
+/// Assumptions about sizes: bounds from `NAME=NUMBER` and `NAME=FIRST..LAST`, and conditions.
 pub(super) fn assumptions(given: &SizeArgs) -> Result<SizeAssumptions> {
     let mut ranges = BTreeMap::new();
     for least in &given.least {

@@ -128,7 +128,7 @@ impl Symbols {
                 let dim = self.atom_dim(atom);
                 self.subtract(dim, rest)?
             }
-            // Of a multiple of a symbol, the next whole number within.
+            // The next whole number within, for a multiple of a symbol.
             _ if sum.terms.len() == 1 => {
                 let rest = sum.constant.checked_neg()?;
                 let below = floor(rest, *coefficient)?;

@@ -325,7 +325,7 @@ proptest! {
         let Some(dim) = tree.build(&mut symbols) else { return Ok(()) };
         let value_of = |name: &str| NAMES.iter().position(|known| *known == name).map(|index| values[index]);
         let Some(wanted) = tree.evaluate(&values) else { return Ok(()) };
-        // What is printed reads back as what means the same.
+        // The text reads back as an expression of the same value.
         let printed = symbols.print(dim).to_string();
         for dim in [Some(dim), symbols.parse(&printed).ok()].into_iter().flatten() {
             if let Some(got) = symbols.evaluate(dim, &value_of) {

@@ -48,7 +48,7 @@ use scope::FoldState;
 pub struct FoldOptions {
     /// Symbols and the numbers that they are fixed to, in the folded model too.
     pub dims: HashMap<String, i64>,
-    /// What is assumed of the sizes of inputs.
+    /// Assumptions about the sizes of inputs.
     pub assume: SizeAssumptions,
     /// Types that inputs are fixed to, in the folded model too.
     pub inputs: HashMap<String, InputFact>,

@@ -49,7 +49,7 @@ use pass::Pass;
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
-    /// What is assumed of the sizes of inputs.
+    /// Assumptions about the sizes of inputs.
     pub assume: SizeAssumptions,
     /// Facts about inputs, by name; of the others, what the model declares.
     pub inputs: HashMap<String, InputFact>,
@@ -86,7 +86,7 @@ impl SizeAssumptions {
 
     /// Lets sizes that were drawn meet the conditions; false if they do not.
     pub(crate) fn meet(&self, dims: &mut HashMap<String, i64>, given: &HashMap<String, i64>) -> bool {
-        // What one condition changes, another may be about.
+        // Several rounds: one condition may change a size that another is about.
         for text in self.conditions.iter().cycle().take(3 * self.conditions.len()) {
             let mut symbols = Symbols::default();
             for (name, value) in given {

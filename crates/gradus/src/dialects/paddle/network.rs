@@ -300,7 +300,8 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![channels_last(l, y, last)?])
 }
 
-/// `max_pool2d_with_index` and `max_pool3d_with_index`: indices count the elements of a channel, where those of ONNX count all.
+/// `max_pool2d_with_index` and `max_pool3d_with_index`: indices count the elements of a channel,
+/// where those of ONNX count all.
 pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, size) = (l.input(0)?, ints(l, "kernel_size")?);
     let adapts = l.attributes.flag("adaptive", false)?;
