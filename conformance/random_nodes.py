@@ -130,9 +130,9 @@ def binary(r, name):
     if np.dtype(dtype).kind in "iu" and name in ("Div", "Mod"):
         values[1] = np.where(values[1] == 0, np.ones_like(values[1]), values[1])
     if name == "Pow":
-        # Roots of negative numbers and infinities are no integers.
+        # Roots of negative numbers, and powers beyond 64 bits, are no integers.
         whole = any(value.dtype.kind == "i" for value in values)
-        values = [np.where(np.isfinite(value), np.abs(value), 2).astype(value.dtype) if whole else value for value in values]
+        values = [np.nan_to_num(np.abs(value), nan=2).clip(0, 9).astype(value.dtype) if whole else value for value in values]
     fmod = {"fmod": 1} if name == "Mod" and (np.dtype(dtype).kind == "f" or r.flag()) else {}
     return values, fmod
 
