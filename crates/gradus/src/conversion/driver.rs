@@ -99,10 +99,11 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
             refuse(format!("cannot convert operator {}: it is not of ONNX's own operator set", node.operator))
         };
     }
-    if let (Standard::Onnx, Some(row), Some(_)) = (from, row, node.version)
+    if let (Some(row), Some(_)) = (row, node.version)
+        && row.states_inputs()
         && !row.signatures().is_empty()
     {
-        operators::signature(row, node)?;
+        operators::signature(row, node)?.check_present(&node.inputs)?;
     }
     let write = row.and_then(|row| match &row.conversion {
         Some(conversion) => Some(conversion.write),

@@ -307,14 +307,12 @@ impl Signature {
         }
     }
 
-    /// Checks number and types of inputs.
+    /// Checks the number of inputs, and that those that must be there are.
     ///
     /// # Errors
-    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is
-    /// not admitted or that differs from another that must be of the same.
-    pub(crate) fn check_inputs<T: Typed>(&self, inputs: &[Option<&T>]) -> Result<()> {
+    /// [`Kind::Graph`] if there are too many or too few.
+    pub(crate) fn check_present<T>(&self, inputs: &[Option<T>]) -> Result<()> {
         self.check_count(inputs.len())?;
-        let mut bound: Vec<(&str, usize, ValueType)> = Vec::new();
         for (index, param) in self.inputs.iter().enumerate() {
             let least = if let Arity::Many { least, .. } = param.arity { least } else { 1 };
             let missing =
@@ -323,6 +321,17 @@ impl Signature {
                 return Err(errors::missing(self.input_label(index)));
             }
         }
+        Ok(())
+    }
+
+    /// Checks number and types of inputs.
+    ///
+    /// # Errors
+    /// [`Kind::Graph`] if there are too many or too few, [`Kind::Type`] if one is of a type that is
+    /// not admitted or that differs from another that must be of the same.
+    pub(crate) fn check_inputs<T: Typed>(&self, inputs: &[Option<&T>]) -> Result<()> {
+        self.check_present(inputs)?;
+        let mut bound: Vec<(&str, usize, ValueType)> = Vec::new();
         for (index, value) in inputs.iter().enumerate() {
             let (Some(value), Some(param)) = (value, Signature::param(self.inputs, index)) else { continue };
             let given = value.value_type();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use gradus::graph::{self, Attribute, Builder, Content, DeclaredDim, Node, OperatorId, Origin, Type};
 use gradus::operators::Row;
-use gradus::schema::{Arity, AttributeRule, Signature, Sort};
+use gradus::schema::{Arity, AttributeRule, Param, Signature, Sort};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 /// Integers that stand for sizes, axes, bounds and counts.
@@ -67,7 +67,12 @@ impl RandomNode {
         let mut builder = Builder::new("random node");
         let (mut names, mut values) = (Vec::new(), HashMap::new());
         let mut types: HashMap<&str, DType> = HashMap::new();
-        for (index, param) in signature.inputs.iter().enumerate() {
+        let several = |param: &Param| matches!(param.arity, Arity::Many { .. });
+        let more = if signature.inputs.last().is_some_and(several) { random.usize(..3) } else { 0 };
+        let count = signature.inputs.len() + more;
+        let count = if random.usize(..30) == 0 { random.usize(..=count) } else { count };
+        for index in 0..count {
+            let param = &signature.inputs[index.min(signature.inputs.len() - 1)];
             let admitted: Vec<_> = param.types.tensor.iter().collect();
             if admitted.is_empty() || (param.arity == Arity::Optional && random.bool()) {
                 names.push(String::new());

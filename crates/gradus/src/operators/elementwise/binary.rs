@@ -50,16 +50,20 @@ pub(crate) fn operation(cx: &BuildContext<'_>) -> Operation {
 
 /// Builds an operator that combines all its inputs.
 pub(crate) fn fold(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    Ok(Box::new(LeftFold(operation(cx))))
+    Ok(Box::new(LeftFold(binary(operation(cx), cx)?)))
 }
 
 fn build_as(operation: Operation, cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(binary(operation, cx)?))
+}
+
+fn binary(operation: Operation, cx: &BuildContext<'_>) -> Result<BinaryOp> {
     let broadcast = match cx.attributes.int("broadcast")? {
         None => Broadcast::Both,
         Some(0) => Broadcast::None,
         Some(_) => Broadcast::Onto(cx.attributes.int("axis")?),
     };
-    Ok(Box::new(BinaryOp { operation, broadcast }))
+    Ok(BinaryOp { operation, broadcast })
 }
 
 impl Operation {
@@ -207,6 +211,13 @@ impl BinaryOp {
         if self.operation.compares() { DType::Bool } else { operand }
     }
 
+    /// The result, if the limits of the run allow its memory.
+    fn within(&self, a: &Tensor, b: &Tensor, cx: &EvalContext<'_>) -> Result<Tensor> {
+        let (_, shape) = self.shapes(a.shape(), b.shape())?;
+        cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
+        self.apply(a, b, &cx.limits())
+    }
+
     fn apply(&self, a: &Tensor, b: &Tensor, limits: &Limits) -> Result<Tensor> {
         let (seen, shape) = self.shapes(a.shape(), b.shape())?;
         let b = b.reshaped(seen)?;
@@ -284,19 +295,15 @@ impl Iterator for Places {
     }
 }
 
-/// One operation over any number of operands, with broadcasting.
+/// One operation over any number of operands.
 #[derive(Debug)]
-struct LeftFold(Operation);
+struct LeftFold(BinaryOp);
 
 impl Op for LeftFold {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-        let binary = BinaryOp { operation: self.0, broadcast: Broadcast::Both };
         let mut total = cx.tensor(0)?.clone();
         for input in 1..cx.inputs.len() {
-            let next = cx.tensor(input)?;
-            let (_, shape) = binary.shapes(total.shape(), next.shape())?;
-            cx.reserve(byte_len(total.dtype(), &shape))?;
-            total = binary.apply(&total, next, &cx.limits())?;
+            total = self.0.within(&total, cx.tensor(input)?, cx)?;
         }
         Ok(vec![total.into()])
     }
@@ -304,10 +311,7 @@ impl Op for LeftFold {
 
 impl Op for BinaryOp {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-        let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-        let (_, shape) = self.shapes(a.shape(), b.shape())?;
-        cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
-        Ok(vec![self.apply(a, b, &cx.limits())?.into()])
+        Ok(vec![self.within(cx.tensor(0)?, cx.tensor(1)?, cx)?.into()])
     }
 }
 
