@@ -70,6 +70,36 @@ fn files_that_broke_an_earlier_version_give_a_result_or_an_error() {
 const SHAPES: [&[usize]; 9] =
     [&[0, 1 << 40], &[1 << 40, 0], &[0, 1 << 40, 1 << 20], &[1 << 30, 2, 0], &[0], &[], &[2], &[3], &[2, 3]];
 
+/// Does everything with so many random nodes of every operator of every standard, with and without
+/// the declared types of their inputs.
+fn exercise_random_nodes(seed: u64, each: usize) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    for row in operators::all() {
+        for signature in row.signatures() {
+            for _ in 0..each {
+                let node = RandomNode::new(&mut random, row, signature, &SHAPES);
+                exercise(&node.model);
+                let mut source = node.model.source().clone();
+                source.graph.declare(&mut |_, _| None);
+                exercise(&Model::from_source(source));
+            }
+        }
+    }
+}
+
+#[test]
+fn random_nodes_of_any_standard_give_a_result_or_an_error() {
+    exercise_random_nodes(5, 3);
+}
+
+#[test]
+#[ignore = "long: a minute"]
+fn long_random_nodes_of_any_standard_give_a_result_or_an_error() {
+    for seed in 10..12 {
+        exercise_random_nodes(seed, 30);
+    }
+}
+
 /// Kinds of errors that do not depend on the values of inputs.
 fn is_static(kind: Kind) -> bool {
     matches!(kind, Kind::Type | Kind::Graph | Kind::Shape)

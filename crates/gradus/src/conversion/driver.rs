@@ -53,6 +53,7 @@ fn convert_node<'m>(
 ) -> Result<()> {
     conversion.limits.check()?;
     conversion.report.nodes += 1;
+    conversion.check_valid(&scope.place, index)?;
     let write = writer_of(conversion, target, node)?;
     let before = target.mark();
     let outputs = write(&mut ConvertContext::new(conversion, scope, target, node, index)?)?;

@@ -155,6 +155,7 @@ impl Model {
             limits: self.limits(),
             symbols,
             bodies,
+            problems: &problems,
             names: NamePool::default(),
             kept: HashMap::new(),
             report: ConversionReport::default(),

@@ -11,7 +11,7 @@ use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
 use crate::dim::Symbols;
 use crate::fact::Fact;
-use crate::infer::SubgraphFacts;
+use crate::infer::{Problem, SubgraphFacts};
 use crate::schema::in_set;
 
 /// State that all graphs of a model share while it is converted.
@@ -24,6 +24,8 @@ pub(crate) struct ConversionState<'m> {
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.
     pub(crate) bodies: SubgraphFacts,
+    /// Errors in the model that inference found.
+    pub(super) problems: &'m [Problem],
     pub(crate) names: NamePool,
     /// Names of the main graph's inputs and outputs.
     pub(crate) kept: HashMap<ValueId, Arc<str>>,
@@ -39,6 +41,20 @@ type ConvertGraph =
     for<'m> fn(&mut SourceGraph<'m>, &mut ConversionState<'m>, &mut GraphWriter) -> Result<()>;
 
 impl ConversionState<'_> {
+    /// Refuses a node that no run accepts.
+    ///
+    /// # Errors
+    /// As the problem of the node, if it has one.
+    pub(super) fn check_valid(&self, place: &[(usize, usize)], index: usize) -> Result<()> {
+        let of_node = |problem: &&Problem| {
+            problem.node.as_ref().is_some_and(|(of, node)| **of == *place && *node == index)
+        };
+        match self.problems.iter().find(of_node) {
+            Some(problem) => Err(Error::new(problem.kind, problem.message.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// The operator of a node as its standard names it: `onnx Range-11`.
     pub(crate) fn operator_of(&self, node: &Node) -> String {
         let (standard, name) = (self.source.standard, &node.operator);

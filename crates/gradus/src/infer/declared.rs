@@ -113,6 +113,7 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         kind: Kind::Shape,
         place: format!("value \"{name}\""),
         message,
+        node: None,
     }));
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
 }

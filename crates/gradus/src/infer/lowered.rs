@@ -41,9 +41,11 @@ impl InferContext<'_, '_> {
         let of_node = |assumption| super::Assumption { node: node.clone(), ..assumption };
         outer.assumptions.extend(pass.assumptions.into_iter().map(of_node));
         outer.requirements.extend(pass.requirements.into_iter().map(of_node));
-        outer.problems.extend(
-            pass.problems.into_iter().map(|problem| super::Problem { place: label.clone(), ..problem }),
-        );
+        outer.problems.extend(pass.problems.into_iter().map(|problem| super::Problem {
+            place: label.clone(),
+            node: None,
+            ..problem
+        }));
         graph.outputs().iter().map(|id| frame.facts[id.index()].clone()).collect()
     }
 }

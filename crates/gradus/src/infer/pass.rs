@@ -51,6 +51,8 @@ pub struct Problem {
     pub place: String,
     /// The message.
     pub message: String,
+    /// The node, by its graph and number, if the problem is one of its own.
+    pub(crate) node: Option<(SubgraphPath, usize)>,
 }
 
 impl Problem {
@@ -636,7 +638,8 @@ impl<'m> Pass<'m> {
             }
             Err(error) => {
                 let place = format!("value \"{}\"", frame.graph.value(id).name);
-                self.problems.push(Problem { kind: error.kind(), place, message: error.to_string() });
+                let (kind, message) = (error.kind(), error.to_string());
+                self.problems.push(Problem { kind, place, message, node: None });
             }
         }
     }
@@ -708,7 +711,9 @@ impl<'m> Pass<'m> {
     fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
         let slash = if frame.path.is_empty() { "" } else { "/" };
         let place = format!("{}{slash}{}", frame.path, label(node, index));
-        self.problems.push(Problem { kind: error.kind(), place, message: error.message().to_owned() });
+        let (kind, message) = (error.kind(), error.message().to_owned());
+        let node = frame.place.clone().map(|place| (place, index));
+        self.problems.push(Problem { kind, place, message, node });
     }
 
     /// Assumes what a run cannot do without.

@@ -163,13 +163,21 @@ pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
 
 /// Axes counted from the first, each once.
 pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
-    let mut found = Vec::with_capacity(list.len());
+    let found = distinct_axes(list, rank)?;
+    if found.len() < list.len() {
+        return Err(errors::value("axes", format_args!("{list:?}"), "each axis at most once"));
+    }
+    Ok(found)
+}
+
+/// Axes counted from the first. An axis that is named twice is one.
+pub(crate) fn distinct_axes(list: &[i64], rank: usize) -> Result<Vec<usize>> {
+    let mut found = Vec::with_capacity(list.len().min(rank));
     for &each in list {
         let each = axis(each, rank)?;
-        if found.contains(&each) {
-            return Err(errors::value("axes", format_args!("{list:?}"), "each axis at most once"));
+        if !found.contains(&each) {
+            found.push(each);
         }
-        found.push(each);
     }
     Ok(found)
 }

@@ -318,6 +318,9 @@ pub(crate) fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// inputs.
 pub(crate) fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
+    if dims.is_empty() {
+        return Err(errors::rank("input 0", 0, "at least 1").into());
+    }
     let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
     let [Some(block), Some(begins), Some(ends)] = inputs else {
         let dims = cx.any_dims("the blocks are not known before the run", dims.len());

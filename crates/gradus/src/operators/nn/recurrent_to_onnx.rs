@@ -121,6 +121,10 @@ fn attributes(
 ) -> Result<(i64, bool, NewAttributes)> {
     let hidden = required("hidden_size", cx.attributes.int("hidden_size")?)?;
     errors::at_least_1("hidden_size", hidden)?;
+    // Sizes of all gates must not overflow.
+    if hidden > i64::MAX / 4 {
+        return Err(errors::value("hidden_size", hidden, format_args!("at most {}", i64::MAX / 4)));
+    }
     let linear = network == Network::Gru && cx.attributes.flag("linear_before_reset", false)?;
     let mut all = vec![int("hidden_size", hidden), activations(cx, network, directions)?];
     if let Some(clip) = cx.attributes.float("clip")?.filter(|&clip| clip != 0.0) {

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use gradus_core::DType;
+use gradus_core::graph::Standard;
 
 use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Elements, Fact, TensorFact};
@@ -23,6 +24,7 @@ use crate::operators::layout::infer::named_axes;
 pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
     let keep = cx.attributes.flag("keepdims", true)?;
     let empty_is_none = cx.attributes.flag("noop_with_empty_axes", false)?;
+    let openvino = cx.row.is_some_and(|row| row.standard == Standard::OpenVino);
     let dims = cx.dims(0)?;
     let axes = match named_axes(cx) {
         Ok(axes) => axes,
@@ -33,6 +35,7 @@ pub(crate) fn reduce(cx: &mut InferContext<'_, '_>) -> InferResult {
         Err(error) => return Err(error),
     };
     let axes = match axes {
+        Some(axes) if !axes.is_empty() && openvino => indices::distinct_axes(&axes, dims.len())?,
         Some(axes) if !axes.is_empty() => indices::axes(&axes, dims.len())?,
         _ if empty_is_none => return Ok(vec![Fact::shaped(dims)]),
         _ => (0..dims.len()).collect(),

@@ -46,18 +46,11 @@ pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let keep = i64::from(attributes.flag("keepdims", true)?);
     let given = vec![("keepdims", Content::Int(keep))];
-    // An axis that is named twice is one.
-    let rank = cx.tensor(0)?.shape().rank();
-    let mut axes = Vec::new();
-    for axis in cx.integers(1)? {
-        let axis = i64_of(indices::axis(axis, rank)?);
-        if !axes.contains(&axis) {
-            axes.push(axis);
-        }
-    }
+    let axes = indices::distinct_axes(&cx.integers(1)?, cx.tensor(0)?.shape().rank())?;
     if axes.is_empty() {
         return Ok(input(cx, 0).into_iter().collect());
     }
+    let axes = axes.into_iter().map(i64_of).collect::<Vec<_>>();
     let inputs = [input(cx, 0), integers(&axes)];
     called_as(cx, cx.operator, reduction::eval::reduce, given, &inputs)
 }
