@@ -1,6 +1,5 @@
-//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, `zeros[2, 3]`, `ones[2,
-//! 3]`,
-//! `random[2, 3]`.
+//! Tensors as they are typed: `3`, `-inf`, `"text"`, `[[1, 2], [3, 4]]`, and shapes behind a word
+//! that says how the elements are made: `zeros[2, 3]`, `full:0.5[2, 3]`, `random[2, 3]`.
 
 use gradus::convert::Rules;
 use gradus::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value, text};
@@ -10,19 +9,89 @@ use crate::diagnostics::Mistake;
 /// Levels of lists within lists.
 const DEPTH: usize = 32;
 
+/// How the elements of a tensor of a given shape are made.
+#[derive(Clone, Copy)]
+pub(crate) enum Filling<'a> {
+    /// All are this number.
+    Full(&'a str),
+    /// The numbers from 0 on, in the order of the elements.
+    Counted,
+    /// Random floats from -1 to 1, or integers 0 and 1.
+    Uniform,
+    /// Random floats of the standard normal distribution.
+    Normal,
+}
+
+impl<'a> Filling<'a> {
+    /// The one of that name.
+    fn of(name: &'a str) -> Option<Filling<'a>> {
+        match name.split_once(':').unwrap_or((name, "")) {
+            ("zeros", "") => Some(Filling::Full("0")),
+            ("ones", "") => Some(Filling::Full("1")),
+            ("full", number) if !number.is_empty() => Some(Filling::Full(number)),
+            ("arange", "") => Some(Filling::Counted),
+            ("random", "") => Some(Filling::Uniform),
+            ("random", "normal") => Some(Filling::Normal),
+            _ => None,
+        }
+    }
+
+    /// A tensor of these sizes; random ones by a seed.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if it takes more bytes than the limits allow; as [`Shape::from_i64`] and
+    /// [`text::parse_exact`].
+    pub(crate) fn tensor(self, sizes: &[i64], dtype: DType, seed: u64, limits: &Limits) -> Result<Tensor> {
+        let shape = Shape::from_i64(sizes)?;
+        limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
+        let len = shape.len();
+        match self {
+            Filling::Full(number) => {
+                let number = text::parse_exact(number, dtype)?;
+                Tensor::from_numbers(dtype, shape, std::iter::repeat_n(number, len), Rules::IEEE)
+            }
+            Filling::Counted => {
+                let numbers = (0..i128::MAX).take(len).map(Number::Int);
+                Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+            }
+            Filling::Uniform if dtype.is_float() => {
+                let numbers = fractions(seed).map(|x| Number::Float(2.0 * x - 1.0)).take(len);
+                Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+            }
+            Filling::Uniform => {
+                let numbers = bits(seed).map(|bits| Number::Int((bits >> 63).into())).take(len);
+                Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+            }
+            Filling::Normal if dtype.is_float() => {
+                let numbers = normal(seed).map(Number::Float).take(len);
+                Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
+            }
+            Filling::Normal => {
+                Err(Error::mismatch(Kind::Type, "element type of random:normal", dtype, "a float"))
+            }
+        }
+    }
+}
+
 /// Reads a tensor of that type; without a type, of text, bool, int64 or float32, whichever fits
-/// first.
-pub(crate) fn parse(source: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
+/// first. Random ones have numbers of that seed.
+pub(crate) fn parse(
+    source: &str,
+    dtype: Option<DType>,
+    seed: u64,
+    limits: &Limits,
+) -> Result<Value, Mistake> {
     let mut reading = LiteralParser { source, at: 0, items: Vec::new(), dims: Vec::new() };
     reading.blanks();
-    let named = |name: &&str| reading.rest().strip_prefix(*name).is_some_and(|rest| rest.starts_with('['));
-    if let Some(name) = ["zeros", "ones", "random"].into_iter().find(named) {
-        return reading.filled(name, dtype, limits);
-    }
     let word = reading.rest().split('[').next().unwrap_or_default();
-    if word.len() < reading.rest().len() && !word.is_empty() && word.bytes().all(|c| c.is_ascii_alphabetic())
-    {
-        return Err(reading.mistake("expected a number, a list, or zeros and a shape (zeros[2, 3]) here"));
+    if word.len() < reading.rest().len() && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        let Some(filling) = Filling::of(word) else {
+            return Err(reading.mistake(
+                "expected a number, a list, or zeros, ones, full:NUMBER, arange, random or random:normal and a shape (zeros[2, 3]) here",
+            ));
+        };
+        reading.at += word.len();
+        return reading.filled(filling, dtype, seed, limits);
     }
     reading.value(0)?;
     reading.blanks();
@@ -173,9 +242,14 @@ impl<'a> LiteralParser<'a> {
         Ok(())
     }
 
-    /// A tensor of the shape behind the name.
-    fn filled(mut self, name: &str, dtype: Option<DType>, limits: &Limits) -> Result<Value, Mistake> {
-        self.at += name.len();
+    /// A tensor of the shape here.
+    fn filled(
+        mut self,
+        filling: Filling<'_>,
+        dtype: Option<DType>,
+        seed: u64,
+        limits: &Limits,
+    ) -> Result<Value, Mistake> {
         let start = self.at;
         self.value(0)?;
         self.blanks();
@@ -187,42 +261,34 @@ impl<'a> LiteralParser<'a> {
                 Number::Int(dim) => Ok(i64::try_from(dim).unwrap_or(i64::MAX)),
                 _ => Err(Error::new(Kind::Shape, "a shape is a list of integers")),
             });
-            let (sizes, dtype) = (dims.collect::<Result<Vec<_>>>()?, dtype.unwrap_or(DType::F32));
-            if name == "random" {
-                return random_tensor(&sizes, dtype, 0, limits);
-            }
-            let shape = Shape::from_i64(&sizes)?;
-            limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
-            if name == "zeros" {
-                return Tensor::zeros(dtype, shape);
-            }
-            let ones = std::iter::repeat_n(Number::Int(1), shape.len());
-            Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)
+            filling.tensor(&dims.collect::<Result<Vec<_>>>()?, dtype.unwrap_or(DType::F32), seed, limits)
         };
         make().map(Value::from).map_err(|error| Mistake::new(self.source, start..self.at, error))
     }
 }
 
-/// A random tensor of these sizes.
-pub(crate) fn random_tensor(sizes: &[i64], dtype: DType, seed: u64, limits: &Limits) -> Result<Tensor> {
-    let shape = Shape::from_i64(sizes)?;
-    limits.allow_bytes(0, gradus::tensor_bytes(dtype, &shape))?;
-    let numbers = random(dtype.is_float(), seed).take(shape.len());
-    Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)
-}
-
-/// Numbers of the generator `SplitMix64` with a seed: floats from -1 to 1, or integers 0 and 1.
-fn random(floats: bool, seed: u64) -> impl Iterator<Item = Number> {
+/// The numbers of the generator `SplitMix64` with a seed.
+fn bits(seed: u64) -> impl Iterator<Item = u64> {
     let mut state = seed;
     std::iter::from_fn(move || {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let bits = mixed ^ (mixed >> 31);
-        let integer = Number::Int((bits >> 63).into());
-        // The high 53 bits as a fraction.
-        let fraction = gradus::convert::nearest_f64(Number::Int((bits >> 11).into())) / 2f64.powi(52) - 1.0;
-        Some(if floats { Number::Float(fraction) } else { integer })
+        Some(mixed ^ (mixed >> 31))
+    })
+}
+
+/// Their high 53 bits, as fractions from 0 to below 1.
+fn fractions(seed: u64) -> impl Iterator<Item = f64> {
+    bits(seed).map(|bits| gradus::convert::nearest_f64(Number::Int((bits >> 11).into())) / 2f64.powi(53))
+}
+
+/// Numbers of the standard normal distribution, each from two fractions (Box and Muller).
+fn normal(seed: u64) -> impl Iterator<Item = f64> {
+    let mut fractions = fractions(seed);
+    std::iter::from_fn(move || {
+        let (radius, angle) = (1.0 - fractions.next()?, std::f64::consts::TAU * fractions.next()?);
+        Some((-2.0 * radius.ln()).sqrt() * angle.cos())
     })
 }
 
@@ -231,7 +297,7 @@ mod tests {
     use super::*;
 
     fn read(source: &str, dtype: Option<DType>) -> String {
-        match parse(source, dtype, &Limits::DEFAULT) {
+        match parse(source, dtype, 0, &Limits::DEFAULT) {
             Ok(value) => format!("{:?}", value.tensor().unwrap()),
             Err(mistake) => format!("{}: {}", mistake.marked(), mistake.error().message()),
         }
@@ -253,6 +319,10 @@ mod tests {
             ("ones[2]", Some(DType::I64), "int64[2] [1, 1]"),
             ("random[3]", None, "float32[3] [0.7666216, -0.13694401, -0.94713247]"),
             ("random[3]", Some(DType::I64), "int64[3] [1, 0, 0]"),
+            ("random:normal[3]", None, "float32[3] [-1.8839084, 0.22760794, -0.22143789]"),
+            ("full:0.1[2]", None, "float32[2] [0.1, 0.1]"),
+            ("full:-7[1, 2]", Some(DType::I8), "int8[1, 2] [[-7, -7]]"),
+            ("arange[2, 2]", Some(DType::I64), "int64[2, 2] [[0, 1],\n [2, 3]]"),
         ];
         for (source, dtype, want) in cases {
             assert_eq!(read(source, dtype), want, "{source}");
@@ -269,7 +339,17 @@ mod tests {
             ("[[1], 2]", None, "2: expected a list here, as before"),
             ("[1, [2]]", None, "[: nested lists here, expected elements as before"),
             ("[1, 2] 3", None, "3: the value ends here"),
-            ("twos[2, 3]", None, "t: expected a number, a list, or zeros and a shape (zeros[2, 3]) here"),
+            (
+                "twos[2, 3]",
+                None,
+                "t: expected a number, a list, or zeros, ones, full:NUMBER, arange, random or random:normal and a shape (zeros[2, 3]) here",
+            ),
+            ("full:300[2]", Some(DType::I8), "[2]: \"300\" is not in the range of int8"),
+            (
+                "random:normal[2]",
+                Some(DType::I64),
+                "[2]: element type of random:normal is int64, expected a float",
+            ),
             ("[1, 300]", Some(DType::I8), "300: \"300\" is not in the range of int8"),
             ("[1, x]", Some(DType::F32), "x: \"x\" is not a number"),
             ("\"a", None, "\": this text does not end, or is not as JSON writes text"),

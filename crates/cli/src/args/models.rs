@@ -24,8 +24,8 @@ pub(crate) struct RunArgs {
     /// An input: NAME=VALUE, NAME=FILE, or an .npz file with arrays by name.
     ///
     /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3,
-    /// 4]]), or a shape behind zeros, ones or random (zeros[2, 3]; random floats are from -1 to
-    /// 1, integers 0 and 1, the same in each run). It becomes a tensor of the type that the model
+    /// 4]]), or a shape behind zeros, ones, full:NUMBER, arange, random (floats from -1 to 1,
+    /// integers 0 and 1) or random:normal, as in zeros[2, 3]. It becomes a tensor of the type that the model
     /// declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
     #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
     pub(crate) inputs: Vec<String>,

@@ -10,7 +10,7 @@ use gradus::infer::InputFact;
 use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
-use super::{given, run};
+use super::{given, run, run_inputs};
 use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
@@ -112,8 +112,9 @@ impl args::CheckArgs {
         options.given.dims = given::dims(&self.dims)?;
         options.given.inputs = given::shapes(&self.input_shapes)?;
         let mut values = HashMap::new();
-        for input in &self.inputs {
-            run::read_input(before, input, &self.limits.limits(), &mut values)?;
+        for (input, index) in self.inputs.iter().zip(0..) {
+            let seed = run_inputs::stream(self.seed, index);
+            run::read_input(before, input, seed, &self.limits.limits(), &mut values)?;
         }
         let values = values.into_iter().map(|(name, value)| (name, InputFact::Value(value)));
         options.given.inputs.extend(values);

@@ -25,8 +25,8 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let limits = args.limits.limits();
     let model = args.limits.open(&args.model)?;
     let mut inputs = HashMap::new();
-    for input in &args.inputs {
-        read_input(&model, input, &limits, &mut inputs)?;
+    for (input, index) in args.inputs.iter().zip(0..) {
+        read_input(&model, input, run_inputs::stream(args.seed, index), &limits, &mut inputs)?;
     }
     let all = if args.save_all.is_some() { values(&model) } else { args.outputs.clone() };
     let wanted: Vec<_> = all.iter().map(String::as_str).collect();
@@ -154,10 +154,11 @@ fn with_progress<T>(mut options: RunOptions, work: impl FnOnce(&RunOptions) -> R
     result
 }
 
-/// Reads one `--input`.
+/// Reads one `--input`; a random one has numbers of the seed.
 pub(super) fn read_input(
     model: &Model,
     argument: &str,
+    seed: u64,
     limits: &Limits,
     into: &mut HashMap<String, Value>,
 ) -> Result<(), Failure> {
@@ -177,7 +178,7 @@ pub(super) fn read_input(
     let id = model.input(name)?;
     let declared = declared_dtype(model, id);
     let value = match file_of(text) {
-        None => literal::parse(text, declared, limits)
+        None => literal::parse(text, declared, seed, limits)
             .map_err(|mistake| mistake.in_argument(&format!("--input {name}=")))?,
         Some(path) if is_npz(text) => {
             let found = read_npz(model, path, Some(name), limits)?.into_iter().next();

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use gradus::convert::u64_of;
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Error, Kind, Limits, Model, Program, Result, Value};
 
 use super::given;
-use crate::literal;
+use crate::literal::Filling;
 
 /// An input that is not given, and as much of its shape as is known: sizes and their symbols.
 struct MissingInput {
@@ -36,6 +37,11 @@ pub(super) struct RandomInputs<'a> {
     pub(super) seed: u64,
 }
 
+/// The seed of one of several inputs, each of which has numbers of its own.
+pub(super) fn stream(seed: u64, index: u64) -> u64 {
+    seed.wrapping_add(index << 40)
+}
+
 /// Makes the inputs that are not given if that is wanted.
 ///
 /// # Errors
@@ -58,9 +64,8 @@ pub(super) fn complete(
         return missing.map_or(Ok(()), |missing| Err(listed(model, &missing)));
     };
     let missing = missing?;
-    // Each input has numbers of its own.
-    for (input, stream) in missing.into_iter().zip(0u64..) {
-        let made = made(&input, seed.wrapping_add(stream << 40), limits)?;
+    for (input, index) in missing.into_iter().zip(u64_of(inputs.len())..) {
+        let made = made(&input, stream(seed, index), limits)?;
         inputs.insert(input.name, made);
     }
     Ok(())
@@ -124,5 +129,5 @@ fn made(input: &MissingInput, seed: u64, limits: &Limits) -> Result<Value> {
     }
     let sizes: Vec<_> = sizes.iter().flatten().copied().collect();
     let dtype = input.dtype.ok_or_else(|| cannot("the model declares no type of it".into()))?;
-    literal::random_tensor(&sizes, dtype, seed, limits).map(Value::from)
+    Filling::Uniform.tensor(&sizes, dtype, seed, limits).map(Value::from)
 }

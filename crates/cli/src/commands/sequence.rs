@@ -211,7 +211,7 @@ impl Arrays {
             return Ok(None);
         }
         let dtype = types.dtype.unwrap_or(DType::F64);
-        let parse = |word: &str, dtype| literal::parse(word, Some(dtype), &Limits::DEFAULT);
+        let parse = |word: &str, dtype| literal::parse(word, Some(dtype), 0, &Limits::DEFAULT);
         let read = |word: &str| {
             let value = match types.in_dtype {
                 Some(in_dtype) => parse(word, in_dtype)?,
