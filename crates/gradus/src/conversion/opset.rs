@@ -50,7 +50,7 @@ pub(crate) fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str,
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.push(value);
-        target.output(value);
+        target.output(value, None);
     }
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }

@@ -83,7 +83,7 @@ pub(crate) struct GraphWriter {
     values: Vec<TargetValue>,
     nodes: Vec<NewNode>,
     inputs: Vec<NewValue>,
-    outputs: Vec<NewValue>,
+    outputs: Vec<(NewValue, Option<Type>)>,
     /// Constants that helpers made, each once.
     small: HashMap<(DType, Vec<usize>, Bytes), NewValue>,
 }
@@ -148,9 +148,9 @@ impl GraphWriter {
         value
     }
 
-    /// Adds an output.
-    pub(crate) fn output(&mut self, value: NewValue) {
-        self.outputs.push(value);
+    /// Adds an output. The declared type is for what inference does not find.
+    pub(crate) fn output(&mut self, value: NewValue, declared: Option<Type>) {
+        self.outputs.push((value, declared));
     }
 
     /// Applies an operator of the standard, in the newest version, or that of the operator set.
@@ -272,8 +272,9 @@ impl GraphWriter {
 
     /// The graph. Names of nodes are made unique.
     pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
-        let read: HashSet<NewValue> =
+        let mut read: HashSet<NewValue> =
             self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        read.extend(self.outputs.iter().map(|&(value, _)| value));
         // ONNX wants graphs to have a name.
         let name = if name.is_empty() { "graph" } else { name };
         let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
@@ -295,7 +296,7 @@ impl GraphWriter {
         for (index, slot) in self.values.iter().enumerate() {
             let value = NewValue(index);
             if let ValueSource::Constant(constant) = &slot.made
-                && (read.contains(&value) || self.outputs.contains(&value))
+                && read.contains(&value)
             {
                 builder.constant(key(value)?, constant.clone())?;
             }
@@ -322,8 +323,9 @@ impl GraphWriter {
             };
             builder.push(written, &outputs)?;
         }
-        for &output in &self.outputs {
-            builder.output(key(output)?);
+        for (output, declared) in &self.outputs {
+            let id = builder.output(key(*output)?);
+            builder.info(id).declared.clone_from(declared);
         }
         builder.finish()
     }
