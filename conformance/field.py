@@ -286,7 +286,7 @@ def main() -> int:
     endings = (".onnx", ".xml", ".pdmodel")
     paths = [path for root in arguments.models for path in (sorted(root.rglob("*")) if root.is_dir() else [root])]
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["onnxruntime", "openvino", "convert", "fold"])
+    context.set_forkserver_preload(["onnxruntime", "convert", "fold"])
     paths.sort(key=lambda path: path.stat().st_size)
     for path in paths:
         if path.suffix not in endings or not re.search(arguments.only, str(path)):

@@ -42,6 +42,7 @@ struct TargetValue {
 #[derive(Clone, Debug)]
 struct NewNode {
     name: Option<Arc<str>>,
+    domain: Arc<str>,
     operator: String,
     version: i64,
     inputs: Vec<NewValue>,
@@ -86,6 +87,11 @@ pub(crate) struct GraphWriter {
     outputs: Vec<(NewValue, Option<Type>)>,
     /// Constants that helpers made, each once.
     small: HashMap<(DType, Vec<usize>, Bytes), NewValue>,
+}
+
+fn listed(attributes: &[(&str, Content)]) -> Vec<Attribute> {
+    let listed = |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
+    attributes.iter().map(listed).collect()
 }
 
 /// Constants up to this many bytes are looked for before they are made again.
@@ -148,8 +154,13 @@ impl GraphWriter {
         value
     }
 
-    /// Adds an output. The declared type is for what inference does not find.
-    pub(crate) fn output(&mut self, value: NewValue, declared: Option<Type>) {
+    /// Adds an output.
+    pub(crate) fn output(&mut self, value: NewValue) {
+        self.declared_output(value, None);
+    }
+
+    /// Adds an output, of a type that inference need not find.
+    pub(crate) fn declared_output(&mut self, value: NewValue, declared: Option<Type>) {
         self.outputs.push((value, declared));
     }
 
@@ -168,27 +179,48 @@ impl GraphWriter {
         while inputs.last() == Some(&NONE) {
             inputs.pop();
         }
-        let mut attributes: Vec<_> = attributes
-            .iter()
-            .map(|(name, content)| Attribute { name: (*name).into(), content: content.clone() })
-            .collect();
+        let mut attributes = listed(attributes);
         let version = if self.standard == Standard::Onnx {
             downgrade::in_form_of(self, operator, &mut inputs, &mut attributes)?;
             self.opset
         } else {
             openvino_versions(operator).last().map_or(1, |newest| newest.since)
         };
+        Ok(self.push("".into(), operator, version, inputs, attributes, outputs))
+    }
+
+    /// Applies an operator of another domain than the standard's own, in this version of it.
+    pub(crate) fn put_foreign(
+        &mut self,
+        (id, version): (&OperatorId, i64),
+        inputs: Vec<NewValue>,
+        attributes: &[(&str, Content)],
+        outputs: usize,
+    ) -> Vec<NewValue> {
+        self.push(id.domain.clone(), &id.name, version, inputs, listed(attributes), outputs)
+    }
+
+    fn push(
+        &mut self,
+        domain: Arc<str>,
+        operator: &str,
+        version: i64,
+        inputs: Vec<NewValue>,
+        attributes: Vec<Attribute>,
+        outputs: usize,
+    ) -> Vec<NewValue> {
         let outputs: Vec<_> = (0..outputs).map(|_| self.value(None, ValueSource::Node)).collect();
         let operator = operator.to_owned();
         self.nodes.push(NewNode {
             name: None,
+            domain,
             operator,
             version,
             inputs,
             outputs: outputs.clone(),
             attributes,
         });
-        Ok(outputs)
+        outputs
     }
 
     /// The form that an operator of ONNX has in the operator set that is written.
@@ -306,7 +338,7 @@ impl GraphWriter {
             let inputs: Vec<_> = node.inputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let outputs: Vec<_> = node.outputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let operator = OperatorId {
-                domain: builder.intern(""),
+                domain: builder.intern(&node.domain),
                 name: builder.intern(&node.operator),
                 overload: builder.intern(""),
             };
