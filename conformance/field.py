@@ -27,12 +27,12 @@ import execution
 import fold
 from execution import Runtime
 
-SECONDS = 240
+SECONDS = 60
 # How far outputs of a network may be apart, as a part of the largest: sums of floats in another order.
 CLOSE = 1e-3
 OPSETS = (13, 17, 21, 23)
 # Sizes to try for open axes, the first and the others, until the original runs with two of them.
-SIZES = ((1, 5), (2, 3), (1, 64), (2, 96), (1, 640), (2, 576), (1, 1))
+SIZES = ((1, 64), (2, 96), (1, 5), (2, 3), (1, 640), (2, 576), (1, 1))
 
 
 def gradus(program, *arguments) -> tuple[int, str, str]:
@@ -209,7 +209,7 @@ class Field:
         for line in fold.check(self.program, self.path, self.work, False)["problems"] if runs else []:
             self.note("wrong", "fold", line)
         fused = self.work / "fused.onnx"
-        if self.ask("fold --level fuse", "fold", self.path, "-o", fused, "--level", "fuse", "--verify") is None:
+        if self.ask("fold --level fuse", "fold", self.path, "-o", fused, "--level", "fuse") is None:
             return
         for inputs, expected, _ in runs:
             self.same("fold --level fuse", lambda: Runtime(fused, False).run(inputs), expected)

@@ -119,10 +119,10 @@ pub(crate) fn outputs(
             target.name_since(before, &name, &mut conversion.names);
         }
         seen.push(value);
-        // ONNX wants outputs to have a type and a rank.
-        let open = !scope.fact(id).as_tensor().is_some_and(|fact| fact.dims.is_some());
-        let declared = scope.graph.value(id).declared.clone();
-        target.declared_output(value, declared.filter(|_| open && conversion.to == Standard::Onnx));
+        // What inference does not find is told by the source: ONNX wants outputs to have a type and a rank.
+        let same = conversion.source.standard == Standard::Onnx && conversion.to == Standard::Onnx;
+        let declared = scope.graph.value(id).declared.clone().filter(|_| same);
+        target.declared_output(value, declared);
     }
     Ok(())
 }

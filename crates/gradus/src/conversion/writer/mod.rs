@@ -90,7 +90,8 @@ pub(crate) struct GraphWriter {
 }
 
 fn listed(attributes: &[(&str, Content)]) -> Vec<Attribute> {
-    let listed = |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
+    let listed =
+        |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
     attributes.iter().map(listed).collect()
 }
 
