@@ -144,7 +144,7 @@ DIED = "the process died"
 
 
 def start():
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
     pipe, theirs = context.Pipe()
     process = context.Process(target=serve, args=(theirs,), daemon=True)
     process.start()

@@ -41,7 +41,7 @@ fn types(
 ) -> Result<()> {
     for (index, node) in graph.nodes().iter().enumerate() {
         let version = node.version.unwrap_or(0);
-        let versions = onnx_versions("", &node.operator.name);
+        let versions = onnx_versions(&node.operator.domain, &node.operator.name);
         let Some(signature) = in_set(versions, version) else { continue };
         for (input, id) in node.inputs.iter().enumerate() {
             let dtype = id.and_then(|id| facts[id.index()].as_tensor()?.dtype);

@@ -6,7 +6,7 @@ use gradus_core::{Error, Kind, Result};
 use super::OLDEST_OPSET;
 use super::lowered::graph_of;
 use super::node::{ConvertContext, ConvertRule};
-use super::opset::same;
+use super::opset::{foreign, same};
 use super::report::{Obstacle, cannot};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::GraphWriter;
@@ -94,11 +94,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         row.domain.is_empty() && !conversion.lowers && target.signature(row.name).is_some()
     };
     if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {
-        return if node.operator.domain.is_empty() {
-            Ok(same)
-        } else {
-            refuse(format!("cannot convert operator {}: it is not of ONNX's own operator set", node.operator))
-        };
+        return Ok(if node.operator.domain.is_empty() { same } else { foreign });
     }
     if let (Some(row), Some(_)) = (row, node.version)
         && row.states_inputs()

@@ -29,7 +29,7 @@ pub(crate) mod to_openvino;
 pub(crate) mod types;
 pub(crate) mod writer;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Result};
@@ -159,6 +159,7 @@ impl Model {
             names: NamePool::default(),
             kept: HashMap::new(),
             report: ConversionReport::default(),
+            foreign: BTreeMap::new(),
             obstacles: Vec::new(),
             convert: driver::convert,
         };
@@ -176,6 +177,7 @@ impl Model {
         "gradus".clone_into(&mut model.producer);
         if to == Standard::Onnx {
             model.opsets = vec![("".into(), opset)];
+            model.opsets.extend(conversion.foreign);
         } else {
             model.format_version = IR_VERSION;
         }

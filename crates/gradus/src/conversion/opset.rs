@@ -120,6 +120,27 @@ fn counted(cx: &ConvertContext<'_, '_>, attributes: &mut Vec<(&str, Content)>) -
     }
 }
 
+/// A node of another domain as it is: the operator sets of other domains stay.
+pub(super) fn foreign(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let node: &Node = cx.node;
+    let version = node.version.ok_or_else(|| not_known("operator set of the domain"))?;
+    let inputs = (0..cx.count()).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    let mut attributes: Vec<_> = cx.attributes.all().map(|(name, content)| (name, content.clone())).collect();
+    nest_all(cx, &mut attributes)?;
+    cx.conversion.foreign.insert(node.operator.domain.clone(), version);
+    Ok(cx.target.put_foreign((&node.operator, version), inputs, &attributes, node.outputs.len()))
+}
+
+/// Brings the graphs among attributes into the operator set.
+fn nest_all(cx: &mut ConvertContext<'_, '_>, attributes: &mut [(&str, Content)]) -> Result<()> {
+    for (attribute, content) in attributes {
+        if matches!(content, Content::Graph(_)) {
+            *content = nested(cx, attribute, &[])?;
+        }
+    }
+    Ok(())
+}
+
 /// The same operator in the operator set that is written.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
@@ -172,11 +193,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if name == "Split" && !cx.has(1) {
         counted(cx, &mut newest)?;
     }
-    for (attribute, content) in &mut newest {
-        if matches!(content, Content::Graph(_)) {
-            *content = nested(cx, attribute, &[])?;
-        }
-    }
+    nest_all(cx, &mut newest)?;
     // The attribute decides only how a node without axes reduces.
     if cx.len(1).is_some_and(|axes| axes > 0) {
         newest.retain(|(name, _)| *name != "noop_with_empty_axes");

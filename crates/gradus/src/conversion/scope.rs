@@ -1,6 +1,6 @@
 //! A graph of the source while it is converted, and what all its graphs share.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
@@ -30,6 +30,8 @@ pub(crate) struct ConversionState<'m> {
     /// Names of the main graph's inputs and outputs.
     pub(crate) kept: HashMap<ValueId, Arc<str>>,
     pub(crate) report: ConversionReport,
+    /// Other domains than the standard's own that are written, with their versions.
+    pub(super) foreign: BTreeMap<Arc<str>, i64>,
     /// Nodes that have no equivalent.
     pub(super) obstacles: Vec<Obstacle>,
     /// Converts a graph: operators that have graphs are handed the driver.

@@ -42,6 +42,7 @@ struct TargetValue {
 #[derive(Clone, Debug)]
 struct NewNode {
     name: Option<Arc<str>>,
+    domain: Arc<str>,
     operator: String,
     version: i64,
     inputs: Vec<NewValue>,
@@ -83,9 +84,15 @@ pub(crate) struct GraphWriter {
     values: Vec<TargetValue>,
     nodes: Vec<NewNode>,
     inputs: Vec<NewValue>,
-    outputs: Vec<NewValue>,
+    outputs: Vec<(NewValue, Option<Type>)>,
     /// Constants that helpers made, each once.
     small: HashMap<(DType, Vec<usize>, Bytes), NewValue>,
+}
+
+fn listed(attributes: &[(&str, Content)]) -> Vec<Attribute> {
+    let listed =
+        |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
+    attributes.iter().map(listed).collect()
 }
 
 /// Constants up to this many bytes are looked for before they are made again.
@@ -150,7 +157,12 @@ impl GraphWriter {
 
     /// Adds an output.
     pub(crate) fn output(&mut self, value: NewValue) {
-        self.outputs.push(value);
+        self.declared_output(value, None);
+    }
+
+    /// Adds an output, of a type that inference need not find.
+    pub(crate) fn declared_output(&mut self, value: NewValue, declared: Option<Type>) {
+        self.outputs.push((value, declared));
     }
 
     /// Applies an operator of the standard, in the newest version, or that of the operator set.
@@ -168,27 +180,48 @@ impl GraphWriter {
         while inputs.last() == Some(&NONE) {
             inputs.pop();
         }
-        let mut attributes: Vec<_> = attributes
-            .iter()
-            .map(|(name, content)| Attribute { name: (*name).into(), content: content.clone() })
-            .collect();
+        let mut attributes = listed(attributes);
         let version = if self.standard == Standard::Onnx {
             downgrade::in_form_of(self, operator, &mut inputs, &mut attributes)?;
             self.opset
         } else {
             openvino_versions(operator).last().map_or(1, |newest| newest.since)
         };
+        Ok(self.push("".into(), operator, version, inputs, attributes, outputs))
+    }
+
+    /// Applies an operator of another domain than the standard's own, in this version of it.
+    pub(crate) fn put_foreign(
+        &mut self,
+        (id, version): (&OperatorId, i64),
+        inputs: Vec<NewValue>,
+        attributes: &[(&str, Content)],
+        outputs: usize,
+    ) -> Vec<NewValue> {
+        self.push(id.domain.clone(), &id.name, version, inputs, listed(attributes), outputs)
+    }
+
+    fn push(
+        &mut self,
+        domain: Arc<str>,
+        operator: &str,
+        version: i64,
+        inputs: Vec<NewValue>,
+        attributes: Vec<Attribute>,
+        outputs: usize,
+    ) -> Vec<NewValue> {
         let outputs: Vec<_> = (0..outputs).map(|_| self.value(None, ValueSource::Node)).collect();
         let operator = operator.to_owned();
         self.nodes.push(NewNode {
             name: None,
+            domain,
             operator,
             version,
             inputs,
             outputs: outputs.clone(),
             attributes,
         });
-        Ok(outputs)
+        outputs
     }
 
     /// The form that an operator of ONNX has in the operator set that is written.
@@ -272,8 +305,9 @@ impl GraphWriter {
 
     /// The graph. Names of nodes are made unique.
     pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
-        let read: HashSet<NewValue> =
+        let mut read: HashSet<NewValue> =
             self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        read.extend(self.outputs.iter().map(|&(value, _)| value));
         // ONNX wants graphs to have a name.
         let name = if name.is_empty() { "graph" } else { name };
         let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
@@ -295,7 +329,7 @@ impl GraphWriter {
         for (index, slot) in self.values.iter().enumerate() {
             let value = NewValue(index);
             if let ValueSource::Constant(constant) = &slot.made
-                && (read.contains(&value) || self.outputs.contains(&value))
+                && read.contains(&value)
             {
                 builder.constant(key(value)?, constant.clone())?;
             }
@@ -305,7 +339,7 @@ impl GraphWriter {
             let inputs: Vec<_> = node.inputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let outputs: Vec<_> = node.outputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let operator = OperatorId {
-                domain: builder.intern(""),
+                domain: builder.intern(&node.domain),
                 name: builder.intern(&node.operator),
                 overload: builder.intern(""),
             };
@@ -322,8 +356,9 @@ impl GraphWriter {
             };
             builder.push(written, &outputs)?;
         }
-        for &output in &self.outputs {
-            builder.output(key(output)?);
+        for (output, declared) in &self.outputs {
+            let id = builder.output(key(*output)?);
+            builder.info(id).declared.clone_from(declared);
         }
         builder.finish()
     }

@@ -122,8 +122,14 @@ pub(crate) fn image(cx: &InferContext<'_, '_>, input: usize) -> Result<(Dim, Dim
 fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>) -> InferResult {
     // Runtimes have variants with the channels last.
     let last = cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc");
-    let dims = cx.dims(x)?;
     let weights = cx.dims(w)?;
+    let dims = match cx.dims(x) {
+        // Both have one rank.
+        Err(InferError::Unknown(..)) => {
+            weights.iter().map(|_| cx.unknown("an input of unknown rank", Bounds::SIZE)).collect()
+        }
+        dims => dims?,
+    };
     if dims.len() < 2 || weights.len() != dims.len() {
         return Err(errors::rank("the weights", weights.len(), dims.len().max(2)).into());
     }

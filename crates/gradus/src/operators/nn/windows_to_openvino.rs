@@ -30,9 +30,14 @@ fn list(values: &[i64]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
+/// The rank of the first input, which weights have as well.
+fn rank(cx: &ConvertContext<'_, '_>) -> Result<usize> {
+    cx.rank(0).or_else(|unknown| cx.rank_if_known(1).ok_or(unknown))
+}
+
 /// The number of spatial axes, of which OpenVINO has at most three.
 fn spatial(cx: &ConvertContext<'_, '_>) -> Result<usize> {
-    match cx.rank(0)? {
+    match rank(cx)? {
         rank @ 3..=5 => Ok(rank - 2),
         rank => Err(cannot(format!("OpenVINO has no windows over a tensor of rank {rank}"))),
     }
@@ -87,7 +92,7 @@ fn grouped(cx: &mut ConvertContext<'_, '_>, groups: i64) -> Result<NewValue> {
 
 /// A tensor with an element for each channel, in the shape that goes with the first input.
 fn by_channel(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
-    let (value, rank) = (cx.input(input)?, cx.rank(0)?);
+    let (value, rank) = (cx.input(input)?, rank(cx)?);
     cx.reshaped(value, &[&[1, -1], &vec![1; rank.saturating_sub(2)][..]].concat())
 }
 

@@ -1,0 +1,308 @@
+"""Runs every command of Gradus on models of a folder, and holds what it says and writes against ONNX Runtime and OpenVINO.
+
+    python conformance/field.py GRADUS [MODEL|FOLDER ...] [--only REGEX] [--json FILE]
+
+For models that nobody has looked at. Of each: `show`, `cost` and `report` succeed; `infer` finds the shapes that all values
+have in ONNX Runtime, for two bindings of the symbols; `run` gives ONNX Runtime's outputs; what `fold` writes has the same
+bits, as `fold.py` says; what `convert` writes, IR and back and operator sets 13 to 23, gives the same outputs. One line for
+each thing that is wrong, refused or unknown; the exit status is 1 where something is wrong.
+"""
+
+import argparse
+import collections
+import json
+import multiprocessing
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import onnx
+
+import convert
+import execution
+import fold
+from execution import Runtime
+
+SECONDS = 60
+# How far outputs of a network may be apart, as a part of the largest: sums of floats in another order.
+CLOSE = 1e-3
+OPSETS = (13, 17, 21, 23)
+# Sizes to try for open axes, the first and the others, until the original runs with two of them.
+SIZES = ((1, 64), (2, 96), (1, 5), (2, 3), (1, 640), (2, 576), (1, 1))
+
+
+def gradus(program, *arguments) -> tuple[int, str, str]:
+    """The exit status of a command, and what it prints."""
+    try:
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return 124, "", f"no result in {SECONDS} seconds"
+    return done.returncode, done.stdout, done.stderr
+
+
+def message(status: int, errors: str) -> str:
+    """What a command that failed says, in one line; a panic is named."""
+    kind = "PANIC " if "panicked" in errors or status in (101, 124) or status < 0 else ""
+    try:
+        return kind + json.loads(errors)["error"]["message"][:300]
+    except (ValueError, KeyError, TypeError):
+        return f"{kind}({status}) {' '.join(errors.split())[:300]}"
+
+
+def bound(model, first: int, other: int) -> dict[str, list[int]]:
+    """The shapes of inputs whose open axes have these sizes; an axis of a symbol has that of its first place."""
+    symbols, shapes = {}, {}
+    for info in execution.required(model)[0]:
+        if info.type.WhichOneof("value") != "tensor_type":
+            raise execution.NotRun(f"input {info.name!r} is no tensor")
+        shape = shapes[info.name] = []
+        for axis, dim in enumerate(info.type.tensor_type.shape.dim):
+            size = first if axis == 0 else other
+            if dim.dim_param:
+                size = symbols.setdefault(dim.dim_param, size)
+            shape.append(size if execution.is_open(dim) else dim.dim_value)
+    return shapes
+
+
+def exposed(path, out) -> list[str]:
+    """Writes the model with all values of its main graph as outputs."""
+    model = onnx.load(path)
+    had = {x.name for x in model.graph.output}
+    names = [name for node in model.graph.node for name in node.output if name and name not in had]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    onnx.save(model, out)
+    return names
+
+
+def originals(path, work) -> list[tuple[dict, dict, dict]]:
+    """Inputs, outputs and shapes of all values in ONNX Runtime, for two bindings."""
+    model = onnx.load(path, load_external_data=False)
+    plain, found, why = Runtime(path, False), [], "no sizes"
+    try:
+        exposed(path, work / "exposed.onnx")
+        shown = Runtime(work / "exposed.onnx", False)
+    except Exception:
+        shown = plain
+    for first, other in SIZES:
+        shapes = bound(model, first, other)
+        if any(shapes == {name: list(x.shape) for name, x in had.items()} for had, _, _ in found):
+            continue
+        for top in fold.TOPS:
+            rng = np.random.default_rng(first)
+            types = {x.name: x.type.tensor_type.elem_type for x in execution.required(model)[0]}
+            inputs = {name: execution.made(rng, types[name], shape, top) for name, shape in shapes.items()}
+            try:
+                outputs = plain.run(inputs)
+                try:
+                    values = shown.run(inputs)
+                except Exception:
+                    values = outputs
+            except Exception as error:
+                why = fold.first_line(error)
+                continue
+            found.append((inputs, outputs, {k: x.shape for k, x in values.items() if isinstance(x, np.ndarray)}))
+            break
+        if len(found) == 2:
+            break
+    if not found:
+        raise execution.NotRun(why)
+    return found
+
+
+def evaluated(size, symbols: dict):
+    """A size that `infer` prints, as a number; nothing if symbols are not known."""
+    if isinstance(size, int):
+        return size
+    text = size
+    for name in sorted(symbols, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", f"({symbols[name]})", text)
+    try:
+        return eval(text, {"__builtins__": {}}, {"min": min, "max": max})
+    except (NameError, SyntaxError, TypeError, AttributeError):
+        return None
+
+
+def shapes_of(said: dict, inputs: dict, shapes: dict) -> tuple[list[str], int]:
+    """Shapes that are not those of a run, and how many sizes are not known."""
+    wrong, unknown, symbols = [], 0, {}
+    for name, array in inputs.items():
+        for size, number in zip(said["values"][name]["shape"] or [], array.shape):
+            if isinstance(size, str) and re.fullmatch(r"[^ ()*/+%,-]+", size):
+                symbols[size] = number
+    for name, shape in shapes.items():
+        value = said["values"].get(name)
+        if value is None or value["shape"] is None:
+            unknown += 1
+            continue
+        sizes = [evaluated(size, symbols) for size in value["shape"]]
+        unknown += None in sizes
+        if len(sizes) != len(shape) or any(a is not None and a != b for a, b in zip(sizes, shape)):
+            wrong.append(f"{name} is {value['shape']} = {sizes}, expected {list(shape)}")
+    return wrong, unknown
+
+
+def fixed(inputs: dict) -> list[str]:
+    return [f"--input-shape={name}={','.join(map(str, array.shape))}" for name, array in inputs.items() if array.ndim]
+
+
+def compared(expected: dict, found: dict, close: float) -> str | None:
+    return execution.first_difference(expected, found, close)
+
+
+class Field:
+    """One model, and what is noted about it."""
+
+    def __init__(self, program, path, work):
+        self.program, self.path, self.work = program, path, work
+        self.notes = collections.defaultdict(list)
+
+    def ask(self, kind: str, *arguments):
+        """The object that a command prints; a failure is noted."""
+        status, out, errors = gradus(self.program, *arguments, "--json")
+        # `infer` and `cost` of a model with problems print all the same.
+        said = json.loads(out.splitlines()[0]) if status in (0, 1) and out.strip() else {}
+        if "error" not in said and (status == 0 or said):
+            return said
+        what = message(status, errors)
+        self.note("wrong" if what.startswith("PANIC") else "refused", kind, what)
+        return None
+
+    def note(self, level: str, kind: str, what: str):
+        self.notes[level].append(f"{kind}: {what}")
+
+    def infer(self, runs):
+        said = self.ask("infer", "infer", self.path)
+        if said is None:
+            return
+        for problem in said.get("problems", []):
+            self.note("wrong" if runs else "refused", "infer", f"problem {problem['place']}: {problem['message'][:200]}")
+        for inputs, _, shapes in runs:
+            wrong, unknown = shapes_of(said, inputs, shapes)
+            for line in wrong[:3]:
+                self.note("wrong", "infer", line)
+            if unknown:
+                names = [f"{name}: {why}" for name, why in said["unknown"].items() if isinstance(why, str)][:2]
+                self.note("unknown", "infer", f"{unknown} of {len(shapes)} shapes {' | '.join(names)[:300]}")
+            with_sizes = self.ask("infer --input-shape", "infer", self.path, *fixed(inputs))
+            if with_sizes is not None:
+                wrong, unknown = shapes_of(with_sizes, inputs, shapes)
+                for line in wrong[:3]:
+                    self.note("wrong", "infer --input-shape", line)
+                for problem in with_sizes.get("problems", []):
+                    self.note("wrong", "infer --input-shape", f"problem {problem['place']}: {problem['message'][:200]}")
+
+    def run(self, inputs, expected):
+        np.savez(self.work / "in.npz", **inputs)
+        out = self.work / "outputs"
+        said = self.ask("run", "run", self.path, "-i", self.work / "in.npz", "--out", out)
+        if said is None or any(not isinstance(x, np.ndarray) or x.dtype == object for x in expected.values()):
+            return
+        found = {name: np.load(file) for name, file in said["files"].items()}
+        if why := compared(expected, found, CLOSE):
+            self.note("wrong", "run", why)
+
+    def fold(self, runs):
+        for line in fold.check(self.program, self.path, self.work, False)["problems"] if runs else []:
+            self.note("wrong", "fold", line)
+        fused = self.work / "fused.onnx"
+        if self.ask("fold --level fuse", "fold", self.path, "-o", fused, "--level", "fuse") is None:
+            return
+        for inputs, expected, _ in runs:
+            self.same("fold --level fuse", lambda: Runtime(fused, False).run(inputs), expected)
+
+    def same(self, kind: str, run, expected, close=CLOSE):
+        """Whether what is written runs, and gives the outputs."""
+        try:
+            found = run()
+        except Exception as error:
+            self.note("wrong", kind, f"does not run: {convert.first_line(error)}")
+            return
+        if why := compared(expected, found, close):
+            self.note("wrong", kind, why)
+
+    def convert(self, runs, runner):
+        def in_runner(path, inputs, how):
+            found, why = runner.run(path, inputs, how)
+            if why:
+                raise execution.NotRun(why)
+            return found
+
+        xml, back = self.work / "to.xml", self.work / "back.onnx"
+        if self.ask("convert .xml", "convert", self.path, xml) is not None:
+            for inputs, expected, _ in runs[:1]:
+                self.same("convert .xml", lambda: in_runner(xml, inputs, "cpu"), expected)
+            if self.ask("convert back", "convert", xml, back, "--opset", 20) is not None:
+                for inputs, expected, _ in runs:
+                    self.same("convert back", lambda: in_runner(back, inputs, "ort"), expected)
+        for opset in OPSETS:
+            kind, out = f"convert --opset {opset}", self.work / f"{opset}.onnx"
+            if self.ask(kind, "convert", self.path, out, "--opset", opset) is not None:
+                for inputs, expected, _ in runs[:1]:
+                    self.same(kind, lambda: in_runner(out, inputs, "ort"), expected, 1e-5)
+
+
+def examine(program, path, work, runner) -> dict:
+    field, runs = Field(program, path, work), []
+    if path.suffix == ".onnx":
+        try:
+            runs = originals(path, work)
+        except Exception as error:
+            field.note("not run", "onnxruntime", fold.first_line(error))
+    for command in ("show", "cost"):
+        field.ask(command, command, path)
+    field.ask("report", "report", path, "-o", work / "report.html")
+    field.infer(runs)
+    if path.suffix == ".onnx":
+        for inputs, expected, _ in runs[:1]:
+            field.run(inputs, expected)
+        field.fold(runs)
+    field.convert(runs, runner)
+    return dict(field.notes)
+
+
+def apart(program, path) -> dict:
+    """`examine` in a process of its own, since programs die."""
+    with tempfile.TemporaryDirectory(prefix="gradus-field-") as name:
+        runner = convert.Runner()
+        try:
+            return examine(program, path, pathlib.Path(name), runner)
+        finally:
+            for running in runner.running.values():
+                convert.stop(*running)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("gradus", type=pathlib.Path)
+    parser.add_argument("models", type=pathlib.Path, nargs="+")
+    parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--json", type=pathlib.Path)
+    arguments = parser.parse_args()
+    program, results = arguments.gradus.resolve(), {}
+    endings = (".onnx", ".xml", ".pdmodel")
+    paths = [path for root in arguments.models for path in (sorted(root.rglob("*")) if root.is_dir() else [root])]
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["onnxruntime", "convert", "fold"])
+    paths.sort(key=lambda path: path.stat().st_size)
+    for path in paths:
+        if path.suffix not in endings or not re.search(arguments.only, str(path)):
+            continue
+        start = time.monotonic()
+        results[str(path)] = notes = fold.apart(context, apart, program, path)
+        for level, lines in notes.items():
+            for line in [lines] if isinstance(lines, str) else lines:
+                print(f"{level:8} {path}: {line}", flush=True)
+        print(f"{time.monotonic() - start:8.1f} s {path}", flush=True)
+        if arguments.json:
+            arguments.json.write_text(json.dumps(results))
+    wrong = sum(bool(notes.get("wrong") or notes.get("error")) for notes in results.values())
+    print(f"{len(results)} models, {wrong} with something wrong")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
