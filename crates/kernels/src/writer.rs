@@ -198,7 +198,8 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in
+/// Bytes from which elements are written by several threads, and past the caches where that pays
+/// ([`stream::pays`]): fewer may stay in
 /// a cache that all cores share, and waking a thread costs as much as writing a megabyte. Measured
 /// by `bench/python.py`, on two cores.
 const MANY: usize = 16 << 20;
@@ -269,7 +270,9 @@ impl<P: Fill> Writer<'_, P> {
 
     fn streams<T>(&self, out: &[T]) -> bool {
         match self.options.stores {
-            Stores::Auto => size_of_val(out) >= MANY && !matches!(self.kernel, Kernel::Each),
+            Stores::Auto => {
+                size_of_val(out) >= MANY && !matches!(self.kernel, Kernel::Each) && stream::pays()
+            }
             Stores::Cached => false,
             Stores::Streaming => true,
         }
