@@ -8,6 +8,7 @@
 mod affine;
 mod certain;
 mod double_double;
+mod halves;
 mod int_affine;
 mod options;
 mod power;

@@ -13,6 +13,7 @@ use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
+use crate::halves::{self, Half, SingleBounds};
 use crate::range::IntegerElement;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
@@ -23,7 +24,21 @@ pub struct Powers {
     tables: Tables,
     /// The table of positions, in groups, the last of them filled up.
     positions: Vec<Positions>,
+    /// Of floats of 16 bits, the same as singles.
+    singles: Vec<SinglePositions>,
 }
+
+/// Bounds of powers for positions, as singles: `S P[j]` is relatively off by 2^-24 for each of `S`,
+/// `P[j]` and the product, so 2^-22 makes strict ones.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct SinglePositions {
+    lower: [f32; GROUP],
+    upper: [f32; GROUP],
+}
+
+/// Starts of blocks that are normal singles.
+const SINGLES: std::ops::Range<f64> = power_of_two(-126)..power_of_two(127);
 
 /// Powers for positions in a block: the high parts; and the low parts less their bounds, and with
 /// them. Of elements of fewer bits, the bounds of the powers themselves.
@@ -42,8 +57,11 @@ impl Powers {
     /// A sequence of elements of a type.
     pub fn new(line: PowerLine, dtype: DType) -> Powers {
         let tables = Tables::new(line, LONGEST);
-        let positions = tables.positions.chunks(GROUP).map(|pairs| Positions::new(pairs, dtype)).collect();
-        Powers { tables, positions }
+        let groups = || tables.positions.chunks(GROUP);
+        let positions = groups().map(|pairs| Positions::new(pairs, dtype)).collect();
+        let is_half = matches!(dtype, DType::F16 | DType::BF16);
+        let singles = groups().filter(|_| is_half).map(SinglePositions::new).collect();
+        Powers { tables, positions, singles }
     }
 
     /// Doubles from index `lo` on; `exact` makes one that is in doubt.
@@ -98,6 +116,29 @@ impl Powers {
             start: start.high * sign,
             positions: &self.positions,
         });
+    }
+
+    /// Floats of 16 bits from index `lo` on.
+    #[inline(always)]
+    pub fn write_halves<S: Simd, T: Half>(
+        &self,
+        simd: S,
+        streams: bool,
+        exact: Exact<'_, T>,
+        lo: u64,
+        out: &mut [T],
+    ) where
+        for<'a> RoundedProducts<'a>: Group<S, T>,
+    {
+        let sign = self.sign();
+        for (lo, part, start) in self.parts(exact, lo, out) {
+            let start = start.high * sign;
+            let singles = SINGLES
+                .contains(&start.abs())
+                .then(|| SingleProducts { start: f32::from_f64(start), positions: &self.singles });
+            let doubles = RoundedProducts { start, positions: &self.positions };
+            halves::write(simd, streams, part, singles, &doubles, |i| exact(lo + i));
+        }
     }
 
     /// Elements from index `lo` on, block by block, of which `groups` makes the groups from what
@@ -238,6 +279,31 @@ impl Positions {
             lower: of(&|pair| bounds(pair, dtype)[0]),
             upper: of(&|pair| bounds(pair, dtype)[1]),
         }
+    }
+}
+
+impl SinglePositions {
+    fn new(pairs: &[DoubleDouble]) -> SinglePositions {
+        let of = |factor: f64| {
+            std::array::from_fn(|i| pairs.get(i).map_or(1.0, |pair| f32::from_f64(pair.high * factor)))
+        };
+        SinglePositions { lower: of(1.0 - power_of_two(-22)), upper: of(1.0 + power_of_two(-22)) }
+    }
+}
+
+struct SingleProducts<'a> {
+    start: f32,
+    positions: &'a [SinglePositions],
+}
+
+impl<S: Simd> SingleBounds<S> for SingleProducts<'_> {
+    const EXACT: bool = false;
+
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
+        let positions = &self.positions[group];
+        let entries = |table: &[f32; GROUP]| S::f32s::from_slice(simd, &table[from..from + S::f32s::LEN]);
+        [entries(&positions.lower) * self.start, entries(&positions.upper) * self.start]
     }
 }
 

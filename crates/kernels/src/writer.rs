@@ -387,7 +387,7 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty: $floats:ident $([$fused:ident])?;)*) => {$(
+    ($($type:ty: $floats:ident $powers:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
@@ -396,7 +396,7 @@ macro_rules! write_rounded {
                         at_level!(token, simd => affine.$floats(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
-                    Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
+                    Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }
@@ -405,9 +405,9 @@ macro_rules! write_rounded {
 }
 
 write_rounded! {
-    f16: write_rounded;
-    bf16: write_rounded;
-    f32: write_singles [Fused];
+    f16: write_halves write_halves;
+    bf16: write_halves write_halves;
+    f32: write_singles write_rounded [Fused];
 }
 
 macro_rules! write_integers {
