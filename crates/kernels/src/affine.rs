@@ -31,7 +31,7 @@
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd};
-use gradus_core::convert::{FromNumber, nearest_f64};
+use gradus_core::convert::{self, FromNumber, Rules, nearest_f64};
 use gradus_core::{DType, Number};
 use gradus_sequences::Line;
 
@@ -200,7 +200,21 @@ impl Affine {
         let magnitude = start.high.abs() + self.spread;
         let error = (power_of_two(-22) * magnitude + self.slack) * (1.0 + power_of_two(-23));
         let [start, step, error] = [start.high, self.step.high, error].map(f32::from_f64);
-        (is_fused(simd) && SINGLE_MAGNITUDES.contains(&magnitude)).then_some(SingleSums { start, step, error })
+        (is_fused(simd) && SINGLE_MAGNITUDES.contains(&magnitude)).then_some(SingleSums {
+            start,
+            step,
+            error,
+        })
+    }
+
+    /// The code of an element of few bits, if the bounds of the number round to the same; a zero may
+    /// have a sign.
+    pub fn settled(&self, i: u64, dtype: DType) -> Option<u64> {
+        let number = self.first(i).high;
+        let error = power_of_two(-51) * number.abs() + self.slack;
+        let [low, high] = [number - error, number + error]
+            .map(|bound| convert::code(dtype, Number::Float(bound), Rules::IEEE));
+        (low == high && number != 0.0).then_some(low)
     }
 
     /// The sums of a block, if singles can be their own bounds.

@@ -188,6 +188,17 @@ pub fn one_by_one<S: Simd, T: FromNumber>(
     doubts
 }
 
+/// A group of low bits. It is made apart: where a group may lie in two places, the compiler would
+/// write its elements one by one.
+#[inline(always)]
+pub fn shortened<T: Copy + Default>(wide: &[u32; GROUP], low: impl Fn(u32) -> T) -> [T; GROUP] {
+    let mut made = [T::default(); GROUP];
+    for (element, &wide) in made.iter_mut().zip(wide) {
+        *element = low(wide);
+    }
+    made
+}
+
 macro_rules! short {
     ($($type:ty: |$wide:ident| $low:expr;)*) => {$(
         impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
@@ -195,9 +206,7 @@ macro_rules! short {
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
                 let mut made = [0u32; GROUP];
                 let doubts = Group::<S, u32>::write(self, simd, group, &mut made);
-                for (out, $wide) in out.iter_mut().zip(made) {
-                    *out = $low;
-                }
+                *out = shortened(&made, |$wide| $low);
                 doubts
             }
         }

@@ -9,7 +9,7 @@ use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, low_u16};
 use half::{bf16, f16};
 
-use crate::certain::{self, ErrorBounds, GROUP, Group, one_by_one};
+use crate::certain::{self, ErrorBounds, GROUP, Group, one_by_one, shortened};
 
 /// Two bounds of the elements of a block, as singles, as many at a time as a vector has.
 pub trait SingleBounds<S: Simd> {
@@ -102,9 +102,7 @@ impl Layout {
             let code = (kept - splat((127 - self.bias) << self.mantissa)) | sign;
             code.store_slice(&mut codes[from..from + S::f32s::LEN]);
         }
-        for (out, code) in out.iter_mut().zip(codes) {
-            *out = low_u16(code);
-        }
+        *out = shortened(&codes, low_u16);
         certain
     }
 
@@ -148,9 +146,7 @@ impl Layout {
             let code = (kept - rebias) | (low >> 16 & splat(1 << 15));
             code.store_slice(&mut codes[from..from + S::u32s::LEN]);
         }
-        for (out, code) in out.iter_mut().zip(codes) {
-            *out = low_u16(code);
-        }
+        *out = shortened(&codes, low_u16);
         normal.then_some(doubts)
     }
 }

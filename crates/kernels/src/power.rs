@@ -112,10 +112,16 @@ impl Powers {
         for<'a> RoundedProducts<'a>: Group<S, T>,
     {
         let sign = self.sign();
-        self.write(simd, streams, exact, lo, out, |start| RoundedProducts {
-            start: start.high * sign,
-            positions: &self.positions,
-        });
+        for (lo, part, start) in self.parts(exact, lo, out) {
+            let start = start.high * sign;
+            match self.uniform(start, part.len()).filter(|_| size_of::<T>() == 1) {
+                Some(element) => part.fill(element),
+                None => {
+                    let products = RoundedProducts { start, positions: &self.positions };
+                    certain::write(simd, streams, part, &products, |i| exact(lo + i));
+                }
+            }
+        }
     }
 
     /// Floats of 16 bits from index `lo` on.
@@ -173,15 +179,26 @@ impl Powers {
         WidePower { first, mantissa, exponent, inside }
     }
 
-    /// An element on the line, if the bounds of the wide power round to the same.
-    fn settled<T: FromNumber>(&self, i: u64) -> Option<T> {
-        let power = self.tables.line.at(i);
+    /// The code of an element on the line, if the bounds of the wide power round to the same.
+    pub fn settled(&self, i: u64, dtype: DType) -> Option<u64> {
+        let line = &self.tables.line;
+        let power = line.at(i.checked_sub(line.before).filter(|&i| i < line.len)?);
         // With 127 bits, 2^-110 of the power is less than 2^18 units.
         let [low, high] = [power.mantissa / 2 - (1 << 18), power.mantissa / 2 + (1 << 18)].map(|mantissa| {
             let bound = float::Parts { mantissa, exponent: power.exponent + 1, ..power };
-            convert::code_of_parts(T::DTYPE, bound, Rules::IEEE)
+            convert::code_of_parts(dtype, bound, Rules::IEEE)
         });
-        (low == high).then(|| T::from_number(convert::number(T::DTYPE, low)))
+        (low == high).then_some(low)
+    }
+
+    /// The element that all of a block are, if the bounds of its ends say so.
+    #[inline(always)]
+    fn uniform<T: FromNumber>(&self, start: f64, len: usize) -> Option<T> {
+        let (first, last, k) = (&self.positions[0], &self.positions[(len - 1) / GROUP], (len - 1) % GROUP);
+        let [one, rest @ ..] = [first.lower[0], first.upper[0], last.lower[k], last.upper[k]]
+            .map(|position| T::from_f64(start * position));
+        // Codes of negative numbers are made as those without a sign, which hold none.
+        (start > 0.0 && rest.iter().all(|other| *other == one)).then_some(one)
     }
 }
 
@@ -252,8 +269,11 @@ impl<T: FromNumber> PowerParts<'_, T> {
         let part =
             self.rest.split_off_mut(..self.rest.len().min(usize_of(end - self.lo))).unwrap_or_default();
         for element in part {
-            let settled = self.powers.settled(self.lo - self.powers.tables.line.before);
-            *element = settled.unwrap_or_else(|| (self.exact)(self.lo));
+            let settled = self.powers.settled(self.lo, T::DTYPE);
+            *element = settled.map_or_else(
+                || (self.exact)(self.lo),
+                |code| T::from_number(convert::number(T::DTYPE, code)),
+            );
             self.lo += 1;
         }
     }

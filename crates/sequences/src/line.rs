@@ -110,7 +110,8 @@ impl Line {
 fn in_units(fraction: &BigFraction, unit: i32) -> (Wide, bool) {
     use dashu_int::ops::DivRemEuclid;
     let by = i64::from(fraction.exponent) - i64::from(unit);
-    let terms = (i128::try_from(&fraction.numerator), u64::try_from(&fraction.denominator), u32::try_from(by));
+    let terms =
+        (i128::try_from(&fraction.numerator), u64::try_from(&fraction.denominator), u32::try_from(by));
     if let (Ok(numerator), Ok(denominator), Ok(by)) = terms
         && let Some(short) = quotient(numerator, by, denominator)
     {
@@ -170,7 +171,11 @@ mod tests {
                     let Some((wide, whole)) = quotient(numerator, by, denominator) else { continue };
                     let dividend = IBig::from(numerator) << usize_of_u32(by);
                     let (quotient, rest) = dividend.div_rem_euclid(IBig::from(denominator));
-                    assert_eq!((wide, whole), (Wide::new(&quotient), rest.is_zero()), "{numerator} 2^{by} / {denominator}");
+                    assert_eq!(
+                        (wide, whole),
+                        (Wide::new(&quotient), rest.is_zero()),
+                        "{numerator} 2^{by} / {denominator}"
+                    );
                     compared += 1;
                 }
             }

@@ -140,7 +140,8 @@ fn kept_log2_near_one(odd: u64) -> IBig {
         if let Some((_, logarithm)) = kept.iter().find(|(number, _)| *number == odd) {
             return logarithm.clone();
         }
-        let logarithm = log2_near_one(&IBig::from(odd), usize_of_u32(u64::BITS - odd.leading_zeros()), KEPT_BITS);
+        let logarithm =
+            log2_near_one(&IBig::from(odd), usize_of_u32(u64::BITS - odd.leading_zeros()), KEPT_BITS);
         if kept.len() == KEPT {
             kept.remove(0);
         }
