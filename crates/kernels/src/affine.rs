@@ -25,15 +25,19 @@
 //! vectors hold twice as many, and nothing is converted. The pairs are off by 2^-48 m together;
 //! `t + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5, 1 and 1, so what is rounded there
 //! is off by less than 2^-45 m, and 2^-44 m is a bound of all.
+//!
+//! Of 16 bits, the single `a + j d`, rounded once, is enough for most: off by 2^-24 m for `a` and `d`
+//! together, for this rounding, and for that of the bound; 2^-22 m is a strict one.
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Level, Simd};
-use gradus_core::convert::{FromNumber, nearest_f64};
+use gradus_core::convert::{self, FromNumber, Rules, nearest_f64};
 use gradus_core::{DType, Number};
 use gradus_sequences::Line;
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
+use crate::halves::{self, Half, SingleBounds};
 use crate::writer::Exact;
 
 /// Numbers in a block.
@@ -53,6 +57,8 @@ pub struct Affine {
     pub relative: f64,
     /// Absolute error bound of the line.
     pub slack: f64,
+    /// True if all numbers are singles.
+    exact_singles: bool,
 }
 
 /// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a
@@ -77,14 +83,16 @@ impl Affine {
         // Numbers are multiples of this, and no sum of fewer bits is rounded.
         let zeros = line.first.trailing_zeros().min(line.step.trailing_zeros());
         let least = 2f64.powi(line.unit + zeros.cast_signed());
-        let exact = line.exact && largest < least * power_of_two(exact_bits);
+        let exact = |bits| line.exact && largest < least * power_of_two(bits);
         let count = nearest_f64(Number::Int(len.into()));
         Some(Affine {
             line,
             step,
             spread: PLACES[BLOCK / GROUP - 1][GROUP - 1] * step.high.abs(),
-            relative: if exact { 0.0 } else { power_of_two(rounded) },
+            relative: if exact(exact_bits) { 0.0 } else { power_of_two(rounded) },
             slack: if line.exact { 0.0 } else { (count + 1.0) * 2f64.powi(line.unit) },
+            // One bit less than they have, for the step.
+            exact_singles: exact(23) && SINGLE_MAGNITUDES.contains(&largest),
         })
     }
 
@@ -120,10 +128,8 @@ impl Affine {
         out: &mut [f32],
         exact: Exact<'_, f32>,
     ) {
-        // Without the instruction, three fused multiplications cost more than conversions.
-        let fused = !matches!(simd.level(), Level::Fallback(_));
         for (lo, block) in blocks(lo, out) {
-            match self.singles(lo).filter(|_| fused) {
+            match self.singles(lo).filter(|_| is_fused(simd)) {
                 Some(sums) => certain::write_groups(
                     simd,
                     streams,
@@ -162,6 +168,55 @@ impl Affine {
         }
     }
 
+    /// Floats of 16 bits from index `lo` on; `exact` makes one that is in doubt.
+    #[inline(always)]
+    pub fn write_halves<S: Simd, T: Half>(
+        &self,
+        simd: S,
+        streams: bool,
+        lo: u64,
+        out: &mut [T],
+        exact: Exact<'_, T>,
+    ) where
+        RoundedSums: Group<S, T>,
+    {
+        for (lo, block) in blocks(lo, out) {
+            let (start, error) = self.start(lo);
+            let sums = ExactSums { start: start.high, step: self.step.high };
+            let doubles = RoundedSums { sums, error };
+            let exact = |i| exact(lo + i);
+            let singles = self.single_sums(simd, start);
+            if self.exact_singles {
+                halves::write(simd, streams, block, singles.map(ExactSingles), &doubles, exact);
+            } else {
+                halves::write(simd, streams, block, singles, &doubles, exact);
+            }
+        }
+    }
+
+    /// The sums of a block as singles, unless they are too large or too small for them.
+    #[inline(always)]
+    fn single_sums<S: Simd>(&self, simd: S, start: DoubleDouble) -> Option<SingleSums> {
+        let magnitude = start.high.abs() + self.spread;
+        let error = (power_of_two(-22) * magnitude + self.slack) * (1.0 + power_of_two(-23));
+        let [start, step, error] = [start.high, self.step.high, error].map(f32::from_f64);
+        (is_fused(simd) && SINGLE_MAGNITUDES.contains(&magnitude)).then_some(SingleSums {
+            start,
+            step,
+            error,
+        })
+    }
+
+    /// The code of an element of few bits, if the bounds of the number round to the same; a zero may
+    /// have a sign.
+    pub fn settled(&self, i: u64, dtype: DType) -> Option<u64> {
+        let number = self.first(i).high;
+        let error = power_of_two(-51) * number.abs() + self.slack;
+        let [low, high] = [number - error, number + error]
+            .map(|bound| convert::code(dtype, Number::Float(bound), Rules::IEEE));
+        (low == high && number != 0.0).then_some(low)
+    }
+
     /// The sums of a block, if singles can be their own bounds.
     fn singles(&self, lo: u64) -> Option<FarSingles> {
         if self.relative == 0.0 {
@@ -186,6 +241,12 @@ impl Affine {
         let start = self.first(lo);
         (start, self.relative * (start.high.abs() + self.spread) + self.slack)
     }
+}
+
+/// True if the level has fused multiplications: without them, singles cost more than conversions.
+#[inline(always)]
+fn is_fused<S: Simd>(simd: S) -> bool {
+    !matches!(simd.level(), Level::Fallback(_))
 }
 
 /// Slices of a slice that starts at index `lo`, and where they start: what an element is does not
@@ -305,6 +366,43 @@ impl FarSingles {
             doubts |= certain::differing_singles::<S>(low, high) << from;
         }
         doubts
+    }
+}
+
+/// Sums of singles, and how far they may be off.
+struct SingleSums {
+    start: f32,
+    step: f32,
+    error: f32,
+}
+
+impl SingleSums {
+    #[inline(always)]
+    fn sums<S: Simd>(&self, simd: S, group: usize, from: usize) -> S::f32s {
+        let place = S::f32s::from_slice(simd, &SINGLE_PLACES[group][from..from + S::f32s::LEN]);
+        place.mul_add_precise(S::f32s::splat(simd, self.step), S::f32s::splat(simd, self.start))
+    }
+}
+
+impl<S: Simd> SingleBounds<S> for SingleSums {
+    const EXACT: bool = false;
+
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
+        let sum = self.sums(simd, group, from);
+        [sum - self.error, sum + self.error]
+    }
+}
+
+/// Sums of singles that are not rounded.
+struct ExactSingles(SingleSums);
+
+impl<S: Simd> SingleBounds<S> for ExactSingles {
+    const EXACT: bool = true;
+
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
+        [self.0.sums(simd, group, from); 2]
     }
 }
 

@@ -3,7 +3,6 @@
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, low_u8, low_u16, u64_of};
-use half::{bf16, f16};
 
 use crate::double_double::power_of_two;
 use crate::stream;
@@ -171,7 +170,7 @@ integers_32! { i32 u32 }
 
 /// Writes a group with a conversion for each element.
 #[inline(always)]
-fn one_by_one<S: Simd, T: FromNumber>(
+pub fn one_by_one<S: Simd, T: FromNumber>(
     simd: S,
     bounds: &impl ErrorBounds<S>,
     group: usize,
@@ -189,6 +188,17 @@ fn one_by_one<S: Simd, T: FromNumber>(
     doubts
 }
 
+/// A group of low bits. It is made apart: where a group may lie in two places, the compiler would
+/// write its elements one by one.
+#[inline(always)]
+pub fn shortened<T: Copy + Default>(wide: &[u32; GROUP], low: impl Fn(u32) -> T) -> [T; GROUP] {
+    let mut made = [T::default(); GROUP];
+    for (element, &wide) in made.iter_mut().zip(wide) {
+        *element = low(wide);
+    }
+    made
+}
+
 macro_rules! short {
     ($($type:ty: |$wide:ident| $low:expr;)*) => {$(
         impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
@@ -196,9 +206,7 @@ macro_rules! short {
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
                 let mut made = [0u32; GROUP];
                 let doubts = Group::<S, u32>::write(self, simd, group, &mut made);
-                for (out, $wide) in out.iter_mut().zip(made) {
-                    *out = $low;
-                }
+                *out = shortened(&made, |$wide| $low);
                 doubts
             }
         }
@@ -210,79 +218,4 @@ short! {
     i16: |wide| low_u16(wide).cast_signed();
     u8: |wide| low_u8(wide.into());
     u16: |wide| low_u16(wide);
-}
-
-/// Bits of a float of 16 bits behind the point, and the bias of its exponent.
-#[derive(Clone, Copy)]
-struct Layout {
-    mantissa: u32,
-    bias: u32,
-}
-
-impl Layout {
-    /// The magnitude of a double, rounded to this many bits, in the low bits, and its sign behind
-    /// them.
-    #[inline(always)]
-    fn rounded<S: Simd>(self, simd: S, x: S::f64s) -> S::u64s {
-        let dropped = 52 - self.mantissa;
-        let bits: S::u64s = x.bitcast();
-        let magnitude = bits & S::u64s::splat(simd, u64::MAX >> 1);
-        // Half a unit up, and ties to the even neighbour.
-        let half = S::u64s::splat(simd, (1 << (dropped - 1)) - 1);
-        let odd = magnitude >> dropped & S::u64s::splat(simd, 1);
-        (magnitude + half + odd) >> dropped | (bits >> 32 & S::u64s::splat(simd, 1 << 31))
-    }
-
-    /// Writes the codes of a group and says which of them the upper bound contradicts; `None` if an
-    /// element is not among the normal numbers of the type.
-    #[inline(always)]
-    fn write<S: Simd>(
-        self,
-        simd: S,
-        bounds: &impl ErrorBounds<S>,
-        group: usize,
-        out: &mut [u16; GROUP],
-    ) -> Option<u64> {
-        let (mut doubts, mut normal) = (0, true);
-        let splat = |x| S::u32s::splat(simd, x);
-        let smallest = splat((1023 - self.bias + 1) << self.mantissa);
-        let infinity = splat((1023 + self.bias + 1) << self.mantissa);
-        let rebias = splat((1023 - self.bias) << self.mantissa);
-        let magnitude = splat(u32::MAX >> 1);
-        let mut codes = [0; GROUP];
-        for from in (0..GROUP).step_by(S::u32s::LEN) {
-            let (one, two) = (bounds.at(simd, group, from), bounds.at(simd, group, from + S::f64s::LEN));
-            let low = self.rounded(simd, one[0]).narrow(self.rounded(simd, two[0]));
-            let high = self.rounded(simd, one[1]).narrow(self.rounded(simd, two[1]));
-            doubts |= low.simd_ne(high).to_bitmask() << from;
-            let kept = low & magnitude;
-            normal &= (kept.simd_ge(smallest) & kept.simd_lt(infinity)).all_true();
-            let code = (kept - rebias) | (low >> 16 & splat(1 << 15));
-            code.store_slice(&mut codes[from..from + S::u32s::LEN]);
-        }
-        for (out, code) in out.iter_mut().zip(codes) {
-            *out = low_u16(code);
-        }
-        normal.then_some(doubts)
-    }
-}
-
-macro_rules! halves {
-    ($($type:ty: $layout:expr;)*) => {$(
-        impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
-            #[inline(always)]
-            fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
-                let layout: Layout = $layout;
-                match layout.write(simd, self, group, bytemuck::cast_mut(out)) {
-                    Some(doubts) => doubts,
-                    None => one_by_one(simd, self, group, out),
-                }
-            }
-        }
-    )*};
-}
-
-halves! {
-    f16: Layout { mantissa: 10, bias: 15 };
-    bf16: Layout { mantissa: 7, bias: 127 };
 }

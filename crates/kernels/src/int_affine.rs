@@ -52,10 +52,15 @@ impl IntAffine {
     fn write_each<S: Simd, T: IntegerElement>(&self, _: S, lo: u64, out: &mut [T]) {
         let mut number = self.number(lo);
         for slot in out {
-            let biased = number.plus(self.biases[usize::from(number.high < 0)], 1);
-            *slot = T::low(low_u64((biased.high >> self.fraction).cast_unsigned()));
+            *slot = T::low(low_u64(self.rounded(number).cast_unsigned()));
             number = number.plus(self.line.step, 1);
         }
+    }
+
+    /// A number, rounded toward zero.
+    #[inline(always)]
+    fn rounded(&self, number: Wide) -> i128 {
+        number.plus(self.biases[usize::from(number.high < 0)], 1).high >> self.fraction
     }
 
     fn number(&self, index: u64) -> Wide {
@@ -66,6 +71,11 @@ impl IntAffine {
     #[inline(always)]
     pub fn write_lanes<S: Simd, T: IntegerElement + Lanes<S>>(&self, simd: S, lo: u64, out: &mut [T]) {
         for (lo, block) in (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK)) {
+            let [first, last] = [lo, lo + u64_of(block.len()) - 1].map(|i| self.rounded(self.number(i)));
+            if first == last {
+                block.fill(T::low(low_u64(first.cast_unsigned())));
+                continue;
+            }
             let run = self.run(lo, u64_of(block.len()));
             let (body, tail) = block.split_at_mut(block.len() / T::WIDTH * T::WIDTH);
             match run {

@@ -7,18 +7,22 @@
 
 mod affine;
 mod certain;
+mod codes;
 mod double_double;
+mod halves;
 mod int_affine;
 mod options;
+mod pair;
 mod power;
 mod range;
 mod stream;
 mod tables;
 mod writer;
 
-use gradus_core::convert::{self, Rules, low_u8, u64_of, usize_of};
+use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 
+pub use codes::{fill_codes, fill_codes_within};
 pub use options::{Level, Options, Stores};
 pub use writer::{Each, Fill, Form, Write, Writer};
 
@@ -84,55 +88,4 @@ fn filled_codes(plan: &impl Fill, dtype: DType, limits: &Limits) -> Result<Tenso
     let mut codes = vec![0; usize_of(plan.len())];
     fill_codes_within(plan, 0, &mut codes, Options::default(), limits)?;
     Tensor::from_codes(dtype, Shape::vector(codes.len()), &codes)
-}
-
-/// Writes as many elements of a plan as the slice has, from index `lo` on, as their codes, one a
-/// byte: for the types of at most 8 bits that are no types of Rust.
-///
-/// # Panics
-/// If the slice reaches beyond the plan, or the type is wider.
-///
-/// ```
-/// use gradus_core::{DType, Number};
-/// use gradus_sequences::RangePlan;
-/// let plan = RangePlan::new(Number::Int(-1), Number::Int(2), Number::Int(1), DType::I4)?;
-/// let mut codes = [0; 3];
-/// gradus_kernels::fill_codes(&plan, 0, &mut codes, Default::default());
-/// assert_eq!(codes, [15, 0, 1]);
-/// # Ok::<(), gradus_sequences::RangeError>(())
-/// ```
-pub fn fill_codes(plan: &impl Fill, lo: u64, out: &mut [u8], options: Options) {
-    let dtype = plan.dtype();
-    assert!(dtype.bits() <= 8 && !dtype.is_complex(), "{dtype} has no codes of a byte");
-    let write = |lo: u64, out: &mut [u8]| {
-        for (i, code) in (lo..).zip(out) {
-            *code = low_u8(convert::code(dtype, plan.at(i), Rules::IEEE));
-        }
-    };
-    if options.threads == 1 || out.len() < writer::THREADS_EACH {
-        write(lo, out);
-    } else {
-        writer::in_parts(out, writer::CODES, |at, out| write(lo + u64_of(at), out));
-    }
-}
-
-/// Writes as [`fill_codes`] does, and stops when the limits do not allow more time.
-///
-/// # Errors
-/// As [`Limits::check`]; some elements are written then.
-///
-/// # Panics
-/// As [`fill_codes`].
-pub fn fill_codes_within(
-    plan: &impl Fill,
-    lo: u64,
-    out: &mut [u8],
-    options: Options,
-    limits: &Limits,
-) -> Result<()> {
-    for (i, part) in out.chunks_mut(writer::CHUNK_EACH).enumerate() {
-        limits.check()?;
-        fill_codes(plan, lo + u64_of(i * writer::CHUNK_EACH), part, options);
-    }
-    Ok(())
 }

@@ -89,7 +89,7 @@ pub(crate) use at_level;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stores {
-    /// Past the caches if there are many.
+    /// Past the caches if there are many, on processors on which that is faster: Intel's.
     #[default]
     Auto,
     /// Through the caches.

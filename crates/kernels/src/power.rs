@@ -13,6 +13,7 @@ use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
+use crate::halves::{self, Half, SingleBounds};
 use crate::range::IntegerElement;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
@@ -23,7 +24,21 @@ pub struct Powers {
     tables: Tables,
     /// The table of positions, in groups, the last of them filled up.
     positions: Vec<Positions>,
+    /// Of floats of 16 bits, the same as singles.
+    singles: Vec<SinglePositions>,
 }
+
+/// Bounds of powers for positions, as singles: `S P[j]` is relatively off by 2^-24 for each of `S`,
+/// `P[j]` and the product, so 2^-22 makes strict ones.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct SinglePositions {
+    lower: [f32; GROUP],
+    upper: [f32; GROUP],
+}
+
+/// Starts of blocks that are normal singles.
+const SINGLES: std::ops::Range<f64> = power_of_two(-126)..power_of_two(127);
 
 /// Powers for positions in a block: the high parts; and the low parts less their bounds, and with
 /// them. Of elements of fewer bits, the bounds of the powers themselves.
@@ -42,8 +57,11 @@ impl Powers {
     /// A sequence of elements of a type.
     pub fn new(line: PowerLine, dtype: DType) -> Powers {
         let tables = Tables::new(line, LONGEST);
-        let positions = tables.positions.chunks(GROUP).map(|pairs| Positions::new(pairs, dtype)).collect();
-        Powers { tables, positions }
+        let groups = || tables.positions.chunks(GROUP);
+        let positions = groups().map(|pairs| Positions::new(pairs, dtype)).collect();
+        let is_half = matches!(dtype, DType::F16 | DType::BF16);
+        let singles = groups().filter(|_| is_half).map(SinglePositions::new).collect();
+        Powers { tables, positions, singles }
     }
 
     /// Doubles from index `lo` on; `exact` makes one that is in doubt.
@@ -94,10 +112,39 @@ impl Powers {
         for<'a> RoundedProducts<'a>: Group<S, T>,
     {
         let sign = self.sign();
-        self.write(simd, streams, exact, lo, out, |start| RoundedProducts {
-            start: start.high * sign,
-            positions: &self.positions,
-        });
+        for (lo, part, start) in self.parts(exact, lo, out) {
+            let start = start.high * sign;
+            match self.uniform(start, part.len()).filter(|_| size_of::<T>() == 1) {
+                Some(element) => part.fill(element),
+                None => {
+                    let products = RoundedProducts { start, positions: &self.positions };
+                    certain::write(simd, streams, part, &products, |i| exact(lo + i));
+                }
+            }
+        }
+    }
+
+    /// Floats of 16 bits from index `lo` on.
+    #[inline(always)]
+    pub fn write_halves<S: Simd, T: Half>(
+        &self,
+        simd: S,
+        streams: bool,
+        exact: Exact<'_, T>,
+        lo: u64,
+        out: &mut [T],
+    ) where
+        for<'a> RoundedProducts<'a>: Group<S, T>,
+    {
+        let sign = self.sign();
+        for (lo, part, start) in self.parts(exact, lo, out) {
+            let start = start.high * sign;
+            let singles = SINGLES
+                .contains(&start.abs())
+                .then(|| SingleProducts { start: f32::from_f64(start), positions: &self.singles });
+            let doubles = RoundedProducts { start, positions: &self.positions };
+            halves::write(simd, streams, part, singles, &doubles, |i| exact(lo + i));
+        }
     }
 
     /// Elements from index `lo` on, block by block, of which `groups` makes the groups from what
@@ -132,15 +179,26 @@ impl Powers {
         WidePower { first, mantissa, exponent, inside }
     }
 
-    /// An element on the line, if the bounds of the wide power round to the same.
-    fn settled<T: FromNumber>(&self, i: u64) -> Option<T> {
-        let power = self.tables.line.at(i);
+    /// The code of an element on the line, if the bounds of the wide power round to the same.
+    pub fn settled(&self, i: u64, dtype: DType) -> Option<u64> {
+        let line = &self.tables.line;
+        let power = line.at(i.checked_sub(line.before).filter(|&i| i < line.len)?);
         // With 127 bits, 2^-110 of the power is less than 2^18 units.
         let [low, high] = [power.mantissa / 2 - (1 << 18), power.mantissa / 2 + (1 << 18)].map(|mantissa| {
             let bound = float::Parts { mantissa, exponent: power.exponent + 1, ..power };
-            convert::code_of_parts(T::DTYPE, bound, Rules::IEEE)
+            convert::code_of_parts(dtype, bound, Rules::IEEE)
         });
-        (low == high).then(|| T::from_number(convert::number(T::DTYPE, low)))
+        (low == high).then_some(low)
+    }
+
+    /// The element that all of a block are, if the bounds of its ends say so.
+    #[inline(always)]
+    fn uniform<T: FromNumber>(&self, start: f64, len: usize) -> Option<T> {
+        let (first, last, k) = (&self.positions[0], &self.positions[(len - 1) / GROUP], (len - 1) % GROUP);
+        let [one, rest @ ..] = [first.lower[0], first.upper[0], last.lower[k], last.upper[k]]
+            .map(|position| T::from_f64(start * position));
+        // Codes of negative numbers are made as those without a sign, which hold none.
+        (start > 0.0 && rest.iter().all(|other| *other == one)).then_some(one)
     }
 }
 
@@ -211,8 +269,11 @@ impl<T: FromNumber> PowerParts<'_, T> {
         let part =
             self.rest.split_off_mut(..self.rest.len().min(usize_of(end - self.lo))).unwrap_or_default();
         for element in part {
-            let settled = self.powers.settled(self.lo - self.powers.tables.line.before);
-            *element = settled.unwrap_or_else(|| (self.exact)(self.lo));
+            let settled = self.powers.settled(self.lo, T::DTYPE);
+            *element = settled.map_or_else(
+                || (self.exact)(self.lo),
+                |code| T::from_number(convert::number(T::DTYPE, code)),
+            );
             self.lo += 1;
         }
     }
@@ -238,6 +299,31 @@ impl Positions {
             lower: of(&|pair| bounds(pair, dtype)[0]),
             upper: of(&|pair| bounds(pair, dtype)[1]),
         }
+    }
+}
+
+impl SinglePositions {
+    fn new(pairs: &[DoubleDouble]) -> SinglePositions {
+        let of = |factor: f64| {
+            std::array::from_fn(|i| pairs.get(i).map_or(1.0, |pair| f32::from_f64(pair.high * factor)))
+        };
+        SinglePositions { lower: of(1.0 - power_of_two(-22)), upper: of(1.0 + power_of_two(-22)) }
+    }
+}
+
+struct SingleProducts<'a> {
+    start: f32,
+    positions: &'a [SinglePositions],
+}
+
+impl<S: Simd> SingleBounds<S> for SingleProducts<'_> {
+    const EXACT: bool = false;
+
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
+        let positions = &self.positions[group];
+        let entries = |table: &[f32; GROUP]| S::f32s::from_slice(simd, &table[from..from + S::f32s::LEN]);
+        [entries(&positions.lower) * self.start, entries(&positions.upper) * self.start]
     }
 }
 

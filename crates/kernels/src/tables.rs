@@ -70,7 +70,8 @@ impl Tables {
             }
             count
         };
-        let block = fit(line.len.isqrt(), longest[0], slope);
+        // Twice the root: short blocks cost more than entries.
+        let block = fit(2 * line.len.isqrt(), longest[0], slope);
         let across = slope * nearest_f64(Number::Int(block.into()));
         let count = fit(line.len.div_ceil(block), longest[1], across);
         Tables { line, block, positions: table(&line, 1, block), count, blocks: table(&line, block, count) }
@@ -151,6 +152,9 @@ fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
     // As few wide powers as a product of two tables needs.
     let short = 1 << (count.ilog2() / 2);
     let wide = |apart: u64| {
+        if apart == 0 {
+            return DoubleDouble { high: 1.0, low: 0.0 };
+        }
         let (mantissa, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
         mantissa.scaled(exponent)
     };

@@ -15,6 +15,7 @@ use rayon::prelude::*;
 use crate::affine::Affine;
 use crate::int_affine::IntAffine;
 use crate::options::{Options, Stores, at_level};
+use crate::pair::Pair;
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
 use crate::stream;
@@ -51,6 +52,8 @@ pub enum Kernel {
     IntAffine(Box<IntAffine>),
     /// Geometric sequences.
     Powers(Box<Powers>),
+    /// Complex linspaces.
+    Pair(Box<Pair>),
 }
 
 /// Plans that a [`Writer`] can write.
@@ -85,14 +88,20 @@ impl Kernel {
     }
 }
 
+pub(crate) fn is_nan(number: Number) -> bool {
+    matches!(number, Number::Float(x) if x.is_nan())
+}
+
 fn power_form(plan: &impl Plan, line: impl FnOnce() -> Option<PowerLine>) -> Form {
     if plan.len() < FEW {
         return Form::Each;
     }
     match line() {
         // The slope may be too small for the line. But the elements are in order, so that those
-        // between equal ones are equal to them.
-        Some(line) if line.slope() == 0.0 && plan.at(0) == plan.at(plan.len() - 1) => Form::Same,
+        // between equal ones are equal to them, unless NaN stands for both too small and too large.
+        Some(line) if line.slope() == 0.0 && plan.at(0) == plan.at(plan.len() - 1) && !is_nan(plan.at(0)) => {
+            Form::Same
+        }
         Some(line) => Form::Powers(line),
         None => Form::Each,
     }
@@ -119,7 +128,16 @@ impl Fill for LinspacePlan {
         if self.dtype().is_complex() || self.len() < FEW {
             return Form::Each;
         }
-        self.line().map_or(Form::Each, Form::Line)
+        // Without a line all are zero or infinite, but one end may be another zero.
+        let same = || if self.at(0) == self.at(1) { Form::Same } else { Form::Each };
+        self.line().map_or_else(same, Form::Line)
+    }
+
+    fn kernel(&self) -> Kernel {
+        match self.components().filter(|_| self.len() >= FEW) {
+            Some(parts) => Kernel::Pair(Box::new(Pair::new(parts))),
+            None => Kernel::new(self.form(), self.len(), self.dtype()),
+        }
     }
 }
 
@@ -198,10 +216,11 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which elements are stored past the caches, and by several threads: fewer may stay in
+/// Bytes from which elements are written by several threads, and past the caches where that pays
+/// ([`stream::pays`]): fewer may stay in
 /// a cache that all cores share, and waking a thread costs as much as writing a megabyte. Measured
 /// by `bench/python.py`, on two cores.
-const MANY: usize = 16 << 20;
+pub(crate) const MANY: usize = 16 << 20;
 
 /// Bytes from which threads are used where an element takes as long as ten of others.
 const THREADS_SLOW: usize = 1 << 20;
@@ -269,7 +288,9 @@ impl<P: Fill> Writer<'_, P> {
 
     fn streams<T>(&self, out: &[T]) -> bool {
         match self.options.stores {
-            Stores::Auto => size_of_val(out) >= MANY && !matches!(self.kernel, Kernel::Each),
+            Stores::Auto => {
+                size_of_val(out) >= MANY && !matches!(self.kernel, Kernel::Each) && stream::pays()
+            }
             Stores::Cached => false,
             Stores::Streaming => true,
         }
@@ -293,9 +314,6 @@ impl<P: Fill> Writer<'_, P> {
     }
 }
 
-/// Codes that a thread writes at a time.
-pub(crate) const CODES: usize = 1 << 8;
-
 /// Calls a function with parts of a slice and their first indices, on all threads.
 pub(crate) fn in_parts<T: Send>(out: &mut [T], part: usize, write: impl Fn(usize, &mut [T]) + Sync) {
     let parts: Vec<_> = out.chunks_mut(part).map(Mutex::new).collect();
@@ -315,8 +333,8 @@ fn in_parallel(count: usize, work: &(dyn Fn(usize) + Sync)) {
 #[doc(hidden)]
 #[allow(missing_debug_implementations, reason = "a function has nothing to show")]
 pub struct Elements<'a, T> {
-    at: Exact<'a, T>,
-    len: u64,
+    pub(crate) at: Exact<'a, T>,
+    pub(crate) len: u64,
 }
 
 /// Computes an element exactly.
@@ -384,7 +402,7 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty: $floats:ident $([$fused:ident])?;)*) => {$(
+    ($($type:ty: $floats:ident $powers:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
@@ -393,7 +411,7 @@ macro_rules! write_rounded {
                         at_level!(token, simd => affine.$floats(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
-                    Kernel::Powers(powers) => at_level!(token, simd => powers.write_rounded(simd, streams, elements.at, lo, out)),
+                    Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }
@@ -402,9 +420,9 @@ macro_rules! write_rounded {
 }
 
 write_rounded! {
-    f16: write_rounded;
-    bf16: write_rounded;
-    f32: write_singles [Fused];
+    f16: write_halves write_halves;
+    bf16: write_halves write_halves;
+    f32: write_singles write_rounded [Fused];
 }
 
 macro_rules! write_integers {
@@ -433,14 +451,30 @@ write_integers! {
     u64: write_lanes write_integers;
 }
 
-macro_rules! write_each {
+impl Write for Bool {
+    fn write(
+        kernel: &Kernel,
+        elements: &Elements<Bool>,
+        lo: u64,
+        out: &mut [Bool],
+        _token: Token,
+        _streams: bool,
+    ) {
+        write_plain(kernel, elements, lo, out);
+    }
+}
+
+macro_rules! write_pairs {
     ($($type:ty)*) => {$(
         impl Write for $type {
-            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], _token: Token, _streams: bool) {
-                write_plain(kernel, elements, lo, out);
+            fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, _streams: bool) {
+                match kernel {
+                    Kernel::Pair(pair) => pair.write(lo, out, token),
+                    _ => write_plain(kernel, elements, lo, out),
+                }
             }
         }
     )*};
 }
 
-write_each! { Bool Complex<f32> Complex<f64> }
+write_pairs! { Complex<f32> Complex<f64> }

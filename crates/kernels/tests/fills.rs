@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::convert::{self, Rules, u64_of, usize_of};
 use gradus_core::{DType, Limits, Number, dispatch};
-use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer, tensor};
+use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer, fill_codes, tensor};
 use gradus_sequences::{ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan};
 use proptest::prelude::*;
 
@@ -151,6 +151,57 @@ fn every_real_type_can_be_filled() {
         let tensor = tensor(&plan, &Limits::DEFAULT, 0).unwrap();
         assert_eq!((tensor.dtype(), tensor.shape().dims()), (dtype, &[2][..]));
         assert_eq!(tensor.number(1).unwrap(), plan.at(1), "{dtype}");
+    }
+}
+
+/// Compares the codes of all elements, and those of a part, with the plan.
+fn check_codes(plan: &impl Fill) {
+    let dtype = plan.dtype();
+    let code = |i| u8::try_from(convert::code(dtype, plan.at(i), Rules::IEEE)).unwrap();
+    let wanted: Vec<u8> = (0..plan.len()).map(code).collect();
+    let mut out = vec![0; wanted.len()];
+    fill_codes(plan, 0, &mut out, Options::default());
+    let place = wanted.iter().zip(&out).position(|(wanted, out)| wanted != out);
+    assert_eq!(place, None, "{dtype}, of {} elements", wanted.len());
+    let lo = wanted.len() / 3;
+    let mut out = vec![0; wanted.len() / 2];
+    fill_codes(plan, u64_of(lo), &mut out, Options::ONE_THREAD);
+    assert!(wanted[lo..].starts_with(&out), "{dtype}, from {lo}");
+}
+
+#[test]
+fn codes_are_those_of_the_plan() {
+    let coded =
+        |dtype: &&DType| dtype.is_real() && dtype.bits() <= 8 && !matches!(dtype, DType::I8 | DType::U8);
+    let float = Number::Float;
+    for &dtype in DType::ALL.iter().filter(coded) {
+        for num in [1, 2, 3, 5, 50, 3001] {
+            check_codes(&LinspacePlan::new(float(0.3), float(1.0), num, true, dtype).unwrap());
+            check_codes(&LogspacePlan::new(float(2.0), float(-9.0), float(0.9), num, true, dtype).unwrap());
+            check_codes(&GeomspacePlan::new(float(0.01), float(1.9), num, false, dtype).unwrap());
+            check_codes(
+                &RangePlan::new(Number::Int(5), Number::Int(-i128::from(num)), Number::Int(-1), dtype)
+                    .unwrap(),
+            );
+            check_codes(&RangePlan::new(float(-40.0), float(40.0), float(0.07), dtype).unwrap());
+            if dtype.is_float() {
+                // Beyond the largest on both sides, through zeros of both signs, and far away.
+                check_codes(&LinspacePlan::new(float(-1e6), float(1e6), num, true, dtype).unwrap());
+                check_codes(&LinspacePlan::new(float(-0.0), float(-1e-3), num, true, dtype).unwrap());
+                check_codes(&LinspacePlan::new(float(2.0), float(-0.0), num, true, dtype).unwrap());
+                check_codes(
+                    &LogspacePlan::new(float(10.0), float(-9e5), float(9e5), num, true, dtype).unwrap(),
+                );
+                check_codes(
+                    &LogspacePlan::new(float(-2.0), float(-4.0), float(4.0), num.min(9), true, dtype)
+                        .unwrap(),
+                );
+                check_codes(&GeomspacePlan::new(float(-1e-5), float(-1e5), num, true, dtype).unwrap());
+            } else if matches!(dtype, DType::I2 | DType::I4) {
+                check_codes(&LinspacePlan::new(float(0.9), float(-1.7), num, true, dtype).unwrap());
+                check_codes(&GeomspacePlan::new(float(-0.2), float(-1.9), num, true, dtype).unwrap());
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, UnsignedAbs};
-use gradus_core::convert::{i32_of, low_u64};
+use gradus_core::convert::{i32_of, low_u64, shifted_right, usize_of_u32};
 use gradus_core::float::Parts;
 
 use crate::elementary::scaled;
@@ -102,16 +102,84 @@ impl Line {
         let length = i32_of(first.denominator.bit_len());
         let spacing = first.exponent.min(step.exponent).min(0) - length;
         let ((first, whole), (step, whole_step)) = (in_units(first, unit), in_units(step, unit));
-        Line { first: Wide::new(&first), step: Wide::new(&step), unit, exact: whole && whole_step, spacing }
+        Line { first, step, unit, exact: whole && whole_step, spacing }
     }
 }
 
-/// A fraction in units of `2^unit`, rounded down, and whether it was whole.
-fn in_units(fraction: &BigFraction, unit: i32) -> (IBig, bool) {
+/// A fraction in units of `2^unit`, rounded down, and whether it was whole; the result must fit.
+fn in_units(fraction: &BigFraction, unit: i32) -> (Wide, bool) {
     use dashu_int::ops::DivRemEuclid;
     let by = i64::from(fraction.exponent) - i64::from(unit);
+    let terms =
+        (i128::try_from(&fraction.numerator), u64::try_from(&fraction.denominator), u32::try_from(by));
+    if let (Ok(numerator), Ok(denominator), Ok(by)) = terms
+        && let Some(short) = quotient(numerator, by, denominator)
+    {
+        return short;
+    }
     let numerator = scaled(fraction.numerator.clone(), by);
     let exact = by >= 0 || scaled(numerator.clone(), -by) == fraction.numerator;
     let (quotient, rest) = numerator.div_rem_euclid(IBig::from(fraction.denominator.clone()));
-    (quotient, exact && rest.is_zero())
+    (Wide::new(&quotient), exact && rest.is_zero())
+}
+
+/// `numerator * 2^by / denominator`, rounded down, and whether it was whole; without memory of its
+/// own, if the dividend has at most 256 bits and the quotient 191.
+fn quotient(numerator: i128, by: u32, denominator: u64) -> Option<(Wide, bool)> {
+    let magnitude = numerator.unsigned_abs();
+    if magnitude.leading_zeros() < by.saturating_sub(128) || by >= 256 {
+        return None;
+    }
+    let (from, within) = (usize_of_u32(by / 64), by % 64);
+    let shifted = magnitude << within;
+    let mut words = [0; 6];
+    words[from] = low_u64(shifted);
+    words[from + 1] = low_u64(shifted >> 64);
+    words[from + 2] = low_u64(shifted_right(magnitude, 128 - within));
+    let divisor = u128::from(denominator);
+    let mut rest = 0;
+    for word in words[..4].iter_mut().rev() {
+        let dividend = rest << 64 | u128::from(*word);
+        let quotient = dividend / divisor;
+        rest = dividend - quotient * divisor;
+        *word = low_u64(quotient);
+    }
+    let [low, middle, high, 0, ..] = words else { return None };
+    let high = i128::try_from(u128::from(high) << 64 | u128::from(middle)).ok()?;
+    let whole = rest == 0;
+    // Below zero, the complement of the magnitude less one, if it is whole, rounds down.
+    let wide = match (numerator < 0, whole) {
+        (false, _) => Wide { high, low },
+        (true, false) => Wide { high: !high, low: !low },
+        (true, true) => Wide { high: !high, low: !low }.plus(Wide { high: 0, low: 1 }, 1),
+    };
+    Some((wide, whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_quotients_are_those_of_big_integers() {
+        use dashu_int::ops::DivRemEuclid;
+        let numbers = [0, 1, -1, 3, -7, i128::from(i64::MAX), i128::from(i64::MIN), i128::MAX, i128::MIN + 1];
+        let mut compared = 0;
+        for numerator in numbers {
+            for by in [0, 1, 63, 64, 65, 100, 127, 128, 129, 150, 187, 200, 255, 256] {
+                for denominator in [1, 2, 3, 49, u64::MAX - 58, u64::MAX] {
+                    let Some((wide, whole)) = quotient(numerator, by, denominator) else { continue };
+                    let dividend = IBig::from(numerator) << usize_of_u32(by);
+                    let (quotient, rest) = dividend.div_rem_euclid(IBig::from(denominator));
+                    assert_eq!(
+                        (wide, whole),
+                        (Wide::new(&quotient), rest.is_zero()),
+                        "{numerator} 2^{by} / {denominator}"
+                    );
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 400, "only {compared} are compared");
+    }
 }

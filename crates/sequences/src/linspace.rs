@@ -67,6 +67,17 @@ impl LinspacePlan {
         Ok(LinspacePlan { dtype, re, im, window: Window::whole(num) })
     }
 
+    /// The real and the imaginary parts of complex elements, as sequences.
+    pub fn components(&self) -> Option<[LinspacePlan; 2]> {
+        let part = |points: &Points| LinspacePlan {
+            dtype: self.dtype.component(),
+            re: points.clone(),
+            im: Points::ZERO,
+            window: self.window.clone(),
+        };
+        self.dtype.is_complex().then(|| [part(&self.re), part(&self.im)])
+    }
+
     /// Real elements in fixed point, without the signs that zeros have at the ends; nothing if all
     /// elements are zero or infinite.
     pub fn line(&self) -> Option<Line> {

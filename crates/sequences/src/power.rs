@@ -1,10 +1,11 @@
 //! Powers: positive reals of which the logarithm is known to any precision.
 
+use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use dashu_int::ops::{BitTest, DivRem, Gcd, UnsignedAbs};
 use dashu_int::{IBig, UBig};
-use gradus_core::convert::{i32_of, i64_of, usize_of};
+use gradus_core::convert::{i32_of, i64_of, usize_of, usize_of_u32};
 use gradus_core::float::Parts;
 
 use crate::elementary::{self, exact_root, scaled};
@@ -118,14 +119,36 @@ fn log2_of_odd(odd: &UBig, bits: usize) -> IBig {
     whole
         + match u64::try_from(odd) {
             Ok(1) => IBig::NEG_ONE << bits,
-            Ok(5) if bits < KEPT => &*OF_FIVE >> (KEPT - bits),
+            Ok(small) if bits < KEPT_BITS => kept_log2_near_one(small) >> (KEPT_BITS - bits),
             _ => log2_near_one(&IBig::from(odd.clone()), length, bits),
         }
 }
 
-/// Bits of the logarithm of 5 that are kept: bases of 10 are common.
-const KEPT: usize = 320;
-static OF_FIVE: LazyLock<IBig> = LazyLock::new(|| log2_near_one(&IBig::from(5), 3, KEPT));
+/// Bits of logarithms that are kept, and how many of them a thread keeps.
+const KEPT_BITS: usize = 320;
+const KEPT: usize = 16;
+
+thread_local! {
+    /// Odd numbers and their [`log2_near_one`], the oldest first: a sequence asks several times for the
+    /// logarithms of its base or its ends, and the next one often has the same.
+    static LOGARITHMS: RefCell<Vec<(u64, IBig)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The logarithm of an odd number, divided by a power of two so that it is from 1/2 to 1.
+fn kept_log2_near_one(odd: u64) -> IBig {
+    LOGARITHMS.with_borrow_mut(|kept| {
+        if let Some((_, logarithm)) = kept.iter().find(|(number, _)| *number == odd) {
+            return logarithm.clone();
+        }
+        let logarithm =
+            log2_near_one(&IBig::from(odd), usize_of_u32(u64::BITS - odd.leading_zeros()), KEPT_BITS);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((odd, logarithm.clone()));
+        logarithm
+    })
+}
 
 /// `log2(x / 2^shift)`, where the quotient is from 1/2 to 1, off by at most 2 units.
 pub(crate) fn log2_near_one(x: &IBig, shift: usize, bits: usize) -> IBig {

@@ -53,13 +53,15 @@ impl PowerLine {
             let index = (height + &slope - IBig::ONE) / slope;
             u64::try_from(index.clamp(IBig::ZERO, IBig::from(len))).expect("the index is clamped")
         };
-        let (before, end) = if !step.is_zero() {
-            let (a, b) = (crossing(-far.clone()), crossing(far));
-            (a.min(b), a.max(b))
-        } else if (&first).unsigned_abs() < far.unsigned_abs() {
+        let last = &first + &step * len.saturating_sub(1);
+        let near = |x: &IBig| x.unsigned_abs() < (&far).unsigned_abs();
+        let (before, end) = if near(&first) && near(&last) {
             (0, len)
-        } else {
+        } else if step.is_zero() {
             (len, len)
+        } else {
+            let (a, b) = (crossing(-&far), crossing(far));
+            (a.min(b), a.max(b))
         };
         // The step between elements on the line is short; without two such, there is none.
         let wide = |x: IBig, wanted: u64| {

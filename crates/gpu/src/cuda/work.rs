@@ -202,7 +202,7 @@ impl<L: Launcher> Launches<'_, L> {
                     Arguments { line_first, line_step, above, below, fraction, ..Arguments::default() };
                 self.fill(KernelForm::IntAffine, all, &given)
             }
-            Kernel::Each | Kernel::Powers(_) => {
+            Kernel::Each | Kernel::Pair(_) | Kernel::Powers(_) => {
                 self.rest.ranges.push(all);
                 Ok(())
             }

@@ -68,6 +68,9 @@ pub fn ranges() -> Vec<Case> {
         cases.push(range(Float(-0.0), Float(100.0), Float(0.1), dtype));
         cases.push(range(Float(100.0), Float(-100.0), Float(-0.3), dtype));
         cases.push(range(Int(0), Int(1 << 40), Int(1), dtype));
+        // Many of them in the middle between two floats of 16 bits.
+        cases.push(range(Int(-5), Int(9000), Int(1), dtype));
+        cases.push(range(Float(3000.25), Float(-3000.0), Float(-0.125), dtype));
         cases.push(range(Int((1 << 60) + 1), Int((1 << 60) + 5000), Int(3), dtype));
         cases.push(range(Float(0.0), Float(1e-310), Float(1e-313), dtype));
         cases.push(range(Float(0.0), Float(1e-42), Float(1e-45), dtype));
@@ -105,7 +108,13 @@ pub fn linspaces() -> Vec<Case> {
     }
     cases.push(linspace(Int(i64::MIN.into()), Int(i64::MAX.into()), 1000, DType::I64));
     cases.push(linspace(Int(0), Int(u64::MAX.into()), 1000, DType::U64));
-    cases.push(linspace(Complex(0.0, 1.0), Complex(1.0, -1.0), 300, DType::C64));
+    for dtype in [DType::C64, DType::C128] {
+        for num in [1, 3, 4, 300, 1_000_003] {
+            cases.push(linspace(Complex(0.0, 1.0), Complex(1.0, -1.0), num, dtype));
+            cases.push(linspace(Complex(-0.0, 0.0), Complex(0.1, -0.0), num, dtype));
+            cases.push(linspace(Complex(1e-320, -0.0), Complex(1e300, -0.0), num, dtype));
+        }
+    }
     // Found by random cases.
     cases.push(linspace(Float(831.712_819_363_940_4), Float(-6.011_973_245_748_263e-140), 4604, DType::BF16));
     cases.push(linspace(Float(-692.417_643_674_275_4), Float(741.0), 2635, DType::F16));

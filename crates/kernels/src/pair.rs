@@ -1,0 +1,37 @@
+//! Complex linspaces: their parts are made apart, and then put together.
+
+use fearless_simd::Level as Token;
+use gradus_sequences::{LinspacePlan, Plan as _};
+use num_complex::Complex;
+
+use crate::affine::BLOCK;
+use crate::writer::{Elements, Fill as _, Kernel, Write};
+
+/// The real and the imaginary parts, prepared.
+#[derive(Clone, Debug)]
+pub struct Pair([(LinspacePlan, Kernel); 2]);
+
+impl Pair {
+    /// A sequence with these parts.
+    pub fn new(parts: [LinspacePlan; 2]) -> Pair {
+        Pair(parts.map(|plan| {
+            let kernel = plan.kernel();
+            (plan, kernel)
+        }))
+    }
+
+    /// Writes elements from index `lo` on.
+    pub fn write<T: Write>(&self, lo: u64, out: &mut [Complex<T>], token: Token) {
+        let mut made = [[T::default(); BLOCK]; 2];
+        for (lo, block) in (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK)) {
+            for ((plan, kernel), made) in self.0.iter().zip(&mut made) {
+                let elements = Elements { at: &|i| T::from_number(plan.at(i)), len: plan.len() };
+                T::write(kernel, &elements, lo, &mut made[..block.len()], token, false);
+            }
+            let [re, im] = &made;
+            for (out, (&re, &im)) in block.iter_mut().zip(re.iter().zip(im)) {
+                *out = Complex { re, im };
+            }
+        }
+    }
+}
