@@ -108,7 +108,7 @@ fn one(
     }
     let graph = model.graph();
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
-    let fit = args.fit.map(|bytes| cost.fit(graph, bytes.into())).transpose();
+    let fit = args.fit.map(|bytes| cost.fit(&model, bytes.into())).transpose();
     let fit = fit.map_err(|error| error.in_file(path.display()))?;
     let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());
     if args.json {
