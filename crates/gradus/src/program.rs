@@ -551,6 +551,17 @@ impl GraphProgram {
     }
 }
 
+impl GraphProgram {
+    /// Runs a graph that stands for a node: what it holds meanwhile is memory of the node, and no
+    /// value of the model.
+    pub(crate) fn run_for_node(&self, inputs: Vec<Option<Value>>, run: &mut RunState) -> Result<Vec<Value>> {
+        let live_peak = run.live_peak;
+        let outputs = self.run(inputs, &[], run);
+        run.live_peak = live_peak;
+        outputs
+    }
+}
+
 impl ProgramStep {
     /// Runs the node, and does what the watch over it wants.
     fn run(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
