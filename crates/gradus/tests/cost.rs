@@ -342,7 +342,9 @@ fn body_of_a_loop_costs_for_each_iteration() {
     assert_eq!([&*read, &*written], ["97*n", "33*n + 8"]);
     // The number of iterations, the state at the end, the inputs of an iteration and its values.
     assert_eq!(peak, (8 + 32 + (8 + 1 + 32) + (1 + 32)).to_string());
-    assert_eq!(model.cost(&InferOptions::default()).unwrap().total.parameters, 16);
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.total.parameters, 16);
+    assert_eq!(cost.memory.within, [(1, Dim::Known((8 + 1 + 32) + (1 + 32)))]);
 }
 
 #[test]

@@ -336,6 +336,10 @@ pub(crate) struct CostArgs {
     #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
 
+    /// Draw the MACs and the peak over the sizes of the range below their table.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) plot: bool,
+
     /// Print the largest value of the only symbol without a number at which constants, inputs and
     /// values take at most so many bytes at one time: 500MB, 24GiB.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]

@@ -126,6 +126,9 @@ pub struct Memory {
     pub inputs: Option<Dim>,
     /// The most bytes of values of nodes at one time.
     pub peak: Option<Peak>,
+    /// Bytes of values within graphs that nodes run, beyond those of the nodes' outputs, by the place
+    /// of the node in the order of the run.
+    pub within: Vec<(usize, Dim)>,
     /// The values of nodes that occupy memory at the node of the peak.
     pub live: Vec<ValueId>,
 }
@@ -235,6 +238,7 @@ pub(crate) fn memory(model: &Model, inference: &mut Inference) -> Memory {
     Memory {
         constants: constants.fold(0, u128::saturating_add),
         inputs: total_bytes(inference, open),
+        within: inference.within(model),
         live: peak.map(|peak| live(graph, peak.node)).unwrap_or_default(),
         peak,
     }

@@ -135,6 +135,26 @@ impl Inference {
         (events, unknown)
     }
 
+    /// The most bytes of values within graphs, beyond those of the outputs of the nodes that run
+    /// them: by the place of the node in the order of the run.
+    pub(crate) fn within(&mut self, model: &Model) -> Vec<(usize, Dim)> {
+        let (graph, mut found) = (model.graph(), Vec::new());
+        let graphs = Graphs { model, bodies: SubgraphFacts::new(self.bodies.clone()) };
+        for (step, &index) in graph.order().iter().enumerate() {
+            let node = &graph.nodes()[index];
+            let within = self.bytes_within(&graphs, node, index, &mut Vec::new());
+            let Some((bytes, iterates)) = within.filter(|&(bytes, _)| bytes != Dim::ZERO) else { continue };
+            let outputs = node.outputs.iter().copied().flatten().filter(|_| !iterates);
+            let beyond = outputs.into_iter().try_fold(bytes, |left, id| {
+                let output = self.bytes(id).unwrap_or(Dim::ZERO);
+                self.symbols.subtract(left, output)
+            });
+            let beyond = beyond.and_then(|beyond| self.symbols.max(beyond, Dim::ZERO));
+            found.push((step, beyond.unwrap_or(bytes)));
+        }
+        found
+    }
+
     /// The most bytes of values within the graphs that a node runs, of which one runs at a time, and
     /// whether one runs more than once; nothing if they are not known.
     fn bytes_within(
