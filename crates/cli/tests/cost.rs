@@ -200,8 +200,11 @@ seq  MACs  operations  read  written  peak
 
 "#]],
     );
-    misused(&["cost", "examples/heads.onnx", "--dim", "batch=8", "--plot"], str![[r#"
+    misused(
+        &["cost", "examples/heads.onnx", "--dim", "batch=8", "--plot"],
+        str![[r#"
 error: cannot draw a plot: --dim is a number, expected a range of sizes: NAME=FIRST..LAST:xFACTOR
 
-"#]]);
+"#]],
+    );
 }
