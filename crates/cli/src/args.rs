@@ -11,8 +11,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use names::{Named, any, command_names, subjects};
 
 pub(crate) use models::{
-    CheckArgs, ConvertArgs, CostArgs, Devices, DiffArgs, Emit, FleetArgs, FoldArgs, Infer, Ops, ReportArgs,
-    RunArgs, Show, SizeArgs, Target,
+    CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs,
+    Infer, Ops, ReportArgs, RunArgs, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SpaceArguments,
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Infer(Infer),
     Cost(CostArgs),
     Report(ReportArgs),
+    Graph(GraphArgs),
     Fold(FoldArgs),
     Convert(ConvertArgs),
     Show(Show),
@@ -103,7 +104,7 @@ impl Args {
             Command::Logspace(logspace) => logspace.sequence.out.json,
             Command::Geomspace(geomspace) => geomspace.out.json,
             Command::Compare(compare) => compare.json,
-            Command::Help(_) | Command::Completions(_) | Command::Man(_) => false,
+            Command::Graph(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) => false,
         }
     }
 }

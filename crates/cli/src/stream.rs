@@ -182,15 +182,13 @@ const PLOT: (u32, u32) = (72, 16);
 /// Draws elements over their indices: as many as there are columns, at equal distances. What has no
 /// height is a gap: no number, infinity, and zero and less on a logarithmic axis.
 pub(crate) fn plot(plan: &Sequence, logarithmic: bool) -> Result<(), Failure> {
-    let width =
-        terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
-    let columns = u64::from(width.saturating_sub(16).max(8));
+    let columns = columns();
     if plan.dtype().is_complex() {
         return Err(Error::new(Kind::Unsupported, "cannot draw complex numbers").into());
     }
     let last = plan.len().saturating_sub(1);
     let points = columns.min(plan.len());
-    let mut heights: Vec<f64> = (0..points)
+    let heights: Vec<f64> = (0..points)
         .map(|i| {
             let index = u128::from(i) * u128::from(last) / u128::from(points.saturating_sub(1).max(1));
             let height = convert::nearest_f64(plan.at(convert::low_u64(index)));
@@ -206,10 +204,25 @@ pub(crate) fn plot(plan: &Sequence, logarithmic: bool) -> Result<(), Failure> {
         };
         return output::print_line(none);
     }
-    let mut caption = format!("{}[{}]", plan.dtype(), plan.len());
+    let caption = format!("{}[{}]", plan.dtype(), plan.len());
+    let ends = ["0".to_owned(), last.to_string()];
     if logarithmic {
-        caption.push_str(", powers of 10");
-    } else if let Some(exponent) = label_exponent(&heights) {
+        return output::print_line(&drawn(heights, columns, &(caption + ", powers of 10"), &ends));
+    }
+    output::print_line(&draw(heights, caption, &ends))
+}
+
+/// The number of columns of a plot: those of the terminal without the labels.
+fn columns() -> u64 {
+    let width =
+        terminal_size::terminal_size_of(std::io::stdout()).map_or(PLOT.0, |(width, _)| u32::from(width.0));
+    u64::from(width.saturating_sub(16).max(8))
+}
+
+/// Draws heights at equal distances; the ends are those of the axis below them. Labels that would
+/// be long are in units that the caption names.
+pub(crate) fn draw(mut heights: Vec<f64>, mut caption: String, ends: &[String; 2]) -> String {
+    if let Some(exponent) = label_exponent(&heights) {
         // In two steps, as 10 to the power of the exponent of a subnormal number is inexact.
         let halves = [(exponent / 2.0).floor(), (exponent / 2.0).ceil()];
         for height in &mut heights {
@@ -217,21 +230,25 @@ pub(crate) fn plot(plan: &Sequence, logarithmic: bool) -> Result<(), Failure> {
         }
         let _ = write!(caption, ", in units of 1e{exponent}");
     }
+    drawn(heights, columns(), &caption, ends)
+}
+
+fn drawn(heights: Vec<f64>, columns: u64, caption: &str, ends: &[String; 2]) -> String {
     let config = rasciigraph::Config::default()
         .with_height(PLOT.1)
         .with_width(convert::small_u32(convert::usize_of(columns)));
     let drawn = rasciigraph::plot(heights, config);
-    output::print_line(&format!("{drawn}\n{}", indices(&drawn, last, &caption)))
+    let axis = axis(&drawn, ends, caption);
+    format!("{drawn}\n{axis}")
 }
 
-/// The axis below a plot: the first and the last index, and what is drawn between them.
-fn indices(drawn: &str, last: u64, caption: &str) -> String {
+/// The axis below a plot: its ends, and what is drawn between them.
+fn axis(drawn: &str, [first, last]: &[String; 2], caption: &str) -> String {
     let line = drawn.lines().next().unwrap_or_default();
     let left = line.chars().take_while(|c| !matches!(c, '┤' | '┼')).count();
     let columns = line.chars().count().saturating_sub(left + 1);
-    let (last, space) = (last.to_string(), columns.saturating_sub(1));
-    let middle = format!("{caption:^0$}", space.saturating_sub(last.len()));
-    format!("{:left$}└{:─<columns$}\n{:left$} 0{middle}{last}", "", "", "")
+    let middle = format!("{caption:^0$}", columns.saturating_sub(first.len() + last.len()));
+    format!("{:left$}└{:─<columns$}\n{:left$} {first}{middle}{last}", "", "", "")
 }
 
 /// Returns the exponent of ten that labels are divided by where the largest would be long or all

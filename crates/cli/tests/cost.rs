@@ -163,3 +163,48 @@ error: --dim seq=1..2 is a second range of sizes, expected one
 "#]],
     );
 }
+
+#[test]
+fn a_range_of_sizes_is_drawn() {
+    prints(
+        &["cost", "examples/heads.onnx", "--dim", "batch=8", "--dim", "seq=1..9:+4", "--plot"],
+        str![[r#"
+seq  MACs  operations  read  written  peak
+1    0     1           752   680      512
+5    0     1           2800  2728     2560
+9    0     1           4848  4776     4608
+
+ 0.00 ┼───────────────────────────────────────────────────────
+      └───────────────────────────────────────────────────────
+       1                    MACs over seq                    9
+
+ 4608 ┤                                                     ╭─ 
+ 4352 ┤                                                 ╭───╯  
+ 4096 ┤                                              ╭──╯      
+ 3840 ┤                                          ╭───╯         
+ 3584 ┤                                       ╭──╯             
+ 3328 ┤                                    ╭──╯                
+ 3072 ┤                                ╭───╯                   
+ 2816 ┤                             ╭──╯                       
+ 2560 ┤                         ╭───╯                          
+ 2304 ┤                      ╭──╯                              
+ 2048 ┤                  ╭───╯                                 
+ 1792 ┤               ╭──╯                                     
+ 1536 ┤            ╭──╯                                        
+ 1280 ┤        ╭───╯                                           
+ 1024 ┤     ╭──╯                                               
+  768 ┤ ╭───╯                                                  
+  512 ┼─╯                                                     
+      └────────────────────────────────────────────────────────
+       1                peak in bytes over seq                9
+
+"#]],
+    );
+    misused(
+        &["cost", "examples/heads.onnx", "--dim", "batch=8", "--plot"],
+        str![[r#"
+error: cannot draw a plot: --dim is a number, expected a range of sizes: NAME=FIRST..LAST:xFACTOR
+
+"#]],
+    );
+}

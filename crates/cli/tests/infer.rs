@@ -95,7 +95,7 @@ next_a  int64  []
 number  int64  []
 
 1 of 1 values of nodes are known in full
-2 parameters; at most 8*max(count, 0) bytes of values at one time, at node "fib"
+2 parameters; at most 8*max(count, 0) + 50 bytes of values at one time, at node "fib"
 not shown: 2 constants, 0 values of shape arithmetic (--all)
 examples/function.onnx
 value  operator  type     shape  bytes
@@ -116,7 +116,7 @@ by     float32  []
 y      float32  [n]
 
 2 of 2 values of nodes are known in full
-0 parameters; at most 8*n bytes of values at one time, at node "tenth"
+0 parameters; at most 8*n + 4 bytes of values at one time, at node "tenth"
 
 "#]],
     );
@@ -199,7 +199,7 @@ error: examples/positions.onnx: unknown value "nope"; known: "position_ids", "ph
 examples/loop.onnx
 
 1 of 1 values of nodes are known in full
-2 parameters; at most 8*max(count, 0) bytes of values at one time, at node "fib"
+2 parameters; at most 8*max(count, 0) + 50 bytes of values at one time, at node "fib"
 
 "#]])
         .stderr_eq(str![[r#"

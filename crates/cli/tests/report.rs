@@ -99,3 +99,47 @@ fn several_pages_have_an_index() {
     assert!(index.contains("&lt;broken&gt;.onnx") && !index.contains("<broken>"));
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn graph_is_drawn_in_both_languages() {
+    gradus(&["graph", "examples/positions.onnx"]).assert().code(0).stdout_eq(str![[r#"
+digraph {
+  node [shape=box]
+  i0 [label="tokens", shape=ellipse]
+  n0 [label="Shape/nlength"]
+  n1 [label="Range/npos"]
+  n2 [label="Size/ncount"]
+  n3 [label="Cast/nto_float"]
+  n4 [label="Cast/nseq_to_float"]
+  n5 [label="Div/nphase"]
+  i0 -> n0 [label="int64[batch, seq]"]
+  n0 -> n1 [label="int64[1]"]
+  i0 -> n2 [label="int64[batch, seq]"]
+  n1 -> n3 [label="int64[seq]"]
+  n0 -> n4 [label="int64[1]"]
+  n3 -> n5 [label="float32[seq]"]
+  n4 -> n5 [label="float32[1]"]
+  o0 [label="position_ids", shape=ellipse]
+  n1 -> o0 [label="int64[seq]"]
+  o1 [label="phase", shape=ellipse]
+  n5 -> o1 [label="float32[seq]"]
+  o2 [label="token_count", shape=ellipse]
+  n2 -> o2 [label="int64[]"]
+}
+
+"#]]);
+    let mermaid = ["graph", "examples/function.onnx", "--format", "mermaid"];
+    gradus(&mermaid).assert().code(0).stdout_eq(str![[r#"
+flowchart TB
+  i0(["x"])
+  n0["example.Scaled<br>halve"]
+  n1["example.Scaled<br>tenth"]
+  i0 -->|"float32#91;n#93;"| n0
+  i0 -->|"float32#91;n#93;"| n1
+  o0(["half"])
+  n0 -->|"float32#91;n#93;"| o0
+  o1(["tenth"])
+  n1 -->|"float32#91;n#93;"| o1
+
+"#]]);
+}

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gradus_core::graph::{Attribute, Content, Graph, Ports, Standard};
+use gradus_core::graph::{Attribute, Content, Function, Graph, Ports, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
@@ -44,6 +44,15 @@ impl<'a> Attributes<'a> {
     }
 
     /// The form of the node's operator.
+    /// The attributes that a call of a function hands to its body.
+    pub(crate) fn handed_to(&self, function: &'a Function) -> Parameters<'a> {
+        let content = |(name, default): &'a (Arc<str>, Option<Attribute>)| {
+            let content = self.get(name).or(default.as_ref().map(|default| &default.content))?;
+            Some((&**name, content))
+        };
+        Rc::new(function.attributes.iter().filter_map(content).collect())
+    }
+
     pub(crate) fn form(&self) -> Form {
         self.form
     }

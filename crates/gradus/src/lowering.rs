@@ -335,7 +335,7 @@ impl Lowered {
 impl Op for Lowered {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let program = self.program(cx.inputs.iter().map(|value| value.map(Known::of_value)).collect())?;
-        program.run(cx.inputs.iter().map(|value| value.cloned()).collect(), &[], cx.run)
+        program.run_for_node(cx.inputs.iter().map(|value| value.cloned()).collect(), cx.run)
     }
 }
 

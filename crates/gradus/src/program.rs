@@ -382,6 +382,8 @@ pub(crate) struct RunState {
     drawn: u64,
     /// The most bytes in use since they were last counted.
     peak: Cell<u64>,
+    /// The most bytes of values since they were last counted.
+    live_peak: u64,
     /// The watch over the nodes of the main graph, if they are watched.
     pub(crate) watch: Option<Watch>,
 }
@@ -406,6 +408,8 @@ pub struct NodeRun {
     /// The most bytes that values of the run and memory of nodes took while it ran. Constants and
     /// inputs of the model are not counted.
     pub peak_bytes: u64,
+    /// The same of values alone: what [`Peak`](crate::infer::Peak) bounds.
+    pub value_bytes: u64,
 }
 
 impl RunState {
@@ -420,6 +424,7 @@ impl RunState {
             seed: Some(options.seed),
             drawn: 0,
             peak: Cell::new(0),
+            live_peak: 0,
             watch: None,
         }
     }
@@ -485,6 +490,7 @@ impl RunState {
     pub(crate) fn hold(&mut self, bytes: u64) -> Result<()> {
         self.limits.allow_bytes(self.in_use(), bytes.into())?;
         self.live_bytes += bytes;
+        self.live_peak = self.live_peak.max(self.live_bytes);
         self.note_peak();
         Ok(())
     }
@@ -545,6 +551,17 @@ impl GraphProgram {
     }
 }
 
+impl GraphProgram {
+    /// Runs a graph that stands for a node: what it holds meanwhile is memory of the node, and no
+    /// value of the model.
+    pub(crate) fn run_for_node(&self, inputs: Vec<Option<Value>>, run: &mut RunState) -> Result<Vec<Value>> {
+        let live_peak = run.live_peak;
+        let outputs = self.run(inputs, &[], run);
+        run.live_peak = live_peak;
+        outputs
+    }
+}
+
 impl ProgramStep {
     /// Runs the node, and does what the watch over it wants.
     fn run(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
@@ -553,10 +570,12 @@ impl ProgramStep {
         match &mut watch {
             Watch::Profile(nodes) => {
                 run.peak.set(run.in_use());
+                run.live_peak = run.live_bytes;
                 let start = Instant::now();
                 self.run_node(frame, run)?;
                 let (time, peak_bytes) = (start.elapsed(), run.peak.get());
-                nodes.push(NodeRun { node: self.label.as_str().into(), time, peak_bytes });
+                let (node, value_bytes) = (self.label.as_str().into(), run.live_peak);
+                nodes.push(NodeRun { node, time, peak_bytes, value_bytes });
             }
             Watch::Forced(forced) => {
                 self.run_node(frame, run)?;

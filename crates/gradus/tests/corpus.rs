@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use gradus::diff::Diff;
 use gradus::graph::{Graph, Origin};
 use gradus::infer::{InferOptions, Inference};
-use gradus::{Model, RunOptions};
+use gradus::{Limits, Model, Number, Rules, RunOptions, Tensor, Value};
 
 /// The models in a folder and the folders within.
 fn models(folder: &Path) -> Vec<PathBuf> {
@@ -62,7 +62,7 @@ fn most_bytes(inference: &mut Inference, graph: &Graph, of: &impl Fn(&str) -> Op
 fn peak_is_a_bound(path: &Path) {
     let model = Model::open(path).unwrap();
     let mut inference = model.infer(&InferOptions::default()).unwrap();
-    let Some(peak) = inference.peak(model.graph()) else { return };
+    let Some(peak) = inference.peak(&model) else { return };
     for seed in 0..20u64 {
         // Symbols that the data decide are 1, the least that inputs' symbols are.
         let data = |name: &str| {
@@ -86,6 +86,90 @@ fn peak_is_a_bound(path: &Path) {
         let most = most_bytes(&mut inference, model.graph(), &of);
         assert!(told >= most, "{}: {told} bytes at most, found {most}", path.display());
     }
+}
+
+/// The inputs of a model whose sizes are known: zeros and ones.
+fn inputs(model: &Model, inference: &Inference) -> Option<Vec<(String, Value)>> {
+    let graph = model.graph();
+    let open = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
+    let value = |&id| {
+        let fact = inference.fact(id).as_tensor()?;
+        let (dtype, shape) = (fact.dtype?, fact.shape()?);
+        let numbers: Vec<_> =
+            (0..shape.len()).map(|i| Number::Int((i * i % 3 % 2).try_into().unwrap())).collect();
+        let tensor = Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE).ok()?;
+        Some((graph.value(id).name.to_string(), tensor.into()))
+    };
+    open.map(value).collect()
+}
+
+/// Runs a model at a few sizes. No run needs more bytes of values than the peak that inference
+/// tells, by its formula and for these sizes; for these sizes it needs as many, where all nodes run,
+/// none runs a graph, and the data decide no size. Returns how many runs there were, and how many of
+/// them were equal.
+fn peak_holds_in_runs(path: &Path, limits: Limits) -> (usize, usize) {
+    let model = Model::open(path).unwrap();
+    let graph = model.graph();
+    let mut options = RunOptions::default();
+    options.limits = Some(limits);
+    let Ok(program) = model.compile(&[], &options) else { return (0, 0) };
+    let mut free = model.infer(&InferOptions::default()).unwrap();
+    let Some(formula) = free.peak(&model) else { return (0, 0) };
+    let names = free.symbols().symbols().iter().filter(|symbol| symbol.origin == gradus::dim::Origin::Input);
+    let names: Vec<_> = names.map(|symbol| symbol.name.to_string()).collect();
+    let (mut ran, mut equal) = (0, 0);
+    for seed in 1..4usize {
+        let size =
+            |(i, name): (usize, &String)| (name.clone(), 1 + i64::try_from((i * seed + seed) % 5).unwrap());
+        let mut sized = InferOptions::default();
+        sized.dims = names.iter().enumerate().map(size).collect();
+        let Ok(mut inference) = model.infer(&sized) else { continue };
+        let Some(inputs) = inputs(&model, &inference).filter(|_| inference.problems().is_empty()) else {
+            continue;
+        };
+        let Ok((_, nodes)) = program.run_profiled(inputs) else { continue };
+        ran += 1;
+        let found = nodes.iter().map(|node| node.value_bytes).max().unwrap_or(0);
+        let of = |name: &str| sized.dims.get(name).copied();
+        let by_formula = free.symbols().evaluate(formula.bytes, &of).filter(|_| formula.unknown == 0);
+        let Some(peak) = inference.peak(&model) else { continue };
+        let here = peak.bytes.known().filter(|_| peak.unknown == 0);
+        for told in [by_formula, here].into_iter().flatten() {
+            let told = u64::try_from(told).unwrap();
+            assert!(told >= found, "{}: {told} bytes at most, found {found}", path.display());
+        }
+        let plain = graph.nodes().iter().all(|node| node.graphs().next().is_none());
+        let of_data =
+            inference.symbols().symbols().iter().any(|symbol| symbol.origin != gradus::dim::Origin::Input);
+        if let (Some(told), true, false) = (here, plain && nodes.len() == graph.nodes().len(), of_data) {
+            assert_eq!(u64::try_from(told).unwrap(), found, "{}", path.display());
+            equal += 1;
+        }
+    }
+    (ran, equal)
+}
+
+/// Counts runs and equal peaks of all models of a list.
+fn runs(models: &[PathBuf], limits: Limits) -> (usize, usize) {
+    let counts = models.iter().map(|path| peak_holds_in_runs(path, limits));
+    counts.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+#[test]
+fn peaks_of_examples_hold_in_runs() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let (ran, equal) = runs(&models(&examples), Limits::default());
+    assert!(ran >= 12 && equal >= 6, "{ran} runs, {equal} of them equal");
+}
+
+#[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
+fn peaks_hold_in_runs() {
+    let mut limits = Limits::default();
+    limits.max_work = 300_000_000;
+    let (ran, equal) = runs(&corpus(), limits);
+    println!("{ran} runs, {equal} of them with the peak that is told");
+    assert!(ran > 0 && equal > 0, "{ran} runs, {equal} of them equal");
 }
 
 #[test]

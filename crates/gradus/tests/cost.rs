@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/sketch.rs"]
+mod sketch;
+
 use gradus::cost::Cost;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model, Shape, Tensor};
+use sketch::Sketch;
 
 /// An input of the builder; names are symbols.
 fn input(builder: &mut Builder, name: &str, dims: &[&str]) {
@@ -144,6 +148,81 @@ fn transposed_product_sums_over_the_other_axis() {
     assert_eq!(print(&cost, cost.total.macs), "35*n");
 }
 
+/// MACs and operations of the first node.
+fn first(builder: Builder) -> (String, String) {
+    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    (print(&cost, cost.nodes[0].macs), print(&cost, cost.nodes[0].operations))
+}
+
+/// Each of 12 heads multiplies `seq` queries of 64 with `seq` keys, and scores with values of 32.
+#[test]
+fn attention_multiplies_each_query_with_each_key() {
+    let mut builder = Builder::new("attention");
+    input(&mut builder, "q", &["1", "12", "seq", "64"]);
+    input(&mut builder, "k", &["1", "12", "total", "64"]);
+    input(&mut builder, "v", &["1", "12", "total", "32"]);
+    builder.apply("attention", "Attention", 23, &["q", "k", "v"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let scores = 5 * 12;
+    let expected = (format!("{}*seq*total", 12 * (64 + 32)), format!("{scores}*seq*total"));
+    assert_eq!(first(builder), expected);
+}
+
+/// Of rank 3, with a past: 4 heads of 8.
+#[test]
+fn attention_counts_the_keys_of_the_past() {
+    let mut builder = Builder::new("attention");
+    input(&mut builder, "q", &["1", "1", "32"]);
+    input(&mut builder, "k", &["1", "1", "32"]);
+    input(&mut builder, "v", &["1", "1", "32"]);
+    input(&mut builder, "pk", &["1", "4", "past", "8"]);
+    input(&mut builder, "pv", &["1", "4", "past", "8"]);
+    let heads = vec![("q_num_heads", Content::Int(4)), ("kv_num_heads", Content::Int(4))];
+    let inputs = ["q", "k", "v", "", "pk", "pv"];
+    builder.apply("attention", "Attention", 23, &inputs, &["y", "a", "b"], heads).unwrap();
+    builder.output("y");
+    assert_eq!(first(builder), ("64*past + 64".to_owned(), "20*past + 20".to_owned()));
+}
+
+#[test]
+fn einsum_multiplies_once_for_each_combination_of_indices() {
+    let mut builder = Builder::new("einsum");
+    input(&mut builder, "a", &["n", "3", "5"]);
+    input(&mut builder, "b", &["7", "5"]);
+    let equation = vec![("equation", Content::Bytes("bij,kj->bik".into()))];
+    builder.apply("einsum", "Einsum", 17, &["a", "b"], &["y"], equation).unwrap();
+    builder.output("y");
+    assert_eq!(first(builder), ("105*n".to_owned(), "0".to_owned()));
+}
+
+/// The order of three products is not fixed.
+#[test]
+fn einsum_of_three_operands_is_not_counted() {
+    let mut builder = Builder::new("einsum");
+    input(&mut builder, "a", &["2", "3"]);
+    let equation = vec![("equation", Content::Bytes("ij,ik,il->jkl".into()))];
+    builder.apply("einsum", "Einsum", 17, &["a", "a", "a"], &["y"], equation).unwrap();
+    builder.output("y");
+    assert_eq!(first(builder), ("?".to_owned(), "?".to_owned()));
+}
+
+fn resized(mode: &str) -> (String, String) {
+    let mut builder = Builder::new("resize");
+    input(&mut builder, "x", &["n", "3", "8", "8"]);
+    builder.constant("sizes", Tensor::vector(&[1f32, 1.0, 2.0, 2.0]).into()).unwrap();
+    let mode = vec![("mode", Content::Bytes(mode.to_owned().into()))];
+    builder.apply("resize", "Resize", 17, &["x", "", "sizes"], &["y"], mode).unwrap();
+    builder.output("y");
+    first(builder)
+}
+
+#[test]
+fn resize_multiplies_the_neighbours_on_the_axes_that_change() {
+    let macs = |taps: i64| (format!("{}*n", 3 * 16 * 16 * taps), "0".to_owned());
+    assert_eq!(resized("nearest"), ("0".to_owned(), "0".to_owned()));
+    assert_eq!((resized("linear"), resized("cubic")), (macs(4), macs(16)));
+}
+
 #[test]
 fn operators_without_a_rule_are_not_guessed() {
     let mut builder = Builder::new("unknown");
@@ -172,7 +251,7 @@ fn fit_is_the_largest_of_all_sizes_tried() {
     let mut cost = model.cost(&options).unwrap();
     let memory: Vec<_> = (1..60).map(|batch| memory_at(&model, batch)).collect();
     for budget in [memory[0] - 1, memory[0], memory[6], memory[6] + 1, memory[40] - 1] {
-        let fit = cost.fit(model.graph(), budget).unwrap();
+        let fit = cost.fit(&model, budget).unwrap();
         let most = (1..60).zip(&memory).filter(|(_, needed)| **needed <= budget).last();
         assert_eq!(fit.most, most.map(|(batch, _)| batch), "{budget} bytes");
         assert_eq!(fit.bytes, *most.map_or(&memory[0], |(_, needed)| needed), "{budget} bytes");
@@ -182,6 +261,211 @@ fn fit_is_the_largest_of_all_sizes_tried() {
 #[test]
 fn fit_needs_one_symbol() {
     let model = feed_forward();
-    let error = model.cost(&InferOptions::default()).unwrap().fit(model.graph(), 1 << 30).unwrap_err();
+    let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 30).unwrap_err();
     assert!(error.to_string().contains("batch, seq"), "{error}");
+}
+
+/// Zeros of a shape.
+fn zeros(dims: &[usize]) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    Tensor::vector(&vec![0f32; shape.len()]).reshaped(shape).unwrap()
+}
+
+/// A product with 4 by 5 weights, or two functions of elements of 4 columns.
+fn branches() -> Vec<(&'static str, Content)> {
+    let product = Sketch::nested().constant("w", zeros(&[4, 5])).node("MatMul", &["x", "w"], &["p"]);
+    let functions = Sketch::nested().node("Abs", &["x"], &["a"]).node("Neg", &["a"], &["f"]);
+    let product = product.output("p", DType::F32, &["n", "5"]).graph();
+    vec![("then_branch", product), ("else_branch", functions.output("f", DType::F32, &["n", "4"]).graph())]
+}
+
+fn whole(model: &Model) -> [String; 5] {
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    let peak = cost.memory.peak.map(|peak| peak.bytes);
+    let total = &cost.total;
+    [total.macs, total.operations, total.bytes_read, total.bytes_written, peak].map(|dim| print(&cost, dim))
+}
+
+#[test]
+fn branches_cost_the_most_that_one_of_them_does() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .input("yes", DType::Bool, &[])
+        .with("If", &["yes"], &["y"], branches())
+        .output("y", DType::F32, &["n", "m"])
+        .model();
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.parameters, cost.total.uncounted), (20, 0));
+    assert_eq!(print(&cost, cost.total.macs), "20*n");
+    assert_eq!(print(&cost, cost.total.operations), "8*n");
+    assert_eq!(print(&cost, cost.total.bytes_read), "16*n + 16*max(n, 5)");
+    assert_eq!(print(&cost, cost.total.bytes_written), "32*n");
+}
+
+#[test]
+fn branch_of_a_known_condition_costs_alone() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("no", Tensor::scalar(gradus::element::Bool::from(false)))
+        .with("If", &["no"], &["y"], branches())
+        .output("y", DType::F32, &["n", "4"])
+        .model();
+    assert_eq!(whole(&model), ["0", "8*n", "32*n", "32*n", "32*n"]);
+}
+
+/// As many iterations as `x` has elements.
+fn repeated(operator: &str, attributes: Vec<(&str, Content)>) -> Model {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("before", DType::F32, &["r", "4"])
+        .constant("w", zeros(&[4, 4]))
+        .node("Identity", &["go"], &["on"])
+        .with(operator, &["before", "w"], &["after"], attributes)
+        .output("on", DType::Bool, &[])
+        .output("after", DType::F32, &["r", "4"]);
+    Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .input("start", DType::F32, &["2", "4"])
+        .node("Size", &["x"], &["trips"])
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .output("end", DType::F32, &["r", "4"])
+        .model()
+}
+
+/// Each iteration multiplies 2 rows with 4 by 4 weights, and moves a condition of one byte.
+#[test]
+fn body_of_a_loop_costs_for_each_iteration() {
+    let model = repeated("MatMul", vec![]);
+    let [macs, operations, read, written, peak] = whole(&model);
+    assert_eq!([&*macs, &*operations], ["32*n", "0"]);
+    assert_eq!([&*read, &*written], ["97*n", "33*n + 8"]);
+    // The number of iterations, the state at the end, the inputs of an iteration and its values.
+    assert_eq!(peak, (8 + 32 + (8 + 1 + 32) + (1 + 32)).to_string());
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.total.parameters, 16);
+    assert_eq!(cost.memory.within, [(1, Dim::Known((8 + 1 + 32) + (1 + 32)))]);
+}
+
+#[test]
+fn loop_whose_sizes_change_is_not_counted() {
+    let model = repeated("Concat", vec![("axis", Content::Int(0))]);
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (0, 1));
+    assert_eq!(cost.memory.peak.unwrap().unknown, 1);
+}
+
+#[test]
+fn body_of_a_scan_costs_for_each_slice() {
+    let body = Sketch::nested()
+        .input("sum", DType::F32, &["3"])
+        .input("row", DType::F32, &["3"])
+        .node("Add", &["sum", "row"], &["next"])
+        .output("next", DType::F32, &["3"]);
+    let model = Sketch::new()
+        .input("start", DType::F32, &["3"])
+        .input("rows", DType::F32, &["n", "3"])
+        .with(
+            "Scan",
+            &["start", "rows"],
+            &["end"],
+            vec![("body", body.graph()), ("num_scan_inputs", Content::Int(1))],
+        )
+        .output("end", DType::F32, &["3"])
+        .model();
+    assert_eq!(whole(&model), ["0", "3*n", "24*n", "12*n", "48"]);
+}
+
+/// A function of the model whose body transposes the first factor if its call says so.
+#[test]
+fn calls_cost_what_the_body_of_their_function_does() {
+    let mut body = Builder::new("f");
+    body.define("a", Origin::Input).unwrap();
+    weight(&mut body, "w", &[4, 4]);
+    let gemm = vec![("transA", Content::Parameter("flipped".into()))];
+    body.apply("gemm", "Gemm", 17, &["a", "w"], &["b"], gemm).unwrap();
+    body.output("b");
+    let id = graph::OperatorId { domain: "".into(), name: "F".into(), overload: "".into() };
+    let function =
+        graph::Function { id, attributes: vec![("flipped".into(), None)], body: body.finish().unwrap() };
+    let mut builder = Builder::new("calls");
+    input(&mut builder, "x", &["4", "n"]);
+    let mut call = |inputs: &[&str], outputs: &[&str], flipped| {
+        let flipped = vec![("flipped", Content::Int(flipped))];
+        builder.apply(outputs[0], "F", 17, inputs, outputs, flipped).unwrap();
+    };
+    call(&["x"], &["y"], 1);
+    call(&["y"], &["z"], 0);
+    builder.output("z");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 17)];
+    (source.functions, source.graph) = (vec![function], builder.finish().unwrap());
+    let model = Model::from_source(source);
+    assert_eq!(whole(&model), ["32*n", "0", "32*n + 128", "32*n", "32*n"]);
+    assert_eq!(model.cost(&InferOptions::default()).unwrap().total.parameters, 16);
+}
+
+/// Published figures of whole models (scripts/architectures.py). `parameters` are those of the
+/// paper's implementation; a file holds more: running statistics of batch normalizations, and the
+/// elements of shapes and scalars.
+#[test]
+fn architectures_cost_as_published() {
+    struct Published {
+        model: &'static str,
+        parameters: u128,
+        statistics: u128,
+        shapes_and_scalars: u128,
+        seq: i64,
+        macs: i64,
+    }
+    let published = [
+        // torchvision: 25.6 million parameters, 4.09 GFLOPS.
+        Published {
+            model: "resnet50",
+            parameters: 25_557_032,
+            statistics: 53_120,
+            shapes_and_scalars: 0,
+            seq: 0,
+            macs: 4_089_184_256,
+        },
+        // torchvision: 3.5 million parameters, 0.30 GFLOPS.
+        Published {
+            model: "mobilenet_v2",
+            parameters: 3_504_872,
+            statistics: 34_112,
+            shapes_and_scalars: 70,
+            seq: 0,
+            macs: 300_774_272,
+        },
+        // 110 million parameters; 22.5 GFLOPs at 128 tokens are twice the products and the rest.
+        Published {
+            model: "bert_base",
+            parameters: 109_482_240,
+            statistics: 0,
+            shapes_and_scalars: 97,
+            seq: 128,
+            macs: 11_174_215_680,
+        },
+        // nanoGPT: 124 million parameters; 291,648,307,200 operations at 1024 tokens, two for each.
+        Published {
+            model: "gpt2",
+            parameters: 124_439_808,
+            statistics: 0,
+            shapes_and_scalars: 96,
+            seq: 1024,
+            macs: 145_824_153_600,
+        },
+    ];
+    for Published { model: name, parameters, statistics, shapes_and_scalars, seq, macs } in published {
+        let model = Model::open(format!("tests/architectures/{name}.onnx")).unwrap();
+        let mut options = InferOptions::default();
+        options.dims = [("batch".to_owned(), 1)].into();
+        if seq > 0 {
+            options.dims.insert("seq".to_owned(), seq);
+        }
+        let cost = model.cost(&options).unwrap();
+        assert_eq!(cost.total.macs, Some(Dim::Known(macs)), "{name}");
+        assert_eq!(cost.total.parameters, parameters + statistics + shapes_and_scalars, "{name}");
+        assert_eq!(cost.total.uncounted, 0, "{name}");
+    }
 }

@@ -306,7 +306,7 @@ impl Model {
         let model = self.within(&limits)?;
         let found = engine(py, || {
             let mut inference = model.infer(&options)?;
-            let peak = inference.peak(graph).map(|peak| peak.bytes);
+            let peak = inference.peak(&model).map(|peak| peak.bytes);
             Ok::<_, gradus::Error>((inference, peak))
         });
         let (inference, peak) = found.or_raise()?;
@@ -349,7 +349,7 @@ impl Model {
         let model = self.within(&limits)?;
         let found = engine(py, || {
             let mut cost = model.cost(&options)?;
-            let fit = fit.map(|bytes| cost.fit(graph, bytes)).transpose()?;
+            let fit = fit.map(|bytes| cost.fit(&model, bytes)).transpose()?;
             Ok::<_, gradus::Error>((cost, fit))
         });
         let (cost, fit) = found.or_raise()?;

@@ -19,7 +19,7 @@
  *     parameters: (number | string)[], macs: Index[], operations: Index[], read: Index[], written: Index[]},
  *   inputs: number[], outputs: number[], reasons: [number, string[]][],
  *   bodies: {path: string, values: [string, Index, Index][]}[],
- *   conditions: (Condition | null)[],
+ *   conditions: (Condition | null)[], within: [number, number][],
  *   totals: {macs: Index, operations: Index, read: Index, written: Index, peak: Index, inputs: Index,
  *     constants: number | string, parameters: number | string}
  * }} Data
@@ -522,6 +522,8 @@
   const memory = {
     /** Bytes that values occupy at each step. @type {bigint[]} */
     live: [],
+    /** Those of them within the graphs of the node. @type {bigint[]} */
+    within: [],
     peak: /** @type {bigint | null} */ (count === 0 ? 0n : null),
     peakAt: 0,
     compute() {
@@ -533,14 +535,18 @@
         live[Number(tensors.made[id])] += bytes;
         live[Number(tensors.last[id]) + 1] -= bytes;
       }
+      /** @type {bigint[]} */
+      const within = new Array(count).fill(0n);
+      for (const [step, formula] of data.within) within[step] = values[formula] ?? 0n;
       let now = 0n;
       this.peak = null;
       for (let step = 0; step < count; step += 1) {
         now += live[step];
-        live[step] = now;
-        if (this.peak === null || now > this.peak) [this.peak, this.peakAt] = [now, step];
+        live[step] = now + within[step];
+        if (this.peak === null || live[step] > this.peak) [this.peak, this.peakAt] = [live[step], step];
       }
       this.live = live;
+      this.within = within;
     },
   };
 
@@ -581,7 +587,7 @@
     live.body.id = "live";
     const more = el("p", { class: "quiet" });
     box.append(
-      el("p", { class: "quiet" }, "Values of nodes, where nodes run in order and each value is freed after its last use. Constants and inputs come on top."),
+      el("p", { class: "quiet" }, "Values of nodes, where nodes run in order and each value is freed after its last use. Values within a graph that a node runs count at its step. Constants and inputs come on top."),
       slider,
       el("div", { class: "tools" }, about, toPeak),
       help,
@@ -690,6 +696,24 @@
           el("td", {}, outputsOfModel.has(id) ? "an output of the model" : named(nodes.name[last])),
         );
       });
+      const within = memory.within[cursor];
+      if (within > 0n) {
+        const share = Number((within * 1000n) / total) / 10;
+        const step = exact(BigInt(cursor + 1));
+        rows.push(
+          el(
+            "tr",
+            {},
+            el("th", { scope: "row" }, "values within graphs of the node"),
+            el("td", {}),
+            el("td", { class: "shape" }),
+            el("td", { class: "number" }, exact(within)),
+            el("td", { class: "number" }, `${share.toFixed(1)} %`),
+            el("td", { class: "number" }, step),
+            el("td", {}, named(nodes.name[cursor])),
+          ),
+        );
+      }
       live.body.replaceChildren(...rows);
       more.textContent = present.length > MOST ? `and ${exact(BigInt(present.length - MOST))} smaller values` : "";
     }

@@ -32,6 +32,8 @@ pub(crate) struct Data {
     totals: TotalsJson,
     /// In the order in which the page lists them; null for those that have no expressions.
     conditions: Vec<Option<ConditionJson>>,
+    /// Steps of the run, and bytes within the graphs of the node.
+    within: Vec<(usize, usize)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -163,6 +165,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
             formulas.index(dim);
         }
     }
+    let within = cost.memory.within.iter().map(|&(step, bytes)| (step, formulas.index(bytes))).collect();
     let mut facts = Facts { types: Distinct::new(), shapes: Distinct::new() };
     let mut values = ValueColumns::default();
     let mut reasons = Vec::new();
@@ -251,6 +254,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         bodies,
         totals,
         conditions,
+        within,
     }
 }
 

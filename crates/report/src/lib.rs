@@ -2,11 +2,13 @@
 #![forbid(unsafe_code)]
 
 mod data;
+mod diagram;
 mod formulas;
 mod index;
 mod json;
 mod page;
 
+pub use diagram::{DiagramFormat, diagram};
 pub use index::{IndexRow, index};
 
 use gradus::conversion::{ConvertOptions, Note};

@@ -336,6 +336,10 @@ pub(crate) struct CostArgs {
     #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
 
+    /// Draw the MACs and the peak over the sizes of the range below their table.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) plot: bool,
+
     /// Print the largest value of the only symbol without a number at which constants, inputs and
     /// values take at most so many bytes at one time: 500MB, 24GiB.
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -559,6 +563,45 @@ pub(crate) struct ConvertArgs {
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+/// The language of a diagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Diagram {
+    /// That of Graphviz
+    Dot,
+    /// A flowchart of Mermaid, as in Markdown
+    Mermaid,
+}
+
+/// Draw the graph of a model in the language of Graphviz or of Mermaid.
+///
+/// Inputs, nodes and outputs of the main graph, with types and shapes on the edges; constants are
+/// left out. Nodes whose names begin alike are in a box. `dot -Tsvg` of Graphviz makes an SVG.
+#[derive(Debug, ClapArgs)]
+#[command(
+    after_help = "Examples:\n  gradus graph examples/heads.onnx\n  gradus graph examples/heads.onnx --format mermaid --dim batch=1"
+)]
+pub(crate) struct GraphArgs {
+    /// The model: an ONNX file, an .xml file of OpenVINO IR, or a .json or .pdmodel file of a Paddle
+    /// program.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    /// The language.
+    #[arg(long, value_enum, default_value = "dot")]
+    pub(crate) format: Diagram,
+
+    /// Parts of the names of nodes, between slashes, that make boxes within each other.
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) depth: usize,
+
+    /// A symbol and the number that it stands for.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::fleet::FleetModel;
 use super::infer::{DimJson, Remark, dim_json, peak_text, write_assumptions, write_problems};
-use super::sweep::{self, Sweep};
+use super::sweep::{self, Form, Sweep};
 use super::{fleet, given, many};
 use crate::args;
 use crate::diagnostics::Failure;
@@ -87,6 +87,10 @@ pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
     if sweep.is_some() && args.fit.is_some() {
         return Err(Error::new(Kind::Usage, "--fit finds one size, but --dim gives a range of sizes").into());
     }
+    if sweep.is_none() && args.plot {
+        let wanted = "a range of sizes: NAME=FIRST..LAST:xFACTOR";
+        return Err(Error::mismatch(Kind::Usage, "cannot draw a plot: --dim", "a number", wanted).into());
+    }
     let models = fleet::expand(&args.models)?;
     many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, sweep.as_ref(), out))
 }
@@ -104,11 +108,12 @@ fn one(
         writeln!(out, "{}", output::path(path))?;
     }
     if let Some(sweep) = sweep {
-        return sweep.print(&model, options, path.display().to_string(), args.json, out);
+        let name = path.display().to_string();
+        return sweep.print(&model, options, name, Form { json: args.json, plot: args.plot }, out);
     }
     let graph = model.graph();
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
-    let fit = args.fit.map(|bytes| cost.fit(graph, bytes.into())).transpose();
+    let fit = args.fit.map(|bytes| cost.fit(&model, bytes.into())).transpose();
     let fit = fit.map_err(|error| error.in_file(path.display()))?;
     let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());
     if args.json {

@@ -9,6 +9,7 @@ mod diff;
 mod fleet;
 mod fold;
 mod given;
+mod graph;
 pub(crate) mod help;
 mod infer;
 mod many;
@@ -38,6 +39,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Infer(args) => infer::infer(args),
         Command::Cost(args) => cost::cost(args),
         Command::Report(args) => report::report(args),
+        Command::Graph(args) => graph::graph(args),
         Command::Fold(args) => fold::fold(args),
         Command::Convert(args) => convert::convert(args),
         Command::Show(args) => show::show(args),

@@ -2,15 +2,17 @@
 
 use std::io::Write;
 
+use gradus::convert::nearest_f64;
 use gradus::cost::Cost;
 use gradus::infer::InferOptions;
-use gradus::{Dim, Error, Kind, Model, Result};
+use gradus::{Dim, Error, Kind, Model, Number, Result};
 use serde::Serialize;
 
 use super::cost::{AmountsJson, amounts_json};
 use super::infer::{DimJson, dim_json, write_problems};
 use crate::diagnostics::Failure;
-use crate::output::{self, aligned};
+use crate::output::{self, aligned, escaped};
+use crate::stream;
 
 /// Most sizes in turn.
 const MOST: usize = 1000;
@@ -19,6 +21,13 @@ const MOST: usize = 1000;
 pub(super) struct Sweep {
     symbol: String,
     sizes: Vec<i64>,
+}
+
+/// The form in which costs are printed.
+#[derive(Clone, Copy)]
+pub(super) struct Form {
+    pub(super) json: bool,
+    pub(super) plot: bool,
 }
 
 #[derive(Serialize)]
@@ -80,16 +89,19 @@ impl Sweep {
         model: &Model,
         options: &InferOptions,
         name: String,
-        json: bool,
+        form: Form,
         out: &mut dyn Write,
     ) -> Result<(), Failure> {
         let mut options = options.clone();
         let heading = [&self.symbol, "MACs", "operations", "read", "written", "peak"].map(str::to_owned);
         let (mut rows, mut points, mut failed) = (vec![heading], Vec::new(), None);
+        let (mut macs, mut peaks) = (Vec::new(), Vec::new());
         for &size in &self.sizes {
             options.dims.insert(self.symbol.clone(), size);
             let cost = model.cost(&options).map_err(|error| error.in_file(&name))?;
             rows.push(row(size, &cost));
+            macs.push(height(&cost, cost.total.macs));
+            peaks.push(height(&cost, cost.memory.peak.map(|peak| peak.bytes)));
             points.push(PointJson {
                 size,
                 total: amounts_json(cost.inference(), &cost.total),
@@ -97,18 +109,36 @@ impl Sweep {
             });
             failed = failed.or_else(|| (!cost.inference().problems().is_empty()).then_some(cost));
         }
-        if json {
+        if form.json {
             writeln!(out, "{}", output::json(&SweepJson { model: name, symbol: &self.symbol, points })?)?;
         } else {
             write!(out, "{}", aligned(&rows))?;
         }
+        if form.plot {
+            let ends = [self.sizes.first(), self.sizes.last()]
+                .map(|size| size.map_or_else(String::new, i64::to_string));
+            for (heights, what) in [(macs, "MACs"), (peaks, "peak in bytes")] {
+                let plot = if heights.iter().all(|height| height.is_nan()) {
+                    format!("{what}: no numbers")
+                } else {
+                    stream::draw(heights, format!("{what} over {}", escaped(&self.symbol)), &ends)
+                };
+                writeln!(out, "\n{plot}")?;
+            }
+        }
         let Some(failed) = failed else { return Ok(()) };
         // At a size that contradicts the model, no run has this cost.
-        if !json {
+        if !form.json {
             write_problems(failed.inference(), out)?;
         }
         Err(Failure::Reported)
     }
+}
+
+/// A number as the height of a plot; a gap where it is not known or the size contradicts the model.
+fn height(cost: &Cost, dim: Option<Dim>) -> f64 {
+    let known = dim.and_then(Dim::known).filter(|_| cost.inference().problems().is_empty());
+    known.map_or(f64::NAN, |number| nearest_f64(Number::Int(number.into())))
 }
 
 /// The row of a size; one that contradicts the model has no numbers.

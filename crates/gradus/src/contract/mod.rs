@@ -128,19 +128,20 @@ impl Model {
             );
             return Err(Error::new(Kind::Graph, message));
         }
-        Ok(Contract::new(self.graph(), inference))
+        Ok(Contract::new(self, inference))
     }
 }
 
 impl Contract {
-    fn new(graph: &Graph, mut inference: Inference) -> Contract {
+    fn new(model: &Model, mut inference: Inference) -> Contract {
+        let graph = model.graph();
         let mut names = Names::new();
         let inputs = inputs(graph, &inference, &mut names);
-        let memory = crate::cost::memory(graph, &mut inference);
+        let memory = crate::cost::memory(model, &mut inference);
         let peak = memory.peak.filter(|peak| peak.unknown == 0).map(|peak| peak.bytes);
         let outputs: Vec<_> =
             graph.outputs().iter().map(|&id| output(graph, &mut inference, &mut names, id)).collect();
-        let grows = grows(graph, &mut inference);
+        let grows = grows(model, &mut inference);
         let assumed = inference.assumptions().iter().chain(inference.requirements());
         let assumed: Vec<_> = assumed.filter(|assumed| !assumed.of_sizes).cloned().collect();
         let mut contract = Contract {
@@ -348,8 +349,8 @@ fn size(symbols: &mut Symbols, dim: Dim) -> OutputSize {
 }
 
 /// Returns true if no value of a node becomes smaller as a symbol grows.
-fn grows(graph: &Graph, inference: &mut Inference) -> bool {
-    let (events, _) = inference.events(graph);
+fn grows(model: &Model, inference: &mut Inference) -> bool {
+    let (events, _) = inference.events(model);
     let symbols = inference.symbols_mut();
     let mut sizes: HashSet<Dim> = HashSet::new();
     sizes.extend(events.iter().filter_map(|event| match event {

@@ -128,7 +128,7 @@ impl Op for ConvertedOp {
         let given =
             cx.inputs.iter().flatten().filter(|value| !matches!(Known::of(value), Some(Known::Elements(..))));
         let given = given.map(|value| Some((*value).clone())).collect();
-        let outputs = converted.program.run(given, &[], cx.run)?;
+        let outputs = converted.program.run_for_node(given, cx.run)?;
         for (output, wanted) in outputs.iter().zip(&converted.shapes) {
             if let (Value::Tensor(output), Some(wanted)) = (output, wanted)
                 && output.shape() != wanted

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gradus_core::graph::Graph;
 use gradus_core::{Error, Kind, Result};
 
 use super::Cost;
 use crate::dim::{Bounds, Dim, Origin, Symbols};
 use crate::infer::Event;
+use crate::model::Model;
 
 /// The largest value of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,8 +29,8 @@ impl Cost {
     /// # Errors
     /// [`Kind::Usage`] if not exactly one symbol is left, and [`Kind::Unsupported`] if a size is not
     /// known, is decided by the data without an upper bound, or may fall where the symbol grows.
-    pub fn fit(&mut self, graph: &Graph, bytes: u128) -> Result<Fit> {
-        let steps = Steps::of(self, graph)?;
+    pub fn fit(&mut self, model: &Model, bytes: u128) -> Result<Fit> {
+        let steps = Steps::of(self, model)?;
         let symbols = self.inference.symbols();
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
@@ -89,8 +89,8 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(cost: &mut Cost, graph: &Graph) -> Result<Steps> {
-        let (mut events, unknown) = cost.inference.events(graph);
+    fn of(cost: &mut Cost, model: &Model) -> Result<Steps> {
+        let (mut events, unknown) = cost.inference.events(model);
         let Some(inputs) = cost.memory.inputs.filter(|_| unknown == 0) else {
             let message = format!("cannot fit: the sizes of {} values are not known", unknown.max(1));
             return Err(Error::new(Kind::Unsupported, message));

@@ -1,28 +1,28 @@
 //! Cost of a model: parameters, operations, bytes moved and memory, as expressions of the symbols
 //! of its inputs.
 //!
-//! Counted are the nodes of the main graph. The rule of an operator is a column of the operator
-//! table. Nodes without a rule (functions of the model, operators that hold graphs, some operators)
-//! are [listed](Amounts::uncounted), and not guessed.
+//! The rule of an operator is a column of the operator table. A node that runs graphs costs what
+//! their nodes do (`graphs.rs`). Nodes without a rule are [listed](Amounts::uncounted), and not
+//! guessed.
 
+mod attention;
 mod fit;
+mod graphs;
 mod work;
 
 use std::collections::BTreeMap;
-use std::collections::HashSet;
 
 use gradus_core::Result;
-use gradus_core::convert::product;
 use gradus_core::graph::{Graph, ValueId};
 
+pub(crate) use attention::Attention;
 pub use fit::Fit;
 pub(crate) use work::Work;
 
 use crate::dim::{Dim, Symbols};
-use crate::infer::{InferOptions, Inference, Peak, row_of_node};
+use crate::infer::{InferOptions, Inference, Peak};
 use crate::model::Model;
-use crate::operators::Row;
-use work::Shapes;
+use graphs::NodeCosts;
 
 /// The cost of one node.
 #[derive(Clone, Debug)]
@@ -30,15 +30,17 @@ use work::Shapes;
 pub struct NodeCost {
     /// Its index in the graph.
     pub node: usize,
-    /// Elements of the constants that it reads and no node before it does.
+    /// Elements of the constants that it, or a node of a graph that it runs, reads and no node
+    /// before it does.
     pub parameters: u128,
     /// Multiplications with an addition; nothing if they are not counted.
     pub macs: Option<Dim>,
     /// Other elementary operations; nothing if they are not counted.
     pub operations: Option<Dim>,
-    /// Bytes of its inputs, each value once; nothing if a size is not known.
+    /// Bytes of its inputs, each value once, or what the nodes of its graphs read; nothing if a size
+    /// is not known.
     pub bytes_read: Option<Dim>,
-    /// Bytes of its outputs; nothing if a size is not known.
+    /// Bytes of its outputs, or what the nodes of its graphs write; nothing if a size is not known.
     pub bytes_written: Option<Dim>,
 }
 
@@ -124,6 +126,9 @@ pub struct Memory {
     pub inputs: Option<Dim>,
     /// The most bytes of values of nodes at one time.
     pub peak: Option<Peak>,
+    /// Bytes of values within graphs that nodes run, beyond those of the nodes' outputs, by the place
+    /// of the node in the order of the run.
+    pub within: Vec<(usize, Dim)>,
     /// The values of nodes that occupy memory at the node of the peak.
     pub live: Vec<ValueId>,
 }
@@ -208,42 +213,14 @@ impl Model {
     /// ```
     pub fn cost(&self, options: &InferOptions) -> Result<Cost> {
         let mut inference = self.infer(options)?;
-        let graph = self.graph();
-        let mut seen = HashSet::new();
-        let nodes: Vec<_> =
-            graph.order().iter().map(|&node| self.node_cost(&mut inference, &mut seen, node)).collect();
+        let nodes = NodeCosts::new(self, &mut inference).of_model();
         let mut total = Tally::default();
         for node in &nodes {
             total.add(node);
         }
         let total = total.sum(inference.symbols_mut());
-        let memory = memory(graph, &mut inference);
+        let memory = memory(self, &mut inference);
         Ok(Cost { nodes, total, memory, inference })
-    }
-
-    fn node_cost(&self, inference: &mut Inference, seen: &mut HashSet<ValueId>, index: usize) -> NodeCost {
-        let graph = self.graph();
-        let node = &graph.nodes()[index];
-        let row = row_of_node(self, node);
-        let standard = self.source().standard;
-        let work = row.and_then(Row::work);
-        let operations = work.and_then(|work| Shapes { standard, node, inference }.operations(work));
-        let mut inputs: Vec<_> = node.needs().collect();
-        inputs.sort_unstable();
-        inputs.dedup();
-        let constants = inputs.iter().filter_map(|id| Some((*id, graph.constant(*id)?)));
-        let parameters = constants
-            .filter(|(id, _)| seen.insert(*id))
-            .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
-        let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
-        NodeCost {
-            node: index,
-            parameters,
-            macs: operations.map(|operations| operations.macs),
-            operations: operations.map(|operations| operations.elementary),
-            bytes_read: total_bytes(inference, read),
-            bytes_written: total_bytes(inference, node.outputs.iter().copied().flatten()),
-        }
     }
 }
 
@@ -254,13 +231,14 @@ fn total_bytes(inference: &mut Inference, ids: impl IntoIterator<Item = ValueId>
     })
 }
 
-pub(crate) fn memory(graph: &Graph, inference: &mut Inference) -> Memory {
-    let peak = inference.peak(graph);
+pub(crate) fn memory(model: &Model, inference: &mut Inference) -> Memory {
+    let (graph, peak) = (model.graph(), inference.peak(model));
     let constants = graph.constants().iter().map(|(_, constant)| constant.byte_len());
     let open = graph.inputs().iter().copied().filter(|&id| graph.constant(id).is_none());
     Memory {
         constants: constants.fold(0, u128::saturating_add),
         inputs: total_bytes(inference, open),
+        within: inference.within(model),
         live: peak.map(|peak| live(graph, peak.node)).unwrap_or_default(),
         peak,
     }

@@ -1,12 +1,15 @@
 //! The number of operations of a node, from the shapes of its inputs and outputs.
 
+use std::collections::BTreeMap;
+
 use gradus_core::graph::{Node, Standard};
 
-use crate::attributes::Attributes;
-use crate::dim::Dim;
-use crate::fact::Dims;
-use crate::infer::Inference;
+use super::attention::Attention;
+use crate::attributes::{Attributes, Parameters};
+use crate::dim::{Dim, Symbols};
+use crate::fact::{Dims, Fact};
 use crate::normalize::Form;
+use crate::operators::matmul::eval::Equation;
 
 /// How the number of operations follows from shapes: a column of the operator table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,16 @@ pub(crate) enum Work {
     Window,
     /// LSTM, GRU and RNN of ONNX: all weights, for each step of each batch.
     Recurrent,
+    /// Scaled products of queries, keys and values.
+    Attention(Attention),
+    /// A sum of products of one or two inputs: one for each combination of indices.
+    Einsum,
+    /// Interpolation on the axes whose sizes change: 2 or 4 neighbours on each.
+    Resize,
+    /// Interpolation at any places: 2 or 4 neighbours on each spatial axis.
+    GridSample,
+    /// The operations of the graphs that the node runs.
+    Graphs,
 }
 
 /// Numbers of operations.
@@ -43,7 +56,9 @@ pub(super) struct Operations {
 pub(super) struct Shapes<'a> {
     pub(super) standard: Standard,
     pub(super) node: &'a Node,
-    pub(super) inference: &'a mut Inference,
+    pub(super) facts: &'a [Fact],
+    pub(super) parameters: &'a Parameters<'a>,
+    pub(super) symbols: &'a mut Symbols,
 }
 
 impl Shapes<'_> {
@@ -71,30 +86,45 @@ impl Shapes<'_> {
                 (Dim::ZERO, self.product(&self.output()?, &window)?)
             }
             Work::Recurrent => (self.recurrent()?, Dim::ZERO),
+            Work::Attention(form) => self.attention(form)?,
+            Work::Einsum => self.einsum()?,
+            Work::Resize => (self.resize()?, Dim::ZERO),
+            Work::GridSample => (self.grid_sample()?, Dim::ZERO),
+            // Added to by the sums over the graphs.
+            Work::Graphs => (Dim::ZERO, Dim::ZERO),
         };
         Some(Operations { macs, elementary })
     }
 
-    fn input(&self, input: usize) -> Option<Dims> {
+    pub(super) fn has(&self, input: usize) -> bool {
+        self.node.inputs.get(input).is_some_and(Option::is_some)
+    }
+
+    pub(super) fn input(&self, input: usize) -> Option<Dims> {
         let id = self.node.inputs.get(input).copied().flatten()?;
-        self.inference.fact(id).as_tensor()?.dims.clone()
+        self.facts[id.index()].as_tensor()?.dims.clone()
     }
 
-    fn output(&self) -> Option<Dims> {
-        let id = self.node.outputs.first().copied().flatten()?;
-        self.inference.fact(id).as_tensor()?.dims.clone()
+    pub(super) fn output(&self) -> Option<Dims> {
+        self.output_at(0)
     }
 
-    fn product(&mut self, dims: &[Dim], more: &[Dim]) -> Option<Dim> {
-        self.inference.symbols_mut().product(dims.iter().chain(more).copied())
+    pub(super) fn output_at(&self, output: usize) -> Option<Dims> {
+        let id = self.node.outputs.get(output).copied().flatten()?;
+        self.facts[id.index()].as_tensor()?.dims.clone()
+    }
+
+    pub(super) fn product(&mut self, dims: &[Dim], more: &[Dim]) -> Option<Dim> {
+        self.symbols.product(dims.iter().chain(more).copied())
     }
 
     fn scaled(&mut self, dims: &Dims, times: i64) -> Option<Dim> {
         self.product(dims, &[Dim::Known(times)])
     }
 
-    fn attributes(&self) -> Attributes<'_> {
-        Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node))
+    pub(super) fn attributes(&self) -> Attributes<'_> {
+        let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
+        attributes.with_parameters(self.parameters.clone())
     }
 
     /// The sizes of the window of a pool.
@@ -111,15 +141,81 @@ impl Shapes<'_> {
             _ => attributes.int_or("transA", 0).ok()? != 0,
         };
         let left = self.input(0)?;
+        // `FusedMatMul` may move the first axis behind those of the batch before it transposes.
+        if transposed && attributes.flag("transBatchA", false).ok()? {
+            return left.first().copied();
+        }
         let back = if transposed && left.len() > 1 { 2 } else { 1 };
         left.get(left.len().checked_sub(back)?).copied()
     }
 
     fn recurrent(&mut self) -> Option<Dim> {
         let (x, w, r) = (self.input(0)?, self.input(1)?, self.input(2)?);
-        let symbols = self.inference.symbols_mut();
-        let (w, r) = (symbols.product(w.iter().copied())?, symbols.product(r.iter().copied())?);
-        let weights = symbols.add(w, r)?;
+        let (w, r) = (self.product(&w, &[])?, self.product(&r, &[])?);
+        let weights = self.symbols.add(w, r)?;
         self.product(x.get(..2)?, &[weights])
+    }
+
+    /// MACs of two operands, operations of one. The order in which programs multiply more is their
+    /// own.
+    fn einsum(&mut self) -> Option<(Dim, Dim)> {
+        let inputs = (0..self.node.inputs.len()).map(|input| self.input(input));
+        let inputs = inputs.collect::<Option<Vec<_>>>()?;
+        let ranks: Vec<_> = inputs.iter().map(|dims| dims.len()).collect();
+        let equation = self.attributes().text("equation").ok()??;
+        let equation = Equation::new(equation, &ranks).ok()?;
+        let mut sizes: BTreeMap<char, Dim> = BTreeMap::new();
+        for (names, dims) in equation.terms.iter().zip(&inputs) {
+            for (&name, &dim) in names.iter().zip(&**dims) {
+                let size = sizes.entry(name).or_insert(dim);
+                if *size == Dim::ONE {
+                    *size = dim;
+                }
+            }
+        }
+        let sizes: Vec<_> = sizes.into_values().collect();
+        let count = self.product(&sizes, &[])?;
+        match inputs.len() {
+            1 => Some((Dim::ZERO, count)),
+            2 => Some((count, Dim::ZERO)),
+            _ => None,
+        }
+    }
+
+    fn resize(&mut self) -> Option<Dim> {
+        let attributes = self.attributes();
+        if attributes.flag("antialias", false).ok()? {
+            return None;
+        }
+        let neighbours = neighbours(attributes.text("mode").ok()?.unwrap_or("nearest"))?;
+        let (before, after) = (self.input(0)?, self.output()?);
+        let axes = before.iter().zip(after.iter()).filter(|(before, after)| before != after).count();
+        self.interpolated(&after, neighbours, axes)
+    }
+
+    fn grid_sample(&mut self) -> Option<Dim> {
+        let default = if self.standard == Standard::OpenVino { "bilinear" } else { "linear" };
+        let neighbours = neighbours(self.attributes().text("mode").ok()?.unwrap_or(default))?;
+        let output = self.output()?;
+        self.interpolated(&output, neighbours, output.len().checked_sub(2)?)
+    }
+
+    /// MACs of outputs that are each a sum over neighbours on some axes.
+    fn interpolated(&mut self, output: &Dims, neighbours: i64, axes: usize) -> Option<Dim> {
+        if neighbours == 1 {
+            return Some(Dim::ZERO);
+        }
+        let taps = neighbours.checked_pow(u32::try_from(axes).ok()?)?;
+        self.product(output, &[Dim::Known(if axes == 0 { 0 } else { taps })])
+    }
+}
+
+/// The number of neighbours on an axis between which a mode interpolates.
+fn neighbours(mode: &str) -> Option<i64> {
+    match mode {
+        "nearest" => Some(1),
+        "linear" | "linear_onnx" | "bilinear" => Some(2),
+        "cubic" | "bicubic" => Some(4),
+        _ => None,
     }
 }

@@ -1,9 +1,7 @@
 //! The context of a rule: a node, the facts of its inputs, and the symbols.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
@@ -11,7 +9,7 @@ use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
-use super::pass::{Assumption, GraphFacts, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit, label};
+use super::pass::{Assumption, GraphFacts, GraphRuns, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit, label};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
@@ -592,10 +590,18 @@ impl<'m> InferContext<'_, 'm> {
     ) -> Result<Vec<Fact>, InferError> {
         let graph = self.graph(name)?;
         let name = format!("{}.{name}", self.node.label(self.index));
-        let number = self.node.graph_number(graph);
-        let place = number.map(|number| (self.index, number));
+        let place = (self.index, self.node.graph_number(graph).unwrap_or_default());
         let inner = Inner { graph, parameters: None, place, name, depends: self.depends, how };
         self.pass.inner(self.frame, inner, inputs)
+    }
+
+    /// Notes how many times a graph of the node runs. Symbols from the mark on differ from one
+    /// iteration to the next.
+    pub(crate) fn note_runs(&mut self, name: &str, count: Dim, mark: u32) -> Result<(), InferError> {
+        let number = self.node.graph_number(self.graph(name)?).unwrap_or_default();
+        let place = self.frame.place.iter().copied().chain([(self.index, number)]).collect();
+        self.pass.runs.insert(place, GraphRuns { count, mark });
+        Ok(())
     }
 
     /// Takes nodes from the budget of unrolled loops; false if it is spent.
@@ -618,19 +624,12 @@ impl<'m> InferContext<'_, 'm> {
 
     /// Infers a function of the model through its body.
     pub(super) fn call(&mut self, function: &'m Function) -> InferResult {
-        let mut parameters = HashMap::new();
-        for (name, default) in &function.attributes {
-            let content = self.attributes.get(name).or(default.as_ref().map(|default| &default.content));
-            if let Some(content) = content {
-                parameters.insert(&**name, content);
-            }
-        }
         let inputs = (0..function.body.inputs().len()).map(|i| self.read_fact(i)).collect();
         let name = format!("{} (function {})", self.node.label(self.index), function.id);
         let inner = Inner {
             graph: &function.body,
-            parameters: Some(Rc::new(parameters)),
-            place: None,
+            parameters: Some(self.attributes.handed_to(function)),
+            place: (self.index, self.node.graphs().count()),
             name,
             depends: self.depends,
             how: Visit::Certain,

@@ -26,15 +26,15 @@ use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
-pub(crate) use peak::Event;
 pub use peak::Peak;
+pub(crate) use peak::{Event, bytes_of};
 pub use report::Completeness;
-pub(crate) use rules::{is_understood, row_of_node};
+pub(crate) use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
 pub use trace::{Trace, Traced};
 
 pub(crate) use context::{InferContext, InferError};
 pub(crate) use one_node::OneNode;
-pub(crate) use pass::{SubgraphFacts, Visit};
+pub(crate) use pass::{GraphRuns, SubgraphFacts, Visit};
 pub(crate) use rules::{InferResult, Rule};
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Symbols};
@@ -231,6 +231,7 @@ pub struct Inference {
     requirements: Vec<Assumption>,
     problems: Vec<Problem>,
     bodies: Vec<Subgraph>,
+    runs: foldhash::HashMap<SubgraphPath, GraphRuns>,
 }
 
 impl Inference {
@@ -280,6 +281,11 @@ impl Inference {
     /// what is inferred.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
+    }
+
+    /// How often the graph at a place runs; nothing if it may run once.
+    pub(crate) fn runs(&self, place: &[(usize, usize)]) -> Option<GraphRuns> {
+        self.runs.get(place).copied()
     }
 
     /// The inferred subgraphs and functions, by their path.
@@ -374,6 +380,7 @@ impl Model {
             requirements: pass.requirements,
             problems: pass.problems,
             bodies: pass.bodies,
+            runs: pass.runs,
         })
     }
 }

@@ -63,7 +63,7 @@ impl Problem {
 }
 
 /// Where a graph is: the numbers of the nodes around it, each with the number of the graph among
-/// those in its attributes.
+/// those in its attributes. The body of a function that a node calls comes after these.
 pub type SubgraphPath = Arc<[(usize, usize)]>;
 
 /// The facts about a subgraph.
@@ -72,8 +72,8 @@ pub type SubgraphPath = Arc<[(usize, usize)]>;
 pub struct Subgraph {
     /// The nodes around it and the attribute that holds it.
     pub path: String,
-    /// Where it is; nothing within functions, which are called from many places.
-    pub place: Option<SubgraphPath>,
+    /// Where it is.
+    pub place: SubgraphPath,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
 }
@@ -83,10 +83,9 @@ pub struct Subgraph {
 pub(crate) struct SubgraphFacts(HashMap<SubgraphPath, Vec<Fact>>);
 
 impl SubgraphFacts {
-    pub(super) fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
-        let facts =
-            |body: Subgraph| Some((body.place?, body.values.into_iter().map(|(_, fact)| fact).collect()));
-        SubgraphFacts(bodies.into_iter().filter_map(facts).collect())
+    pub(crate) fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
+        let facts = |body: Subgraph| (body.place, body.values.into_iter().map(|(_, fact)| fact).collect());
+        SubgraphFacts(bodies.into_iter().map(facts).collect())
     }
 
     /// The facts of the graph at a place; nothing if it was not inferred.
@@ -98,6 +97,15 @@ impl SubgraphFacts {
     pub(crate) fn facts(&self, graph: &Graph, place: &[(usize, usize)]) -> Vec<Fact> {
         self.get(place).map_or_else(|| vec![Fact::Unknown; graph.values().len()], <[Fact]>::to_vec)
     }
+}
+
+/// How often a subgraph runs, in each run of the graph around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GraphRuns {
+    /// The number of runs.
+    pub(crate) count: Dim,
+    /// Symbols from this one on differ from one run to the next.
+    pub(crate) mark: u32,
 }
 
 /// Why a subgraph is inferred.
@@ -116,9 +124,8 @@ pub(super) struct Inner<'m> {
     pub(super) graph: &'m Graph,
     /// The attributes of a function as its call gives them.
     pub(super) parameters: Option<Parameters<'m>>,
-    /// The node, and the number of the graph among those in its attributes; nothing if it is a
-    /// function.
-    pub(super) place: Option<(usize, usize)>,
+    /// As the last of a [`SubgraphPath`].
+    pub(super) place: (usize, usize),
     pub(super) name: String,
     /// True if its inputs depend on what the inputs of the model hold.
     pub(super) depends: bool,
@@ -135,8 +142,7 @@ pub(crate) struct GraphFacts<'m> {
     pub(super) reasons: HashMap<usize, Arc<str>>,
     pub(super) parameters: Parameters<'m>,
     pub(super) path: Rc<str>,
-    /// As in [`Subgraph`].
-    pub(super) place: Option<SubgraphPath>,
+    pub(super) place: SubgraphPath,
 }
 
 /// The symbols of a model, what is known about them, and what may still be spent: graphs that a
@@ -182,7 +188,9 @@ pub(crate) struct Pass<'m> {
     pub(super) requirements: Vec<Assumption>,
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Subgraph>,
-    recorded: HashMap<(String, Option<SubgraphPath>), usize>,
+    recorded: HashMap<SubgraphPath, usize>,
+    /// Of those subgraphs of which it is known.
+    pub(super) runs: HashMap<SubgraphPath, GraphRuns>,
     pub(super) depth: usize,
 }
 
@@ -217,6 +225,7 @@ impl<'m> Pass<'m> {
             problems: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::default(),
+            runs: HashMap::default(),
             depth: 0,
         }
     }
@@ -256,7 +265,7 @@ impl<'m> Pass<'m> {
             reasons: HashMap::default(),
             parameters,
             path,
-            place: Some(Arc::default()),
+            place: Arc::default(),
         }
     }
 
@@ -664,8 +673,7 @@ impl<'m> Pass<'m> {
             if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
         let parameters = parameters.unwrap_or_else(|| around.parameters.clone());
         let mut frame = self.frame(graph, inputs, parameters, path);
-        let within = |(around, place): (&Arc<[_]>, _)| around.iter().copied().chain([place]).collect();
-        frame.place = around.place.as_ref().zip(place).map(within);
+        frame.place = around.place.iter().copied().chain([place]).collect();
         for id in graph.inputs() {
             frame.depends[id.index()] = depends;
         }
@@ -699,7 +707,7 @@ impl<'m> Pass<'m> {
         let names = frame.graph.values().iter().map(|info| info.name.clone());
         let values = names.zip(frame.facts).collect();
         let body = Subgraph { path: frame.path.to_string(), place: frame.place, values };
-        let key = (body.path.clone(), body.place.clone());
+        let key = body.place.clone();
         if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;
         } else if self.bodies.len() < MOST_REPORTED {

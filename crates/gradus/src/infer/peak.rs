@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use foldhash::HashMap;
 use gradus_core::DType;
 use gradus_core::convert::i64_of;
-use gradus_core::graph::{Graph, ValueId};
+use gradus_core::graph::{Graph, Node, ValueId};
 
-use super::Inference;
+use super::rules::graphs_of_node;
+use super::{Inference, SubgraphFacts};
 use crate::dim::{Combination, Dim, Symbols};
 use crate::fact::Fact;
+use crate::model::Model;
 
 /// Most operands of the maximum that a peak is.
 const MOST_ARMS: usize = 3;
@@ -31,18 +33,27 @@ impl Inference {
     /// Bytes that a value occupies, as an expression; nothing for text and what is not a tensor of
     /// known rank.
     pub fn bytes(&mut self, id: ValueId) -> Option<Dim> {
-        bytes(&mut self.symbols, &self.facts[id.index()])
+        bytes_of(&mut self.symbols, &self.facts[id.index()])
     }
 
     /// The most bytes of all values of a graph's nodes that are needed at one time, where nodes run
     /// in order and a value is kept until the last node that reads it: the maximum over those nodes
     /// whose sum is not known to be at most that of another.
-    pub fn peak(&mut self, graph: &Graph) -> Option<Peak> {
-        let (events, unknown) = self.events(graph);
+    ///
+    /// While a node runs a graph, the values within it are added.
+    pub fn peak(&mut self, model: &Model) -> Option<Peak> {
+        let (events, unknown) = self.events(model);
         let (first, node) = self.largest_at_1000(&events)?;
+        let bytes = self.largest(&events, first)?;
+        Some(Peak { bytes, node, unknown })
+    }
+
+    /// The maximum over all sums that are not known to be at most that of another, of which one is
+    /// known.
+    fn largest(&mut self, events: &[Event], first: Combination) -> Option<Dim> {
         let mut sizes: HashMap<Dim, Combination> = HashMap::default();
         let (mut arms, mut live) = (vec![first], Combination::default());
-        for event in &events {
+        for event in events {
             let (bytes, times) = match *event {
                 Event::Made(bytes) => (bytes, 1),
                 Event::Freed(bytes) => (bytes, -1),
@@ -64,11 +75,23 @@ impl Inference {
             let arm = self.symbols.expression(arm)?;
             bytes = self.symbols.max(bytes, arm)?;
         }
-        Some(Peak { bytes, node, unknown })
+        Some(bytes)
     }
 
     /// When values of known sizes are made and freed; and how many have no known size.
-    pub(crate) fn events(&mut self, graph: &Graph) -> (Vec<Event>, usize) {
+    pub(crate) fn events(&mut self, model: &Model) -> (Vec<Event>, usize) {
+        let (graph, facts) = (model.graph(), self.facts.clone());
+        let bodies = SubgraphFacts::new(self.bodies.clone());
+        self.events_in(&Graphs { model, bodies }, graph, &facts, &mut Vec::new())
+    }
+
+    fn events_in(
+        &mut self,
+        graphs: &Graphs<'_>,
+        graph: &Graph,
+        facts: &[Fact],
+        place: &mut Vec<(usize, usize)>,
+    ) -> (Vec<Event>, usize) {
         let mut last_use: Vec<Option<usize>> = vec![None; graph.values().len()];
         for &index in graph.order() {
             graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = Some(index));
@@ -79,13 +102,26 @@ impl Inference {
         let mut sizes = vec![None; graph.values().len()];
         for &index in graph.order() {
             let node = &graph.nodes()[index];
+            let within = self.bytes_within(graphs, node, index, place);
+            unknown += usize::from(within.is_none());
+            let (within, iterates) = within.unwrap_or((Dim::ZERO, false));
+            if within != Dim::ZERO {
+                events.push(Event::Made(within));
+                // What a graph that runs once returns is the node's output; it is no copy.
+                if !iterates {
+                    events.extend([Event::Full(index), Event::Freed(within)]);
+                }
+            }
             for id in node.outputs.iter().copied().flatten() {
-                let bytes = self.bytes(id);
+                let bytes = bytes_of(&mut self.symbols, &facts[id.index()]);
                 unknown += usize::from(bytes.is_none());
                 events.extend(bytes.map(Event::Made));
                 sizes[id.index()] = bytes;
             }
             events.push(Event::Full(index));
+            if within != Dim::ZERO && iterates {
+                events.push(Event::Freed(within));
+            }
             for id in node.needs().chain(node.outputs.iter().copied().flatten()) {
                 if last_use[id.index()].is_none_or(|last| last == index) {
                     events.extend(sizes[id.index()].take().map(Event::Freed));
@@ -97,6 +133,85 @@ impl Inference {
             }
         }
         (events, unknown)
+    }
+
+    /// The most bytes of values within graphs, beyond those of the outputs of the nodes that run
+    /// them: by the place of the node in the order of the run.
+    pub(crate) fn within(&mut self, model: &Model) -> Vec<(usize, Dim)> {
+        let (graph, mut found) = (model.graph(), Vec::new());
+        let graphs = Graphs { model, bodies: SubgraphFacts::new(self.bodies.clone()) };
+        for (step, &index) in graph.order().iter().enumerate() {
+            let node = &graph.nodes()[index];
+            let within = self.bytes_within(&graphs, node, index, &mut Vec::new());
+            let Some((bytes, iterates)) = within.filter(|&(bytes, _)| bytes != Dim::ZERO) else { continue };
+            let outputs = node.outputs.iter().copied().flatten().filter(|_| !iterates);
+            let beyond = outputs.into_iter().try_fold(bytes, |left, id| {
+                let output = self.bytes(id).unwrap_or(Dim::ZERO);
+                self.symbols.subtract(left, output)
+            });
+            let beyond = beyond.and_then(|beyond| self.symbols.max(beyond, Dim::ZERO));
+            found.push((step, beyond.unwrap_or(bytes)));
+        }
+        found
+    }
+
+    /// The most bytes of values within the graphs that a node runs, of which one runs at a time, and
+    /// whether one runs more than once; nothing if they are not known.
+    fn bytes_within(
+        &mut self,
+        graphs: &Graphs<'_>,
+        node: &Node,
+        index: usize,
+        place: &mut Vec<(usize, usize)>,
+    ) -> Option<(Dim, bool)> {
+        let (mut most, mut iterates) = (Dim::ZERO, false);
+        for (number, graph) in graphs_of_node(graphs.model, node).enumerate() {
+            place.push((index, number));
+            let bytes = self.bytes_of_graph(graphs, graph, place);
+            iterates |= self.iterates(place);
+            place.pop();
+            most = self.symbols.max(most, bytes?)?;
+        }
+        Some((most, iterates))
+    }
+
+    fn iterates(&self, place: &[(usize, usize)]) -> bool {
+        self.runs(place).is_some_and(|runs| runs.count != Dim::ZERO && runs.count != Dim::ONE)
+    }
+
+    fn bytes_of_graph(
+        &mut self,
+        graphs: &Graphs<'_>,
+        graph: &Graph,
+        place: &mut Vec<(usize, usize)>,
+    ) -> Option<Dim> {
+        let runs = self.runs(place);
+        if runs.is_some_and(|runs| runs.count == Dim::ZERO) {
+            return Some(Dim::ZERO);
+        }
+        let facts = graphs.bodies.get(place)?;
+        let (events, unknown) = self.events_in(graphs, graph, facts, place);
+        if unknown > 0 {
+            return None;
+        }
+        let mut bytes = match self.largest_at_1000(&events) {
+            Some((first, _)) => self.largest(&events, first)?,
+            None => Dim::ZERO,
+        };
+        if let Some(runs) = runs.filter(|_| self.iterates(place)) {
+            // The values of the iteration before, which this one reads.
+            for id in graph.inputs() {
+                let input = bytes_of(&mut self.symbols, &facts[id.index()])?;
+                bytes = self.symbols.add(bytes, input)?;
+            }
+            if self.symbols.is_newer(bytes, runs.mark) {
+                bytes = self.symbols.at_most(bytes)?;
+            }
+            if self.symbols.is_newer(bytes, runs.mark) {
+                return None;
+            }
+        }
+        Some(bytes)
     }
 
     /// The largest sum where every symbol is 1000, and its node.
@@ -158,7 +273,14 @@ pub(crate) enum Event {
     Freed(Dim),
 }
 
-fn bytes(symbols: &mut Symbols, fact: &Fact) -> Option<Dim> {
+/// A model, and the facts of the graphs within its nodes.
+struct Graphs<'m> {
+    model: &'m Model,
+    bodies: SubgraphFacts,
+}
+
+/// Bytes of a tensor; nothing for text and what is not a tensor of known rank.
+pub(crate) fn bytes_of(symbols: &mut Symbols, fact: &Fact) -> Option<Dim> {
     let fact = fact.as_tensor()?;
     let bits = fact.dtype.map(DType::bits).filter(|&bits| bits > 0)?;
     let count = symbols.product(fact.dims.as_ref()?.iter().copied())?;

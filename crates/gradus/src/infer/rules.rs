@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::graph::{Function, Node, Standard};
+use gradus_core::graph::{Function, Graph, Node, Standard};
 
 use super::context::{InferContext, InferError};
 use crate::fact::Fact;
@@ -87,6 +87,18 @@ pub(super) fn resolve<'m>(
 pub(crate) fn row_of_node(model: &Model, node: &Node) -> Option<&'static Row> {
     let source = model.source();
     resolve(source.standard, &source.functions, model.operators(), node).row()
+}
+
+/// The function of a model that a node calls.
+pub(crate) fn function_of_node<'m>(model: &'m Model, node: &Node) -> Option<&'m Function> {
+    model.source().functions.iter().find(|function| function.id == node.operator)
+}
+
+/// The graphs that a node of a model may run, by their number: those in its attributes, and the
+/// body of the function that it calls.
+pub(crate) fn graphs_of_node<'m>(model: &'m Model, node: &'m Node) -> impl Iterator<Item = &'m Graph> {
+    let body = function_of_node(model, node).map(|function| &function.body);
+    node.graphs().map(AsRef::as_ref).chain(body)
 }
 
 /// Returns true if it is known what a node of a model does: by a rule, a function of the model or

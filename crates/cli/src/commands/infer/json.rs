@@ -159,7 +159,7 @@ pub(in crate::commands) fn dim_json(inference: &Inference, dim: Dim) -> DimJson 
 impl Totals {
     pub(super) fn new(model: &Model, inference: &mut Inference) -> Totals {
         let graph = model.graph();
-        let peak = inference.peak(graph);
+        let peak = inference.peak(model);
         Totals {
             parameters: inference.parameters(graph),
             peak_bytes: peak.map(|peak| dim_json(inference, peak.bytes)),

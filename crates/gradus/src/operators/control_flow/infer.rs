@@ -42,6 +42,8 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let how = if condition.is_none() { Visit::Perhaps } else { Visit::Certain };
     let first = cx.inner(chosen, Vec::new(), how)?;
     if let Some(other) = other {
+        cx.note_runs(chosen, Dim::ONE, u32::MAX)?;
+        cx.note_runs(other, Dim::ZERO, u32::MAX)?;
         // For the report only: this branch does not run.
         let _ = cx.inner(other, Vec::new(), Visit::Perhaps);
         return Ok(first);
@@ -267,7 +269,8 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
     let places: Vec<_> = (1..=carried).collect();
     let runs = all_runs(cx, first.clone(), &arranged, &places)?;
-    if let Some(unrolled) = unrolled(cx, &first, most, enters, conditional) {
+    if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
+        cx.note_runs("body", Dim::Known(count), mark)?;
         return Ok(unrolled);
     }
     let goes_on = match &runs.outputs[0] {
@@ -287,6 +290,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
+    cx.note_runs("body", shown, mark)?;
     let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
     for fact in &runs.outputs[1 + carried..] {
         let fact = outside(cx, fact, mark);
@@ -295,14 +299,15 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-/// Runs the loop run by run on facts, if it is known when it ends and that is soon.
+/// Runs the loop run by run on facts, if it is known when it ends and that is soon: the number of
+/// runs, and facts about the outputs.
 fn unrolled(
     cx: &mut InferContext<'_, '_>,
     first: &[Fact],
     most: Option<Dim>,
     enters: Option<i64>,
     conditional: bool,
-) -> Option<Vec<Fact>> {
+) -> Option<(i64, Vec<Fact>)> {
     let most = match (cx.has(0), most) {
         (false, _) => MOST_RUNS + 1,
         (true, Some(Dim::Known(most))) => most.max(0),
@@ -347,7 +352,7 @@ fn unrolled(
     }
     let stacked =
         scans.iter().map(|fact| stacked(fact, Dim::Known(run), 0).ok()).collect::<Option<Vec<_>>>()?;
-    Some(state.into_iter().chain(stacked).collect())
+    Some((run, state.into_iter().chain(stacked).collect()))
 }
 
 pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -394,6 +399,8 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     let places: Vec<_> = (0..carried).collect();
     let all = all_runs(cx, first, &arranged, &places)?;
     let count = runs.unwrap_or(Dim::ZERO);
+    let times = cx.multiply(batch.unwrap_or(Dim::ONE), count);
+    cx.note_runs("body", times, mark)?;
     let with_batch = |fact: Fact| match (batch, fact) {
         (Some(batch), Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. })) => {
             let dims: Vec<_> = std::iter::once(batch).chain(dims.iter().copied()).collect();
@@ -432,6 +439,7 @@ pub(crate) fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     });
     let each = each.collect();
     let outputs = cx.inner("body", each, Visit::Perhaps)?;
+    cx.note_runs("body", list.len, mark)?;
     let mut items: Option<Vec<Vec<Fact>>> = Some(Vec::new());
     let nodes = cx.graph("body")?.nodes().len();
     for i in 0..list.items.as_ref().map_or(0, Vec::len) {

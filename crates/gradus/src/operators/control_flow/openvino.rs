@@ -51,6 +51,8 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let how = if other.is_none() { Visit::Perhaps } else { Visit::Certain };
     let first = one_branch(cx, chosen, how)?;
     if let Some(other) = other {
+        cx.note_runs(&format!("{chosen}_body"), Dim::ONE, u32::MAX)?;
+        cx.note_runs(&format!("{other}_body"), Dim::ZERO, u32::MAX)?;
         // For the report only: this branch does not run.
         let _ = one_branch(cx, other, Visit::Perhaps);
         return Ok(first);
@@ -155,8 +157,9 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     if enters == Some(true)
         && (most.is_some() || unlimited)
-        && let Some(facts) = unrolled(cx, ports, most, &fixed, &first)
+        && let Some((count, facts)) = unrolled(cx, ports, most, &fixed, &first)
     {
+        cx.note_runs("body", count, mark)?;
         return Ok(facts);
     }
     let count = match (enters, goes_on, most) {
@@ -167,6 +170,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
+    cx.note_runs("body", shown, mark)?;
     let mut facts = vec![Fact::Unknown; cx.node.outputs.len()];
     for port in &ports.outputs {
         let carried = outputs.iter().position(|&output| output == port.inner);
@@ -203,14 +207,15 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
 /// Most runs of a loop that is unrolled.
 const MOST_RUNS: i64 = 256;
 
-/// Runs the loop run by run on facts, if it is known when it ends and that is soon.
+/// Runs the loop run by run on facts, if it is known when it ends and that is soon: the number of
+/// runs, and facts about the outputs.
 fn unrolled(
     cx: &mut InferContext<'_, '_>,
     ports: &Ports,
     most: Option<Dim>,
     fixed: &[Fact],
     first: &[Fact],
-) -> Option<Vec<Fact>> {
+) -> Option<(Dim, Vec<Fact>)> {
     let most = match most {
         Some(Dim::Known(most)) => most,
         None if ports.condition.is_some() => MOST_RUNS + 1,
@@ -255,7 +260,7 @@ fn unrolled(
         };
         *facts.get_mut(port.outer)? = fact;
     }
-    Some(facts)
+    Some((Dim::from(rows.len()), facts))
 }
 
 /// The outputs of a known number of iterations, concatenated along an axis.

@@ -273,6 +273,6 @@ fn iteration(since: i64, delta: &str) -> Result<Graph> {
 impl Op for RangeFunction {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let program = self.program(cx.tensor(0)?.dtype())?;
-        program.run(cx.inputs.iter().map(|value| value.cloned()).collect(), &[], cx.run)
+        program.run_for_node(cx.inputs.iter().map(|value| value.cloned()).collect(), cx.run)
     }
 }

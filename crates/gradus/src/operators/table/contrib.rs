@@ -2,9 +2,11 @@
 
 use super::super::row::{Row, microsoft, onnx, own};
 use super::super::{contrib, elementwise, indexing, layout, matmul, nn, range};
+use crate::cost::{Attention, Work};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization")
+        .works(Work::EachInput(4))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
@@ -13,17 +15,22 @@ pub(super) const CONTRIB: &[Row] = &[
     own("LinSpace", &[range::spaces::LINSPACE]).infer(range::spaces::rule).build(range::spaces::lin_space),
     own("LogSpace", &[range::spaces::LOGSPACE]).infer(range::spaces::rule).build(range::spaces::log_space),
     microsoft("Attention")
+        .works(Work::Attention(Attention::Projected))
         .signatures_are(contrib::signatures::ATTENTION)
         .infer(contrib::microsoft::attention_rule)
         .computes(contrib::eval::attention)
         .lower(contrib::transformers::attention),
     microsoft("BeamSearch").infer(contrib::microsoft::beam_search),
-    microsoft("BiasAdd").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::bias_add),
+    microsoft("BiasAdd")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_add),
     microsoft("BiasDropout")
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::composed::bias_dropout)
         .random_in_training(),
     microsoft("BiasGelu")
+        .works(Work::EachOutput(1))
         .signatures_are(contrib::signatures::BIAS_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(contrib::eval::biased_gelu)
@@ -42,60 +49,84 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::crop_and_resize)
         .computes(contrib::eval::crop_and_resize),
     microsoft("DequantizeLinear")
+        .works(Work::EachOutput(1))
         .infer(contrib::microsoft::dequantize_linear)
         .lowers(|l| contrib::quantized::linear(l, "DequantizeLinear")),
-    microsoft("DynamicQuantizeLinear").infer(contrib::microsoft::dynamic_quantize_linear),
+    microsoft("DynamicQuantizeLinear")
+        .works(Work::EachInput(3))
+        .infer(contrib::microsoft::dynamic_quantize_linear),
     microsoft("DynamicQuantizeMatMul")
+        .works(Work::MatMul)
         .infer(matmul::infer::dynamic_quantize_mat_mul)
         .lowers(contrib::quantized::dynamic_quantize_mat_mul),
     microsoft("EmbedLayerNormalization")
+        .works(Work::EachOutput(9))
         .signatures_are(contrib::signatures::EMBED)
         .infer(contrib::microsoft::embedded)
         .computes(contrib::eval::embed)
         .lower(contrib::transformers::embed),
-    microsoft("ExpandDims").infer(contrib::microsoft::expand_dims).lowers(contrib::composed::expand_dims),
+    microsoft("ExpandDims")
+        .works(Work::None)
+        .infer(contrib::microsoft::expand_dims)
+        .lowers(contrib::composed::expand_dims),
     microsoft("FastGelu")
+        .works(Work::EachOutput(1))
         .signatures_are(contrib::signatures::FAST_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(contrib::eval::biased_gelu)
         .lower(|l| contrib::transformers::biased_gelu(l, true)),
     microsoft("FusedConv")
+        .works(Work::Conv { weight: 1, skip: 1 })
         .signatures_are(contrib::signatures::FUSED_CONV)
         .infer(nn::conv_pool::fused_conv)
         .computes(contrib::eval::fused_conv)
         .lower(|l| contrib::transformers::fused_conv(l, false)),
     microsoft("FusedGemm")
+        .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_GEMM)
         .infer(matmul::infer::fused_gemm)
         .computes(contrib::eval::fused_gemm)
         .lower(contrib::transformers::fused_gemm),
     microsoft("FusedMatMul")
+        .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_MAT_MUL)
         .infer(matmul::infer::fused)
         .computes(contrib::eval::fused_mat_mul)
         .lower(contrib::transformers::fused_mat_mul),
-    microsoft("FusedMatMulActivation").infer(matmul::infer::fused),
+    microsoft("FusedMatMulActivation").works(Work::MatMul).infer(matmul::infer::fused),
     microsoft("GatedAdd").lowers(contrib::composed::gated_add),
     microsoft("GatedRMSNorm").lowers(contrib::composed::gated_rms_norm),
     microsoft("GatedRelativePositionBias").lowers(contrib::composed::gated_relative_position_bias),
     microsoft("GatherBlockQuantized")
         .infer(contrib::microsoft::gather_quantized)
         .lowers(contrib::quantized::gather),
-    microsoft("GatherND").infer(indexing::infer::gather_nd).lowers(contrib::composed::gather_nd),
+    microsoft("GatherND")
+        .works(Work::None)
+        .infer(indexing::infer::gather_nd)
+        .lowers(contrib::composed::gather_nd),
     microsoft("Gelu")
+        .works(Work::EachOutput(1))
         .signatures_are(contrib::signatures::GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(contrib::eval::biased_gelu)
         .lower(|l| contrib::transformers::biased_gelu(l, false)),
     microsoft("GemmFastGelu")
+        .works(Work::MatMul)
         .infer(contrib::microsoft::gemm_fast_gelu)
         .lowers(contrib::composed::gemm_fast_gelu),
-    microsoft("GemmFloat8").infer(matmul::infer::gemm_float8),
+    microsoft("GemmFloat8").works(Work::MatMul).infer(matmul::infer::gemm_float8),
     microsoft("GemmaRotaryEmbedding").infer(elementwise::infer::microsoft_same),
     microsoft("GreedySearch").infer(contrib::microsoft::beam_search),
-    microsoft("GridSample").infer(nn::conv_pool::grid_sample_rule).lowers(contrib::composed::grid_sample),
-    microsoft("GroupNorm").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::group_norm),
+    microsoft("GridSample")
+        .works(Work::GridSample)
+        .infer(nn::conv_pool::grid_sample_rule)
+        .lowers(contrib::composed::grid_sample),
+    microsoft("GroupNorm")
+        .works(Work::EachInput(7))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::group_norm),
     microsoft("GroupQueryAttention")
+        .works(Work::Attention(Attention::GroupQuery))
         .signatures_are(contrib::signatures::GROUP_QUERY)
         .infer(contrib::microsoft::group_query)
         .computes(contrib::eval::group_query)
@@ -103,31 +134,40 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("Inverse").infer(contrib::microsoft::inverse).computes(contrib::eval::inverses),
     microsoft("Irfft").lowers(contrib::composed::irfft),
     microsoft("IsAllFinite")
+        .works(Work::EachInput(1))
         .infer(contrib::microsoft::is_all_finite)
         .lowers(contrib::composed::is_all_finite),
     microsoft("LayerNormalization")
+        .works(Work::EachInput(7))
         .signatures_are(contrib::signatures::LAYER)
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
         .lower(|l| contrib::transformers::layer(l, true)),
     microsoft("LongformerAttention").infer(elementwise::infer::microsoft_same),
-    microsoft("MatMulBnb4").infer(matmul::infer::packed_in_blocks).computes(contrib::eval::mat_mul_bnb4),
-    microsoft("MatMulFpQ4").infer(matmul::infer::packed),
+    microsoft("MatMulBnb4")
+        .works(Work::MatMul)
+        .infer(matmul::infer::packed_in_blocks)
+        .computes(contrib::eval::mat_mul_bnb4),
+    microsoft("MatMulFpQ4").works(Work::MatMul).infer(matmul::infer::packed),
     microsoft("MatMulInteger16")
+        .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer16)
         .lowers(contrib::quantized::mat_mul_integer16),
     microsoft("MatMulIntegerToFloat")
+        .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer_to_float)
         .lowers(contrib::quantized::mat_mul_integer_to_float),
     microsoft("MatMulNBits")
+        .works(Work::MatMul)
         .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
         .infer(matmul::infer::packed)
         .computes(contrib::eval::mat_mul_n_bits)
         .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_n_bits),
     microsoft("MaxpoolWithMask").infer(nn::conv_pool::microsoft_pool),
     microsoft("MoE").infer(elementwise::infer::microsoft_same),
-    microsoft("MulInteger").lowers(contrib::quantized::mul_integer),
+    microsoft("MulInteger").works(Work::EachOutput(1)).lowers(contrib::quantized::mul_integer),
     microsoft("MultiHeadAttention")
+        .works(Work::Attention(Attention::MultiHead))
         .signatures_are(contrib::signatures::MULTI_HEAD)
         .infer(contrib::microsoft::multi_head)
         .computes(contrib::eval::multi_head)
@@ -136,71 +176,108 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("NGramRepeatBlock")
         .infer(contrib::microsoft::n_gram_repeat_block)
         .computes(contrib::eval::n_gram_repeat_block),
-    microsoft("NhwcConv").lowers(|l| contrib::transformers::fused_conv(l, true)),
+    microsoft("NhwcConv")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .lowers(|l| contrib::transformers::fused_conv(l, true)),
     microsoft("NhwcFusedConv")
+        .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::fused_conv)
         .lowers(|l| contrib::transformers::fused_conv(l, true)),
-    microsoft("NhwcMaxPool").infer(nn::conv_pool::microsoft_pool).lowers(contrib::composed::nhwc_max_pool),
-    microsoft("Pad").infer(layout::infer::pad).lowers(contrib::composed::pad),
-    microsoft("QAttention").infer(contrib::microsoft::q_attention).lowers(contrib::quantized::attention),
+    microsoft("NhwcMaxPool")
+        .works(Work::Window)
+        .infer(nn::conv_pool::microsoft_pool)
+        .lowers(contrib::composed::nhwc_max_pool),
+    microsoft("Pad").works(Work::None).infer(layout::infer::pad).lowers(contrib::composed::pad),
+    microsoft("QAttention")
+        .works(Work::Attention(Attention::Projected))
+        .infer(contrib::microsoft::q_attention)
+        .lowers(contrib::quantized::attention),
     microsoft("QEmbedLayerNormalization")
+        .works(Work::EachOutput(9))
         .infer(contrib::microsoft::embedded)
         .lowers(contrib::quantized::embed),
-    microsoft("QGemm").infer(matmul::infer::q_gemm).lowers(contrib::quantized::gemm),
+    microsoft("QGemm").works(Work::MatMul).infer(matmul::infer::q_gemm).lowers(contrib::quantized::gemm),
     microsoft("QLinearAdd")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::qlinear)
         .lowers(|l| contrib::quantized::binary(l, "Add")),
     microsoft("QLinearAveragePool")
+        .works(Work::Window)
         .infer(nn::conv_pool::microsoft_pool)
         .lowers(contrib::quantized::average_pool),
-    microsoft("QLinearConcat").infer(layout::infer::qlinear_concat).lowers(contrib::quantized::concat),
-    microsoft("QLinearConv").infer(nn::conv_pool::q_linear_conv_rule).lowers(contrib::quantized::conv),
+    microsoft("QLinearConcat")
+        .works(Work::EachOutput(1))
+        .infer(layout::infer::qlinear_concat)
+        .lowers(contrib::quantized::concat),
+    microsoft("QLinearConv")
+        .works(Work::Conv { weight: 3, skip: 1 })
+        .infer(nn::conv_pool::q_linear_conv_rule)
+        .lowers(contrib::quantized::conv),
     microsoft("QLinearGlobalAveragePool")
+        .works(Work::EachInput(1))
         .infer(nn::conv_pool::q_linear_global_average_pool)
         .lowers(contrib::quantized::global_average_pool),
     microsoft("QLinearLeakyRelu")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::quantized::leaky_relu),
     microsoft("QLinearMul")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::qlinear)
         .lowers(|l| contrib::quantized::binary(l, "Mul")),
-    microsoft("QLinearReduceMean").lowers(contrib::quantized::reduce_mean),
-    microsoft("QLinearSigmoid").infer(elementwise::infer::microsoft_same).lowers(contrib::quantized::sigmoid),
-    microsoft("QLinearSoftmax").infer(elementwise::infer::microsoft_same).lowers(contrib::quantized::softmax),
-    microsoft("QLinearWhere").infer(elementwise::infer::q_linear_where).lowers(contrib::quantized::choose),
+    microsoft("QLinearReduceMean").works(Work::EachInput(1)).lowers(contrib::quantized::reduce_mean),
+    microsoft("QLinearSigmoid")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::quantized::sigmoid),
+    microsoft("QLinearSoftmax")
+        .works(Work::EachInput(5))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::quantized::softmax),
+    microsoft("QLinearWhere")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::q_linear_where)
+        .lowers(contrib::quantized::choose),
     microsoft("QMoE").infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear")
+        .works(Work::EachOutput(1))
         .infer(contrib::microsoft::quantize_linear)
         .lowers(|l| contrib::quantized::linear(l, "QuantizeLinear")),
     microsoft("QuickGelu")
+        .works(Work::EachOutput(1))
         .signatures_are(contrib::signatures::QUICK_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(elementwise::activations::eval)
         .lower(contrib::transformers::quick_gelu),
-    microsoft("Range").lowers(contrib::composed::range),
-    microsoft("ReduceSumInteger").lowers(contrib::quantized::reduce_sum_integer),
+    microsoft("Range").works(Work::EachOutput(2)).lowers(contrib::composed::range),
+    microsoft("ReduceSumInteger").works(Work::EachInput(1)).lowers(contrib::quantized::reduce_sum_integer),
     microsoft("RelativePositionBias").infer(contrib::microsoft::relative_position_bias),
     microsoft("Rfft").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::rfft),
     microsoft("RotaryEmbedding")
+        .works(Work::EachInput(3))
         .signatures_are(contrib::signatures::ROTARY)
         .infer(contrib::microsoft::rotary)
         .computes(contrib::eval::rotary),
     microsoft("Sampling").infer(contrib::microsoft::beam_search),
-    microsoft("ScaledSiLU").lowers(contrib::composed::scaled_silu),
+    microsoft("ScaledSiLU").works(Work::EachOutput(1)).lowers(contrib::composed::scaled_silu),
     microsoft("SimplifiedLayerNormalization")
+        .works(Work::EachInput(4))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
         .lower(|l| contrib::transformers::layer(l, false)),
     microsoft("SkipGroupNorm")
+        .works(Work::EachInput(8))
         .infer(contrib::microsoft::skip_group_norm)
         .lowers(contrib::composed::skip_group_norm),
     microsoft("SkipLayerNormalization")
+        .works(Work::EachInput(8))
         .signatures_are(contrib::signatures::SKIP)
         .infer(contrib::microsoft::normalised)
         .computes(contrib::eval::skip_layer)
         .lower(|l| contrib::transformers::skip_layer(l, true)),
     microsoft("SkipSimplifiedLayerNormalization")
+        .works(Work::EachInput(5))
         .signatures_are(contrib::signatures::SKIP_SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
         .computes(contrib::eval::skip_layer)
@@ -209,13 +286,15 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::torch_embedding)
         .lowers(contrib::composed::embedding),
     microsoft("TransposeMatMul")
+        .works(Work::MatMul)
         .signatures_are(contrib::signatures::TRANSPOSE_MAT_MUL)
         .infer(matmul::infer::fused)
         .computes(contrib::eval::fused_mat_mul)
         .lower(contrib::transformers::fused_mat_mul),
     microsoft("Trilu")
+        .works(Work::None)
         .infer(elementwise::infer::microsoft_same)
         .lowers(|l| contrib::composed::same(l, "Trilu", &["upper"])),
-    microsoft("UnfoldTensor").lowers(contrib::composed::unfold),
-    microsoft("Unique").lowers(contrib::composed::unique),
+    microsoft("UnfoldTensor").works(Work::None).lowers(contrib::composed::unfold),
+    microsoft("Unique").works(Work::EachInput(1)).lowers(contrib::composed::unique),
 ];

@@ -2,7 +2,7 @@
 
 use super::super::row::{Row, onnx};
 use super::super::{contrib, elementwise, nn};
-use crate::cost::Work;
+use crate::cost::{Attention, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid")
@@ -10,6 +10,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::affine_grid)
         .lower(nn::decomposed::affine_grid),
     onnx("Attention")
+        .works(Work::Attention(Attention::Onnx))
         .infer(nn::infer::attention)
         .computes(nn::attention::eval)
         .lower(nn::decomposed::attention),
@@ -57,6 +58,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .random_in_training()
         .converts("Convert to the same type", "", nn::sampling_to_openvino::dropout),
     onnx("DynamicQuantizeLinear")
+        .works(Work::EachInput(3))
         .infer(nn::infer::dynamic_quantize_linear)
         .computes(nn::quantization::dynamic_quantize)
         .converts(
@@ -75,6 +77,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::windows::average_pool)
         .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool")
+        .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::windows::lp_pool)
         .lower(nn::decomposed::lp_pool),
@@ -83,11 +86,11 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::windows::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
-    onnx("GridSample").infer(nn::conv_pool::grid_sample).computes(nn::sampling::grid_sample).converts(
-        "GridSample",
-        "rounding; nearest: halfway",
-        nn::sampling_to_openvino::grid_sample,
-    ),
+    onnx("GridSample")
+        .works(Work::GridSample)
+        .infer(nn::conv_pool::grid_sample)
+        .computes(nn::sampling::grid_sample)
+        .converts("GridSample", "rounding; nearest: halfway", nn::sampling_to_openvino::grid_sample),
     onnx("GroupNormalization")
         .works(Work::EachInput(7))
         .infer(nn::infer::by_channel)
@@ -115,6 +118,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
     onnx("LinearAttention").infer(nn::infer::linear_attention).computes(nn::attention::linear),
     onnx("LpNormalization")
+        .works(Work::EachInput(3))
         .infer(nn::infer::along)
         .computes(nn::normalization::lp)
         .lower(nn::decomposed::lp_normalization),
@@ -129,8 +133,9 @@ pub(super) const NETWORKS: &[Row] = &[
         nn::windows_to_openvino::max_pool,
     ),
     onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool),
-    onnx("MaxUnpool").infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
+    onnx("MaxUnpool").works(Work::None).infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
     onnx("MeanVarianceNormalization")
+        .works(Work::EachInput(5))
         .infer(nn::infer::mean_variance)
         .computes(nn::normalization::mean_variance)
         .converts("MVN", "rounding", nn::sampling_to_openvino::mean_variance),
@@ -163,7 +168,7 @@ pub(super) const NETWORKS: &[Row] = &[
         "rounding",
         |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn),
     ),
-    onnx("Resize").infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
+    onnx("Resize").works(Work::Resize).infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
         "Interpolate",
         "rounding",
         nn::windows_to_openvino::resize,
@@ -174,6 +179,7 @@ pub(super) const NETWORKS: &[Row] = &[
         nn::sampling_to_openvino::roi_align,
     ),
     onnx("RotaryEmbedding")
+        .works(Work::EachInput(3))
         .infer(nn::infer::rotary)
         .computes(nn::attention::rotary)
         .lower(nn::decomposed::rotary),
@@ -183,5 +189,5 @@ pub(super) const NETWORKS: &[Row] = &[
         .lower(nn::decomposed::loss),
     onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu).lower(nn::decomposed::swiglu),
     onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
-    onnx("Upsample").infer(nn::resize::upsample).computes(nn::resize_eval::resize),
+    onnx("Upsample").works(Work::Resize).infer(nn::resize::upsample).computes(nn::resize_eval::resize),
 ];

@@ -68,8 +68,15 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::atanh)
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    onnx("Bernoulli").infer(generate::infer::random_like).computes(generate::random::bernoulli).random(),
-    onnx("BitCast").infer(elementwise::infer::bit_cast).computes(elementwise::mixed::bit_cast),
+    onnx("Bernoulli")
+        .works(Work::EachOutput(1))
+        .infer(generate::infer::random_like)
+        .computes(generate::random::bernoulli)
+        .random(),
+    onnx("BitCast")
+        .works(Work::None)
+        .infer(elementwise::infer::bit_cast)
+        .computes(elementwise::mixed::bit_cast),
     onnx("BitShift")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::bit_shift)
@@ -127,10 +134,12 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
         .rounded(),
     onnx("Celu")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::celu),
     onnx("CenterCropPad")
+        .works(Work::None)
         .infer(layout::infer::center_crop_pad)
         .computes(layout::rearrange::center_crop_pad)
         .lower(nn::decomposed::center_crop_pad),
@@ -151,6 +160,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Join),
     onnx("ConcatFromSequence")
+        .works(Work::None)
         .infer(sequence::infer::concat_from_sequence)
         .eval(sequence::eval::concat)
         .converts("Concat, Unsqueeze; of a loop: Transpose, Reshape", "", sequence::to_openvino::concat),
@@ -176,6 +186,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
     onnx("CumProd")
+        .works(Work::EachInput(1))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .lower(nn::decomposed::cum_prod),
@@ -201,16 +212,16 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div)
         .rounded(),
-    onnx("Einsum").infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
+    onnx("Einsum").works(Work::Einsum).infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
         "Einsum",
         "floats: rounding",
         reduction::to_openvino::einsum,
     ),
-    onnx("Elu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "Elu",
-        "rounding",
-        elementwise::to_openvino::elu,
-    ),
+    onnx("Elu")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("Elu", "rounding", elementwise::to_openvino::elu),
     onnx("Equal")
         .infer(elementwise::infer::binary)
         .operation(Operation::Equal)
@@ -289,17 +300,21 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("HammingWindow").infer(generate::infer::window).computes(generate::signal::window),
     onnx("HannWindow").infer(generate::infer::window).computes(generate::signal::window),
-    onnx("HardSigmoid").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "HardSigmoid",
-        "rounding",
-        elementwise::to_openvino::hard_sigmoid,
-    ),
-    onnx("HardSwish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "HSwish",
-        "rounding",
-        |cx| cx.function("HSwish"),
-    ),
-    onnx("Hardmax").infer(elementwise::infer::same).eval(nn::eval::hardmax).lower(nn::decomposed::hardmax),
+    onnx("HardSigmoid")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
+    onnx("HardSwish")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
+    onnx("Hardmax")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .eval(nn::eval::hardmax)
+        .lower(nn::decomposed::hardmax),
     onnx("Identity")
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
@@ -307,6 +322,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Copy),
     onnx("If")
+        .works(Work::Graphs)
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", control_flow::to_openvino::branch)
@@ -325,11 +341,11 @@ pub(super) const ONNX: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
-    onnx("LeakyRelu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "PReLU",
-        "of fewer than 32 bits: rounding",
-        elementwise::to_openvino::leaky_relu,
-    ),
+    onnx("LeakyRelu")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
     onnx("Less")
         .infer(elementwise::infer::binary)
         .operation(Operation::Less)
@@ -353,6 +369,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(nn::eval::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("Loop")
+        .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
         .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat)
@@ -377,6 +394,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
     onnx("Mean")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::mean)
         .lower(nn::decomposed::mean),
@@ -386,11 +404,11 @@ pub(super) const ONNX: &[Row] = &[
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
-    onnx("Mish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "Mish",
-        "rounding",
-        |cx| cx.function("Mish"),
-    ),
+    onnx("Mish")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("Mish", "rounding", |cx| cx.function("Mish")),
     onnx("Mod")
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
@@ -418,6 +436,7 @@ pub(super) const ONNX: &[Row] = &[
             nn::sampling_to_openvino::non_max_suppression,
         ),
     onnx("NonZero")
+        .works(Work::EachInput(1))
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero)
@@ -433,9 +452,15 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::one_hot)
         .converts("OneHot", "indices of floats", layout::to_openvino::one_hot)
         .moves(),
-    onnx("Optional").infer(sequence::infer::optional).eval(sequence::eval::optional),
-    onnx("OptionalGetElement").infer(sequence::infer::optional_get_element).eval(sequence::eval::get_element),
-    onnx("OptionalHasElement").infer(sequence::infer::optional_has_element).eval(sequence::eval::has_element),
+    onnx("Optional").works(Work::None).infer(sequence::infer::optional).eval(sequence::eval::optional),
+    onnx("OptionalGetElement")
+        .works(Work::None)
+        .infer(sequence::infer::optional_get_element)
+        .eval(sequence::eval::get_element),
+    onnx("OptionalHasElement")
+        .works(Work::None)
+        .infer(sequence::infer::optional_has_element)
+        .eval(sequence::eval::has_element),
     onnx("Or")
         .infer(elementwise::infer::binary)
         .operation(Operation::Or)
@@ -462,10 +487,23 @@ pub(super) const ONNX: &[Row] = &[
         .infer(matmul::infer::q_linear_mat_mul)
         .computes(nn::quantization::q_linear_mat_mul)
         .lower(contrib::quantized::q_linear_mat_mul),
-    onnx("RandomNormal").infer(generate::infer::random).computes(generate::random::normal).random(),
-    onnx("RandomNormalLike").infer(generate::infer::random_like).computes(generate::random::normal).random(),
-    onnx("RandomUniform").infer(generate::infer::random).computes(generate::random::uniform).random(),
+    onnx("RandomNormal")
+        .works(Work::EachOutput(1))
+        .infer(generate::infer::random)
+        .computes(generate::random::normal)
+        .random(),
+    onnx("RandomNormalLike")
+        .works(Work::EachOutput(1))
+        .infer(generate::infer::random_like)
+        .computes(generate::random::normal)
+        .random(),
+    onnx("RandomUniform")
+        .works(Work::EachOutput(1))
+        .infer(generate::infer::random)
+        .computes(generate::random::uniform)
+        .random(),
     onnx("RandomUniformLike")
+        .works(Work::EachOutput(1))
         .infer(generate::infer::random_like)
         .computes(generate::random::uniform)
         .random(),
@@ -567,15 +605,20 @@ pub(super) const ONNX: &[Row] = &[
         generate::to_openvino::stft,
     ),
     onnx("Scan")
+        .works(Work::Graphs)
         .infer(control_flow::infer::scan)
         .build(control_flow::eval::Scan::build)
         .converts("TensorIterator", "a scan over no elements", control_flow::to_openvino::scan)
         .moves(),
-    onnx("Scatter").infer(indexing::infer::scatter_elements).eval(indexing::eval::scatter_elements).converts(
-        "ScatterElementsUpdate",
-        "indices that occur twice",
-        indexing::to_openvino::scatter_elements,
-    ),
+    onnx("Scatter")
+        .works(Work::None)
+        .infer(indexing::infer::scatter_elements)
+        .eval(indexing::eval::scatter_elements)
+        .converts(
+            "ScatterElementsUpdate",
+            "indices that occur twice",
+            indexing::to_openvino::scatter_elements,
+        ),
     onnx("ScatterElements")
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
@@ -590,39 +633,43 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::scatter_nd)
         .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
         .moves(),
-    onnx("Selu").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "Selu",
-        "rounding",
-        elementwise::to_openvino::selu,
-    ),
-    onnx("SequenceAt").infer(sequence::infer::at).eval(sequence::eval::at).converts(
+    onnx("Selu")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("Selu", "rounding", elementwise::to_openvino::selu),
+    onnx("SequenceAt").works(Work::None).infer(sequence::infer::at).eval(sequence::eval::at).converts(
         "the item; of a loop: Gather",
         "",
         sequence::to_openvino::at,
     ),
     onnx("SequenceConstruct")
+        .works(Work::None)
         .infer(sequence::infer::sequence_construct)
         .eval(sequence::eval::construct)
         .converts("the items", "", sequence::to_openvino::construct),
     onnx("SequenceEmpty")
+        .works(Work::None)
         .infer(sequence::infer::sequence_empty)
         .eval(sequence::eval::sequence_empty)
         .converts("no items", "", sequence::to_openvino::empty),
-    onnx("SequenceErase").infer(sequence::infer::erase).eval(sequence::eval::erase).converts(
-        "the items",
-        "",
-        sequence::to_openvino::erase,
-    ),
-    onnx("SequenceInsert").infer(sequence::infer::insert).eval(sequence::eval::insert).converts(
-        "the items",
-        "",
-        sequence::to_openvino::insert,
-    ),
+    onnx("SequenceErase")
+        .works(Work::None)
+        .infer(sequence::infer::erase)
+        .eval(sequence::eval::erase)
+        .converts("the items", "", sequence::to_openvino::erase),
+    onnx("SequenceInsert")
+        .works(Work::None)
+        .infer(sequence::infer::insert)
+        .eval(sequence::eval::insert)
+        .converts("the items", "", sequence::to_openvino::insert),
     onnx("SequenceLength")
+        .works(Work::None)
         .infer(sequence::infer::sequence_length)
         .eval(sequence::eval::sequence_length)
         .converts("a constant; of a loop: ShapeOf, Slice", "", sequence::to_openvino::length),
     onnx("SequenceMap")
+        .works(Work::Graphs)
         .infer(control_flow::infer::sequence_map)
         .build(control_flow::eval::SequenceMap::build),
     onnx("Shape")
@@ -633,6 +680,7 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::Shape)
         .shape_only(),
     onnx("Shrink")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::shrink),
@@ -680,11 +728,11 @@ pub(super) const ONNX: &[Row] = &[
         .map(elementwise::unary::softplus)
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
-    onnx("Softsign").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "SoftSign",
-        "rounding",
-        |cx| cx.function("SoftSign"),
-    ),
+    onnx("Softsign")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
     onnx("SpaceToDepth")
         .infer(layout::infer::space_to_depth)
         .computes(layout::rearrange::space_to_depth)
@@ -696,11 +744,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
         .moves()
         .role(Role::Split),
-    onnx("SplitToSequence").infer(sequence::infer::split_to_sequence).eval(sequence::eval::split).converts(
-        "VariadicSplit; into slices: Transpose, Unsqueeze",
-        "",
-        sequence::to_openvino::split,
-    ),
+    onnx("SplitToSequence")
+        .works(Work::None)
+        .infer(sequence::infer::split_to_sequence)
+        .eval(sequence::eval::split)
+        .converts("VariadicSplit; into slices: Transpose, Unsqueeze", "", sequence::to_openvino::split),
     onnx("Sqrt")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::sqrt)
@@ -728,11 +776,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
-    onnx("Swish").infer(elementwise::infer::same).computes(elementwise::activations::eval).converts(
-        "Swish",
-        "rounding",
-        elementwise::to_openvino::swish,
-    ),
+    onnx("Swish")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(elementwise::activations::eval)
+        .converts("Swish", "rounding", elementwise::to_openvino::swish),
     onnx("Tan")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::tan)
@@ -745,6 +793,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
     onnx("TfIdfVectorizer").infer(generate::infer::tf_idf).computes(generate::text::tf_idf),
     onnx("ThresholdedRelu")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::thresholded_relu),
@@ -754,11 +803,15 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Tile", "", layout::to_openvino::tile)
         .moves()
         .role(Role::Tile),
-    onnx("TopK").infer(reduction::infer::top_k_rule).eval(reduction::eval::top_k).converts(
-        "TopK",
-        "floats: NaN; the order if `sorted` is 0; no elements",
-        reduction::to_openvino::top_k,
-    ),
+    onnx("TopK")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::top_k_rule)
+        .eval(reduction::eval::top_k)
+        .converts(
+            "TopK",
+            "floats: NaN; the order if `sorted` is 0; no elements",
+            reduction::to_openvino::top_k,
+        ),
     onnx("Transpose")
         .infer(layout::infer::transpose)
         .eval(layout::eval::transpose)
@@ -770,11 +823,11 @@ pub(super) const ONNX: &[Row] = &[
         "",
         nn::windows_to_openvino::trilu,
     ),
-    onnx("Unique").infer(reduction::infer::unique).eval(reduction::eval::unique).converts(
-        "Unique",
-        "floats: NaN",
-        reduction::to_openvino::unique,
-    ),
+    onnx("Unique")
+        .works(Work::EachInput(1))
+        .infer(reduction::infer::unique)
+        .eval(reduction::eval::unique)
+        .converts("Unique", "floats: NaN", reduction::to_openvino::unique),
     onnx("Unsqueeze")
         .infer(layout::infer::unsqueeze)
         .eval(layout::eval::unsqueeze)

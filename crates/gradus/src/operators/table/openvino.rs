@@ -6,7 +6,7 @@ use super::super::row::{Row, openvino};
 use super::super::{
     control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
 };
-use crate::cost::Work;
+use crate::cost::{Attention, Work};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -47,7 +47,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::asinh)
         .build(elementwise::openvino::floats)
         .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
-    openvino("Assign").infer(layout::infer::identity).build(layout::identity::Identity::build).stateful(),
+    openvino("Assign")
+        .works(Work::None)
+        .infer(layout::infer::identity)
+        .build(layout::identity::Identity::build)
+        .stateful(),
     openvino("Atan")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::atan)
@@ -84,11 +88,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Left)
         .build(elementwise::openvino::both)
         .converts("BitShift", "counts of the width or more", |cx| elementwise::to_onnx::shift(cx, "LEFT")),
-    openvino("BitwiseNot").infer(elementwise::infer::same).eval(elementwise::openvino::bitwise_not).converts(
-        "BitwiseNot, Not",
-        "",
-        elementwise::to_onnx::bitwise_not,
-    ),
+    openvino("BitwiseNot")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .eval(elementwise::openvino::bitwise_not)
+        .converts("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
     openvino("BitwiseOr")
         .infer(elementwise::openvino::bitwise_and)
         .operation(Operation::Or)
@@ -182,6 +186,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("Divide")
+        .works(Work::EachOutput(1))
         .meaning("FloorDiv")
         .infer(elementwise::openvino::divide_rule)
         .build(elementwise::openvino::divide)
@@ -191,12 +196,16 @@ pub(super) const OPENVINO: &[Row] = &[
             elementwise::to_onnx::divide,
         )
         .rounded(),
-    openvino("Einsum").infer(matmul::infer::einsum).converts(
+    openvino("Einsum").works(Work::Einsum).infer(matmul::infer::einsum).converts(
         "Einsum",
         "floats: rounding",
         reduction::to_onnx::einsum,
     ),
-    openvino("Elu").infer(elementwise::infer::same).converts("Elu", "rounding", elementwise::to_onnx::elu),
+    openvino("Elu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Elu",
+        "rounding",
+        elementwise::to_onnx::elu,
+    ),
     openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets),
     openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets),
     openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed).converts(
@@ -216,8 +225,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Equal", "", |cx| elementwise::to_onnx::binary(cx, "Equal"))
         .rounded(),
-    openvino("Erf").infer(elementwise::infer::same).converts("Erf", "rounding", |cx| cx.function("Erf")),
-    openvino("ErfInv").infer(elementwise::infer::same),
+    openvino("Erf").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Erf",
+        "rounding",
+        |cx| cx.function("Erf"),
+    ),
+    openvino("ErfInv").works(Work::EachOutput(1)).infer(elementwise::infer::same),
     openvino("Exp")
         .infer(elementwise::infer::same)
         .map(elementwise::unary::exp)
@@ -229,7 +242,7 @@ pub(super) const OPENVINO: &[Row] = &[
         layout::to_onnx::eye,
     ),
     openvino("FakeConvert").infer(elementwise::infer::same),
-    openvino("FakeQuantize").infer(elementwise::openvino::bitwise_and).converts(
+    openvino("FakeQuantize").works(Work::EachInput(2)).infer(elementwise::openvino::bitwise_and).converts(
         "Min, Max, Round, Mul, Add",
         "rounding",
         nn::windows_to_onnx::fake_quantize,
@@ -295,7 +308,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
-    openvino("GridSample").infer(nn::conv_pool::grid_sample).converts(
+    openvino("GridSample").works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
         "GridSample",
         "rounding; nearest: halfway",
         nn::sampling_to_onnx::grid_sample,
@@ -308,20 +321,22 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
         .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
-    openvino("GroupNormalization").infer(elementwise::infer::same).converts(
+    openvino("GroupNormalization").works(Work::EachInput(7)).infer(elementwise::infer::same).converts(
         "GroupNormalization",
         "rounding",
         nn::to_onnx::group_normalization,
     ),
-    openvino("HSigmoid").infer(elementwise::infer::same).converts(
+    openvino("HSigmoid").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "Add, Clip, Div",
         "rounding",
         elementwise::to_onnx::h_sigmoid,
     ),
-    openvino("HSwish")
-        .infer(elementwise::infer::same)
-        .converts("HardSwish", "rounding", |cx| cx.function("HardSwish")),
-    openvino("HardSigmoid").infer(elementwise::infer::same).converts(
+    openvino("HSwish").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "HardSwish",
+        "rounding",
+        |cx| cx.function("HardSwish"),
+    ),
+    openvino("HardSigmoid").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "HardSigmoid",
         "rounding",
         elementwise::to_onnx::hard_sigmoid,
@@ -338,12 +353,13 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Copy),
     openvino("If")
+        .works(Work::Graphs)
         .infer(control_flow::openvino::branch)
         .build(control_flow::openvino::PortedIf::build)
         .converts("If", "", control_flow::to_onnx::branch)
         .moves()
         .role(Role::If),
-    openvino("Interpolate").infer(nn::openvino::interpolate).converts(
+    openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
         "Resize",
         "rounding",
         nn::windows_to_onnx::interpolate,
@@ -355,16 +371,19 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("IsFinite")
+        .works(Work::EachOutput(1))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::openvino::is_finite)
         .converts("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite)
         .rounded(),
     openvino("IsInf")
+        .works(Work::EachOutput(1))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_onnx::is_inf)
         .rounded(),
     openvino("IsNaN")
+        .works(Work::EachOutput(1))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
@@ -428,13 +447,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Xor", "", |cx| elementwise::to_onnx::binary(cx, "Xor"))
         .rounded(),
     openvino("Loop")
+        .works(Work::Graphs)
         .infer(control_flow::openvino::repeat)
         .build(control_flow::openvino::Repeat::build)
         .converts("Loop, Slice, Gather, Transpose, Reshape", "parts of a loop that does not run", |cx| {
             control_flow::to_onnx::repeat(cx, true)
         })
         .moves(),
-    openvino("MVN").infer(elementwise::infer::same).converts(
+    openvino("MVN").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
         "ReduceMean, Sub, Mul, Add, Sqrt, Div",
         "rounding",
         nn::to_onnx::mean_variance,
@@ -461,7 +481,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Min)
         .build(elementwise::openvino::both)
         .converts("Min", "floats: NaN", elementwise::to_onnx::minimum),
-    openvino("Mish").infer(elementwise::infer::same).converts("Mish", "rounding", |cx| cx.function("Mish")),
+    openvino("Mish").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Mish",
+        "rounding",
+        |cx| cx.function("Mish"),
+    ),
     openvino("Mod")
         .meaning("Fmod")
         .infer(elementwise::infer::binary)
@@ -489,6 +513,7 @@ pub(super) const OPENVINO: &[Row] = &[
         nn::sampling_to_onnx::non_max_suppression,
     ),
     openvino("NonZero")
+        .works(Work::EachInput(1))
         .infer(reduction::infer::non_zero)
         .eval(reduction::openvino::run_non_zero)
         .converts(
@@ -497,7 +522,7 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::non_zero,
         )
         .rounded(),
-    openvino("NormalizeL2").infer(elementwise::infer::same).converts(
+    openvino("NormalizeL2").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
         "Mul, ReduceSum, Sqrt, Div",
         "rounding",
         nn::to_onnx::normalize_l2,
@@ -513,7 +538,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(indexing::openvino::run_one_hot)
         .converts("OneHot, Where", "", layout::to_onnx::one_hot)
         .moves(),
-    openvino("PReLU").infer(elementwise::infer::same).converts("PRelu", "", elementwise::to_onnx::p_relu),
+    openvino("PReLU").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "PRelu",
+        "",
+        elementwise::to_onnx::p_relu,
+    ),
     openvino("Pad")
         .infer(layout::openvino::pad)
         .eval(layout::openvino::run_pad)
@@ -544,7 +573,7 @@ pub(super) const OPENVINO: &[Row] = &[
     ),
     openvino("ROIAlignRotated").infer(nn::openvino::roi),
     openvino("ROIPooling").infer(nn::openvino::roi),
-    openvino("RandomUniform").infer(indexing::openvino::random_uniform).random(),
+    openvino("RandomUniform").works(Work::EachOutput(1)).infer(indexing::openvino::random_uniform).random(),
     openvino("Range")
         .works(Work::EachOutput(2))
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
@@ -561,7 +590,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .map(elementwise::unary::relu)
         .build(elementwise::unary::build)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
-    openvino("ReadValue").infer(nn::openvino::read_value).eval(nn::openvino::read_value_eval).stateful(),
+    openvino("ReadValue")
+        .works(Work::None)
+        .infer(nn::openvino::read_value)
+        .eval(nn::openvino::read_value_eval)
+        .stateful(),
     openvino("ReduceL1")
         .works(Work::EachInput(1))
         .infer(reduction::infer::reduce)
@@ -573,6 +606,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceL2", "rounding; computed axes named twice", reduction::to_onnx::reduce_l2),
     openvino("ReduceLogicalAnd")
+        .works(Work::EachInput(1))
         .meaning("ReduceMin")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
@@ -580,6 +614,7 @@ pub(super) const OPENVINO: &[Row] = &[
             reduction::to_onnx::of_truth(cx, "ReduceMin")
         }),
     openvino("ReduceLogicalOr")
+        .works(Work::EachInput(1))
         .meaning("ReduceMax")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
@@ -625,11 +660,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Reshape", "", layout::to_onnx::reshape)
         .moves()
         .role(Role::Reshape),
-    openvino("Reverse").infer(elementwise::infer::same).eval(indexing::openvino::run_reverse).converts(
-        "Slice",
-        "",
-        indexing::to_onnx::reverse,
-    ),
+    openvino("Reverse")
+        .works(Work::None)
+        .infer(elementwise::infer::same)
+        .eval(indexing::openvino::run_reverse)
+        .converts("Slice", "", indexing::to_onnx::reverse),
     openvino("ReverseSequence").infer(elementwise::infer::same).moves().converts(
         "ReverseSequence, Transpose",
         "",
@@ -641,6 +676,7 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::to_onnx::roll,
     ),
     openvino("Round")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
         .build(elementwise::openvino::round)
         .converts("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round)
@@ -650,20 +686,22 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         generate::to_onnx::stft,
     ),
-    openvino("ScaledDotProductAttention").infer(nn::openvino::attention).converts(
-        "MatMul, Softmax, MatMul",
-        "rounding",
-        nn::windows_to_onnx::attention,
-    ),
+    openvino("ScaledDotProductAttention")
+        .works(Work::Attention(Attention::Separate))
+        .infer(nn::openvino::attention)
+        .converts("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
     openvino("ScatterElementsUpdate")
+        .works(Work::None)
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_elements)
         .converts("ScatterElements", "indices that occur twice", indexing::to_onnx::scatter_elements_update),
     openvino("ScatterNDUpdate")
+        .works(Work::None)
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::openvino::run_scatter_nd)
         .converts("ScatterND", "indices that occur twice", indexing::to_onnx::scatter_nd_update),
     openvino("ScatterUpdate")
+        .works(Work::None)
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_update)
         .converts("ScatterElements, Expand", "indices that occur twice", indexing::to_onnx::scatter_update),
@@ -677,7 +715,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(elementwise::select::select)
         .converts("Where", "", elementwise::to_onnx::select)
         .moves(),
-    openvino("Selu").infer(elementwise::infer::same).converts("Selu", "rounding", elementwise::to_onnx::selu),
+    openvino("Selu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Selu",
+        "rounding",
+        elementwise::to_onnx::selu,
+    ),
     openvino("ShapeOf")
         .signatures_are(&[shape::eval::SHAPE_OF_1, shape::eval::SHAPE_OF_3])
         .infer(shape::infer::shape_rule)
@@ -718,18 +760,22 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Slice", "", indexing::to_onnx::slice)
         .moves()
         .role(Role::Slice),
-    openvino("SliceScatter").infer(elementwise::infer::same),
+    openvino("SliceScatter").works(Work::None).infer(elementwise::infer::same),
     openvino("SoftMax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
         "Softmax",
         "rounding",
         |cx| nn::to_onnx::softmax(cx, "Softmax"),
     ),
-    openvino("SoftPlus")
-        .infer(elementwise::infer::same)
-        .converts("Softplus", "rounding", |cx| cx.function("Softplus")),
-    openvino("SoftSign")
-        .infer(elementwise::infer::same)
-        .converts("Softsign", "rounding", |cx| cx.function("Softsign")),
+    openvino("SoftPlus").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Softplus",
+        "rounding",
+        |cx| cx.function("Softplus"),
+    ),
+    openvino("SoftSign").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+        "Softsign",
+        "rounding",
+        |cx| cx.function("Softsign"),
+    ),
     openvino("SpaceToBatch").infer(indexing::openvino::batches).moves().converts(
         "Reshape, Transpose, Pad",
         "",
@@ -779,7 +825,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Sub", "", |cx| elementwise::to_onnx::binary(cx, "Sub"))
         .rounded(),
-    openvino("Swish").infer(elementwise::infer::same).converts(
+    openvino("Swish").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "Sigmoid, Mul",
         "rounding",
         elementwise::to_onnx::swish,
@@ -795,6 +841,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
     openvino("TensorIterator")
+        .works(Work::Graphs)
         .infer(control_flow::openvino::repeat)
         .build(control_flow::openvino::Repeat::build)
         .converts("Loop, Slice, Gather, Transpose, Reshape", "parts of a loop that does not run", |cx| {
@@ -807,22 +854,22 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Tile, Concat, Unsqueeze", "", layout::to_onnx::tile)
         .moves()
         .role(Role::Tile),
-    openvino("TopK").infer(reduction::openvino::top_k).eval(reduction::openvino::run_top_k).converts(
-        "TopK, Cast",
-        "floats: NaN; equal elements unless `stable`",
-        reduction::to_onnx::top_k,
-    ),
+    openvino("TopK")
+        .works(Work::EachInput(1))
+        .infer(reduction::openvino::top_k)
+        .eval(reduction::openvino::run_top_k)
+        .converts("TopK, Cast", "floats: NaN; equal elements unless `stable`", reduction::to_onnx::top_k),
     openvino("Transpose")
         .infer(layout::openvino::transpose)
         .eval(layout::openvino::run_transpose)
         .converts("Transpose", "", layout::to_onnx::transpose)
         .moves()
         .role(Role::Transpose),
-    openvino("Unique").infer(reduction::openvino::unique).eval(reduction::openvino::run_unique).converts(
-        "Unique",
-        "floats: NaN",
-        reduction::to_onnx::unique,
-    ),
+    openvino("Unique")
+        .works(Work::EachInput(1))
+        .infer(reduction::openvino::unique)
+        .eval(reduction::openvino::run_unique)
+        .converts("Unique", "floats: NaN", reduction::to_onnx::unique),
     openvino("Unsqueeze")
         .infer(layout::infer::unsqueeze)
         .eval(layout::eval::unsqueeze)

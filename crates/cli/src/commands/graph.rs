@@ -1,0 +1,21 @@
+//! `gradus graph`: the graph of a model as a diagram.
+
+use gradus::infer::InferOptions;
+use gradus_report::{DiagramFormat, diagram};
+
+use super::given;
+use crate::args::{self, Diagram};
+use crate::diagnostics::Failure;
+use crate::output;
+
+pub(crate) fn graph(args: &args::GraphArgs) -> Result<(), Failure> {
+    let mut options = InferOptions::default();
+    options.dims = given::dims(&args.dims)?;
+    let format = match args.format {
+        Diagram::Dot => DiagramFormat::Dot,
+        Diagram::Mermaid => DiagramFormat::Mermaid,
+    };
+    let model = args.limits.open(&args.model)?;
+    let drawn = diagram(&model, &options, format, args.depth);
+    output::print(drawn.map_err(|error| error.in_file(args.model.display()))?.as_bytes())
+}

@@ -1,0 +1,142 @@
+//! Costs of nodes, and of the graphs that they run.
+//!
+//! | a node that runs | costs |
+//! |---|---|
+//! | a graph a number of times | that many times what the nodes of the graph do |
+//! | one of its graphs | for each column, the most that one of them does |
+//! | a function of the model | what the nodes of the body do |
+//!
+//! Where sizes within a graph change from one iteration to the next, nothing is counted.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use gradus_core::convert::product;
+use gradus_core::graph::{Graph, Node, ValueId};
+
+use super::NodeCost;
+use super::work::{Operations, Shapes, Work};
+use crate::attributes::{Attributes, Parameters};
+use crate::dim::{Dim, Symbols};
+use crate::fact::Fact;
+use crate::infer::{Inference, SubgraphFacts, bytes_of, function_of_node, graphs_of_node, row_of_node};
+use crate::model::Model;
+use crate::normalize::Form;
+use crate::operators::Row;
+
+/// MACs, operations, bytes read and bytes written.
+type Columns = [Option<Dim>; 4];
+
+/// The costs of the nodes of a model.
+pub(super) struct NodeCosts<'a> {
+    model: &'a Model,
+    inference: &'a mut Inference,
+    bodies: SubgraphFacts,
+    /// The constants that nodes have read. Calls share those of their function.
+    read: HashSet<(*const Graph, ValueId)>,
+}
+
+/// A graph while its nodes are counted.
+struct Counted<'a> {
+    graph: &'a Graph,
+    facts: &'a [Fact],
+    place: Vec<(usize, usize)>,
+    parameters: Parameters<'a>,
+}
+
+impl<'a> NodeCosts<'a> {
+    pub(super) fn new(model: &'a Model, inference: &'a mut Inference) -> NodeCosts<'a> {
+        let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
+        NodeCosts { model, inference, bodies, read: HashSet::new() }
+    }
+
+    /// The nodes of the main graph, in the order of a run.
+    pub(super) fn of_model(mut self) -> Vec<NodeCost> {
+        let facts = self.inference.facts().to_vec();
+        let (graph, parameters) = (self.model.graph(), Rc::default());
+        self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters })
+    }
+
+    fn of_graph(&mut self, of: &Counted<'_>) -> Vec<NodeCost> {
+        of.graph.order().iter().map(|&index| self.of_node(of, index)).collect()
+    }
+
+    fn of_node(&mut self, of: &Counted<'_>, index: usize) -> NodeCost {
+        let node = &of.graph.nodes()[index];
+        let row = row_of_node(self.model, node);
+        let mut inputs: Vec<_> = node.needs().collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        let constants = inputs.iter().filter_map(|id| Some((*id, of.graph.constant(*id)?)));
+        let mut parameters = constants
+            .filter(|(id, _)| self.read.insert((of.graph, *id)))
+            .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
+        let [macs, operations, bytes_read, bytes_written] = match row.and_then(Row::work) {
+            _ if function_of_node(self.model, node).is_some() => {
+                self.within(of, node, index, &mut parameters)
+            }
+            Some(Work::Graphs) => self.within(of, node, index, &mut parameters),
+            work => {
+                let standard = self.model.source().standard;
+                let symbols = self.inference.symbols_mut();
+                let (facts, given) = (of.facts, &of.parameters);
+                let mut shapes = Shapes { standard, node, facts, parameters: given, symbols };
+                let counted = work.and_then(|work| shapes.operations(work));
+                let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
+                [
+                    counted.map(|Operations { macs, .. }| macs),
+                    counted.map(|Operations { elementary, .. }| elementary),
+                    total_bytes(symbols, facts, read),
+                    total_bytes(symbols, facts, node.outputs.iter().copied().flatten()),
+                ]
+            }
+        };
+        NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written }
+    }
+
+    /// The costs of the graphs that a node runs; their constants are added to its parameters.
+    fn within(&mut self, of: &Counted<'_>, node: &Node, index: usize, parameters: &mut u128) -> Columns {
+        let standard = self.model.source().standard;
+        let function = function_of_node(self.model, node);
+        let attributes = Attributes::new(&node.attributes, Form::of_node(standard, node));
+        let attributes = attributes.with_parameters(of.parameters.clone());
+        let handed = function.map_or_else(|| of.parameters.clone(), |called| attributes.handed_to(called));
+        let mut most = [Some(Dim::ZERO); 4];
+        for (number, graph) in graphs_of_node(self.model, node).enumerate() {
+            let place: Vec<_> = of.place.iter().copied().chain([(index, number)]).collect();
+            let facts = self.bodies.get(&place).map(<[Fact]>::to_vec);
+            let Some(facts) = facts else { return [None; 4] };
+            let runs = self.inference.runs(&place);
+            let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
+            let nodes = self.of_graph(&inner);
+            *parameters = nodes.iter().fold(*parameters, |sum, node| sum.saturating_add(node.parameters));
+            let symbols = self.inference.symbols_mut();
+            let mut column = |cost: fn(&NodeCost) -> Option<Dim>| {
+                let sum = nodes.iter().try_fold(Dim::ZERO, |sum, node| symbols.add(sum, cost(node)?));
+                let Some(runs) = runs.filter(|runs| runs.count != Dim::ONE) else { return sum };
+                if runs.count == Dim::ZERO {
+                    return Some(Dim::ZERO);
+                }
+                let each = sum.filter(|&sum| !symbols.is_newer(sum, runs.mark))?;
+                symbols.multiply(each, runs.count)
+            };
+            let sums = [
+                column(|node| node.macs),
+                column(|node| node.operations),
+                column(|node| node.bytes_read),
+                column(|node| node.bytes_written),
+            ];
+            for (most, sum) in most.iter_mut().zip(sums) {
+                *most = most.zip(sum).and_then(|(most, sum)| symbols.max(most, sum));
+            }
+        }
+        most
+    }
+}
+
+fn total_bytes(symbols: &mut Symbols, facts: &[Fact], ids: impl IntoIterator<Item = ValueId>) -> Option<Dim> {
+    ids.into_iter().try_fold(Dim::ZERO, |sum, id| {
+        let bytes = bytes_of(symbols, &facts[id.index()])?;
+        symbols.add(sum, bytes)
+    })
+}
