@@ -8,6 +8,7 @@
 mod affine;
 mod certain;
 mod double_double;
+mod functions;
 mod int_affine;
 mod options;
 mod power;
@@ -19,6 +20,7 @@ mod writer;
 use gradus_core::convert::{self, Rules, low_u8, u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 
+pub use functions::{Call, Float, Function, power};
 pub use options::{Level, Options, Stores};
 pub use writer::{Each, Fill, Form, Write, Writer};
 
