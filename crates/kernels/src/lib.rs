@@ -9,6 +9,7 @@ mod affine;
 mod certain;
 mod codes;
 mod double_double;
+mod functions;
 mod halves;
 mod int_affine;
 mod options;
@@ -23,6 +24,7 @@ use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 
 pub use codes::{fill_codes, fill_codes_within};
+pub use functions::{Call, Float, Function, power};
 pub use options::{Level, Options, Stores};
 pub use writer::{Each, Fill, Form, Write, Writer};
 

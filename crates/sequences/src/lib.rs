@@ -23,6 +23,7 @@ mod exact;
 mod exp2;
 mod fraction;
 mod geomspace;
+mod interval;
 mod line;
 mod linspace;
 mod logspace;
@@ -40,6 +41,7 @@ use gradus_core::{DType, Number};
 
 pub use exact::{ExactNumber, Fraction};
 pub use geomspace::GeomspacePlan;
+pub use interval::{Interval, nearest};
 pub use line::{Line, Wide};
 pub use linspace::LinspacePlan;
 pub use logspace::LogspacePlan;

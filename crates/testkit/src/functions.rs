@@ -72,3 +72,92 @@ pub fn real_power(base: &Real, exponent: &Real) -> Option<Real> {
         if odd() { -magnitude } else { magnitude }
     })
 }
+
+/// The value of an activation at `x`, by its formula with 1,536 bits: enough for what cancels in
+/// arguments from 2^-150 to 30; nothing where it is not finite.
+///
+/// # Panics
+/// If `name` is not one of the activations.
+pub fn activation(name: &str, x: &Real, parameters: [&Real; 2]) -> Option<Real> {
+    let zero = BigFloat::from_u8(0, 64);
+    let [x, a, b] =
+        [x, parameters[0], parameters[1]].map(|x| if x.is_zero() { zero.clone() } else { float(x) });
+    let value = with(|_, rounding, consts| {
+        let bits = 1536;
+        let number = |x: i32| BigFloat::from_i32(x, bits);
+        let one = number(1);
+        let add = |x: &BigFloat, y: &BigFloat| x.add(y, bits, rounding);
+        let sub = |x: &BigFloat, y: &BigFloat| x.sub(y, bits, rounding);
+        let mul = |x: &BigFloat, y: &BigFloat| x.mul(y, bits, rounding);
+        let div = |x: &BigFloat, y: &BigFloat| x.div(y, bits, rounding);
+        let clamp = |x: BigFloat, most: i32| {
+            if x.is_negative() {
+                number(0)
+            } else if sub(&number(most), &x).is_negative() {
+                number(most)
+            } else {
+                x
+            }
+        };
+        let pi = consts.pi(bits, rounding);
+        let mut exp = |x: &BigFloat| if x.is_zero() { one.clone() } else { x.exp(bits, rounding, consts) };
+        let mut less_one = |x: &BigFloat| sub(&exp(x), &one);
+        // x - x^3/3 + x^5/10 - ..., times 2/sqrt(pi).
+        let erf = |x: &BigFloat| {
+            let square = mul(x, x);
+            let (mut sum, mut power) = (x.clone(), x.clone());
+            for n in 1.. {
+                power = div(&mul(&power, &square), &number(-n));
+                let term = div(&power, &number(2 * n + 1));
+                sum = add(&sum, &term);
+                if term.exponent().is_none_or(|exponent| exponent < -1500) {
+                    break;
+                }
+            }
+            div(&mul(&sum, &number(2)), &pi.sqrt(bits, rounding))
+        };
+        let mut sigmoid = |x: &BigFloat| div(&one, &add(&one, &add(&less_one(&x.neg()), &one)));
+        match name {
+            "Affine" => add(&mul(&a, &x), &b),
+            "Celu" if x.is_negative() => mul(&a, &less_one(&div(&x, &a))),
+            "Elu" if x.is_negative() => mul(&a, &less_one(&x)),
+            "Erf" => erf(&x),
+            "Gelu" => {
+                let half = erf(&div(&x, &number(2).sqrt(bits, rounding)));
+                div(&mul(&x, &add(&one, &half)), &number(2))
+            }
+            "GeluTanh" => {
+                let cube = mul(&mul(&x, &x), &x);
+                let inner = add(&x, &div(&mul(&cube, &number(44715)), &number(1_000_000)));
+                mul(&x, &sigmoid(&mul(&inner, &div(&number(8), &pi).sqrt(bits, rounding))))
+            }
+            "HardSigmoid" => clamp(add(&mul(&a, &x), &b), 1),
+            "HardSwish" => div(&mul(&x, &clamp(add(&x, &number(3)), 6)), &number(6)),
+            "LeakyRelu" if x.is_negative() => mul(&a, &x),
+            "Relu" if x.is_negative() => number(0),
+            "Celu" | "Elu" | "LeakyRelu" | "Relu" => x.clone(),
+            "Mish" => {
+                let grown = add(&less_one(&x), &number(2));
+                let square = mul(&grown, &grown);
+                mul(&x, &div(&sub(&square, &one), &add(&square, &one)))
+            }
+            "ScaledTanh" => {
+                let power = less_one(&mul(&number(2), &mul(&b, &x)));
+                mul(&a, &div(&power, &add(&power, &number(2))))
+            }
+            "Selu" if x.is_negative() => mul(&b, &mul(&a, &less_one(&x))),
+            "Selu" => mul(&b, &x),
+            "Shrink" if add(&x, &a).is_negative() => add(&x, &b),
+            "Shrink" if sub(&a, &x).is_negative() => sub(&x, &b),
+            "Softsign" => div(&x, &add(&one, &x.abs())),
+            "Swish" => mul(&x, &sigmoid(&mul(&a, &x))),
+            "ThresholdedRelu" if sub(&a, &x).is_negative() => x.clone(),
+            "Shrink" | "ThresholdedRelu" => number(0),
+            _ => panic!("{name} is not an activation"),
+        }
+    });
+    if value.is_zero() {
+        return Some(Real::ZERO);
+    }
+    (!value.is_nan() && !value.is_inf()).then(|| real(&value))
+}

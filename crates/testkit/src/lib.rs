@@ -18,7 +18,7 @@ mod wide;
 pub use arithmetic::Arithmetic;
 pub use dashu_ratio::RBig as Real;
 pub use format::{FloatFormat, nearest_f32, nearest_f64};
-pub use functions::{function, real_power};
+pub use functions::{activation, function, real_power};
 pub use power::{POWER_BITS, exponential, is_power, logarithm, power};
 pub use range::{RangeRule, count, element};
 pub use wide::{Binary, Nearest, WIDE_BITS, WideFloat};

@@ -2,6 +2,7 @@
 
 use gradus_core::Number;
 use gradus_core::graph::Standard;
+use gradus_kernels::Function;
 
 use super::operation::Operation;
 use crate::conversion::ConvertRule;
@@ -29,6 +30,8 @@ pub struct Row {
     pub(crate) operation: Option<Operation>,
     /// The function of one element.
     pub(crate) function: Option<fn(Number) -> Number>,
+    /// The function of one real.
+    pub(crate) real: Option<Function>,
     pub(crate) infer: Option<Rule>,
     pub(crate) eval: Option<Eval>,
     /// Builds the operator from the function body by which the standard defines it.
@@ -122,6 +125,7 @@ impl Row {
             meaning: None,
             operation: None,
             function: None,
+            real: None,
             infer: None,
             eval: None,
             body: None,
@@ -194,7 +198,10 @@ impl Row {
     /// How the number of operations follows from shapes: none where elements are only moved, one
     /// for each element of the output of a function of elements.
     pub(crate) fn work(&self) -> Option<Work> {
-        let elementwise = self.operation.is_some() || self.function.is_some() || self.role == Role::Cast;
+        let elementwise = self.operation.is_some()
+            || self.function.is_some()
+            || self.real.is_some()
+            || self.role == Role::Cast;
         let moves = self.bits == Bits::Moved || self.shape_only;
         let told = if moves { Some(Work::None) } else { elementwise.then_some(Work::EachOutput(1)) };
         self.work.or(told)
@@ -252,6 +259,10 @@ impl Row {
 
     pub(super) const fn map(self, function: fn(Number) -> Number) -> Row {
         Row { function: Some(function), ..self }
+    }
+
+    pub(super) const fn real(self, function: Function) -> Row {
+        Row { real: Some(function), ..self }
     }
 
     pub(super) const fn infer(self, rule: Rule) -> Row {

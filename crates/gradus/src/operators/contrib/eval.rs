@@ -6,8 +6,8 @@ use gradus_core::graph::Content;
 use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
-use crate::op::EvalContext;
-use crate::operators::elementwise::activations::{Activation, gelu};
+use crate::op::{EvalContext, Op};
+use crate::operators::elementwise::activations::Activation;
 use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::matmul::eval::{Product, Sizes, gemm_numbers, products};
@@ -47,11 +47,14 @@ fn add(cx: &EvalContext<'_>, numbers: &mut [f64], input: usize) -> Result<()> {
 
 /// `Gelu`, `FastGelu`, `BiasGelu`.
 pub(crate) fn biased_gelu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let approximate = cx.operator == "FastGelu";
+    let gelu = Activation::gelu(cx.operator == "FastGelu");
+    if !cx.has(1) {
+        return gelu.eval(cx);
+    }
     let mut numbers = cx.floats(0)?;
     add(cx, &mut numbers, 1)?;
     for x in &mut numbers {
-        *x = gelu(*x, approximate);
+        *x = gelu.at(*x);
     }
     Ok(vec![cx.rounded(0, &numbers)?])
 }

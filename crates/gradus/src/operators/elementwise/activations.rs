@@ -1,70 +1,63 @@
 //! Activations: functions of one element with up to two parameters, as attributes or as fields of
 //! recurrent networks give them.
 
-use gradus_core::{Result, Value};
+use gradus_core::convert::Rules;
+use gradus_core::tensor::byte_len;
+use gradus_core::{Limits, Number, Result, Tensor, Value, dispatch};
+use gradus_kernels::{Call, Float, Function, Options};
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
-use crate::op::EvalContext;
+use crate::op::{EvalContext, Op};
 use crate::operators::errors;
 use crate::operators::indices;
 
 /// A parameter: its name and its default.
 type ActivationParameter = (&'static str, f32);
 
-/// A function: its name, its parameters, and what it computes of an element and them.
-type Function = (&'static str, [ActivationParameter; 2], fn(f64, f64, f64) -> f64);
+/// A function: the name of its operator, its parameters, and what it computes of them.
+type Row = (&'static str, [ActivationParameter; 2], Function);
 
 /// The functions by the name of the operator. A parameter without a name is not used.
 #[rustfmt::skip]
-const FUNCTIONS: &[Function] = &[
-    ("Affine", [("alpha", 1.0), ("beta", 0.0)], |x, a, b| a * x + b),
-    ("Celu", [("alpha", 1.0), NONE], |x, a, _| if x < 0.0 { a * (x / a).exp_m1() } else { x }),
-    ("Elu", [("alpha", 1.0), NONE], |x, a, _| if x < 0.0 { a * x.exp_m1() } else { x }),
-    ("HardSigmoid", [("alpha", 0.2), ("beta", 0.5)], |x, a, b| (a * x + b).clamp(0.0, 1.0)),
-    ("HardSwish", [NONE, NONE], |x, _, _| x * (x / 6.0 + 0.5).clamp(0.0, 1.0)),
-    ("LeakyRelu", [("alpha", 0.01), NONE], |x, a, _| if x < 0.0 { a * x } else { x }),
-    ("Mish", [NONE, NONE], |x, _, _| x * softplus(x).tanh()),
-    ("QuickGelu", [("alpha", 1.702), NONE], |x, a, _| x * sigmoid(a * x)),
-    ("Relu", [NONE, NONE], |x, _, _| if x < 0.0 { 0.0 } else { x }),
-    ("ScaledTanh", [("alpha", 1.0), ("beta", 1.0)], |x, a, b| a * (b * x).tanh()),
-    ("Selu", [("alpha", 1.673_263_2), ("gamma", 1.050_701)], |x, a, g| g * if x <= 0.0 { a * x.exp_m1() } else { x }),
-    ("Shrink", [("lambd", 0.5), ("bias", 0.0)], |x, l, b| if x < -l { x + b } else if x > l { x - b } else { 0.0 }),
-    ("Sigmoid", [NONE, NONE], |x, _, _| sigmoid(x)),
-    ("Softplus", [NONE, NONE], |x, _, _| softplus(x)),
-    ("Softsign", [NONE, NONE], |x, _, _| x / (1.0 + x.abs())),
-    ("Swish", [("alpha", 1.0), NONE], |x, a, _| x * sigmoid(a * x)),
-    ("Tanh", [NONE, NONE], |x, _, _| x.tanh()),
-    ("ThresholdedRelu", [("alpha", 1.0), NONE], |x, a, _| if x > a { x } else { 0.0 }),
+const FUNCTIONS: &[Row] = &[
+    ("Affine", [("alpha", 1.0), ("beta", 0.0)], Function::Affine),
+    ("Celu", [("alpha", 1.0), NONE], Function::Celu),
+    ("Elu", [("alpha", 1.0), NONE], Function::Elu),
+    ("HardSigmoid", [("alpha", 0.2), ("beta", 0.5)], Function::HardSigmoid),
+    ("HardSwish", [NONE, NONE], Function::HardSwish),
+    ("LeakyRelu", [("alpha", 0.01), NONE], Function::LeakyRelu),
+    ("Mish", [NONE, NONE], Function::Mish),
+    ("QuickGelu", [("alpha", 1.702), NONE], Function::Swish),
+    ("Relu", [NONE, NONE], Function::Relu),
+    ("ScaledTanh", [("alpha", 1.0), ("beta", 1.0)], Function::ScaledTanh),
+    ("Selu", [("alpha", 1.673_263_2), ("gamma", 1.050_701)], Function::Selu),
+    ("Shrink", [("lambd", 0.5), ("bias", 0.0)], Function::Shrink),
+    ("Sigmoid", [NONE, NONE], Function::Sigmoid),
+    ("Softplus", [NONE, NONE], Function::Softplus),
+    ("Softsign", [NONE, NONE], Function::Softsign),
+    ("Swish", [("alpha", 1.0), NONE], Function::Swish),
+    ("Tanh", [NONE, NONE], Function::Tanh),
+    ("ThresholdedRelu", [("alpha", 1.0), NONE], Function::ThresholdedRelu),
 ];
 
 const NONE: ActivationParameter = ("", 0.0);
 
-fn sigmoid(x: f64) -> f64 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-fn softplus(x: f64) -> f64 {
-    x.max(0.0) + (-x.abs()).exp().ln_1p()
-}
-
-/// `x * Φ(x)`, exactly or by the approximation with the hyperbolic tangent.
-pub(crate) fn gelu(x: f64, approximate: bool) -> f64 {
-    if approximate {
-        let root = (2.0 / std::f64::consts::PI).sqrt();
-        return 0.5 * x * (1.0 + (root * (x + 0.044715 * x * x * x)).tanh());
-    }
-    0.5 * x * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
-}
-
 /// A function with its parameters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Activation {
-    function: fn(f64, f64, f64) -> f64,
-    parameters: [f64; 2],
-}
+pub(crate) struct Activation(Call);
 
 impl Activation {
+    /// A function without parameters.
+    pub(crate) const fn of(function: Function) -> Activation {
+        Activation(Call { function, parameters: [0.0; 2] })
+    }
+
+    /// The function of Gelu, exactly or by the approximation with the hyperbolic tangent.
+    pub(crate) const fn gelu(approximate: bool) -> Activation {
+        Activation::of(if approximate { Function::GeluTanh } else { Function::Gelu })
+    }
+
     /// The function of that name, with the parameters that are given.
     ///
     /// # Errors
@@ -76,27 +69,41 @@ impl Activation {
             errors::value("activation", format_args!("\"{name}\""), names.join(", "))
         })?;
         let read = |(name, default): ActivationParameter| Ok(f64::from(given(name)?.unwrap_or(default)));
-        Ok(Activation { function: *function, parameters: [read(parameters[0])?, read(parameters[1])?] })
+        let parameters = [read(parameters[0])?, read(parameters[1])?];
+        Ok(Activation(Call { function: *function, parameters }))
     }
 
-    /// The value at x.
+    /// The value at x, in float64.
     pub(crate) fn at(&self, x: f64) -> f64 {
-        (self.function)(x, self.parameters[0], self.parameters[1])
+        self.0.at(x)
     }
 }
 
-/// Applies a function to each element of the first input.
-pub(crate) fn mapped(cx: &mut EvalContext<'_>, function: impl Fn(f64) -> f64) -> Result<Vec<Value>> {
-    let mut numbers = cx.floats(0)?;
-    for x in &mut numbers {
-        *x = function(*x);
+fn mapped<T: Float>(call: &Call, tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
+    let x = tensor.elements::<T>()?;
+    let mut out = vec![T::default(); x.len()];
+    call.map(&x, &mut out, Options::default(), limits)?;
+    Tensor::from_vec(tensor.shape().clone(), out)
+}
+
+impl Op for Activation {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let input = cx.tensor(0)?;
+        cx.reserve(byte_len(input.dtype(), input.shape()))?;
+        let limits = cx.limits();
+        let output = dispatch!(input.dtype(), [F16, BF16, F32, F64] => mapped(&self.0, input, &limits),
+        dtype => {
+            // The text does not say how integers are rounded: as casts round them.
+            let numbers = cx.floats(0)?.into_iter().map(|x| Number::Float(self.at(x)));
+            Tensor::from_numbers(dtype, input.shape().clone(), numbers, Rules::IEEE)
+        });
+        Ok(vec![output?.into()])
     }
-    Ok(vec![cx.rounded(0, &numbers)?])
 }
 
 pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let activation = Activation::named(cx.operator, |name| attributes.float(name))?;
-    mapped(cx, |x| activation.at(x))
+    activation.eval(cx)
 }
 
 pub(crate) fn eval_gelu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -106,7 +113,7 @@ pub(crate) fn eval_gelu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         "none" => false,
         other => return Err(errors::text("approximate", other, "\"none\" or \"tanh\"")),
     };
-    mapped(cx, |x| gelu(x, approximate))
+    Activation::gelu(approximate).eval(cx)
 }
 
 pub(crate) fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

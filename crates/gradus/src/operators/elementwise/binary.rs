@@ -7,7 +7,8 @@
 //! | ONNX | `Min`, `Max`, `Sum` of any number of operands | before 8 | none |
 //! | ONNX | the same | since 8 | NumPy's |
 //!
-//! Floats are computed exactly and rounded once, but for powers, which are rounded from float64.
+//! Floats are computed exactly and rounded once, but for powers of float64, which are below one unit
+//! in the last place away.
 //! Integers wrap; division truncates toward zero, and by zero is an error (the text is silent);
 //! what `Mod` leaves has the sign of the divisor, with `fmod` that of the dividend. The attribute
 //! `consumed_inputs` of the first version says nothing about values.
@@ -113,7 +114,7 @@ impl Operation {
                     let rest = a % b;
                     if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
                 }
-                Operation::Pow => a.powf(b),
+                Operation::Pow => return Ok(gradus_kernels::power(a, b)),
                 // NaN of either operand stays.
                 Operation::Min | Operation::Max if a.is_nan() || b.is_nan() => f64::NAN,
                 Operation::Min => a.min(b),
@@ -121,7 +122,7 @@ impl Operation {
                 _ => return Err(errors::dtype(T::DTYPE, "an integer type")),
             }),
             (a, b) if self == Operation::Pow => {
-                Number::Float(convert::nearest_f64(a).powf(convert::nearest_f64(b)))
+                return Ok(gradus_kernels::power(convert::nearest_f64(a), convert::nearest_f64(b)));
             }
             _ => return Err(errors::dtype(T::DTYPE, "a real numeric type")),
         };

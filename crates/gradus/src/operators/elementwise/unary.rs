@@ -5,8 +5,8 @@
 //! | ONNX | `Ceil`, `Floor`, `Round` | the nearest integer above, below; of two that are equally near, the even one |
 //! | ONNX | `Relu`, `Abs`, `Neg`, `Sign`, `Clip` | exact; integers wrap |
 //! | ONNX | `Not`, `BitwiseNot`, `IsNaN`, `IsInf` | truth values, bits |
-//! | ONNX | `Sqrt`, `Reciprocal` | rounded once |
-//! | ONNX | `Exp`, `Log`, `Sin`, `Cos`, `Tan`, `Asin`, `Acos`, `Atan`, `Sinh`, `Cosh`, `Tanh`, `Asinh`, `Acosh`, `Atanh`, `Sigmoid`, `Softplus`, `Erf` | computed in float64, then rounded |
+//! | ONNX | `Reciprocal` | rounded once |
+//! | ONNX | `Exp`, `Log`, `Sqrt`, `Sin`, `Tanh`, `Sigmoid`, `Erf` and their like | [`gradus_kernels::Function`]: rounded once, in float64 below one unit in the last place |
 //!
 //! Ceil keeps integers, zeros of either sign, infinities and NaN as they are. Relu keeps NaN; -0.0
 //! becomes 0.0. The attribute `consumed_inputs` of the first versions says nothing about values.
@@ -19,6 +19,7 @@ use gradus_core::{DType, Limits, Number, Result, Tensor, Value, dispatch};
 
 use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::elementwise::activations;
 use crate::operators::errors;
 
 /// An operator that maps each element on its own.
@@ -29,6 +30,9 @@ struct Unary {
 
 /// Builds an operator that maps each element by the function of its row.
 pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    if let Some(function) = cx.row.real {
+        return Ok(Box::new(activations::Activation::of(function)));
+    }
     let map = cx.row.function.expect("a row that is built so names a function");
     Ok(build_as(map))
 }
@@ -161,70 +165,6 @@ pub(crate) fn logical_not(x: Number) -> Number {
     Number::Int(i128::from(x.is_zero()))
 }
 
-pub(crate) fn sqrt(x: Number) -> Number {
-    float(x, f64::sqrt)
-}
-
-pub(crate) fn exp(x: Number) -> Number {
-    float(x, f64::exp)
-}
-
-pub(crate) fn log(x: Number) -> Number {
-    float(x, f64::ln)
-}
-
-pub(crate) fn sin(x: Number) -> Number {
-    float(x, f64::sin)
-}
-
-pub(crate) fn cos(x: Number) -> Number {
-    float(x, f64::cos)
-}
-
-pub(crate) fn tan(x: Number) -> Number {
-    float(x, f64::tan)
-}
-
-pub(crate) fn asin(x: Number) -> Number {
-    float(x, f64::asin)
-}
-
-pub(crate) fn acos(x: Number) -> Number {
-    float(x, f64::acos)
-}
-
-pub(crate) fn atan(x: Number) -> Number {
-    float(x, f64::atan)
-}
-
-pub(crate) fn sinh(x: Number) -> Number {
-    float(x, f64::sinh)
-}
-
-pub(crate) fn cosh(x: Number) -> Number {
-    float(x, f64::cosh)
-}
-
-pub(crate) fn tanh(x: Number) -> Number {
-    float(x, f64::tanh)
-}
-
-pub(crate) fn asinh(x: Number) -> Number {
-    float(x, f64::asinh)
-}
-
-pub(crate) fn acosh(x: Number) -> Number {
-    float(x, f64::acosh)
-}
-
-pub(crate) fn atanh(x: Number) -> Number {
-    float(x, f64::atanh)
-}
-
-pub(crate) fn sigmoid(x: Number) -> Number {
-    float(x, |x| 1.0 / (1.0 + (-x).exp()))
-}
-
 pub(crate) fn round(x: Number) -> Number {
     float(x, f64::round_ties_even)
 }
@@ -235,14 +175,6 @@ pub(crate) fn bitwise_not(x: Number) -> Number {
 
 pub(crate) fn reciprocal(x: Number) -> Number {
     float(x, f64::recip)
-}
-
-pub(crate) fn softplus(x: Number) -> Number {
-    float(x, |x| x.max(0.0) + (-x.abs()).exp().ln_1p())
-}
-
-pub(crate) fn erf(x: Number) -> Number {
-    float(x, libm::erf)
 }
 
 pub(crate) fn is_na_n(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

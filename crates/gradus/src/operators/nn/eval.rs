@@ -80,7 +80,7 @@ pub(crate) fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     along(attributes, cx, |group| {
         let most = largest(group);
         for x in group.iter_mut() {
-            *x = (*x - most).exp();
+            *x = libm::exp(*x - most);
         }
         let sum: f64 = group.iter().sum();
         for x in group {
@@ -92,9 +92,9 @@ pub(crate) fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 pub(crate) fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     along(attributes, cx, |group| {
         let most = largest(group);
-        let sum: f64 = group.iter().map(|x| (x - most).exp()).sum();
+        let sum: f64 = group.iter().map(|x| libm::exp(x - most)).sum();
         for x in group {
-            *x = (*x - most) - sum.ln();
+            *x = (*x - most) - libm::log(sum);
         }
     })
 }

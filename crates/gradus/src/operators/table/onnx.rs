@@ -1,5 +1,7 @@
 //! The operators of ONNX's own domain.
 
+use gradus_kernels::Function;
+
 use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, onnx};
@@ -18,12 +20,12 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Acos")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::acos)
+        .real(Function::Acos)
         .build(elementwise::unary::build)
         .converts("Acos", "rounding", |cx| cx.function("Acos")),
     onnx("Acosh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::acosh)
+        .real(Function::Acosh)
         .build(elementwise::unary::build)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
     onnx("Add")
@@ -50,22 +52,22 @@ pub(super) const ONNX: &[Row] = &[
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "min")),
     onnx("Asin")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::asin)
+        .real(Function::Asin)
         .build(elementwise::unary::build)
         .converts("Asin", "rounding", |cx| cx.function("Asin")),
     onnx("Asinh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::asinh)
+        .real(Function::Asinh)
         .build(elementwise::unary::build)
         .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
     onnx("Atan")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::atan)
+        .real(Function::Atan)
         .build(elementwise::unary::build)
         .converts("Atan", "rounding", |cx| cx.function("Atan")),
     onnx("Atanh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::atanh)
+        .real(Function::Atanh)
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
     onnx("Bernoulli")
@@ -177,12 +179,12 @@ pub(super) const ONNX: &[Row] = &[
         .moves(),
     onnx("Cos")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::cos)
+        .real(Function::Cos)
         .build(elementwise::unary::build)
         .converts("Cos", "rounding", |cx| cx.function("Cos")),
     onnx("Cosh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::cosh)
+        .real(Function::Cosh)
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
     onnx("CumProd")
@@ -230,12 +232,12 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Erf")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::erf)
+        .real(Function::Erf)
         .build(elementwise::unary::build)
         .converts("Erf", "rounding", |cx| cx.function("Erf")),
     onnx("Exp")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::exp)
+        .real(Function::Exp)
         .build(elementwise::unary::build)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
     onnx("Expand")
@@ -360,7 +362,7 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Log")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::log)
+        .real(Function::Log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
     onnx("LogSoftmax")
@@ -686,7 +688,7 @@ pub(super) const ONNX: &[Row] = &[
         .lower(nn::decomposed::shrink),
     onnx("Sigmoid")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sigmoid)
+        .real(Function::Sigmoid)
         .build(elementwise::unary::build)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     onnx("Sign")
@@ -697,12 +699,12 @@ pub(super) const ONNX: &[Row] = &[
         .rounded(),
     onnx("Sin")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sin)
+        .real(Function::Sin)
         .build(elementwise::unary::build)
         .converts("Sin", "rounding", |cx| cx.function("Sin")),
     onnx("Sinh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sinh)
+        .real(Function::Sinh)
         .build(elementwise::unary::build)
         .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
     onnx("Size")
@@ -725,7 +727,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
     onnx("Softplus")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::softplus)
+        .real(Function::Softplus)
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
     onnx("Softsign")
@@ -751,7 +753,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("VariadicSplit; into slices: Transpose, Unsqueeze", "", sequence::to_openvino::split),
     onnx("Sqrt")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sqrt)
+        .real(Function::Sqrt)
         .build(elementwise::unary::build)
         .converts("Sqrt", "", |cx| cx.unary("Sqrt"))
         .rounded(),
@@ -783,12 +785,12 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
     onnx("Tan")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::tan)
+        .real(Function::Tan)
         .build(elementwise::unary::build)
         .converts("Tan", "rounding", |cx| cx.function("Tan")),
     onnx("Tanh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::tanh)
+        .real(Function::Tanh)
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
     onnx("TfIdfVectorizer").infer(generate::infer::tf_idf).computes(generate::text::tf_idf),

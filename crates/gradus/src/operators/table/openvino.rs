@@ -1,5 +1,7 @@
 //! The operators of OpenVINO.
 
+use gradus_kernels::Function;
+
 use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
@@ -17,12 +19,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("Acos")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::acos)
+        .real(Function::Acos)
         .build(elementwise::openvino::floats)
         .converts("Acos", "rounding", |cx| cx.function("Acos")),
     openvino("Acosh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::acosh)
+        .real(Function::Acosh)
         .build(elementwise::openvino::floats)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
     openvino("AdaptiveAvgPool").infer(nn::openvino::adaptive_pool).converts(
@@ -39,12 +41,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("Asin")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::asin)
+        .real(Function::Asin)
         .build(elementwise::openvino::floats)
         .converts("Asin", "rounding", |cx| cx.function("Asin")),
     openvino("Asinh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::asinh)
+        .real(Function::Asinh)
         .build(elementwise::openvino::floats)
         .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
     openvino("Assign")
@@ -54,12 +56,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .stateful(),
     openvino("Atan")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::atan)
+        .real(Function::Atan)
         .build(elementwise::openvino::floats)
         .converts("Atan", "rounding", |cx| cx.function("Atan")),
     openvino("Atanh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::atanh)
+        .real(Function::Atanh)
         .build(elementwise::openvino::floats)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
     openvino("AvgPool").works(Work::Window).infer(nn::openvino::pool).converts(
@@ -163,12 +165,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
     openvino("Cos")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::cos)
+        .real(Function::Cos)
         .build(elementwise::openvino::floats)
         .converts("Cos", "rounding", |cx| cx.function("Cos")),
     openvino("Cosh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::cosh)
+        .real(Function::Cosh)
         .build(elementwise::openvino::floats)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
     openvino("CumSum")
@@ -233,7 +235,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ErfInv").works(Work::EachOutput(1)).infer(elementwise::infer::same),
     openvino("Exp")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::exp)
+        .real(Function::Exp)
         .build(elementwise::openvino::floats)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
     openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves().converts(
@@ -410,7 +412,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("Log")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::log)
+        .real(Function::Log)
         .build(elementwise::openvino::floats)
         .converts("Log", "rounding", |cx| cx.function("Log")),
     openvino("LogSoftmax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
@@ -735,7 +737,7 @@ pub(super) const OPENVINO: &[Row] = &[
     ),
     openvino("Sigmoid")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sigmoid)
+        .real(Function::Sigmoid)
         .build(elementwise::openvino::floats)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     openvino("Sign")
@@ -746,12 +748,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .rounded(),
     openvino("Sin")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sin)
+        .real(Function::Sin)
         .build(elementwise::openvino::floats)
         .converts("Sin", "rounding", |cx| cx.function("Sin")),
     openvino("Sinh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sinh)
+        .real(Function::Sinh)
         .build(elementwise::openvino::floats)
         .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
     openvino("Slice")
@@ -793,7 +795,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .role(Role::Split),
     openvino("Sqrt")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::sqrt)
+        .real(Function::Sqrt)
         .build(elementwise::openvino::floats)
         .converts("Sqrt", "", |cx| cx.unary("Sqrt"))
         .rounded(),
@@ -832,12 +834,12 @@ pub(super) const OPENVINO: &[Row] = &[
     ),
     openvino("Tan")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::tan)
+        .real(Function::Tan)
         .build(elementwise::openvino::floats)
         .converts("Tan", "rounding", |cx| cx.function("Tan")),
     openvino("Tanh")
         .infer(elementwise::infer::same)
-        .map(elementwise::unary::tanh)
+        .real(Function::Tanh)
         .build(elementwise::openvino::floats)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
     openvino("TensorIterator")

@@ -1,0 +1,246 @@
+//! Functions of elements: correctly rounded in float16, bfloat16 and float32, and with the same bits
+//! at every level and on every platform.
+//!
+//! [`formulas`] has each function as one formula for [`real::Real`]s of four kinds. Vectors of
+//! doubles ([`lanes`]) give a value and a bound of its error. Where both ends of the bound round to
+//! the same element, that is the nearest to the exact value; where they do not, the formula is
+//! computed in intervals until it is told. So nothing depends on how doubles were computed, as long
+//! as the bound holds.
+//!
+//! Float64 has no such bound: [`pairs`] of doubles, or doubles, are rounded. Additions,
+//! multiplications, divisions and square roots, and fused multiplications where they are exact, have
+//! the same bits everywhere; the functions of `libm` are made of these.
+
+mod formulas;
+mod lanes;
+mod pairs;
+mod real;
+
+use fearless_simd::prelude::*;
+use fearless_simd::{Level as Token, Simd};
+use gradus_core::convert::{self, FromNumber, Rules, usize_of};
+use gradus_core::{Limits, Number, Result};
+use gradus_sequences::{Interval, LogspacePlan, Plan, nearest};
+use half::{bf16, f16};
+
+use crate::certain::{self, ErrorBounds};
+use crate::double_double::power_of_two;
+use crate::options::{Options, at_level};
+use crate::writer;
+use formulas::CHUNK;
+pub use formulas::Function;
+use pairs::{Pair, half_exp, ln_twice};
+
+/// A function with its parameters.
+///
+/// ```
+/// use gradus_core::Limits;
+/// use gradus_kernels::{Call, Function, Options};
+/// let mut out = [0f32; 2];
+/// let call = Call { function: Function::Exp, parameters: [0.0; 2] };
+/// call.map(&[0.0, 1.0], &mut out, Options::default(), &Limits::DEFAULT)?;
+/// assert_eq!(out, [1.0, std::f32::consts::E]);
+/// # Ok::<(), gradus_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    /// The function.
+    pub function: Function,
+    /// Its parameters; those that it lacks have no effect.
+    pub parameters: [f64; 2],
+}
+
+/// Elements from which threads are used: a few hundred microseconds of work.
+const THREADS_FROM: usize = 1 << 16;
+
+/// Elements between two checks of the time.
+const CHECKED: usize = 1 << 22;
+
+/// Element types of functions.
+pub trait Float: FromNumber + Default + Send + Sync {
+    /// Writes the values of a function, with the instructions of a level.
+    #[doc(hidden)]
+    fn write(call: &Call, token: Token, x: &[Self], out: &mut [Self]);
+}
+
+impl Call {
+    /// Writes the value at each element.
+    ///
+    /// # Errors
+    /// As [`Limits::check`]; some elements are written then.
+    ///
+    /// # Panics
+    /// If the slices differ in length.
+    pub fn map<T: Float>(&self, x: &[T], out: &mut [T], options: Options, limits: &Limits) -> Result<()> {
+        assert_eq!(x.len(), out.len(), "the slices are of different lengths");
+        let token = options.token();
+        for (x, out) in x.chunks(CHECKED).zip(out.chunks_mut(CHECKED)) {
+            limits.check()?;
+            let threads = if options.threads == 0 { rayon::current_num_threads() } else { options.threads };
+            if threads == 1 || x.len() < THREADS_FROM {
+                T::write(self, token, x, out);
+                continue;
+            }
+            let part = x.len().div_ceil(4 * threads).next_multiple_of(CHUNK);
+            writer::in_parts(out, part, |at, out| T::write(self, token, &x[at..at + out.len()], out));
+        }
+        Ok(())
+    }
+
+    /// The value at a double, in doubles: less accurate than [`Call::map`], and with the same bits
+    /// everywhere too.
+    pub fn at(&self, x: f64) -> f64 {
+        let y = match self.function {
+            Function::Asinh if x.is_infinite() => x,
+            Function::Asinh if x.abs() > LARGE => ln_twice(x.abs()).copysign(x),
+            Function::Acosh if x > LARGE && x.is_finite() => ln_twice(x),
+            Function::Cosh if x.abs() > 700.0 => half_exp(x.abs()),
+            Function::Sinh if x.abs() > 700.0 => half_exp(x.abs()).copysign(x),
+            function => function.at(&x, &self.parameters),
+        };
+        self.finished(x, y)
+    }
+
+    /// One NaN for all, and zeros with the sign of the zeros that they are the values of.
+    fn finished(&self, x: f64, y: f64) -> f64 {
+        if y.is_nan() {
+            f64::NAN
+        } else if x == 0.0 && y == 0.0 && self.keeps_zero() {
+            x
+        } else {
+            y
+        }
+    }
+
+    /// Returns true if the function is increasing at zero, and zero there: the sign is kept then.
+    fn keeps_zero(&self) -> bool {
+        use Function::{Affine, HardSigmoid, Relu, Shrink, ThresholdedRelu};
+        !matches!(self.function, Affine | HardSigmoid | Relu | Shrink | ThresholdedRelu)
+    }
+
+    /// The value at a double, rounded from a pair.
+    fn double(&self, x: f64) -> f64 {
+        let y = self.at(x);
+        if !x.is_finite() || !y.is_finite() || y == 0.0 || matches!(self.function, Function::Sqrt) {
+            return y;
+        }
+        let large = match self.function {
+            Function::Asinh | Function::Acosh => LARGE,
+            Function::Sinh | Function::Cosh => 700.0,
+            _ => f64::INFINITY,
+        };
+        if x.abs() > large {
+            return y;
+        }
+        let Pair(high, low) = self.function.at(&Pair(x, 0.0), &self.parameters.map(|x| Pair(x, 0.0)));
+        let refined = high + low;
+        if refined.is_finite() { self.finished(x, refined) } else { y }
+    }
+
+    /// The element nearest to the value, by intervals.
+    fn exact<T: FromNumber>(&self, x: f64) -> T {
+        let y = self.at(x);
+        if !x.is_finite() || !y.is_finite() || y == 0.0 {
+            return T::from_f64(y);
+        }
+        let real = |bits| {
+            let parameters = self.parameters.map(|x| Interval::new(x, bits));
+            self.function.at(&Interval::new(x, bits), &parameters)
+        };
+        let code = nearest(real, |parts| convert::code_of_parts(T::DTYPE, parts, Rules::IEEE));
+        T::from_number(convert::number(T::DTYPE, code))
+    }
+
+    /// The values of a function at doubles that have the precision of shorter types.
+    fn over(&self, token: Token, x: &[f64; CHUNK], y: &mut [f64; CHUNK]) {
+        at_level!(token, simd => self.function.over(simd, self.parameters, x, y));
+    }
+}
+
+/// Arguments from which `x + sqrt(x^2 + 1)` and `x + sqrt(x^2 - 1)` are `2 x`, to 2^-62.
+const LARGE: f64 = power_of_two(30);
+
+impl Float for f64 {
+    fn write(call: &Call, _token: Token, x: &[f64], out: &mut [f64]) {
+        for (x, out) in x.iter().zip(out) {
+            *out = call.double(*x);
+        }
+    }
+}
+
+/// Values at doubles, as bounds.
+struct Values<'a> {
+    x: &'a [f64; CHUNK],
+    y: &'a [f64; CHUNK],
+    /// One less than the bound of the relative error, and one more.
+    factors: [f64; 2],
+}
+
+impl<S: Simd> ErrorBounds<S> for Values<'_> {
+    #[inline(always)]
+    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
+        let from = group * certain::GROUP + from;
+        let vector = |x: &[f64; CHUNK]| S::f64s::from_slice(simd, &x[from..from + S::f64s::LEN]);
+        let (x, y) = (vector(self.x), vector(self.y));
+        let splat = |x| S::f64s::splat(simd, x);
+        // What is not finite, or has no value, is in doubt.
+        let told = x.abs().simd_lt(splat(f64::INFINITY)) & y.simd_eq(y);
+        [told.select(y * self.factors[0], splat(0.0)), told.select(y * self.factors[1], splat(1.0))]
+    }
+}
+
+macro_rules! short_floats {
+    ($($type:ty)*) => {$(
+        impl Float for $type {
+            fn write(call: &Call, token: Token, x: &[$type], out: &mut [$type]) {
+                if !call.parameters.iter().all(|x| x.is_finite()) {
+                    for (x, out) in x.iter().zip(out) {
+                        *out = <$type>::from_f64(call.at(f64::from(*x)));
+                    }
+                    return;
+                }
+                let bound = call.function.bound();
+                let factors = [1.0 - bound, 1.0 + bound];
+                let (mut doubles, mut values) = ([1.0; CHUNK], [1.0; CHUNK]);
+                for (x, out) in x.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
+                    for (double, x) in doubles.iter_mut().zip(x) {
+                        *double = f64::from(*x);
+                    }
+                    call.over(token, &doubles, &mut values);
+                    let keeps_zero = call.keeps_zero();
+                    for (y, x) in values.iter_mut().zip(&doubles) {
+                        *y = if keeps_zero && *y == 0.0 && *x == 0.0 { *x } else { *y };
+                    }
+                    let bounds = Values { x: &doubles, y: &values, factors };
+                    let exact = |i| call.exact::<$type>(doubles[usize_of(i)]);
+                    at_level!(token, simd => certain::write(simd, false, out, &bounds, exact));
+                }
+            }
+        }
+    )*};
+}
+
+short_floats! { f16 bf16 f32 }
+
+/// A power of doubles by the rules of IEEE 754 `pow`, rounded to an element once; to float64, off by
+/// less than a unit in the last place.
+pub fn power<T: FromNumber>(base: f64, exponent: f64) -> T {
+    let y = libm::pow(base, exponent);
+    if y.is_nan() {
+        return T::from_f64(f64::NAN);
+    }
+    // libm's powers are off by less than 0.7 units.
+    let [low, high] = [1.0 - POWER_BOUND, 1.0 + POWER_BOUND].map(|factor| T::from_f64(y * factor));
+    if T::DTYPE.bits() > 32 || !T::DTYPE.is_float() {
+        return T::from_number(Number::Float(y));
+    }
+    if bytemuck::bytes_of(&low) == bytemuck::bytes_of(&high) {
+        return low;
+    }
+    let [base, exponent] = [base, exponent].map(Number::Float);
+    LogspacePlan::new(base, exponent, exponent, 1, true, T::DTYPE)
+        .map_or_else(|_| T::from_f64(y), |plan| T::from_number(plan.at(0)))
+}
+
+/// A bound of the relative error of a power in doubles.
+const POWER_BOUND: f64 = power_of_two(-50);
