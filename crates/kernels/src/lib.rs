@@ -1,4 +1,4 @@
-//! Fills: the elements of a plan, written into memory.
+//! Fills: the elements of a plan, written into memory; and products of matrices.
 //!
 //! A fill is total and deterministic: plans are validated, and any slice, written by any number of
 //! threads, has the bits that [`Plan::at`](gradus_sequences::Plan::at) gives.
@@ -15,6 +15,7 @@ mod int_affine;
 mod options;
 mod pair;
 mod power;
+pub mod product;
 mod range;
 mod stream;
 mod tables;

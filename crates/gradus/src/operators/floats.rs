@@ -4,12 +4,17 @@
 //! add in a fixed order and round once, at the end, so that results do not depend on the processor
 //! or on the number of threads.
 
+use std::convert::Infallible;
 use std::fmt::Debug;
 use std::num::Wrapping;
 use std::ops::{AddAssign, Mul};
 
-use gradus_core::convert::{self, Rules, product};
-use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
+use gradus_core::convert::{self, FromNumber, Rules, product};
+use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_kernels::Options;
+use gradus_kernels::product as kernel;
+pub(crate) use gradus_kernels::product::{Matrix, Numbers, Sizes};
+use rayon::prelude::*;
 
 use crate::op::EvalContext;
 
@@ -20,6 +25,16 @@ pub(crate) trait Ring: Copy + Debug + Default + Send + Sync + AddAssign + Mul<Ou
 
     /// Makes a tensor: floats are rounded once, integers wrap.
     fn tensor(dtype: DType, shape: Shape, numbers: &[Self]) -> Result<Tensor>;
+
+    /// Multiplies pairs of matrices, which are named by their numbers in `a` and `b`. Sums are in
+    /// the order of the summed axis, however the work is shared.
+    fn multiply(
+        factors: [&[Self]; 2],
+        sizes: Sizes,
+        pairs: &[(usize, usize)],
+        results: &mut [Self],
+        limits: &Limits,
+    ) -> Result<()>;
 }
 
 impl Ring for f64 {
@@ -31,7 +46,67 @@ impl Ring for f64 {
     }
 
     fn tensor(dtype: DType, shape: Shape, numbers: &[f64]) -> Result<Tensor> {
-        Tensor::from_numbers(dtype, shape, numbers.iter().map(|&x| Number::Float(x)), Rules::IEEE)
+        fn rounded<T: FromNumber>(shape: Shape, numbers: &[f64]) -> Result<Tensor> {
+            Tensor::from_vec(shape, numbers.iter().map(|&x| T::from_f64(x)).collect())
+        }
+        dispatch!(dtype, [F16, BF16, F32, F64] => rounded(shape, numbers),
+            _ => Tensor::from_numbers(dtype, shape, numbers.iter().map(|&x| Number::Float(x)), Rules::IEEE))
+    }
+
+    fn multiply(
+        [a, b]: [&[f64]; 2],
+        sizes: Sizes,
+        pairs: &[(usize, usize)],
+        results: &mut [f64],
+        limits: &Limits,
+    ) -> Result<()> {
+        let factors = [Numbers::Doubles(a), Numbers::Doubles(b)];
+        let matrices = matrices(factors, sizes, pairs);
+        let exact = factors.iter().all(Numbers::are_singles);
+        let products: Vec<_> = matrices.iter().map(|[a, b]| kernel::Product { a, b, exact }).collect();
+        let store = |_, _, _, sums: &[f64], out: &mut [f64]| out.copy_from_slice(sums);
+        kernel::multiply(&products, sizes, results, Options::default(), || limits.check(), store)
+    }
+}
+
+/// The matrices of pairs, whose elements lie in row-major order.
+pub(crate) fn matrices<'a>(
+    [a, b]: [Numbers<'a>; 2],
+    Sizes { rows, inner, columns }: Sizes,
+    pairs: &[(usize, usize)],
+) -> Vec<[Matrix<'a>; 2]> {
+    let matrix = |all: &Numbers<'a>, at: usize, rows: usize, columns: usize| Matrix {
+        numbers: all.range(at * rows * columns..(at + 1) * rows * columns),
+        row: columns,
+        column: 1,
+    };
+    pairs.iter().map(|&(i, j)| [matrix(&a, i, rows, inner), matrix(&b, j, inner, columns)]).collect()
+}
+
+/// A product of two matrices in float64, computed by this thread.
+pub(crate) fn product_of(a: Matrix<'_>, b: Matrix<'_>, sizes: Sizes) -> Vec<f64> {
+    let mut sums = vec![0.0; sizes.rows * sizes.columns];
+    let exact = a.numbers.are_singles() && b.numbers.are_singles();
+    let factors = [kernel::Product { a: &a, b: &b, exact }];
+    let store = |_, _, _, sums: &[f64], out: &mut [f64]| out.copy_from_slice(sums);
+    let Ok(()) =
+        kernel::multiply(&factors, sizes, &mut sums, Options::ONE_THREAD, || Ok::<_, Infallible>(()), store);
+    sums
+}
+
+/// Elements of a tensor that products are made of: as they lie there if they are float32, and in
+/// float64 otherwise.
+pub(crate) enum Factor<'a> {
+    Singles(&'a [[u8; 4]]),
+    Doubles(Vec<f64>),
+}
+
+impl Factor<'_> {
+    pub(crate) fn numbers(&self) -> Numbers<'_> {
+        match self {
+            Factor::Singles(all) => Numbers::Singles(all),
+            Factor::Doubles(all) => Numbers::Doubles(all),
+        }
     }
 }
 
@@ -45,9 +120,28 @@ impl Ring for Wrapping<i64> {
         let number = |x: &Wrapping<i64>| Number::Int(x.0.into());
         Tensor::from_numbers(dtype, shape, numbers.iter().map(number), Rules::IEEE)
     }
+
+    fn multiply(
+        [a, b]: [&[Wrapping<i64>]; 2],
+        Sizes { rows, inner, columns }: Sizes,
+        pairs: &[(usize, usize)],
+        results: &mut [Wrapping<i64>],
+        limits: &Limits,
+    ) -> Result<()> {
+        let row = |(at, row): (usize, &mut [Wrapping<i64>])| {
+            limits.check()?;
+            let (i, j) = pairs[at / rows];
+            let a = &a[(i * rows + at % rows) * inner..][..inner];
+            for (&x, b) in a.iter().zip(b[j * inner * columns..].chunks(columns)) {
+                row.iter_mut().zip(b).for_each(|(sum, &y)| *sum += x * y);
+            }
+            Ok(())
+        };
+        results.par_chunks_mut(columns.max(1)).enumerate().try_for_each(row)
+    }
 }
 
-impl EvalContext<'_> {
+impl<'a> EvalContext<'a> {
     /// The elements of an input in float64.
     ///
     /// # Errors
@@ -56,6 +150,18 @@ impl EvalContext<'_> {
         let tensor = self.tensor(input)?;
         self.reserve(product(tensor.len(), size_of::<f64>()))?;
         f64::read(tensor)
+    }
+
+    /// The elements of an input that products are made of.
+    ///
+    /// # Errors
+    /// As [`EvalContext::floats`].
+    pub(crate) fn factor(&self, input: usize) -> Result<Factor<'a>> {
+        let tensor = self.tensor(input)?;
+        match tensor.bytes().filter(|_| tensor.dtype() == DType::F32) {
+            Some(bytes) => Ok(Factor::Singles(bytes.as_chunks().0)),
+            None => Ok(Factor::Doubles(self.floats(input)?)),
+        }
     }
 
     /// The exact elements of an input.
@@ -83,43 +189,5 @@ impl EvalContext<'_> {
     pub(crate) fn rounded(&self, output: usize, numbers: &[f64]) -> Result<Value> {
         let (dtype, shape) = self.output(output)?;
         Ok(f64::tensor(dtype, shape, numbers)?.into())
-    }
-}
-
-/// Adds to each element of `c` the products of a row of `a` and a column of `b`, one after the
-/// other in the order of the row. `b` and `c` have so many columns.
-pub(crate) fn multiply_add<T: Ring>(a: &[T], b: &[T], c: &mut [T], inner: usize, columns: usize) {
-    /// Columns of `b` that stay in the cache, and rows of `c` that use each of its elements.
-    const COLUMNS: usize = 256;
-    const ROWS: usize = 4;
-    if inner == 0 || columns == 0 {
-        return;
-    }
-    for first in (0..columns).step_by(COLUMNS) {
-        let last = columns.min(first + COLUMNS);
-        for (a, c) in a.chunks(ROWS * inner).zip(c.chunks_mut(ROWS * columns)) {
-            if let [r0, r1, r2, r3] = &mut c.chunks_mut(columns).collect::<Vec<_>>()[..] {
-                let (r0, r1, r2, r3) =
-                    (&mut r0[first..last], &mut r1[first..last], &mut r2[first..last], &mut r3[first..last]);
-                for k in 0..inner {
-                    let x = [a[k], a[inner + k], a[2 * inner + k], a[3 * inner + k]];
-                    let b = &b[k * columns + first..k * columns + last];
-                    let rows = r0.iter_mut().zip(r1.iter_mut()).zip(r2.iter_mut()).zip(r3.iter_mut());
-                    for ((((c0, c1), c2), c3), &y) in rows.zip(b) {
-                        *c0 += x[0] * y;
-                        *c1 += x[1] * y;
-                        *c2 += x[2] * y;
-                        *c3 += x[3] * y;
-                    }
-                }
-                continue;
-            }
-            for (a, c) in a.chunks(inner).zip(c.chunks_mut(columns)) {
-                for (k, &x) in a.iter().enumerate() {
-                    let b = &b[k * columns + first..k * columns + last];
-                    c[first..last].iter_mut().zip(b).for_each(|(c, &y)| *c += x * y);
-                }
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Evaluation of the operators that ONNX Runtime's optimiser puts into models. Each is a function
 //! of ONNX's operators, computed in float64 and rounded once.
 
-use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
+use gradus_core::convert::{i64_of, product, truncated, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{Error, Kind, Result, Tensor, Value};
 
@@ -9,8 +9,9 @@ use crate::attributes::{Attributes, required};
 use crate::op::{EvalContext, Op};
 use crate::operators::elementwise::activations::Activation;
 use crate::operators::errors;
+use crate::operators::floats::Sizes;
 use crate::operators::indices;
-use crate::operators::matmul::eval::{Product, Sizes, gemm_numbers, products};
+use crate::operators::matmul::eval::{Gemm, Product, products, round};
 use crate::operators::nn::attention::{Heads, Mask, Rotation, Scores, continued, exchanged, rotated};
 use crate::operators::nn::normalization::standardize;
 use crate::operators::nn::windows::{add_bias, convolved, float_of};
@@ -167,8 +168,9 @@ pub(crate) fn fused_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
 
 /// `FusedConv`: a convolution, a sum with another input, and an activation.
 pub(crate) fn fused_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let factors = [cx.floats(0)?, cx.floats(1)?];
-    let mut sums = convolved(attributes, cx, [0, 1], factors)?;
+    let (x, weights) = (cx.factor(0)?, cx.factor(1)?);
+    let factors = [x.numbers(), weights.numbers()];
+    let mut sums = convolved::<f64>(attributes, cx, [0, 1], factors, |_, sums, out| round(sums, out))?;
     let (_, shape) = cx.output(0)?;
     if cx.has(2) {
         add_bias(&mut sums, &shape, &shaped(cx, 2, &shape.dims()[1..2])?);
@@ -204,14 +206,12 @@ pub(crate) fn fused_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
 
 /// `FusedGemm`: a product of matrices, a sum, and an activation.
 pub(crate) fn fused_gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (_, numbers) = gemm_numbers(attributes, cx)?;
-    let mut numbers: Vec<_> = numbers.into_iter().map(nearest_f64).collect();
-    if let Some(name) = attributes.text("activation")?.filter(|name| !name.is_empty()) {
-        let activation = Activation::named(name, |name| attributes.float(&format!("activation_{name}")))?;
-        for x in &mut numbers {
-            *x = activation.at(*x);
-        }
-    }
+    let named = attributes.text("activation")?.filter(|name| !name.is_empty());
+    let activation =
+        named.map(|name| Activation::named(name, |name| attributes.float(&format!("activation_{name}"))));
+    let activation = activation.transpose()?;
+    let last = |x| activation.as_ref().map_or(x, |activation| activation.at(x));
+    let (_, numbers) = Gemm::new(attributes, cx)?.floats::<f64>(cx, last)?;
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 

@@ -3,24 +3,17 @@
 use std::collections::HashMap;
 use std::num::Wrapping;
 
-use gradus_core::convert::{self, product};
+use gradus_core::convert::{self, FromNumber, product};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use rayon::prelude::*;
+use gradus_kernels::Options;
+use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes, multiply};
 
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::{Ring, multiply_add};
+use crate::operators::floats::{Ring, matrices};
 use crate::operators::indices;
 use crate::operators::output::{allowed, one};
-
-/// The sizes of two matrices that are multiplied: rows, the size that is summed, columns.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
-    pub(crate) rows: usize,
-    pub(crate) inner: usize,
-    pub(crate) columns: usize,
-}
 
 /// The products of pairs of matrices, which are given by their numbers. Sums are in the order of
 /// the summed axis, however the work is shared.
@@ -31,34 +24,42 @@ pub(crate) fn products<T: Ring>(
     sizes: Sizes,
     pairs: &[(usize, usize)],
 ) -> Result<Vec<T>> {
-    /// Rows that one thread computes at a time.
-    const ROWS: usize = 32;
-    let Sizes { rows, inner, columns } = sizes;
-    let count = pairs.len() * rows * columns;
-    cx.run.touch(product(count, inner))?;
-    cx.reserve(product(count, size_of::<T>()))?;
-    let limits = cx.limits();
+    let count = allow::<T>(cx, sizes, pairs.len())?;
     let mut results = vec![T::default(); count];
-    if count == 0 || inner == 0 {
-        return Ok(results);
+    if count > 0 && sizes.inner > 0 {
+        T::multiply([a, b], sizes, pairs, &mut results, &cx.limits())?;
     }
-    let block = |(index, matrix, row, block): (usize, usize, usize, &mut [T])| {
-        debug_assert!(index < count);
-        limits.check()?;
-        let (i, j) = pairs[matrix];
-        let rows_here = block.len() / columns;
-        let a = &a[(i * rows + row) * inner..][..rows_here * inner];
-        multiply_add(a, &b[j * inner * columns..][..inner * columns], block, inner, columns);
-        Ok(())
-    };
-    let mut blocks = Vec::new();
-    for (matrix, result) in results.chunks_mut(rows * columns).enumerate() {
-        for (at, rows) in result.chunks_mut(ROWS * columns).enumerate() {
-            blocks.push((blocks.len(), matrix, at * ROWS, rows));
-        }
-    }
-    blocks.into_par_iter().try_for_each(block)?;
     Ok(results)
+}
+
+/// Allows the work and the memory of so many products, and counts the elements of their results.
+fn allow<T>(cx: &mut EvalContext<'_>, sizes: Sizes, products: usize) -> Result<usize> {
+    let count = products * sizes.rows * sizes.columns;
+    cx.run.touch(product(count, sizes.inner))?;
+    cx.reserve(product(count, size_of::<T>()))?;
+    if count > 0 {
+        cx.reserve(sizes.bytes(products, rayon::current_num_threads()))?;
+    }
+    Ok(count)
+}
+
+/// The products of factors that are read row by row, one behind the other: `finish` makes the
+/// elements of a result from its number, their row and first column, and their sums.
+pub(crate) fn finished<T: FromNumber + Default>(
+    cx: &mut EvalContext<'_>,
+    products: &[Factors<'_>],
+    sizes: Sizes,
+    finish: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
+) -> Result<Vec<T>> {
+    let mut results = vec![T::default(); allow::<T>(cx, sizes, products.len())?];
+    let limits = cx.limits();
+    multiply(products, sizes, &mut results, Options::default(), || limits.check(), finish)?;
+    Ok(results)
+}
+
+/// Rounds sums.
+pub(crate) fn round<T: FromNumber>(sums: &[f64], out: &mut [T]) {
+    out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = T::from_f64(sum));
 }
 
 /// A product as NumPy multiplies: batch axes broadcast, and a vector is a row or a column.
@@ -109,15 +110,38 @@ impl Product {
 }
 
 pub(crate) fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    fn of<T: Ring>(cx: &mut EvalContext<'_>, a: &Tensor, b: &Tensor) -> Result<Vec<Value>> {
-        let Product { sizes, pairs, shape } =
-            Product::new(cx, a.dtype(), a.shape().dims(), b.shape().dims())?;
-        cx.reserve(product(a.len().saturating_add(b.len()), size_of::<T>()))?;
-        let numbers = products(cx, &T::read(a)?, &T::read(b)?, sizes, &pairs)?;
-        one(T::tensor(a.dtype(), shape, &numbers)?)
-    }
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-    if a.dtype().is_float() { of::<f64>(cx, a, b) } else { of::<Wrapping<i64>>(cx, a, b) }
+    let dtype = a.dtype();
+    let Product { sizes, pairs, shape } = Product::new(cx, dtype, a.shape().dims(), b.shape().dims())?;
+    if dtype.is_float() {
+        let factors = [cx.factor(0)?, cx.factor(1)?];
+        let numbers = [factors[0].numbers(), factors[1].numbers()];
+        let exact = numbers.iter().all(Numbers::are_singles);
+        let matrices = matrices(numbers, sizes, &pairs);
+        let factors: Vec<_> = matrices.iter().map(|[a, b]| Factors { a, b, exact }).collect();
+        return one(floats(cx, &factors, sizes, dtype, shape)?);
+    }
+    cx.reserve(product(a.len().saturating_add(b.len()), size_of::<i64>()))?;
+    let numbers = products(cx, &<Wrapping<i64>>::read(a)?, &Ring::read(b)?, sizes, &pairs)?;
+    one(Ring::tensor(dtype, shape, &numbers)?)
+}
+
+/// Products of floats as a tensor.
+fn floats(
+    cx: &mut EvalContext<'_>,
+    factors: &[Factors<'_>],
+    sizes: Sizes,
+    dtype: DType,
+    shape: Shape,
+) -> Result<Tensor> {
+    if dtype == DType::F32 {
+        return Tensor::from_vec(
+            shape,
+            finished::<f32>(cx, factors, sizes, |_, _, _, sums, out| round(sums, out))?,
+        );
+    }
+    let sums = finished::<f64>(cx, factors, sizes, |_, _, _, sums, out| round(sums, out))?;
+    f64::tensor(dtype, shape, &sums)
 }
 
 /// A matrix with its axes swapped.
@@ -129,76 +153,124 @@ pub(crate) fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Ve
 }
 
 pub(crate) fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (shape, numbers) = gemm_numbers(attributes, cx)?;
-    one(Tensor::from_numbers(cx.tensor(0)?.dtype(), shape, numbers, convert::Rules::IEEE)?)
+    let dtype = cx.tensor(0)?.dtype();
+    if dtype == DType::F32 {
+        let (shape, numbers) = Gemm::new(attributes, cx)?.floats::<f32>(cx, |x| x)?;
+        return one(Tensor::from_vec(shape, numbers)?);
+    }
+    let gemm = Gemm::new(attributes, cx)?;
+    if dtype.is_float() {
+        let (shape, numbers) = gemm.floats::<f64>(cx, |x| x)?;
+        return one(f64::tensor(dtype, shape, &numbers)?);
+    }
+    let (shape, numbers) = gemm.integers(cx)?;
+    one(Tensor::from_numbers(dtype, shape, numbers, convert::Rules::IEEE)?)
 }
 
-/// The shape and numbers of `alpha * a b + beta * c`.
-pub(crate) fn gemm_numbers(
-    attributes: &Attributes<'_>,
-    cx: &mut EvalContext<'_>,
-) -> Result<(Shape, Vec<Number>)> {
-    fn of<T: Ring>(
+/// A product `alpha * a b + beta * c`.
+pub(crate) struct Gemm {
+    shape: Shape,
+    sizes: Sizes,
+    turn: [bool; 2],
+    alpha: f64,
+    beta: f64,
+    /// Elements of `c` from a row to the next, and from a column to the next; if it is given.
+    bias: Option<[usize; 2]>,
+}
+
+impl Gemm {
+    pub(crate) fn new(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Gemm> {
+        let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+        let matrix = |input: usize, tensor: &Tensor| match *tensor.shape().dims() {
+            [rows, columns] => Ok([rows, columns]),
+            _ => Err(errors::rank(format_args!("input {input}"), tensor.shape().rank(), 2)),
+        };
+        let ([ar, ac], [br, bc]) = (matrix(0, a)?, matrix(1, b)?);
+        let turn = [attributes.flag("transA", false)?, attributes.flag("transB", false)?];
+        let (rows, inner) = if turn[0] { (ac, ar) } else { (ar, ac) };
+        let (inner_b, columns) = if turn[1] { (bc, br) } else { (br, bc) };
+        if inner != inner_b {
+            return Err(errors::shape(errors::INNER_SIZE, inner, inner_b));
+        }
+        let shape = allowed(cx, a.dtype(), &[rows, columns])?;
+        let bias = if cx.has(2) {
+            let c = cx.tensor(2)?.shape();
+            if c.broadcast(&shape)? != shape {
+                let wanted = format_args!("one that broadcasts to {shape}");
+                return Err(errors::shape("shape of input 2", c, wanted));
+            }
+            let size = |back: usize| c.rank().checked_sub(back).map_or(1, |axis| c[axis]);
+            let step = |back: usize, step: usize| if size(back) == 1 { 0 } else { step };
+            Some([step(2, size(1)), step(1, 1)])
+        } else {
+            None
+        };
+        let factor = |name: &str| Ok::<_, gradus_core::Error>(attributes.float(name)?.unwrap_or(1.0).into());
+        let (alpha, beta) = (factor("alpha")?, factor("beta")?);
+        Ok(Gemm { shape, sizes: Sizes { rows, inner, columns }, turn, alpha, beta, bias })
+    }
+
+    /// The result of floats; `last` makes an element from its number.
+    pub(crate) fn floats<T: FromNumber + Default>(
+        self,
         cx: &mut EvalContext<'_>,
-        sizes: Sizes,
-        turn: [bool; 2],
-        number: fn(T) -> Number,
-    ) -> Result<Vec<Number>> {
-        let Sizes { rows, inner, columns } = sizes;
+        last: impl Fn(f64) -> f64 + Sync,
+    ) -> Result<(Shape, Vec<T>)> {
+        let Sizes { rows, inner, columns } = self.sizes;
+        let (a, b, c) = (cx.factor(0)?, cx.factor(1)?, cx.maybe_floats(2)?);
+        let (a, b) = (a.numbers(), b.numbers());
+        let exact = a.are_singles() && b.are_singles();
+        let matrix = |numbers, turn, rows, columns| {
+            let (row, column) = if turn { (1, rows) } else { (columns, 1) };
+            Matrix { numbers, row, column }
+        };
+        let (a, b) = (matrix(a, self.turn[0], rows, inner), matrix(b, self.turn[1], inner, columns));
+        let bias = c.as_deref().zip(self.bias);
+        let finish = |_, row: usize, column: usize, sums: &[f64], out: &mut [T]| {
+            for (at, (out, &sum)) in out.iter_mut().zip(sums).enumerate() {
+                let added = bias.map_or(0.0, |(c, [by_row, by_column])| {
+                    self.beta * c[row * by_row + (column + at) * by_column]
+                });
+                *out = T::from_f64(last(self.alpha * sum + added));
+            }
+        };
+        let numbers = finished(cx, &[Factors { a: &a, b: &b, exact }], self.sizes, finish)?;
+        Ok((self.shape, numbers))
+    }
+
+    /// The result of integers.
+    fn integers(self, cx: &mut EvalContext<'_>) -> Result<(Shape, Vec<Number>)> {
+        let Sizes { rows, inner, columns } = self.sizes;
         let count = cx.tensor(0)?.len().saturating_add(cx.tensor(1)?.len());
         // Factors, the same turned, and the numbers of the product.
-        cx.reserve(product(count, 2 * size_of::<T>()) + product(rows * columns, 2 * size_of::<Number>()))?;
-        let (mut a, mut b) = (T::read(cx.tensor(0)?)?, T::read(cx.tensor(1)?)?);
-        if turn[0] {
+        cx.reserve(product(count, 16) + product(rows * columns, 2 * size_of::<Number>()))?;
+        let (mut a, mut b) = (<Wrapping<i64>>::read(cx.tensor(0)?)?, <Wrapping<i64>>::read(cx.tensor(1)?)?);
+        if self.turn[0] {
             a = swapped(&a, inner, rows);
         }
-        if turn[1] {
+        if self.turn[1] {
             b = swapped(&b, columns, inner);
         }
-        Ok(products(cx, &a, &b, sizes, &[(0, 0)])?.into_iter().map(number).collect())
+        let sums = products(cx, &a, &b, self.sizes, &[(0, 0)])?;
+        let c = if cx.has(2) { Some(cx.numbers(2)?) } else { None };
+        let element = |(place, sum): (usize, Wrapping<i64>)| {
+            let added = c
+                .as_ref()
+                .zip(self.bias)
+                .map(|(c, [by_row, by_column])| c[place / columns * by_row + place % columns * by_column]);
+            match added {
+                None if self.alpha == 1.0 => Number::Int(sum.0.into()),
+                Some(Number::Int(y)) if self.alpha == 1.0 && self.beta == 1.0 => {
+                    Number::Int(i128::from(sum.0) + y)
+                }
+                y => {
+                    let x = convert::nearest_f64(Number::Int(sum.0.into()));
+                    Number::Float(self.alpha * x + y.map_or(0.0, |y| self.beta * convert::nearest_f64(y)))
+                }
+            }
+        };
+        Ok((self.shape, sums.into_iter().enumerate().map(element).collect()))
     }
-    let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
-    let matrix = |input: usize, tensor: &Tensor| match *tensor.shape().dims() {
-        [rows, columns] => Ok([rows, columns]),
-        _ => Err(errors::rank(format_args!("input {input}"), tensor.shape().rank(), 2)),
-    };
-    let ([ar, ac], [br, bc]) = (matrix(0, a)?, matrix(1, b)?);
-    let turn = [attributes.flag("transA", false)?, attributes.flag("transB", false)?];
-    let (rows, inner) = if turn[0] { (ac, ar) } else { (ar, ac) };
-    let (inner_b, columns) = if turn[1] { (bc, br) } else { (br, bc) };
-    if inner != inner_b {
-        return Err(errors::shape(errors::INNER_SIZE, inner, inner_b));
-    }
-    let shape = allowed(cx, a.dtype(), &[rows, columns])?;
-    let bias = if cx.has(2) {
-        let c = cx.tensor(2)?;
-        if c.shape().broadcast(&shape)? != shape {
-            let wanted = format_args!("one that broadcasts to {shape}");
-            return Err(errors::shape("shape of input 2", c.shape(), wanted));
-        }
-        let places = indices::broadcast(c.shape().dims(), shape.dims());
-        let numbers = cx.numbers(2)?;
-        cx.reserve(product(shape.len(), size_of::<Number>()))?;
-        Some(places.into_iter().map(|place| numbers[place]).collect::<Vec<_>>())
-    } else {
-        None
-    };
-    let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
-    let beta = f64::from(attributes.float("beta")?.unwrap_or(1.0));
-    let sizes = Sizes { rows, inner, columns };
-    let sums = if a.dtype().is_float() {
-        of::<f64>(cx, sizes, turn, Number::Float)?
-    } else {
-        of::<Wrapping<i64>>(cx, sizes, turn, |x| Number::Int(x.0.into()))?
-    };
-    let element = |(place, sum): (usize, Number)| match (sum, bias.as_ref().map(|bias| bias[place])) {
-        (Number::Int(x), None) if alpha == 1.0 => Number::Int(x),
-        (Number::Int(x), Some(Number::Int(y))) if alpha == 1.0 && beta == 1.0 => Number::Int(x + y),
-        (x, y) => {
-            Number::Float(alpha * convert::nearest_f64(x) + y.map_or(0.0, |y| beta * convert::nearest_f64(y)))
-        }
-    };
-    Ok((shape, sums.into_iter().enumerate().map(element).collect()))
 }
 
 /// The axes of an equation's terms and of its result, by name. Axes that the terms do not name have

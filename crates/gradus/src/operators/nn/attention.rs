@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::multiply_add;
+use crate::operators::floats::{Matrix, Numbers, Sizes, product_of};
 use crate::operators::indices;
 use crate::operators::nn::windows::float_of;
 use gradus_core::convert::{i64_of, usize_of_i64};
@@ -79,6 +79,9 @@ impl Heads {
             product(length * total, rayon::current_num_threads())
         };
         cx.reserve(threads.saturating_mul(16).saturating_add(product(batch * queries, 64)))?;
+        for (inner, columns) in [(size, total), (total, value_size)] {
+            cx.reserve(Sizes { rows: length, inner, columns }.bytes(1, rayon::current_num_threads()))?;
+        }
         let limits = cx.limits();
         let head = |at: usize| {
             limits.check()?;
@@ -87,9 +90,10 @@ impl Heads {
             let q = &q[at * length * size..][..length * size];
             let k = &k[shared * total * size..][..total * size];
             let v = &v[shared * total * value_size..][..total * value_size];
-            let columns = crate::operators::matmul::eval::swapped(k, total, size);
-            let mut rows = vec![0.0; length * total];
-            multiply_add(q, &columns, &mut rows, size, total);
+            let by_row = |numbers, row| Matrix { numbers: Numbers::Doubles(numbers), row, column: 1 };
+            let columns = Matrix { numbers: Numbers::Doubles(k), row: 1, column: size };
+            let sizes = Sizes { rows: length, inner: size, columns: total };
+            let mut rows = product_of(by_row(q, size), columns, sizes);
             let mut wanted = Vec::new();
             let mut keep = |stage: i64, rows: &[f64]| {
                 if scores.stage == Some(stage) {
@@ -113,9 +117,8 @@ impl Heads {
             let sink = scores.sinks.as_ref().map_or(f64::NEG_INFINITY, |sinks| sinks[head]);
             rows.chunks_mut(total.max(1)).for_each(|row| softmax(row, sink));
             keep(3, &rows);
-            let mut sums = vec![0.0; length * value_size];
-            multiply_add(&rows, v, &mut sums, total, value_size);
-            Ok((sums, wanted))
+            let sizes = Sizes { rows: length, inner: total, columns: value_size };
+            Ok((product_of(by_row(&rows, total), by_row(v, value_size), sizes), wanted))
         };
         let done: Vec<(Vec<f64>, Vec<f64>)> =
             (0..batch * queries).into_par_iter().map(head).collect::<Result<_>>()?;

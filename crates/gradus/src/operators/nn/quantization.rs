@@ -8,7 +8,8 @@ use gradus_core::{DType, Number, Result, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
-use crate::operators::matmul::eval::{integer_products, shifted};
+use crate::operators::floats::Numbers;
+use crate::operators::matmul::eval::{integer_products, round, shifted};
 use crate::operators::nn::windows::{add_bias, convolved};
 use crate::operators::{errors, indices};
 
@@ -167,14 +168,16 @@ fn weights(cx: &EvalContext<'_>, input: usize, zero: usize) -> Result<Vec<f64>> 
 }
 
 pub(crate) fn conv_integer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let factors = [shifted(cx, 0, 2)?, weights(cx, 1, 3)?];
-    let sums = convolved(attributes, cx, [0, 1], factors)?;
+    let (x, weights) = (shifted(cx, 0, 2)?, weights(cx, 1, 3)?);
+    let factors = [&x, &weights].map(|all| Numbers::Doubles(all));
+    let sums = convolved::<f64>(attributes, cx, [0, 1], factors, |_, sums, out| round(sums, out))?;
     Ok(vec![cx.rounded(0, &sums)?])
 }
 
 pub(crate) fn q_linear_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let factors = [shifted(cx, 0, 2)?, weights(cx, 3, 5)?];
-    let mut sums = convolved(attributes, cx, [0, 3], factors)?;
+    let (x, weights) = (shifted(cx, 0, 2)?, weights(cx, 3, 5)?);
+    let factors = [&x, &weights].map(|all| Numbers::Doubles(all));
+    let mut sums = convolved::<f64>(attributes, cx, [0, 3], factors, |_, sums, out| round(sums, out))?;
     let (_, shape) = cx.output(0)?;
     if let Some(bias) = cx.maybe_floats(8)? {
         add_bias(&mut sums, &shape, &bias);

@@ -10,7 +10,8 @@ use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::elementwise::activations::Activation;
 use crate::operators::errors;
-use crate::operators::matmul::eval::{Sizes, products, swapped};
+use crate::operators::floats::Sizes;
+use crate::operators::matmul::eval::{products, swapped};
 
 /// The activations of a direction, as the attributes name them, with the parameters that they use
 /// in their order.

@@ -7,7 +7,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::multiply_add;
+use crate::operators::floats::{Matrix, Numbers, Sizes, product_of};
 use crate::operators::indexing::eval::positions;
 use crate::operators::nn::windows::{add_bias, float_of};
 
@@ -231,7 +231,9 @@ pub(crate) fn deform_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
             let weights = &weights[group * outer * depth..][..outer * depth];
             let columns = &columns[group * depth * count..][..depth * count];
             let y = &mut y[(sample * filters + group * outer) * count..][..outer * count];
-            multiply_add(weights, columns, y, depth, count);
+            let by_row = |numbers, row| Matrix { numbers: Numbers::Doubles(numbers), row, column: 1 };
+            let sizes = Sizes { rows: outer, inner: depth, columns: count };
+            y.copy_from_slice(&product_of(by_row(weights, depth), by_row(columns, count), sizes));
         }
     }
     if let Some(bias) = bias {

@@ -1,20 +1,22 @@
 //! Evaluation of operators that move a window over spatial axes: convolutions and pooling.
 //!
 //! Each axis tells which taps of a window lie on the input, and where; convolutions multiply the
-//! weights with the columns of these elements, which are 0 on the padding.
+//! weights with the columns of these elements, which are 0 on the padding and are written block by
+//! block when the product is packed.
 
 use std::ops::Range;
 
-use gradus_core::convert::{Rules, i64_of, nearest_f64, product, usize_of_i64};
+use gradus_core::convert::{FromNumber, Rules, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Number, Result, Shape, Tensor, Value};
-use rayon::prelude::*;
+use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
+use gradus_kernels::product::{Product as Factors, Rows};
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::multiply_add;
+use crate::operators::floats::{Matrix, Numbers, Sizes};
+use crate::operators::matmul::eval::{finished, round};
 
 /// How windows lie on an axis.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +47,31 @@ impl Axis {
             window * stride + tap * dilation - begin
         };
         usize::try_from(at).ok().filter(|&at| at < self.size)
+    }
+
+    /// The windows of which a tap lies on the input: the first one and its element, and their
+    /// number. From one to the next it is `between` windows, and `stride` elements.
+    fn reached(&self, tap: usize) -> Reached {
+        let [tap, size, windows] = [tap, self.size, self.windows].map(|number| i128::from(i64_of(number)));
+        let [stride, dilation, begin] = [self.stride, self.dilation, self.begin].map(i128::from);
+        let up = |a: i128| a.div_euclid(stride) + i128::from(a.rem_euclid(stride) != 0);
+        let (window, element, count, between, stride) = if self.transposed {
+            // An element lies on every `stride`-th window.
+            let element = up(begin - tap * dilation).max(0);
+            let window = element * stride - begin + tap * dilation;
+            let last = (windows - 1 - window).div_euclid(stride) + element;
+            (window, element, (last + 1).min(size) - element, self.stride, 1)
+        } else {
+            let window = up(begin - tap * dilation).max(0);
+            let element = window * stride + tap * dilation - begin;
+            let end = up(size + begin - tap * dilation).min(windows);
+            (window, element, end - window, 1, self.stride)
+        };
+        // Where there are several, all of them are within the axes.
+        let count = usize::try_from(count).unwrap_or(0);
+        let [window, element] = [window, element].map(|number| usize::try_from(number).unwrap_or(0));
+        let [between, stride] = [between, stride].map(|number| usize_of_i64(number).unwrap_or(1).max(1));
+        Reached { window, element, count, between, stride }
     }
 
     /// The taps of a window that lie on elements from `low` up to, but not including, `high`.
@@ -121,75 +148,121 @@ struct Convolution {
     axes: Vec<Axis>,
 }
 
+/// Windows of which a tap lies on the input: see [`Axis::reached`].
+#[derive(Clone, Copy)]
+struct Reached {
+    window: usize,
+    element: usize,
+    count: usize,
+    between: usize,
+    stride: usize,
+}
+
+/// The elements on which the taps of windows lie, by channel and tap, and by window.
+struct Columns<'a> {
+    axes: &'a [Axis],
+    /// The channels of a group.
+    planes: Numbers<'a>,
+    taps: usize,
+    size: usize,
+}
+
+impl Rows for Columns<'_> {
+    fn read(&self, row: usize, first: usize, out: &mut [f64]) {
+        out.fill(0.0);
+        let Some((last, outer)) = self.axes.split_last() else {
+            return self.planes.read(row, 1, out);
+        };
+        let (channel, tap) = (row / self.taps, row % self.taps);
+        let reached = last.reached(tap % last.kernel);
+        let (mut at, mut line, mut from) = (0, first / last.windows, first % last.windows);
+        while at < out.len() {
+            let len = out.len().min(at + last.windows - from) - at;
+            if let Some(place) = place(outer, tap / last.kernel, line) {
+                let place = channel * self.size + place * last.size;
+                reached.read(self.planes, place, from, &mut out[at..at + len]);
+            }
+            (at, line, from) = (at + len, line + 1, 0);
+        }
+    }
+}
+
+/// The index of the element on which a tap of a window lies; nothing if it lies on the padding.
+fn place(axes: &[Axis], mut tap: usize, mut window: usize) -> Option<usize> {
+    let (mut place, mut stride) = (0, 1);
+    for axis in axes.iter().rev() {
+        place += axis.source(window % axis.windows, tap % axis.kernel)? * stride;
+        (tap, window, stride) = (tap / axis.kernel, window / axis.windows, stride * axis.size);
+    }
+    Some(place)
+}
+
+impl Reached {
+    /// Writes the elements of windows from one on; the line of elements starts at a place.
+    fn read(self, planes: Numbers<'_>, place: usize, from: usize, out: &mut [f64]) {
+        let passed = from.saturating_sub(self.window).div_ceil(self.between);
+        let start = (self.window + passed * self.between).saturating_sub(from);
+        if passed >= self.count || start >= out.len() {
+            return;
+        }
+        let count = (self.count - passed).min((out.len() - start).div_ceil(self.between));
+        let element = place + self.element + passed * self.stride;
+        if self.between == 1 {
+            return planes.read(element, self.stride, &mut out[start..start + count]);
+        }
+        for (at, out) in out[start..].iter_mut().step_by(self.between).take(count).enumerate() {
+            planes.read(element + at * self.stride, 1, std::slice::from_mut(out));
+        }
+    }
+}
+
 impl Convolution {
     /// For each filter and window, the sum over channels and taps, in that order. The weights are
-    /// by filter, channel of its group and tap.
-    fn run(&self, cx: &mut EvalContext<'_>, x: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
-        /// Windows whose columns stay in the cache.
-        const BLOCK: usize = 128;
+    /// by filter, channel of its group and tap. `finish` makes elements from the number of their
+    /// filter and their sums.
+    fn run<T: FromNumber + Default>(
+        &self,
+        cx: &mut EvalContext<'_>,
+        [x, weights]: [Numbers<'_>; 2],
+        finish: impl Fn(usize, &[f64], &mut [T]) + Sync,
+    ) -> Result<Vec<T>> {
         let windows: usize = self.axes.iter().map(|axis| axis.windows).product();
         let size: usize = self.axes.iter().map(|axis| axis.size).product();
         let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
-        let mut y = vec![0.0; self.batch * self.filters * windows];
-        if y.is_empty() || weights.is_empty() || x.is_empty() {
-            return Ok(y);
-        }
-        let taps = weights.len() / (self.filters * inner);
-        let depth = inner * taps;
-        cx.run.touch(product(y.len(), depth))?;
-        cx.reserve(product(2 * rayon::current_num_threads() * BLOCK, depth * size_of::<f64>()))?;
-        let limits = cx.limits();
-        let blocks: Vec<_> = (0..windows).step_by(BLOCK).collect();
-        let parts = self.batch * self.groups * blocks.len();
-        let part = |part: usize| {
-            limits.check()?;
-            let (at, group) = (part / blocks.len() / self.groups, part / blocks.len() % self.groups);
-            let first = blocks[part % blocks.len()];
-            let count = BLOCK.min(windows - first);
-            let sources = self.sources(first, count, taps);
-            let mut columns = vec![0.0; depth * count];
-            for (channel, rows) in columns.chunks_mut(taps * count).enumerate() {
-                let plane = &x[(at * self.channels + group * inner + channel) * size..][..size];
-                for (element, &source) in rows.iter_mut().zip(&sources) {
-                    *element = plane.get(source).copied().unwrap_or(0.0);
-                }
-            }
-            let mut block = vec![0.0; outer * count];
-            multiply_add(
-                &weights[group * outer * depth..][..outer * depth],
-                &columns,
-                &mut block,
-                depth,
-                count,
-            );
-            Ok((at * self.filters + group * outer, first, count, block))
+        let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
+        // Without elements, all sums are 0.
+        let depth = if x.is_empty() { 0 } else { inner * taps };
+        let plain = |axis: &Axis| {
+            axis.kernel == 1 && axis.stride == 1 && axis.begin == 0 && axis.windows == axis.size
         };
-        let done: Result<Vec<_>> = (0..parts).into_par_iter().map(part).collect();
-        for (plane, first, count, block) in done? {
-            for (row, numbers) in block.chunks(count).enumerate() {
-                y[(plane + row) * windows + first..][..count].copy_from_slice(numbers);
-            }
-        }
-        Ok(y)
+        let plain = self.axes.iter().all(plain);
+        let exact = x.are_singles() && weights.are_singles();
+        cx.reserve(product(self.batch * self.groups, 3 * size_of::<Columns<'_>>()))?;
+        let columns = (0..self.batch * self.groups).map(|at| {
+            let planes =
+                if depth == 0 { x.range(0..0) } else { x.range(at * inner * size..(at + 1) * inner * size) };
+            let matrix = Matrix { numbers: planes, row: size, column: 1 };
+            let of_group = at % self.groups * outer * depth;
+            let weights =
+                Matrix { numbers: weights.range(of_group..of_group + outer * depth), row: depth, column: 1 };
+            (Columns { axes: &self.axes, planes, taps, size }, matrix, weights)
+        });
+        let columns: Vec<_> = columns.collect();
+        let factors = columns.iter().map(|(columns, matrix, a)| {
+            let b: &dyn Rows = if plain { matrix } else { columns };
+            Factors { a, b, exact }
+        });
+        let sizes = Sizes { rows: outer, inner: depth, columns: windows };
+        let finish = |at: usize, row: usize, _, sums: &[f64], out: &mut [T]| {
+            finish(at % self.groups * outer + row, sums, out);
+        };
+        finished(cx, &factors.collect::<Vec<_>>(), sizes, finish)
     }
 
     /// By tap and window, the index in a plane of the input, or one beyond all on the padding.
     fn sources(&self, first: usize, count: usize, taps: usize) -> Vec<usize> {
-        let mut sources = vec![0; taps * count];
-        for (at, source) in sources.iter_mut().enumerate() {
-            let (mut tap, mut window) = (at / count, first + at % count);
-            let mut stride = 1;
-            for axis in self.axes.iter().rev() {
-                if let Some(index) = axis.source(window % axis.windows, tap % axis.kernel) {
-                    *source += index * stride;
-                } else {
-                    *source = usize::MAX;
-                    break;
-                }
-                (tap, window, stride) = (tap / axis.kernel, window / axis.windows, stride * axis.size);
-            }
-        }
-        sources
+        let source = |at: usize| place(&self.axes, at / count, first + at % count).unwrap_or(usize::MAX);
+        (0..taps * count).map(source).collect()
     }
 }
 
@@ -207,12 +280,14 @@ fn turned(weights: &[f64], channels: usize, filters: usize, groups: usize) -> Ve
 }
 
 /// The arithmetic of a convolution on numbers, which are the elements less their zero points.
-pub(crate) fn convolved(
+/// `finish` makes elements from the number of their filter and their sums.
+pub(crate) fn convolved<T: FromNumber + Default>(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
     [x, weights]: [usize; 2],
-    numbers: [Vec<f64>; 2],
-) -> Result<Vec<f64>> {
+    numbers: [Numbers<'_>; 2],
+    finish: impl Fn(usize, &[f64], &mut [T]) + Sync,
+) -> Result<Vec<T>> {
     let (_, shape) = cx.output(0)?;
     let (dims, kernel) = (cx.tensor(x)?.shape().dims(), cx.tensor(weights)?.shape().dims());
     let transposed = cx.operator == "ConvTranspose";
@@ -224,8 +299,13 @@ pub(crate) fn convolved(
     let (channels, filters) = (dims[1], shape.dims()[1]);
     let convolution = Convolution { batch: dims[0], channels, filters, groups, axes };
     let [x, weights] = numbers;
-    let weights = if transposed { turned(&weights, channels, filters, groups) } else { weights };
-    convolution.run(cx, &x, &weights)
+    if !transposed {
+        return convolution.run(cx, [x, weights], finish);
+    }
+    cx.reserve(product(weights.len(), 2 * size_of::<f64>()))?;
+    let mut own = vec![0.0; weights.len()];
+    weights.read(0, 1, &mut own);
+    convolution.run(cx, [x, Numbers::Doubles(&turned(&own, channels, filters, groups))], finish)
 }
 
 /// Adds to each plane the number of its channel.
@@ -238,11 +318,22 @@ pub(crate) fn add_bias(numbers: &mut [f64], shape: &Shape, bias: &[f64]) {
 }
 
 pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let factors = [cx.floats(0)?, cx.floats(1)?];
-    let mut sums = convolved(attributes, cx, [0, 1], factors)?;
-    if let Some(bias) = cx.maybe_floats(2)? {
-        add_bias(&mut sums, &cx.output(0)?.1, &bias);
+    fn all<T: FromNumber + Default>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<T>> {
+        let (x, weights, bias) = (cx.factor(0)?, cx.factor(1)?, cx.maybe_floats(2)?);
+        let finish = |filter: usize, sums: &[f64], out: &mut [T]| match &bias {
+            Some(bias) if !bias.is_empty() => {
+                let added = bias[filter % bias.len()];
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::from_f64(sum + added));
+            }
+            _ => round(sums, out),
+        };
+        convolved(attributes, cx, [0, 1], [x.numbers(), weights.numbers()], finish)
     }
+    let (dtype, shape) = cx.output(0)?;
+    if dtype == DType::F32 {
+        return Ok(vec![Tensor::from_vec(shape, all::<f32>(attributes, cx)?)?.into()]);
+    }
+    let sums = all::<f64>(attributes, cx)?;
     Ok(vec![cx.rounded(0, &sums)?])
 }
 

@@ -1,0 +1,115 @@
+//! Products of matrices have the bits of a plain loop: for all sizes, at every level, with any
+//! number of threads, whatever the factors are.
+
+use std::convert::Infallible;
+
+use gradus_kernels::product::{Matrix, Numbers, Product, Sizes, multiply};
+use gradus_kernels::{Level, Options};
+use half::f16;
+use proptest::prelude::*;
+
+/// The sums, each added up in the order of the summed axis.
+fn plain(a: &[f64], b: &[f64], of: Sizes) -> Vec<u64> {
+    let sum = |row: usize, column: usize| {
+        let mut sum = 0.0;
+        for k in 0..of.inner {
+            sum += a[row * of.inner + k] * b[k * of.columns + column];
+        }
+        if f64::is_nan(sum) { f64::NAN.to_bits() } else { sum.to_bits() }
+    };
+    (0..of.rows).flat_map(|row| (0..of.columns).map(move |column| sum(row, column))).collect()
+}
+
+fn product(a: Numbers<'_>, b: Numbers<'_>, of: Sizes, turned: bool, options: Options) -> Vec<u64> {
+    let exact = a.are_singles() && b.are_singles();
+    let a = Matrix { numbers: a, row: of.inner, column: 1 };
+    let (row, column) = if turned { (1, of.inner) } else { (of.columns, 1) };
+    let b = Matrix { numbers: b, row, column };
+    let mut out = vec![0; of.rows * of.columns];
+    let store = |_, _, _, sums: &[f64], out: &mut [u64]| {
+        out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.to_bits());
+    };
+    let products = [Product { a: &a, b: &b, exact }];
+    multiply(&products, of, &mut out, options, || Ok::<(), Infallible>(()), store).unwrap();
+    out
+}
+
+fn bytes(numbers: &[f32]) -> Vec<[u8; 4]> {
+    numbers.iter().map(|x| x.to_ne_bytes()).collect()
+}
+
+/// Numbers of 64 bits: few of them have an exact product. Some are infinite, NaN or a zero.
+fn numbers(count: usize, seed: u64, special: bool) -> Vec<f64> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 11
+    };
+    let number = |bits: u64, kind: u64| match kind % 64 {
+        0 if special => f64::INFINITY,
+        1 if special => -f64::NAN,
+        2..5 => -0.0,
+        5..8 => 0.0,
+        8 => f64::from_bits(bits) * 1e-300,
+        _ => f64::from_bits((bits & ((1 << 52) - 1)) | (1015 + kind % 16) << 52) - 1.5,
+    };
+    (0..count).map(|_| number(next(), next() >> 20)).collect()
+}
+
+fn check(of: Sizes, seed: u64, special: bool, threads: usize) {
+    let (a, b) = (numbers(of.rows * of.inner, seed, special), numbers(of.inner * of.columns, !seed, special));
+    #[allow(clippy::cast_possible_truncation, clippy::as_conversions, reason = "rounding is meant")]
+    let single = |x: &f64| *x as f32;
+    let half = |x: &f64| f16::from_f64(*x).to_f64();
+    let [a32, b32] = [&a, &b].map(|all| all.iter().map(single).collect::<Vec<_>>());
+    let [a16, b16] = [&a, &b].map(|all| all.iter().map(half).collect::<Vec<_>>());
+    let wide = |all: &[f32]| all.iter().map(|&x| f64::from(x)).collect::<Vec<_>>();
+    let (bytes_a, bytes_b) = (bytes(&a32), bytes(&b32));
+    let turned: Vec<_> = (0..of.columns).flat_map(|j| (0..of.inner).map(move |k| (k, j))).collect();
+    let turned: Vec<_> = turned.into_iter().map(|(k, j)| b[k * of.columns + j]).collect();
+    let wanted = [plain(&wide(&a32), &wide(&b32), of), plain(&a, &b, of), plain(&a16, &b16, of)];
+    for level in Level::available() {
+        let mut options = Options::default();
+        (options.level, options.threads) = (Some(level), threads);
+        let found = [
+            product(Numbers::Singles(&bytes_a), Numbers::Singles(&bytes_b), of, false, options),
+            product(Numbers::Doubles(&a), Numbers::Doubles(&b), of, false, options),
+            product(Numbers::Doubles(&a16), Numbers::Doubles(&b16), of, false, options),
+        ];
+        assert!(found == wanted, "{of:?} {level:?}");
+        let found = product(Numbers::Doubles(&a), Numbers::Doubles(&turned), of, true, options);
+        assert!(found == wanted[1], "{of:?} {level:?}, the second factor turned");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn small_products_are_those_of_a_loop(
+        rows in 0..20usize, inner in 0..20usize, columns in 0..60usize, seed: u64, special: bool, threads in 0..3usize,
+    ) {
+        check(Sizes { rows, inner, columns }, seed, special, threads);
+    }
+}
+
+#[test]
+fn products_of_several_blocks_are_those_of_a_loop() {
+    for (threads, [rows, inner, columns]) in [
+        (1, [193, 400, 391]),
+        (2, [1, 600, 1000]),
+        (7, [400, 193, 5]),
+        (7, [201, 385, 401]),
+        (2, [3, 1, 800]),
+    ] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| check(Sizes { rows, inner, columns }, 7, rows % 2 == 0, 0));
+    }
+}
+
+#[test]
+fn exactness_is_seen() {
+    assert!(Numbers::Doubles(&[0.5, -0.0, f64::INFINITY, f64::NAN, 1e-45f32.into()]).are_singles());
+    assert!(!Numbers::Doubles(&[0.5, 0.1]).are_singles());
+    assert!(!Numbers::Doubles(&[1e300]).are_singles());
+}
