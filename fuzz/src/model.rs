@@ -62,7 +62,7 @@ pub fn bear(model: &Model) {
                 agree(model, &folded);
                 // Values of an IR may share a name, so they are not found by it.
                 if model.source().standard != Standard::OpenVino
-                    && let Err(error) = model.verify(&folded, &InferOptions::default(), 1, 1)
+                    && let Err(error) = model.verify(&folded, &InferOptions::default(), options.rules, 1, 1)
                 {
                     assert_ne!(error.kind(), Kind::Graph, "{error}");
                 }

@@ -39,6 +39,7 @@ Shape      3       0
 Unsqueeze  4       0
 
 verified: 15 values are the same before and after, under 5 random bindings
+verified: 10336 elements of outputs are the same bits in 3 runs on random inputs
 
 "#]]
     );
@@ -220,6 +221,7 @@ operator  before  after
 Range     1       0
 
 verified: 5 values are the same before and after, under 5 random bindings
+verified: 21 elements of outputs are the same bits in 3 runs on random inputs
 
 "#]]
     );

@@ -7,7 +7,7 @@ mod sketch;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use gradus::fold::FoldOptions;
+use gradus::fold::{FoldOptions, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Content, Standard};
 use gradus::infer::{InferOptions, InputFact};
@@ -378,7 +378,7 @@ fn fold_every_model(folder: &Path) -> (usize, usize) {
         let fold = model.fold(&FoldOptions::default()).unwrap();
         println!("{}", path.display());
         let once = folded(&model);
-        let verified = model.verify(&once, &InferOptions::default(), 2, 7);
+        let verified = model.verify(&once, &InferOptions::default(), RuleSet::default(), 2, 7);
         values += verified.unwrap_or_else(|error| panic!("{}: {error}", path.display())).values;
         let count = |counts: Option<&(usize, usize)>| counts.copied().unwrap_or_default();
         before += count(fold.report.operators.get("Shape")).0;
@@ -453,5 +453,35 @@ fn folding_to_given_shapes_is_verified() {
     let after = model.edited(&folded.edit).unwrap();
     let mut given = InferOptions::default();
     given.inputs.clone_from(&options.inputs);
-    assert!(model.verify(&after, &given, 5, 1).unwrap().values > 0);
+    assert!(model.verify(&after, &given, options.rules, 5, 1).unwrap().values > 0);
+}
+
+#[test]
+fn verification_runs_both_models_and_names_the_outputs_that_differ() {
+    let model = |factor: f32| {
+        let name = format!("factor {factor}");
+        Sketch::new()
+            .input("x", DType::F32, &["n", "4"])
+            .constant(&name, Tensor::scalar(factor))
+            .node("Mul", &["x", &name], &["y"])
+            .node("Add", &["y", "x"], &["z"])
+            .node("Relu", &["x"], &["w"])
+            .output("y", DType::F32, &["n", "4"])
+            .output("z", DType::F32, &["n", "4"])
+            .output("w", DType::F32, &["n", "4"])
+            .model()
+    };
+    let (given, exact) = (InferOptions::default(), RuleSet::default());
+    let verify = |rules| model(0.5).verify(&model(0.75), &given, rules, 2, 1);
+    let same = model(0.5).verify(&model(0.5), &given, exact, 2, 1).unwrap();
+    assert!((same.bindings, same.runs, same.refused) == (2, 3, None) && same.elements > 100);
+    let error = verify(exact).unwrap_err().to_string();
+    assert!(error.starts_with("folded output \"y\", \"z\" at element "), "{error}");
+    assert!(verify(RuleSet::of(gradus::fold::Level::Fuse)).is_ok());
+    let drawn = Sketch::new()
+        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
+        .output("y", DType::F32, &["2"])
+        .model();
+    let verified = drawn.verify(&drawn, &given, exact, 1, 1).unwrap();
+    assert_eq!((verified.runs, verified.refused.as_deref()), (0, Some("the model draws numbers at random")));
 }

@@ -2,6 +2,8 @@
 //! alone removes.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/composed.rs"]
+mod composed;
 #[path = "common/random.rs"]
 mod random;
 #[path = "common/sketch.rs"]
@@ -10,7 +12,7 @@ mod sketch;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
-use gradus::graph::Content;
+use gradus::graph::{Content, Graph};
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor};
 use sketch::{Sketch, read};
@@ -357,6 +359,8 @@ fn patterns() -> Vec<Pattern> {
     all.extend(values());
     all.push(default_state());
     all.extend(fused());
+    all.extend(composed::exact());
+    all.extend(composed::fused());
     all
 }
 
@@ -371,6 +375,11 @@ fn operators(model: &Model) -> String {
     names.join(" ")
 }
 
+/// The nodes of a graph and of the graphs within them.
+fn nodes(graph: &Graph) -> usize {
+    graph.nodes().iter().map(|node| 1 + node.graphs().map(|inner| nodes(inner)).sum::<usize>()).sum()
+}
+
 #[test]
 fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
     for Pattern { rule, level, model, left } in patterns() {
@@ -378,10 +387,7 @@ fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
         let after = folded(&model, rules);
         assert_eq!(operators(&after), left, "{rule} of {}", operators(&model));
         let without = folded(&model, rules.without(rule).unwrap());
-        assert!(
-            without.graph().nodes().len() > after.graph().nodes().len(),
-            "{rule} is not what removes them"
-        );
+        assert!(nodes(without.graph()) > nodes(after.graph()), "{rule} is not what removes them");
         assert_eq!(operators(&folded(&after, rules)), left, "{rule} again");
     }
 }
@@ -394,7 +400,8 @@ fn each_pattern_gives_the_same_results() {
         if level < Level::Fuse {
             assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{rule}");
         }
-        assert!(measured.relative < 1e-6, "{rule}: {measured:?}");
+        let narrow = format!("{:?}", model.graph().value(model.graph().inputs()[0]).declared).contains("F16");
+        assert!(measured.relative < if narrow { 1e-3 } else { 1e-6 }, "{rule}: {measured:?}");
     }
 }
 
@@ -484,7 +491,7 @@ fn typed_by(conditions: &[&str]) -> Result<String, String> {
     fold.assume.conditions.clone_from(&options.assume.conditions);
     fold.dims.clone_from(&options.dims);
     let folded = model.edited(&model.fold(&fold).unwrap().edit).unwrap();
-    let verified = model.verify(&folded, &options, 5, 1).unwrap();
+    let verified = model.verify(&folded, &options, fold.rules, 5, 1).unwrap();
     assert!(verified.bindings > 0 || !conditions.contains(&"q == r"), "{conditions:?}");
     Ok(inference.describe(inference.fact(model.value("t").unwrap())))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus::convert::Rules;
+use gradus::element::Bool;
 use gradus::fold::FoldOptions;
 use gradus::formats::openvino::encode_model;
 use gradus::formats::{Files, InMemory};
@@ -542,5 +543,64 @@ fn recorded_models_give_the_same_when_written_anew() {
     }
     if kept.is_none() {
         std::fs::remove_dir_all(folder).unwrap();
+    }
+}
+
+/// The rules that are written for functions that both standards have.
+#[test]
+fn rules_of_normalized_operators_apply() {
+    type Make = fn(&mut Builder);
+    let binary = |operator: &'static str, value: f32| {
+        move |b: &mut Builder| {
+            b.constant("c", Tensor::scalar(value).into()).unwrap();
+            node(b, operator, 1, &["x", "c"], "t", &[("auto_broadcast", "numpy")]);
+        }
+    };
+    let order: Make = |b| {
+        ints(b, "order", &[1, 2, 0]);
+        node(b, "Transpose", 1, &["x", "order"], "a", &[]);
+        node(b, "Transpose", 1, &["a", "order"], "t", &[]);
+    };
+    let reshapes: Make = |b| {
+        ints(b, "first", &[-1, 12]);
+        ints(b, "second", &[2, 3, -1, 2]);
+        node(b, "Reshape", 1, &["x", "first"], "a", &[("special_zero", "false")]);
+        node(b, "Reshape", 1, &["a", "second"], "t", &[("special_zero", "false")]);
+    };
+    let inverse: Make = |b| {
+        node(b, "Negative", 1, &["x"], "a", &[]);
+        node(b, "Negative", 1, &["a"], "t", &[]);
+    };
+    let repeated: Make = |b| {
+        node(b, "ReLU", 1, &["x"], "a", &[]);
+        node(b, "ReLU", 1, &["a"], "t", &[]);
+    };
+    let chosen: Make = |b| {
+        b.constant("yes", Tensor::scalar(Bool::from(true)).into()).unwrap();
+        b.constant("other", Tensor::scalar(5f32).into()).unwrap();
+        node(b, "Select", 1, &["yes", "x", "other"], "t", &[("auto_broadcast", "numpy")]);
+    };
+    let rows: [(&str, Box<dyn Fn(&mut Builder)>, &[&str]); 10] = [
+        ("multiply", Box::new(binary("Multiply", 1.0)), &[]),
+        ("divide", Box::new(binary("Divide", 1.0)), &[]),
+        ("subtract", Box::new(binary("Subtract", 0.0)), &[]),
+        ("power", Box::new(binary("Power", 1.0)), &[]),
+        ("twice", Box::new(binary("Multiply", 2.0)), &["Multiply"]),
+        ("transposes", Box::new(order), &["Transpose"]),
+        ("reshapes", Box::new(reshapes), &["Reshape"]),
+        ("inverse", Box::new(inverse), &[]),
+        ("repeated", Box::new(repeated), &["ReLU"]),
+        ("chosen", Box::new(chosen), &[]),
+    ];
+    for (name, make, left) in rows {
+        let mut builder = Builder::new("g");
+        input(&mut builder, "x", DType::F32, &[2, 3, 4]);
+        make(&mut builder);
+        node(&mut builder, "Tanh", 1, &["t"], "y", &[]);
+        builder.output("y");
+        let before = model(builder);
+        let after = folded(&before);
+        assert_eq!(operators(&after), [left, &["Tanh"]].concat(), "{name}");
+        same(&before, &after, &[("x", floats(&[2, 3, 4]))]);
     }
 }

@@ -287,6 +287,27 @@ impl Model {
         Ok(report)
     }
 
+    /// The outputs that a runtime computes otherwise of a folded model than of this one, optimising
+    /// neither.
+    fn _verify_in(
+        &self,
+        py: Python<'_>,
+        folded: &Model,
+        runtime: &str,
+        dims: &Bound<'_, PyDict>,
+        shapes: &Bound<'_, PyDict>,
+        assumed: GivenAssumptions,
+    ) -> PyResult<(usize, Vec<ComparedOutput>)> {
+        let mut options = CheckOptions::default();
+        options.seed = SEED;
+        options.given = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let runtime = runtime::find(&format!("plain {runtime}")).or_raise()?;
+        let (runs, outputs) =
+            engine(py, || self.model.verify_in(&folded.model, &*runtime, &options)).or_raise()?;
+        let differing = outputs.into_iter().filter(|output| !output.is_same());
+        Ok((runs, differing.map(compared).collect()))
+    }
+
     /// Facts about every value: types by name, assumptions, problems, reasons, bytes of the peak.
     #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _infer<'py>(
@@ -428,7 +449,8 @@ impl Model {
             given.dims.clone_from(&options.dims);
             given.assume.clone_from(&options.assume);
             given.inputs.clone_from(&options.inputs);
-            let verified = verify.then(|| model.verify(&after, &given, BINDINGS, SEED)).transpose()?;
+            let verified =
+                verify.then(|| model.verify(&after, &given, options.rules, BINDINGS, SEED)).transpose()?;
             let measures = options.rules.may_change_floats();
             let measured = measures.then(|| model.measure(&after, &given, SEED).ok()).flatten();
             Ok::<_, gradus::Error>((after, report, verified, measured))
@@ -447,7 +469,9 @@ impl Model {
         told.set_item("assumptions", assumptions)?;
         let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
         told.set_item("problems", problems)?;
-        told.set_item("verified", verified.map(|Verified { bindings, values, .. }| (bindings, values)))?;
+        let Verified { bindings, values, runs, elements, refused, .. } = verified.unwrap_or_default();
+        told.set_item("verified", verify.then_some((bindings, values)))?;
+        told.set_item("ran", (verify && refused.is_none()).then_some((runs, elements)))?;
         told.set_item("measured", measured.map(|of| (of.elements, of.ulps, of.relative)))?;
         Ok((self.made(after), told))
     }

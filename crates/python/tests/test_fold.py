@@ -31,6 +31,8 @@ def test_a_folded_model_gives_the_same_with_fewer_nodes(tmp_path):
     assert report.operators["Range"] == (1, 0) and report.operators["Constant"] == (0, 2)
     bindings, values = report.verified
     assert bindings == 5 and values > 0
+    runs, elements = report.ran
+    assert runs == 3 and elements > 0 and report.differing is None
     assert str(folded.inputs["tokens"]) == "int64[batch, 5]" and str(model.inputs["tokens"]) == "int64[batch, seq]"
     assert f"nodes 6 -> {report.nodes[1]}" in str(report) and "Range: 1 -> 0" in str(report)
     path = tmp_path / "folded.onnx"
@@ -152,6 +154,24 @@ def test_files_are_whole_or_not_there(tmp_path):
     with pytest.raises(FileError):
         model.save(tmp_path / "no" / "such" / "folder.onnx")
     assert [each.name for each in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_onnx_runtime_verifies_and_names_the_outputs_that_differ(tmp_path):
+    pytest.importorskip("onnxruntime")
+    model = gradus.load(POSITIONS)
+    assert model.fold(verify="onnxruntime").report.differing == []
+    nodes = [onnx.helper.make_node("Mul", ["x", "c"], ["y"]), onnx.helper.make_node("Relu", ["x"], ["z"])]
+    value = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n"])  # noqa: E731
+    for name, factor in (("a", 2.0), ("b", 3.0)):
+        constants = [onnx.helper.make_tensor("c", onnx.TensorProto.FLOAT, [], [factor])]
+        graph = onnx.helper.make_graph(nodes, "g", [value("x")], [value("y"), value("z")], constants)
+        made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+        onnx.save(made, tmp_path / f"{name}.onnx")
+    first, second = (gradus.load(tmp_path / f"{name}.onnx") for name in "ab")
+    runs, differing = first._native._verify_in(second._native, "onnxruntime", {}, {}, ({}, False, []))
+    assert runs == 5 and [output[0] for output in differing] == ["y"]
+    with pytest.raises(gradus.UsageError):
+        model.fold(verify="openvino")
 
 
 @pytest.mark.skipif(corpus() is None, reason="GRADUS_CORPUS names no folder of models")

@@ -486,7 +486,8 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) no_declare: bool,
 
-    /// Evaluate the shapes of both models under random bindings, and fail if they differ.
+    /// Evaluate the shapes of both models under random bindings, run both on random inputs, and fail if shapes or outputs
+    /// differ: bits of outputs at levels up to `exact`, types and shapes above.
     #[arg(long)]
     pub(crate) verify: bool,
 

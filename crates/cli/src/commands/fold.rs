@@ -34,7 +34,7 @@ struct FoldedJson<'a> {
     assumptions: Vec<ProblemJson<'a>>,
     problems: Vec<ProblemJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    verified: Option<VerifiedJson>,
+    verified: Option<VerifiedJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<MeasuredJson>,
 }
@@ -86,9 +86,13 @@ struct ProblemJson<'a> {
 }
 
 #[derive(Serialize)]
-struct VerifiedJson {
+struct VerifiedJson<'a> {
     bindings: usize,
     values: usize,
+    runs: usize,
+    elements: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a str>,
 }
 
 fn list_rules() -> Result<(), Failure> {
@@ -140,7 +144,7 @@ fn one(
     given.inputs.clone_from(&options.inputs);
     let mut checks = Checks::default();
     if args.verify {
-        let verified = model.verify(&model.edited(&folded.edit)?, &given, BINDINGS, SEED);
+        let verified = model.verify(&model.edited(&folded.edit)?, &given, options.rules, BINDINGS, SEED);
         checks.verified = Some(verified.map_err(|error| error.in_file(path.display()))?);
     }
     if options.rules.may_change_floats() {
@@ -165,7 +169,7 @@ fn json<'a>(
     to: &Path,
     bytes: ByteCounts,
     report: &'a FoldReport,
-    checks: &Checks,
+    checks: &'a Checks,
 ) -> FoldedJson<'a> {
     let count = |which: fn(&(usize, usize)) -> usize| {
         let all = report.operators.iter().map(|(name, counts)| (&**name, which(counts)));
@@ -194,7 +198,13 @@ fn json<'a>(
         problems: problems
             .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
             .collect(),
-        verified: checks.verified.map(|Verified { bindings, values, .. }| VerifiedJson { bindings, values }),
+        verified: checks.verified.as_ref().map(|verified| VerifiedJson {
+            bindings: verified.bindings,
+            values: verified.values,
+            runs: verified.runs,
+            elements: verified.elements,
+            refused: verified.refused.as_deref(),
+        }),
         measured: checks.measured.as_ref().map(|measured| match measured {
             Ok(Measured { elements, ulps, relative, .. }) => {
                 MeasuredJson::Difference { elements: *elements, ulps: *ulps, relative: *relative }
@@ -214,6 +224,10 @@ fn text(
 ) -> String {
     use std::fmt::Write;
     let mut out = String::new();
+    let same = match &checks.measured {
+        None => "are the same bits",
+        Some(_) => "have the same types and shapes",
+    };
     let (before, after) = report.nodes();
     let _ = writeln!(out, "{} -> {}", output::path(path), output::path(to));
     let _ = writeln!(out, "nodes {before} -> {after}, bytes {} -> {}", bytes.before, bytes.after);
@@ -264,11 +278,18 @@ fn text(
         }
         None => {}
     }
-    if let Some(Verified { bindings, values, .. }) = checks.verified {
+    if let Some(Verified { bindings, values, runs, elements, refused, .. }) = &checks.verified {
         let _ = writeln!(
             out,
             "\nverified: {values} values are the same before and after, under {bindings} random bindings"
         );
+        let _ = match refused {
+            Some(why) => writeln!(out, "outputs were not compared: {}", escaped(why)),
+            None => writeln!(
+                out,
+                "verified: {elements} elements of outputs {same} in {runs} runs on random inputs"
+            ),
+        };
     }
     out
 }

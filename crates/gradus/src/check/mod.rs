@@ -73,6 +73,9 @@ pub struct Parting {
 
 type Inputs = Vec<(String, Value)>;
 
+/// Runs the first model on its inputs, and returns its outputs by name.
+type First<'a> = dyn FnMut(&Inputs) -> Result<HashMap<String, Value>> + 'a;
+
 /// Runs the second model on its inputs, and returns the outputs of these names; nothing if other
 /// inputs are to be tried.
 type Second<'a> = dyn FnMut(&Inputs, &[&str]) -> Result<Option<HashMap<String, Value>>> + 'a;
@@ -102,19 +105,22 @@ impl Model {
     /// [`Kind::Graph`] if inputs or outputs do not correspond; of the first model, the error of the
     /// last run if it runs under no binding; of the second, the error of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
-        let second = other.program(&[])?;
-        let compared = self.compare_runs(other, options, &mut |inputs, _| run(&second, inputs).map(Some))?;
+        let (first, second) = (self.program(&[])?, other.program(&[])?);
+        let mut first = |inputs: &Inputs| run(&first, inputs);
+        let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
+        let compared = self.compare_runs(other, options, &mut first, &mut second)?;
         let Compared { runs, outputs, differing } = compared;
         let parting = differing.and_then(|(inputs, renamed)| self.parting(other, &inputs, &renamed));
         Ok(Check { runs, outputs, parting })
     }
 
-    /// Runs this model on random inputs, and compares its outputs with those that `second` returns
-    /// by name for the other's inputs and names of outputs.
+    /// Compares the outputs of this model, which `first` returns by name for random inputs, with
+    /// those that `second` returns for the other's inputs and names of outputs.
     fn compare_runs(
         &self,
         other: &Model,
         options: &CheckOptions,
+        first: &mut First<'_>,
         second: &mut Second<'_>,
     ) -> Result<Compared> {
         let (own, others) = (self.graph(), other.graph());
@@ -122,7 +128,6 @@ impl Model {
         let names = pairs("inputs", (own, own.inputs()), (others, others.inputs()))?;
         let names: HashMap<_, _> = names.into_iter().collect();
         let wanted: Vec<_> = outputs.iter().map(|(_, name)| &**name).collect();
-        let first = self.program(&[])?;
         let mut random = fastrand::Rng::with_seed(options.seed);
         let checks = outputs.iter().map(|(name, _)| OutputCheck::new(name)).collect();
         let mut compared = Compared { runs: 0, outputs: checks, differing: None };
@@ -131,7 +136,7 @@ impl Model {
             for tried in 0..MOST_TRIES {
                 let inputs = self.random_inputs(&options.given, &mut random, (round, tried))?;
                 let Some(inputs) = inputs else { continue };
-                let before = match run(&first, &inputs) {
+                let before = match first(&inputs) {
                     Ok(outputs) => outputs,
                     Err(error) => {
                         refused = Some(error);

@@ -7,7 +7,7 @@ use std::path::Path;
 use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
-use super::{CheckOptions, Compared, Inputs, OutputCheck};
+use super::{CheckOptions, Compared, Inputs, OutputCheck, run};
 use crate::model::Model;
 
 /// A program that runs models, such as ONNX Runtime.
@@ -63,34 +63,31 @@ impl Model {
         runtime: &dyn Runtime,
         options: &CheckOptions,
     ) -> Result<RuntimeCheck> {
-        let message = "cannot check in a runtime: the model is in no file; save it first";
-        let file = other.unedited_path().ok_or_else(|| Error::new(Kind::Unsupported, message))?;
+        let file = other.file()?;
+        let first = self.program(&[])?;
         let program = other.program(&[])?;
         let shown = computed(other.graph());
         let mut forced = Forced::default();
         let (mut hidden, mut refused) = (None, None);
-        let Compared { runs, outputs, .. } = self.compare_runs(other, options, &mut |inputs, names| {
-            let values = match runtime.run(file, inputs, names) {
-                Ok(values) => values,
-                Err(error) => {
-                    refused = Some(error);
-                    return Ok(None);
+        let Compared { runs, outputs, .. } =
+            self.compare_runs(other, options, &mut |inputs| run(&first, inputs), &mut |inputs, names| {
+                let values = match runtime.run(file, inputs, names) {
+                    Ok(values) => values,
+                    Err(error) => {
+                        refused = Some(error);
+                        return Ok(None);
+                    }
+                };
+                let outputs = by_name(names, values)?;
+                match given(runtime, file, inputs, &shown) {
+                    Ok(given) => {
+                        let nodes = std::mem::take(&mut forced.nodes);
+                        forced = program.run_forced(inputs, Forced { given, nodes })?;
+                    }
+                    Err(error) => hidden = Some(error),
                 }
-            };
-            let outputs = names.iter().zip(values).map(|(name, value)| {
-                let none = || Error::new(Kind::Graph, format!("the runtime returns no output \"{name}\""));
-                Ok(((*name).to_owned(), value.ok_or_else(none)?))
-            });
-            let outputs = outputs.collect::<Result<_>>()?;
-            match given(runtime, file, inputs, &shown) {
-                Ok(given) => {
-                    let nodes = std::mem::take(&mut forced.nodes);
-                    forced = program.run_forced(inputs, Forced { given, nodes })?;
-                }
-                Err(error) => hidden = Some(error),
-            }
-            Ok(Some(outputs))
-        })?;
+                Ok(Some(outputs))
+            })?;
         let refused = match refused {
             Some(error) if runs == 0 => return Err(error),
             refused => refused,
@@ -102,6 +99,43 @@ impl Model {
         let nodes = nodes.into_iter().map(|(_, node)| node).collect();
         Ok(RuntimeCheck { runs, outputs, nodes, hidden, refused })
     }
+
+    /// Runs this model and what it was folded to in a runtime on the same random inputs, and
+    /// compares all outputs: the number of runs, and the outputs.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if a model is in no file; if the runtime refuses all runs, the error of
+    /// the last; if it refuses the folded model where it runs this one, its error.
+    pub fn verify_in(
+        &self,
+        folded: &Model,
+        runtime: &dyn Runtime,
+        options: &CheckOptions,
+    ) -> Result<(usize, Vec<OutputCheck>)> {
+        let (before, after) = (self.file()?, folded.file()?);
+        let graph = self.graph();
+        let names: Vec<_> = graph.outputs().iter().map(|&id| &*graph.value(id).name).collect();
+        let mut first = |inputs: &Inputs| by_name(&names, runtime.run(before, inputs, &names)?);
+        let mut second =
+            |inputs: &Inputs, names: &[&str]| by_name(names, runtime.run(after, inputs, names)?).map(Some);
+        let Compared { runs, outputs, .. } = self.compare_runs(folded, options, &mut first, &mut second)?;
+        Ok((runs, outputs))
+    }
+
+    /// The file that a runtime can read.
+    fn file(&self) -> Result<&Path> {
+        let message = "cannot check in a runtime: the model is in no file; save it first";
+        self.unedited_path().ok_or_else(|| Error::new(Kind::Unsupported, message))
+    }
+}
+
+/// The outputs that a runtime returned, by name.
+fn by_name(names: &[&str], values: Vec<Option<Value>>) -> Result<HashMap<String, Value>> {
+    let outputs = names.iter().zip(values).map(|(name, value)| {
+        let none = || Error::new(Kind::Graph, format!("the runtime returns no output \"{name}\""));
+        Ok(((*name).to_owned(), value.ok_or_else(none)?))
+    });
+    outputs.collect()
 }
 
 /// The values that nodes of a graph compute, with their names.

@@ -1,11 +1,13 @@
-//! If whose condition is known: the branch takes its place.
+//! If whose condition is known, and Loop of one iteration: the branch or the body takes their place.
 
+use gradus_core::Tensor;
+use gradus_core::element::Bool;
 use gradus_core::graph::edit::{Inlined, Renames, Step};
 use gradus_core::graph::{Content, Graph, Node, Origin, Port, Ports, Standard, ValueId};
 
 use super::GraphFolder;
 use super::dialect::{Role, role};
-use super::rules::Pass;
+use super::rules::{NodeView, Pass, Source};
 use super::scope::{FoldState, Read};
 use super::write::{FoldWriter, edit};
 use crate::dim::Dim;
@@ -18,10 +20,15 @@ pub(super) struct Branch<'m> {
     graph: &'m Graph,
     /// How its values are those of the node, where the file says so one by one.
     ports: Option<&'m Ports>,
+    /// It is the body of a Loop.
+    is_body: bool,
 }
 
 /// The branch that always runs, if it can stand in place of the node.
 pub(super) fn branch<'m>(scope: &FoldState<'m>, index: usize) -> Option<Branch<'m>> {
+    if let Some(body) = body(scope, index) {
+        return Some(body);
+    }
     if scope.nodes[index].role != Role::If || !scope.rules.has(Pass::Branches) {
         return None;
     }
@@ -39,7 +46,7 @@ pub(super) fn branch<'m>(scope: &FoldState<'m>, index: usize) -> Option<Branch<'
     let Some(Content::Graph(graph)) = node.attribute(name) else { return None };
     let ports = if let Some(Content::Ports(ports)) = node.attribute(map) { Some(&**ports) } else { None };
     let number = node.graph_number(graph).filter(|_| scope.values[condition.index()].exact)?;
-    let branch = Branch { number, graph, ports };
+    let branch = Branch { number, graph, ports, is_body: false };
     // Without copies, an output of the graph around must come from a layer of its own.
     let apart = |(slot, id): (usize, &Option<ValueId>)| {
         let bound = id.is_some_and(|id| scope.values[id.index()].output || scope.values[id.index()].fixed);
@@ -48,6 +55,23 @@ pub(super) fn branch<'m>(scope: &FoldState<'m>, index: usize) -> Option<Branch<'
     let whole = scope.standard != Standard::OpenVino
         || (ports.is_some() && node.outputs.iter().enumerate().all(apart));
     whole.then_some(branch)
+}
+
+/// The body of a Loop of ONNX that iterates once, and of which no output is concatenated.
+fn body<'m>(scope: &FoldState<'m>, index: usize) -> Option<Branch<'m>> {
+    let node = &scope.graph.nodes()[index];
+    if &*node.operator.name != "Loop" || !scope.rules.has(Pass::Loops) {
+        return None;
+    }
+    let view = NodeView::new(scope, index);
+    let starts = matches!(view.input(1), Source::Missing) || view.is_number(1, 1);
+    let Some(Content::Graph(graph)) = node.attribute("body") else { return None };
+    let carried = node.inputs.len().checked_sub(2)?;
+    let once = view.operator() == "Loop" && view.is_number(0, 1) && starts;
+    let fits = node.outputs.len() <= carried && graph.inputs().len() == carried + 2;
+    let all = node.inputs.iter().skip(2).all(Option::is_some);
+    let number = node.graph_number(graph).filter(|_| once && fits && all)?;
+    Some(Branch { number, graph, ports: None, is_body: true })
 }
 
 /// The values around that are passed to a branch, by its inputs.
@@ -66,11 +90,27 @@ pub(super) fn passed(standard: Standard, node: &Node, inner: &Graph) -> Vec<(Val
 }
 
 impl Branch<'_> {
+    /// The values around that are passed to the graph, by its inputs.
+    fn passed(&self, standard: Standard, node: &Node) -> Vec<(ValueId, ValueId)> {
+        if !self.is_body {
+            return passed(standard, node, self.graph);
+        }
+        let carried = self.graph.inputs().iter().zip(&node.inputs).skip(2);
+        carried.filter_map(|(inner, outer)| Some((*inner, (*outer)?))).collect()
+    }
+
+    /// Inputs of the graph that are constants: the number of the iteration and the condition.
+    fn constants(&self) -> Vec<(ValueId, Tensor)> {
+        let values = [Tensor::scalar(0i64), Tensor::scalar(Bool::from(true))];
+        let inputs = self.graph.inputs().iter().copied().filter(|_| self.is_body);
+        inputs.zip(values).collect()
+    }
+
     /// The value of the branch that an output of the node is.
     fn output(&self, slot: usize) -> Option<ValueId> {
         let place = match self.ports {
             Some(ports) => ports.outputs.iter().find(|port| port.outer == slot)?.inner,
-            None => slot,
+            None => slot + usize::from(self.is_body),
         };
         self.graph.outputs().get(place).copied()
     }
@@ -85,7 +125,7 @@ impl Branch<'_> {
             id = node.inputs.first().copied().flatten()?;
         }
         let captured = inner.captures().iter().find(|capture| capture.inner == id);
-        let passed = || passed(standard, node, inner).into_iter().find(|(inner, _)| *inner == id);
+        let passed = || self.passed(standard, node).into_iter().find(|(inner, _)| *inner == id);
         captured.map(|capture| capture.outer).or_else(|| passed().map(|(_, outer)| outer))
     }
 
@@ -136,7 +176,7 @@ pub(super) fn need<'m>(
     }
     child.need_rest(folder);
     scope.need_captures(&child);
-    for (id, outer) in passed(scope.standard, node, inner) {
+    for (id, outer) in branch.passed(scope.standard, node) {
         if child.values[id.index()].needed {
             scope.need(outer);
         }
@@ -157,9 +197,14 @@ pub(super) fn write(
     let captured = writing.captured(folder, child);
     let (edit, _) = edit(folder, child, &captured);
     let mut names = Renames::new();
-    for (id, outer) in passed(scope.standard, node, child.graph) {
+    for (id, outer) in branch.passed(scope.standard, node) {
         if child.values[id.index()].needed {
             names.insert(child.graph.value(id).name.clone(), writing.name(folder, outer));
+        }
+    }
+    for (id, constant) in branch.constants() {
+        if child.values[id.index()].needed {
+            names.insert(child.graph.value(id).name.clone(), writing.target(folder, &constant));
         }
     }
     let mut copies = Vec::new();

@@ -189,7 +189,8 @@ impl<'m> FoldState<'m> {
         let value = &self.values[id.index()];
         let free = value.read == Read::Own && !value.output && !value.fixed;
         let named = self.rules.has(Pass::OutputNames) && !self.renamed.contains_key(&id);
-        let plain = !self.nodes[index].opaque && self.nodes[index].role != Role::If;
+        let inlined = self.nodes[index].role == Role::If || inline::branch(self, index).is_some();
+        let plain = !self.nodes[index].opaque && !inlined;
         let shared = folder.is_shared(&self.graph.value(output).name);
         self.standard == Standard::Onnx && free && named && plain && !shared && self.is_only_output(output)
     }

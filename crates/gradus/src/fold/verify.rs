@@ -1,5 +1,5 @@
-//! Verification of a folded model: the shapes of both are evaluated where every
-//! dimension is a number.
+//! Verification of a folded model: the shapes of both are evaluated where every dimension is a
+//! number, and both are run on random inputs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,34 +7,52 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Error, Kind, Result, Value};
 
+use super::RuleSet;
+use crate::check::{CheckOptions, OutputCheck};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, InputFact, nameless_axes, symbols_of_inputs};
 use crate::model::Model;
+use crate::operators::{self, Chance};
 
 /// The compared models.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
     /// Bindings of symbols under which the model before has no problem.
     pub bindings: usize,
     /// Shapes, and elements of shapes, that were known in both and the same.
     pub values: usize,
+    /// Runs of both models on random inputs.
+    pub runs: usize,
+    /// Elements of outputs, of all runs, that are the same bits; if rules may change floats, that
+    /// have the same type and shape.
+    pub elements: u64,
+    /// Why no run was compared, if none was.
+    pub refused: Option<String>,
 }
+
+/// Runs whose outputs are compared: one of large sizes, and in one, floats are zeros, ones, and very
+/// large and small numbers.
+const RUNS: usize = 3;
 
 /// Most tries of a binding: one may contradict what the model needs.
 const MOST_TRIES: usize = 8;
 
 impl Model {
-    /// Evaluates the shapes of this model and of what it was folded to, under so many random
-    /// bindings of the dimensions of inputs, and compares the values that both have.
+    /// Compares this model with what it was folded to by these rules: the values of shape
+    /// arithmetic and all shapes, under so many random bindings of the dimensions of inputs; and all
+    /// outputs, by runs on random inputs. All NaNs are the same. Where rules may change floats,
+    /// only types and shapes of outputs are compared; [`Model::measure`] says by how much elements differ.
     ///
     /// # Errors
-    /// [`Kind::Graph`] names the first value that differs, with the binding.
+    /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
+    /// differ; if the folded model does not run where this one does, its error.
     pub fn verify(
         &self,
         folded: &Model,
         given: &InferOptions,
+        rules: RuleSet,
         bindings: usize,
         seed: u64,
     ) -> Result<Verified> {
@@ -51,7 +69,55 @@ impl Model {
                 }
             }
         }
+        self.run_both(folded, given, rules, seed, &mut verified)?;
         Ok(verified)
+    }
+
+    /// Compares the outputs of runs on random inputs.
+    fn run_both(
+        &self,
+        folded: &Model,
+        given: &InferOptions,
+        rules: RuleSet,
+        seed: u64,
+        verified: &mut Verified,
+    ) -> Result<()> {
+        if is_random(self, self.graph()) {
+            verified.refused = Some("the model draws numbers at random".to_owned());
+            return Ok(());
+        }
+        let options = CheckOptions { given: given.clone(), runs: RUNS, seed };
+        let check = match self.check(folded, &options) {
+            Ok(check) => check,
+            // The folded model is at fault only if this one runs.
+            Err(error) if self.check(self, &CheckOptions { runs: 1, ..options }).is_ok() => {
+                return Err(error);
+            }
+            Err(error) => {
+                verified.refused = Some(error.to_string());
+                return Ok(());
+            }
+        };
+        let differs = |output: &&OutputCheck| {
+            output.types.is_some() || (output.differing > 0 && !rules.may_change_floats())
+        };
+        let mut differing = check.outputs.iter().filter(differs);
+        if let Some(first) = differing.next() {
+            let others: String = differing.map(|output| format!(", \"{}\"", output.name)).collect();
+            let names = format!("\"{}\"{others}", first.name);
+            let (at, before, after) = match (&first.types, &first.first) {
+                (Some((before, after)), _) => (String::new(), before, after),
+                (None, Some(element)) => {
+                    (format!(" at element {}", element.index), &element.before, &element.after)
+                }
+                (None, None) => (String::new(), &first.name, &first.name),
+            };
+            let what = format_args!("folded output {names}{at}");
+            return Err(Error::mismatch(Kind::Graph, what, after, before));
+        }
+        verified.runs = check.runs;
+        verified.elements = check.outputs.iter().map(|output| output.elements).sum();
+        Ok(())
     }
 
     /// Compares under one binding; false if it is not one that the model takes.
@@ -86,6 +152,14 @@ impl Model {
         }
         Ok(true)
     }
+}
+
+/// Returns true if a node of a graph, or of one within, draws numbers at random.
+fn is_random(model: &Model, graph: &Graph) -> bool {
+    graph.nodes().iter().any(|node| {
+        let row = operators::row_of(model.source().standard, node);
+        row.is_some_and(|row| row.chance == Chance::Yes) || node.graphs().any(|inner| is_random(model, inner))
+    })
 }
 
 /// Returns true if two facts say the same, as far as both say something.

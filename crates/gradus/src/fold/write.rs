@@ -327,7 +327,7 @@ impl FoldWriter<'_, '_> {
     }
 
     /// The name of a constant that is read in place of a computed shape.
-    fn target(&mut self, folder: &mut GraphFolder<'_>, tensor: &Tensor) -> Arc<str> {
+    pub(super) fn target(&mut self, folder: &mut GraphFolder<'_>, tensor: &Tensor) -> Arc<str> {
         if let Some(name) = key(tensor).and_then(|key| self.known.get(&key)) {
             return name.clone();
         }

@@ -138,7 +138,7 @@ class FoldReport:
     constant_bytes: int
     #: Constants that went, because nothing reads them any more.
     dropped: int
-    #: Conditions that were known: the branch stands in place of If.
+    #: Conditions that were known, so that the branch stands in place of If, and Loops of one iteration.
     inlined: int
     #: Types of values that were added, or that say more than before.
     declared: int
@@ -150,9 +150,13 @@ class FoldReport:
     problems: list[tuple[str, str]]
     #: Random numbers that symbols stood for, and values that were the same before and after; ``None`` if it was not asked for.
     verified: tuple[int, int] | None = None
+    #: Runs of both models on random inputs, and elements of outputs that were compared; ``None`` if the model could not be run.
+    ran: tuple[int, int] | None = None
     #: Floats of a run on random inputs that were compared, and their largest difference, in units in the last place and as a part
     #: of the largest float; ``None`` if no rule may change floats, or no run was possible.
     measured: tuple[int, int, float] | None = None
+    #: Outputs that ONNX Runtime computes otherwise of the folded model; ``None`` if it was not asked for.
+    differing: list[OutputCheck] | None = None
 
     @property
     def nodes(self) -> tuple[int, int]:
@@ -413,7 +417,7 @@ class Model:
         *,
         max_constant: int = 1 << 20,
         declare: bool = True,
-        verify: bool = False,
+        verify: bool | str = False,
         level: str = "exact",
         rules: Sequence[str] = (),
         no_rules: Sequence[str] = (),
@@ -434,7 +438,10 @@ class Model:
             input_shapes: shapes of inputs by name that they are fixed to.
             max_constant: most bytes of a constant that is added.
             declare: write the types of the values that nodes compute into the model.
-            verify: compare the shapes before and after, for some random numbers in place of the symbols.
+            verify: compare the shapes before and after, for some random numbers in place of the symbols, and the outputs of runs on
+                random inputs: their bits up to level ``exact``, types and shapes above. ``"onnxruntime"`` also compares the
+                outputs that ONNX Runtime gives, optimising nothing, and lists those that differ as ``report.differing``; the
+                model must be in a file.
             level: ``shapes`` for shape arithmetic alone, ``exact`` for rules that keep every bit, ``fuse`` also for rules that
                 may change the last bits of floats (docs/fold.md).
             rules: rules of higher levels to apply.
@@ -459,13 +466,15 @@ class Model:
             >>> print(folded.inputs["tokens"])
             int64[1, 4]
         """
+        if isinstance(verify, str) and verify != "onnxruntime":
+            raise UsageError.mismatch("the runtime that verifies", f'"{verify}"', "onnxruntime")
         limits = (max_bytes, max_work, timeout)
         native, report = self._native._fold(
             dict(dims or {}),
             dict(input_shapes or {}),
             max_constant,
             declare,
-            verify,
+            bool(verify),
             level,
             list(rules),
             list(no_rules),
@@ -473,6 +482,13 @@ class Model:
             limits,
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
+        if isinstance(verify, str):
+            given = (dict(dims or {}), dict(input_shapes or {}), (dict(ranges or {}), nonempty, list(assume)))
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "folded.onnx")
+                native.save(path, False)
+                _, differing = self._native._verify_in(load(path)._native, verify, *given)
+            report["differing"] = [OutputCheck(*output) for output in differing]
         return FoldedModel(native, FoldReport(**report))
 
     def convert(

@@ -293,6 +293,9 @@ class Model:
     def _convert(
         self, to: str, dims: dict[str, int], opset: int | None, limits: _Limits
     ) -> tuple[Model, dict[str, Any]]: ...
+    def _verify_in(
+        self, folded: Model, runtime: str, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions
+    ) -> tuple[int, list[tuple[Any, ...]]]: ...
     def _check(
         self,
         other: Model,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,15 +19,20 @@ class Runtime(Protocol):
 
 
 def find(name: str) -> Runtime:
-    """The runtime of a name: ``"onnxruntime"`` or ``"openvino"``."""
-    runtimes: dict[str, type[Runtime]] = {"onnxruntime": OnnxRuntime, "openvino": OpenVino}
+    """The runtime of a name: ``"onnxruntime"`` or ``"openvino"``; ``"plain onnxruntime"`` is one that optimises nothing."""
+    runtimes: dict[str, Callable[[], Runtime]] = {
+        "onnxruntime": OnnxRuntime,
+        "plain onnxruntime": lambda: OnnxRuntime(optimises=False),
+        "openvino": OpenVino,
+    }
     return runtimes[name]()
 
 
 class OnnxRuntime:
-    """ONNX Runtime on the processor, as it runs a model for everybody."""
+    """ONNX Runtime on the processor, as it runs a model for everybody, or node by node as the model says."""
 
-    def __init__(self) -> None:
+    def __init__(self, optimises: bool = True) -> None:
+        self._optimises = optimises
         self._library: Any = importlib.import_module("onnxruntime")
         self._sessions: dict[tuple[str, ...], Any] = {}
 
@@ -38,6 +44,9 @@ class OnnxRuntime:
         if (model, *values) not in self._sessions:
             options = self._library.SessionOptions()
             options.log_severity_level = 3
+            if not self._optimises:
+                options.graph_optimization_level = self._library.GraphOptimizationLevel.ORT_DISABLE_ALL
+                options.add_session_config_entry("session.disable_prepacking", "1")
             folder = os.path.dirname(os.path.abspath(model))
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
             with open(model, "rb") as file:

@@ -1,4 +1,5 @@
-//! Rules that put scales, sums and padding into the convolution before or behind them.
+//! Rules that put scales, sums, padding and transposes into the convolution or Gemm before or behind
+//! them.
 
 use gradus_core::convert::{Rules, nearest_f64};
 use gradus_core::graph::Content;
@@ -9,9 +10,20 @@ use super::{Change, Replacement, Source};
 use crate::attributes::NewAttributes;
 use crate::dim::{Dim, Symbols};
 
-/// Attributes of Conv and `ConvTranspose`.
-const ATTRIBUTES: [&str; 8] =
-    ["auto_pad", "dilations", "group", "kernel_shape", "output_padding", "output_shape", "pads", "strides"];
+/// Attributes of Conv, `ConvTranspose` and Gemm, but for the factor of the bias.
+const ATTRIBUTES: [&str; 11] = [
+    "alpha",
+    "auto_pad",
+    "dilations",
+    "group",
+    "kernel_shape",
+    "output_padding",
+    "output_shape",
+    "pads",
+    "strides",
+    "transA",
+    "transB",
+];
 
 /// A factor and a summand for each channel.
 struct Affine {
@@ -30,11 +42,13 @@ fn like(tensor: &Tensor, shape: Shape, numbers: Vec<f64>) -> Option<Tensor> {
     Tensor::from_numbers(tensor.dtype(), shape, numbers, Rules::IEEE).ok()
 }
 
-/// The number of the convolution's channels, and the axis of its weights that has them.
+/// The number of channels of a convolution or columns of Gemm, and the axis of its weights that has
+/// them.
 fn channels(conv: &NodeView<'_, '_>) -> Option<(usize, usize)> {
     let axis = match conv.operator() {
         "Conv" => 0,
         "ConvTranspose" if conv.int("group", 1) == 1 => 1,
+        "Gemm" if conv.version() >= 7 => usize::from(conv.int("transB", 0) == 0),
         _ => return None,
     };
     let weights = conv.constant(1)?;
@@ -101,7 +115,22 @@ fn attributes(conv: &NodeView<'_, '_>) -> NewAttributes {
 }
 
 fn operator(conv: &NodeView<'_, '_>) -> &'static str {
-    if conv.operator() == "Conv" { "Conv" } else { "ConvTranspose" }
+    match conv.operator() {
+        "Conv" => "Conv",
+        "Gemm" => "Gemm",
+        _ => "ConvTranspose",
+    }
+}
+
+/// The bias of each channel.
+fn bias(conv: &NodeView<'_, '_>, channels: usize) -> Option<Vec<f64>> {
+    let Source::Missing = conv.input(2) else {
+        let by_channel = conv.constant(2)?.shape().dims().last() == Some(&channels);
+        let numbers = floats(conv, 2).filter(|bias| by_channel && bias.len() == channels)?;
+        let factor = f64::from(conv.float("beta", 1.0));
+        return Some(numbers.into_iter().map(|number| number * factor).collect());
+    };
+    Some(vec![0.0; channels])
 }
 
 pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -110,12 +139,9 @@ pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Opti
         return None;
     }
     let (weights, (channels, axis)) = (conv.constant(1)?, channels(&conv)?);
-    let before = match conv.input(2) {
-        Source::Missing => vec![0.0; channels],
-        _ => floats(&conv, 2).filter(|bias| bias.len() == channels)?,
-    };
-    let bias = before.iter().zip(scale.iter().zip(&shift)).map(|(b, (scale, shift))| b * scale + shift);
-    let bias = like(&weights, Shape::vector(channels), bias.collect())?;
+    let before = bias(&conv, channels)?;
+    let shifted = before.iter().zip(scale.iter().zip(&shift)).map(|(b, (scale, shift))| b * scale + shift);
+    let bias = like(&weights, Shape::vector(channels), shifted.collect())?;
     let scaled = if scale.iter().all(|&factor| factor.to_bits() == 1f64.to_bits()) {
         conv.input(1)
     } else {
@@ -176,5 +202,23 @@ pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Cha
         let is_float = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_float);
         let gemm = Replacement { operator: "Gemm", inputs, attributes: Vec::new() };
         (whole && is_float && view.is_like(input)).then_some(Change::Node(gemm))
+    })
+}
+
+pub(super) fn transpose_into_gemm(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.operator() != "Gemm" || view.version() < 7 {
+        return None;
+    }
+    [(0, "transA"), (1, "transB")].into_iter().find_map(|(input, name)| {
+        let before = view.only_producer(input).filter(|before| before.operator() == "Transpose")?;
+        let exchanges = before.dims(0)?.len() == 2 && matches!(before.ints("perm"), None | Some([1, 0]));
+        let mut attributes = attributes(view);
+        attributes.extend(view.attribute("beta").map(|beta| ("beta", beta.clone())));
+        attributes.retain(|(other, _)| *other != name);
+        attributes.push((name, Content::Int(i64::from(view.int(name, 0) == 0))));
+        let inputs =
+            (0..view.input_count()).map(|at| if at == input { before.input(0) } else { view.input(at) });
+        let gemm = Replacement { operator: "Gemm", inputs: inputs.collect(), attributes };
+        exchanges.then_some(Change::Node(gemm))
     })
 }

@@ -1,9 +1,11 @@
 //! Rules that leave every bit of the results.
 
+use gradus_core::convert::{Rules, nearest_f64};
 use gradus_core::graph::{Content, Standard};
-use gradus_core::{Class, DType, Number};
+use gradus_core::{Class, DType, Number, Shape, Tensor};
 
 use super::super::dialect::{Role, bounds};
+use super::super::write::list;
 use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
@@ -20,9 +22,16 @@ pub(super) const RULES: &[Rule] = &[
     local("zero-pad", Exact, "Pad by zero -> x", pad),
     local("same-transpose", Exact, "Transpose that keeps the order of axes -> x", transpose),
     local("transposes", Exact, "Transpose(Transpose(x)) -> Transpose(x), or x", transposes),
+    local(
+        "transposes-around",
+        Exact,
+        "Transpose(f(Transpose(x))) that keep the order together, f of each element -> f(x)",
+        transposes_around,
+    ),
     local("dropout", Exact, "Dropout(x) in inference -> x", dropout),
     local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
     local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)) -> x", inverse),
+    local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
     local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
     local(
         "empty-loop",
@@ -136,10 +145,53 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if in_order(&both) {
         return first.becomes(0);
     }
-    let attributes = vec![("perm", Content::Ints(both))];
+    if view.standard() == Standard::OpenVino {
+        let order = list(view.dtype_of(view.value(1)?)?, &both)?;
+        return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(order))]));
+    }
+    let (inputs, attributes) = (vec![first.input(0)], vec![("perm", Content::Ints(both))]);
+    Some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
+}
+
+/// Functions of each element without attributes.
+const ELEMENTWISE: [&str; 22] = [
+    "Abs",
+    "Acos",
+    "Asin",
+    "Atan",
+    "Ceil",
+    "Cos",
+    "Erf",
+    "Exp",
+    "Floor",
+    "HardSwish",
+    "Log",
+    "Neg",
+    "Not",
+    "Reciprocal",
+    "Relu",
+    "Round",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Sqrt",
+    "Tan",
+    "Tanh",
+];
+
+fn transposes_around(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.operator() != "Transpose" {
+        return None;
+    }
+    let node = view.only_producer(0)?;
+    let operator = ELEMENTWISE.into_iter().find(|name| *name == node.operator())?;
+    let (second, first) =
+        (order(view)?, node.only_producer(0).filter(|first| first.operator() == "Transpose")?);
+    let before = order(&first)?;
+    let both = second.iter().map(|&axis| before.get(usize::try_from(axis).ok()?).copied());
     let inputs = vec![first.input(0)];
-    let onnx = view.standard() == Standard::Onnx;
-    onnx.then_some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
+    let change = Change::Node(Replacement { operator, inputs, attributes: Vec::new() });
+    in_order(&both.collect::<Option<Vec<_>>>()?).then_some(change)
 }
 
 fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -154,10 +206,10 @@ fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     // Adding -0 keeps the sign of -0; no other number does.
     let never_negative_zero = |input| {
-        let made = view.producer(input).map_or("", |producer| producer.operator());
+        let made = view.producer(input).map_or("", |producer| producer.function());
         matches!(made, "Abs" | "Exp" | "Sigmoid" | "Softmax")
     };
-    let is_neutral = |operand: usize, other: usize| match view.operator() {
+    let is_neutral = |operand: usize, other: usize| match view.function() {
         "Mul" | "And" => view.is_number(operand, 1),
         "Div" | "Pow" => operand == 1 && view.is_number(1, 1),
         "Sub" => operand == 1 && view.is_number(1, 0),
@@ -169,9 +221,10 @@ fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         }
         _ => false,
     };
-    // Before version 7, shapes were joined by attributes.
+    // Before version 7 of ONNX, shapes were joined by attributes.
+    let by_shapes = view.standard() == Standard::OpenVino || view.version() >= 7;
     let kept = [(1, 0), (0, 1)].into_iter().find(|&(operand, other)| {
-        view.input_count() == 2 && view.version() >= 7 && is_neutral(operand, other) && view.is_like(other)
+        view.input_count() == 2 && by_shapes && is_neutral(operand, other) && view.is_like(other)
     });
     kept.and_then(|(_, other)| view.becomes(other))
 }
@@ -182,14 +235,50 @@ pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     kept.and_then(|(_, other)| view.becomes(other))
 }
 
+/// The constant bounds of a Clip, and those that Relu has.
+fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64)> {
+    let number = |input: usize| {
+        let bound = view.constant(input).filter(|bound| bound.shape().len() == 1)?;
+        bound.number(0).ok().map(nearest_f64)
+    };
+    match view.operator() {
+        "Relu" => Some((0.0, f64::INFINITY)),
+        "Clip" if view.version() >= 11 => Some((number(1)?, number(2)?)),
+        _ => None,
+    }
+}
+
+pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let (second, first) = (clip_bounds(view)?, view.only_producer(0)?);
+    let before = clip_bounds(&first)?;
+    let (least, most) = (before.0.max(second.0), before.1.min(second.1));
+    let dtype = view.dtype_of(view.output()?).filter(|dtype| dtype.is_float())?;
+    let ordered = least <= most && [before, second].iter().all(|(least, most)| least <= most);
+    if !ordered || most.is_infinite() {
+        return None;
+    }
+    let bound = |number| {
+        let number = [Number::Float(number)].into_iter();
+        Tensor::from_numbers(dtype, Shape::new(Vec::new()).ok()?, number, Rules::IEEE).ok()
+    };
+    let inputs = vec![first.input(0), Source::Tensor(bound(least)?), Source::Tensor(bound(most)?)];
+    Some(Change::Node(Replacement { operator: "Clip", inputs, attributes: Vec::new() }))
+}
+
 fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let again = view.producer(0).filter(|first| first.operator() == view.operator())?;
-    if matches!(view.operator(), "Not" | "Neg") { again.becomes(0) } else { None }
+    let again = view.producer(0).filter(|first| first.function() == view.function())?;
+    if matches!(view.function(), "Not" | "Neg") { again.becomes(0) } else { None }
+}
+
+fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let same = view.producer(0).is_some_and(|first| first.function() == view.function());
+    let settles = matches!(view.function(), "Relu" | "Abs" | "Ceil" | "Floor" | "Round" | "Sign");
+    if same && settles { view.becomes(0) } else { None }
 }
 
 fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let chosen = [(1, 1), (0, 2)].into_iter().find(|&(value, input)| {
-        view.operator() == "Where" && view.is_number(0, value) && view.is_like(input)
+        view.function() == "Where" && view.is_number(0, value) && view.is_like(input)
     });
     chosen.and_then(|(_, input)| view.becomes(input))
 }

@@ -1,26 +1,53 @@
 //! Rules that may change the last bits of floats.
 
 use super::Level::Fuse;
-use super::convolutions::{affine_into_conv, matmul_add, pad_into_conv};
-use super::exact::zero_sum;
-use super::normalizations::{gelu, layer_normalization};
+use super::attention::attention;
+use super::convolutions::{affine_into_conv, matmul_add, pad_into_conv, transpose_into_gemm};
+use super::exact::{clips, zero_sum};
+use super::normalizations::{gelu, layer_normalization, normalization_bias, rms_normalization, swish};
 use super::{Rule, local};
 
 pub(super) const RULES: &[Rule] = &[
     local(
         "affine-into-conv",
         Fuse,
-        "BatchNormalization, Mul, Div, Add, Sub by channel behind Conv, ConvTranspose -> weights and bias",
+        "BatchNormalization, Mul, Div, Add, Sub by channel behind Conv, ConvTranspose, Gemm -> weights and bias",
         affine_into_conv,
     ),
     local("pad-into-conv", Fuse, "Pad with zeros before Conv -> its attribute pads", pad_into_conv),
     local("zero-sum", Fuse, "x + 0 -> x: -0 stays", zero_sum),
     local("matmul-add", Fuse, "Add(MatMul(a, b), c) of matrices -> Gemm", matmul_add),
+    local(
+        "transpose-into-gemm",
+        Fuse,
+        "Gemm of a transposed matrix -> its attributes transA, transB",
+        transpose_into_gemm,
+    ),
+    local("clips", Fuse, "Clip, Relu of one another with constant bounds -> Clip: -0 may stay", clips),
+    local("swish", Fuse, "x * Sigmoid(x) -> Swish, from operator set 24", swish),
     local("gelu", Fuse, "x * 0.5 * (1 + Erf(x / sqrt(2))), or by Tanh -> Gelu, from operator set 20", gelu),
     local(
         "layer-normalization",
         Fuse,
-        "(x - mean) / Sqrt(variance + epsilon) * scale + bias -> LayerNormalization, from operator set 17",
+        "(x - mean) / Sqrt(variance + epsilon) * scale -> LayerNormalization, from operator set 17",
         layer_normalization,
+    ),
+    local(
+        "normalization-bias",
+        Fuse,
+        "LayerNormalization without bias + bias -> LayerNormalization",
+        normalization_bias,
+    ),
+    local(
+        "rms-normalization",
+        Fuse,
+        "x / Sqrt(mean of squares + epsilon) * scale -> RMSNormalization, from operator set 23",
+        rms_normalization,
+    ),
+    local(
+        "attention",
+        Fuse,
+        "MatMul(Softmax(MatMul(q, transposed k) * scale + mask), v) of four axes -> Attention, from operator set 23",
+        attention,
     ),
 ];

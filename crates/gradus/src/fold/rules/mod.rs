@@ -1,5 +1,6 @@
 //! The table of folding rules, and the rules that a call of folding applies.
 
+mod attention;
 mod convolutions;
 mod exact;
 mod fuse;
@@ -131,6 +132,8 @@ passes! {
     Views = "equal-views", Exact, "Reshape, Flatten, Squeeze, Unsqueeze to a shape that the data had -> that value";
     EqualNodes = "equal-nodes", Exact, "an operator with the inputs and attributes of another node -> its outputs";
     Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
+    Loops = "single-loop", Exact,
+        "Loop of one iteration, without concatenated outputs -> the nodes of its body";
     OutputNames = "output-names", Exact,
         "an output of the graph that equals the output of a node -> the node defines it";
     JoinedProducts = "joined-products", Fuse,

@@ -49,6 +49,34 @@ impl<'s, 'm> NodeView<'s, 'm> {
         }
     }
 
+    /// The function that the node computes, in ONNX's words, if both standards have it; otherwise
+    /// the operator.
+    pub(in crate::fold) fn function(&self) -> &'s str
+    where
+        'm: 's,
+    {
+        if self.standard() != Standard::OpenVino || self.scope.nodes[self.index].opaque {
+            return self.operator();
+        }
+        match &*self.node.operator.name {
+            "Ceiling" => "Ceil",
+            "Divide" => "Div",
+            "LogicalAnd" => "And",
+            "LogicalNot" => "Not",
+            "LogicalOr" => "Or",
+            "LogicalXor" => "Xor",
+            "Multiply" => "Mul",
+            "Negative" => "Neg",
+            "Power" => "Pow",
+            "ReLU" => "Relu",
+            "Select" => "Where",
+            "SoftMax" => "Softmax",
+            "Subtract" => "Sub",
+            same @ ("Abs" | "Add" | "Exp" | "Floor" | "Sigmoid" | "Sign") => same,
+            _ => "",
+        }
+    }
+
     /// The operator set of the node.
     pub(in crate::fold) fn version(&self) -> i64 {
         self.node.version.unwrap_or(0)
@@ -119,6 +147,12 @@ impl<'s, 'm> NodeView<'s, 'm> {
         }
     }
 
+    /// The value that an input reads in the file, as it is read now.
+    pub(in crate::fold) fn written(&self, input: usize) -> Option<ValueId> {
+        let id = self.scope.resolved(self.node.inputs.get(input).copied().flatten()?);
+        (self.scope.values[id.index()].read == Read::Own).then_some(id)
+    }
+
     pub(in crate::fold) fn output(&self) -> Option<ValueId> {
         self.node.outputs.first().copied().flatten()
     }
@@ -184,12 +218,21 @@ impl<'s, 'm> NodeView<'s, 'm> {
 
     /// The node whose first output an input reads.
     pub(in crate::fold) fn producer(&self, input: usize) -> Option<NodeView<'s, 'm>> {
-        let id = self.value(input)?;
-        let Origin::Node(index, 0) = self.scope.graph.value(id).origin else { return None };
-        (self.scope.values[id.index()].read == Read::Own).then(|| NodeView::new(self.scope, index))
+        self.producer_of(self.value(input)?)
     }
 
-    /// The same, if nothing else reads the output.
+    /// The node whose first output a value is.
+    pub(in crate::fold) fn producer_of(&self, id: ValueId) -> Option<NodeView<'s, 'm>> {
+        self.node_of(id).filter(|(_, slot)| *slot == 0).map(|(node, _)| node)
+    }
+
+    /// The node and the number of the output that a value is.
+    pub(in crate::fold) fn node_of(&self, id: ValueId) -> Option<(NodeView<'s, 'm>, usize)> {
+        let Origin::Node(index, slot) = self.scope.graph.value(id).origin else { return None };
+        (self.scope.values[id.index()].read == Read::Own).then(|| (NodeView::new(self.scope, index), slot))
+    }
+
+    /// The node whose first output an input reads, and nothing else.
     pub(in crate::fold) fn only_producer(&self, input: usize) -> Option<NodeView<'s, 'm>> {
         let producer = self.producer(input)?;
         let written = self.node.inputs.get(input).copied().flatten();

@@ -1,15 +1,16 @@
 //! Rules that find the functions which newer operator sets have as one operator.
 
-use gradus_core::Number;
 use gradus_core::convert::nearest_f64;
 use gradus_core::graph::{Content, ValueId};
+use gradus_core::{DType, Number};
 
 use super::node_view::NodeView;
 use super::{Change, Replacement, Source};
 use crate::dim::Symbols;
+use crate::fact::Dims;
 
 /// The only number of a constant input.
-fn number(view: &NodeView<'_, '_>, input: usize) -> Option<f64> {
+pub(super) fn number(view: &NodeView<'_, '_>, input: usize) -> Option<f64> {
     let tensor = view.constant(input).filter(|tensor| tensor.shape().len() == 1)?;
     tensor.number(0).ok().map(|number: Number| nearest_f64(number))
 }
@@ -82,6 +83,18 @@ pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement { operator: "Gelu", inputs: vec![Source::Value(x)], attributes }))
 }
 
+pub(super) fn swish(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.operator() != "Mul" || view.version() < 24 {
+        return None;
+    }
+    [(0, 1), (1, 0)].into_iter().find_map(|(plain, gate)| {
+        let gate = view.only_producer(gate).filter(|gate| gate.operator() == "Sigmoid")?;
+        let x = view.value(plain).filter(|&x| gate.value(0) == Some(x))?;
+        let inputs = vec![Source::Value(x)];
+        Some(Change::Node(Replacement { operator: "Swish", inputs, attributes: Vec::new() }))
+    })
+}
+
 /// The value whose mean over the last axis a node computes.
 fn mean(view: &NodeView<'_, '_>) -> Option<ValueId> {
     let last = i64::try_from(view.dims(0)?.len()).ok()? - 1;
@@ -101,6 +114,15 @@ fn centred(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, ValueId)> 
     (mean(&difference.producer(1)?) == Some(x)).then_some((difference.output()?, x))
 }
 
+/// Returns true if a node multiplies its first input by itself.
+fn is_square(node: &NodeView<'_, '_>) -> bool {
+    match node.operator() {
+        "Pow" => number(node, 1) == Some(2.0),
+        "Mul" => node.value(0) == node.value(1),
+        _ => false,
+    }
+}
+
 /// `(x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)` that an input reads: `x` and epsilon.
 fn normalized(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, f64)> {
     let quotient = view.only_producer(input).filter(|node| node.operator() == "Div")?;
@@ -113,33 +135,112 @@ fn normalized(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, f64)> {
     mean(&variance)?;
     let square = variance.producer(0)?;
     // Two differences of the same values are as good as one.
-    let same = |input| centred(&square, input).is_some_and(|(_, other)| other == x);
-    let squares = match square.operator() {
-        "Pow" => is_near(number(&square, 1), 2.0) && same(0),
-        "Mul" => square.value(0) == square.value(1) && same(0),
-        _ => false,
-    };
-    (squares && view.dims_of(difference) == view.dims_of(x)).then_some((x, epsilon))
+    let same = centred(&square, 0).is_some_and(|(_, other)| other == x);
+    (same && is_square(&square) && view.dims_of(difference) == view.dims_of(x)).then_some((x, epsilon))
+}
+
+/// Returns true if the operator of a normalization computes a type in float32, or more exactly.
+fn is_normalized(dtype: Option<DType>) -> bool {
+    matches!(dtype, Some(DType::F16 | DType::BF16 | DType::F32))
+}
+
+/// The replacement of a node by a normalization of the last axis, if `gain` has that axis alone.
+fn normalization(
+    view: &NodeView<'_, '_>,
+    operator: &'static str,
+    (x, epsilon): (ValueId, f64),
+    gain: (&NodeView<'_, '_>, usize),
+) -> Option<Change> {
+    let fits = is_of_last(view, x, gain.0.dims(gain.1)) && view.dims_of(x) == view.output_dims();
+    let same = view.dtype_of(x) == view.output().and_then(|id| view.dtype_of(id));
+    if !fits || !same || !is_normalized(view.dtype_of(x)) {
+        return None;
+    }
+    let epsilon = gradus_core::convert::nearest_f32(Number::Float(epsilon));
+    let attributes = vec![("axis", Content::Int(-1)), ("epsilon", Content::Float(epsilon))];
+    let inputs = vec![Source::Value(x), gain.0.input(gain.1)];
+    Some(Change::Node(Replacement { operator, inputs, attributes }))
+}
+
+/// Returns true if dimensions are the last one of a value, and nothing else.
+fn is_of_last(view: &NodeView<'_, '_>, x: ValueId, dims: Option<&Dims>) -> bool {
+    let last = view.dims_of(x).and_then(|dims| dims.last().copied());
+    last.zip(dims).is_some_and(|(last, dims)| **dims == [last])
 }
 
 pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Add" || view.version() < 17 {
+    if view.operator() != "Mul" || view.version() < 17 {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
-        let product = view.only_producer(input).filter(|node| node.operator() == "Mul")?;
-        let (scaled, gain) =
-            [(0, 1), (1, 0)].into_iter().find(|&(input, _)| normalized(&product, input).is_some())?;
-        let (x, epsilon) = normalized(&product, scaled)?;
-        let last = view.dims_of(x)?.last()?;
-        let of_last = |dims: Option<&crate::fact::Dims>| dims.is_some_and(|dims| **dims == [*last]);
-        if !of_last(product.dims(gain)) || !of_last(view.dims(other)) || view.dims_of(x) != view.output_dims()
+        let found = normalized(view, input)?;
+        normalization(view, "LayerNormalization", found, (view, other))
+    })
+}
+
+pub(super) fn normalization_bias(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    [(0, 1), (1, 0)].into_iter().filter(|_| view.operator() == "Add").find_map(|(input, other)| {
+        let norm = view.only_producer(input).filter(|node| node.operator() == "LayerNormalization")?;
+        let (x, alone) = (norm.value(0)?, norm.input_count() == 2 && norm.node.outputs.len() == 1);
+        let of_last = matches!(norm.int("axis", -1), -1) && is_of_last(view, x, view.dims(other));
+        if !alone || !of_last || !view.is_like(input) || view.dtype_of(view.value(other)?) != view.dtype_of(x)
         {
             return None;
         }
-        let epsilon = gradus_core::convert::nearest_f32(Number::Float(epsilon));
-        let inputs = vec![Source::Value(x), product.input(gain), view.input(other)];
-        let attributes = vec![("axis", Content::Int(-1)), ("epsilon", Content::Float(epsilon))];
+        let inputs = vec![norm.input(0), norm.input(1), view.input(other)];
+        let kept = ["axis", "epsilon", "stash_type"].into_iter();
+        let attributes = kept.filter_map(|name| Some((name, norm.attribute(name)?.clone()))).collect();
         Some(Change::Node(Replacement { operator: "LayerNormalization", inputs, attributes }))
+    })
+}
+
+/// `x / sqrt(mean(x^2) + epsilon)` that an input reads: `x` and epsilon. `x` may be computed from
+/// one of fewer bits, and the result made one of that type again.
+fn scaled_by_root(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, f64)> {
+    let node = view.only_producer(input)?;
+    if node.operator() == "Cast" {
+        let (wide, epsilon) = scaled_by_root(&node, 0)?;
+        let first = view.producer_of(wide).filter(|first| first.operator() == "Cast")?;
+        let narrow = first.value(0)?;
+        let (from, to) = (view.dtype_of(narrow), view.dtype_of(wide));
+        let back = from == node.output().and_then(|id| view.dtype_of(id));
+        let by_float = to == Some(DType::F32) && is_normalized(from);
+        return (back && by_float).then_some((narrow, epsilon));
+    }
+    let (x, root) = match node.operator() {
+        "Div" => (node.value(0)?, node.only_producer(1)?),
+        "Mul" => [(0, 1), (1, 0)].into_iter().find_map(|(x, factor)| {
+            let factor = node.only_producer(factor)?;
+            match factor.operator() {
+                "Reciprocal" => Some((node.value(x)?, factor.only_producer(0)?)),
+                "Div" if number(&factor, 0) == Some(1.0) => Some((node.value(x)?, factor.only_producer(1)?)),
+                _ => None,
+            }
+        })?,
+        _ => return None,
+    };
+    let (square, epsilon) = mean_square(&root)?;
+    (square == x).then_some((x, epsilon))
+}
+
+/// `x` and epsilon of `sqrt(mean(x^2) + epsilon)`.
+fn mean_square(root: &NodeView<'_, '_>) -> Option<(ValueId, f64)> {
+    let sum = root.only_producer(0).filter(|sum| root.operator() == "Sqrt" && sum.operator() == "Add")?;
+    let square_mean = [0, 1].into_iter().find(|&input| number(&sum, 1 - input).is_some())?;
+    let epsilon = number(&sum, 1 - square_mean)?;
+    let square_mean = sum.only_producer(square_mean)?;
+    mean(&square_mean)?;
+    let square = square_mean.only_producer(0)?;
+    let x = square.value(0)?;
+    is_square(&square).then_some((x, epsilon))
+}
+
+pub(super) fn rms_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.operator() != "Mul" || view.version() < 23 {
+        return None;
+    }
+    [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
+        let found = scaled_by_root(view, input)?;
+        normalization(view, "RMSNormalization", found, (view, other))
     })
 }

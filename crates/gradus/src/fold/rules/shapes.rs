@@ -1,14 +1,16 @@
 //! Rules for nodes that give the same elements another shape, and for slices of slices.
 
 use gradus_core::Tensor;
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Content, Standard};
 
 use super::super::dialect::Role;
 use super::super::simplify_shapes::reshape_target;
+use super::super::write::list;
 use super::Level::Exact;
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::Symbols;
+use crate::fact::Dims;
 
 pub(super) const RULES: &[Rule] = &[
     local(
@@ -17,7 +19,9 @@ pub(super) const RULES: &[Rule] = &[
         "Reshape, Flatten, Squeeze, Unsqueeze of one another, with one unknown size -> Reshape",
         reshapes,
     ),
-    local("slices", Exact, "Slice(Slice(x)) of other axes by constants -> Slice(x)", slices),
+    local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
+    local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
+    local("split-join", Exact, "Concat of all outputs of Split in order -> its input", split_join),
 ];
 
 /// Constant starts, ends, axes and steps of a Slice.
@@ -40,15 +44,74 @@ fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> {
 }
 
 fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let (second, first) = (bounds(view)?, view.producer(0)?);
+    let ([mut starts, mut ends, mut axes, mut steps], first) = (bounds(view)?, view.producer(0)?);
     let before = bounds(&first)?;
-    if before[2].iter().any(|axis| second[2].contains(axis)) {
-        return None;
+    for (i, &axis) in before[2].iter().enumerate() {
+        let (start, end, step) = (before[0][i], before[1][i], before[3][i]);
+        let Some(at) = axes.iter().position(|&other| other == axis) else {
+            [(&mut starts, start), (&mut ends, end), (&mut axes, axis), (&mut steps, step)]
+                .into_iter()
+                .for_each(|(list, number)| list.push(number));
+            continue;
+        };
+        // Bounds from the end would need the size.
+        if [start, end, starts[at], ends[at]].iter().any(|&bound| bound < 0) || (step, steps[at]) != (1, 1) {
+            return None;
+        }
+        ends[at] = end.min(start.saturating_add(ends[at]));
+        starts[at] = start.saturating_add(starts[at]);
     }
-    let lists =
-        before.iter().zip(&second).map(|(a, b)| Source::Tensor(Tensor::vector(&[&a[..], b].concat())));
+    let lists = [starts, ends, axes, steps].map(|list| Source::Tensor(Tensor::vector(&list)));
     let inputs = std::iter::once(first.input(0)).chain(lists).collect();
     Some(Change::Node(Replacement { operator: "Slice", inputs, attributes: Vec::new() }))
+}
+
+/// Most inputs of a Concat that another is joined with.
+const MOST_JOINED: usize = 256;
+
+/// The axis of a Concat or Split of ONNX, from 0 on.
+fn axis(view: &NodeView<'_, '_>, of: &Dims) -> Option<i64> {
+    let rank = i64::try_from(of.len()).ok()?;
+    let given = matches!(view.attribute("axis"), Some(Content::Int(_))) || view.operator() == "Split";
+    let axis = view.int("axis", 0);
+    given.then_some(if axis < 0 { axis + rank } else { axis })
+}
+
+fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let dims = view.output_dims().filter(|_| view.operator() == "Concat")?;
+    let axis_of_all = axis(view, dims)?;
+    let inner = |input| {
+        let node = view.only_producer(input).filter(|node| node.operator() == "Concat")?;
+        (axis(&node, dims) == Some(axis_of_all)).then_some(node)
+    };
+    let count = view.input_count();
+    let mut inputs = Vec::new();
+    for input in 0..count {
+        match inner(input) {
+            Some(node) => inputs.extend((0..node.input_count()).map(|input| node.input(input))),
+            None => inputs.push(view.input(input)),
+        }
+    }
+    let attributes = vec![("axis", Content::Int(axis_of_all))];
+    (count < inputs.len() && inputs.len() <= MOST_JOINED).then_some(Change::Node(Replacement {
+        operator: "Concat",
+        inputs,
+        attributes,
+    }))
+}
+
+fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    if view.operator() != "Concat" {
+        return None;
+    }
+    let (split, _) = view.node_of(view.value(0)?)?;
+    let dims = split.dims(0).filter(|_| split.operator() == "Split")?;
+    let in_order = (0..view.input_count()).all(|input| {
+        view.value(input).is_some() && view.value(input) == split.node.outputs.get(input).copied().flatten()
+    });
+    let whole = in_order && view.input_count() == split.node.outputs.len();
+    let same = axis(view, dims).is_some() && axis(view, dims) == axis(&split, dims);
+    if whole && same { split.becomes(0) } else { None }
 }
 
 fn is_view(view: &NodeView<'_, '_>) -> bool {
@@ -57,8 +120,15 @@ fn is_view(view: &NodeView<'_, '_>) -> bool {
 
 fn reshapes(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
     let first = view.producer(0).filter(|first| is_view(view) && is_view(first))?;
-    // Reshape took an attribute before version 5; OpenVINO's names of layers are kept.
-    if view.standard() != Standard::Onnx || view.version() < 5 {
+    if view.standard() == Standard::OpenVino {
+        // The shape has no zeros, which would mean dimensions of another input.
+        let target = reshape_target(symbols, first.dims(0)?, view.output_dims()?, true)
+            .filter(|target| view.role() == Role::Reshape && !target.contains(&0))?;
+        let target = list(view.dtype_of(view.value(1)?)?, &target)?;
+        return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(target))]));
+    }
+    // Reshape took an attribute before version 5.
+    if view.version() < 5 {
         return None;
     }
     let target = reshape_target(symbols, first.dims(0)?, view.output_dims()?, false)?;
