@@ -720,7 +720,7 @@ impl<'m> Pass<'m> {
         let slash = if frame.path.is_empty() { "" } else { "/" };
         let place = format!("{}{slash}{}", frame.path, label(node, index));
         let (kind, message) = (error.kind(), error.message().to_owned());
-        let node = frame.place.clone().map(|place| (place, index));
+        let node = Some((frame.place.clone(), index));
         self.problems.push(Problem { kind, place, message, node });
     }
 
