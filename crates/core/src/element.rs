@@ -73,6 +73,8 @@ macro_rules! elements {
         impl sealed::Sealed for $type {}
         impl Element for $type {
             const DTYPE: DType = DType::$variant;
+
+            #[inline]
             fn number(self) -> Number {
                 let $x = self;
                 $number

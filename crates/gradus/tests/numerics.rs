@@ -109,6 +109,128 @@ fn results_have_the_same_bits_for_every_number_of_threads() {
     }
 }
 
+/// A convolution, as a plain loop over channels and taps adds it up.
+struct Loop<'a> {
+    x: &'a [f32],
+    weights: &'a [f32],
+    channels: usize,
+    filters: usize,
+    groups: usize,
+    size: [usize; 2],
+    kernel: [usize; 2],
+    strides: [usize; 2],
+    dilations: [usize; 2],
+    pads: [usize; 4],
+    transposed: bool,
+}
+
+impl Loop<'_> {
+    fn windows(&self) -> [usize; 2] {
+        [0, 1].map(|axis| {
+            let (window, pads) =
+                ((self.kernel[axis] - 1) * self.dilations[axis] + 1, self.pads[axis] + self.pads[axis + 2]);
+            if self.transposed {
+                ((self.size[axis] - 1) * self.strides[axis] + window).saturating_sub(pads)
+            } else {
+                (self.size[axis] + pads).checked_sub(window).map_or(0, |room| room / self.strides[axis] + 1)
+            }
+        })
+    }
+
+    /// The element below a tap of a window along an axis.
+    fn source(&self, axis: usize, window: usize, tap: usize) -> Option<usize> {
+        let (tap, stride, begin) = (tap * self.dilations[axis], self.strides[axis], self.pads[axis]);
+        let at = if self.transposed {
+            let at = (window + begin).checked_sub(tap)?;
+            if at % stride != 0 {
+                return None;
+            }
+            at / stride
+        } else {
+            (window * stride + tap).checked_sub(begin)?
+        };
+        (at < self.size[axis]).then_some(at)
+    }
+
+    fn results(&self, batch: usize) -> Vec<f32> {
+        let [inner, outer] = [self.channels, self.filters].map(|count| count / self.groups);
+        let ([height, width], [rows, columns]) = (self.windows(), self.kernel);
+        let mut results = Vec::new();
+        for at in 0..batch * self.filters * height * width {
+            let (y, x, filter) = (at / width % height, at % width, at / (width * height) % self.filters);
+            let sample = at / (width * height * self.filters);
+            let mut sum = 0.0;
+            for term in 0..inner * rows * columns {
+                let (channel, row, column) =
+                    (filter / outer * inner + term / (rows * columns), term / columns % rows, term % columns);
+                let place = self.source(0, y, row).zip(self.source(1, x, column));
+                let element = place.map_or(0.0, |(y, x)| {
+                    self.x[((sample * self.channels + channel) * self.size[0] + y) * self.size[1] + x]
+                });
+                let [first, second, of_second] = if self.transposed {
+                    [channel, filter % outer, outer]
+                } else {
+                    [filter, channel % inner, inner]
+                };
+                let weight = self.weights[((first * of_second + second) * rows + row) * columns + column];
+                sum += f64::from(element) * f64::from(weight);
+            }
+            #[allow(clippy::cast_possible_truncation, clippy::as_conversions, reason = "rounding is meant")]
+            results.push(sum as f32);
+        }
+        results
+    }
+}
+
+#[test]
+fn convolutions_have_the_bits_of_a_loop() {
+    let mut rng = fastrand::Rng::with_seed(3);
+    for case in 0..120 {
+        let transposed = case % 3 == 0;
+        let groups = rng.usize(1..4);
+        let (channels, filters, batch) =
+            (groups * rng.usize(1..4), groups * rng.usize(1..7), rng.usize(1..3));
+        let mut two = |range: std::ops::Range<usize>| [rng.usize(range.clone()), rng.usize(range)];
+        let (size, kernel, strides, dilations) = (two(1..24), two(1..4), two(1..4), two(1..3));
+        let pads = [two(0..3), two(0..3)].concat().try_into().unwrap();
+        let mut floats = |count: usize| -> Vec<f32> { (0..count).map(|_| rng.f32() - 0.5).collect() };
+        let x = floats(batch * channels * size[0] * size[1]);
+        let dims = if transposed { [channels, filters / groups] } else { [filters, channels / groups] };
+        let weights = floats(dims[0] * dims[1] * kernel[0] * kernel[1]);
+        let by_loop = Loop {
+            x: &x,
+            weights: &weights,
+            channels,
+            filters,
+            groups,
+            size,
+            kernel,
+            strides,
+            dilations,
+            pads,
+            transposed,
+        };
+        if by_loop.windows().contains(&0) {
+            continue;
+        }
+        let ints = |list: &[usize]| Content::Ints(list.iter().map(|&x| i64::try_from(x).unwrap()).collect());
+        let attributes = vec![
+            ("strides", ints(&strides)),
+            ("dilations", ints(&dilations)),
+            ("pads", ints(&pads)),
+            ("group", Content::Int(i64::try_from(groups).unwrap())),
+        ];
+        let model = model(if transposed { "ConvTranspose" } else { "Conv" }, 11, 2, attributes);
+        let x =
+            Tensor::from_vec(Shape::new([batch, channels, size[0], size[1]]).unwrap(), x.clone()).unwrap();
+        let dims = Shape::new([dims[0], dims[1], kernel[0], kernel[1]]).unwrap();
+        let weights = Tensor::from_vec(dims, weights.clone()).unwrap();
+        let got = run(&model, &[x, weights]);
+        let bits = |all: &[f32]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&got.elements::<f32>().unwrap()) == bits(&by_loop.results(batch)), "case {case}");
+    }
+}
+
 #[test]
 fn padding_of_a_convolution_is_zeros() {
     let image = Tensor::from_vec(Shape::new([1, 1, 2]).unwrap(), vec![1f32, 2.0]).unwrap();

@@ -6,9 +6,10 @@
 //! bits is in float64: the fused operation then rounds what the two operations round. NaN becomes
 //! the positive quiet one, as processors disagree about its sign.
 //!
-//! Blocks of both factors are packed in float64: of the first, `ROWS` rows side by side; of the
+//! Blocks of both factors are packed in float64: of the first, a few rows side by side; of the
 //! second, as many columns as `VECTORS` vectors have. A tile of the result stays in registers
-//! while a block of the summed axis passes.
+//! while a block of the summed axis passes. A result of very few rows is added to row by row
+//! instead.
 
 use std::ops::Range;
 
@@ -135,8 +136,10 @@ pub struct Sizes {
 /// time: together they fill the second cache.
 const BLOCK: Sizes = Sizes { rows: 192, inner: 192, columns: 384 };
 
-/// Columns of a block of few rows, which is added to row by row.
-const FEW_BLOCK: usize = 1536;
+/// Columns of a block of few rows, which is added to row by row, and of what is read at a time: long
+/// blocks, as memory is read faster in order.
+const FEW_BLOCK: usize = 12288;
+const LINE: usize = 1024;
 
 /// Vectors side by side in a tile.
 const VECTORS: usize = 3;
@@ -166,10 +169,16 @@ impl Sizes {
         self.rows < 4
     }
 
+    /// Elements of the second factor that are packed at a time.
+    fn packed(self) -> usize {
+        let Sizes { inner, columns, .. } = self.block();
+        if self.few() { 0 } else { inner * columns }
+    }
+
     /// Bytes that [`multiply`] takes for so many products on so many threads, beside the results.
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
         let Sizes { rows, inner, columns } = self.block();
-        let packed = product(rows, inner) + product(inner, columns) + product(columns.max(inner), 1);
+        let packed = product(rows, inner) + product(self.packed(), 1) + product(columns.max(inner), 1);
         let scratch = (packed + product(rows, columns)) * product(size_of::<f64>(), threads.max(1));
         // A place for each row of each block, in lists that may have room for twice as many.
         let places = product(self.rows, self.columns.div_ceil(columns.max(1)) + 4);
@@ -191,7 +200,7 @@ impl Scratch {
         let Sizes { rows, inner, columns } = sizes.block();
         Scratch {
             a: vec![0.0; rows * inner],
-            b: vec![0.0; inner * columns],
+            b: vec![0.0; sizes.packed()],
             row: vec![0.0; columns.max(inner)],
             sums: vec![0.0; rows * columns],
         }
@@ -241,10 +250,9 @@ pub fn multiply<T: Send, E: Send>(
         }
     }
     let work = |scratch: &mut Scratch, part: Part<'_, T>| {
-        check()?;
         let columns = part.rows.first().map_or(0, |row| row.len());
         let of = Sizes { rows: part.rows.len(), inner: sizes.inner, columns };
-        products[part.matrix].sums(scratch, of, part.row, part.column, token);
+        products[part.matrix].sums(scratch, of, [part.row, part.column], token, &check)?;
         for (at, row) in part.rows.into_iter().enumerate() {
             store(part.matrix, part.row + at, part.column, &scratch.sums[at * columns..][..columns], row);
         }
@@ -259,11 +267,19 @@ pub fn multiply<T: Send, E: Send>(
 
 impl Product<'_> {
     /// Computes the sums of a block, row by row.
-    fn sums(&self, scratch: &mut Scratch, of: Sizes, row: usize, column: usize, token: Token) {
+    fn sums<E>(
+        &self,
+        scratch: &mut Scratch,
+        of: Sizes,
+        [row, column]: [usize; 2],
+        token: Token,
+        check: impl Fn() -> Result<(), E>,
+    ) -> Result<(), E> {
         let Scratch { a, b, row: line, sums } = scratch;
         let sums = &mut sums[..of.rows * of.columns];
         sums.fill(0.0);
         for first in (0..of.inner).step_by(BLOCK.inner) {
+            check()?;
             let inner = BLOCK.inner.min(of.inner - first);
             let here = Sizes { inner, ..of };
             if of.few() {
@@ -285,6 +301,7 @@ impl Product<'_> {
         for x in sums {
             *x = if x.is_nan() { f64::NAN } else { *x };
         }
+        Ok(())
     }
 
     /// Adds to the sums of few rows the products with one row of the second factor after the other.
@@ -296,15 +313,18 @@ impl Product<'_> {
         sums: &mut [f64],
         token: Token,
     ) {
-        let (a, line) = (&mut a[..of.rows * of.inner], &mut line[..of.columns]);
+        let a = &mut a[..of.rows * of.inner];
         for (at, a) in a.chunks_mut(of.inner).enumerate() {
             self.a.read(row + at, first, a);
         }
         for k in 0..of.inner {
-            self.b.read(first + k, column, line);
-            for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
-                let x = a[at * of.inner + k];
-                at_level!(token, simd => add_row(simd, self.exact, x, line, sums));
+            for from in (0..of.columns).step_by(LINE) {
+                let line = &mut line[..LINE.min(of.columns - from)];
+                self.b.read(first + k, column + from, line);
+                for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
+                    let x = a[at * of.inner + k];
+                    at_level!(token, simd => add_row(simd, self.exact, x, line, &mut sums[from..]));
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ use std::num::Wrapping;
 use std::ops::{AddAssign, Mul};
 
 use gradus_core::convert::{self, FromNumber, Rules, product};
+use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 use gradus_kernels::Options;
 use gradus_kernels::product as kernel;
@@ -17,6 +18,7 @@ pub(crate) use gradus_kernels::product::{Matrix, Numbers, Sizes};
 use rayon::prelude::*;
 
 use crate::op::EvalContext;
+use crate::operators::strided::elements;
 
 /// Numbers that are added and multiplied.
 pub(crate) trait Ring: Copy + Debug + Default + Send + Sync + AddAssign + Mul<Output = Self> {
@@ -39,10 +41,16 @@ pub(crate) trait Ring: Copy + Debug + Default + Send + Sync + AddAssign + Mul<Ou
 
 impl Ring for f64 {
     fn read(tensor: &Tensor) -> Result<Vec<f64>> {
-        if tensor.dtype() == DType::F32 {
-            return Ok(tensor.elements::<f32>()?.iter().map(|&x| f64::from(x)).collect());
+        fn wide<T: Element>(tensor: &Tensor) -> Result<Vec<f64>> {
+            Ok(tensor.elements::<T>()?.iter().map(|x| convert::nearest_f64(x.number())).collect())
         }
-        Ok(tensor.numbers()?.map(convert::nearest_f64).collect())
+        if tensor.dtype() == DType::F32 {
+            let mut wide = vec![0.0; tensor.len()];
+            Numbers::Singles(elements(tensor)).read(0, 1, &mut wide);
+            return Ok(wide);
+        }
+        dispatch!(tensor.dtype(), [Bool, I8, U8, I32, I64, F16, BF16, F64] => wide(tensor),
+            _ => Ok(tensor.numbers()?.map(convert::nearest_f64).collect()))
     }
 
     fn tensor(dtype: DType, shape: Shape, numbers: &[f64]) -> Result<Tensor> {
@@ -158,10 +166,10 @@ impl<'a> EvalContext<'a> {
     /// As [`EvalContext::floats`].
     pub(crate) fn factor(&self, input: usize) -> Result<Factor<'a>> {
         let tensor = self.tensor(input)?;
-        match tensor.bytes().filter(|_| tensor.dtype() == DType::F32) {
-            Some(bytes) => Ok(Factor::Singles(bytes.as_chunks().0)),
-            None => Ok(Factor::Doubles(self.floats(input)?)),
+        if tensor.dtype() == DType::F32 {
+            return Ok(Factor::Singles(elements(tensor)));
         }
+        Ok(Factor::Doubles(self.floats(input)?))
     }
 
     /// The exact elements of an input.

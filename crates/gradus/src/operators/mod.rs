@@ -24,6 +24,7 @@ pub(crate) mod reduction;
 mod row;
 pub(crate) mod sequence;
 pub(crate) mod shape;
+pub(crate) mod strided;
 mod table;
 
 use std::sync::OnceLock;

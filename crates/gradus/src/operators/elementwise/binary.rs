@@ -21,6 +21,7 @@ use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch}
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
 use crate::operators::operation::Operation;
+use crate::operators::strided::Strided;
 
 /// How shapes that differ are brought together.
 #[derive(Clone, Copy, Debug)]
@@ -225,8 +226,12 @@ impl BinaryOp {
         let operation = self.operation;
         if operation == Operation::Equal && a.dtype() == DType::String {
             let (x, y) = (a.texts()?, b.texts()?);
-            let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
-            let equal = from_a.zip(from_b).map(|(i, j)| Bool::from(x[i] == y[j])).collect();
+            let strided = Strided::broadcast([a.shape(), b.shape()], &shape);
+            let [by_x, by_y] = strided.steps;
+            let mut equal = vec![Bool::default(); shape.len()];
+            strided.fill(&mut equal, limits, |[i, j], out| {
+                set(out, 0.., |at| Ok(Bool::from(x[i + at * by_x] == y[j + at * by_y])))
+            })?;
             return Tensor::from_vec(shape, equal);
         }
         dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape, limits),
@@ -241,59 +246,81 @@ fn all<T: FromNumber>(
     shape: Shape,
     limits: &Limits,
 ) -> Result<Tensor> {
-    let x = a.elements::<T>()?;
-    let (from_a, from_b) = (Places::new(a.shape(), &shape), Places::new(b.shape(), &shape));
-    // The exponent of a power may be of another type.
-    let second = limits.collect(b.numbers()?)?;
-    let pairs = from_a.zip(from_b).map(|(i, j)| (x[i], second[j]));
+    if b.dtype() != T::DTYPE {
+        // The exponent of a power may be of another type.
+        let second = limits.collect(b.numbers()?)?;
+        return combined(operation, [a, b], &a.elements::<T>()?, &second, |x| x, shape, limits);
+    }
+    combined(operation, [a, b], &a.elements::<T>()?, &b.elements::<T>()?, T::number, shape, limits)
+}
+
+/// The results for all pairs of elements.
+fn combined<T: FromNumber, U: Copy + Sync>(
+    operation: Operation,
+    operands: [&Tensor; 2],
+    a: &[T],
+    b: &[U],
+    number: impl Fn(U) -> Number + Sync,
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Tensor> {
+    let lines = Lines { strided: Strided::broadcast(operands.map(Tensor::shape), &shape), a, b, limits };
     if operation.compares() {
-        let truth = pairs.map(|(a, b)| Bool::from(operation.holds(a.number(), b)));
-        return Tensor::from_vec(shape, limits.collect(truth)?);
+        let holds = |x: T, y| Bool::from(operation.holds(x.number(), number(y)));
+        return lines.map(shape, |x, y| Ok(holds(x, y)));
     }
-    let results = limits.try_collect(pairs.map(|(a, b)| operation.apply(a, b)))?;
-    Tensor::from_vec(shape, results)
-}
-
-/// For each element of a shape, in order, the place of the element that is broadcast to it.
-struct Places {
-    /// By axis from the last: dimension of the result, step in the operand, index.
-    axes: Vec<(usize, usize, usize)>,
-    place: usize,
-    left: usize,
-}
-
-impl Places {
-    fn new(operand: &Shape, shape: &Shape) -> Places {
-        let strides = operand.strides();
-        let axes = shape.dims().iter().rev().enumerate().map(|(back, &size)| {
-            let axis = operand.rank().checked_sub(back + 1);
-            (size, axis.filter(|&axis| operand[axis] > 1).map_or(0, |axis| strides[axis]), 0)
-        });
-        Places { axes: axes.collect(), place: 0, left: shape.len() }
+    // Those that models have many of are told apart before the loop, so that it has vectors.
+    match operation {
+        Operation::Add if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a + b),
+        Operation::Sub if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a - b),
+        Operation::Mul if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a * b),
+        Operation::Div if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a / b),
+        _ => lines.map(shape, |x, y| operation.apply(x, number(y))),
     }
 }
 
-impl Iterator for Places {
-    type Item = usize;
+/// Elements of two operands, line by line.
+struct Lines<'a, T, U> {
+    strided: Strided<2>,
+    a: &'a [T],
+    b: &'a [U],
+    limits: &'a Limits,
+}
 
-    fn next(&mut self) -> Option<usize> {
-        self.left = self.left.checked_sub(1)?;
-        let place = self.place;
-        for (size, step, index) in &mut self.axes {
-            *index += 1;
-            self.place += *step;
-            if *index < *size {
-                break;
+impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
+    /// A tensor of what a function makes of each pair in float64, rounded once.
+    fn floats(
+        &self,
+        shape: Shape,
+        number: impl Fn(U) -> Number + Sync,
+        compute: impl Fn(f64, f64) -> f64 + Sync,
+    ) -> Result<Tensor> {
+        let wide = convert::nearest_f64;
+        self.map(shape, |x, y| Ok(T::from_f64(compute(wide(x.number()), wide(number(y))))))
+    }
+
+    /// A tensor of what a function makes of each pair.
+    fn map<R: FromNumber>(&self, shape: Shape, make: impl Fn(T, U) -> Result<R> + Sync) -> Result<Tensor> {
+        let mut results = vec![R::from_f64(0.0); shape.len()];
+        self.strided.fill(&mut results, self.limits, |[a, b], out| {
+            let (a, b) = (&self.a[a..], &self.b[b..]);
+            match self.strided.steps {
+                [1, 1] => set(out, a.iter().zip(b), |(&x, &y)| make(x, y)),
+                [1, 0] => set(out, a, |&x| make(x, b[0])),
+                [0, 1] => set(out, b, |&y| make(a[0], y)),
+                [by_a, by_b] => set(out, 0.., |at| make(a[at * by_a], b[at * by_b])),
             }
-            self.place -= *step * *size;
-            *index = 0;
-        }
-        Some(place)
+        })?;
+        Tensor::from_vec(shape, results)
     }
+}
 
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
+/// Sets elements to what a function makes of items.
+fn set<R, I>(out: &mut [R], items: impl IntoIterator<Item = I>, make: impl Fn(I) -> Result<R>) -> Result<()> {
+    for (out, item) in out.iter_mut().zip(items) {
+        *out = make(item)?;
     }
+    Ok(())
 }
 
 /// One operation over any number of operands.

@@ -1,22 +1,46 @@
 //! Evaluation of Where.
 
-use gradus_core::convert::product;
-use gradus_core::{Result, Tensor, Value};
+use gradus_core::{Limits, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
-use crate::operators::indices;
 use crate::operators::output::{allowed, one};
+use crate::operators::strided::{Strided, by_width, elements};
 
 pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     let shape = condition.shape().broadcast(yes.shape())?.broadcast(no.shape())?;
     let shape = allowed(cx, yes.dtype(), shape.dims())?;
-    let [c, y, n] =
-        [condition, yes, no].map(|tensor| indices::broadcast(tensor.shape().dims(), shape.dims()));
-    // Three places for each element, and a list of them on the way.
-    cx.reserve(product(shape.len(), 2 * size_of::<usize>()))?;
-    let truth: Vec<_> = condition.numbers()?.map(|number| !number.is_zero()).collect();
-    let each = (0..shape.len()).map(|i| if truth[c[i]] { (0, y[i]) } else { (1, n[i]) });
-    one(Tensor::woven(&[yes, no], shape, each, &cx.limits())?)
+    let strided = Strided::broadcast([condition, yes, no].map(Tensor::shape), &shape);
+    let limits = cx.limits();
+    by_width!(yes.dtype(), W => one(chosen::<W>(&strided, [condition, yes, no], shape, &limits)?), _ => {
+        let mut places = vec![(0, 0); shape.len()];
+        let truth = condition.codes()?;
+        let [by_c, by_y, by_n] = strided.steps;
+        strided.fill(&mut places, &limits, |[c, y, n], out| {
+            for (at, out) in out.iter_mut().enumerate() {
+                *out = if truth[c + at * by_c] == 0 { (1, n + at * by_n) } else { (0, y + at * by_y) };
+            }
+            Ok(())
+        })?;
+        one(Tensor::woven(&[yes, no], shape, places, &limits)?)
+    })
+}
+
+fn chosen<const W: usize>(
+    strided: &Strided<3>,
+    [condition, yes, no]: [&Tensor; 3],
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Tensor> {
+    let (truth, y, n) = (elements::<1>(condition), elements::<W>(yes), elements::<W>(no));
+    let [by_c, by_y, by_n] = strided.steps;
+    let mut all = vec![[0; W]; shape.len()];
+    strided.fill(&mut all, limits, |[c, from_y, from_n], out| {
+        for (at, out) in out.iter_mut().enumerate() {
+            *out = if truth[c + at * by_c] == [0] { n[from_n + at * by_n] } else { y[from_y + at * by_y] };
+        }
+        Ok(())
+    })?;
+    Tensor::from_bytes(yes.dtype(), shape, all.into_flattened().into())
 }

@@ -1,5 +1,5 @@
-//! Running operators that only move elements: each makes a list of [places](super::places) and
-//! takes what lies there.
+//! Running operators that only move elements: by lines and blocks of them where they stay side by
+//! side, or by a list of [places](crate::operators::indices).
 //!
 //! | operators | versions |
 //! |---|---|
@@ -16,7 +16,8 @@ use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices::{self, Along};
-use crate::operators::output::{allowed, chosen, one};
+use crate::operators::output::{allowed, chosen, one, whole_bytes};
+use crate::operators::strided::Strided;
 
 pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
@@ -92,7 +93,7 @@ pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     }
     let turned: Vec<_> = perm.iter().map(|&axis| dims[axis]).collect();
     let shape = allowed(cx, data.dtype(), &turned)?;
-    one(data.picked(shape, &indices::turned(dims, &perm), &cx.limits())?)
+    one(Strided::permuted(data.shape(), &perm).moved(data, shape, &cx.limits())?)
 }
 
 pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -100,8 +101,7 @@ pub(crate) fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let shape = data.shape().broadcast(&target)?;
     let shape = allowed(cx, data.dtype(), shape.dims())?;
-    let places = indices::broadcast(data.shape().dims(), shape.dims());
-    one(data.picked(shape, &places, &cx.limits())?)
+    one(Strided::broadcast([data.shape()], &shape).moved(data, shape, &cx.limits())?)
 }
 
 pub(crate) fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -153,6 +153,21 @@ pub(crate) fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Resu
         dims[axis] += own[axis];
     }
     let shape = allowed(cx, first.dtype(), &dims)?;
+    let bytes: Option<Vec<_>> = parts.iter().map(|&part| whole_bytes(part)).collect();
+    if let Some(bytes) = bytes.filter(|_| parts.iter().all(|part| part.dtype() == first.dtype())) {
+        let rows: usize = dims[..axis].iter().product();
+        let line = |part: &&Tensor| part.shape().dims()[axis..].iter().product::<usize>();
+        let lines: Vec<_> = parts.iter().map(line).collect();
+        let mut all = Vec::with_capacity(bytes.iter().map(|bytes| bytes.0.len()).sum());
+        // Of no elements there may be any number of rows.
+        for row in cx.limits().watched(0..if shape.is_empty() { 0 } else { rows }) {
+            let row = row?;
+            for ((bytes, width), line) in bytes.iter().zip(&lines) {
+                all.extend_from_slice(&bytes[row * line * width..(row + 1) * line * width]);
+            }
+        }
+        return Tensor::from_bytes(first.dtype(), shape, all.into());
+    }
     let parts_dims: Vec<_> = parts.iter().map(|part| part.shape().dims()).collect();
     let places = indices::joined(&parts_dims, axis);
     Tensor::woven(parts, shape, places, &cx.limits())

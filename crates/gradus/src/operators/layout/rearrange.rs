@@ -10,12 +10,14 @@ use crate::operators::errors;
 use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices;
 use crate::operators::output::allowed;
+use crate::operators::strided::Strided;
 
 /// The first input's elements under these dimensions, with the axes in another order.
 fn turned(cx: &EvalContext<'_>, dims: &[usize], perm: &[usize]) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;
     allowed(cx, dtype, shape.dims())?;
-    Ok(vec![cx.tensor(0)?.picked(shape, &indices::turned(dims, perm), &cx.limits())?.into()])
+    let strided = Strided::permuted(&Shape::new(dims)?, perm);
+    Ok(vec![strided.moved(cx.tensor(0)?, shape, &cx.limits())?.into()])
 }
 
 fn block(attributes: &Attributes<'_>) -> Result<usize> {

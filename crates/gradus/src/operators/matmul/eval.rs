@@ -244,28 +244,28 @@ impl Gemm {
         let count = cx.tensor(0)?.len().saturating_add(cx.tensor(1)?.len());
         // Factors, the same turned, and the numbers of the product.
         cx.reserve(product(count, 16) + product(rows * columns, 2 * size_of::<Number>()))?;
-        let (mut a, mut b) = (<Wrapping<i64>>::read(cx.tensor(0)?)?, <Wrapping<i64>>::read(cx.tensor(1)?)?);
+        let (mut left, mut right) =
+            (<Wrapping<i64>>::read(cx.tensor(0)?)?, <Wrapping<i64>>::read(cx.tensor(1)?)?);
         if self.turn[0] {
-            a = swapped(&a, inner, rows);
+            left = swapped(&left, inner, rows);
         }
         if self.turn[1] {
-            b = swapped(&b, columns, inner);
+            right = swapped(&right, columns, inner);
         }
-        let sums = products(cx, &a, &b, self.sizes, &[(0, 0)])?;
-        let c = if cx.has(2) { Some(cx.numbers(2)?) } else { None };
+        let sums = products(cx, &left, &right, self.sizes, &[(0, 0)])?;
+        let bias = if cx.has(2) { Some(cx.numbers(2)?) } else { None };
         let element = |(place, sum): (usize, Wrapping<i64>)| {
-            let added = c
-                .as_ref()
-                .zip(self.bias)
-                .map(|(c, [by_row, by_column])| c[place / columns * by_row + place % columns * by_column]);
+            let added = bias.as_ref().zip(self.bias).map(|(bias, [by_row, by_column])| {
+                bias[place / columns * by_row + place % columns * by_column]
+            });
             match added {
                 None if self.alpha == 1.0 => Number::Int(sum.0.into()),
-                Some(Number::Int(y)) if self.alpha == 1.0 && self.beta == 1.0 => {
-                    Number::Int(i128::from(sum.0) + y)
+                Some(Number::Int(added)) if self.alpha == 1.0 && self.beta == 1.0 => {
+                    Number::Int(i128::from(sum.0) + added)
                 }
-                y => {
-                    let x = convert::nearest_f64(Number::Int(sum.0.into()));
-                    Number::Float(self.alpha * x + y.map_or(0.0, |y| self.beta * convert::nearest_f64(y)))
+                added => {
+                    let sum = self.alpha * convert::nearest_f64(Number::Int(sum.0.into()));
+                    Number::Float(sum + added.map_or(0.0, |added| self.beta * convert::nearest_f64(added)))
                 }
             }
         };

@@ -3,6 +3,7 @@
 
 use gradus_core::convert::usize_of_i64;
 use gradus_core::{Result, Value};
+use rayon::prelude::*;
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
@@ -12,6 +13,7 @@ use crate::operators::floats::Ring;
 use crate::operators::indices;
 use crate::operators::nn::windows::{float_of, norm, order_of_norm};
 use crate::operators::reduction::eval::groups;
+use crate::operators::strided::Strided;
 
 /// Mean and variance.
 fn moments(numbers: &[f64]) -> (f64, f64) {
@@ -41,15 +43,15 @@ fn epsilon(attributes: &Attributes<'_>) -> Result<f64> {
 
 /// Multiplies with an input, and adds another if it is given; both broadcast to the first.
 fn scale_and_shift(cx: &EvalContext<'_>, numbers: &mut [f64], scale: usize, shift: usize) -> Result<()> {
-    let dims = cx.tensor(0)?.shape().dims();
-    let places = |input: usize| {
-        Ok::<_, gradus_core::Error>(indices::broadcast(cx.tensor(input)?.shape().dims(), dims))
-    };
-    if let Some(scale_by) = cx.maybe_floats(scale)? {
-        numbers.iter_mut().zip(places(scale)?).for_each(|(x, place)| *x *= scale_by[place]);
-    }
-    if let Some(shift_by) = cx.maybe_floats(shift)? {
-        numbers.iter_mut().zip(places(shift)?).for_each(|(x, place)| *x += shift_by[place]);
+    let functions: [(usize, fn(&mut f64, f64)); 2] = [(scale, |x, y| *x *= y), (shift, |x, y| *x += y)];
+    for (input, change) in functions {
+        let Some(by) = cx.maybe_floats(input)? else { continue };
+        let strided = Strided::broadcast([cx.tensor(input)?.shape()], cx.tensor(0)?.shape());
+        let step = strided.steps[0];
+        strided.fill(numbers, &cx.limits(), |[place], out| {
+            out.iter_mut().enumerate().for_each(|(at, x)| change(x, by[place + at * step]));
+            Ok(())
+        })?;
     }
     Ok(())
 }
@@ -63,7 +65,7 @@ pub(crate) fn layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let mut numbers = cx.floats(0)?;
     let row: usize = dims[axis..].iter().product();
     let statistics: Vec<_> =
-        numbers.chunks_mut(row.max(1)).map(|row| standardize(row, epsilon, centered)).collect();
+        numbers.par_chunks_mut(row.max(1)).map(|row| standardize(row, epsilon, centered)).collect();
     scale_and_shift(cx, &mut numbers, 1, 2)?;
     let mut outputs = vec![cx.rounded(0, &numbers)?];
     let (means, inverses): (Vec<_>, Vec<_>) = statistics.into_iter().unzip();

@@ -10,6 +10,7 @@ use gradus_core::convert::{FromNumber, Rules, i64_of, nearest_f64, product, usiz
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
 use gradus_kernels::product::{Product as Factors, Rows};
+use rayon::prelude::*;
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
@@ -339,24 +340,23 @@ pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
 
 /// Calls a function for each plane of the input and each window: the elements of the plane, the
 /// indices of those in the window, and the number of taps that lie on the input or its padding.
-fn each_window<T>(
+fn each_window<T: Send>(
     cx: &mut EvalContext<'_>,
     x: &[f64],
     axes: &[Axis],
     planes: usize,
-    function: impl Fn(&[f64], &[usize], usize) -> T,
+    function: impl Fn(&[f64], &[usize], usize) -> T + Sync,
 ) -> Result<Vec<T>> {
     let count: usize = axes.iter().map(|axis| axis.windows).product();
     let size: usize = axes.iter().map(|axis| axis.size).product();
-    let mut results = Vec::new();
     if planes == 0 || count == 0 {
-        return Ok(results);
+        return Ok(Vec::new());
     }
     let taps = |axis: &Axis| (0..axis.windows).map(|at| axis.inside(at).len()).sum();
     let work = axes.iter().fold(1u128, |work, axis| work.saturating_mul(product(taps(axis), 1)));
-    let tables = [product(count, size_of::<(Vec<usize>, usize)>()), product(planes * count, size_of::<T>())];
+    let tables =
+        [product(count, size_of::<(Vec<usize>, usize)>()), product(planes * count, 2 * size_of::<T>())];
     cx.reserve(tables.into_iter().fold(work.saturating_mul(8), u128::saturating_add))?;
-    results.reserve(planes * count);
     let mut sources = Vec::with_capacity(count);
     for window in 0..count {
         cx.limits().check()?;
@@ -371,12 +371,13 @@ fn each_window<T>(
         sources.push((places, padded));
     }
     cx.run.touch(work.saturating_mul(product(planes, 1)))?;
-    for plane in 0..planes {
+    let limits = cx.limits();
+    let plane = |plane: usize| {
         let elements = &x[plane * size..(plane + 1) * size];
-        let each = sources.iter().map(|(places, padded)| function(elements, places, *padded));
-        results.append(&mut cx.limits().collect(each)?);
-    }
-    Ok(results)
+        limits.collect(sources.iter().map(|(places, padded)| function(elements, places, *padded)))
+    };
+    let results = (0..planes).into_par_iter().map(plane).collect::<Result<Vec<_>>>()?;
+    Ok(results.into_iter().flatten().collect())
 }
 
 /// The axes of a pool's windows; a global pool has one window that covers all.

@@ -10,11 +10,13 @@
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
+use rayon::prelude::*;
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
 use crate::operators::errors;
+use crate::operators::floats::Ring;
 use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 
@@ -70,29 +72,42 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
         }
         _ => {
             let all = numbers.iter().map(|&number| convert::nearest_f64(number));
-            let count = convert::nearest_f64(Number::Int(i128::from(i64_of(numbers.len()))));
-            Ok(Number::Float(match operator {
-                "ReduceProd" => all.product(),
-                "ReduceMean" => all.sum::<f64>() / count,
-                "ReduceSumSquare" => all.map(|x| x * x).sum(),
-                "ReduceL1" => all.map(f64::abs).sum(),
-                "ReduceL2" => all.map(|x| x * x).sum::<f64>().sqrt(),
-                "ReduceLogSum" => all.sum::<f64>().ln(),
-                "ReduceLogSumExp" => {
-                    // `f64::max` would lose a NaN.
-                    let larger = |most: f64, x: f64| if x > most || x.is_nan() { x } else { most };
-                    let most = all.clone().fold(f64::NEG_INFINITY, larger);
-                    if most.is_finite() {
-                        most + all.map(|x| (x - most).exp()).sum::<f64>().ln()
-                    } else {
-                        most
-                    }
-                }
-                // An empty sum is plus zero.
-                _ => all.fold(0.0, |sum, x| sum + x),
-            }))
+            Ok(Number::Float(reduced_floats(operator, all)))
         }
     }
+}
+
+/// Describes what a reduction other than `ReduceMax` and `ReduceMin` makes of some floats.
+fn reduced_floats(operator: &str, all: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+    let count = convert::nearest_f64(Number::Int(i128::from(i64_of(all.len()))));
+    match operator {
+        "ReduceProd" => all.product(),
+        "ReduceMean" => all.sum::<f64>() / count,
+        "ReduceSumSquare" => all.map(|x| x * x).sum(),
+        "ReduceL1" => all.map(f64::abs).sum(),
+        "ReduceL2" => all.map(|x| x * x).sum::<f64>().sqrt(),
+        "ReduceLogSum" => all.sum::<f64>().ln(),
+        "ReduceLogSumExp" => {
+            // `f64::max` would lose a NaN.
+            let larger = |most: f64, x: f64| if x > most || x.is_nan() { x } else { most };
+            let most = all.clone().fold(f64::NEG_INFINITY, larger);
+            if most.is_finite() { most + all.map(|x| (x - most).exp()).sum::<f64>().ln() } else { most }
+        }
+        // An empty sum is plus zero.
+        _ => all.fold(0.0, |sum, x| sum + x),
+    }
+}
+
+/// A reduction of floats along the last axes, whose elements lie side by side.
+fn reduced_rows(cx: &EvalContext<'_>, size: usize, shape: Shape) -> Result<Vec<Value>> {
+    let (operator, limits, numbers) = (cx.operator, cx.limits(), cx.floats(0)?);
+    cx.reserve(convert::product(shape.len(), 2 * size_of::<f64>()))?;
+    let row = |row: &[f64]| {
+        limits.check()?;
+        Ok(reduced_floats(operator, row.iter().copied()))
+    };
+    let results = numbers.par_chunks(size).map(row).collect::<Result<Vec<_>>>()?;
+    one(f64::tensor(cx.tensor(0)?.dtype(), shape, &results)?)
 }
 
 /// The places of the elements along some axes, one group behind the other.
@@ -162,9 +177,17 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         }
         true => Vec::new(),
     };
+    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)?))?;
+    let last = axes.iter().copied().eq(dims.len() - axes.len()..dims.len());
+    if last
+        && data.dtype().is_float()
+        && !data.is_empty()
+        && !matches!(cx.operator, "ReduceMax" | "ReduceMin")
+    {
+        return reduced_rows(cx, axes.iter().map(|&axis| dims[axis]).product(), shape);
+    }
     let numbers = cx.numbers(0)?;
     let groups = groups(cx, dims, &axes)?;
-    let shape = Shape::new(left(dims, &axes, attributes.flag("keepdims", true)?))?;
     // The numbers of a group, and one for each.
     cx.reserve(
         convert::product(groups.size.saturating_add(groups.len()), size_of::<Number>())
