@@ -2,6 +2,9 @@
 //!
 //! A fill is total and deterministic: plans are validated, and any slice, written by any number of
 //! threads, has the bits that [`Plan::at`](gradus_sequences::Plan::at) gives.
+//!
+//! And functions of elements: a [`Call`] writes their values, correctly rounded in floats of at most
+//! 32 bits.
 
 #![allow(clippy::inline_always, reason = "functions compiled for a SIMD level must be inlined into it")]
 

@@ -271,7 +271,7 @@ fn infinite_parameters_give_what_the_formula_does() {
 
 #[test]
 fn threads_change_no_bit() {
-    // More than one thread is given.
+    // So many that threads are used.
     let x: Vec<f32> = singles(20_011);
     let one = map(Function::Tanh, &x, Options::ONE_THREAD);
     let mut options = Options::default();

@@ -54,7 +54,7 @@ pub struct Call {
 const THREADS_FROM: usize = 1 << 16;
 
 /// Elements between two checks of the time.
-const CHECKED: usize = 1 << 22;
+const CHECKED: usize = 1 << 19;
 
 /// Element types of functions.
 pub trait Float: FromNumber + Default + Send + Sync {
