@@ -347,6 +347,31 @@ fn body_of_a_loop_costs_for_each_iteration() {
     assert_eq!(cost.memory.within, [(1, Dim::Known((8 + 1 + 32) + (1 + 32)))]);
 }
 
+/// A loop of a known number of iterations, the first of which takes another branch.
+#[test]
+fn branches_within_a_loop_are_not_those_of_its_last_iteration() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("x", DType::F32, &["2", "4"])
+        .constant("zero", Tensor::scalar(0i64))
+        .node("Identity", &["go"], &["on"])
+        .node("Equal", &["i", "zero"], &["first"])
+        .with("If", &["first"], &["y"], branches())
+        .node("Identity", &["x"], &["same"])
+        .output("on", DType::Bool, &[])
+        .output("same", DType::F32, &["2", "4"]);
+    let model = Sketch::new()
+        .input("start", DType::F32, &["2", "4"])
+        .constant("trips", Tensor::scalar(3i64))
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .output("end", DType::F32, &["2", "4"])
+        .model();
+    let [macs, operations, ..] = whole(&model);
+    // The comparison, and the most that a branch does.
+    assert_eq!([macs, operations], [(3 * 40).to_string(), (3 * (1 + 16)).to_string()]);
+}
+
 #[test]
 fn loop_whose_sizes_change_is_not_counted() {
     let model = repeated("Concat", vec![("axis", Content::Int(0))]);

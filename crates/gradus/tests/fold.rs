@@ -207,6 +207,32 @@ fn the_branch_of_a_known_condition_takes_its_place() {
     same(&model, &after, &[("x", floats(&[5]))]);
 }
 
+/// The first iteration takes another branch than those after it.
+#[test]
+fn branches_of_one_iteration_are_not_those_of_all() {
+    let branch = |name: &str| {
+        Sketch::nested().node("Add", &["i", "one"], &[name]).output(name, DType::I64, &[]).graph()
+    };
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .constant("zero", Tensor::scalar(0i64))
+        .node("Identity", &["go"], &["on"])
+        .node("Equal", &["i", "zero"], &["first"])
+        .with("If", &["first"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
+        .output("on", DType::Bool, &[])
+        .output("y", DType::I64, &[]);
+    let model = Sketch::new()
+        .input("x", DType::I64, &["3"])
+        .constant("one", Tensor::scalar(1i64))
+        .constant("trips", Tensor::scalar(3i64))
+        .with("Loop", &["trips", ""], &["ys"], vec![("body", body.graph())])
+        .node("Add", &["ys", "x"], &["z"])
+        .output("z", DType::I64, &["3"])
+        .model();
+    same(&model, &folded(&model), &[("x", Tensor::vector(&[0i64, 0, 0]))]);
+}
+
 #[test]
 fn branches_within_branches_take_their_places_too() {
     let inner = |operator: &str| {

@@ -66,7 +66,8 @@ impl Shapes<'_> {
     /// what an expression may be.
     pub(super) fn operations(&mut self, work: Work) -> Option<Operations> {
         let (macs, elementary) = match work {
-            Work::None => (Dim::ZERO, Dim::ZERO),
+            // `NodeCosts` sums over the graphs.
+            Work::None | Work::Graphs => (Dim::ZERO, Dim::ZERO),
             Work::EachOutput(times) => (Dim::ZERO, self.scaled(&self.output()?, times)?),
             Work::EachInput(times) => (Dim::ZERO, self.scaled(&self.input(0)?, times)?),
             Work::MatMul => {
@@ -90,8 +91,6 @@ impl Shapes<'_> {
             Work::Einsum => self.einsum()?,
             Work::Resize => (self.resize()?, Dim::ZERO),
             Work::GridSample => (self.grid_sample()?, Dim::ZERO),
-            // Added to by the sums over the graphs.
-            Work::Graphs => (Dim::ZERO, Dim::ZERO),
         };
         Some(Operations { macs, elementary })
     }

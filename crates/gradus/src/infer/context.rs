@@ -595,12 +595,25 @@ impl<'m> InferContext<'_, 'm> {
         self.pass.inner(self.frame, inner, inputs)
     }
 
-    /// Notes how many times a graph of the node runs. Symbols from the mark on differ from one
-    /// iteration to the next.
-    pub(crate) fn note_runs(&mut self, name: &str, count: Dim, mark: u32) -> Result<(), InferError> {
+    /// Notes how many times a graph of the node runs; nothing if it may run once. Symbols from the
+    /// mark on differ from one iteration to the next.
+    pub(crate) fn note_runs(
+        &mut self,
+        name: &str,
+        count: impl Into<Option<Dim>>,
+        mark: u32,
+    ) -> Result<(), InferError> {
         let number = self.node.graph_number(self.graph(name)?).unwrap_or_default();
         let place = self.frame.place.iter().copied().chain([(self.index, number)]).collect();
-        self.pass.runs.insert(place, GraphRuns { count, mark });
+        if self.pass.repeated > 0 {
+            return Ok(());
+        }
+        if let Some(count) = count.into() {
+            self.pass.runs.insert(place, GraphRuns { count, mark });
+        } else {
+            // A loop around the node may have been visited with more known.
+            self.pass.runs.remove(&place);
+        }
         Ok(())
     }
 

@@ -191,6 +191,9 @@ pub(crate) struct Pass<'m> {
     recorded: HashMap<SubgraphPath, usize>,
     /// Of those subgraphs of which it is known.
     pub(super) runs: HashMap<SubgraphPath, GraphRuns>,
+    /// How many graphs around the present one are inferred for one of many runs: what is known then
+    /// does not hold for the others, and is not recorded.
+    pub(super) repeated: usize,
     pub(super) depth: usize,
 }
 
@@ -226,6 +229,7 @@ impl<'m> Pass<'m> {
             bodies: Vec::new(),
             recorded: HashMap::default(),
             runs: HashMap::default(),
+            repeated: 0,
             depth: 0,
         }
     }
@@ -684,6 +688,7 @@ impl<'m> Pass<'m> {
         }
         self.depth += 1;
         self.shared.conditional += usize::from(conditional);
+        self.repeated += usize::from(how == Visit::Again);
         let problems = self.problems.len();
         self.run(&mut frame);
         self.shared.conditional -= usize::from(conditional);
@@ -697,9 +702,10 @@ impl<'m> Pass<'m> {
             frame.facts[id.index()].clone()
         });
         let outputs = outputs.collect();
-        if how != Visit::Again {
+        if self.repeated == 0 {
             self.record(frame);
         }
+        self.repeated -= usize::from(how == Visit::Again);
         Ok(outputs)
     }
 

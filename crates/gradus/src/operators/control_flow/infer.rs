@@ -48,6 +48,8 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
         let _ = cx.inner(other, Vec::new(), Visit::Perhaps);
         return Ok(first);
     }
+    cx.note_runs(chosen, None, u32::MAX)?;
+    cx.note_runs("else_branch", None, u32::MAX)?;
     let second = cx.inner("else_branch", Vec::new(), Visit::Perhaps)?;
     Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
 }

@@ -57,6 +57,8 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
         let _ = one_branch(cx, other, Visit::Perhaps);
         return Ok(first);
     }
+    cx.note_runs("then_body", None, u32::MAX)?;
+    cx.note_runs("else_body", None, u32::MAX)?;
     let second = one_branch(cx, "else", Visit::Perhaps)?;
     Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
 }
