@@ -550,6 +550,7 @@ fn recorded_models_give_the_same_when_written_anew() {
 #[test]
 fn rules_of_normalized_operators_apply() {
     type Make = fn(&mut Builder);
+    type Row<'a> = (&'a str, Box<dyn Fn(&mut Builder)>, &'a [&'a str]);
     let binary = |operator: &'static str, value: f32| {
         move |b: &mut Builder| {
             b.constant("c", Tensor::scalar(value).into()).unwrap();
@@ -580,7 +581,7 @@ fn rules_of_normalized_operators_apply() {
         b.constant("other", Tensor::scalar(5f32).into()).unwrap();
         node(b, "Select", 1, &["yes", "x", "other"], "t", &[("auto_broadcast", "numpy")]);
     };
-    let rows: [(&str, Box<dyn Fn(&mut Builder)>, &[&str]); 10] = [
+    let rows: [Row<'_>; 10] = [
         ("multiply", Box::new(binary("Multiply", 1.0)), &[]),
         ("divide", Box::new(binary("Divide", 1.0)), &[]),
         ("subtract", Box::new(binary("Subtract", 0.0)), &[]),

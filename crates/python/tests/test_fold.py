@@ -170,7 +170,7 @@ def test_onnx_runtime_verifies_and_names_the_outputs_that_differ(tmp_path):
     first, second = (gradus.load(tmp_path / f"{name}.onnx") for name in "ab")
     runs, differing = first._native._verify_in(second._native, "onnxruntime", {}, {}, ({}, False, []))
     assert runs == 5 and [output[0] for output in differing] == ["y"]
-    with pytest.raises(gradus.UsageError):
+    with pytest.raises(UsageError):
         model.fold(verify="openvino")
 
 

@@ -101,10 +101,10 @@ impl Model {
         let differs = |output: &&OutputCheck| {
             output.types.is_some() || (output.differing > 0 && !rules.may_change_floats())
         };
-        let mut differing = check.outputs.iter().filter(differs);
-        if let Some(first) = differing.next() {
-            let others: String = differing.map(|output| format!(", \"{}\"", output.name)).collect();
-            let names = format!("\"{}\"{others}", first.name);
+        let differing: Vec<_> = check.outputs.iter().filter(differs).collect();
+        if let Some(first) = differing.first() {
+            let names: Vec<_> = differing.iter().map(|output| format!("\"{}\"", output.name)).collect();
+            let names = names.join(", ");
             let (at, before, after) = match (&first.types, &first.first) {
                 (Some((before, after)), _) => (String::new(), before, after),
                 (None, Some(element)) => {

@@ -87,7 +87,7 @@ pub fn exact() -> Vec<Pattern> {
         pattern(
             "transposes-around",
             end(
-                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).node("Sin", &["a"], &["b"]).with(
+                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).node("Neg", &["a"], &["b"]).with(
                     "Transpose",
                     &["b"],
                     &["t"],
@@ -95,7 +95,7 @@ pub fn exact() -> Vec<Pattern> {
                 ),
                 cube,
             ),
-            "Sin Relu",
+            "Neg Relu",
         ),
     ]
 }
@@ -206,6 +206,17 @@ pub fn fused() -> Vec<Pattern> {
         pattern("attention", attention(false, false), "Attention Relu"),
         pattern("attention", attention(true, false), "Attention Relu"),
         pattern("attention", attention(true, true), "Transpose Attention Relu"),
+        pattern(
+            "transposes-around-functions",
+            end(
+                x(&["2", "3", "4"])
+                    .with("Transpose", &["x"], &["a"], perm(&[1, 2, 0]))
+                    .node("Sin", &["a"], &["b"])
+                    .with("Transpose", &["b"], &["t"], perm(&[2, 0, 1])),
+                &["2", "3", "4"],
+            ),
+            "Sin Relu",
+        ),
         pattern(
             "clips",
             x(n).constant("low", Tensor::scalar(-0.75f32))

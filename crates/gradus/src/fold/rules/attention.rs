@@ -99,7 +99,8 @@ pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Chan
         return None;
     }
     let scale = found.factor * queries.factor * factor;
-    let scale = gradus_core::convert::nearest_f32(Number::Float(scale));
+    // Implementations may multiply both factors by the root of the scale.
+    let scale = Some(gradus_core::convert::nearest_f32(Number::Float(scale))).filter(|&scale| scale > 0.0)?;
     let mut inputs = vec![query, keys, Source::Value(v)];
     inputs.extend(mask);
     let attributes = vec![("scale", Content::Float(scale))];

@@ -25,7 +25,7 @@ pub(super) const RULES: &[Rule] = &[
     local(
         "transposes-around",
         Exact,
-        "Transpose(f(Transpose(x))) that keep the order together, f of each element -> f(x)",
+        "Transpose(f(Transpose(x))) that keep the order together, f one of Abs, Neg, Relu, Sqrt, … -> f(x)",
         transposes_around,
     ),
     local("dropout", Exact, "Dropout(x) in inference -> x", dropout),
@@ -153,45 +153,35 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
 }
 
-/// Functions of each element without attributes.
-const ELEMENTWISE: [&str; 22] = [
-    "Abs",
-    "Acos",
-    "Asin",
-    "Atan",
-    "Ceil",
-    "Cos",
-    "Erf",
-    "Exp",
-    "Floor",
-    "HardSwish",
-    "Log",
-    "Neg",
-    "Not",
-    "Reciprocal",
-    "Relu",
-    "Round",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Sqrt",
-    "Tan",
-    "Tanh",
-];
+/// Functions of each element without attributes that are rounded alike wherever the element lies.
+const ROUNDED: [&str; 10] =
+    ["Abs", "Ceil", "Floor", "Neg", "Not", "Reciprocal", "Relu", "Round", "Sign", "Sqrt"];
 
-fn transposes_around(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+/// Functions of each element without attributes that vectors may round otherwise than their rest.
+const APPROXIMATED: [&str; 12] =
+    ["Acos", "Asin", "Atan", "Cos", "Erf", "Exp", "HardSwish", "Log", "Sigmoid", "Sin", "Tan", "Tanh"];
+
+/// A function of each element between two Transposes that keep the order together, without these.
+fn around(view: &View<'_, '_>, functions: &[&'static str]) -> Option<Change> {
     if view.operator() != "Transpose" {
         return None;
     }
     let node = view.only_producer(0)?;
-    let operator = ELEMENTWISE.into_iter().find(|name| *name == node.operator())?;
-    let (second, first) =
-        (order(view)?, node.only_producer(0).filter(|first| first.operator() == "Transpose")?);
-    let before = order(&first)?;
+    let operator = *functions.iter().find(|name| **name == node.operator())?;
+    let first = node.only_producer(0).filter(|first| first.operator() == "Transpose")?;
+    let (second, before) = (order(view)?, order(&first)?);
     let both = second.iter().map(|&axis| before.get(usize::try_from(axis).ok()?).copied());
     let inputs = vec![first.input(0)];
     let change = Change::Node(Replacement { operator, inputs, attributes: Vec::new() });
     in_order(&both.collect::<Option<Vec<_>>>()?).then_some(change)
+}
+
+fn transposes_around(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    around(view, &ROUNDED)
+}
+
+pub(super) fn transposes_around_functions(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    around(view, &APPROXIMATED)
 }
 
 fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {

@@ -3,7 +3,7 @@
 use super::Level::Fuse;
 use super::attention::attention;
 use super::convolutions::{affine_into_conv, matmul_add, pad_into_conv, transpose_into_gemm};
-use super::exact::{clips, zero_sum};
+use super::exact::{clips, transposes_around_functions, zero_sum};
 use super::normalizations::{gelu, layer_normalization, normalization_bias, rms_normalization, swish};
 use super::{Rule, local};
 
@@ -22,6 +22,12 @@ pub(super) const RULES: &[Rule] = &[
         Fuse,
         "Gemm of a transposed matrix -> its attributes transA, transB",
         transpose_into_gemm,
+    ),
+    local(
+        "transposes-around-functions",
+        Fuse,
+        "Transpose(f(Transpose(x))) that keep the order together, f one of Exp, Erf, Sigmoid, Tanh, … -> f(x)",
+        transposes_around_functions,
     ),
     local("clips", Fuse, "Clip, Relu of one another with constant bounds -> Clip: -0 may stay", clips),
     local("swish", Fuse, "x * Sigmoid(x) -> Swish, from operator set 24", swish),

@@ -55,7 +55,8 @@ impl<'s, 'm> NodeView<'s, 'm> {
     where
         'm: 's,
     {
-        if self.standard() != Standard::OpenVino || self.scope.nodes[self.index].opaque {
+        let known = self.node.operator.domain.is_empty() && !self.scope.nodes[self.index].opaque;
+        if self.standard() != Standard::OpenVino || !known {
             return self.operator();
         }
         match &*self.node.operator.name {

@@ -49,9 +49,10 @@ fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     for (i, &axis) in before[2].iter().enumerate() {
         let (start, end, step) = (before[0][i], before[1][i], before[3][i]);
         let Some(at) = axes.iter().position(|&other| other == axis) else {
-            [(&mut starts, start), (&mut ends, end), (&mut axes, axis), (&mut steps, step)]
-                .into_iter()
-                .for_each(|(list, number)| list.push(number));
+            starts.push(start);
+            ends.push(end);
+            axes.push(axis);
+            steps.push(step);
             continue;
         };
         // Bounds from the end would need the size.
