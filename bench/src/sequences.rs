@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use comfy_table::Table;
 use comfy_table::presets::ASCII_MARKDOWN;
 use gradus_core::convert::{nearest_f64, u64_of};
+use gradus_core::element::of;
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
@@ -85,7 +86,74 @@ pub fn run(bytes: usize, rounds: usize, mut options: Options) {
         }
         println!("{table}");
     }
+    options.threads = 1;
+    others(bytes, rounds, options);
     small(rounds);
+}
+
+/// Prints complex linspaces, and types that have codes: one thread, plans included.
+fn others(bytes: usize, rounds: usize, options: Options) {
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN);
+    table.set_header(["bytes", "type", "constant fill", "linspace", "logspace"]);
+    for size in [128 << 10, 8 << 20].into_iter().filter(|&size| size <= bytes) {
+        let mut memory = vec![0f64; size / 8];
+        let constant = timing::medians(
+            rounds,
+            &mut [&mut || {
+                memory::cached(&mut memory);
+                black_box(&mut memory);
+            }],
+        )[0];
+        let total = nearest_f64(Int(size.try_into().expect("sizes fit")));
+        let shown = |time: f64| format!("{:.1} ({:.2})", total / time / 1e9, constant / time);
+        let mut row = |dtype: DType, times: &[f64]| {
+            let fill = format!("{:.1}", total / constant / 1e9);
+            let cells = times.iter().map(|&time| shown(time));
+            table.add_row([size.to_string(), dtype.to_string(), fill].into_iter().chain(cells));
+        };
+        for dtype in [DType::C64, DType::C128] {
+            let len = u64_of(size * 8 / dtype.bits());
+            let [start, stop] = [Number::Complex(0.0, 1.0), Number::Complex(9.0, -3.0)];
+            let plan = LinspacePlan::new(start, stop, len, true, dtype).expect("a plan");
+            let time = match dtype {
+                DType::C64 => allocated::<of::C64>(&plan, rounds, options),
+                _ => allocated::<of::C128>(&plan, rounds, options),
+            };
+            row(dtype, &[time]);
+        }
+        for (dtype, stop, power) in [
+            (DType::F8E4M3FN, 100, 2.0),
+            (DType::F8E5M2, 100, 2.0),
+            (DType::F4E2M1, 6, 0.75),
+            (DType::I4, 7, 0.75),
+        ] {
+            let len = u64_of(size);
+            let linspace = LinspacePlan::new(Int(0), Int(stop), len, true, dtype).expect("a plan");
+            let logspace = LogspacePlan::new(Int(10), Int(0), Number::Float(power), len, true, dtype);
+            let logspace = logspace.expect("a plan");
+            let codes: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
+            let codes = std::cell::RefCell::new(codes);
+            let times = timing::medians(
+                rounds,
+                &mut [&mut || coded(black_box(&linspace), &mut codes.borrow_mut(), options), &mut || {
+                    coded(black_box(&logspace), &mut codes.borrow_mut(), options);
+                }],
+            );
+            row(dtype, &times);
+        }
+    }
+    println!("\nother types, one thread, with their plan; codes one a byte\n\n{table}");
+}
+
+fn allocated<T: Write>(plan: &impl Fill, rounds: usize, options: Options) -> f64 {
+    let mut out = vec![T::default(); usize::try_from(plan.len()).expect("lengths fit")];
+    timing::medians(rounds, &mut [&mut || planned(plan, black_box(&mut out), options)])[0]
+}
+
+fn coded(plan: &impl Fill, out: &mut [u8], options: Options) {
+    gradus_kernels::fill_codes(plan, 0, out, options);
+    black_box(out);
 }
 
 const NAMES: [&str; 7] = [

@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::convert::{FromNumber, low_u8, low_u16, u64_of};
+use gradus_core::convert::{FromNumber, u64_of};
 
 use crate::double_double::power_of_two;
 use crate::stream;
@@ -188,34 +188,49 @@ pub fn one_by_one<S: Simd, T: FromNumber>(
     doubts
 }
 
-/// A group of low bits. It is made apart: where a group may lie in two places, the compiler would
-/// write its elements one by one.
+/// The low 16 bits of a group, and what fills up the widest vector of them. Groups are put in place
+/// as arrays: `copy_from_slice` stays a call.
 #[inline(always)]
-pub fn shortened<T: Copy + Default>(wide: &[u32; GROUP], low: impl Fn(u32) -> T) -> [T; GROUP] {
-    let mut made = [T::default(); GROUP];
-    for (element, &wide) in made.iter_mut().zip(wide) {
-        *element = low(wide);
+pub fn low_16<S: Simd>(simd: S, wide: &[u32; GROUP]) -> [[u16; GROUP]; 2] {
+    let mut made = [0; 2 * GROUP];
+    for from in (0..GROUP).step_by(S::u16s::LEN) {
+        let behind = (from + S::u32s::LEN) % GROUP;
+        let one = S::u32s::from_slice(simd, &wide[from..from + S::u32s::LEN]);
+        let two = S::u32s::from_slice(simd, &wide[behind..behind + S::u32s::LEN]);
+        one.narrow(two).store_slice(&mut made[from..from + S::u16s::LEN]);
     }
-    made
+    bytemuck::cast(made)
+}
+
+/// As [`low_16`], the low 8 bits.
+#[inline(always)]
+fn low_8<S: Simd>(simd: S, wide: &[u32; GROUP]) -> [[u8; GROUP]; 4] {
+    let (wide, mut made): ([u16; 2 * GROUP], _) = (bytemuck::cast(low_16(simd, wide)), [0; 4 * GROUP]);
+    for from in (0..GROUP).step_by(S::u8s::LEN) {
+        let behind = (from + S::u16s::LEN) % (2 * GROUP);
+        let one = S::u16s::from_slice(simd, &wide[from..from + S::u16s::LEN]);
+        let two = S::u16s::from_slice(simd, &wide[behind..behind + S::u16s::LEN]);
+        one.narrow(two).store_slice(&mut made[from..from + S::u8s::LEN]);
+    }
+    bytemuck::cast(made)
 }
 
 macro_rules! short {
-    ($($type:ty: |$wide:ident| $low:expr;)*) => {$(
+    ($($low:ident: $($type:ty)*;)*) => {$($(
         impl<S: Simd, B: ErrorBounds<S>> Group<S, $type> for B {
             #[inline(always)]
             fn write(&self, simd: S, group: usize, out: &mut [$type; GROUP]) -> u64 {
                 let mut made = [0u32; GROUP];
                 let doubts = Group::<S, u32>::write(self, simd, group, &mut made);
-                *out = shortened(&made, |$wide| $low);
+                let [low, ..] = $low(simd, &made);
+                *out = bytemuck::cast(low);
                 doubts
             }
         }
-    )*};
+    )*)*};
 }
 
 short! {
-    i8: |wide| low_u8(wide.into()).cast_signed();
-    i16: |wide| low_u16(wide).cast_signed();
-    u8: |wide| low_u8(wide.into());
-    u16: |wide| low_u16(wide);
+    low_8: i8 u8;
+    low_16: i16 u16;
 }

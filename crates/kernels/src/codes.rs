@@ -62,7 +62,9 @@ fn write(plan: &impl Fill, kernel: &Kernel, lo: u64, out: &mut [u8], options: Op
         _ => {
             u8::write(kernel, &Elements { at: &at, len: plan.len() }, lo, out, options.token(), false);
             // Of integers, the low bits.
-            out.iter_mut().for_each(|code| *code &= u8::MAX >> (8 - dtype.bits()));
+            for code in out {
+                *code &= u8::MAX >> (8 - dtype.bits());
+            }
         }
     };
     let (least, part) = match kernel {

@@ -6,10 +6,10 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::convert::{FromNumber, low_u16};
+use gradus_core::convert::FromNumber;
 use half::{bf16, f16};
 
-use crate::certain::{self, ErrorBounds, GROUP, Group, one_by_one, shortened};
+use crate::certain::{self, ErrorBounds, GROUP, Group, low_16, one_by_one};
 
 /// Two bounds of the elements of a block, as singles, as many at a time as a vector has.
 pub trait SingleBounds<S: Simd> {
@@ -102,7 +102,7 @@ impl Layout {
             let code = (kept - splat((127 - self.bias) << self.mantissa)) | sign;
             code.store_slice(&mut codes[from..from + S::f32s::LEN]);
         }
-        *out = shortened(&codes, low_u16);
+        [*out, _] = low_16(simd, &codes);
         certain
     }
 
@@ -146,7 +146,7 @@ impl Layout {
             let code = (kept - rebias) | (low >> 16 & splat(1 << 15));
             code.store_slice(&mut codes[from..from + S::u32s::LEN]);
         }
-        *out = shortened(&codes, low_u16);
+        [*out, _] = low_16(simd, &codes);
         normal.then_some(doubts)
     }
 }

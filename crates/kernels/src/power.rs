@@ -114,12 +114,11 @@ impl Powers {
         let sign = self.sign();
         for (lo, part, start) in self.parts(exact, lo, out) {
             let start = start.high * sign;
-            match self.uniform(start, part.len()).filter(|_| size_of::<T>() == 1) {
-                Some(element) => part.fill(element),
-                None => {
-                    let products = RoundedProducts { start, positions: &self.positions };
-                    certain::write(simd, streams, part, &products, |i| exact(lo + i));
-                }
+            if let Some(element) = self.uniform(start, part.len()).filter(|_| size_of::<T>() == 1) {
+                part.fill(element);
+            } else {
+                let products = RoundedProducts { start, positions: &self.positions };
+                certain::write(simd, streams, part, &products, |i| exact(lo + i));
             }
         }
     }

@@ -42,6 +42,19 @@ def test_dask_s_arrays_are_arrays_of_dask():
     assert np.array_equal(gradus.dask.from_plan(part, 100).compute(), part.to_numpy())
 
 
+def test_graphs_are_as_small_as_those_of_dask_s_own_arrays():
+    import pickle
+
+    import dask
+    import dask.array as da
+
+    size = lambda array: len(pickle.dumps(array.dask))
+    array = gradus.dask.arange(100_000, chunks=1)
+    assert size(array) < 1.5 * size(da.ones(100_000, chunks=1))
+    (fused,) = dask.optimize(gradus.dask.arange(50, chunks=7) * 2 + 1)
+    assert len(dict(fused.dask)) == 8 and fused.sum().compute() == 2500
+
+
 def test_positions_of_arguments_are_dask_s():
     import inspect
 

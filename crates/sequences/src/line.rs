@@ -100,7 +100,10 @@ impl Line {
             largest => largest + 1 - BITS,
         };
         let length = i32_of(first.denominator.bit_len());
-        let spacing = first.exponent.min(step.exponent).min(0) - length;
+        // The power of two that a numerator is a multiple of: that of a double has many zeros.
+        let grid =
+            |x: &BigFraction| x.numerator.trailing_zeros().map_or(0, |zeros| x.exponent + i32_of(zeros));
+        let spacing = grid(first).min(grid(step)).min(0) - length;
         let ((first, whole), (step, whole_step)) = (in_units(first, unit), in_units(step, unit));
         Line { first, step, unit, exact: whole && whole_step, spacing }
     }

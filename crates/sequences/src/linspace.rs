@@ -73,7 +73,7 @@ impl LinspacePlan {
             dtype: self.dtype.component(),
             re: points.clone(),
             im: Points::ZERO,
-            window: self.window.clone(),
+            window: self.window,
         };
         self.dtype.is_complex().then(|| [part(&self.re), part(&self.im)])
     }

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use dashu_int::ops::BitTest;
 use gradus_core::convert::{self, Rules, nearest_f64};
+use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
 use crate::exact::ExactNumber;
@@ -71,6 +72,7 @@ impl LogspacePlan {
         let alternating = base.parts().negative;
         space::check_integers(dtype, num, alternating, |i| match power(&base, &re, i) {
             Real::Special(value) => Integer::of_float(dtype, value),
+            Real::Exact(parts) => Integer::of(dtype, parts),
             Real::Power(power, negative) => decide(&power, negative, |parts| Integer::of(dtype, parts)),
         })?;
         Ok(LogspacePlan { dtype, base, re, im, window: Window::whole(num) })
@@ -110,6 +112,7 @@ impl Plan for LogspacePlan {
         }
         let real = match power(&self.base.re(), &self.re, index) {
             Real::Special(value) => convert::code(dtype, Number::Float(value), Rules::IEEE),
+            Real::Exact(parts) => convert::code_of_parts(dtype, parts, Rules::IEEE),
             Real::Power(power, negative) => {
                 decide(&power, negative, |parts| convert::code_of_parts(dtype, parts, Rules::IEEE))
             }
@@ -127,6 +130,8 @@ impl Plan for LogspacePlan {
 enum Real {
     /// A value that needs no computation.
     Special(f64),
+    /// A power of few bits.
+    Exact(Parts),
     /// A power of a positive base, and whether it is below zero.
     Power(Power, bool),
 }
@@ -137,9 +142,18 @@ fn power(base: &ExactNumber, exponents: &Points, i: u64) -> Real {
         return Real::Special(special(base.nearest(), Exponent::Infinite { negative: infinity < 0.0 }));
     }
     let exponent = exponents.at(i);
-    let kind =
-        Exponent::Finite { sign: exponent.sign(), odd: exponent.whole_multiple(1).map(|whole| whole.bit(0)) };
+    let whole = exponent.whole_multiple(1);
+    let odd = whole.as_ref().map(|whole| whole.bit(0));
+    let kind = Exponent::Finite { sign: exponent.sign(), odd };
     let regular = base.is_finite() && !base.is_zero() && exponent.sign() != 0;
+    // Powers of integers are common, and those that are integers lie where rounding changes.
+    if let (ExactNumber::Number(Number::Int(base)), Some(whole), true) = (base, &whole, regular)
+        && let Ok(exponent) = u32::try_from(whole)
+        && let Some(mantissa) = base.unsigned_abs().checked_pow(exponent)
+    {
+        let negative = *base < 0 && odd == Some(true);
+        return Real::Exact(Parts { negative, mantissa, exponent: 0, sticky: false });
+    }
     match kind {
         Exponent::Finite { odd, .. } if regular && (!base.parts().negative || odd.is_some()) => {
             let negative = base.parts().negative && odd == Some(true);

@@ -6,6 +6,8 @@ and two indices. They run on dask's local scheduler, or on a ``distributed`` clu
 
 from __future__ import annotations
 
+import functools
+import itertools
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +17,7 @@ import dask.bag
 import numpy as _np
 from dask.array.core import normalize_chunks
 from dask.base import tokenize
+from dask.blockwise import BlockwiseDep, blockwise
 from dask.highlevelgraph import HighLevelGraph
 
 from . import _types, plan
@@ -25,8 +28,28 @@ __all__ = ["arange", "from_plan", "geomspace", "infer", "linspace", "logspace"]
 Chunks = int | str | tuple[Any, ...]
 
 
-def _chunk(planned: plan.Plan, lo: int, hi: int) -> _np.ndarray[Any, Any]:
-    return planned.chunk(lo, hi)
+class _Ends(BlockwiseDep):
+    """The indices between which each chunk lies. Only the sizes are sent to a scheduler."""
+
+    produces_tasks = False
+
+    def __init__(self, sizes: tuple[int, ...]) -> None:
+        self.sizes, self.numblocks = sizes, (len(sizes),)
+
+    @functools.cached_property
+    def ends(self) -> list[int]:
+        return list(itertools.accumulate(self.sizes, initial=0))
+
+    def __getitem__(self, idx: tuple[int, ...]) -> tuple[int, int]:
+        (i,) = idx
+        return self.ends[i], self.ends[i + 1]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Ends, (self.sizes,)
+
+
+def _chunk(ends: tuple[int, int], planned: plan.Plan) -> _np.ndarray[Any, Any]:
+    return planned.chunk(*ends)
 
 
 def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
@@ -45,12 +68,9 @@ def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
         array([0, 3, 6, 9])
     """
     cut = normalize_chunks(chunks, (len(planned),), dtype=planned.dtype)
-    ends = _np.cumsum([0, *cut[0]]).tolist()
     name = "gradus-" + tokenize(planned, cut)
-    tasks: dict[Any, Any] = {
-        (name, i): (_chunk, planned, lo, hi) for i, (lo, hi) in enumerate(zip(ends, ends[1:], strict=False))
-    }
-    graph = HighLevelGraph.from_collections(name, tasks)
+    layer = blockwise(_chunk, name, "i", _Ends(cut[0]), "i", planned, None, numblocks={})
+    graph = HighLevelGraph.from_collections(name, layer)
     return da.Array(graph, name, cut, meta=_np.empty(0, planned.dtype))  # pyright: ignore[reportCallIssue]
 
 
