@@ -53,7 +53,7 @@ fn outputs_whose_rank_only_the_source_declares_keep_the_declaration() {
         let converted = in_set(&model, opset).unwrap().model;
         let output = converted.graph().value(converted.graph().outputs()[0]);
         assert_eq!(output.declared, Some(tensor_type(DType::F32, &["n", "3"])), "{opset}");
-        let x = Tensor::from_vec(Shape::new(&[2, 3]).unwrap(), vec![1f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let x = Tensor::from_vec(Shape::new([2, 3]).unwrap(), vec![1f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
         let outputs = converted.run([("x", x.clone())]).unwrap();
         assert_eq!(outputs["y"].tensor().unwrap(), &x, "{opset}");
     }
@@ -108,7 +108,7 @@ fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
         .input("x", DType::F32, &["1", "2", "n"])
         .input("no batch", DType::Bool, &[])
         .ints("zero", &[0])
-        .constant("w", Tensor::from_vec(Shape::new(&[4, 2, 1]).unwrap(), vec![0.5f32; 8]).unwrap())
+        .constant("w", Tensor::from_vec(Shape::new([4, 2, 1]).unwrap(), vec![0.5f32; 8]).unwrap())
         .constant("b", Tensor::vector(&[1f32, 2.0, 3.0, 4.0]))
         .with(
             "If",
@@ -126,12 +126,12 @@ fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
     let y = facts.fact(model.graph().outputs()[0]).as_tensor().unwrap();
     assert_eq!(y.dims.as_ref().unwrap()[1], Dim::Known(4));
     let converted = model.convert(OpenVino, &ConvertOptions::default()).unwrap().model;
-    let x = Tensor::from_vec(Shape::new(&[1, 2, 2]).unwrap(), vec![1f32, 2.0, 3.0, 4.0]).unwrap();
+    let x = Tensor::from_vec(Shape::new([1, 2, 2]).unwrap(), vec![1f32, 2.0, 3.0, 4.0]).unwrap();
     let given = [("x", x), ("no batch", Tensor::scalar(Bool::from(false)))];
     let want = [3f32, 4.0, 4.0, 5.0, 5.0, 6.0, 6.0, 7.0];
     for model in [model, converted] {
         let outputs = model.run(given.clone()).unwrap();
-        let want = Tensor::from_vec(Shape::new(&[1, 4, 2]).unwrap(), want.to_vec()).unwrap();
+        let want = Tensor::from_vec(Shape::new([1, 4, 2]).unwrap(), want.to_vec()).unwrap();
         assert_eq!(outputs["y"].tensor().unwrap(), &want);
     }
 }
