@@ -46,7 +46,7 @@ def gradus(program, *arguments) -> tuple[int, str, str]:
 
 def message(status: int, errors: str) -> str:
     """What a command that failed says, in one line; a panic is named."""
-    kind = "PANIC " if "panicked" in errors or status in (101, 124) or status < 0 else ""
+    kind = "PANIC " if "panicked" in errors or status == 101 or status < 0 else ""
     try:
         return kind + json.loads(errors)["error"]["message"][:300]
     except (ValueError, KeyError, TypeError):
