@@ -36,7 +36,8 @@ fn large_nodes_end_soon_after_the_deadline() {
         ("Less", of("Less", 13).inputs(&[x.clone(), row()])),
         ("Max", of("Max", 13).inputs(&[x.clone(), row(), row()])),
         ("Neg", of("Neg", 13).inputs(std::slice::from_ref(&x))),
-        ("Erf", of("Erf", 13).inputs(std::slice::from_ref(&x))),
+        // Without a value at zero, so that each element takes the slow way.
+        ("Acosh", of("Acosh", 22).inputs(std::slice::from_ref(&x))),
         ("IsNaN", of("IsNaN", 20).inputs(std::slice::from_ref(&x))),
         ("Clip", of("Clip", 13).inputs(std::slice::from_ref(&x))),
         ("ReduceSum", of("ReduceSum", 13).inputs(std::slice::from_ref(&x)).constants(&[integers(&[0])])),
