@@ -217,17 +217,17 @@ def gpt2():
 MODELS = {"resnet": resnet, "mobilenet": mobilenet, "yolo": yolo, "bert": bert, "gpt2": gpt2}
 
 
-def inputs_of(path):
-    """Random inputs, the same in each process."""
+def save_inputs(model, path):
+    """Writes random inputs beside a model: the processes that run it do not load it by another way."""
     import numpy
     import onnx
 
     random, inputs = numpy.random.default_rng(1), {}
-    for value in onnx.load(path).graph.input:
+    for value in model.graph.input:
         dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
         tokens = value.type.tensor_type.elem_type == onnx.TensorProto.INT64
         inputs[value.name] = random.integers(0, 30000, dims) if tokens else random.random(dims, dtype="float32")
-    return inputs
+    numpy.savez(f"{path}.npz", **inputs)
 
 
 def runner(program, path, threads):
@@ -259,7 +259,9 @@ def runner(program, path, threads):
 
 def serve(program, path, threads):
     """Runs a model each time that a line is read, and writes the seconds and the peak memory in bytes."""
-    inputs = inputs_of(path)
+    import numpy
+
+    inputs = dict(numpy.load(f"{path}.npz"))
     run = runner(program, path, threads)
     run(inputs)
     for _ in sys.stdin:
@@ -330,7 +332,10 @@ def main():
         folder = arguments.keep or pathlib.Path(folder)
         for name in arguments.models.split(","):
             path = str(folder / f"{name}.onnx")
-            onnx.save(MODELS[name](), path)
+            model = MODELS[name]()
+            onnx.save(model, path)
+            save_inputs(model, path)
+            del model
             for threads in map(int, arguments.threads.split(",") if not arguments.keep else []):
                 measured[f"{name}, {threads}"] = measure(path, programs, threads, arguments.rounds)
     if arguments.keep:

@@ -126,7 +126,7 @@ impl Strided<1> {
                 1 => out.copy_from_slice(&source[place..place + out.len()]),
                 0 => out.fill(source[place]),
                 step => {
-                    out.iter_mut().zip(source[place..].iter().step_by(step)).for_each(|(out, x)| *out = *x)
+                    out.iter_mut().zip(source[place..].iter().step_by(step)).for_each(|(out, x)| *out = *x);
                 }
             }
             Ok(())

@@ -43,13 +43,15 @@ fn epsilon(attributes: &Attributes<'_>) -> Result<f64> {
 
 /// Multiplies with an input, and adds another if it is given; both broadcast to the first.
 fn scale_and_shift(cx: &EvalContext<'_>, numbers: &mut [f64], scale: usize, shift: usize) -> Result<()> {
-    let functions: [(usize, fn(&mut f64, f64)); 2] = [(scale, |x, y| *x *= y), (shift, |x, y| *x += y)];
-    for (input, change) in functions {
+    for (input, scales) in [(scale, true), (shift, false)] {
         let Some(by) = cx.maybe_floats(input)? else { continue };
         let strided = Strided::broadcast([cx.tensor(input)?.shape()], cx.tensor(0)?.shape());
         let step = strided.steps[0];
         strided.fill(numbers, &cx.limits(), |[place], out| {
-            out.iter_mut().enumerate().for_each(|(at, x)| change(x, by[place + at * step]));
+            for (at, x) in out.iter_mut().enumerate() {
+                let by = by[place + at * step];
+                *x = if scales { *x * by } else { *x + by };
+            }
             Ok(())
         })?;
     }
