@@ -37,8 +37,13 @@ impl Symbols {
 
     /// The canonical form of a sum with minima or maxima; the sum itself if that is too large.
     pub(super) fn with_canonical_extremes(&mut self, sum: Sum) -> Sum {
-        let written = self.plain_sum(&sum).and_then(|plain| self.written(plain));
-        written.filter(|written| self.measure(written).size <= super::LARGEST).unwrap_or(sum)
+        self.canonical_extremes(&sum).unwrap_or(sum)
+    }
+
+    /// The canonical form of a sum with minima or maxima, if it is not too large.
+    pub(super) fn canonical_extremes(&mut self, sum: &Sum) -> Option<Sum> {
+        let written = self.plain_sum(sum).and_then(|plain| self.written(plain));
+        written.filter(|written| self.measure(written).size <= super::LARGEST)
     }
 
     /// A sum as a polynomial of plain minima and maxima.

@@ -97,11 +97,16 @@ proptest! {
         prop_assert_eq!(symbols.parse(&text).unwrap(), dim, "{}", text);
     }
 
-    /// Terms that are added and subtracted cancel, and factors divide.
+    /// Terms that are added and subtracted cancel, and factors divide; unless minima and maxima
+    /// have a canonical form that is too large.
     #[test]
     fn opposites_cancel(a in tree(), b in tree()) {
         let mut symbols = Symbols::default();
         let (Some(a), Some(b)) = (a.build(&mut symbols), b.build(&mut symbols)) else { return Ok(()) };
+        let own = symbols.as_sum(a);
+        if symbols.has_extremes(&own) && symbols.canonical_extremes(&own).is_none() {
+            return Ok(());
+        }
         if let Some(sum) = symbols.add(a, b) {
             prop_assert_eq!(symbols.subtract(sum, b), Some(a));
         }
