@@ -32,8 +32,8 @@ fuzz_target!(|data: &[u8]| {
     let dtype = DType::ALL[usize::from(kind) % DType::ALL.len()];
     let mut limits = Limits::DEFAULT;
     limits.max_bytes = 1 << 20;
-    let _ = literal::parse(source, Some(dtype), &limits);
-    let _ = literal::parse(source, None, &limits);
+    let _ = literal::parse(source, Some(dtype), 0, &limits);
+    let _ = literal::parse(source, None, 0, &limits);
     let _ = text::parse_exact(source, dtype);
     let narrow = (1..=8).contains(&dtype.bits());
     if let (true, Ok(number)) = (narrow, text::parse_for(source, dtype)) {
