@@ -21,6 +21,7 @@ use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::elementwise::binary::{BinaryOp, Broadcast, operation};
 use crate::operators::elementwise::cast::{CastOp, rules};
 use crate::operators::elementwise::infer::{binary, broadcast_inputs, rounding};
+use crate::operators::elementwise::select::check_types;
 use crate::operators::elementwise::unary::{build_as, clip, float, test};
 use crate::operators::elementwise::{infer, unary};
 use crate::operators::errors;
@@ -141,6 +142,7 @@ pub(crate) fn bitwise_and(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
+    check_types([0, 1, 2].map(|input| cx.dtype(input)))?;
     if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
         let (dtype, dims) = (cx.dtype(1), cx.dims(1)?);
         return Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some(dims)))]);

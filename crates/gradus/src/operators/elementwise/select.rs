@@ -1,14 +1,16 @@
 //! Evaluation of Where.
 
-use gradus_core::{Limits, Result, Shape, Tensor, Value};
+use gradus_core::{DType, Limits, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::operators::errors;
 use crate::operators::output::{allowed, one};
 use crate::operators::strided::{Strided, by_width, elements};
 
 pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    check_types([condition, yes, no].map(|tensor| Some(tensor.dtype())))?;
     let shape = condition.shape().broadcast(yes.shape())?.broadcast(no.shape())?;
     let shape = allowed(cx, yes.dtype(), shape.dims())?;
     let strided = Strided::broadcast([condition, yes, no].map(Tensor::shape), &shape);
@@ -25,6 +27,16 @@ pub(crate) fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
         })?;
         one(Tensor::woven(&[yes, no], shape, places, &limits)?)
     })
+}
+
+/// Refuses element types of condition and operands that do not go together, as far as they are
+/// known; OpenVINO's signatures name none.
+pub(super) fn check_types([condition, yes, no]: [Option<DType>; 3]) -> Result<()> {
+    match (condition, yes.zip(no)) {
+        (Some(condition), _) if condition != DType::Bool => Err(errors::dtype(condition, DType::Bool.name())),
+        (_, Some((yes, no))) if yes != no => Err(errors::dtype(no, yes.name())),
+        _ => Ok(()),
+    }
 }
 
 fn chosen<const W: usize>(
