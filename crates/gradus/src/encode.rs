@@ -8,6 +8,7 @@ use gradus_core::graph::{
     self, Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Standard, Type, ValueId,
 };
 use gradus_core::{Error, Kind, Result, Tensor};
+use gradus_formats::Splice;
 use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
 
 use crate::declare::{Telling, merged};
@@ -48,13 +49,18 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn to_onnx(&self) -> Result<Bytes> {
+        match self.bytes() {
+            Some(bytes) if self.source().standard == Standard::Onnx => Ok(bytes.clone()),
+            _ => self.encoded()?.to_bytes(&[]),
+        }
+    }
+
+    /// The parts of the file of an ONNX model that was made in memory, as [`Model::to_onnx`] says.
+    pub(crate) fn encoded(&self) -> Result<Splice> {
         let source = self.source();
         if source.standard != Standard::Onnx {
             let what = "cannot write ONNX: the standard of the model";
             return Err(Error::mismatch(Kind::Unsupported, what, source.standard, Standard::Onnx));
-        }
-        if let Some(bytes) = self.bytes() {
-            return Ok(bytes.clone());
         }
         let mut model = source.clone();
         model.opsets.retain(|(domain, _)| &**domain != DOMAIN);
@@ -67,17 +73,13 @@ impl Model {
             "gradus".clone_into(&mut model.producer);
         }
         model.graph = self.portable(opset)?;
-        let bytes = onnx::encode_model(&model)?;
-        if bytes.len() > MOST_BYTES {
+        let written = onnx::encode_model(&model)?;
+        if written.len() > MOST_BYTES {
             let what = "cannot write ONNX: number of bytes";
-            return Err(Error::mismatch(
-                Kind::Limit,
-                what,
-                bytes.len(),
-                format_args!("at most {MOST_BYTES}"),
-            ));
+            let wanted = format_args!("at most {MOST_BYTES}");
+            return Err(Error::mismatch(Kind::Limit, what, written.len(), wanted));
         }
-        Ok(bytes.into())
+        Ok(written)
     }
 
     /// The main graph in operators of ONNX alone, with the types of its values.

@@ -239,6 +239,24 @@ fn works_survive_a_system_without_large_pieces() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+#[test]
+fn conversions_copy_no_weights() {
+    let _alone = ALONE.lock();
+    let model = Model::from_bytes(&with_large_constants()).unwrap();
+    let folder = std::env::temp_dir().join(format!("gradus-weights-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (to, name, opset) in [(Standard::Onnx, "m.onnx", Some(21)), (Standard::OpenVino, "m.xml", None)] {
+        let mut options = ConvertOptions::default();
+        options.opset = opset;
+        let bytes = peak(|| {
+            let converted = model.convert(to, &options).unwrap().model;
+            assert!(converted.save(folder.join(name)).unwrap() > 1 << 20);
+        });
+        assert!(bytes < 1 << 19, "{to}: {bytes} bytes");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A work by its name.
 type Work = (&'static str, fn(&Model));
 

@@ -78,12 +78,12 @@ impl Model {
             let none = Bytes::new();
             return self.save_pair(&written.xml, &none, &ConstantFiles::Spliced(&written.bin, &none), path);
         }
-        let bytes = self.to_onnx()?;
+        let written = self.encoded()?;
         self.check_output(path)?;
-        let mut files = NewFiles::default();
-        files.create(path, |out| out.write_all(&bytes).map_err(|error| cannot_write(path, error)))?;
+        let (mut files, limits) = (NewFiles::default(), self.limits());
+        files.create(path, |out| Output { out, path, limits }.splice(&written, &Bytes::new(), None))?;
         files.commit()?;
-        Ok(u64_of(bytes.len()))
+        Ok(u64_of(written.len()))
     }
 
     /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the

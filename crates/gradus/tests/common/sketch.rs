@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use gradus::formats::Splice;
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::{DType, Model, Tensor};
@@ -84,6 +85,6 @@ pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
     Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
 }
 
-pub fn read(bytes: Vec<u8>) -> Model {
-    Model::from_bytes(&bytes.into()).unwrap()
+pub fn read(written: Splice) -> Model {
+    Model::from_bytes(&written.to_bytes(&[]).unwrap()).unwrap()
 }

@@ -26,7 +26,18 @@ impl Splice {
         self.write(|out| head(out, number, content.len()));
         self.append(content);
     }
+
+    /// Appends a field whose message is what `write` appends.
+    pub(super) fn message_of<R>(&mut self, number: u32, write: impl FnOnce(&mut Splice) -> R) -> R {
+        let mut content = Splice::default();
+        let result = write(&mut content);
+        self.message(number, &content);
+        result
+    }
 }
+
+/// Bytes of a tensor from this length on are shared, not copied.
+const SHARED: usize = 4096;
 
 /// A field that is bytes, text or an encoded message.
 pub(super) fn bytes(out: &mut Vec<u8>, number: u32, content: &[u8]) {
@@ -61,17 +72,25 @@ fn float(out: &mut Vec<u8>, number: u32, value: f32) {
 }
 
 /// `TensorProto`.
-pub(super) fn tensor(out: &mut Vec<u8>, name: &str, tensor: &Tensor) {
-    tensor.shape().dims().iter().for_each(|&len| int(out, tensor_proto::DIMS, i64_of(len)));
-    int(out, tensor_proto::DATA_TYPE, number_of(tensor.dtype()).unwrap_or(0));
-    if let Ok(texts) = tensor.texts() {
-        for text in texts {
-            bytes(out, tensor_proto::STRING_DATA, text.as_bytes());
+pub(super) fn tensor(out: &mut Splice, name: &str, tensor: &Tensor) {
+    let shared = tensor.bytes().filter(|raw| raw.len() >= SHARED);
+    out.write(|out| {
+        tensor.shape().dims().iter().for_each(|&len| int(out, tensor_proto::DIMS, i64_of(len)));
+        int(out, tensor_proto::DATA_TYPE, number_of(tensor.dtype()).unwrap_or(0));
+        if let Ok(texts) = tensor.texts() {
+            for text in texts {
+                bytes(out, tensor_proto::STRING_DATA, text.as_bytes());
+            }
         }
-    }
-    text(out, tensor_proto::NAME, name);
-    if let Some(raw) = tensor.bytes() {
-        bytes(out, tensor_proto::RAW_DATA, raw);
+        text(out, tensor_proto::NAME, name);
+        match (tensor.bytes(), shared) {
+            (Some(raw), None) => bytes(out, tensor_proto::RAW_DATA, raw),
+            (_, Some(raw)) => head(out, tensor_proto::RAW_DATA, raw.len()),
+            (None, None) => {}
+        }
+    });
+    if let Some(raw) = shared {
+        out.share(raw.clone());
     }
 }
 
@@ -131,72 +150,66 @@ pub(super) fn entry(out: &mut Vec<u8>, key: &str, value: &str) {
 /// # Errors
 /// [`Kind::Unsupported`] if it is no attribute of ONNX; whatever is wrong with a tensor that must
 /// be read first.
-pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Result<()> {
+pub(super) fn attribute(out: &mut Splice, name: &str, content: &Content) -> Result<()> {
     use attribute_proto as at;
-    text(out, at::NAME, name);
+    out.write(|out| text(out, at::NAME, name));
     let sort = match content {
         Content::Float(value) => {
-            float(out, at::F, *value);
+            out.write(|out| float(out, at::F, *value));
             kind::FLOAT
         }
         Content::Int(value) => {
-            int(out, at::I, *value);
+            out.write(|out| int(out, at::I, *value));
             kind::INT
         }
         Content::Bytes(value) => {
-            bytes(out, at::S, value);
+            out.write(|out| bytes(out, at::S, value));
             kind::STRING
         }
         Content::Text(value) => {
-            bytes(out, at::S, value.as_bytes());
+            out.write(|out| bytes(out, at::S, value.as_bytes()));
             kind::STRING
         }
         Content::Tensor(value) => {
-            message(out, at::T, |out| graph::constant(out, "", value))?;
+            out.message_of(at::T, |out| graph::constant(out, "", value))?;
             kind::TENSOR
         }
         Content::Graph(value) => {
-            message(out, at::G, |out| graph::graph(out, value))?;
+            out.message_of(at::G, |out| graph::graph(out, value))?;
             kind::GRAPH
         }
         Content::Type(value) => {
-            message(out, at::TP, |out| type_of(out, value));
+            out.write(|out| message(out, at::TP, |out| type_of(out, value)));
             kind::TYPE_PROTO
         }
         Content::Floats(values) => {
-            for value in values {
-                float(out, at::FLOATS, *value);
-            }
+            out.write(|out| values.iter().for_each(|value| float(out, at::FLOATS, *value)));
             kind::FLOATS
         }
         Content::Ints(values) => {
-            for value in values {
-                int(out, at::INTS, *value);
-            }
+            out.write(|out| values.iter().for_each(|value| int(out, at::INTS, *value)));
             kind::INTS
         }
         Content::Strings(values) => {
-            for value in values {
-                bytes(out, at::STRINGS, value);
-            }
+            out.write(|out| values.iter().for_each(|value| bytes(out, at::STRINGS, value)));
             kind::STRINGS
         }
         Content::Tensors(values) => {
             for value in values {
-                message(out, at::TENSORS, |out| graph::constant(out, "", value))?;
+                out.message_of(at::TENSORS, |out| graph::constant(out, "", value))?;
             }
             kind::TENSORS
         }
         Content::Graphs(values) => {
             for value in values {
-                message(out, at::GRAPHS, |out| graph::graph(out, value))?;
+                out.message_of(at::GRAPHS, |out| graph::graph(out, value))?;
             }
             kind::GRAPHS
         }
         Content::Types(values) => {
-            for value in values {
-                message(out, at::TYPE_PROTOS, |out| type_of(out, value));
-            }
+            out.write(|out| {
+                values.iter().for_each(|value| message(out, at::TYPE_PROTOS, |out| type_of(out, value)));
+            });
             kind::TYPE_PROTOS
         }
         Content::Ports(_) => {
@@ -206,12 +219,12 @@ pub(super) fn attribute(out: &mut Vec<u8>, name: &str, content: &Content) -> Res
             return Err(Error::new(Kind::Unsupported, message));
         }
         Content::Parameter(parameter) => {
-            text(out, at::REF_ATTR_NAME, parameter);
+            out.write(|out| text(out, at::REF_ATTR_NAME, parameter));
             kind::UNDEFINED
         }
     };
     if sort != kind::UNDEFINED {
-        int(out, at::TYPE, sort.into());
+        out.write(|out| int(out, at::TYPE, sort.into()));
     }
     Ok(())
 }

@@ -3,52 +3,59 @@
 use gradus_core::Result;
 use gradus_core::graph::{Constant, Graph, Node, OperatorId, ValueId};
 
-use super::encode::{attribute, message, tensor, text, value_info};
+use super::encode::{attribute, bytes, message, tensor, text, value_info};
+use crate::Splice;
 use crate::onnx::fields::{graph_proto, node_proto};
 
 /// `GraphProto`.
 ///
 /// # Errors
 /// Whatever is wrong with a constant that must be read first.
-pub(super) fn graph(out: &mut Vec<u8>, graph: &Graph) -> Result<()> {
+pub(super) fn graph(out: &mut Splice, graph: &Graph) -> Result<()> {
     for content in graph.order().iter().filter_map(|&index| graph.nodes().get(index)) {
-        message(out, graph_proto::NODE, |out| node(out, graph, content))?;
+        out.message_of(graph_proto::NODE, |out| node(out, graph, content))?;
     }
-    text(out, graph_proto::NAME, graph.name());
+    out.write(|out| text(out, graph_proto::NAME, graph.name()));
     for (id, content) in graph.constants() {
-        message(out, graph_proto::INITIALIZER, |out| constant(out, &graph.value(*id).name, content))?;
+        out.message_of(graph_proto::INITIALIZER, |out| constant(out, &graph.value(*id).name, content))?;
     }
-    let mut declare = |number: u32, id: ValueId| {
-        let info = graph.value(id);
-        message(out, number, |out| value_info(out, &info.name, info.declared.as_ref()));
-    };
-    graph.inputs().iter().for_each(|&id| declare(graph_proto::INPUT, id));
-    graph.outputs().iter().for_each(|&id| declare(graph_proto::OUTPUT, id));
     let inner = |id: &ValueId| {
         let info = graph.value(*id);
         info.origin.is_node() && info.declared.is_some() && !graph.outputs().contains(id)
     };
-    graph.ids().filter(inner).for_each(|id| declare(graph_proto::VALUE_INFO, id));
+    out.write(|out| {
+        let mut declare = |number: u32, id: ValueId| {
+            let info = graph.value(id);
+            message(out, number, |out| value_info(out, &info.name, info.declared.as_ref()));
+        };
+        graph.inputs().iter().for_each(|&id| declare(graph_proto::INPUT, id));
+        graph.outputs().iter().for_each(|&id| declare(graph_proto::OUTPUT, id));
+        graph.ids().filter(inner).for_each(|id| declare(graph_proto::VALUE_INFO, id));
+    });
     Ok(())
 }
 
 /// `TensorProto` of a constant, which is read.
-pub(super) fn constant(out: &mut Vec<u8>, name: &str, constant: &Constant) -> Result<()> {
+pub(super) fn constant(out: &mut Splice, name: &str, constant: &Constant) -> Result<()> {
     tensor(out, name, &constant.tensor()?);
     Ok(())
 }
 
-fn node(out: &mut Vec<u8>, graph: &Graph, node: &Node) -> Result<()> {
-    let name = |id: &Option<ValueId>| id.map_or("", |id| &*graph.value(id).name).as_bytes();
-    node.inputs.iter().for_each(|id| super::encode::bytes(out, node_proto::INPUT, name(id)));
-    node.outputs.iter().for_each(|id| super::encode::bytes(out, node_proto::OUTPUT, name(id)));
-    text(out, node_proto::NAME, &node.name);
+fn node(out: &mut Splice, graph: &Graph, node: &Node) -> Result<()> {
     let OperatorId { domain, name, overload } = &node.operator;
-    text(out, node_proto::OP_TYPE, name);
+    out.write(|out| {
+        let name_of = |id: &Option<ValueId>| id.map_or("", |id| &*graph.value(id).name).as_bytes();
+        node.inputs.iter().for_each(|id| bytes(out, node_proto::INPUT, name_of(id)));
+        node.outputs.iter().for_each(|id| bytes(out, node_proto::OUTPUT, name_of(id)));
+        text(out, node_proto::NAME, &node.name);
+        text(out, node_proto::OP_TYPE, name);
+    });
     for content in &node.attributes {
-        message(out, node_proto::ATTRIBUTE, |out| attribute(out, &content.name, &content.content))?;
+        out.message_of(node_proto::ATTRIBUTE, |out| attribute(out, &content.name, &content.content))?;
     }
-    text(out, node_proto::DOMAIN, domain);
-    text(out, node_proto::OVERLOAD, overload);
+    out.write(|out| {
+        text(out, node_proto::DOMAIN, domain);
+        text(out, node_proto::OVERLOAD, overload);
+    });
     Ok(())
 }

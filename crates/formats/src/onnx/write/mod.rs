@@ -49,28 +49,33 @@ pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
     Ok(out)
 }
 
-/// A model that was made in memory, as a file.
+/// A model that was made in memory, as a file without a source. Long constants are shared with the
+/// model, not copied.
 ///
 /// # Errors
 /// [`Kind::Unsupported`] if it has functions, and whatever is wrong with a constant that must be
 /// read first.
-pub fn encode_model(model: &Model) -> Result<Vec<u8>> {
+pub fn encode_model(model: &Model) -> Result<Splice> {
     if !model.functions.is_empty() {
         return Err(Error::new(Kind::Unsupported, "functions are only written as they were read"));
     }
-    let mut out = Vec::new();
-    encode::int(&mut out, model_proto::IR_VERSION, model.format_version);
-    encode::text(&mut out, model_proto::PRODUCER_NAME, &model.producer);
-    encode::message(&mut out, model_proto::GRAPH, |out| graph::graph(out, &model.graph))?;
-    for (domain, version) in &model.opsets {
-        encode::message(&mut out, model_proto::OPSET_IMPORT, |out| {
-            encode::text(out, operator_set_id_proto::DOMAIN, domain);
-            encode::int(out, operator_set_id_proto::VERSION, *version);
-        });
-    }
-    for (key, value) in &model.metadata {
-        encode::message(&mut out, model_proto::METADATA_PROPS, |out| encode::entry(out, key, value));
-    }
+    let mut out = Splice::default();
+    out.write(|out| {
+        encode::int(out, model_proto::IR_VERSION, model.format_version);
+        encode::text(out, model_proto::PRODUCER_NAME, &model.producer);
+    });
+    out.message_of(model_proto::GRAPH, |out| graph::graph(out, &model.graph))?;
+    out.write(|out| {
+        for (domain, version) in &model.opsets {
+            encode::message(out, model_proto::OPSET_IMPORT, |out| {
+                encode::text(out, operator_set_id_proto::DOMAIN, domain);
+                encode::int(out, operator_set_id_proto::VERSION, *version);
+            });
+        }
+        for (key, value) in &model.metadata {
+            encode::message(out, model_proto::METADATA_PROPS, |out| encode::entry(out, key, value));
+        }
+    });
     Ok(out)
 }
 

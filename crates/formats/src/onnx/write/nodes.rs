@@ -32,9 +32,7 @@ impl Nodes {
         for step in steps {
             match step {
                 Step::Made(node) => {
-                    let mut content = Vec::new();
-                    made(&mut content, node, names)?;
-                    self.list.write(|out| encode::bytes(out, graph_proto::NODE, &content));
+                    self.list.message_of(graph_proto::NODE, |out| made(out, node, names))?;
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
@@ -96,9 +94,7 @@ impl Nodes {
     pub(super) fn additions(&mut self, edit: &Edit, names: &Renames) {
         for (name, tensor) in &edit.constants {
             let name = new_name(names, name);
-            self.constants.write(|out| {
-                encode::message(out, graph_proto::INITIALIZER, |out| encode::tensor(out, name, tensor));
-            });
+            self.constants.message_of(graph_proto::INITIALIZER, |out| encode::tensor(out, name, tensor));
         }
     }
 
@@ -117,14 +113,16 @@ fn not_the_file() -> Error {
     Error::new(Kind::Unsupported, "the graph is not that of the file, or the file has it in several parts")
 }
 
-fn made(out: &mut Vec<u8>, node: &Made, names: &Renames) -> Result<()> {
+fn made(out: &mut Splice, node: &Made, names: &Renames) -> Result<()> {
     let name = |name| new_arc(names, name).as_bytes();
-    node.inputs.iter().for_each(|input| encode::bytes(out, node_proto::INPUT, name(input)));
-    node.outputs.iter().for_each(|output| encode::bytes(out, node_proto::OUTPUT, name(output)));
-    encode::text(out, node_proto::NAME, &node.name);
-    encode::text(out, node_proto::OP_TYPE, node.operator);
+    out.write(|out| {
+        node.inputs.iter().for_each(|input| encode::bytes(out, node_proto::INPUT, name(input)));
+        node.outputs.iter().for_each(|output| encode::bytes(out, node_proto::OUTPUT, name(output)));
+        encode::text(out, node_proto::NAME, &node.name);
+        encode::text(out, node_proto::OP_TYPE, node.operator);
+    });
     for (name, content) in &node.attributes {
-        encode::message(out, node_proto::ATTRIBUTE, |out| encode::attribute(out, name, content))?;
+        out.message_of(node_proto::ATTRIBUTE, |out| encode::attribute(out, name, content))?;
     }
     Ok(())
 }
