@@ -207,9 +207,9 @@ pub(super) fn attribute(out: &mut Splice, name: &str, content: &Content) -> Resu
             kind::GRAPHS
         }
         Content::Types(values) => {
-            out.write(|out| {
-                values.iter().for_each(|value| message(out, at::TYPE_PROTOS, |out| type_of(out, value)));
-            });
+            for value in values {
+                out.write(|out| message(out, at::TYPE_PROTOS, |out| type_of(out, value)));
+            }
             kind::TYPE_PROTOS
         }
         Content::Ports(_) => {
