@@ -267,7 +267,7 @@ fn constants_of_old_models_are_nodes() {
         .node("Reshape", &["x", "target"], &["y"])
         .output("y", DType::F32, &["batch", "seq", "2", "4"]);
     source.graph = sketch.0.finish().unwrap();
-    let model = read(encode_model(&source).unwrap());
+    let model = read(&encode_model(&source).unwrap());
     assert_eq!(operators(&folded(&model)), ["Constant", "Reshape"]);
 }
 

@@ -425,7 +425,7 @@ fn random_graphs_give_the_same_bits_after_every_exact_rule() {
     let mut changed = 0;
     for seed in 0..400 {
         let (model, inputs) = random::graph(seed);
-        let model = read(encode_model(model.source()).unwrap());
+        let model = read(&encode_model(model.source()).unwrap());
         let Ok(before) = model.run(&inputs) else { continue };
         let after = folded(&model, RuleSet::of(Level::Exact));
         changed += usize::from(operators(&after) != operators(&model));

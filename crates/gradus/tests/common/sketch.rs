@@ -72,7 +72,7 @@ impl Sketch {
         model.format_version = 8;
         model.opsets = vec![("".into(), version)];
         model.graph = self.0.finish().unwrap();
-        read(encode_model(&model).unwrap())
+        read(&encode_model(&model).unwrap())
     }
 }
 
@@ -85,6 +85,6 @@ pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
     Type::Tensor(Some(dtype), Some(sizes.iter().map(size).collect()))
 }
 
-pub fn read(written: Splice) -> Model {
+pub fn read(written: &Splice) -> Model {
     Model::from_bytes(&written.to_bytes(&[]).unwrap()).unwrap()
 }
