@@ -72,7 +72,7 @@ fn double(function: Function, x: f64) -> f64 {
             x * (grown / (grown + 2.0))
         }
         Function::Relu => {
-            if x < 0.0 {
+            if x <= 0.0 {
                 0.0
             } else {
                 x

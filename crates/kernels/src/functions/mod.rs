@@ -91,6 +91,7 @@ impl Call {
     /// everywhere too.
     pub fn at(&self, x: f64) -> f64 {
         let y = match self.function {
+            Function::Relu if x == 0.0 => 0.0,
             Function::Asinh if x.is_infinite() => x,
             Function::Asinh if x.abs() > LARGE => ln_twice(x.abs()).copysign(x),
             Function::Acosh if x > LARGE && x.is_finite() => ln_twice(x),
@@ -196,6 +197,13 @@ macro_rules! short_floats {
                 if !call.parameters.iter().all(|x| x.is_finite()) {
                     for (x, out) in x.iter().zip(out) {
                         *out = <$type>::from_f64(call.at(f64::from(*x)));
+                    }
+                    return;
+                }
+                if let Function::Relu = call.function {
+                    let zero = <$type>::from_f64(0.0);
+                    for (x, out) in x.iter().zip(out) {
+                        *out = if *x > zero { *x } else if *x <= zero { zero } else { <$type>::NAN };
                     }
                     return;
                 }

@@ -21,6 +21,7 @@ use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::elementwise::activations;
 use crate::operators::errors;
+use crate::operators::strided::Strided;
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -93,26 +94,23 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
 }
 
 pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    fn all<T: FromNumber>(
+    /// The bounds are of the type of the elements. NaN stays, and so does what equals a bound.
+    fn all<T: FromNumber + Default + PartialOrd + Send + Sync>(
         data: &Tensor,
-        low: Option<Number>,
-        high: Option<Number>,
+        [low, high]: [Option<Number>; 2],
         limits: &Limits,
     ) -> Result<Tensor> {
-        let min = |a: Number, b: Number, greater: bool| match (a, b) {
-            (Number::Int(a), Number::Int(b)) => Number::Int(if greater { a.max(b) } else { a.min(b) }),
-            (a, b) => {
-                let (x, y) = (convert::nearest_f64(a), convert::nearest_f64(b));
-                // NaN stays, and so does the value where both are equal.
-                if (greater && y > x) || (!greater && y < x) { b } else { a }
+        let (elements, shape) = (data.elements::<T>()?, data.shape());
+        let [low, high] = [low, high].map(|bound| bound.map(T::from_number));
+        let mut clipped = vec![T::default(); elements.len()];
+        Strided::broadcast([shape], shape).fill(&mut clipped, limits, |[first], out| {
+            for (out, &x) in out.iter_mut().zip(&elements[first..]) {
+                let raised = low.filter(|low| *low > x).unwrap_or(x);
+                *out = high.filter(|high| *high < raised).unwrap_or(raised);
             }
-        };
-        let clipped = |x: &T| {
-            let raised = low.map_or(x.number(), |low| min(x.number(), low, true));
-            T::from_number(high.map_or(raised, |high| min(raised, high, false)))
-        };
-        let elements = limits.collect(data.elements::<T>()?.iter().map(clipped))?;
-        Tensor::from_vec(data.shape().clone(), elements)
+            Ok(())
+        })?;
+        Tensor::from_vec(shape.clone(), clipped)
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
@@ -123,8 +121,8 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
         let most = missing_bound(data.dtype());
         Ok(most.map(|most| Number::Float(if input == 1 { -most } else { most })))
     };
-    let (low, high) = (bound(1)?, bound(2)?);
-    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, low, high, &cx.limits()),
+    let bounds = [bound(1)?, bound(2)?];
+    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, bounds, &cx.limits()),
         dtype => Err(errors::dtype(dtype, "a real numeric type")));
     Ok(vec![result?.into()])
 }
