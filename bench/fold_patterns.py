@@ -161,7 +161,7 @@ def values(model):
     for given in model.graph.input:
         dims = [dim.dim_value or size[dim.dim_param] for dim in given.type.tensor_type.shape.dim]
         found[given.name] = random.standard_normal(dims).astype(np.float32)
-        # What x/x and x-x do not keep.
+        # Inputs whose x/x and x-x are not constant.
         if given.name == "x" and len(dims) == 2:
             found[given.name][0, :2] = 0, np.inf
     return found

@@ -168,7 +168,7 @@ fn attention_multiplies_each_query_with_each_key() {
     assert_eq!(first(builder), expected);
 }
 
-/// Of rank 3, with a past: 4 heads of 8.
+/// Inputs of rank 3, with a past: 4 heads of 8.
 #[test]
 fn attention_counts_the_keys_of_the_past() {
     let mut builder = Builder::new("attention");

@@ -61,7 +61,7 @@ fn write(plan: &impl Fill, kernel: &Kernel, lo: u64, out: &mut [u8], options: Op
         }
         _ => {
             u8::write(kernel, &Elements { at: &at, len: plan.len() }, lo, out, options.token(), false);
-            // Of integers, the low bits.
+            // Integers keep their low bits.
             for code in out {
                 *code &= u8::MAX >> (8 - dtype.bits());
             }

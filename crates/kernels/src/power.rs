@@ -24,7 +24,7 @@ pub struct Powers {
     tables: Tables,
     /// The table of positions, in groups, the last of them filled up.
     positions: Vec<Positions>,
-    /// Of floats of 16 bits, the same as singles.
+    /// The same as singles, for floats of 16 bits.
     singles: Vec<SinglePositions>,
 }
 

@@ -230,7 +230,7 @@ fn erf(x: &IBig, bits: usize) -> Interval {
     let square = (x * x) >> bits;
     let whole = usize::try_from(&square >> bits).unwrap_or(usize::MAX);
     if whole > bits {
-        // What is left to 1 is less than e^(-x^2).
+        // The distance to 1 is less than e^(-x^2).
         let one = IBig::ONE << bits;
         return Interval { low: &one - 1u8, high: one, bits };
     }

@@ -119,7 +119,8 @@ pub(crate) fn outputs(
             target.name_since(before, &name, &mut conversion.names);
         }
         seen.push(value);
-        // What inference does not find is told by the source: ONNX wants outputs to have a type and a rank.
+        // The source declares types that inference does not find: ONNX wants outputs to have a type
+        // and a rank.
         let same = conversion.source.standard == Standard::Onnx && conversion.to == Standard::Onnx;
         let declared = scope.graph.value(id).declared.clone().filter(|_| same);
         target.declared_output(value, declared);

@@ -189,7 +189,7 @@ pub(crate) struct Pass<'m> {
     pub(super) problems: Vec<Problem>,
     pub(super) bodies: Vec<Subgraph>,
     recorded: HashMap<SubgraphPath, usize>,
-    /// Of those subgraphs of which it is known.
+    /// How often subgraphs run, where that is known.
     pub(super) runs: HashMap<SubgraphPath, GraphRuns>,
     /// How many graphs around the present one are inferred for one of many runs: what is known then
     /// does not hold for the others, and is not recorded.

@@ -107,7 +107,7 @@ impl Inference {
             let (within, iterates) = within.unwrap_or((Dim::ZERO, false));
             if within != Dim::ZERO {
                 events.push(Event::Made(within));
-                // What a graph that runs once returns is the node's output; it is no copy.
+                // A graph that runs once returns the node's output itself, not a copy.
                 if !iterates {
                     events.extend([Event::Full(index), Event::Freed(within)]);
                 }

@@ -184,7 +184,7 @@ impl<S: Simd> ErrorBounds<S> for Values<'_> {
         let vector = |x: &[f64; CHUNK]| S::f64s::from_slice(simd, &x[from..from + S::f64s::LEN]);
         let (x, y) = (vector(self.x), vector(self.y));
         let splat = |x| S::f64s::splat(simd, x);
-        // What is not finite, or has no value, is in doubt.
+        // Infinities and NaN are in doubt.
         let told = x.abs().simd_lt(splat(f64::INFINITY)) & y.simd_eq(y);
         [told.select(y * self.factors[0], splat(0.0)), told.select(y * self.factors[1], splat(1.0))]
     }

@@ -15,7 +15,7 @@ struct Scaled<'s, 'm> {
     factor: f64,
 }
 
-/// What an input reads, without products and quotients by a constant.
+/// The value that an input reads, without products and quotients by a constant.
 fn unscaled<'s, 'm>(view: &NodeView<'s, 'm>, input: usize) -> Scaled<'s, 'm> {
     let scaled = view.only_producer(input).and_then(|node| {
         let (inner, factor) = match node.operator() {

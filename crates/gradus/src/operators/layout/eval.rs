@@ -159,7 +159,7 @@ pub(crate) fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Resu
         let line = |part: &&Tensor| part.shape().dims()[axis..].iter().product::<usize>();
         let lines: Vec<_> = parts.iter().map(line).collect();
         let mut all = Vec::with_capacity(bytes.iter().map(|bytes| bytes.0.len()).sum());
-        // Of no elements there may be any number of rows.
+        // A tensor without elements may have any number of rows.
         for row in cx.limits().watched(0..if shape.is_empty() { 0 } else { rows }) {
             let row = row?;
             for ((bytes, width), line) in bytes.iter().zip(&lines) {
