@@ -51,7 +51,8 @@ SDPA = """kt = Transpose<perm=[0,1,3,2]>(k) a = MatMul(q, kt) half = Constant<va
 LOOP = """t = Loop(trips, , x) <body = body (int64 i, bool c, float[N,4] a) => (bool c2, float[N,4] a2)
     {{ c2 = Identity(c) a2 = Mul(a, a) }}>"""
 
-# By name: inputs, initializers, and the nodes that compute t, which Relu reads (or y, where they do); the operator set and functions
+# By name: inputs, initializers, and the nodes that compute t, which Relu reads (or y, where they
+# do); the operator set and functions
 # where they matter.
 MODELS = {
     "identity chain": (X, [], "a = Identity(x) b = Identity(a) t = Identity(b)"),

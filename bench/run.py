@@ -268,7 +268,7 @@ def serve(program, path, threads):
         start = time.perf_counter(), time.process_time()
         run(inputs)
         taken = time.perf_counter() - start[0], time.process_time() - start[1]
-        # That of this process alone; what `getrusage` says includes that of the process it was made from.
+        # The peak of this process alone: `getrusage` includes that of the process it was made from.
         status = pathlib.Path("/proc/self/status").read_text().splitlines()
         peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
         print(json.dumps([*taken, peak]), flush=True)

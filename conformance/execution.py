@@ -129,7 +129,7 @@ class Runtime:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         if not optimised:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-            # Weights that are constants are packed, and then multiplied in another order than those that are computed.
+            # Constant weights are packed, and then multiplied in another order than computed ones.
             options.add_session_config_entry("session.disable_prepacking", "1")
         self.session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         self.names = [output.name for output in self.session.get_outputs()]

@@ -616,12 +616,14 @@ token_count: int64[] 6
 
 "#]],
     );
-    let seeded = |seed: &str| {
-        let args = ["run", "examples/function.onnx", "--random-inputs", "--dim", "n=4", "--seed", seed];
-        gradus(&args).assert().success().get_output().stdout.clone()
-    };
-    assert_eq!(seeded("1"), seeded("1"));
-    assert_ne!(seeded("1"), seeded("2"));
+    for given in [&["--random-inputs", "--dim", "n=4"][..], &["-i", "x=random[4]"]] {
+        let seeded = |seed| {
+            let args = [&["run", "examples/function.onnx", "--seed", seed], given].concat();
+            gradus(&args).assert().success().get_output().stdout.clone()
+        };
+        assert_eq!(seeded("1"), seeded("1"));
+        assert_ne!(seeded("1"), seeded("2"));
+    }
 }
 
 #[test]

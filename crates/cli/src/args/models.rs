@@ -25,8 +25,8 @@ pub(crate) struct RunArgs {
     ///
     /// A VALUE is a number, text in quotes, true or false, nested lists of these ([[1, 2], [3,
     /// 4]]), or a shape behind zeros, ones, full:NUMBER, arange, random (floats from -1 to 1,
-    /// integers 0 and 1) or random:normal, as in zeros[2, 3]. It becomes a tensor of the type that the model
-    /// declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
+    /// integers 0 and 1) or random:normal, as in zeros[2, 3]. It becomes a tensor of the type that
+    /// the model declares. A FILE is .npy, .npz or a .pb with one ONNX tensor.
     #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
     pub(crate) inputs: Vec<String>,
 
@@ -486,8 +486,9 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) no_declare: bool,
 
-    /// Evaluate the shapes of both models under random bindings, run both on random inputs, and fail if shapes or outputs
-    /// differ: bits of outputs at levels up to `exact`, types and shapes above.
+    /// Evaluate the shapes of both models under random bindings, run both on random inputs, and
+    /// fail if shapes or outputs differ: bits of outputs at levels up to `exact`, types and shapes
+    /// above.
     #[arg(long)]
     pub(crate) verify: bool,
 

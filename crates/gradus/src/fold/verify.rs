@@ -43,7 +43,8 @@ impl Model {
     /// Compares this model with what it was folded to by these rules: the values of shape
     /// arithmetic and all shapes, under so many random bindings of the dimensions of inputs; and all
     /// outputs, by runs on random inputs. All NaNs are the same. Where rules may change floats,
-    /// only types and shapes of outputs are compared; [`Model::measure`] says by how much elements differ.
+    /// only types and shapes of outputs are compared; [`Model::measure`] says by how much elements
+    /// differ.
     ///
     /// # Errors
     /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
