@@ -331,3 +331,36 @@ fn operators_that_are_lowered_stay_where_the_operator_set_has_them() {
         same(&format!("opset {opset}"), &want, &converted.model, &inputs, stays);
     }
 }
+
+/// A pool of windows of two by one, two steps apart.
+fn pool(operator: &str, x: &Tensor, include: bool) -> (Model, Values) {
+    let ints = |values: &[i64]| Content::Ints(values.into());
+    let pool = One::of(Standard::Onnx, operator, 22)
+        .inputs(std::slice::from_ref(x))
+        .attribute("kernel_shape", ints(&[2, 1]))
+        .attribute("strides", ints(&[2, 1]));
+    if include { pool.attribute("count_include_pad", Content::Int(1)) } else { pool }.known().model()
+}
+
+#[test]
+fn a_window_larger_than_the_data_lies_on_what_there_is() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let x = floats(&mut random, &[1, 1, 1, 3]);
+    for operator in ["MaxPool", "AveragePool"] {
+        let (model, inputs) = pool(operator, &x, false);
+        let got = model.run(&inputs).unwrap();
+        assert_eq!(difference(&x, got[0].tensor().unwrap(), true), None, "{operator}");
+        there_and_back(operator, &model, &inputs);
+    }
+    let refused =
+        [("AveragePool", true, "no equivalent of an average"), ("LpPool", false, "cannot convert LpPool")];
+    for (operator, include, why) in refused {
+        let (model, inputs) = pool(operator, &x, include);
+        assert_eq!(
+            model.run(&inputs).unwrap()[0].tensor().unwrap().shape().dims(),
+            [1, 1, 1, 3],
+            "{operator}"
+        );
+        assert!(refusal(&model).contains(why), "{}", refusal(&model));
+    }
+}

@@ -361,6 +361,11 @@ impl InferContext<'_, '_> {
         self.or_fresh(quotient)
     }
 
+    pub(crate) fn truncated_divide(&mut self, a: Dim, b: Dim) -> Dim {
+        let quotient = self.pass.shared.symbols.truncated_divide(a, b);
+        self.or_fresh(quotient)
+    }
+
     pub(crate) fn ceil_divide(&mut self, a: Dim, b: Dim) -> Dim {
         let quotient = self.pass.shared.symbols.ceil_divide(a, b);
         self.or_fresh(quotient)

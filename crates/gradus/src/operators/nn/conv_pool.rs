@@ -3,19 +3,37 @@
 //! | padding | dimension, from dimension `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
 //! |---|---|
 //! | `NOTSET`, `VALID` | `(d + p + q - w)//s + 1`; with `ceil_mode` rounded up, without a window that starts behind `d + p` |
+//! | the same, of pools | rounded toward zero, as `onnx` and ONNX Runtime do: a window that is larger by less than `s` lies on what there is |
 //! | `SAME_UPPER`, `SAME_LOWER` | `ceil(d/s)` |
 //! | transposed | `(d - 1)*s + w + output_padding - p - q`; with `SAME_…`, `d*s` |
 //!
 //! Sources: ONNX Conv, `ConvTranspose`, `MaxPool`, `AveragePool`, `LpPool` of all versions.
 
-use gradus_core::DType;
 use gradus_core::convert::i64_of;
+use gradus_core::{DType, Error};
 
-use crate::attributes::missing;
-use crate::dim::{Bounds, Dim};
+use crate::attributes::{Attributes, missing};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+
+/// How the number of steps from the first window to the last is rounded.
+#[derive(Clone, Copy)]
+pub(crate) enum Rounding {
+    Down,
+    /// Down, and up where a window is larger than the padded data.
+    TowardZero,
+    /// Up, without windows that start behind the data.
+    Up,
+}
+
+impl Rounding {
+    /// As pools of ONNX round.
+    fn of_pool(cx: &InferContext<'_, '_>) -> Result<Rounding, InferError> {
+        Ok(if cx.attributes.flag("ceil_mode", false)? { Rounding::Up } else { Rounding::TowardZero })
+    }
+}
 
 /// How windows lie on the spatial axes.
 pub(crate) struct Windows {
@@ -81,25 +99,58 @@ impl Windows {
         self.pads[axis].saturating_add(self.pads[axis + self.strides.len()])
     }
 
+    /// How far the first window can move within the padded data along an axis.
+    pub(crate) fn room(&self, cx: &mut InferContext<'_, '_>, axis: usize, size: Dim) -> Dim {
+        let window = self.window(cx, axis);
+        let padded = cx.add(size, Dim::Known(self.padding(axis)));
+        cx.subtract(padded, window)
+    }
+
     /// How many windows there are along an axis.
-    pub(crate) fn count(&self, cx: &mut InferContext<'_, '_>, axis: usize, size: Dim, ceil: bool) -> Dim {
+    pub(crate) fn count(
+        &self,
+        cx: &mut InferContext<'_, '_>,
+        axis: usize,
+        size: Dim,
+        rounding: Rounding,
+    ) -> Dim {
         let stride = Dim::Known(self.strides[axis]);
         if self.same {
             return cx.ceil_divide(size, stride);
         }
-        let window = self.window(cx, axis);
-        let padded = cx.add(size, Dim::Known(self.padding(axis)));
-        let room = cx.subtract(padded, window);
-        if !ceil {
-            let steps = cx.floor_divide(room, stride);
-            return cx.add(steps, Dim::ONE);
-        }
-        let steps = cx.ceil_divide(room, stride);
+        let room = self.room(cx, axis, size);
+        let steps = match rounding {
+            Rounding::Down => cx.floor_divide(room, stride),
+            Rounding::TowardZero => {
+                if room.known().is_none() {
+                    cx.assume(room, Relation::AtLeast, Dim::ZERO);
+                }
+                cx.truncated_divide(room, stride)
+            }
+            Rounding::Up => cx.ceil_divide(room, stride),
+        };
         let all = cx.add(steps, Dim::ONE);
+        if !matches!(rounding, Rounding::Up) {
+            return all;
+        }
         let inside = cx.add(size, Dim::Known(self.pads[axis]));
         let starts = cx.ceil_divide(inside, stride);
         cx.min(all, starts)
     }
+}
+
+/// How far a pool's window reaches beyond the padded data, along each axis whose size is known.
+pub(crate) fn beyond(attributes: &Attributes<'_>, sizes: &[Option<i64>]) -> Result<Vec<i64>, Error> {
+    let list = |name: &str| Ok::<_, Error>(attributes.ints(name)?.unwrap_or_default().to_vec());
+    let [kernel, dilations, pads] = [list("kernel_shape")?, list("dilations")?, list("pads")?];
+    let at = |list: &[i64], axis: usize, default| list.get(axis).copied().unwrap_or(default);
+    let beyond = |(axis, size): (usize, &Option<i64>)| {
+        let window = (at(&kernel, axis, 1) - 1).saturating_mul(at(&dilations, axis, 1)).saturating_add(1);
+        let padded =
+            (*size)?.saturating_add(at(&pads, axis, 0)).saturating_add(at(&pads, axis + sizes.len(), 0));
+        Some(window.saturating_sub(padded))
+    };
+    Ok(sizes.iter().enumerate().map(|axis| beyond(axis).unwrap_or(0)).collect())
 }
 
 /// Checks that windows move forward.
@@ -140,8 +191,11 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
         let inner = cx.multiply(weights[1], groups);
         cx.equal(dims[1], inner, "number of input channels")?;
     }
-    let counts: Vec<_> =
-        spatial.iter().enumerate().map(|(axis, &size)| windows.count(cx, axis, size, false)).collect();
+    let counts: Vec<_> = spatial
+        .iter()
+        .enumerate()
+        .map(|(axis, &size)| windows.count(cx, axis, size, Rounding::Down))
+        .collect();
     let mut all = vec![dims[0]];
     if last {
         all.extend(counts);
@@ -220,10 +274,10 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
 fn pooled(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
     let (batch, channels, spatial) = image(cx, 0)?;
     let windows = Windows::of(cx, spatial.len(), None)?;
-    let ceil = cx.attributes.flag("ceil_mode", false)?;
+    let rounding = Rounding::of_pool(cx)?;
     let mut all = vec![batch, channels];
     for (axis, &size) in spatial.iter().enumerate() {
-        let count = windows.count(cx, axis, size, ceil);
+        let count = windows.count(cx, axis, size, rounding);
         all.push(count);
     }
     Ok(all)
@@ -236,10 +290,10 @@ pub(crate) fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(errors::rank("input 0", dims.len(), "at least 2").into());
         };
         let windows = Windows::of(cx, spatial.len(), None)?;
-        let ceil = cx.attributes.flag("ceil_mode", false)?;
+        let rounding = Rounding::of_pool(cx)?;
         let mut all = vec![*batch];
         for (axis, &size) in spatial.iter().enumerate() {
-            let count = windows.count(cx, axis, size, ceil);
+            let count = windows.count(cx, axis, size, rounding);
             all.push(count);
         }
         all.push(*channels);
@@ -312,8 +366,11 @@ pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (image, block) = (cx.integers(1), cx.integers(2));
     if let (Some(image), Some(block)) = (&image, &block) {
         let windows = Windows::of(cx, image.len(), Some(block))?;
-        let counts: Vec<_> =
-            image.iter().enumerate().map(|(axis, &size)| windows.count(cx, axis, size, false)).collect();
+        let counts: Vec<_> = image
+            .iter()
+            .enumerate()
+            .map(|(axis, &size)| windows.count(cx, axis, size, Rounding::Down))
+            .collect();
         let count = cx.product(&counts);
         cx.equal(dims[2], count, "number of blocks")?;
         let size = cx.product(block);

@@ -9,6 +9,7 @@ use crate::attributes::required;
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::nn::conv_pool::beyond;
 
 /// Returns the error of a node that no graph of simpler operators computes.
 pub(crate) fn unsupported(what: &str) -> Error {
@@ -601,6 +602,10 @@ pub(crate) fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             return Err(unsupported("LpPool with ceil_mode=1"));
         }
         let kernel = required("kernel_shape", l.attributes.ints("kernel_shape")?)?;
+        let sizes: Vec<_> = l.dims_of(0)?.iter().skip(2).map(|size| size.map(i64_of)).collect();
+        if beyond(&l.attributes, &sizes)?.iter().any(|&beyond| beyond > 0) {
+            return Err(unsupported("LpPool of a window larger than the padded data"));
+        }
         let taps = number(l, kernel.iter().copied().map(nearest).product())?;
         let names = ["auto_pad", "kernel_shape", "strides", "dilations", "pads"];
         let given = names.map(|name| l.attributes.get(name).map(|content| (name, content.clone())));

@@ -20,7 +20,7 @@ use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::indices;
-use crate::operators::nn::conv_pool::{Windows, image, positive};
+use crate::operators::nn::conv_pool::{Rounding, Windows, image, positive};
 use crate::operators::nn::infer::of;
 
 /// How windows lie, from the attributes.
@@ -43,6 +43,25 @@ fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferEr
     let (strides, dilations) = (list("strides", 1)?, list("dilations", 1)?);
     positive(&strides, &dilations)?;
     Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
+}
+
+/// Refuses a window that is larger than the padded data.
+fn fits(cx: &mut InferContext<'_, '_>, windows: &Windows, axis: usize, size: Dim) -> Result<(), InferError> {
+    match windows.room(cx, axis, size).known() {
+        Some(room) if room < 0 && !windows.same => {
+            let window = windows.window(cx, axis);
+            let window = cx.symbols().print(window).to_string();
+            let padded = cx.add(size, Dim::Known(windows.padding(axis)));
+            let padded = cx.symbols().print(padded).to_string();
+            Err(errors::value(
+                format_args!("window of axis {}", axis + 2),
+                window,
+                format_args!("at most {padded}, the padded data"),
+            )
+            .into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
@@ -68,7 +87,8 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let windows = windows(cx, &kernel)?;
     let mut all = vec![batch, cx.multiply(group, out)];
     for (axis, &size) in spatial.iter().enumerate() {
-        all.push(windows.count(cx, axis, size, false));
+        fits(cx, &windows, axis, size)?;
+        all.push(windows.count(cx, axis, size, Rounding::Down));
     }
     Ok(vec![Fact::shaped(all)])
 }
@@ -116,19 +136,19 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
     let mut all = vec![batch, channels];
     for (axis, &size) in spatial.iter().enumerate() {
+        fits(cx, &windows, axis, size)?;
         let all_windows = match rounding {
             "ceil" => {
-                let window = windows.window(cx, axis);
-                let padded = cx.add(size, Dim::Known(windows.padding(axis)));
-                let room = cx.subtract(padded, window);
+                let room = windows.room(cx, axis, size);
                 let steps = cx.ceil_divide(room, Dim::Known(windows.strides[axis]));
                 let all = cx.add(steps, Dim::ONE);
                 // Pads that make the dimensions the same are at least 0: short windows are not
                 // padded.
-                let least = if windows.same { windows.count(cx, axis, size, false) } else { all };
+                let least = if windows.same { windows.count(cx, axis, size, Rounding::Down) } else { all };
                 cx.max(all, least)
             }
-            _ => windows.count(cx, axis, size, rounding == "ceil_torch"),
+            "ceil_torch" => windows.count(cx, axis, size, Rounding::Up),
+            _ => windows.count(cx, axis, size, Rounding::Down),
         };
         all.push(all_windows);
     }

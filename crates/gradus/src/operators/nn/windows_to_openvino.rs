@@ -24,6 +24,7 @@ use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::nn::conv_pool::beyond;
 use crate::operators::nn::normalization::trains;
 
 fn list(values: &[i64]) -> String {
@@ -156,11 +157,32 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     convolved(cx, ["ConvolutionBackpropData", "GroupConvolutionBackpropData"], &attributes)
 }
 
-/// The windows of a pool.
+/// The windows of a pool. One that is larger than the padded data lies on pads behind them, as
+/// OpenVINO has none that reach further.
 fn pool(cx: &ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
-    let same = cx.attributes.text("auto_pad")?.is_some_and(|auto| auto.starts_with("SAME"));
+    let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET");
+    let same = auto.starts_with("SAME");
+    let sizes = cx.dims(0).unwrap_or_default();
+    let beyond = beyond(&cx.attributes, sizes.get(2..).unwrap_or_default())?;
+    if !same && beyond.iter().any(|&beyond| beyond > 0) {
+        if cx.attributes.flag("count_include_pad", false)? {
+            return Err(cannot(
+                "OpenVINO has no equivalent of an average over a window larger than the padded data",
+            ));
+        }
+        let pads = if auto == "VALID" { vec![0; 2 * spatial] } else { each(cx, "pads", 0, 2 * spatial)? };
+        let (begin, end) = pads.split_at(spatial);
+        let end: Vec<_> =
+            end.iter().zip(beyond).map(|(end, beyond)| end.saturating_add(beyond.max(0))).collect();
+        attributes.retain(|(name, _)| !name.contains("pad"));
+        attributes.extend([
+            say("pads_begin", list(begin)),
+            say("pads_end", list(&end)),
+            say("auto_pad", "explicit"),
+        ]);
+    }
     if same && each(cx, "dilations", 1, spatial)?.iter().any(|&dilation| dilation != 1) {
         return Err(cannot("OpenVINO has no equivalent of a pool whose auto_pad counts dilations"));
     }
