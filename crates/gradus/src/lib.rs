@@ -76,7 +76,7 @@ pub use gradus_gpu as gpu;
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
 pub use gradus_kernels::{
-    Each, Fill, Form, Level, Options as FillOptions, Stores, Write, Writer, fill, fill_codes,
+    Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill, fill_codes,
     fill_codes_within, fill_with, tensor as filled,
 };
 pub use gradus_profiles as profiles;

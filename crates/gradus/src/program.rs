@@ -17,6 +17,7 @@ use gradus_core::graph::{
     Attribute, Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId,
 };
 use gradus_core::{Error, Kind, Limits, Result, Value};
+use gradus_kernels::Sums;
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
@@ -43,6 +44,8 @@ pub struct RunOptions {
     /// The seed of the operators that draw random numbers, where their node has none of its own: a
     /// run draws the same numbers whenever it is repeated.
     pub seed: u64,
+    /// How products of matrices, convolutions, sums and means of floats are added.
+    pub sums: Sums,
     /// Where to count the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,
 }
@@ -378,6 +381,7 @@ pub(crate) struct RunState {
     shown: Option<&'static AtomicU64>,
     /// The seed of random numbers, if they may be drawn.
     pub(crate) seed: Option<u64>,
+    pub(crate) sums: Sums,
     /// Nodes without a seed of their own that have drawn random numbers.
     drawn: u64,
     /// The most bytes in use since they were last counted.
@@ -422,6 +426,7 @@ impl RunState {
             work: 0,
             shown: options.steps,
             seed: Some(options.seed),
+            sums: options.sums,
             drawn: 0,
             peak: Cell::new(0),
             live_peak: 0,

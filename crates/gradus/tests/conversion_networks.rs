@@ -16,7 +16,8 @@ use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
 use gradus::convert::Rules;
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
-use gradus::{DType, Kind, Model, Number, Shape, Tensor, Value};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Fact, Kind, Model, Number, Shape, Tensor, Value};
 
 type Values = HashMap<String, Value>;
 
@@ -362,5 +363,25 @@ fn a_window_larger_than_the_data_lies_on_what_there_is() {
             "{operator}"
         );
         assert!(refusal(&model).contains(why), "{}", refusal(&model));
+    }
+}
+
+#[test]
+fn the_number_of_windows_is_right_for_every_size() {
+    let sizes = [1, 1].map(DeclaredDim::Known).into_iter();
+    let sizes = sizes.chain([DeclaredDim::Symbol("h".into()), DeclaredDim::Known(3)]).collect();
+    let mut options = InferOptions::default();
+    options.inputs.insert("x0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));
+    for height in 1..20 {
+        let x = Tensor::zeros(DType::F32, Shape::new([1, 1, height, 3]).unwrap()).unwrap();
+        let (model, inputs) = pool("MaxPool", &x, false);
+        let inference = model.infer(&options).unwrap();
+        let Fact::Tensor(fact) = inference.fact(model.graph().outputs()[0]) else { panic!("no tensor") };
+        let windows = fact.dims.as_ref().unwrap()[2];
+        assert_eq!(inference.symbols().print(windows).to_string(), "max(h//2, 1)");
+        let bound = |name: &str| (name == "h").then(|| i64::try_from(height).unwrap());
+        let run = model.run(&inputs).unwrap();
+        let size = run[0].tensor().unwrap().shape().dims()[2];
+        assert_eq!(inference.symbols().evaluate(windows, &bound), i64::try_from(size).ok(), "{height}");
     }
 }

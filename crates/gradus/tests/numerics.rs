@@ -7,7 +7,7 @@ mod one;
 
 use gradus::convert::{Rules, nearest_f64};
 use gradus::graph::{self, Builder, Content, Origin, Standard};
-use gradus::{DType, Model, Number, Shape, Tensor, Value};
+use gradus::{DType, Model, Number, RunOptions, Shape, Sums, Tensor, Value};
 use one::One;
 
 /// A model of one node.
@@ -26,8 +26,15 @@ fn model(operator: &str, version: i64, inputs: usize, attributes: Vec<(&str, Con
 }
 
 fn run(model: &Model, inputs: &[Tensor]) -> Tensor {
+    run_with(Sums::default(), model, inputs)
+}
+
+fn run_with(sums: Sums, model: &Model, inputs: &[Tensor]) -> Tensor {
+    let mut options = RunOptions::default();
+    options.sums = sums;
     let given = inputs.iter().enumerate().map(|(i, tensor)| (format!("in{i}"), Value::from(tensor.clone())));
-    let outputs = model.run(given.collect::<Vec<_>>()).unwrap();
+    let program = model.compile(&[], &options).unwrap();
+    let outputs = program.run(given).unwrap();
     outputs[0].tensor().unwrap().clone()
 }
 
@@ -294,4 +301,51 @@ fn nearest_elements_are_those_of_exact_coordinates() {
         |values: &[f32]| Tensor::from_vec(Shape::new([values.len()]).unwrap(), values.to_vec()).unwrap();
     let got = run(&model, &[floats(&[1.0, 2.0, 3.0]), floats(&[]), floats(&[1.5])]);
     assert_eq!(got.elements::<f32>().unwrap()[..], [1.0, 2.0, 3.0, 3.0]);
+}
+
+/// Nodes that add products along rows: of a row of the first input and the second, or ones.
+fn sums_of_rows(rows: usize, inner: usize) -> Vec<(Model, [Vec<usize>; 2])> {
+    let axes = || vec![("axes", Content::Ints(vec![1]))];
+    let (matrix, row) = (vec![rows, inner], vec![1, inner]);
+    let equation = Content::Bytes("ij,kj->ik".into());
+    vec![
+        (model("Gemm", 13, 2, vec![("transB", Content::Int(1))]), [matrix.clone(), row.clone()]),
+        (model("Conv", 11, 2, vec![]), [vec![1, inner, 1, rows], vec![1, inner, 1, 1]]),
+        (model("Einsum", 12, 2, vec![("equation", equation)]), [matrix.clone(), row]),
+        (model("ReduceSum", 1, 1, axes()), [matrix.clone(), vec![]]),
+        (model("ReduceSumSquare", 1, 1, axes()), [matrix, vec![]]),
+    ]
+}
+
+#[test]
+fn sums_are_added_as_the_run_asks() {
+    let mut rng = fastrand::Rng::with_seed(9);
+    let (rows, inner) = (3, 700);
+    // Of magnitudes so far apart that float64 loses some.
+    let mut floats = |dims: &Vec<usize>| {
+        let mut number = || Number::Float((rng.f64() - 0.5) * 2f64.powi(rng.i32(-45..45)));
+        let shape = Shape::new(dims.clone()).unwrap();
+        let numbers: Vec<_> = (0..shape.len()).map(|_| number()).collect();
+        Tensor::from_numbers(DType::F32, shape, numbers, Rules::IEEE).unwrap()
+    };
+    for (model, dims) in sums_of_rows(rows, inner) {
+        let operator = model.graph().nodes()[0].operator.name.clone();
+        let inputs: Vec<_> = dims.iter().filter(|dims| !dims.is_empty()).map(&mut floats).collect();
+        let numbers = |tensor: &Tensor| tensor.numbers().unwrap().map(nearest_f64).collect::<Vec<_>>();
+        let x = numbers(&inputs[0]);
+        let x = |row: usize, k: usize| {
+            if &*operator == "Conv" { x[k * rows + row] } else { x[row * inner + k] }
+        };
+        let y = inputs.get(1).map_or_else(|| vec![1.0; inner], numbers);
+        let term = |row: usize, k: usize| {
+            (x(row, k), if &*operator == "ReduceSumSquare" { x(row, k) } else { y[k] })
+        };
+        for sums in Sums::ALL {
+            let got = run_with(sums, &model, &inputs);
+            let sum = |row| Number::Float(sums.of((0..inner).map(|k| term(row, k)), true));
+            let want = Tensor::from_numbers(DType::F32, got.shape().clone(), (0..rows).map(sum), Rules::IEEE)
+                .unwrap();
+            assert_eq!(got.bytes().unwrap(), want.bytes().unwrap(), "{operator} {}", sums.name());
+        }
+    }
 }

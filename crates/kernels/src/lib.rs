@@ -21,6 +21,7 @@ mod power;
 pub mod product;
 mod range;
 mod stream;
+mod sums;
 mod tables;
 mod writer;
 
@@ -30,6 +31,7 @@ use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 pub use codes::{fill_codes, fill_codes_within};
 pub use functions::{Call, Float, Function, power};
 pub use options::{Level, Options, Stores};
+pub use sums::{Sums, multiply_with};
 pub use writer::{Each, Fill, Form, Write, Writer};
 
 /// Prepared inputs of fills, for fills on other devices.

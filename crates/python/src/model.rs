@@ -13,7 +13,7 @@ use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
-use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Value};
+use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -66,7 +66,7 @@ pub(crate) struct Model {
 }
 
 /// The outputs of a program, and whether functions are expanded.
-type ProgramKey = (Vec<String>, bool, u64);
+type ProgramKey = (Vec<String>, bool, u64, Sums);
 
 /// Most programs that are kept.
 const PROGRAMS: usize = 16;
@@ -151,14 +151,15 @@ impl Model {
         outputs: Vec<String>,
         expand_functions: bool,
         seed: u64,
+        sums: Sums,
     ) -> gradus::Result<Arc<Program>> {
         let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (outputs, expand_functions, seed);
+        let key = (outputs, expand_functions, seed, sums);
         if let Some(known) = programs().get(&key) {
             return Ok(known.clone());
         }
         let mut options = RunOptions::default();
-        (options.expand_functions, options.seed) = (expand_functions, seed);
+        (options.expand_functions, options.seed, options.sums) = (expand_functions, seed, sums);
         let outputs: Vec<_> = key.0.iter().map(String::as_str).collect();
         let program = Arc::new(self.model.compile(&outputs, &options)?);
         let mut programs = programs();
@@ -533,7 +534,7 @@ impl Model {
         Ok(lines.or_raise()?.join("\n"))
     }
 
-    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false, seed=0))]
+    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false, seed=0, accumulate=None))]
     #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
     fn run<'py>(
         &self,
@@ -545,7 +546,14 @@ impl Model {
         timeout: Option<f64>,
         expand_functions: bool,
         seed: u64,
+        accumulate: Option<&str>,
     ) -> PyResult<Bound<'py, PyDict>> {
+        let sums = match accumulate {
+            None => Sums::default(),
+            Some(name) => Sums::ALL.into_iter().find(|sums| sums.name() == name).ok_or_else(|| {
+                mismatch(gradus::Kind::Value, "accumulate", name, "float64, float32 or exact")
+            })?,
+        };
         let mut given = HashMap::new();
         for (name, value) in inputs.into_iter().flatten() {
             let name: String = name.extract()?;
@@ -554,8 +562,9 @@ impl Model {
         }
         let limits = GivenLimits(max_bytes, max_work, timeout).over(self.model.limits())?;
         let wanted = outputs.unwrap_or_default();
-        let results = engine(py, || self.program(wanted, expand_functions, seed)?.run_within(&given, limits))
-            .or_raise()?;
+        let results =
+            engine(py, || self.program(wanted, expand_functions, seed, sums)?.run_within(&given, limits))
+                .or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
             all.set_item(&**name, value_to_python(py, value)?)?;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args as ClapArgs, ValueEnum};
 use gradus::fold::Level;
-use gradus::{Error, Limits, Model, OpenOptions, RunOptions, profiles};
+use gradus::{Error, Limits, Model, OpenOptions, RunOptions, Sums, profiles};
 
 use super::names::{Named, any, level, levels, operator_names};
 
@@ -62,6 +62,15 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) expand_functions: bool,
 
+    /// How products of matrices, convolutions, sums and means of floats are added
+    /// (docs/numerics.md).
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) accumulate: Accumulate,
+
+    /// Add without error, and round once: the same as --accumulate exact.
+    #[arg(long, conflicts_with = "accumulate")]
+    pub(crate) exact: bool,
+
     /// The seed of random inputs, and of operators that draw random numbers and have none of their
     /// own (docs/numerics.md).
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -87,6 +96,18 @@ pub(crate) enum Profile {
     Paddle,
 }
 
+/// How floats are added.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(crate) enum Accumulate {
+    /// In float64, in the order of the elements, rounded once.
+    #[default]
+    Float64,
+    /// In float32, in the order of the elements, as simple runtimes add.
+    Float32,
+    /// Without error, rounded once: slower.
+    Exact,
+}
+
 impl RunArgs {
     pub(crate) fn options(&self) -> RunOptions {
         let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
@@ -97,6 +118,12 @@ impl RunArgs {
         let mut options = RunOptions::default();
         (options.expand_functions, options.profile) = (expand_functions, profile);
         options.seed = self.seed;
+        options.sums = match self.accumulate {
+            _ if self.exact => Sums::Exact,
+            Accumulate::Float64 => Sums::Float64,
+            Accumulate::Float32 => Sums::Float32,
+            Accumulate::Exact => Sums::Exact,
+        };
         options
     }
 }

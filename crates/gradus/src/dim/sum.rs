@@ -559,6 +559,7 @@ impl Symbols {
         }
         let part = match self.floor_within(&rest, by) {
             Within::One(part) => part?,
+            Within::None if self.only_extreme(&rest).is_some() => self.floor_of_extreme(&rest, by)?,
             Within::None => {
                 let numerator = self.intern(rest)?;
                 let bounds = self.bounds(numerator).over(Bounds::exactly(by));
@@ -566,6 +567,30 @@ impl Symbols {
             }
         };
         self.add(whole, part)
+    }
+
+    /// The operands of a minimum or maximum, one of them a number, to which nothing but a number is
+    /// added; and true of a minimum.
+    fn only_extreme(&self, sum: &Sum) -> Option<(Arc<[Dim]>, bool)> {
+        let [Term { factors, coefficient: 1 }] = &sum.terms[..] else { return None };
+        let [atom] = factors[..] else { return None };
+        self.as_extreme(atom).filter(|(operands, _)| operands.iter().any(|operand| operand.known().is_some()))
+    }
+
+    /// floor(max(x, 4)/d) = max(floor(x/d), floor(4/d))
+    fn floor_of_extreme(&mut self, sum: &Sum, by: i64) -> Option<Dim> {
+        let (operands, is_min) = self.only_extreme(sum)?;
+        let mut all = None;
+        for &operand in &*operands {
+            let operand = self.add(operand, Dim::Known(sum.constant))?;
+            let part = self.floor_divide(operand, Dim::Known(by))?;
+            all = Some(match all {
+                None => part,
+                Some(all) if is_min => self.min(all, part)?,
+                Some(all) => self.max(all, part)?,
+            });
+        }
+        all
     }
 
     /// The one division within a division, made one with it, if there is one:

@@ -190,6 +190,8 @@ fn forms_that_are_equal_are_one() {
         ("n - min(n, 8)", "max(n - 8, 0)"),
         ("max(n//4 - 1, 0) + 1", "max(n//4, 1)"),
         ("batch*(max(n//4 - 1, 0) + 1)", "batch*max(n//4, 1)"),
+        ("max(max(n//2, 1)//2, 1)", "max(n//4, 1)"),
+        ("(min(n, 64) + 3)//4", "min((n + 3)//4, 16)"),
         ("max(n, 8) + min(n, 8)", "n + 8"),
         ("max(2*n, 6)", "2*max(n, 3)"),
         ("(n - max(n - 2, 0))*(m - max(m - 2, 0))", "min(n, 2)*min(m, 2)"),

@@ -12,9 +12,9 @@ use std::ops::{AddAssign, Mul};
 use gradus_core::convert::{self, FromNumber, Rules, product};
 use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
-use gradus_kernels::Options;
 use gradus_kernels::product as kernel;
 pub(crate) use gradus_kernels::product::{Matrix, Numbers, Sizes};
+use gradus_kernels::{Options, Sums, multiply_with};
 use rayon::prelude::*;
 
 use crate::op::EvalContext;
@@ -35,7 +35,7 @@ pub(crate) trait Ring: Copy + Debug + Default + Send + Sync + AddAssign + Mul<Ou
         sizes: Sizes,
         pairs: &[(usize, usize)],
         results: &mut [Self],
-        limits: &Limits,
+        adding: Adding<'_>,
     ) -> Result<()>;
 }
 
@@ -66,14 +66,41 @@ impl Ring for f64 {
         sizes: Sizes,
         pairs: &[(usize, usize)],
         results: &mut [f64],
-        limits: &Limits,
+        adding: Adding<'_>,
     ) -> Result<()> {
         let factors = [Numbers::Doubles(a), Numbers::Doubles(b)];
         let matrices = matrices(factors, sizes, pairs);
         let exact = factors.iter().all(Numbers::are_singles);
         let products: Vec<_> = matrices.iter().map(|[a, b]| kernel::Product { a, b, exact }).collect();
         let store = |_, _, _, sums: &[f64], out: &mut [f64]| out.copy_from_slice(sums);
-        kernel::multiply(&products, sizes, results, Options::default(), || limits.check(), store)
+        adding.multiply(&products, sizes, results, store)
+    }
+}
+
+/// How the sums of a product are added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Adding<'a> {
+    pub(crate) sums: Sums,
+    /// True if sums become floats of at most 32 bits.
+    pub(crate) narrow: bool,
+    pub(crate) limits: &'a Limits,
+}
+
+impl Adding<'_> {
+    /// Multiplies matrices; see [`kernel::multiply`].
+    pub(crate) fn multiply<T: Send>(
+        self,
+        products: &[kernel::Product<'_>],
+        sizes: Sizes,
+        out: &mut [T],
+        store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
+    ) -> Result<()> {
+        let check = || self.limits.check();
+        let fits = self.sums == Sums::Exact || products.iter().all(|product| product.exact);
+        if self.sums == Sums::Float64 || !fits {
+            return kernel::multiply(products, sizes, out, Options::default(), check, store);
+        }
+        multiply_with(self.sums, self.narrow, products, sizes, out, check, store)
     }
 }
 
@@ -134,10 +161,10 @@ impl Ring for Wrapping<i64> {
         Sizes { rows, inner, columns }: Sizes,
         pairs: &[(usize, usize)],
         results: &mut [Wrapping<i64>],
-        limits: &Limits,
+        adding: Adding<'_>,
     ) -> Result<()> {
         let row = |(at, row): (usize, &mut [Wrapping<i64>])| {
-            limits.check()?;
+            adding.limits.check()?;
             let (i, j) = pairs[at / rows];
             let a = &a[(i * rows + at % rows) * inner..][..inner];
             for (&x, b) in a.iter().zip(b[j * inner * columns..].chunks(columns)) {
@@ -188,6 +215,14 @@ impl<'a> EvalContext<'a> {
     /// As [`EvalContext::floats`].
     pub(crate) fn maybe_floats(&self, input: usize) -> Result<Option<Vec<f64>>> {
         self.has(input).then(|| self.floats(input)).transpose()
+    }
+
+    /// How the node adds: as the run says, to numbers of the type of the first input.
+    ///
+    /// # Errors
+    /// As [`EvalContext::tensor`].
+    pub(crate) fn adding<'l>(&self, limits: &'l Limits) -> Result<Adding<'l>> {
+        Ok(Adding { sums: self.run.sums, narrow: self.tensor(0)?.dtype() != DType::F64, limits })
     }
 
     /// An output that has the type and shape that the rule infers.

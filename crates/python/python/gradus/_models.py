@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -663,6 +663,7 @@ class Model:
         timeout: float | None = None,
         expand_functions: bool = False,
         seed: int = 0,
+        accumulate: Literal["float64", "float32", "exact"] = "float64",
     ) -> dict[str, Any]:
         """Runs the model as far as the wanted values need.
 
@@ -674,6 +675,8 @@ class Model:
             timeout: the seconds after which the run fails.
             expand_functions: run operators by the bodies by which their standard defines them.
             seed: the seed of operators that draw random numbers and have none of their own, from 0 to 2**64 - 1.
+            accumulate: how products of matrices, convolutions, sums and means of floats are added: in float64 or float32,
+                in the order of the elements, or without error.
 
         Returns:
             Arrays by name; lists of them for sequences, ``None`` for optionals that are empty.
@@ -696,6 +699,7 @@ class Model:
             timeout=timeout,
             expand_functions=expand_functions,
             seed=seed,
+            accumulate=accumulate,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

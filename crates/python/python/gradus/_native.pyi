@@ -319,6 +319,7 @@ class Model:
         timeout: float | None = None,
         expand_functions: bool = False,
         seed: int = 0,
+        accumulate: str | None = None,
     ) -> dict[str, Any]: ...
 
 @disjoint_base

@@ -5,8 +5,7 @@ use std::num::Wrapping;
 
 use gradus_core::convert::{self, FromNumber, product};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use gradus_kernels::Options;
-use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes, multiply};
+use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes};
 
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
@@ -27,7 +26,7 @@ pub(crate) fn products<T: Ring>(
     let count = allow::<T>(cx, sizes, pairs.len())?;
     let mut results = vec![T::default(); count];
     if count > 0 && sizes.inner > 0 {
-        T::multiply([a, b], sizes, pairs, &mut results, &cx.limits())?;
+        T::multiply([a, b], sizes, pairs, &mut results, cx.adding(&cx.limits())?)?;
     }
     Ok(results)
 }
@@ -53,7 +52,7 @@ pub(crate) fn finished<T: FromNumber + Default>(
 ) -> Result<Vec<T>> {
     let mut results = vec![T::default(); allow::<T>(cx, sizes, products.len())?];
     let limits = cx.limits();
-    multiply(products, sizes, &mut results, Options::default(), || limits.check(), finish)?;
+    cx.adding(&limits)?.multiply(products, sizes, &mut results, finish)?;
     Ok(results)
 }
 

@@ -122,7 +122,10 @@ impl Windows {
         let steps = match rounding {
             Rounding::Down => cx.floor_divide(room, stride),
             Rounding::TowardZero => {
-                if room.known().is_none() {
+                // Over data, a window that is larger by less than a stride has a place.
+                cx.assume(size, Relation::AtLeast, Dim::ONE);
+                let shift = cx.add(room, stride);
+                if room.known().is_none() && !cx.symbols().at_least(shift, 1) {
                     cx.assume(room, Relation::AtLeast, Dim::ZERO);
                 }
                 cx.truncated_divide(room, stride)

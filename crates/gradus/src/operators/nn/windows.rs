@@ -396,10 +396,11 @@ fn pool_axes(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<(usize
 pub(crate) fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let padding = attributes.flag("count_include_pad", false)?;
     let (planes, axes) = pool_axes(attributes, cx)?;
-    let x = cx.floats(0)?;
+    let (x, limits) = (cx.floats(0)?, cx.limits());
+    let adding = cx.adding(&limits)?;
     let means = each_window(cx, &x, &axes, planes, |x, places, padded| {
         let count = if padding { padded } else { places.len() };
-        places.iter().map(|&place| x[place]).sum::<f64>() / float_of(count)
+        adding.sums.of(places.iter().map(|&place| (x[place], 1.0)), adding.narrow) / float_of(count)
     })?;
     Ok(vec![cx.rounded(0, &means)?])
 }

@@ -16,7 +16,7 @@ use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::Ring;
+use crate::operators::floats::{Adding, Ring};
 use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 
@@ -36,7 +36,7 @@ pub(crate) fn order(a: Number, b: Number) -> std::cmp::Ordering {
 }
 
 /// Describes what a reduction makes of some numbers.
-fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
+fn reduced(operator: &str, adding: Adding<'_>, dtype: DType, numbers: &[Number]) -> Result<Number> {
     let whole = numbers.iter().all(|number| matches!(number, Number::Int(_)));
     let none = || errors::count("elements to reduce", 0, "at least 1");
     match operator {
@@ -72,29 +72,34 @@ fn reduced(operator: &str, dtype: DType, numbers: &[Number]) -> Result<Number> {
         }
         _ => {
             let all = numbers.iter().map(|&number| convert::nearest_f64(number));
-            Ok(Number::Float(reduced_floats(operator, all)))
+            Ok(Number::Float(reduced_floats(operator, adding, all)))
         }
     }
 }
 
 /// Describes what a reduction other than `ReduceMax` and `ReduceMin` makes of some floats.
-fn reduced_floats(operator: &str, all: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+fn reduced_floats(
+    operator: &str,
+    adding: Adding<'_>,
+    all: impl ExactSizeIterator<Item = f64> + Clone,
+) -> f64 {
     let count = convert::nearest_f64(Number::Int(i128::from(i64_of(all.len()))));
+    let sum = |all: &mut dyn Iterator<Item = (f64, f64)>| adding.sums.of(all, adding.narrow);
     match operator {
         "ReduceProd" => all.product(),
-        "ReduceMean" => all.sum::<f64>() / count,
-        "ReduceSumSquare" => all.map(|x| x * x).sum(),
-        "ReduceL1" => all.map(f64::abs).sum(),
-        "ReduceL2" => all.map(|x| x * x).sum::<f64>().sqrt(),
-        "ReduceLogSum" => all.sum::<f64>().ln(),
+        "ReduceMean" => sum(&mut all.map(|x| (x, 1.0))) / count,
+        "ReduceSumSquare" => sum(&mut all.map(|x| (x, x))),
+        "ReduceL1" => sum(&mut all.map(|x| (x.abs(), 1.0))),
+        "ReduceL2" => sum(&mut all.map(|x| (x, x))).sqrt(),
+        "ReduceLogSum" => sum(&mut all.map(|x| (x, 1.0))).ln(),
         "ReduceLogSumExp" => {
             // `f64::max` would lose a NaN.
             let larger = |most: f64, x: f64| if x > most || x.is_nan() { x } else { most };
             let most = all.clone().fold(f64::NEG_INFINITY, larger);
             if most.is_finite() { most + all.map(|x| (x - most).exp()).sum::<f64>().ln() } else { most }
         }
-        // An empty sum is plus zero.
-        _ => all.fold(0.0, |sum, x| sum + x),
+        // The sum of negative zeros is plus zero.
+        _ => sum(&mut all.map(|x| (x, 1.0))) + 0.0,
     }
 }
 
@@ -102,9 +107,10 @@ fn reduced_floats(operator: &str, all: impl ExactSizeIterator<Item = f64> + Clon
 fn reduced_rows(cx: &EvalContext<'_>, size: usize, shape: Shape) -> Result<Vec<Value>> {
     let (operator, limits, numbers) = (cx.operator, cx.limits(), cx.floats(0)?);
     cx.reserve(convert::product(shape.len(), 2 * size_of::<f64>()))?;
+    let adding = cx.adding(&limits)?;
     let row = |row: &[f64]| {
         limits.check()?;
-        Ok(reduced_floats(operator, row.iter().copied()))
+        Ok(reduced_floats(operator, adding, row.iter().copied()))
     };
     let results = numbers.par_chunks(size).map(row).collect::<Result<Vec<_>>>()?;
     one(f64::tensor(cx.tensor(0)?.dtype(), shape, &results)?)
@@ -193,8 +199,15 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         convert::product(groups.size.saturating_add(groups.len()), size_of::<Number>())
             + byte_len(data.dtype(), &shape),
     )?;
+    let limits = cx.limits();
+    let adding = cx.adding(&limits)?;
     let each = groups.iter().map(|places| {
-        reduced(cx.operator, data.dtype(), &places.iter().map(|&place| numbers[place]).collect::<Vec<_>>())
+        reduced(
+            cx.operator,
+            adding,
+            data.dtype(),
+            &places.iter().map(|&place| numbers[place]).collect::<Vec<_>>(),
+        )
     });
     let each = cx.limits().try_collect(each)?;
     one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
