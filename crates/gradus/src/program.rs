@@ -44,7 +44,7 @@ pub struct RunOptions {
     /// The seed of the operators that draw random numbers, where their node has none of its own: a
     /// run draws the same numbers whenever it is repeated.
     pub seed: u64,
-    /// How products of matrices, convolutions, sums and means of floats are added.
+    /// How products of matrices, convolutions and reductions of floats are added.
     pub sums: Sums,
     /// Where to count the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,

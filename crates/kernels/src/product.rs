@@ -70,6 +70,17 @@ impl<'a> Numbers<'a> {
                 });
             }
             (Numbers::Doubles(all), 1) => out.copy_from_slice(&all[first..][..out.len()]),
+            // Of pairs, so that the loop has vectors.
+            (Numbers::Singles(all), 2) if !out.is_empty() => {
+                let (last, whole) = out.split_last_mut().expect("it is not empty");
+                let pairs = &all[first..][..=2 * whole.len()];
+                *last = f64::from(f32::from_ne_bytes(pairs[2 * whole.len()]));
+                at_level!(Token::new(), _ => {
+                    for (out, pair) in whole.iter_mut().zip(pairs.as_chunks::<2>().0) {
+                        *out = f64::from(f32::from_ne_bytes(pair[0]));
+                    }
+                });
+            }
             (Numbers::Singles(all), _) => {
                 let all = all[first..].iter().step_by(step);
                 out.iter_mut().zip(all).for_each(|(out, &x)| *out = f64::from(f32::from_ne_bytes(x)));
@@ -136,10 +147,11 @@ pub struct Sizes {
 /// time: together they fill the second cache.
 const BLOCK: Sizes = Sizes { rows: 192, inner: 192, columns: 384 };
 
-/// Columns of a block of few rows, which is added to row by row, and of what is read at a time: long
-/// blocks, as memory is read faster in order.
+/// Columns of a block of few rows: long blocks, as memory is read faster in order. Rows of the second
+/// factor are read by so many, and so many columns of them at a time: they fill the first cache.
 const FEW_BLOCK: usize = 12288;
-const LINE: usize = 1024;
+const LINES: usize = 8;
+const LINE: usize = 512;
 
 /// Vectors side by side in a tile.
 const VECTORS: usize = 3;
@@ -175,10 +187,17 @@ impl Sizes {
         if self.few() { 0 } else { inner * columns }
     }
 
+    /// Elements of the rows of a factor that are read before they are packed, or added.
+    fn lines(self) -> usize {
+        let Sizes { inner, columns, .. } = self.block();
+        // The last block may have few rows.
+        columns.max(MOST_ROWS * inner).max(LINES * LINE.min(columns))
+    }
+
     /// Bytes that [`multiply`] takes for so many products on so many threads, beside the results.
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
         let Sizes { rows, inner, columns } = self.block();
-        let packed = product(rows, inner) + product(self.packed(), 1) + product(columns.max(inner), 1);
+        let packed = product(rows, inner) + product(self.packed(), 1) + product(self.lines(), 1);
         let scratch = (packed + product(rows, columns)) * product(size_of::<f64>(), threads.max(1));
         // A place for each row of each block, in lists that may have room for twice as many.
         let places = product(self.rows, self.columns.div_ceil(columns.max(1)) + 4);
@@ -191,7 +210,7 @@ impl Sizes {
 struct Scratch {
     a: Vec<f64>,
     b: Vec<f64>,
-    row: Vec<f64>,
+    lines: Vec<f64>,
     sums: Vec<f64>,
 }
 
@@ -201,7 +220,7 @@ impl Scratch {
         Scratch {
             a: vec![0.0; rows * inner],
             b: vec![0.0; sizes.packed()],
-            row: vec![0.0; columns.max(inner)],
+            lines: vec![0.0; sizes.lines()],
             sums: vec![0.0; rows * columns],
         }
     }
@@ -275,39 +294,43 @@ impl Product<'_> {
         token: Token,
         check: impl Fn() -> Result<(), E>,
     ) -> Result<(), E> {
-        let Scratch { a, b, row: line, sums } = scratch;
+        let Scratch { a, b, lines, sums } = scratch;
         let sums = &mut sums[..of.rows * of.columns];
-        sums.fill(0.0);
+        if of.few() || of.inner == 0 {
+            sums.fill(0.0);
+        }
         for first in (0..of.inner).step_by(BLOCK.inner) {
             check()?;
             let inner = BLOCK.inner.min(of.inner - first);
             let here = Sizes { inner, ..of };
             if of.few() {
-                self.add_rows([a, line], here, [row, first, column], sums, token);
+                self.add_rows([a, lines], here, [row, first, column], sums, token);
                 continue;
             }
-            let lanes = at_level!(token, simd => lanes(simd));
-            pack(a, of.rows, tile_rows(lanes), inner, |at, out| self.a.read(row + at, first, out), line);
-            for k in 0..inner {
-                let line = &mut line[..of.columns];
-                self.b.read(first + k, column, line);
-                let width = VECTORS * lanes;
-                for (panel, some) in line.chunks(width).enumerate() {
-                    b[(panel * inner + k) * width..][..some.len()].copy_from_slice(some);
-                }
+            let ends = [first == 0, first + inner == of.inner];
+            let read = |at: usize, out: &mut [f64]| self.a.read(row + at, first, out);
+            if at_level!(token, simd => lanes(simd)) == 8 {
+                pack::<8>(a, of.rows, inner, read, lines);
+            } else {
+                pack::<4>(a, of.rows, inner, read, lines);
             }
-            at_level!(token, simd => tiles(simd, self.exact, a, b, here, sums));
+            for k in 0..inner {
+                let line = &mut lines[..of.columns];
+                self.b.read(first + k, column, line);
+                at_level!(token, simd => panels(simd, line, k, inner, b));
+            }
+            at_level!(token, simd => tiles(simd, self.exact, [a, b], here, ends, sums));
         }
-        for x in sums {
-            *x = if x.is_nan() { f64::NAN } else { *x };
+        if of.few() {
+            at_level!(token, _ => sums.iter_mut().for_each(|x| *x = if x.is_nan() { f64::NAN } else { *x }));
         }
         Ok(())
     }
 
-    /// Adds to the sums of few rows the products with one row of the second factor after the other.
+    /// Adds to the sums of few rows the products with some rows of the second factor after others.
     fn add_rows(
         &self,
-        [a, line]: [&mut [f64]; 2],
+        [a, lines]: [&mut [f64]; 2],
         of: Sizes,
         [row, first, column]: [usize; 3],
         sums: &mut [f64],
@@ -317,29 +340,58 @@ impl Product<'_> {
         for (at, a) in a.chunks_mut(of.inner).enumerate() {
             self.a.read(row + at, first, a);
         }
-        for k in 0..of.inner {
+        for k in (0..of.inner).step_by(LINES) {
+            let count = LINES.min(of.inner - k);
             for from in (0..of.columns).step_by(LINE) {
-                let line = &mut line[..LINE.min(of.columns - from)];
-                self.b.read(first + k, column + from, line);
+                let len = LINE.min(of.columns - from);
+                let lines = &mut lines[..count * len];
+                for (at, line) in lines.chunks_mut(len).enumerate() {
+                    self.b.read(first + k + at, column + from, line);
+                }
                 for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
-                    let x = a[at * of.inner + k];
-                    at_level!(token, simd => add_row(simd, self.exact, x, line, &mut sums[from..]));
+                    let (a, sums) = (&a[at * of.inner + k..][..count], &mut sums[from..][..len]);
+                    at_level!(token, simd => add_lines(simd, self.exact, a, lines, sums));
                 }
             }
         }
     }
 }
 
-/// Adds to each sum the product of a number and an element.
+/// Adds to each sum the products of numbers and the elements of as many lines.
 #[inline(always)]
-fn add_row<S: Simd>(simd: S, exact: bool, x: f64, row: &[f64], sums: &mut [f64]) {
+fn add_lines<S: Simd>(simd: S, exact: bool, a: &[f64], lines: &[f64], sums: &mut [f64]) {
     if fuses(simd, exact) {
-        for (sum, &y) in sums.iter_mut().zip(row) {
-            *sum = x.mul_add(y, *sum);
-        }
+        add_lines_of::<S, true>(simd, a, lines, sums);
     } else {
-        for (sum, &y) in sums.iter_mut().zip(row) {
-            *sum += x * y;
+        add_lines_of::<S, false>(simd, a, lines, sums);
+    }
+}
+
+#[inline(always)]
+fn add_lines_of<S: Simd, const FUSED: bool>(simd: S, a: &[f64], lines: &[f64], sums: &mut [f64]) {
+    let len = sums.len();
+    let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
+    let whole = len / width * width;
+    let (wide, rest) = sums.split_at_mut(whole);
+    for (at, sums) in wide.chunks_exact_mut(width).enumerate() {
+        let mut own = [S::f64s::splat(simd, 0.0); VECTORS];
+        for v in 0..VECTORS {
+            own[v] = S::f64s::from_slice(simd, &sums[v * lanes..][..lanes]);
+        }
+        for (&x, line) in a.iter().zip(lines.chunks_exact(len)) {
+            let (x, line) = (S::f64s::splat(simd, x), &line[at * width..][..width]);
+            for v in 0..VECTORS {
+                let y = S::f64s::from_slice(simd, &line[v * lanes..][..lanes]);
+                own[v] = if FUSED { x.mul_add(y, own[v]) } else { own[v] + x * y };
+            }
+        }
+        for v in 0..VECTORS {
+            own[v].store_slice(&mut sums[v * lanes..][..lanes]);
+        }
+    }
+    for (&x, line) in a.iter().zip(lines.chunks_exact(len)) {
+        for (sum, &y) in rest.iter_mut().zip(&line[whole..]) {
+            *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
         }
     }
 }
@@ -356,57 +408,81 @@ fn lanes<S: Simd>(_: S) -> usize {
     S::f64s::LEN
 }
 
-/// Packs rows in groups that lie side by side.
-fn pack(
+/// Packs rows in groups of `R` that lie side by side.
+fn pack<const R: usize>(
     out: &mut [f64],
     rows: usize,
-    group: usize,
     inner: usize,
     read: impl Fn(usize, &mut [f64]),
-    line: &mut [f64],
+    lines: &mut [f64],
 ) {
-    let line = &mut line[..inner];
-    for row in 0..rows {
-        read(row, line);
-        let panel = &mut out[row / group * group * inner..][..group * inner];
-        for (out, x) in panel[row % group..].iter_mut().step_by(group).zip(&*line) {
-            *out = *x;
+    let lines = &mut lines[..R * inner];
+    for (row, out) in (0..rows).step_by(R).zip(out.chunks_exact_mut(R * inner)) {
+        for (at, line) in lines.chunks_exact_mut(inner).take(rows - row).enumerate() {
+            read(row + at, line);
+        }
+        let lines: [&[f64]; R] = std::array::from_fn(|at| &lines[at * inner..][..inner]);
+        for (k, out) in out.as_chunks_mut::<R>().0.iter_mut().enumerate() {
+            for row in 0..R {
+                out[row] = lines[row][k];
+            }
         }
     }
 }
 
-/// Adds to the sums the products of packed blocks.
+/// Packs a row of the second factor: of each panel, the row of that number.
 #[inline(always)]
-fn tiles<S: Simd>(simd: S, exact: bool, a: &[f64], b: &[f64], of: Sizes, sums: &mut [f64]) {
+fn panels<S: Simd>(_: S, line: &[f64], k: usize, inner: usize, out: &mut [f64]) {
+    let width = VECTORS * S::f64s::LEN;
+    let mut panels = out.chunks_exact_mut(inner * width);
+    let mut whole = line.chunks_exact(width);
+    for line in whole.by_ref() {
+        let Some(panel) = panels.next() else { return };
+        panel[k * width..][..width].copy_from_slice(line);
+    }
+    let rest = whole.remainder();
+    if let Some(panel) = panels.next() {
+        panel[k * width..][..rest.len()].copy_from_slice(rest);
+    }
+}
+
+/// Adds to the sums the products of packed blocks. The first blocks begin the sums, and the last
+/// ones end them.
+#[inline(always)]
+fn tiles<S: Simd>(simd: S, exact: bool, factors: [&[f64]; 2], of: Sizes, ends: [bool; 2], sums: &mut [f64]) {
     if fuses(simd, exact) {
-        tiles_of::<S, true>(simd, a, b, of, sums);
+        tiles_of::<S, true>(simd, factors, of, ends, sums);
     } else {
-        tiles_of::<S, false>(simd, a, b, of, sums);
+        tiles_of::<S, false>(simd, factors, of, ends, sums);
     }
 }
 
 #[inline(always)]
-fn tiles_of<S: Simd, const FUSED: bool>(simd: S, a: &[f64], b: &[f64], of: Sizes, sums: &mut [f64]) {
+fn tiles_of<S: Simd, const FUSED: bool>(
+    simd: S,
+    [a, b]: [&[f64]; 2],
+    of: Sizes,
+    ends: [bool; 2],
+    sums: &mut [f64],
+) {
     let Sizes { rows, inner, columns } = of;
-    let width = VECTORS * S::f64s::LEN;
-    let group = tile_rows(S::f64s::LEN);
-    for (panel, column) in (0..columns).step_by(width).enumerate() {
+    let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
+    let group = tile_rows(lanes);
+    for (panel, first) in (0..columns).step_by(width).enumerate() {
         let b = &b[panel * inner * width..][..inner * width];
-        let here = width.min(columns - column);
+        // Panels of few columns have no vectors to spare.
+        let rest = columns - first;
+        let each = if rest > 2 * lanes { width } else { lanes };
         for row in (0..rows).step_by(group) {
             let a = &a[row * inner..][..inner * group];
-            let mut rest = row..rows.min(row + group);
-            let mut tile = Tile { a, b, sums, columns, column, here };
-            if rest.len() == group && group == 8 {
-                tile.add::<S, 8, FUSED>(simd, 0, row);
-                continue;
-            }
-            while rest.len() >= 4 {
-                tile.add::<S, 4, FUSED>(simd, rest.start - row, rest.start);
-                rest.start += 4;
-            }
-            for at in rest {
-                tile.add::<S, 1, FUSED>(simd, at - row, at);
+            for from in (0..rest.min(width)).step_by(each) {
+                let here = each.min(rest - from);
+                let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
+                if each == width {
+                    tile.rows::<S, VECTORS, FUSED>(simd, row..rows.min(row + group));
+                } else {
+                    tile.rows::<S, 1, FUSED>(simd, row..rows.min(row + group));
+                }
             }
         }
     }
@@ -418,58 +494,87 @@ struct Tile<'a> {
     b: &'a [f64],
     sums: &'a mut [f64],
     columns: usize,
+    /// The first column, in the result and in the panel.
     column: usize,
+    from: usize,
     /// Columns of the result that the tile has.
     here: usize,
+    /// Whether the sums begin and end with these products.
+    ends: [bool; 2],
 }
 
 impl Tile<'_> {
-    /// Adds the products of `R` rows of the group, from one on, to rows of the sums.
+    /// Adds the products of the rows of a group.
     #[inline(always)]
-    fn add<S: Simd, const R: usize, const FUSED: bool>(&mut self, simd: S, from: usize, row: usize) {
+    fn rows<S: Simd, const V: usize, const FUSED: bool>(&mut self, simd: S, mut rest: Range<usize>) {
+        let row = rest.start;
+        if rest.len() == 8 {
+            return self.add::<S, 8, V, FUSED>(simd, 0, row);
+        }
+        while rest.len() >= 4 {
+            self.add::<S, 4, V, FUSED>(simd, rest.start - row, rest.start);
+            rest.start += 4;
+        }
+        for at in rest {
+            self.add::<S, 1, V, FUSED>(simd, at - row, at);
+        }
+    }
+
+    /// Adds the products of `R` rows of the group, from one on, to `V` vectors of rows of the sums.
+    #[allow(clippy::needless_range_loop, reason = "loops over indices are unrolled into registers")]
+    #[inline(always)]
+    fn add<S: Simd, const R: usize, const V: usize, const FUSED: bool>(
+        &mut self,
+        simd: S,
+        from: usize,
+        row: usize,
+    ) {
         let lanes = S::f64s::LEN;
-        let width = VECTORS * lanes;
-        let mut sums = [[S::f64s::splat(simd, 0.0); VECTORS]; R];
+        let mut sums = [[S::f64s::splat(simd, 0.0); V]; R];
         let mut edge = [0.0; MOST_COLUMNS];
-        for (at, sums) in sums.iter_mut().enumerate() {
-            let own = &self.sums[(row + at) * self.columns + self.column..][..self.here];
-            let own = if self.here == width {
-                own
-            } else {
-                edge[..self.here].copy_from_slice(own);
-                &edge[..width]
-            };
-            for (sums, own) in sums.iter_mut().zip(own.chunks_exact(lanes)) {
-                *sums = S::f64s::from_slice(simd, own);
+        if !self.ends[0] {
+            for r in 0..R {
+                let own = &self.sums[(row + r) * self.columns + self.column..][..self.here];
+                let own = if self.here == V * lanes {
+                    own
+                } else {
+                    edge[..self.here].copy_from_slice(own);
+                    &edge[..V * lanes]
+                };
+                for v in 0..V {
+                    sums[r][v] = S::f64s::from_slice(simd, &own[v * lanes..][..lanes]);
+                }
             }
         }
         // A copy that nothing points to stays in registers.
         let mut tile = sums;
-        for (a, b) in self.a.chunks_exact(tile_rows(lanes)).zip(self.b.chunks_exact(width)) {
-            let mut columns = [S::f64s::splat(simd, 0.0); VECTORS];
-            for v in 0..VECTORS {
+        for (a, b) in self.a.chunks_exact(tile_rows(lanes)).zip(self.b.chunks_exact(VECTORS * lanes)) {
+            let b = &b[self.from..][..V * lanes];
+            let mut columns = [S::f64s::splat(simd, 0.0); V];
+            for v in 0..V {
                 columns[v] = S::f64s::from_slice(simd, &b[v * lanes..(v + 1) * lanes]);
             }
             let a = &a[from..from + R];
             for r in 0..R {
                 let x = S::f64s::splat(simd, a[r]);
-                for v in 0..VECTORS {
+                for v in 0..V {
                     let sum = tile[r][v];
                     tile[r][v] = if FUSED { x.mul_add(columns[v], sum) } else { sum + x * columns[v] };
                 }
             }
         }
-        sums = tile;
-        for (at, sums) in sums.iter().enumerate() {
-            let own = &mut self.sums[(row + at) * self.columns + self.column..][..self.here];
-            if self.here == width {
-                for (sum, own) in sums.iter().zip(own.chunks_exact_mut(lanes)) {
-                    sum.store_slice(own);
+        let nan = S::f64s::splat(simd, f64::NAN);
+        for r in 0..R {
+            let own = &mut self.sums[(row + r) * self.columns + self.column..][..self.here];
+            let to = if self.here == V * lanes { &mut *own } else { &mut edge[..V * lanes] };
+            for v in 0..V {
+                let mut sum = tile[r][v];
+                if self.ends[1] {
+                    sum = sum.simd_eq(sum).select(sum, nan);
                 }
-            } else {
-                for (sum, edge) in sums.iter().zip(edge.chunks_exact_mut(lanes)) {
-                    sum.store_slice(edge);
-                }
+                sum.store_slice(&mut to[v * lanes..][..lanes]);
+            }
+            if self.here < V * lanes {
                 own.copy_from_slice(&edge[..self.here]);
             }
         }

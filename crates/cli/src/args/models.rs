@@ -62,7 +62,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) expand_functions: bool,
 
-    /// How products of matrices, convolutions, sums and means of floats are added
+    /// How products of matrices, convolutions and reductions of floats are added
     /// (docs/numerics.md).
     #[arg(long, value_enum, default_value_t)]
     pub(crate) accumulate: Accumulate,

@@ -675,7 +675,7 @@ class Model:
             timeout: the seconds after which the run fails.
             expand_functions: run operators by the bodies by which their standard defines them.
             seed: the seed of operators that draw random numbers and have none of their own, from 0 to 2**64 - 1.
-            accumulate: how products of matrices, convolutions, sums and means of floats are added: in float64 or float32,
+            accumulate: how products of matrices, convolutions and reductions of floats are added: in float64 or float32,
                 in the order of the elements, or without error.
 
         Returns:

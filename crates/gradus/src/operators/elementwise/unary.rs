@@ -93,24 +93,29 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
     dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }
 
+/// What a function makes of each element, in a loop that has vectors.
+fn each<T: FromNumber>(data: &Tensor, limits: &Limits, function: impl Fn(T) -> T + Sync) -> Result<Tensor> {
+    let (elements, shape) = (data.elements::<T>()?, data.shape());
+    let mut results = vec![T::from_f64(0.0); elements.len()];
+    Strided::broadcast([shape], shape).fill(&mut results, limits, |[first], out| {
+        out.iter_mut().zip(&elements[first..]).for_each(|(out, &x)| *out = function(x));
+        Ok(())
+    })?;
+    Tensor::from_vec(shape.clone(), results)
+}
+
 pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     /// The bounds are of the type of the elements. NaN stays, and so does what equals a bound.
-    fn all<T: FromNumber + Default + PartialOrd + Send + Sync>(
+    fn all<T: FromNumber + PartialOrd>(
         data: &Tensor,
         [low, high]: [Option<Number>; 2],
         limits: &Limits,
     ) -> Result<Tensor> {
-        let (elements, shape) = (data.elements::<T>()?, data.shape());
         let [low, high] = [low, high].map(|bound| bound.map(T::from_number));
-        let mut clipped = vec![T::default(); elements.len()];
-        Strided::broadcast([shape], shape).fill(&mut clipped, limits, |[first], out| {
-            for (out, &x) in out.iter_mut().zip(&elements[first..]) {
-                let raised = low.filter(|low| *low > x).unwrap_or(x);
-                *out = high.filter(|high| *high < raised).unwrap_or(raised);
-            }
-            Ok(())
-        })?;
-        Tensor::from_vec(shape.clone(), clipped)
+        each(data, limits, |x: T| {
+            let raised = low.filter(|low| *low > x).unwrap_or(x);
+            high.filter(|high| *high < raised).unwrap_or(raised)
+        })
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
@@ -127,20 +132,26 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     Ok(vec![result?.into()])
 }
 
-pub(crate) fn relu(number: Number) -> Number {
-    match number {
-        Number::Int(x) => Number::Int(x.max(0)),
-        Number::Float(x) if x <= 0.0 => Number::Float(0.0),
-        other => other,
+pub(crate) fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    fn all<T: FromNumber + PartialOrd>(data: &Tensor, limits: &Limits) -> Result<Tensor> {
+        let zero = T::from_f64(0.0);
+        each(data, limits, |x| rectified(x, zero))
     }
+    let data = cx.tensor(0)?;
+    cx.reserve(byte_len(data.dtype(), data.shape()))?;
+    let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, &cx.limits()),
+        dtype => Err(errors::dtype(dtype, "a real numeric type")));
+    Ok(vec![result?.into()])
+}
+
+fn rectified<T: PartialOrd>(x: T, zero: T) -> T {
+    if x <= zero { zero } else { x }
 }
 
 impl Unary {
     fn apply(&self, tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
         fn all<T: FromNumber>(tensor: &Tensor, map: fn(Number) -> Number, limits: &Limits) -> Result<Tensor> {
-            let elements = tensor.elements::<T>()?;
-            let mapped = elements.iter().map(|x| T::from_number(map(x.number())));
-            Tensor::from_vec(tensor.shape().clone(), limits.collect(mapped)?)
+            each(tensor, limits, |x: T| T::from_number(map(x.number())))
         }
         dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map, limits),
             dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
@@ -198,9 +209,9 @@ mod tests {
         ];
         for (x, up, positive) in cases {
             assert_eq!(float(ceil, x).to_bits(), f64::to_bits(up), "ceil({x})");
-            assert_eq!(float(relu, x).to_bits(), f64::to_bits(positive), "relu({x})");
+            assert_eq!(rectified(x, 0.0).to_bits(), f64::to_bits(positive), "relu({x})");
         }
-        assert!(float(ceil, f64::NAN).is_nan() && float(relu, f64::NAN).is_nan());
-        assert_eq!(relu(Number::Int(-3)), Number::Int(0));
+        assert!(float(ceil, f64::NAN).is_nan() && rectified(f64::NAN, 0.0).is_nan());
+        assert_eq!([rectified(-3, 0), rectified(i64::MAX, 0)], [0, i64::MAX]);
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod infer;
 pub(crate) mod loss;
 pub(crate) mod normalization;
 pub(crate) mod openvino;
+pub(crate) mod pools;
 pub(crate) mod quantization;
 pub(crate) mod quantization_to_openvino;
 pub(crate) mod recurrent;

@@ -11,7 +11,8 @@ use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::Ring;
 use crate::operators::indices;
-use crate::operators::nn::windows::{float_of, norm, order_of_norm};
+use crate::operators::nn::pools::{norm, order_of_norm};
+use crate::operators::nn::windows::float_of;
 use crate::operators::reduction::eval::groups;
 use crate::operators::strided::Strided;
 

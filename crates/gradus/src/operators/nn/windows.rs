@@ -1,4 +1,4 @@
-//! Evaluation of operators that move a window over spatial axes: convolutions and pooling.
+//! Evaluation of operators that move a window over spatial axes: convolutions, and what all share.
 //!
 //! Each axis tells which taps of a window lie on the input, and where; convolutions multiply the
 //! weights with the columns of these elements, which are 0 on the padding and are written block by
@@ -6,14 +6,11 @@
 
 use std::ops::Range;
 
-use gradus_core::convert::{FromNumber, Rules, i64_of, nearest_f64, product, usize_of_i64};
-use gradus_core::graph::Content;
+use gradus_core::convert::{FromNumber, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
 use gradus_kernels::product::{Product as Factors, Rows};
-use rayon::prelude::*;
 
 use crate::attributes::Attributes;
-use crate::fact::range_of;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::{Matrix, Numbers, Sizes};
@@ -22,8 +19,8 @@ use crate::operators::matmul::eval::{finished, round};
 /// How windows lie on an axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
-    size: usize,
-    windows: usize,
+    pub(super) size: usize,
+    pub(super) windows: usize,
     kernel: usize,
     stride: i64,
     dilation: i64,
@@ -34,22 +31,6 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// The element on which a tap of a window lies; nothing if it lies on the padding.
-    fn source(&self, window: usize, tap: usize) -> Option<usize> {
-        let [window, tap] = [window, tap].map(|index| i128::from(i64_of(index)));
-        let [stride, dilation, begin] = [self.stride, self.dilation, self.begin].map(i128::from);
-        let at = if self.transposed {
-            let at = window + begin - tap * dilation;
-            if at % stride != 0 {
-                return None;
-            }
-            at / stride
-        } else {
-            window * stride + tap * dilation - begin
-        };
-        usize::try_from(at).ok().filter(|&at| at < self.size)
-    }
-
     /// The windows of which a tap lies on the input: the first one and its element, and their
     /// number. From one to the next it is `between` windows, and `stride` elements.
     fn reached(&self, tap: usize) -> Reached {
@@ -87,12 +68,12 @@ impl Axis {
     }
 
     /// The taps of a window that lie on the input.
-    fn inside(&self, window: usize) -> Range<usize> {
+    pub(super) fn inside(&self, window: usize) -> Range<usize> {
         self.taps(window, 0, i64_of(self.size).into())
     }
 
     /// The number of taps of a window that lie on the input or its padding.
-    fn padded(&self, window: usize) -> usize {
+    pub(super) fn padded(&self, window: usize) -> usize {
         let high = i128::from(i64_of(self.size)) + i128::from(self.end);
         self.taps(window, self.begin.saturating_neg(), high).len()
     }
@@ -150,18 +131,61 @@ struct Convolution {
 }
 
 /// Windows of which a tap lies on the input: see [`Axis::reached`].
-#[derive(Clone, Copy)]
-struct Reached {
-    window: usize,
-    element: usize,
-    count: usize,
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reached {
+    pub(super) window: usize,
+    pub(super) element: usize,
+    pub(super) count: usize,
     between: usize,
-    stride: usize,
+    pub(super) stride: usize,
+}
+
+/// An axis with the windows that each of its taps reaches.
+pub(super) struct Taps {
+    pub(super) size: usize,
+    pub(super) windows: usize,
+    pub(super) reached: Vec<Reached>,
+}
+
+impl Taps {
+    /// The taps of axes; without axes, those of one that has one element.
+    pub(super) fn of(axes: &[Axis]) -> Vec<Taps> {
+        let point = Reached { window: 0, element: 0, count: 1, between: 1, stride: 1 };
+        let taps = |axis: &Axis| Taps {
+            size: axis.size,
+            windows: axis.windows,
+            reached: (0..axis.kernel).map(|tap| axis.reached(tap)).collect(),
+        };
+        match axes {
+            [] => vec![Taps { size: 1, windows: 1, reached: vec![point] }],
+            axes => axes.iter().map(taps).collect(),
+        }
+    }
+
+    /// Bytes that the taps of axes take.
+    pub(super) fn bytes(axes: &[Axis]) -> u128 {
+        axes.iter().map(|axis| product(axis.kernel + 1, 2 * size_of::<Taps>())).sum()
+    }
+}
+
+/// The index of the element on which a tap of a window lies; nothing if it lies on the padding.
+pub(super) fn place(axes: &[Taps], mut tap: usize, mut window: usize) -> Option<usize> {
+    let (mut place, mut stride) = (0, 1);
+    for (at, axis) in axes.iter().enumerate().rev() {
+        let (mut own, mut of_window) = (tap, window);
+        if at > 0 {
+            (own, of_window) = (tap % axis.reached.len(), window % axis.windows);
+            (tap, window) = (tap / axis.reached.len(), window / axis.windows);
+        }
+        place += axis.reached[own].element(of_window)? * stride;
+        stride *= axis.size;
+    }
+    Some(place)
 }
 
 /// The elements on which the taps of windows lie, by channel and tap, and by window.
 struct Columns<'a> {
-    axes: &'a [Axis],
+    axes: &'a [Taps],
     /// The channels of a group.
     planes: Numbers<'a>,
     taps: usize,
@@ -170,49 +194,64 @@ struct Columns<'a> {
 
 impl Rows for Columns<'_> {
     fn read(&self, row: usize, first: usize, out: &mut [f64]) {
-        out.fill(0.0);
-        let Some((last, outer)) = self.axes.split_last() else {
-            return self.planes.read(row, 1, out);
-        };
+        let Some((last, outer)) = self.axes.split_last() else { return };
         let (channel, tap) = (row / self.taps, row % self.taps);
-        let reached = last.reached(tap % last.kernel);
+        let (tap, reached) = (tap / last.reached.len(), last.reached[tap % last.reached.len()]);
         let (mut at, mut line, mut from) = (0, first / last.windows, first % last.windows);
         while at < out.len() {
             let len = out.len().min(at + last.windows - from) - at;
-            if let Some(place) = place(outer, tap / last.kernel, line) {
-                let place = channel * self.size + place * last.size;
-                reached.read(self.planes, place, from, &mut out[at..at + len]);
+            let out = &mut out[at..at + len];
+            match place(outer, tap, line) {
+                Some(place) => {
+                    reached.read(self.planes, channel * self.size + place * last.size, from, out);
+                }
+                None => out.fill(0.0),
             }
             (at, line, from) = (at + len, line + 1, 0);
         }
     }
 }
 
-/// The index of the element on which a tap of a window lies; nothing if it lies on the padding.
-fn place(axes: &[Axis], mut tap: usize, mut window: usize) -> Option<usize> {
-    let (mut place, mut stride) = (0, 1);
-    for axis in axes.iter().rev() {
-        place += axis.source(window % axis.windows, tap % axis.kernel)? * stride;
-        (tap, window, stride) = (tap / axis.kernel, window / axis.windows, stride * axis.size);
-    }
-    Some(place)
-}
-
 impl Reached {
-    /// Writes the elements of windows from one on; the line of elements starts at a place.
+    /// The element on which the tap of a window lies; nothing if it lies on the padding.
+    fn element(self, window: usize) -> Option<usize> {
+        let mut passed = window.checked_sub(self.window)?;
+        if self.between > 1 {
+            if !passed.is_multiple_of(self.between) {
+                return None;
+            }
+            passed /= self.between;
+        }
+        (passed < self.count).then(|| self.element + passed * self.stride)
+    }
+
+    /// Writes the elements of windows from one on, and 0 for the padding; the line of elements
+    /// starts at a place.
     fn read(self, planes: Numbers<'_>, place: usize, from: usize, out: &mut [f64]) {
-        let passed = from.saturating_sub(self.window).div_ceil(self.between);
-        let start = (self.window + passed * self.between).saturating_sub(from);
-        if passed >= self.count || start >= out.len() {
+        let mut passed = from.saturating_sub(self.window);
+        if self.between > 1 {
+            passed = passed.div_ceil(self.between);
+        }
+        let start = (self.window + passed * self.between).saturating_sub(from).min(out.len());
+        let mut room = out.len() - start;
+        if self.between > 1 {
+            room = room.div_ceil(self.between);
+        }
+        let count = self.count.saturating_sub(passed).min(room);
+        let element = place + self.element + passed * self.stride;
+        let (before, rest) = out.split_at_mut(start);
+        before.fill(0.0);
+        if self.between > 1 {
+            rest.fill(0.0);
+            for (at, out) in rest.iter_mut().step_by(self.between).take(count).enumerate() {
+                planes.read(element + at * self.stride, 1, std::slice::from_mut(out));
+            }
             return;
         }
-        let count = (self.count - passed).min((out.len() - start).div_ceil(self.between));
-        let element = place + self.element + passed * self.stride;
-        if self.between == 1 {
-            return planes.read(element, self.stride, &mut out[start..start + count]);
-        }
-        for (at, out) in out[start..].iter_mut().step_by(self.between).take(count).enumerate() {
-            planes.read(element + at * self.stride, 1, std::slice::from_mut(out));
+        let (here, after) = rest.split_at_mut(count);
+        after.fill(0.0);
+        if count > 0 {
+            planes.read(element, self.stride, here);
         }
     }
 }
@@ -238,7 +277,10 @@ impl Convolution {
         };
         let plain = self.axes.iter().all(plain);
         let exact = x.are_singles() && weights.are_singles();
-        cx.reserve(product(self.batch * self.groups, 3 * size_of::<Columns<'_>>()))?;
+        cx.reserve(
+            product(self.batch * self.groups, 3 * size_of::<Columns<'_>>()) + Taps::bytes(&self.axes),
+        )?;
+        let axes = Taps::of(&self.axes);
         let columns = (0..self.batch * self.groups).map(|at| {
             let planes =
                 if depth == 0 { x.range(0..0) } else { x.range(at * inner * size..(at + 1) * inner * size) };
@@ -246,7 +288,7 @@ impl Convolution {
             let of_group = at % self.groups * outer * depth;
             let weights =
                 Matrix { numbers: weights.range(of_group..of_group + outer * depth), row: depth, column: 1 };
-            (Columns { axes: &self.axes, planes, taps, size }, matrix, weights)
+            (Columns { axes: &axes, planes, taps, size }, matrix, weights)
         });
         let columns: Vec<_> = columns.collect();
         let factors = columns.iter().map(|(columns, matrix, a)| {
@@ -262,7 +304,8 @@ impl Convolution {
 
     /// By tap and window, the index in a plane of the input, or one beyond all on the padding.
     fn sources(&self, first: usize, count: usize, taps: usize) -> Vec<usize> {
-        let source = |at: usize| place(&self.axes, at / count, first + at % count).unwrap_or(usize::MAX);
+        let axes = Taps::of(&self.axes);
+        let source = |at: usize| place(&axes, at / count, first + at % count).unwrap_or(usize::MAX);
         (0..taps * count).map(source).collect()
     }
 }
@@ -338,139 +381,8 @@ pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     Ok(vec![cx.rounded(0, &sums)?])
 }
 
-/// Calls a function for each plane of the input and each window: the elements of the plane, the
-/// indices of those in the window, and the number of taps that lie on the input or its padding.
-fn each_window<T: Send>(
-    cx: &mut EvalContext<'_>,
-    x: &[f64],
-    axes: &[Axis],
-    planes: usize,
-    function: impl Fn(&[f64], &[usize], usize) -> T + Sync,
-) -> Result<Vec<T>> {
-    let count: usize = axes.iter().map(|axis| axis.windows).product();
-    let size: usize = axes.iter().map(|axis| axis.size).product();
-    if planes == 0 || count == 0 {
-        return Ok(Vec::new());
-    }
-    let taps = |axis: &Axis| (0..axis.windows).map(|at| axis.inside(at).len()).sum();
-    let work = axes.iter().fold(1u128, |work, axis| work.saturating_mul(product(taps(axis), 1)));
-    let tables =
-        [product(count, size_of::<(Vec<usize>, usize)>()), product(planes * count, 2 * size_of::<T>())];
-    cx.reserve(tables.into_iter().fold(work.saturating_mul(8), u128::saturating_add))?;
-    let mut sources = Vec::with_capacity(count);
-    for window in 0..count {
-        cx.limits().check()?;
-        let (mut rest, mut places, mut padded, mut stride) = (window, vec![0], 1usize, 1);
-        for axis in axes.iter().rev() {
-            let at = rest % axis.windows;
-            let along: Vec<_> = axis.inside(at).filter_map(|tap| axis.source(at, tap)).collect();
-            places = along.iter().flat_map(|i| places.iter().map(move |place| i * stride + place)).collect();
-            padded = padded.saturating_mul(axis.padded(at));
-            (rest, stride) = (rest / axis.windows, stride * axis.size);
-        }
-        sources.push((places, padded));
-    }
-    cx.run.touch(work.saturating_mul(product(planes, 1)))?;
-    let limits = cx.limits();
-    let plane = |plane: usize| {
-        let elements = &x[plane * size..(plane + 1) * size];
-        limits.collect(sources.iter().map(|(places, padded)| function(elements, places, *padded)))
-    };
-    let results = (0..planes).into_par_iter().map(plane).collect::<Result<Vec<_>>>()?;
-    Ok(results.into_iter().flatten().collect())
-}
-
-/// The axes of a pool's windows; a global pool has one window that covers all.
-fn pool_axes(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<(usize, Vec<Axis>)> {
-    let (_, shape) = cx.output(0)?;
-    let (dims, windows) = (cx.tensor(0)?.shape().dims(), shape.dims());
-    let named = attributes.list("kernel_shape")?.or(attributes.list("kernel")?);
-    let kernel: Vec<_> = match named {
-        Some(kernel) => kernel.into_iter().map(|size| usize_of_i64(size).unwrap_or(0)).collect(),
-        None => dims[2..].to_vec(),
-    };
-    let planes = windows[0] * windows[1];
-    Ok((planes, axes(attributes, &dims[2..], &windows[2..], &kernel, false)?))
-}
-
-pub(crate) fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let padding = attributes.flag("count_include_pad", false)?;
-    let (planes, axes) = pool_axes(attributes, cx)?;
-    let (x, limits) = (cx.floats(0)?, cx.limits());
-    let adding = cx.adding(&limits)?;
-    let means = each_window(cx, &x, &axes, planes, |x, places, padded| {
-        let count = if padding { padded } else { places.len() };
-        adding.sums.of(places.iter().map(|&place| (x[place], 1.0)), adding.narrow) / float_of(count)
-    })?;
-    Ok(vec![cx.rounded(0, &means)?])
-}
-
 pub(crate) fn float_of(count: usize) -> f64 {
     nearest_f64(Number::Int(i64_of(count).into()))
-}
-
-pub(crate) fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let p = order_of_norm(attributes)?;
-    let (planes, axes) = pool_axes(attributes, cx)?;
-    let x = cx.floats(0)?;
-    let norms = each_window(cx, &x, &axes, planes, |x, places, _| norm(places.iter().map(|&at| x[at]), p))?;
-    Ok(vec![cx.rounded(0, &norms)?])
-}
-
-/// The order of a norm, which the first versions give as a float.
-pub(crate) fn order_of_norm(attributes: &Attributes<'_>) -> Result<f64> {
-    match attributes.get("p") {
-        Some(Content::Float(p)) => Ok(f64::from(*p)),
-        _ => Ok(nearest_f64(Number::Int(attributes.int("p")?.unwrap_or(2).into()))),
-    }
-}
-
-/// The norm of order p.
-pub(crate) fn norm(numbers: impl Iterator<Item = f64>, p: f64) -> f64 {
-    match p {
-        1.0 => numbers.map(f64::abs).sum(),
-        2.0 => numbers.map(|x| x * x).sum::<f64>().sqrt(),
-        _ => numbers.map(|x| x.abs().powf(p)).sum::<f64>().powf(p.recip()),
-    }
-}
-
-pub(crate) fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (planes, axes) = pool_axes(attributes, cx)?;
-    let x = cx.floats(0)?;
-    // The first of the largest elements; NaN is larger than all numbers.
-    let largest = each_window(cx, &x, &axes, planes, |x, places, _| {
-        let larger = |best: usize, at: usize| x[at] > x[best] || (x[at].is_nan() && !x[best].is_nan());
-        places.iter().copied().reduce(|best, at| if larger(best, at) { at } else { best })
-    })?;
-    let (dtype, shape) = cx.output(0)?;
-    let size: usize = axes.iter().map(|axis| axis.size).product();
-    let windows = largest.len().checked_div(planes).unwrap_or(0);
-    let least = range_of(dtype).map_or(f64::NEG_INFINITY, |(low, _)| nearest_f64(Number::Int(low.into())));
-    let plane = |at: usize| at.checked_div(windows).unwrap_or(0) * size;
-    let element = |(at, best): (usize, &Option<usize>)| best.map_or(least, |best| x[plane(at) + best]);
-    let numbers: Vec<_> = largest.iter().enumerate().map(element).collect();
-    let mut outputs = vec![cx.rounded(0, &numbers)?];
-    if cx.outputs > 1 {
-        let columns_first = attributes.flag("storage_order", false)?;
-        let index = |(at, best): (usize, &Option<usize>)| {
-            let Some(mut best) = *best else { return -1 };
-            if columns_first {
-                let (mut rest, mut before) = (best, size);
-                best = 0;
-                for axis in axes.iter().rev() {
-                    before /= axis.size;
-                    best += rest % axis.size * before;
-                    rest /= axis.size;
-                }
-            }
-            i64_of(plane(at) + best)
-        };
-        let indices: Vec<_> = largest.iter().enumerate().map(index).collect();
-        let (dtype, _) = cx.output(1)?;
-        let indices = indices.iter().map(|&index| Number::Int(index.into()));
-        outputs.push(Tensor::from_numbers(dtype, shape, indices, Rules::IEEE)?.into());
-    }
-    Ok(outputs)
 }
 
 /// `Col2Im`: each element of the image is the sum of the elements of the blocks that lie on it.

@@ -17,7 +17,7 @@ pub(super) const NETWORKS: &[Row] = &[
     onnx("AveragePool")
         .works(Work::Window)
         .infer(nn::conv_pool::pool)
-        .computes(nn::windows::average_pool)
+        .computes(nn::pools::average_pool)
         .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
     onnx("BatchNormalization")
         .works(Work::EachInput(2))
@@ -74,17 +74,17 @@ pub(super) const NETWORKS: &[Row] = &[
     onnx("GlobalAveragePool")
         .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::windows::average_pool)
+        .computes(nn::pools::average_pool)
         .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool")
         .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::windows::lp_pool)
+        .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
     onnx("GlobalMaxPool")
         .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::windows::max_pool)
+        .computes(nn::pools::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
     onnx("GridSample")
         .works(Work::GridSample)
@@ -125,9 +125,9 @@ pub(super) const NETWORKS: &[Row] = &[
     onnx("LpPool")
         .works(Work::Window)
         .infer(nn::conv_pool::pool)
-        .computes(nn::windows::lp_pool)
+        .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
-    onnx("MaxPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::windows::max_pool).converts(
+    onnx("MaxPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::pools::max_pool).converts(
         "MaxPool",
         "floats: NaN",
         nn::windows_to_openvino::max_pool,

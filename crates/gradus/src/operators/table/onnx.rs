@@ -580,9 +580,9 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
     onnx("RegexFullMatch").infer(generate::infer::regex).computes(generate::text::full_match),
     onnx("Relu")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::relu)
-        .map(elementwise::unary::relu)
-        .build(elementwise::unary::build)
+        .eval(elementwise::unary::relu)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
     onnx("Reshape")
         .infer(layout::infer::reshape)

@@ -588,9 +588,9 @@ pub(super) const OPENVINO: &[Row] = &[
         ),
     openvino("ReLU")
         .meaning("Relu")
+        .works(Work::EachOutput(1))
         .infer(elementwise::infer::relu)
-        .map(elementwise::unary::relu)
-        .build(elementwise::unary::build)
+        .eval(elementwise::unary::relu)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
     openvino("ReadValue")
         .works(Work::None)
