@@ -75,12 +75,8 @@ fn convert_node<'m>(
 
 /// The function that writes the operators that a node becomes.
 fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node) -> Result<ConvertRule> {
-    let (source, to) = (conversion.source, conversion.to);
-    let from = source.standard;
+    let (from, to) = (conversion.source.standard, conversion.to);
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
-    if source.functions.iter().any(|function| function.id == node.operator) {
-        return refuse("cannot convert calls of model functions".to_owned());
-    }
     if from == Standard::Onnx
         && node.operator.domain.is_empty()
         && node.version.is_some_and(|version| version < OLDEST_OPSET)

@@ -18,6 +18,7 @@ pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
 pub(crate) mod evaluated;
+mod expanded;
 mod interface;
 mod lowered;
 pub(crate) mod node;
@@ -101,6 +102,11 @@ impl Model {
                 Standard::Paddle => "onnx or openvino",
             };
             return Err(Error::mismatch(Kind::Unsupported, "cannot convert: target", to, wanted));
+        }
+        if !self.source().functions.is_empty() {
+            let expanded = self.with_source(expanded::expanded(self.source(), self.limits())?);
+            let converted = expanded.convert(to, options)?;
+            return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
         let lowers =
             from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(&self.source().graph));
