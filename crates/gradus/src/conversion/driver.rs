@@ -85,9 +85,10 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     }
     let row = operators::row_of(from, node);
     // Operators of ONNX that are lowered stay where the operator set has them, unless another
-    // standard is the target in the end.
-    let stays = |row: &operators::Row| {
-        row.domain.is_empty() && !conversion.lowers && target.signature(row.name).is_some()
+    // standard is the target in the end; those of ONNX Runtime stay if it will run them.
+    let stays = |row: &operators::Row| match row.domain {
+        "" => !conversion.lowers && target.signature(row.name).is_some(),
+        domain => conversion.runtime.is_some_and(|runtime| runtime.runs(domain, row.name)),
     };
     if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {
         return Ok(if node.operator.domain.is_empty() { same } else { foreign });

@@ -10,6 +10,7 @@ use gradus_core::{DType, Error, Kind, Result};
 use super::bodies;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
+use super::runtime::Widening;
 use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
 use crate::normalize::{Change, Form, Older};
@@ -223,5 +224,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             *value = cx.put("Reshape", &[all, row], &[])?;
         }
     }
-    cx.put_many(name, &inputs, &newest, node.outputs.len())
+    let Some(widening) = Widening::of(cx, name, inputs.len()) else {
+        return cx.put_many(name, &inputs, &newest, node.outputs.len());
+    };
+    widening.widen(cx, name, &mut inputs)?;
+    let mut outputs = cx.put_many(name, &inputs, &newest, node.outputs.len())?;
+    widening.narrow(cx, name, &mut outputs)?;
+    Ok(outputs)
 }
