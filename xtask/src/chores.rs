@@ -93,6 +93,7 @@ pub(crate) fn tables(check: bool, mut run: impl FnMut(&mut Command) -> Result<()
         "scripts/onnx_tables.py",
         "scripts/onnxruntime_tables.py",
         "scripts/openvino_tables.py",
+        "scripts/runtime_tables.py",
         "scripts/architectures.py",
         "scripts/examples.py",
         "scripts/fixtures.py",

@@ -144,6 +144,15 @@ pub(crate) const SUITES: &[Suite] = &[
         Ok(())
     }),
     suite(
+        "runtimes",
+        "models converted for ONNX Runtime, which loads those that are accepted",
+        |tally, _| {
+            let gradus = program("gradus-cli", "gradus", &[])?;
+            tally.run(python()?.arg("conformance/runtimes.py").arg(gradus));
+            Ok(())
+        },
+    ),
+    suite(
         "openvino-models",
         "OpenVINO's models of GRADUS_CORPUS have the values OpenVINO computes",
         |tally, _| {
@@ -194,6 +203,7 @@ pub(crate) const CONFORMANCE: &[&str] = &[
     "openvino-shapes",
     "openvino-written",
     "converted",
+    "runtimes",
     "openvino-models",
 ];
 

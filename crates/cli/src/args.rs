@@ -12,7 +12,7 @@ use names::{Named, any, command_names, subjects};
 
 pub(crate) use models::{
     CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs,
-    Infer, Ops, ReportArgs, RunArgs, Show, SizeArgs, Target,
+    Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SpaceArguments,

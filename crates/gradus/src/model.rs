@@ -223,6 +223,11 @@ impl Model {
         &self.options.operators
     }
 
+    /// The same, with other graphs, which are only in memory.
+    pub(crate) fn with_source(&self, source: graph::Model) -> Model {
+        Model { source: Arc::new(source), bytes: None, files: None, ..self.clone() }
+    }
+
     /// The same, converted from another model: saving it leaves that one's files of constants
     /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {

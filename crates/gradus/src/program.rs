@@ -214,10 +214,7 @@ impl<'a> Compiler<'a> {
     fn allow_depth(&self, levels: usize) -> Result<()> {
         let most = self.options.limits().max_depth;
         if self.state.depth.get() + levels > most {
-            return Err(Error::new(
-                Kind::Limit,
-                format!("graphs and functions are nested more than {most} deep"),
-            ));
+            return Err(too_deep(most));
         }
         Ok(())
     }
@@ -295,6 +292,11 @@ impl<'a> Compiler<'a> {
             Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
         Box::new(RegisteredOp { operator: operator.clone(), attributes: attributes.owned() })
     }
+}
+
+/// Returns the error of too many levels of graphs and functions.
+pub(crate) fn too_deep(most: usize) -> Error {
+    Error::new(Kind::Limit, format!("graphs and functions are nested more than {most} deep"))
 }
 
 fn placed(error: Error, node: &Node, label: &str) -> Error {

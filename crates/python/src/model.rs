@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use gradus::check::{CheckOptions, OutputCheck};
 use gradus::contract::Language;
-use gradus::conversion::{ConvertOptions, Converted};
+use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
@@ -484,6 +484,7 @@ impl Model {
         to: &str,
         dims: &Bound<'py, PyDict>,
         opset: Option<i64>,
+        runtime: Option<&str>,
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let known = [Standard::Onnx, Standard::OpenVino];
@@ -497,6 +498,13 @@ impl Model {
         };
         let mut options = ConvertOptions::default();
         options.opset = opset;
+        if let Some(name) = runtime {
+            let known = [Runtime::OnnxRuntime, Runtime::OpenVino];
+            options.runtime = known.into_iter().find(|runtime| runtime.name() == name);
+            if options.runtime.is_none() {
+                return Err(raised(&gradus::Error::unknown("runtime", name, known.map(Runtime::name))));
+            }
+        }
         options.dims = numbers(Some(dims))?;
         let model = self.within(&limits)?;
         let converted = engine(py, || read(model)?.convert(standard, &options));

@@ -153,6 +153,15 @@ pub(crate) enum Target {
     Openvino,
 }
 
+/// A program that runs converted models.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum RuntimeName {
+    /// ONNX Runtime, on the processor.
+    Onnxruntime,
+    /// OpenVINO.
+    Openvino,
+}
+
 /// The form that contracts are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Emit {
@@ -577,6 +586,12 @@ pub(crate) struct ConvertArgs {
     /// The ONNX operator set; by default 21, or the newest where more nodes keep their meaning.
     #[arg(long, value_name = "N")]
     pub(crate) opset: Option<i64>,
+
+    /// The program that will run the model: unless `--opset` is given, the newest operator set in
+    /// which it runs every node; types that it lacks are avoided, and nodes that it does not run
+    /// are listed.
+    #[arg(long = "for", value_name = "RUNTIME")]
+    pub(crate) runtime: Option<RuntimeName>,
 
     /// Fix a symbol to a number, in the converted model too.
     #[arg(long = "dim", value_name = "NAME=NUMBER")]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::check::CheckOptions;
-use gradus::conversion::{ConversionReport, ConvertOptions};
+use gradus::conversion::{ConversionReport, ConvertOptions, Runtime};
 use gradus::graph::Standard;
 use gradus::{Error, Kind};
 use serde::Serialize;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::check::checked;
 use super::fleet::FleetModel;
 use super::{fleet, given, many};
-use crate::args::{self, Target};
+use crate::args::{self, RuntimeName, Target};
 use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
 
@@ -65,6 +65,10 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     given::check_destination(&output, &models)?;
     let mut options = ConvertOptions::default();
     options.opset = args.opset;
+    options.runtime = args.runtime.map(|runtime| match runtime {
+        RuntimeName::Onnxruntime => Runtime::OnnxRuntime,
+        RuntimeName::Openvino => Runtime::OpenVino,
+    });
     options.dims = given::dims(&args.dims)?;
     let written = match args.to {
         Some(Target::Onnx) => Some(Standard::Onnx),

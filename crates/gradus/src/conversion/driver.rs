@@ -75,12 +75,8 @@ fn convert_node<'m>(
 
 /// The function that writes the operators that a node becomes.
 fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node) -> Result<ConvertRule> {
-    let (source, to) = (conversion.source, conversion.to);
-    let from = source.standard;
+    let (from, to) = (conversion.source.standard, conversion.to);
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
-    if source.functions.iter().any(|function| function.id == node.operator) {
-        return refuse("cannot convert calls of model functions".to_owned());
-    }
     if from == Standard::Onnx
         && node.operator.domain.is_empty()
         && node.version.is_some_and(|version| version < OLDEST_OPSET)
@@ -89,9 +85,10 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     }
     let row = operators::row_of(from, node);
     // Operators of ONNX that are lowered stay where the operator set has them, unless another
-    // standard is the target in the end.
-    let stays = |row: &operators::Row| {
-        row.domain.is_empty() && !conversion.lowers && target.signature(row.name).is_some()
+    // standard is the target in the end; those of ONNX Runtime stay if it will run them.
+    let stays = |row: &operators::Row| match row.domain {
+        "" => !conversion.lowers && target.signature(row.name).is_some(),
+        domain => conversion.runtime.is_some_and(|runtime| runtime.runs(domain, row.name)),
     };
     if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {
         return Ok(if node.operator.domain.is_empty() { same } else { foreign });

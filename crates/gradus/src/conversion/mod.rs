@@ -18,11 +18,13 @@ pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
 pub(crate) mod evaluated;
+mod expanded;
 mod interface;
 mod lowered;
 pub(crate) mod node;
 pub(crate) mod opset;
 pub(crate) mod report;
+mod runtime;
 pub(crate) mod scope;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
@@ -37,6 +39,7 @@ use gradus_formats::onnx::NEWEST_OPSET;
 
 pub(crate) use node::ConvertRule;
 pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
+pub use runtime::Runtime;
 
 use crate::infer::InferOptions;
 use crate::model::Model;
@@ -57,6 +60,9 @@ pub struct ConvertOptions {
     /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have,
     /// or the newest where that keeps the meaning of more nodes.
     pub opset: Option<i64>,
+    /// The program that will run the model: if nothing is said of the operator set, it is the
+    /// newest in which the program runs every node, and types that the program lacks are avoided.
+    pub runtime: Option<Runtime>,
     /// Symbols and the numbers that they are fixed to, in the converted model too.
     pub dims: HashMap<String, i64>,
 }
@@ -92,7 +98,8 @@ impl Model {
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
-        let same_set = from == to && (to != Standard::Onnx || options.opset.is_none());
+        let asked = options.opset.is_some() || options.runtime.is_some();
+        let same_set = from == to && !(to == Standard::Onnx && asked);
         if same_set || to == Standard::Paddle {
             let wanted = match from {
                 Standard::Onnx if to == Standard::Onnx => "openvino, or an operator set of onnx",
@@ -101,6 +108,15 @@ impl Model {
                 Standard::Paddle => "onnx or openvino",
             };
             return Err(Error::mismatch(Kind::Unsupported, "cannot convert: target", to, wanted));
+        }
+        if let Some(runtime) = options.runtime.filter(|runtime| !runtime.reads(to)) {
+            let what = format_args!("cannot convert for {runtime}: target");
+            return Err(Error::mismatch(Kind::Usage, what, to, Standard::Onnx));
+        }
+        if !self.source().functions.is_empty() {
+            let expanded = self.with_source(expanded::expanded(self.source(), self.limits())?);
+            let converted = expanded.convert(to, options)?;
+            return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
         let lowers =
             from == Standard::Paddle || (from == Standard::Onnx && lowered::lowers(&self.source().graph));
@@ -117,6 +133,17 @@ impl Model {
             second.report = report;
             return Ok(second);
         }
+        if let Some(opset) = options.opset
+            && !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset)
+        {
+            let wanted = format_args!("{OLDEST_OPSET} to {NEWEST_OPSET}");
+            return Err(Error::mismatch(Kind::Usage, "operator set", opset, wanted));
+        }
+        if let Some(runtime) = options.runtime
+            && to == Standard::Onnx
+        {
+            return self.converted_for(runtime, options);
+        }
         let Some(opset) = options.opset else {
             let usual = self.converted(to, USUAL_OPSET, options, false);
             if usual.as_ref().is_ok_and(|usual| usual.report.is_exact() || to != Standard::Onnx) {
@@ -128,10 +155,6 @@ impl Model {
                 _ => newest,
             });
         };
-        if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
-            let wanted = format_args!("{OLDEST_OPSET} to {NEWEST_OPSET}");
-            return Err(Error::mismatch(Kind::Usage, "operator set", opset, wanted));
-        }
         self.converted(to, opset, options, false)
     }
 
@@ -152,6 +175,7 @@ impl Model {
             source,
             to,
             lowers,
+            runtime: options.runtime.filter(|_| to == Standard::Onnx),
             limits: self.limits(),
             symbols,
             bodies,
@@ -169,7 +193,7 @@ impl Model {
         driver::convert(&mut scope, &mut conversion, &mut target)?;
         if !conversion.obstacles.is_empty() {
             let nodes = conversion.report.nodes;
-            return Err(Obstacles(conversion.obstacles).error(to, nodes));
+            return Err(Obstacles(conversion.obstacles).error(&format!("to {to}"), nodes));
         }
         interface::outputs(&mut conversion, &mut scope, &mut target)?;
         interface::lost(self, &mut conversion);

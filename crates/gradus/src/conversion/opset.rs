@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{self, Content, Node};
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Error, Kind, Result};
 
 use super::bodies;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
+use super::runtime::Widening;
 use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
 use crate::normalize::{Change, Form, Older};
@@ -127,7 +128,12 @@ pub(super) fn foreign(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     let inputs = (0..cx.count()).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
     let mut attributes: Vec<_> = cx.attributes.all().map(|(name, content)| (name, content.clone())).collect();
     nest_all(cx, &mut attributes)?;
-    cx.conversion.foreign.insert(node.operator.domain.clone(), version);
+    let written = *cx.conversion.foreign.entry(node.operator.domain.clone()).or_insert(version);
+    if written != version {
+        let what = format_args!("cannot convert: operator set of {} of the node", node.operator.domain);
+        let wanted = format_args!("{written}, as of the nodes before");
+        return Err(Error::mismatch(Kind::Unsupported, what, version, wanted));
+    }
     Ok(cx.target.put_foreign((&node.operator, version), inputs, &attributes, node.outputs.len()))
 }
 
@@ -218,5 +224,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             *value = cx.put("Reshape", &[all, row], &[])?;
         }
     }
-    cx.put_many(name, &inputs, &newest, node.outputs.len())
+    let Some(widening) = Widening::of(cx, name, inputs.len()) else {
+        return cx.put_many(name, &inputs, &newest, node.outputs.len());
+    };
+    widening.widen(cx, name, &mut inputs)?;
+    let mut outputs = cx.put_many(name, &inputs, &newest, node.outputs.len())?;
+    widening.narrow(cx, name, &mut outputs)?;
+    Ok(outputs)
 }

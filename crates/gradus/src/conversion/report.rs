@@ -4,7 +4,6 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use gradus_core::graph::Standard;
 use gradus_core::{Error, Kind};
 
 /// How a converted node is to the one that it stands for.
@@ -138,8 +137,8 @@ impl Obstacles {
     }
 
     /// The error of a conversion that they keep from being made: that of the only one, or one about
-    /// all of them.
-    pub(super) fn error(mut self, to: Standard, nodes: usize) -> Error {
+    /// all of them; the target is `to openvino` or `for onnxruntime`.
+    pub(super) fn error(mut self, target: &str, nodes: usize) -> Error {
         if let [_] = &self.0[..] {
             return self.0.remove(0).error;
         }
@@ -152,7 +151,7 @@ impl Obstacles {
         }
         let counts: Vec<_> = counts.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
         let message =
-            format!("cannot convert {} of {nodes} nodes to {to}: {}", self.0.len(), counts.join(", "));
+            format!("cannot convert {} of {nodes} nodes {target}: {}", self.0.len(), counts.join(", "));
         Error::new(Kind::Unsupported, message).with_source(self)
     }
 }

@@ -7,6 +7,7 @@ use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId}
 use gradus_core::{Error, Kind, Limits, Result};
 
 use super::report::{ConversionReport, Obstacle, cannot};
+use super::runtime::Runtime;
 use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
 use crate::dim::Symbols;
@@ -20,6 +21,8 @@ pub(crate) struct ConversionState<'m> {
     pub(crate) to: Standard,
     /// True if operators of ONNX that are lowered do not stay, as another standard lacks them.
     pub(super) lowers: bool,
+    /// The program that a model of ONNX is written for.
+    pub(super) runtime: Option<Runtime>,
     pub(super) limits: Limits,
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.

@@ -2,11 +2,13 @@
 //!
 //! ONNX's are made from the `onnx` package (`schema/onnx.rs`), OpenVINO's from the `openvino`
 //! package (`schema/openvino.rs`), ONNX Runtime's from the `onnxruntime` package
-//! (`schema/microsoft.rs`); where types matter, they stand with the operators.
+//! (`schema/microsoft.rs`); where types matter, they stand with the operators. `schema/runtimes.rs`
+//! has the operators and types that other programs run.
 
 mod microsoft;
 mod onnx;
 mod openvino;
+mod runtimes;
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -402,6 +404,30 @@ pub fn openvino_versions(name: &str) -> &'static [Signature] {
     INDEX.get(&("", name)).copied().unwrap_or_default()
 }
 
+pub(crate) use runtimes::{NEWEST_OPSET as NEWEST_RUN, ONNXRUNTIME, OPENVINO};
+
+/// An operator of ONNX as another program runs it, from a version on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RuntimeOperator {
+    pub(crate) domain: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) since: i64,
+    /// The types that are run together: those that each type variable may stand for, which is any
+    /// type of its signature if it is not among them. The program runs none of the operator if this
+    /// is empty.
+    pub(crate) rows: &'static [&'static [(&'static str, DTypeSet)]],
+}
+
+/// An operator of another program, for tables.
+const fn runtime_operator(
+    domain: &'static str,
+    name: &'static str,
+    since: i64,
+    rows: &'static [&'static [(&'static str, DTypeSet)]],
+) -> RuntimeOperator {
+    RuntimeOperator { domain, name, since, rows }
+}
+
 /// The versions of operators by domain and name.
 type VersionIndex = HashMap<(&'static str, &'static str), &'static [Signature]>;
 
@@ -437,6 +463,9 @@ mod tests {
     #[test]
     fn the_table_is_sorted_so_that_operators_are_found() {
         assert!(onnx::SIGNATURES.is_sorted_by_key(|s| (s.domain, s.name, s.since)));
+        for table in [ONNXRUNTIME, OPENVINO] {
+            assert!(table.is_sorted_by_key(|o| (o.domain, o.name, o.since)));
+        }
         let since: Vec<_> = onnx_versions("", "Shape").iter().map(|s| s.since).collect();
         assert_eq!(since, [1, 13, 15, 19, 21, 23, 24, 25]);
         assert_eq!(onnx_signature("", "Range", 27).unwrap().attributes[0].name, "stash_type");

@@ -499,6 +499,7 @@ class Model:
         *,
         dims: Mapping[str, int] | None = None,
         opset: int | None = None,
+        runtime: str | None = None,
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -511,14 +512,15 @@ class Model:
             to: ``"onnx"`` or ``"openvino"``; models of Paddle can become either.
             dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
             opset: the version of ONNX's operator set; by default 21, or the newest where that keeps the meaning of more nodes.
+            runtime: the program that will run the model, ``"onnxruntime"`` or ``"openvino"``: without ``opset``, the newest set in which it runs every node. Types that it lacks are avoided.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
             A model, whose ``report`` names the nodes that are not kept bit for bit.
 
         Raises:
-            UnsupportedError: if the other standard has no operator for what a node does, or the model is of that standard
-            already. UsageError: if there is no such standard, operator set or symbol. LimitError: if it takes more than the
+            UnsupportedError: if the other standard has no operator for what a node does, the runtime does not run one, or the
+            model is of that standard already. UsageError: if there is no such standard, operator set, runtime or symbol. LimitError: if it takes more than the
             limits.
 
         Example:
@@ -530,7 +532,7 @@ class Model:
             array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
         """
         limits = (max_bytes, max_work, timeout)
-        native, report = self._native._convert(to, dict(dims or {}), opset, limits)
+        native, report = self._native._convert(to, dict(dims or {}), opset, runtime, limits)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
 

@@ -1,0 +1,292 @@
+//! Programs that a converted model is for: the operator sets, operators and types that they run.
+
+use std::fmt;
+
+use gradus_core::graph::{Content, Graph, Node, Standard, ValueId};
+use gradus_core::{DType, DTypeSet, Error, Kind, Result};
+
+use super::node::ConvertContext;
+use super::report::{Obstacle, cannot};
+use super::writer::{NONE, NewValue};
+use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles};
+use crate::fact::Fact;
+use crate::infer::{InferOptions, SubgraphFacts};
+use crate::model::Model;
+use crate::operators::{self, Bits};
+use crate::schema::{NEWEST_RUN, ONNXRUNTIME, OPENVINO, Param, RuntimeOperator, Signature, in_set};
+
+/// A program that runs converted models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Runtime {
+    /// ONNX Runtime, on the processor.
+    OnnxRuntime,
+    /// OpenVINO, which reads ONNX models too.
+    OpenVino,
+}
+
+impl Runtime {
+    /// The name of its Python package: `onnxruntime`, `openvino`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Runtime::OnnxRuntime => "onnxruntime",
+            Runtime::OpenVino => "openvino",
+        }
+    }
+
+    /// Returns true if it reads models of a standard.
+    pub(super) fn reads(self, standard: Standard) -> bool {
+        match self {
+            Runtime::OnnxRuntime => standard == Standard::Onnx,
+            Runtime::OpenVino => standard != Standard::Paddle,
+        }
+    }
+
+    /// Returns true if it runs an operator of another domain than ONNX's own.
+    pub(super) fn runs(self, domain: &str, name: &str) -> bool {
+        self.operator(domain, name, 1).is_some()
+    }
+
+    /// How it runs an operator of ONNX in a version; nothing if it does not know the operator.
+    fn operator(self, domain: &str, name: &str, version: i64) -> Option<&'static RuntimeOperator> {
+        let table = if self == Runtime::OnnxRuntime { ONNXRUNTIME } else { OPENVINO };
+        let after = table.partition_point(|own| (own.domain, own.name, own.since) <= (domain, name, version));
+        let own = table[..after].last()?;
+        (own.domain == domain && own.name == name && !own.rows.is_empty()).then_some(own)
+    }
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Model {
+    /// The model in the newest operator set of ONNX in which a program runs every node; or in that
+    /// of the options.
+    ///
+    /// # Errors
+    /// As [`Model::convert`]; [`Kind::Unsupported`] with the nodes that the program does not run.
+    pub(super) fn converted_for(&self, runtime: Runtime, options: &ConvertOptions) -> Result<Converted> {
+        let newest = options.opset.unwrap_or(NEWEST_RUN);
+        if newest > NEWEST_RUN {
+            let what = format_args!("cannot convert for {runtime}: operator set");
+            let wanted = format_args!("at most {NEWEST_RUN}");
+            return Err(Error::mismatch(Kind::Unsupported, what, newest, wanted));
+        }
+        let (mut opset, mut refused) = (newest, None);
+        loop {
+            let converted = match self.converted(Standard::Onnx, opset, options, false) {
+                Ok(converted) => converted,
+                // The nodes that are not run in the newest set say more.
+                Err(error) => return Err(refused.unwrap_or(error)),
+            };
+            let mut search = Search::new(runtime, &converted.model)?;
+            search.graph(converted.model.graph(), None);
+            if search.obstacles.is_empty() {
+                return Ok(converted);
+            }
+            let (older, nodes) = (search.newest - 1, converted.report.nodes);
+            let error = Obstacles(search.obstacles).error(&format!("for {runtime}"), nodes);
+            let refusal = refused.get_or_insert(error);
+            if options.opset.is_some() || older < OLDEST_OPSET {
+                return Err(refusal.clone());
+            }
+            opset = older;
+        }
+    }
+}
+
+/// The parameters of a node with type variables, and the types that stand for them.
+type Bindings = Vec<(&'static Param, DType)>;
+
+fn bindings(
+    signature: &Signature,
+    inputs: impl Iterator<Item = Option<DType>>,
+    outputs: impl Iterator<Item = Option<DType>>,
+) -> Bindings {
+    let bind = |params: &'static [Param], (index, dtype): (usize, Option<DType>)| {
+        let param = Signature::param(params, index).filter(|param| !param.variable.is_empty());
+        Some((param?, dtype?))
+    };
+    let inputs = inputs.enumerate().filter_map(|input| bind(signature.inputs, input));
+    inputs.chain(outputs.enumerate().filter_map(|output| bind(signature.outputs, output))).collect()
+}
+
+/// The types that a row lets a parameter have.
+fn types_of(row: &[(&'static str, DTypeSet)], param: &Param) -> DTypeSet {
+    let limited = row.iter().find(|(variable, _)| *variable == param.variable);
+    limited.map_or(param.types.tensor, |(_, types)| *types)
+}
+
+/// Returns true if a row has the types.
+fn takes(row: &[(&'static str, DTypeSet)], bound: &Bindings) -> bool {
+    bound.iter().all(|(param, dtype)| types_of(row, param).contains(*dtype))
+}
+
+/// The search for nodes that a program does not run.
+struct Search {
+    runtime: Runtime,
+    facts: Vec<Fact>,
+    bodies: SubgraphFacts,
+    place: Vec<(usize, usize)>,
+    obstacles: Vec<Obstacle>,
+    /// The newest version of the operators of the obstacles: an older operator set may do.
+    newest: i64,
+}
+
+impl Search {
+    fn new(runtime: Runtime, model: &Model) -> Result<Search> {
+        let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
+        let (facts, _, bodies, _) = inference.into_parts();
+        Ok(Search { runtime, facts, bodies, place: Vec::new(), obstacles: Vec::new(), newest: 0 })
+    }
+
+    fn graph(&mut self, graph: &Graph, around: Option<&str>) {
+        for (index, node) in graph.nodes().iter().enumerate() {
+            let label = node.label(index);
+            let label = around.map_or_else(|| label.clone(), |around| format!("{around}: {label}"));
+            self.node(node, &label);
+            for (number, inner) in node.graphs().enumerate() {
+                self.place.push((index, number));
+                self.graph(inner, Some(&label));
+                self.place.pop();
+            }
+        }
+    }
+
+    fn node(&mut self, node: &Node, label: &str) {
+        let (runtime, operator) = (self.runtime, &node.operator);
+        let version = node.version.unwrap_or(0);
+        let row = operators::row_of(Standard::Onnx, node);
+        let signature = row.and_then(|row| in_set(row.signatures(), version));
+        let since = signature.map_or(version, |signature| signature.since);
+        let facts = if self.place.is_empty() { Some(&self.facts[..]) } else { self.bodies.get(&self.place) };
+        let dtype = |id: &Option<ValueId>| facts?.get((*id)?.index())?.as_tensor()?.dtype;
+        let name = format!("{operator}-{since}");
+        let error = match (runtime.operator(&operator.domain, &operator.name, since), signature) {
+            (None, _) => cannot(format!("cannot convert for {runtime}: it does not run {name}")),
+            (Some(_), None) => return,
+            (Some(own), Some(signature)) => {
+                let bound =
+                    bindings(signature, node.inputs.iter().map(dtype), node.outputs.iter().map(dtype));
+                if own.rows.iter().any(|row| takes(row, &bound)) {
+                    return;
+                }
+                refusal(&format!("cannot convert for {runtime}: type of {name}"), own, &bound)
+            }
+        };
+        self.newest = self.newest.max(since);
+        let operator = format!("{} {name}", Standard::Onnx);
+        let error = error.in_node(format!("{label} ({operator})"));
+        self.obstacles.push(Obstacle { operator, error });
+    }
+}
+
+/// The error of types that no row takes: those of the variables that the nearest row refuses.
+fn refusal(what: &str, operator: &RuntimeOperator, bound: &Bindings) -> Error {
+    let refused = |row: &&[(&'static str, DTypeSet)]| {
+        let mut refused: Vec<_> = bound
+            .iter()
+            .filter(|(param, dtype)| !types_of(row, param).contains(*dtype))
+            .map(|(param, dtype)| (param.variable, *dtype, types_of(row, param)))
+            .collect();
+        refused.sort_unstable_by_key(|(variable, ..)| *variable);
+        refused.dedup();
+        refused
+    };
+    let refused = operator.rows.iter().map(refused).min_by_key(Vec::len).unwrap_or_default();
+    let got: Vec<_> = refused.iter().map(|(variable, dtype, _)| format!("{variable} of {dtype}")).collect();
+    let wanted: Vec<_> =
+        refused.iter().map(|(variable, _, types)| format!("{variable} of {types}")).collect();
+    Error::mismatch(Kind::Unsupported, what, got.join(" and "), wanted.join(" and "))
+}
+
+/// Types that hold all numbers of a type, the narrowest first. Sums, products, quotients and square
+/// roots that are computed in them and then rounded are those of the type.
+const fn wider(dtype: DType) -> &'static [DType] {
+    match dtype {
+        DType::Bool => &[DType::U8, DType::I32, DType::I64],
+        DType::I8 => &[DType::I16, DType::I32, DType::I64],
+        DType::U8 => &[DType::I16, DType::U16, DType::I32, DType::I64],
+        DType::I16 => &[DType::I32, DType::I64],
+        DType::U16 => &[DType::I32, DType::U32, DType::I64],
+        DType::I32 => &[DType::I64],
+        DType::U32 => &[DType::I64, DType::U64],
+        DType::F16 | DType::BF16 => &[DType::F32, DType::F64],
+        DType::F32 => &[DType::F64],
+        _ => &[],
+    }
+}
+
+/// A type variable of a node, its type, and the type that it is computed in instead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Widening {
+    variable: &'static str,
+    from: DType,
+    to: DType,
+}
+
+impl Widening {
+    /// The widening by which the program that the model is for runs an operator, if that keeps
+    /// results and is needed.
+    pub(super) fn of(cx: &ConvertContext<'_, '_>, operator: &str, count: usize) -> Option<Widening> {
+        let (runtime, signature) = (cx.conversion.runtime?, cx.target.signature(operator)?);
+        let own = runtime.operator(signature.domain, operator, signature.since)?;
+        let outputs = cx.node.outputs.iter().map(|id| id.and_then(|id| cx.scope.fact(id).dtype()));
+        let bound = bindings(signature, (0..count).map(|input| cx.fact(input).dtype()), outputs);
+        let kept = operators::row(Standard::Onnx, "", operator)?.bits != Bits::Integers;
+        let sums = matches!(cx.attributes.get("reduction"), Some(Content::Bytes(how)) if how != "none");
+        if !kept || sums || cx.node.graphs().next().is_some() || own.rows.iter().any(|row| takes(row, &bound))
+        {
+            return None;
+        }
+        let inputs = || (0..count).filter_map(|input| Signature::param(signature.inputs, input));
+        bound.iter().filter(|(own, _)| inputs().any(|param| param.variable == own.variable)).find_map(
+            |&(&Param { variable, .. }, from)| {
+                let fits = |&to: &DType| {
+                    let mut bound = bound.clone();
+                    let all = bound.iter_mut().filter(|(own, _)| own.variable == variable);
+                    all.for_each(|(_, dtype)| *dtype = to);
+                    own.rows.iter().any(|row| takes(row, &bound))
+                };
+                let to = wider(from).iter().copied().find(fits)?;
+                Some(Widening { variable, from, to })
+            },
+        )
+    }
+
+    /// Brings inputs of an operator to the wider type.
+    pub(super) fn widen(
+        self,
+        cx: &mut ConvertContext<'_, '_>,
+        operator: &str,
+        inputs: &mut [NewValue],
+    ) -> Result<()> {
+        let params = cx.target.signature(operator).map_or(&[][..], |signature| signature.inputs);
+        for (index, value) in inputs.iter_mut().enumerate() {
+            let is_own = Signature::param(params, index).is_some_and(|param| param.variable == self.variable);
+            if is_own && *value != NONE {
+                *value = cx.cast(*value, self.to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings outputs of an operator back.
+    pub(super) fn narrow(
+        self,
+        cx: &mut ConvertContext<'_, '_>,
+        operator: &str,
+        outputs: &mut [NewValue],
+    ) -> Result<()> {
+        let params = cx.target.signature(operator).map_or(&[][..], |signature| signature.outputs);
+        for (index, value) in outputs.iter_mut().enumerate() {
+            if Signature::param(params, index).is_some_and(|param| param.variable == self.variable) {
+                *value = cx.cast(*value, self.from)?;
+            }
+        }
+        Ok(())
+    }
+}
