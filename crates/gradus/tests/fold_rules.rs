@@ -388,7 +388,7 @@ fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
         assert_eq!(operators(&after), left, "{rule} of {}", operators(&model));
         let without = folded(&model, rules.without(rule).unwrap());
         assert!(nodes(without.graph()) > nodes(after.graph()), "{rule} is not what removes them");
-        assert_eq!(operators(&folded(&after, rules)), left, "{rule} again");
+        assert!(folded(&after, rules).bytes() == after.bytes(), "{rule} again changes {}", operators(&after));
     }
 }
 

@@ -15,6 +15,7 @@ mod dialect;
 mod inline;
 mod join;
 mod measure;
+mod reads;
 mod report;
 mod reproducible;
 mod rules;
