@@ -187,6 +187,28 @@ fn values() -> Vec<Pattern> {
             "Not",
         ),
         pattern(
+            "known-floats",
+            end(
+                scalar("c", 16.0)(scalar("half", 0.5)(scalar("zero", 0.0)(x(n))))
+                    .node("Pow", &["c", "half"], &["four"])
+                    .node("Exp", &["zero"], &["one"])
+                    .node("Mul", &["four", "one"], &["factor"])
+                    .node("Mul", &["x", "factor"], &["t"]),
+                n,
+            ),
+            "Mul Relu",
+        ),
+        pattern(
+            "open-clip",
+            Sketch::new()
+                .input("x", DType::I64, n)
+                .node("Clip", &["x"], &["t"])
+                .node("Neg", &["t"], &["y"])
+                .output("y", DType::I64, n)
+                .model(),
+            "Neg",
+        ),
+        pattern(
             "double-inverse",
             not(bools().node("Not", &["x"], &["a"]).node("Not", &["a"], &["t"])),
             "Not",

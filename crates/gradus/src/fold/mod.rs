@@ -17,6 +17,7 @@ mod join;
 mod measure;
 mod reads;
 mod report;
+mod representable;
 mod reproducible;
 mod rules;
 mod scope;

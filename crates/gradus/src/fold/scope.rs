@@ -14,7 +14,7 @@ use super::join::Joined;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, rules, simplify_shapes};
+use super::{GraphFolder, cse, inline, representable, rules, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
 
@@ -276,7 +276,7 @@ impl<'m> FoldState<'m> {
         let exact = exact || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
-        let exact = exact && inputs;
+        let exact = inputs && (exact || self.is_representable(folder, index));
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;
@@ -292,6 +292,17 @@ impl<'m> FoldState<'m> {
                 self.values[id.index()].read = Read::Constant(tensor);
             }
         }
+    }
+
+    /// Returns true if a node computes floats that rounding does not change.
+    fn is_representable(&self, folder: &GraphFolder<'_>, index: usize) -> bool {
+        let view = NodeView::new(self, index);
+        let fact = || view.output().and_then(|id| self.values[id.index()].fact.as_tensor());
+        let is_exact = |tensor: &Tensor| representable::is_representable(&view, tensor);
+        representable::may_be(&view)
+            && fact()
+                .and_then(|fact| fact.tensor_within(folder.given.most_bytes))
+                .is_some_and(|tensor| is_exact(&tensor))
     }
 
     /// Marks what the outputs of the graph need.

@@ -128,7 +128,7 @@ passes! {
         "the shape of Reshape and Expand, and bounds of Slice, with one unknown entry -> constants with 0, -1 or 1";
     EqualIntegers = "equal-integers", Shapes, "integers of equal symbolic elements -> one value";
     InputShapes = "input-shapes", Shapes, "sizes from shapes of several values -> from the shape of one input";
-    Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere -> constants";
+    Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere or exact -> constants";
     Views = "equal-views", Exact, "Reshape, Flatten, Squeeze, Unsqueeze to a shape that the data had -> that value";
     EqualNodes = "equal-nodes", Exact, "an operator with the inputs and attributes of another node -> its outputs";
     Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
