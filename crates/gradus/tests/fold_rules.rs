@@ -187,6 +187,28 @@ fn values() -> Vec<Pattern> {
             "Not",
         ),
         pattern(
+            "known-floats",
+            end(
+                scalar("c", 16.0)(scalar("half", 0.5)(scalar("zero", 0.0)(x(n))))
+                    .node("Pow", &["c", "half"], &["four"])
+                    .node("Exp", &["zero"], &["one"])
+                    .node("Mul", &["four", "one"], &["factor"])
+                    .node("Mul", &["x", "factor"], &["t"]),
+                n,
+            ),
+            "Mul Relu",
+        ),
+        pattern(
+            "open-clip",
+            Sketch::new()
+                .input("x", DType::I64, n)
+                .node("Clip", &["x"], &["t"])
+                .node("Neg", &["t"], &["y"])
+                .output("y", DType::I64, n)
+                .model(),
+            "Neg",
+        ),
+        pattern(
             "double-inverse",
             not(bools().node("Not", &["x"], &["a"]).node("Not", &["a"], &["t"])),
             "Not",
@@ -388,7 +410,7 @@ fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
         assert_eq!(operators(&after), left, "{rule} of {}", operators(&model));
         let without = folded(&model, rules.without(rule).unwrap());
         assert!(nodes(without.graph()) > nodes(after.graph()), "{rule} is not what removes them");
-        assert_eq!(operators(&folded(&after, rules)), left, "{rule} again");
+        assert!(folded(&after, rules).bytes() == after.bytes(), "{rule} again changes {}", operators(&after));
     }
 }
 

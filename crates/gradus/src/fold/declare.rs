@@ -1,5 +1,6 @@
 //! Types of values, as a folded model declares them.
 
+use foldhash::HashSet;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::{Edit, Step};
 use gradus_core::graph::{DeclaredDim, ValueId};
@@ -31,13 +32,16 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
 pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
     let graph = scope.graph;
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
+    let joined: HashSet<ValueId> =
+        scope.joined.values().flat_map(|joined| &joined.products).map(|(id, _)| *id).collect();
     for (index, node) in graph.nodes().iter().enumerate() {
         let made = |id: &ValueId| {
             scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::InputSizes(_))
         };
         let ends = |id: &ValueId| scope.values[id.index()].output && !telling.of_ports();
         let named = |id: &ValueId| !scope.renamed.contains_key(id);
-        let defined = |id: &ValueId| !ends(id) && named(id) && (scope.nodes[index].stays || made(id));
+        let written = |id: &ValueId| scope.nodes[index].stays || made(id) || joined.contains(id);
+        let defined = |id: &ValueId| !ends(id) && named(id) && written(id);
         for id in node.outputs.iter().copied().flatten().filter(defined) {
             let info = graph.value(id);
             let of = merged(info, &scope.values[id.index()].fact, |dim| telling.size(dim));

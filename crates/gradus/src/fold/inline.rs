@@ -137,20 +137,14 @@ impl Branch<'_> {
 }
 
 /// Finds outputs of the node that are values around it, or other outputs.
-pub(super) fn study(scope: &mut FoldState<'_>, index: usize) {
+pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
     let Some(branch) = branch(scope, index) else { return };
     let node = &scope.graph.nodes()[index];
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = *id else { continue };
-        if scope.values[id.index()].output
-            || scope.values[id.index()].fixed
-            || scope.values[id.index()].read != Read::Own
-        {
-            continue;
-        }
-        let twin = branch.first(node, slot).and_then(|first| node.outputs[first]);
-        if let Some(other) = branch.around(scope.standard, node, slot).or(twin) {
-            scope.values[id.index()].read = scope.read_of(other);
+        let twin = || branch.first(node, slot).and_then(|first| node.outputs[first]);
+        if let Some(other) = branch.around(scope.standard, node, slot).or_else(twin) {
+            scope.replace(folder, id, other);
         }
     }
 }

@@ -14,9 +14,12 @@ use super::join::Joined;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, rules, simplify_shapes};
+use super::{GraphFolder, cse, inline, representable, rules, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
+
+/// Most sweeps over a graph after it was studied: each makes some node simpler.
+const MOST_SWEEPS: usize = 4;
 
 /// Where a value comes from in the folded graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +75,10 @@ pub(super) struct FoldState<'m> {
     pub(super) joined: BTreeMap<usize, Joined>,
     /// By value: the output of the graph whose name it takes.
     pub(super) renamed: HashMap<ValueId, ValueId>,
-    /// How often the file reads each value.
-    reads: Vec<u32>,
+    /// By value: inputs of live nodes, subgraphs and outputs of the graph that read it.
+    pub(super) reads: Vec<u32>,
+    /// Values that lost readers, or whose node was replaced, after their readers were studied.
+    pub(super) changed: HashSet<ValueId>,
     /// By node and number: its graphs.
     pub(super) children: BTreeMap<(usize, usize), FoldState<'m>>,
     /// Values that subgraphs read.
@@ -112,13 +117,12 @@ impl<'m> FoldState<'m> {
             joined: BTreeMap::new(),
             renamed: HashMap::default(),
             reads: vec![0; graph.values().len()],
+            changed: HashSet::default(),
             children: BTreeMap::new(),
             captured: HashSet::default(),
             seen: cse::Seen::default(),
             place,
         };
-        let reads = graph.nodes().iter().flat_map(Node::needs).chain(graph.outputs().iter().copied());
-        reads.for_each(|id| scope.reads[id.index()] += 1);
         graph.outputs().iter().for_each(|id| scope.values[id.index()].output = true);
         let main = scope.place.is_empty();
         if main && !folder.mentioned.is_empty() {
@@ -133,6 +137,7 @@ impl<'m> FoldState<'m> {
         let inner = graph.nodes().iter().flat_map(Node::graphs);
         scope.captured =
             inner.flat_map(|inner| inner.captures().iter().map(|capture| capture.outer)).collect();
+        scope.count_reads();
         let given = |id: &ValueId| !graph.value(*id).origin.is_node();
         for id in graph.ids().filter(given) {
             cse::note(&mut scope, id);
@@ -157,12 +162,6 @@ impl<'m> FoldState<'m> {
             Read::Own => Read::Other(other),
             read => read.clone(),
         }
-    }
-
-    /// Returns true if one input of one node reads a value, and nothing else.
-    pub(super) fn is_read_once(&self, id: ValueId) -> bool {
-        let value = &self.values[id.index()];
-        self.reads[id.index()] == 1 && !value.output && !value.fixed && !self.captured.contains(&id)
     }
 
     /// Returns true if a value can be read as another, which is defined before it.
@@ -220,12 +219,13 @@ impl<'m> FoldState<'m> {
                 node.outputs.iter().flatten().for_each(|id| self.values[id.index()].exact = false);
                 continue;
             }
+            let read = self.live_reads(index);
             self.constants(folder, index);
-            inline::study(self, index);
+            inline::study(self, folder, index);
             if self.rules.has(Pass::Targets) {
                 simplify_shapes::study(self, folder, index);
             }
-            rules::apply(self, folder, index);
+            rules::apply(self, folder, index, true);
             cse::nodes(self, folder, index);
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;
@@ -233,6 +233,26 @@ impl<'m> FoldState<'m> {
                     self.values[id.index()].read = self.read_of(other);
                 } else {
                     cse::note(self, id);
+                }
+            }
+            self.recount(index, read);
+        }
+        self.study_again(folder);
+    }
+
+    /// Applies the rules to readers of what has fewer readers than when they were studied.
+    fn study_again(&mut self, folder: &mut GraphFolder<'m>) {
+        for _ in 0..MOST_SWEEPS {
+            let changed = take(&mut self.changed);
+            if changed.is_empty() {
+                return;
+            }
+            for &index in self.graph.order() {
+                let read = self.live_reads(index);
+                let again = read.iter().any(|id| changed.contains(id) || self.changed.contains(id));
+                if again && !self.nodes[index].opaque && rules::apply(self, folder, index, false) {
+                    self.recount(index, read);
+                    self.changed.extend(self.graph.nodes()[index].outputs.iter().flatten());
                 }
             }
         }
@@ -256,7 +276,7 @@ impl<'m> FoldState<'m> {
         let exact = exact || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
-        let exact = exact && inputs;
+        let exact = inputs && (exact || self.is_representable(folder, index));
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;
@@ -272,6 +292,17 @@ impl<'m> FoldState<'m> {
                 self.values[id.index()].read = Read::Constant(tensor);
             }
         }
+    }
+
+    /// Returns true if a node computes floats that rounding does not change.
+    fn is_representable(&self, folder: &GraphFolder<'_>, index: usize) -> bool {
+        let view = NodeView::new(self, index);
+        let fact = || view.output().and_then(|id| self.values[id.index()].fact.as_tensor());
+        let is_exact = |tensor: &Tensor| representable::is_representable(&view, tensor);
+        representable::may_be(&view)
+            && fact()
+                .and_then(|fact| fact.tensor_within(folder.given.most_bytes))
+                .is_some_and(|tensor| is_exact(&tensor))
     }
 
     /// Marks what the outputs of the graph need.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::{Rules, usize_of_i64};
+use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
@@ -14,6 +14,7 @@ use super::rules::{Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
+use crate::declare::Telling;
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::has_default_inputs;
@@ -126,7 +127,7 @@ impl FoldWriter<'_, '_> {
             let shape = whole.clone().unwrap_or_else(|| folder.fresh(&format!("shape[{input_name}]")));
             self.make(dialect::shape_of(scope.standard, input_name, dtype, shape.clone()));
             if whole.is_none() {
-                self.declare(folder, &shape, dtype, vec![dims.len()]);
+                self.declare(folder, &shape, dtype, &[Dim::Known(i64_of(dims.len()))]);
             }
             taken.insert((dtype, dims.to_vec()), shape.clone());
             shapes.insert((input, dtype), (shape, dims));
@@ -180,7 +181,7 @@ impl FoldWriter<'_, '_> {
             let made = dialect::take(standard, shape.clone(), place, part.clone(), first);
             self.make(made);
             if !alone {
-                self.declare(folder, &part, dtype, vec![axes.len()]);
+                self.declare(folder, &part, dtype, &[Dim::Known(i64_of(axes.len()))]);
             }
             if !sizes.scalar {
                 taken.insert(key, part.clone());
@@ -192,10 +193,12 @@ impl FoldWriter<'_, '_> {
         }
     }
 
-    /// Declares the type of a list of numbers that the file does not have.
-    fn declare(&mut self, folder: &GraphFolder<'_>, name: &Arc<str>, dtype: DType, dims: Vec<usize>) {
+    /// Declares the type of a value that the file does not have.
+    fn declare(&mut self, folder: &GraphFolder<'_>, name: &Arc<str>, dtype: DType, dims: &[Dim]) {
         if folder.declare {
-            let sizes = dims.into_iter().map(DeclaredDim::Known).collect();
+            let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
+            let size = |dim: &Dim| telling.size(*dim).unwrap_or(DeclaredDim::Unknown);
+            let sizes = dims.iter().map(size).collect();
             self.edit.types.push((name.clone(), Type::Tensor(Some(dtype), Some(sizes))));
         }
     }
@@ -251,6 +254,11 @@ impl FoldWriter<'_, '_> {
         let sizes: Vec<_> = joined.products.iter().map(|(_, columns)| *columns).collect();
         let inputs = vec![self.name(folder, joined.factor), self.target(folder, &joined.matrix)];
         let product = folder.fresh(&format!("{}_joined", node.label(0)));
+        if let Some(dims) = dims_of(&scope.values[joined.factor.index()].fact) {
+            let columns = Dim::Known(sizes.iter().sum());
+            let dims: Vec<_> = dims.iter().rev().skip(1).rev().copied().chain([columns]).collect();
+            self.declare(folder, &product, joined.matrix.dtype(), &dims);
+        }
         let inputs_of_split = vec![product.clone(), self.target(folder, &Tensor::vector(&sizes))];
         let made = |operator, inputs, outputs, attributes| Made {
             name: "".into(),

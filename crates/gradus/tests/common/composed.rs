@@ -65,6 +65,19 @@ pub fn exact() -> Vec<Pattern> {
             ),
             "Concat Relu",
         ),
+        // The other reader of the inner Concat is not needed, or found to be equal later.
+        pattern(
+            "joins",
+            end(
+                x(n).with("Concat", &["x", "x"], &["a"], axis(1))
+                    .node("Sin", &["a"], &["dead"])
+                    .with("Concat", &["x", "a"], &["b"], axis(1))
+                    .with("Concat", &["x", "a"], &["c"], axis(1))
+                    .node("Add", &["b", "c"], &["t"]),
+                &["n", "12"],
+            ),
+            "Concat Add Relu",
+        ),
         pattern(
             "split-join",
             end(

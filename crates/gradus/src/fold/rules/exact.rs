@@ -32,6 +32,7 @@ pub(super) const RULES: &[Rule] = &[
     local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
     local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)) -> x", inverse),
     local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
+    local("open-clip", Exact, "Clip of integers without bounds -> x", open_clip),
     local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
     local(
         "empty-loop",
@@ -264,6 +265,14 @@ fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let same = view.producer(0).is_some_and(|first| first.function() == view.function());
     let settles = matches!(view.function(), "Relu" | "Abs" | "Ceil" | "Floor" | "Round" | "Sign");
     if same && settles { view.becomes(0) } else { None }
+}
+
+/// The default bounds of floats make infinities finite.
+fn open_clip(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let is_missing = |input| matches!(view.input(input), Source::Missing);
+    let open = view.operator() == "Clip" && (1..view.input_count()).all(is_missing);
+    let whole = view.output().and_then(|id| view.dtype_of(id)).is_some_and(|dtype| dtype.is_integer());
+    if open && whole && view.version() >= 12 { view.becomes(0) } else { None }
 }
 
 fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {

@@ -128,7 +128,7 @@ passes! {
         "the shape of Reshape and Expand, and bounds of Slice, with one unknown entry -> constants with 0, -1 or 1";
     EqualIntegers = "equal-integers", Shapes, "integers of equal symbolic elements -> one value";
     InputShapes = "input-shapes", Shapes, "sizes from shapes of several values -> from the shape of one input";
-    Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere -> constants";
+    Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere or exact -> constants";
     Views = "equal-views", Exact, "Reshape, Flatten, Squeeze, Unsqueeze to a shape that the data had -> that value";
     EqualNodes = "equal-nodes", Exact, "an operator with the inputs and attributes of another node -> its outputs";
     Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
@@ -201,18 +201,25 @@ impl RuleSet {
 /// Most changes of one node: each makes it simpler, so this is never reached by what is right.
 const MOST_CHANGES: usize = 16;
 
-/// Applies the rules to a node until none matches.
-pub(super) fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
-    for _ in 0..MOST_CHANGES {
-        let Some(change) = change(scope, folder, index) else { return };
+/// Applies the rules to a node until none matches. Returns true if it changed. `replace` says that
+/// nothing reads its outputs yet, so that these may be other values.
+pub(super) fn apply(
+    scope: &mut FoldState<'_>,
+    folder: &mut GraphFolder<'_>,
+    index: usize,
+    replace: bool,
+) -> bool {
+    for count in 0..MOST_CHANGES {
+        let Some(change) = change(scope, folder, index) else { return count > 0 };
         match change {
+            Change::Values(_) if !replace => return count > 0,
             Change::Values(values) => {
                 for (slot, other) in values {
                     if let Some(id) = scope.graph.nodes()[index].outputs[slot] {
                         scope.replace(folder, id, other);
                     }
                 }
-                return;
+                return true;
             }
             Change::Inputs(inputs) => {
                 for (input, source) in inputs {
@@ -229,6 +236,7 @@ pub(super) fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
             }
         }
     }
+    true
 }
 
 /// The first change of a node that can be made.

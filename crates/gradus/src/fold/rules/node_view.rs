@@ -236,9 +236,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
     /// The node whose first output an input reads, and nothing else.
     pub(in crate::fold) fn only_producer(&self, input: usize) -> Option<NodeView<'s, 'm>> {
         let producer = self.producer(input)?;
-        let written = self.node.inputs.get(input).copied().flatten();
-        let alone = |id: ValueId| self.scope.is_read_once(id);
-        (producer.output().is_some_and(alone) && written.is_none_or(alone)).then_some(producer)
+        producer.output().is_some_and(|id| self.scope.is_read_once(id)).then_some(producer)
     }
 
     /// Returns true if results are drawn at random, even if only in training.
