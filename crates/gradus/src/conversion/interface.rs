@@ -121,8 +121,9 @@ pub(crate) fn outputs(
         seen.push(value);
         // The source declares types that inference does not find: ONNX wants outputs to have a type
         // and a rank.
-        let same = conversion.source.standard == Standard::Onnx && conversion.to == Standard::Onnx;
-        let declared = scope.graph.value(id).declared.clone().filter(|_| same);
+        let of_onnx = conversion.source.standard == Standard::Onnx;
+        let open = scope.fact(id).as_tensor().is_none_or(|fact| fact.dims.is_none());
+        let declared = scope.graph.value(id).declared.clone().filter(|_| of_onnx || open);
         target.declared_output(value, declared);
     }
     Ok(())
