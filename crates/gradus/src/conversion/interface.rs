@@ -121,9 +121,7 @@ pub(crate) fn outputs(
         seen.push(value);
         // The source declares types that inference does not find: ONNX wants outputs to have a type
         // and a rank.
-        let of_onnx = conversion.source.standard == Standard::Onnx;
-        let open = scope.fact(id).as_tensor().is_none_or(|fact| fact.dims.is_none());
-        let declared = scope.graph.value(id).declared.clone().filter(|_| of_onnx || open);
+        let declared = scope.graph.value(id).declared.clone();
         target.declared_output(value, declared);
     }
     Ok(())
