@@ -225,6 +225,60 @@ fn int(name: &'static str, value: i64) -> (&'static str, Content) {
     (name, Content::Int(value))
 }
 
+/// An If that squeezes `x`, or what is negative of it: `s`, whose rank is not known before the run.
+fn squeezed(b: &mut Builder) {
+    let mut branches = vec![];
+    for (name, operator) in [("then_branch", "Identity"), ("else_branch", "Neg")] {
+        let mut branch = Builder::nested(name);
+        let [own, output] = [format!("{operator}_x"), format!("{operator}_s")];
+        branch.apply("", operator, 20, &["x"], &[&own], vec![]).unwrap();
+        branch.apply("", "Squeeze", 20, &[&own], &[&output], vec![]).unwrap();
+        branch.output(&output);
+        branches.push((name, Content::Graph(Arc::new(branch.finish().unwrap()))));
+    }
+    constant(b, "zero", Tensor::scalar(0f32));
+    b.apply("max", "ReduceMax", 20, &["x"], &["max"], vec![int("keepdims", 0)]).unwrap();
+    b.apply("positive", "Greater", 20, &["max", "zero"], &["positive"], vec![]).unwrap();
+    b.apply("if", "If", 20, &["positive"], &["s"], branches).unwrap();
+}
+
+#[test]
+fn weights_tell_the_rank_that_inputs_leave_open() {
+    let random = &mut fastrand::Rng::with_seed(8);
+    let x = floats(random, &[1, 2, 3, 8]);
+    let [kernel, w, r] = [vec![4, 3, 3], vec![1, 8, 8], vec![1, 8, 2]].map(|dims| floats(random, &dims));
+    let (of_conv, inputs) = model(&x, true, |b| {
+        squeezed(b);
+        constant(b, "w", kernel);
+        b.apply("conv", "Conv", 20, &["s", "w"], &["y"], vec![]).unwrap();
+    });
+    there_and_back("Conv", &of_conv, &inputs);
+    let (of_lstm, inputs) = model(&x, true, |b| {
+        squeezed(b);
+        constant(b, "w", w);
+        constant(b, "r", r);
+        let hidden = vec![int("hidden_size", 2)];
+        b.apply("lstm", "LSTM", 20, &["s", "w", "r"], &["y"], hidden).unwrap();
+    });
+    there_and_back("LSTM", &of_lstm, &inputs);
+}
+
+#[test]
+fn outputs_have_the_rank_that_the_model_declares() {
+    let x = floats(&mut fastrand::Rng::with_seed(9), &[1, 2, 3, 8]);
+    let (model, inputs) = model(&x, true, |b| {
+        squeezed(b);
+        b.apply("exp", "Exp", 20, &["s"], &["y"], vec![]).unwrap();
+        let y = b.find("y").unwrap();
+        b.info(y).declared = Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown; 3])));
+    });
+    let there = there_and_back("Exp", &model, &inputs);
+    let declared =
+        |name: &str| there.graph().find(name).and_then(|id| there.graph().value(id).declared.clone());
+    assert_eq!(declared("y"), Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown; 3]))));
+    assert_eq!(declared("s"), Some(Type::Tensor(Some(DType::F32), None)));
+}
+
 #[test]
 fn items_of_sequences_become_values() {
     let x = floats(&mut fastrand::Rng::with_seed(3), &[2, 5, 3]);

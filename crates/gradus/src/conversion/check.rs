@@ -24,9 +24,12 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
         types(model.graph(), &facts, &bodies, &mut Vec::new())?;
     } else {
         let mut source = model.source().clone();
+        let main = model.graph();
         source.graph.declare(&mut |place, id| {
             let facts = if place.is_empty() { Some(facts.as_slice()) } else { bodies.get(place) };
-            declared(facts?.get(id.index())?)
+            let fact = facts?.get(id.index())?;
+            let told = place.is_empty() && main.value(id).declared.is_some();
+            declared(fact).filter(|_| !told || fact.as_tensor().is_some_and(|fact| fact.dims.is_some()))
         });
         model = options.from_source(source);
     }

@@ -121,8 +121,7 @@ pub(crate) fn outputs(
         seen.push(value);
         // The source declares types that inference does not find: ONNX wants outputs to have a type
         // and a rank.
-        let same = conversion.source.standard == Standard::Onnx && conversion.to == Standard::Onnx;
-        let declared = scope.graph.value(id).declared.clone().filter(|_| same);
+        let declared = scope.graph.value(id).declared.clone();
         target.declared_output(value, declared);
     }
     Ok(())

@@ -159,6 +159,16 @@ impl InferContext<'_, '_> {
         Err(errors::rank(format_args!("input {input}"), dims.len(), rank).into())
     }
 
+    /// The dimensions of an input whose rank other inputs tell: unknown ones, if it tells none.
+    pub(crate) fn dims_or_unknown(&mut self, input: usize, rank: usize) -> Result<Dims, InferError> {
+        match self.dims(input) {
+            Err(InferError::Unknown(..)) => {
+                Ok((0..rank).map(|_| self.unknown("an input of unknown rank", Bounds::SIZE)).collect())
+            }
+            dims => dims,
+        }
+    }
+
     /// Checks the rank of an input, if it is known.
     pub(crate) fn dims_of_known_rank(&self, input: usize, rank: usize) -> Result<(), InferError> {
         if self.known_dims(input).is_some() {

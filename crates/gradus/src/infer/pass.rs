@@ -438,8 +438,9 @@ impl<'m> Pass<'m> {
     ) -> Fact {
         let mut fact = Self::typed_by_signature(frame, node, signature, slot, fact);
         // The table of OpenVINO's operators has no types; rules say where an output is not of the
-        // first input's.
+        // first input's. That of an operator that runs graphs is a number of runs or a condition.
         if self.standard == Standard::OpenVino
+            && node.graphs().next().is_none()
             && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
         {
             *dtype = node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());

@@ -166,8 +166,12 @@ pub(crate) fn positive(strides: &[i64], dilations: &[i64]) -> Result<(), InferEr
 
 /// Batch, channels and spatial dimensions of an input.
 pub(crate) fn image(cx: &InferContext<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), InferError> {
-    let dims = cx.dims(input)?;
-    match &*dims {
+    parts_of_image(&cx.dims(input)?, input)
+}
+
+/// The same of the dimensions of an input.
+pub(crate) fn parts_of_image(dims: &[Dim], input: usize) -> Result<(Dim, Dim, Dims), InferError> {
+    match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),
         _ => Err(errors::rank(format_args!("input {input}"), dims.len(), "at least 2").into()),
     }
@@ -177,13 +181,7 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
     // Runtimes have variants with the channels last.
     let last = cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc");
     let weights = cx.dims(w)?;
-    let dims = match cx.dims(x) {
-        // Both have one rank.
-        Err(InferError::Unknown(..)) => {
-            weights.iter().map(|_| cx.unknown("an input of unknown rank", Bounds::SIZE)).collect()
-        }
-        dims => dims?,
-    };
+    let dims = cx.dims_or_unknown(x, weights.len())?;
     if dims.len() < 2 || weights.len() != dims.len() {
         return Err(errors::rank("the weights", weights.len(), dims.len().max(2)).into());
     }

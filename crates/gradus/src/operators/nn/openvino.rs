@@ -20,7 +20,7 @@ use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::indices;
-use crate::operators::nn::conv_pool::{Rounding, Windows, image, positive};
+use crate::operators::nn::conv_pool::{Rounding, Windows, image, parts_of_image, positive};
 use crate::operators::nn::infer::of;
 
 /// How windows lie, from the attributes.
@@ -77,8 +77,9 @@ fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2
 }
 
 fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
-    let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [out, inner], kernel) = weights(cx, groups)?;
+    let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
+    let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
@@ -94,8 +95,9 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
 }
 
 fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
-    let (batch, channels, spatial) = image(cx, 0)?;
     let (group, [inner, out], kernel) = weights(cx, groups)?;
+    let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
+    let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
@@ -190,7 +192,8 @@ fn hidden(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
 }
 
 pub(crate) fn sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (dims, hidden) = (cx.dims_of_rank(0, 3)?, hidden(cx)?);
+    cx.dims_of_known_rank(0, 3)?;
+    let (dims, hidden) = (cx.dims_or_unknown(0, 3)?, hidden(cx)?);
     let directions =
         Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
     let state = Fact::shaped([dims[0], directions, hidden]);

@@ -60,9 +60,15 @@ fn ungrouped(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<(NewVa
     }
 }
 
+/// The number of spatial axes; weights tell it too.
+fn spatial(cx: &ConvertContext<'_, '_>, has_groups: bool) -> Result<usize> {
+    let of_weights = || Ok(cx.rank(1)?.saturating_sub(usize::from(has_groups)));
+    Ok(cx.rank_if_known(0).map_or_else(of_weights, Ok)?.saturating_sub(2))
+}
+
 pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
-    let spatial = cx.rank(0)?.saturating_sub(2);
+    let spatial = spatial(cx, has_groups)?;
     let mut attributes = windows(cx, spatial, false)?;
     let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
     attributes.push(int("group", groups));
@@ -74,7 +80,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
         return Err(cannot("ONNX has no equivalent of a transposed convolution with output_shape"));
     }
     cx.rounding(caveats::ORDER);
-    let spatial = cx.rank(0)?.saturating_sub(2);
+    let spatial = spatial(cx, has_groups)?;
     let mut attributes = windows(cx, spatial, true)?;
     let more = each(cx, "output_padding", 0, spatial)?;
     let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
