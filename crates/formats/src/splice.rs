@@ -120,6 +120,42 @@ impl Splice {
         }
     }
 
+    /// This splice of what `first` makes of a source, as a splice of the source.
+    pub(crate) fn after(&self, first: &Splice) -> Splice {
+        let mut starts = Vec::with_capacity(first.parts.len());
+        let mut end = 0;
+        for part in first.parts() {
+            let len = match &part {
+                Part::Source(range) => range.len(),
+                Part::Fresh(bytes) => bytes.len(),
+            };
+            starts.push((end, part));
+            end += len;
+        }
+        let mut out = Splice::default();
+        for part in self.parts() {
+            let range = match part {
+                Part::Source(range) => range,
+                Part::Fresh(bytes) => {
+                    out.write(|out| out.extend_from_slice(bytes));
+                    continue;
+                }
+            };
+            let from = starts.partition_point(|(start, _)| *start <= range.start).saturating_sub(1);
+            for (start, part) in starts.iter().skip(from).take_while(|(start, _)| *start < range.end) {
+                let (skip, until) = (range.start.saturating_sub(*start), range.end - start);
+                match part {
+                    Part::Source(of) => out.copy(of.start + skip..of.end.min(of.start + until)),
+                    Part::Fresh(bytes) => {
+                        let bytes = &bytes[skip.min(bytes.len())..until.min(bytes.len())];
+                        out.write(|out| out.extend_from_slice(bytes));
+                    }
+                }
+            }
+        }
+        out
+    }
+
     /// Appends bytes that are shared, not copied.
     pub(crate) fn share(&mut self, bytes: Bytes) {
         self.len += bytes.len();
@@ -158,5 +194,12 @@ mod tests {
         );
         assert_eq!(splice.len(), 8);
         assert_eq!(splice.to_bytes(b"abcdefg").unwrap(), &b"<cdexy-f"[..]);
+        for (from, to) in (0..8).flat_map(|from| (from..=8).map(move |to| (from, to))) {
+            let mut second = Splice::default();
+            second.write(|out| out.push(b'['));
+            second.copy(from..to);
+            let both = second.after(&splice).to_bytes(b"abcdefg").unwrap();
+            assert_eq!(both, second.to_bytes(b"<cdexy-f").unwrap(), "{from}..{to}");
+        }
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::product;
+use gradus_core::convert::{product, u64_of};
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Graph, Standard, ValueId};
+use gradus_core::graph::{Graph, OperatorId, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
@@ -260,6 +260,15 @@ impl Model {
             (onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes)?, files.clone())
         };
         let model = self.options.with_files(&edited, "", files)?;
+        Ok(Model { file: self.file.clone(), edited: true, ..model })
+    }
+
+    /// The ONNX model in which the bodies of functions take the place of their calls, in memory.
+    pub(crate) fn without_functions(&self, functions: &HashSet<OperatorId>) -> Result<Model> {
+        let (bytes, files) = self.file_of()?;
+        let inlined = onnx::inline_functions(bytes, &self.source, functions)?;
+        self.limits().allow_bytes(0, u128::from(u64_of(inlined.len())))?;
+        let model = self.options.with_files(&inlined.to_bytes(bytes)?, "", files.clone())?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 

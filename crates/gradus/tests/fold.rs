@@ -207,6 +207,33 @@ fn the_branch_of_a_known_condition_takes_its_place() {
     same(&model, &after, &[("x", floats(&[5]))]);
 }
 
+/// The branch defines an output of If that nobody reads, and one that is a value around it.
+#[test]
+fn outputs_of_branches_are_declared_and_named_as_if_they_had_been_around() {
+    let branch = |names: [&str; 3]| {
+        let split = vec![("num_outputs", Content::Int(2)), ("axis", Content::Int(1))];
+        let sketch = Sketch::nested().with("Split", &["x"], &names[..2], split);
+        let sketch = sketch.node("Identity", &["s"], &[names[2]]);
+        names.iter().fold(sketch, |sketch, name| sketch.output(name, DType::F32, &["n", ""])).graph()
+    };
+    let graphs =
+        vec![("then_branch", branch(["t1", "t2", "t3"])), ("else_branch", branch(["e1", "e2", "e3"]))];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
+        .node("Sin", &["x"], &["s"])
+        .with("If", &["yes"], &["a", "b", "c"], graphs)
+        .node("Relu", &["a"], &["y"])
+        .output("y", DType::F32, &["n", "2"])
+        .output("c", DType::F32, &["n", "4"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Sin", "Split", "Relu"]);
+    let unread = after.graph().value(after.value("t2").unwrap());
+    assert_eq!(unread.declared, Some(tensor_type(DType::F32, &["n", "2"])));
+    same(&model, &after, &[("x", floats(&[3, 4]))]);
+}
+
 /// The first iteration takes another branch than those after it.
 #[test]
 fn branches_of_one_iteration_are_not_those_of_all() {

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Content, Type};
+use super::{Content, Model, OperatorId, Type};
 use crate::tensor::Tensor;
 
 /// The replacement of a name, wherever it is read.
@@ -27,6 +27,17 @@ pub struct Edit {
     pub gone: HashSet<Arc<str>>,
     /// Types that are declared of values: of inputs and outputs in place of what the file says.
     pub types: Vec<(Arc<str>, Type)>,
+    /// What is done to the model before; the edit is about the result (main graphs of ONNX).
+    pub before: Option<Arc<Inlining>>,
+}
+
+/// Functions whose bodies take the place of their calls.
+#[derive(Clone, Debug)]
+pub struct Inlining {
+    /// The functions, which no other function calls.
+    pub functions: HashSet<OperatorId>,
+    /// The model without them.
+    pub model: Model,
 }
 
 /// A node to be written, or several.

@@ -38,7 +38,11 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
         let made = |id: &ValueId| {
             scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::InputSizes(_))
         };
-        let ends = |id: &ValueId| scope.values[id.index()].output && !telling.of_ports();
+        // Of a branch in place of its node, outputs that nobody reads keep their names.
+        let ends = |id: &ValueId| {
+            let value = &scope.values[id.index()];
+            value.output && value.needed && !telling.of_ports()
+        };
         let named = |id: &ValueId| !scope.renamed.contains_key(id);
         let written = |id: &ValueId| scope.nodes[index].stays || made(id) || joined.contains(id);
         let defined = |id: &ValueId| !ends(id) && named(id) && written(id);

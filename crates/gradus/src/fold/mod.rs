@@ -7,11 +7,13 @@
 //! are shorter than 2^31, and a dimension that the model gives a name is the same wherever it has
 //! that name. So a folded model takes whatever the model took. Names of operators are ONNX's;
 //! `roles.rs` says what stands for them in OpenVINO. What cannot be computed here is left:
-//! operators that are not known, functions, and what they need keep their bytes.
+//! operators that are not known, functions that are not inlined, and what they need keep their
+//! bytes.
 
 mod cse;
 mod declare;
 mod dialect;
+mod functions;
 mod inline;
 mod join;
 mod measure;
@@ -30,7 +32,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Graph, Node, OperatorId, Standard};
+use gradus_core::graph::{self, Graph, Node, OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
 pub use measure::Measured;
@@ -114,6 +116,22 @@ impl Model {
             let what = "cannot fold: the standard of the model";
             return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
         }
+        if !options.rules.has(rules::Pass::Functions) {
+            return self.fold_graph(options, source);
+        }
+        let mut best: Option<Folded> = None;
+        for (model, inlining) in functions::candidates(self)? {
+            let mut folded = model.fold_graph(options, source)?;
+            folded.edit.before = inlining;
+            if best.as_ref().is_none_or(|best| folded.report.nodes().1 < best.report.nodes().1) {
+                best = Some(folded);
+            }
+        }
+        best.map_or_else(|| self.fold_graph(options, source), Ok)
+    }
+
+    /// Folds the main graph; `original` is the model before functions were inlined.
+    fn fold_graph(&self, options: &FoldOptions, original: &graph::Model) -> Result<Folded> {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let given = InferOptions {
             dims: options.dims.clone(),
@@ -154,7 +172,7 @@ impl Model {
         if folder.declare {
             declare::values(&folder, &scope, &mut edit);
         }
-        report::complete(&mut folder, &scope, &edit);
+        report::complete(&mut folder, &scope, &edit, original);
         Ok(Folded { edit, report: folder.report })
     }
 }
@@ -216,8 +234,7 @@ impl ValueNames {
             let mut names = foldhash::HashMap::default();
             let mut open = vec![graph];
             while let Some(graph) = open.pop() {
-                for info in graph.values().iter().filter(|info| info.origin != crate::graph::Origin::Capture)
-                {
+                for info in graph.values().iter().filter(|info| info.origin != graph::Origin::Capture) {
                     *names.entry(info.name.clone()).or_default() += 1;
                 }
                 open.extend(graph.nodes().iter().flat_map(Node::graphs).map(AsRef::as_ref));

@@ -5,7 +5,7 @@ use std::fmt;
 
 use foldhash::HashMap;
 use gradus_core::graph::edit::{Edit, Step};
-use gradus_core::graph::{Graph, Node, OperatorId, ValueId};
+use gradus_core::graph::{self, Graph, Node, OperatorId, ValueId};
 
 use super::GraphFolder;
 use super::dialect::Role;
@@ -17,7 +17,7 @@ use crate::infer::{Assumption, Problem};
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FoldReport {
-    /// Nodes by operator, in all graphs but functions: before and after.
+    /// Nodes by operator, in all graphs and functions: before and after.
     pub operators: BTreeMap<String, (usize, usize)>,
     /// Constants that were added.
     pub constants: usize,
@@ -56,10 +56,19 @@ pub struct KeptNode {
     pub reason: String,
 }
 
-pub(super) fn complete(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, edit: &Edit) {
+pub(super) fn complete(
+    folder: &mut GraphFolder<'_>,
+    scope: &FoldState<'_>,
+    edit: &Edit,
+    original: &graph::Model,
+) {
     let mut counts = HashMap::default();
-    all(scope.graph, &mut |operator| counts.entry(operator).or_insert((0, 0)).0 += 1);
-    left(scope.graph, edit, &mut |operator| counts.entry(operator).or_insert((0, 0)).1 += 1);
+    let mut before = |operator| counts.entry(operator).or_insert((0, 0)).0 += 1;
+    all(&original.graph, &mut before);
+    original.functions.iter().for_each(|function| all(&function.body, &mut before));
+    let mut after = |operator| counts.entry(operator).or_insert((0, 0)).1 += 1;
+    left(scope.graph, edit, &mut after);
+    folder.model.source().functions.iter().for_each(|function| all(&function.body, &mut after));
     for (operator, (before, after)) in counts {
         let count = folder.report.operators.entry(operator.to_string()).or_default();
         *count = (count.0 + before, count.1 + after);

@@ -191,7 +191,16 @@ impl<'m> FoldState<'m> {
         let inlined = self.nodes[index].role == Role::If || inline::branch(self, index).is_some();
         let plain = !self.nodes[index].opaque && !inlined;
         let shared = folder.is_shared(&self.graph.value(output).name);
-        self.standard == Standard::Onnx && free && named && plain && !shared && self.is_only_output(output)
+        self.standard == Standard::Onnx && free && named && plain && !shared && self.is_movable(output)
+    }
+
+    /// Returns true if an output of the graph can come from another node than its own.
+    fn is_movable(&self, output: ValueId) -> bool {
+        let inlined = match self.graph.value(output).origin {
+            Origin::Node(index, _) => inline::branch(self, index).is_some(),
+            _ => false,
+        };
+        inlined || self.is_only_output(output)
     }
 
     /// Reads a value as another.

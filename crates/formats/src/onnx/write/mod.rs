@@ -6,6 +6,7 @@
 
 mod encode;
 mod graph;
+mod inline;
 mod locations;
 mod mentioned;
 mod nodes;
@@ -18,6 +19,7 @@ use gradus_core::graph::edit::{Edit, Renames};
 use gradus_core::graph::{Model, Type};
 use gradus_core::{Error, Kind, Result};
 
+pub use inline::inline_functions;
 pub use locations::{external_files, rename_external_files};
 pub use mentioned::mentioned;
 
@@ -33,6 +35,15 @@ use nodes::Nodes;
 /// # Errors
 /// As [`super::read_model`], where the bytes are not the model.
 pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
+    if let Some(before) = &edit.before {
+        let inlined = inline_functions(bytes, model, &before.functions)?;
+        let edited = edit_main(&inlined.to_bytes(bytes)?, &before.model, edit)?;
+        return Ok(edited.after(&inlined));
+    }
+    edit_main(bytes, model, edit)
+}
+
+fn edit_main(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
     let mut out = Splice::default();
     let mut end = 0;
     for field in ByteSpan::of(bytes).fields() {
