@@ -81,7 +81,7 @@ fn exact_length(start: f64, step: f64) -> Option<i64> {
 /// Returns true if the programs return different sequences, or if that is not decided.
 fn differs(start: f64, limit: f64, step: f64) -> bool {
     let numbers = [start, limit, step].map(Number::Float);
-    let predicted = |profile, dtype| Some(range(profile, &RangeCall::new(numbers, dtype, dtype).ok()?).ok()?);
+    let predicted = |profile, dtype| range(profile, &RangeCall::new(numbers, dtype, dtype).ok()?).ok();
     let all = (
         predicted(Profile::Onnxruntime, DType::F32),
         predicted(Profile::OpenvinoCpu, DType::F32),

@@ -415,7 +415,7 @@ fn bounds_outside(bounds: Bounds, (low, high): (i64, i64)) -> Option<When> {
     (!within).then_some(When::Data)
 }
 
-/// When an index of Gather or GatherElements is out of range.
+/// When an index of `Gather` or `GatherElements` is out of range.
 fn index_out_of_range(node: &mut NodeFacts<'_>) -> Option<When> {
     let dims = node.input(0)?.dims.clone();
     let indices = node.input(1)?.clone();
