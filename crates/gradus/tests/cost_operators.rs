@@ -4,6 +4,8 @@
 #[path = "common/one.rs"]
 mod one;
 
+use std::collections::BTreeSet;
+
 use gradus::Model;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
@@ -97,6 +99,38 @@ fn classical(operator: &str, version: i64, attributes: Vec<(&str, Content)>, out
     model.opsets = vec![("".into(), 18), ("ai.onnx.ml".into(), version)];
     model.graph = builder.finish().unwrap();
     Model::from_source(model)
+}
+
+/// Paddle's programs, as they are recorded: a product with 4 by 3 weights; 144 elements from filters of
+/// 27; 80 elements that are spread by filters of 36; 180 elements from filters of 9.
+#[test]
+fn operators_of_paddle_cost_what_stands_for_them() {
+    let recorded = "../../conformance/recorded/paddle";
+    let sums = |program: &str, operator: &str| {
+        let model = Model::open(format!("{recorded}/{program}/model.json")).unwrap();
+        let mut cost = model.cost(&InferOptions::default()).unwrap();
+        let sums = cost.by_operator(model.graph())[operator];
+        [sums.macs, sums.operations].map(|dim| cost.inference().symbols().print(dim.unwrap()).to_string())
+    };
+    let macs = |program, operator| sums(program, operator)[0].clone();
+    assert_eq!(macs("layer.pir", "matmul"), "12*x_0");
+    assert_eq!(macs("network.pir", "conv2d"), (144 * 27).to_string());
+    assert_eq!(macs("network.pir", "conv2d_transpose"), (80 * 36).to_string());
+    assert_eq!(macs("network.pir", "depthwise_conv2d"), (180 * 9).to_string());
+    // `i + 1` of one integer is a cast, a product and a sum, `a * 2` a product and a sum of two floats.
+    assert_eq!(sums("loops.pir", "while")[1], "8*while_6");
+    // Three times the same, of x_0 by 3 floats.
+    assert_eq!(sums("layer.pir", "while")[1], "18*x_0 + 12");
+    let mut uncounted = BTreeSet::new();
+    for folder in std::fs::read_dir(recorded).unwrap() {
+        let folder = folder.unwrap().path();
+        let program = ["model.json", "model.pdmodel"].map(|name| folder.join(name));
+        let model = Model::open(program.iter().find(|path| path.exists()).unwrap()).unwrap();
+        let mut cost = model.cost(&InferOptions::default()).unwrap();
+        let operators = cost.by_operator(model.graph()).into_iter();
+        uncounted.extend(operators.filter(|(_, sum)| sum.uncounted > 0).map(|(name, _)| name));
+    }
+    assert_eq!(uncounted, BTreeSet::new());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use crate::cost::{Attention, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid")
+        .works(Work::MatMul)
         .infer(nn::conv_pool::affine_grid)
         .computes(nn::sampling::affine_grid)
         .lower(nn::decomposed::affine_grid),
