@@ -327,6 +327,12 @@ def hostile(folder: pathlib.Path) -> pathlib.Path:
 def use_hostile(browser: Browser, program: str, folder: pathlib.Path) -> None:
     model, page = hostile(folder), folder / "hostile.html"
     subprocess.run([program, "report", model, "-o", page], check=True, capture_output=True)
+    hold_hostile(browser, model, page)
+    subprocess.run([program, "report", model, "--compare", model, "-o", page], check=True, capture_output=True)
+    hold_hostile(browser, model, page)
+
+
+def hold_hostile(browser: Browser, model: pathlib.Path, page: pathlib.Path) -> None:
     report = Report(browser, page)
     same(report.page.evaluate("window.pwned"), None, "what a name ran")
     same(report.text("h1"), model.name, "the name of the file")
@@ -338,6 +344,37 @@ def use_hostile(browser: Browser, program: str, folder: pathlib.Path) -> None:
     use_memory(report)
     use_graph(report)
     report.close()
+
+
+def use_compared(browser: Browser, program: str, model: str, folder: pathlib.Path) -> int:
+    """The totals of a model beside those of the folded one are those of the command; returns how many were compared."""
+    folded, page = folder / f"folded{pathlib.Path(model).suffix}", folder / "compared.html"
+    subprocess.run([program, "fold", model, "-o", folded], check=True, capture_output=True)
+    subprocess.run([program, "report", folded, "--compare", model, "-o", page], check=True, capture_output=True)
+    report = Report(browser, page)
+    data = report.data()
+    chosen = sizes(data)
+    set_sizes(report, data, chosen)
+    dims = [f"--dim={name}={size}" for name, size in chosen.items()]
+    costs = [gradus(program, "cost", str(path), *dims) for path in (folded, model)]
+    rows = [row.inner_text().split("\t") for row in report.page.locator("#compared .content tbody tr").all()]
+    shown = {label: [number(text) for text in texts[:2]] for label, *texts in rows}
+    compared = 0
+    for label, wanted in [
+        ("MACs", lambda cost: cost["total"]["macs"]),
+        ("Operations", lambda cost: cost["total"]["operations"]),
+        ("Bytes read", lambda cost: cost["total"]["bytes_read"]),
+        ("Bytes written", lambda cost: cost["total"]["bytes_written"]),
+        ("Bytes of inputs", lambda cost: cost["memory"]["inputs"]),
+        ("Bytes of constants", lambda cost: cost["memory"]["constants"]),
+        ("Parameters", lambda cost: cost["total"]["parameters"]),
+    ]:
+        for got, cost in zip(shown[label], costs, strict=True):
+            if cost is not None and isinstance(wanted(cost), int):
+                same(got, wanted(cost), f"{label} at {chosen}")
+                compared += 1
+    report.close()
+    return compared
 
 
 def use_conditions(report: Report) -> None:
@@ -462,8 +499,14 @@ def main() -> None:
             use_graph(report)
             report.close()
 
+        def both(model: str) -> None:
+            nonlocal compared
+            compared += use_compared(browser, program, model, folder)
+
         for model in models:
             run(model, lambda model=model: one(model))
+            if model.endswith(".onnx"):
+                run(f"{model} beside the folded one", lambda model=model: both(model))
         run("hostile names", lambda: use_hostile(browser, program, folder))
         first = folder / f"{pathlib.Path(models[0]).name}.html"
         run("schemes", lambda: schemes(browser, first))

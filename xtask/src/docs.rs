@@ -1,5 +1,6 @@
 //! docs/ops.md, from the table of operators; docs/convert.md, from the tables of conversion;
-//! docs/fold.md, from the table of folding rules.
+//! docs/fold.md, from the table of folding rules; docs/compare.md, from that of differences between
+//! programs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +8,19 @@ use std::fmt::Write as _;
 use gradus::fold::RULES;
 use gradus::graph::Standard;
 use gradus::operators;
+use gradus::portability;
 use gradus::schema::Signature;
 
 use crate::run::{Result, root};
 
 /// Writes the documents; or fails if one differs from what is checked in.
 pub(crate) fn write(check: bool) -> Result<()> {
-    for (file, text) in [("docs/ops.md", text()), ("docs/convert.md", converted()), ("docs/fold.md", rules())]
-    {
+    for (file, text) in [
+        ("docs/ops.md", text()),
+        ("docs/convert.md", converted()),
+        ("docs/fold.md", rules()),
+        ("docs/compare.md", differences()),
+    ] {
         let path = root().join(file);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
@@ -32,6 +38,19 @@ fn rules() -> String {
     let mut text = include_str!("fold.md").to_owned();
     for rule in RULES.iter() {
         let _ = writeln!(text, "| `{}` | {} | {} |", rule.name, rule.level.name(), rule.pattern);
+    }
+    text
+}
+
+/// The document about differences between programs.
+fn differences() -> String {
+    let mut text = include_str!("compare.md").to_owned();
+    for rule in portability::RULES {
+        let operators = rule.operators.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let [onnxruntime, openvino, onnx] = rule.results;
+        let (name, condition) = (rule.name, rule.condition);
+        let row = format_args!("| {onnxruntime} | {openvino} | {onnx} |");
+        let _ = writeln!(text, "| `{name}` | {operators} | {condition} {row}");
     }
     text
 }

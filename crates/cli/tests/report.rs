@@ -143,3 +143,25 @@ flowchart TB
 
 "#]]);
 }
+
+#[test]
+fn a_folded_model_is_shown_beside_the_model() {
+    let folder = folder("report-beside");
+    let (folded, page) = (folder.join("folded.onnx"), folder.join("both.html"));
+    let [folded, page] = [&folded, &page].map(|path| path.to_str().unwrap());
+    let model = "examples/heads.onnx";
+    gradus(&["fold", model, "-o", folded, "-q"]).assert().code(0);
+    let report = ["report", folded, "--compare", model, "-o", page, "--json"];
+    let done = gradus(&report).assert().code(0).stderr_eq("").get_output().stdout.clone();
+    assert!(String::from_utf8(done).unwrap().contains(r#""compared":"examples/heads.onnx""#));
+    let html = std::fs::read_to_string(page).unwrap();
+    let row = r#"<tr><th class="name" scope="row">Shape</th><td class="number">0</td><td class="number">3</td></tr>"#;
+    assert!(html.contains("Compared with <span") && html.contains(row), "{html}");
+    assert!(html.contains("Values of nodes that have other types or shapes (0)"), "{html}");
+    let two = ["report", model, folded, "--compare", model, "-o", folder.to_str().unwrap()];
+    gradus(&two).assert().code(2).stdout_eq("").stderr_eq(str![[r#"
+error: --compare shows a model beside one other, but there are several models
+
+"#]]);
+    std::fs::remove_dir_all(folder).unwrap();
+}

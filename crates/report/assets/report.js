@@ -21,7 +21,8 @@
  *   bodies: {path: string, values: [string, Index, Index][]}[],
  *   conditions: (Condition | null)[], within: [number, number][],
  *   totals: {macs: Index, operations: Index, read: Index, written: Index, peak: Index, inputs: Index,
- *     constants: number | string, parameters: number | string}
+ *     constants: number | string, parameters: number | string},
+ *   other?: {name: string, symbols: SizeSymbol[], formulas: Entry[], totals: Data["totals"]}
  * }} Data
  */
 (() => {
@@ -373,6 +374,59 @@
   }
 
   // --- Totals --------------------------------------------------------------------------------
+
+  /** Totals of this model beside those of the other, at the sizes of the symbols of one name. */
+  function drawCompared() {
+    const { other } = data;
+    if (other === undefined) return;
+    const { body, box } = tableOf(
+      [["Total"], ["This model", "number"], ["Other", "number"], ["This / other", "number"]],
+      "Totals of both models",
+    );
+    content("compared").append(box);
+    /** @type {[string, keyof Data["totals"]][]} */
+    const rows = [
+      ["MACs", "macs"],
+      ["Operations", "operations"],
+      ["Bytes read", "read"],
+      ["Bytes written", "written"],
+      ["Bytes of inputs", "inputs"],
+      ["Peak of values in bytes, at most", "peak"],
+      ["Bytes of constants", "constants"],
+      ["Parameters", "parameters"],
+    ];
+    const indexOf = new Map(data.symbols.map((symbol, index) => [symbol.name, index]));
+    drawers.push(() => {
+      /** @type {(bigint | null)[]} */
+      let own = other.symbols.map(({ name }) => sizes[indexOf.get(name) ?? -1] ?? null);
+      let known = evaluate(other.formulas, own);
+      for (let pass = 0; pass < 3 && own.includes(null); pass += 1) {
+        own = own.map((size, index) => {
+          const { limit } = other.symbols[index];
+          return size === null && limit !== undefined ? known[limit] : size;
+        });
+        known = evaluate(other.formulas, own);
+      }
+      body.replaceChildren(
+        ...rows.map(([label, key]) => {
+          const isNumber = key === "constants" || key === "parameters";
+          const amount = (/** @type {Data["totals"]} */ totals, /** @type {(bigint | null)[]} */ all) => {
+            const entry = totals[key];
+            if (isNumber) return BigInt(entry ?? 0);
+            return entry === null ? null : all[Number(entry)];
+          };
+          const [here, there] = [amount(data.totals, values), amount(other.totals, known)];
+          const ratio = here === null || there === null || there === 0n ? "" : (Number(here) / Number(there)).toPrecision(3);
+          return el(
+            "tr",
+            {},
+            el("th", { scope: "row" }, label),
+            ...[exact(here), exact(there), ratio].map((text) => el("td", { class: "number" }, text)),
+          );
+        }),
+      );
+    });
+  }
 
   /** @type {{key: Metric, label: string, unit: string}[]} */
   const METRICS = [
@@ -1517,6 +1571,7 @@
   drawSizes();
   drawMemory();
   drawTotals();
+  drawCompared();
   drawInterface();
   drawCost();
   drawGraph();

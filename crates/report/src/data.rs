@@ -34,6 +34,18 @@ pub(crate) struct Data {
     conditions: Vec<Option<ConditionJson>>,
     /// Steps of the run, and bytes within the graphs of the node.
     within: Vec<(usize, usize)>,
+    /// The model that this one is compared with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) other: Option<OtherData>,
+}
+
+/// The sums of another model, which formulas of its own give.
+#[derive(Debug, Serialize)]
+pub(crate) struct OtherData {
+    name: String,
+    #[serde(flatten)]
+    table: Table,
+    totals: TotalsJson,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -218,17 +230,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
             .collect(),
     });
     let bodies = bodies.collect();
-    let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
-    let totals = TotalsJson {
-        macs: formula(cost.total.macs),
-        operations: formula(cost.total.operations),
-        read: formula(cost.total.bytes_read),
-        written: formula(cost.total.bytes_written),
-        peak: formula(cost.memory.peak.map(|peak| peak.bytes)),
-        inputs: formula(cost.memory.inputs),
-        constants: exact(cost.memory.constants),
-        parameters: exact(parameters),
-    };
+    let totals = totals(cost, &mut formulas, parameters);
     let conditions = conditions(inference).map(|of| {
         let condition = of.condition?;
         Some(ConditionJson {
@@ -255,7 +257,29 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         totals,
         conditions,
         within,
+        other: None,
     }
+}
+
+fn totals(cost: &Cost, formulas: &mut Formulas<'_>, parameters: u128) -> TotalsJson {
+    let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
+    TotalsJson {
+        macs: formula(cost.total.macs),
+        operations: formula(cost.total.operations),
+        read: formula(cost.total.bytes_read),
+        written: formula(cost.total.bytes_written),
+        peak: formula(cost.memory.peak.map(|peak| peak.bytes)),
+        inputs: formula(cost.memory.inputs),
+        constants: exact(cost.memory.constants),
+        parameters: exact(parameters),
+    }
+}
+
+/// The data about a model that another is compared with.
+pub(crate) fn other(name: &str, cost: &Cost, parameters: u128) -> OtherData {
+    let mut formulas = Formulas::new(cost.inference().symbols());
+    let totals = totals(cost, &mut formulas, parameters);
+    OtherData { name: text(name), table: formulas.finish(), totals }
 }
 
 fn exact(count: u128) -> Exact {

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod beside;
 mod data;
 mod diagram;
 mod formulas;
@@ -76,6 +77,24 @@ pub struct ConversionNotes {
     pub lost: Vec<String>,
 }
 
+/// A model beside which another is shown, as before it was folded or converted.
+#[derive(Clone, Copy, Debug)]
+pub struct Other<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// Its name on the page.
+    pub name: &'a str,
+}
+
+/// Makes a page about a model, which is called by a name in the head, beside another: totals, nodes
+/// by operator, and values of one name that have other shapes.
+///
+/// # Errors
+/// As [`report`], of both models.
+pub fn compare(model: &Model, name: &str, other: Other<'_>, options: &InferOptions) -> Result<Report> {
+    page_of(model, name, Some(other), options)
+}
+
 /// Makes a page about a model, which is called by a name in the head.
 ///
 /// # Errors
@@ -91,6 +110,10 @@ pub struct ConversionNotes {
 /// # Ok::<(), gradus::Error>(())
 /// ```
 pub fn report(model: &Model, name: &str, options: &InferOptions) -> Result<Report> {
+    page_of(model, name, None, options)
+}
+
+fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferOptions) -> Result<Report> {
     std::thread::scope(|scope| {
         // These infer with options of their own, and need nothing from each other.
         let fold = scope.spawn(|| error::guarded(|| folded(model, options)));
@@ -98,7 +121,10 @@ pub fn report(model: &Model, name: &str, options: &InferOptions) -> Result<Repor
         let mut cost = model.cost(options)?;
         let graph = model.graph();
         let parameters = cost.inference().parameters(graph);
-        let data = data::data(graph, &mut cost, parameters);
+        let mut data = data::data(graph, &mut cost, parameters);
+        let beside = other.map(|other| beside::beside(model, &cost, other, options)).transpose()?;
+        let (beside, other) = beside.map_or((None, None), |(markup, data)| (Some(markup), Some(data)));
+        data.other = other;
         let json = json::for_html(&data)
             .map_err(|error| Error::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
         let [values, known, data_decided] = counts(graph, &cost);
@@ -116,7 +142,7 @@ pub fn report(model: &Model, name: &str, options: &InferOptions) -> Result<Repor
             fold: fold.join().map_err(panicked).and_then(|fold| fold),
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };
-        let html = page::page(model, name, &cost, &summary, &json);
+        let html = page::page(model, name, &cost, &summary, &json, beside.as_ref());
         Ok(Report { html, summary })
     })
 }

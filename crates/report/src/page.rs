@@ -17,10 +17,17 @@ pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 const SCRIPTS: [&str; 2] = [include_str!("../assets/formulas.js"), include_str!("../assets/report.js")];
 
 /// Remarks of a kind that are listed.
-const MOST: usize = 200;
+pub(crate) const MOST: usize = 200;
 
 /// The whole page.
-pub(crate) fn page(model: &Model, name: &str, cost: &Cost, summary: &Summary, data: &str) -> String {
+pub(crate) fn page(
+    model: &Model,
+    name: &str,
+    cost: &Cost,
+    summary: &Summary,
+    data: &str,
+    beside: Option<&Markup>,
+) -> String {
     let [formulas, script] = SCRIPTS.map(source);
     let policy = format!(
         "default-src 'none'; style-src {}; script-src {formulas} {script}; img-src data:; base-uri 'none'; form-action 'none'",
@@ -59,6 +66,7 @@ pub(crate) fn page(model: &Model, name: &str, cost: &Cost, summary: &Summary, da
                         h2 #totals-title { "Totals" }
                         div .content {}
                     }
+                    @if let Some(beside) = beside { (beside) }
                     section #interface aria-labelledby="interface-title" {
                         h2 #interface-title { "Inputs and outputs" }
                         div .content {}
@@ -394,7 +402,7 @@ fn list<'a>(
 }
 
 /// How many remarks are not listed.
-fn more(count: usize) -> Markup {
+pub(crate) fn more(count: usize) -> Markup {
     html! { @if count > MOST { p { "and " (grouped(count - MOST)) " more" } } }
 }
 

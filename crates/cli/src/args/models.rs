@@ -420,6 +420,11 @@ pub(crate) struct ReportArgs {
     #[arg(short, long, value_name = "FILE|DIR")]
     pub(crate) output: PathBuf,
 
+    /// Show another model beside the only one, as before it was folded or converted: totals, nodes
+    /// by operator, and values whose shapes differ.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) compare: Option<PathBuf>,
+
     /// A symbol and the number that it stands for on the page.
     #[arg(long = "dim", value_name = "NAME=NUMBER")]
     pub(crate) dims: Vec<String>,

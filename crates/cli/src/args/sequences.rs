@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use gradus::{DType, profiles};
 
+use super::models::{FleetArgs, LimitArgs, SizeArgs};
 use super::names::{Named, any, device_names, dtype, element_types, profile, profile_names};
 
 /// Compute a range: START, START + STEP, … while short of STOP.
@@ -178,26 +179,65 @@ pub(crate) struct OutArgs {
     pub(crate) device: String,
 }
 
-/// Show what every program gives for the same call, and why it differs from the exact result.
+/// Show where programs give different results: for a model, or for one call of a sequence.
 ///
-/// Programs that take tensors (ONNX, OpenVINO, TensorFlow) get tensors of the type of the elements,
+/// For a model in ONNX, the nodes at which ONNX Runtime, OpenVINO and the reference of the onnx
+/// package may differ, with the sizes or the data for which they do (docs/compare.md). The exit
+/// status is 1 if the model contradicts itself.
+///
+/// For a call, what every program gives, and why it differs from the exact result. Programs that take tensors (ONNX, OpenVINO, TensorFlow) get tensors of the type of the elements,
 /// the others Python numbers; with --in-dtype, all get numbers of that type. Compared are the first
 /// 100,000 elements and the last.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus compare linspace 0 1 1000 --dtype f32 --plot\n  gradus compare logspace 0 1 4 --base 1000 --dtype i64 --json"
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  gradus compare examples/positions.onnx --json\n  gradus compare linspace 0 1 1000 --dtype f32 --plot"
 )]
 pub(crate) struct CompareArgs {
     #[command(subcommand)]
-    pub(crate) call: Call,
+    pub(crate) call: Option<Call>,
 
-    /// Draw how far each program is from the exact result, over the index.
+    /// Draw how far each program is from the exact result of a call, over the index.
     #[arg(long, global = true, conflicts_with = "json")]
     pub(crate) plot: bool,
 
     /// Print JSON (docs/json.md).
     #[arg(long, global = true)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) models: CompareModels,
+}
+
+/// The models whose results depend on the program.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CompareModels {
+    /// The models: ONNX files; folders of them, patterns (models/**/*.onnx), @FILE or - for lists.
+    /// A file that is named like a sequence is ./range.
+    #[arg(required = true, value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
+
+    /// A symbol and the number that it stands for.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
+    /// List all conditions and nodes of a difference, and not only the first four.
+    #[arg(long)]
+    pub(crate) all: bool,
+
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
+
+    #[command(flatten)]
+    pub(crate) fleet: FleetArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
 }
 
 /// A call that programs answer differently.

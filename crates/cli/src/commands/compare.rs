@@ -1,20 +1,27 @@
-//! `gradus compare`: what every program gives for one call, beside the exact result.
+//! `gradus compare`: what every program gives for one call, beside the exact result. Models are
+//! compared in `portability.rs`.
 
 use gradus::compare::{Difference, Found, compare as compared};
 use gradus::convert::usize_of_u32;
 use gradus::profiles::{self, Outcome, Profile};
 use gradus::seq::Plan;
-use gradus::{DType, Number, Result};
+use gradus::{DType, Error, Kind, Number, Result};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::portability;
 use super::sequence::{range_call, space_call};
 use crate::args::{self, Call};
 use crate::diagnostics::Failure;
 use crate::{json, output};
 
 pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
-    let (types, (head, results), dtype) = match &args.call {
+    let Some(call) = &args.call else { return portability::models(args) };
+    if let Some(model) = args.models.models.first() {
+        let what = "cannot compare a call: a model is given before it";
+        return Err(Error::mismatch(Kind::Usage, what, model.display(), "nothing").into());
+    }
+    let (types, (head, results), dtype) = match call {
         Call::Range { arguments, types } => {
             let call = range_call(arguments, types)?;
             let profiled = call.profiled()?;

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use gradus::files::{NewFiles, cannot_write};
 use gradus::infer::InferOptions;
 use gradus::{Error, Kind};
-use gradus_report::{Conversion, IndexRow, Summary};
+use gradus_report::{Conversion, IndexRow, Other, Summary};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
@@ -23,6 +23,8 @@ const INDEX: &str = "index.html";
 #[derive(Serialize)]
 struct ReportJson<'a> {
     model: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compared: Option<String>,
     output: String,
     bytes: usize,
     nodes: usize,
@@ -75,6 +77,10 @@ pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
     options.inputs = given::shapes(&args.input_shapes)?;
     let models = fleet::expand(&args.models)?;
     given::check_destination(&args.output, &models)?;
+    if args.compare.is_some() && models.len() > 1 {
+        let message = "--compare shows a model beside one other, but there are several models";
+        return Err(Error::new(Kind::Usage, message).into());
+    }
     let has_index = given::is_folder(&args.output) && models.len() > 1;
     if has_index && models.iter().any(|model| page_name(model) == Path::new(INDEX)) {
         let message = format!("cannot write the index of the pages: a model has the page {INDEX}");
@@ -127,12 +133,20 @@ fn one(
     let path = &*of.path;
     let model = args.limits.open(path)?;
     let to = destination(&args.output, of)?;
-    let report = gradus_report::report(&model, &path.display().to_string(), options)
-        .map_err(|error| error.in_file(path.display()))?;
+    let name = path.display().to_string();
+    let report = match &args.compare {
+        None => gradus_report::report(&model, &name, options),
+        Some(other) => {
+            let (model, name) = (&model, &*name);
+            let (other, of_other) = (args.limits.open(other)?, other.display().to_string());
+            gradus_report::compare(model, name, Other { model: &other, name: &of_other }, options)
+        }
+    };
+    let report = report.map_err(|error| error.in_file(path.display()))?;
     write(&to, &report.html)?;
     let summary = &report.summary;
     if args.json {
-        writeln!(out, "{}", output::json(&json(path, &to, report.html.len(), summary))?)?;
+        writeln!(out, "{}", output::json(&json(args, path, &to, report.html.len(), summary))?)?;
     } else {
         write_text(path, &to, report.html.len(), summary, out)?;
     }
@@ -158,7 +172,13 @@ fn destination(to: &Path, of: &FleetModel) -> Result<PathBuf, Error> {
     }
 }
 
-fn json<'a>(path: &Path, to: &Path, bytes: usize, summary: &'a Summary) -> ReportJson<'a> {
+fn json<'a>(
+    args: &args::ReportArgs,
+    path: &Path,
+    to: &Path,
+    bytes: usize,
+    summary: &'a Summary,
+) -> ReportJson<'a> {
     let problems = summary.problems.iter();
     let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
         to: to.name(),
@@ -169,6 +189,7 @@ fn json<'a>(path: &Path, to: &Path, bytes: usize, summary: &'a Summary) -> Repor
     };
     ReportJson {
         model: path.display().to_string(),
+        compared: args.compare.as_ref().map(|other| other.display().to_string()),
         output: to.display().to_string(),
         bytes,
         nodes: summary.nodes,

@@ -120,6 +120,8 @@ impl Sweep {
             for (heights, what) in [(macs, "MACs"), (peaks, "peak in bytes")] {
                 let plot = if heights.iter().all(|height| height.is_nan()) {
                     format!("{what}: no numbers")
+                } else if heights.iter().all(|&height| height.is_nan() || height == 0.0) {
+                    format!("{what}: 0")
                 } else {
                     stream::draw(heights, format!("{what} over {}", escaped(&self.symbol)), &ends)
                 };

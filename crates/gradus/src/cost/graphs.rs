@@ -5,6 +5,7 @@
 //! | a graph a number of times | that many times what the nodes of the graph do |
 //! | one of its graphs | for each column, the most that one of them does |
 //! | a function of the model | what the nodes of the body do |
+//! | operators of ONNX in place of one of Paddle | MACs and operations of these |
 //!
 //! Where sizes within a graph change from one iteration to the next, nothing is counted.
 
@@ -12,7 +13,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use gradus_core::convert::product;
-use gradus_core::graph::{Graph, Node, ValueId};
+use gradus_core::graph::{Graph, Node, Standard, ValueId};
 
 use super::NodeCost;
 use super::work::{Operations, Shapes, Work};
@@ -20,9 +21,10 @@ use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
 use crate::infer::{Inference, SubgraphFacts, bytes_of, function_of_node, graphs_of_node, row_of_node};
+use crate::lowering::{self, Known};
 use crate::model::Model;
 use crate::normalize::Form;
-use crate::operators::Row;
+use crate::operators::{Row, row_of};
 
 /// MACs, operations, bytes read and bytes written.
 type Columns = [Option<Dim>; 4];
@@ -77,21 +79,51 @@ impl<'a> NodeCosts<'a> {
             }
             Some(Work::Graphs) => self.within(of, node, index, &mut parameters),
             work => {
-                let standard = self.model.source().standard;
+                let counted = match (work, row) {
+                    (Some(work), _) => {
+                        let standard = self.model.source().standard;
+                        let symbols = self.inference.symbols_mut();
+                        let (facts, given) = (of.facts, &of.parameters);
+                        Shapes { standard, node, facts, parameters: given, symbols }.operations(work)
+                    }
+                    (None, Some(row)) if row.standard == Standard::Paddle => self.lowered(of, node, row),
+                    _ => None,
+                };
                 let symbols = self.inference.symbols_mut();
-                let (facts, given) = (of.facts, &of.parameters);
-                let mut shapes = Shapes { standard, node, facts, parameters: given, symbols };
-                let counted = work.and_then(|work| shapes.operations(work));
                 let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
                 [
                     counted.map(|Operations { macs, .. }| macs),
                     counted.map(|Operations { elementary, .. }| elementary),
-                    total_bytes(symbols, facts, read),
-                    total_bytes(symbols, facts, node.outputs.iter().copied().flatten()),
+                    total_bytes(symbols, of.facts, read),
+                    total_bytes(symbols, of.facts, node.outputs.iter().copied().flatten()),
                 ]
             }
         };
         NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written }
+    }
+
+    /// What the operators of ONNX do that stand for a node; nothing if one of them is not counted.
+    fn lowered(&mut self, of: &Counted<'_>, node: &Node, row: &Row) -> Option<Operations> {
+        let fact = |id: &Option<ValueId>| id.map_or(Fact::Unknown, |id| of.facts[id.index()].clone());
+        let inputs: Vec<_> = node.inputs.iter().map(fact).collect();
+        let given = node.inputs.iter().zip(&inputs);
+        let known: Vec<_> = given.map(|(id, fact)| id.map(|_| Known::of_fact(fact))).collect();
+        let graph = lowering::graph(node, &known, row).ok()?;
+        let facts = self.inference.lowered(&graph, inputs);
+        let parameters = Parameters::default();
+        let mut sum = Operations { macs: Dim::ZERO, elementary: Dim::ZERO };
+        for &index in graph.order() {
+            let node = &graph.nodes()[index];
+            let work = row_of(Standard::Onnx, node)?.work().filter(|&work| work != Work::Graphs)?;
+            let symbols = self.inference.symbols_mut();
+            let (facts, given) = (&*facts, &parameters);
+            let mut shapes = Shapes { standard: Standard::Onnx, node, facts, parameters: given, symbols };
+            let Operations { macs, elementary } = shapes.operations(work)?;
+            let symbols = self.inference.symbols_mut();
+            sum.macs = symbols.add(sum.macs, macs)?;
+            sum.elementary = symbols.add(sum.elementary, elementary)?;
+        }
+        Some(sum)
     }
 
     /// The costs of the graphs that a node runs; their constants are added to its parameters.

@@ -29,8 +29,13 @@ pub(crate) enum Work {
     ConvTranspose { skip: usize },
     /// A pool: the elements of the window, for each element of the output.
     Window,
-    /// LSTM, GRU and RNN of ONNX: all weights, for each step of each batch.
-    Recurrent,
+    /// LSTM, GRU and RNN: all weights (`weight`: the number of the first of two inputs), for each
+    /// step of each batch.
+    Recurrent { weight: usize },
+    /// A linear function: all coefficients, for each row of the input.
+    Linear,
+    /// Interpolation between 4 neighbours at the samples of each element of the output.
+    RoiAlign,
     /// Scaled products of queries, keys and values.
     Attention(Attention),
     /// A sum of products of one or two inputs: one for each combination of indices.
@@ -86,7 +91,9 @@ impl Shapes<'_> {
                 let window = self.window()?;
                 (Dim::ZERO, self.product(&self.output()?, &window)?)
             }
-            Work::Recurrent => (self.recurrent()?, Dim::ZERO),
+            Work::Recurrent { weight } => (self.recurrent(weight)?, Dim::ZERO),
+            Work::Linear => (self.linear()?, Dim::ZERO),
+            Work::RoiAlign => (self.roi_align()?, Dim::ZERO),
             Work::Attention(form) => self.attention(form)?,
             Work::Einsum => self.einsum()?,
             Work::Resize => (self.resize()?, Dim::ZERO),
@@ -148,11 +155,25 @@ impl Shapes<'_> {
         left.get(left.len().checked_sub(back)?).copied()
     }
 
-    fn recurrent(&mut self) -> Option<Dim> {
-        let (x, w, r) = (self.input(0)?, self.input(1)?, self.input(2)?);
+    fn recurrent(&mut self, weight: usize) -> Option<Dim> {
+        let (x, w, r) = (self.input(0)?, self.input(weight)?, self.input(weight + 1)?);
         let (w, r) = (self.product(&w, &[])?, self.product(&r, &[])?);
         let weights = self.symbols.add(w, r)?;
-        self.product(x.get(..2)?, &[weights])
+        self.product(x.split_last()?.1, &[weights])
+    }
+
+    fn linear(&mut self) -> Option<Dim> {
+        let coefficients = self.attributes().floats("coefficients").ok()??.len();
+        let x = self.input(0)?;
+        self.product(x.split_last()?.1, &[Dim::from(coefficients)])
+    }
+
+    /// Nothing where the sizes of the regions decide the number of samples.
+    fn roi_align(&mut self) -> Option<Dim> {
+        let ratio = self.attributes().int_or("sampling_ratio", 0).ok()?;
+        let samples = ratio.checked_mul(ratio).filter(|&samples| samples > 0)?;
+        let output = self.output()?;
+        self.product(&output, &[Dim::Known(samples), Dim::Known(4)])
     }
 
     /// MACs of two operands, operations of one. The order in which programs multiply more is their

@@ -5,10 +5,25 @@ use std::rc::Rc;
 
 use gradus_core::graph::{Graph, Standard};
 
-use super::InferOptions;
 use super::context::InferContext;
 use super::pass::Pass;
+use super::{InferOptions, Inference};
 use crate::fact::Fact;
+
+impl Inference {
+    /// Facts about the values of the graph of ONNX operators that a node stands for, with the symbols
+    /// of this inference.
+    pub(crate) fn lowered(&mut self, graph: &Graph, inputs: Vec<Fact>) -> Vec<Fact> {
+        let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+        let mut pass = Pass::new(Standard::Onnx, &[], &options);
+        pass.shared.symbols = take(&mut self.symbols);
+        let mut frame = pass.frame(graph, inputs, Rc::default(), "".into());
+        pass.run(&mut frame);
+        let facts = take(&mut frame.facts);
+        self.symbols = take(&mut pass.shared.symbols);
+        facts
+    }
+}
 
 impl InferContext<'_, '_> {
     /// Facts about the outputs of the graph of ONNX operators that the node stands for.

@@ -11,9 +11,18 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
         .lower(|l| contrib::transformers::layer(l, false)),
-    own("GeomSpace", &[range::spaces::GEOMSPACE]).infer(range::spaces::rule).build(range::spaces::geom_space),
-    own("LinSpace", &[range::spaces::LINSPACE]).infer(range::spaces::rule).build(range::spaces::lin_space),
-    own("LogSpace", &[range::spaces::LOGSPACE]).infer(range::spaces::rule).build(range::spaces::log_space),
+    own("GeomSpace", &[range::spaces::GEOMSPACE])
+        .works(Work::EachOutput(3))
+        .infer(range::spaces::rule)
+        .build(range::spaces::geom_space),
+    own("LinSpace", &[range::spaces::LINSPACE])
+        .works(Work::EachOutput(2))
+        .infer(range::spaces::rule)
+        .build(range::spaces::lin_space),
+    own("LogSpace", &[range::spaces::LOGSPACE])
+        .works(Work::EachOutput(3))
+        .infer(range::spaces::rule)
+        .build(range::spaces::log_space),
     microsoft("Attention")
         .works(Work::Attention(Attention::Projected))
         .signatures_are(contrib::signatures::ATTENTION)

@@ -6,6 +6,7 @@ use crate::cost::{Attention, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid")
+        .works(Work::MatMul)
         .infer(nn::conv_pool::affine_grid)
         .computes(nn::sampling::affine_grid)
         .lower(nn::decomposed::affine_grid),
@@ -66,11 +67,13 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding",
             nn::quantization_to_openvino::dynamic_quantize,
         ),
-    onnx("GRU").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval).converts(
-        "GRUSequence",
-        "rounding",
-        |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru),
-    ),
+    onnx("GRU")
+        .works(Work::Recurrent { weight: 1 })
+        .infer(nn::infer::recurrent)
+        .computes(nn::recurrent::eval)
+        .converts("GRUSequence", "rounding", |cx| {
+            nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru)
+        }),
     onnx("GlobalAveragePool")
         .works(Work::EachInput(1))
         .infer(nn::conv_pool::global_average_pool)
@@ -106,11 +109,13 @@ pub(super) const NETWORKS: &[Row] = &[
         "rounding",
         nn::sampling_to_openvino::local_response,
     ),
-    onnx("LSTM").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval).converts(
-        "LSTMSequence",
-        "rounding",
-        |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm),
-    ),
+    onnx("LSTM")
+        .works(Work::Recurrent { weight: 1 })
+        .infer(nn::infer::recurrent)
+        .computes(nn::recurrent::eval)
+        .converts("LSTMSequence", "rounding", |cx| {
+            nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
+        }),
     onnx("LayerNormalization")
         .works(Work::EachInput(7))
         .infer(nn::infer::layer_norm)
@@ -163,21 +168,23 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::scaled)
         .computes(nn::normalization::layer)
         .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
-    onnx("RNN").works(Work::Recurrent).infer(nn::infer::recurrent).computes(nn::recurrent::eval).converts(
-        "RNNSequence",
-        "rounding",
-        |cx| nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn),
-    ),
+    onnx("RNN")
+        .works(Work::Recurrent { weight: 1 })
+        .infer(nn::infer::recurrent)
+        .computes(nn::recurrent::eval)
+        .converts("RNNSequence", "rounding", |cx| {
+            nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn)
+        }),
     onnx("Resize").works(Work::Resize).infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
         "Interpolate",
         "rounding",
         nn::windows_to_openvino::resize,
     ),
-    onnx("RoiAlign").infer(nn::conv_pool::roi_align).computes(nn::sampling::roi_align).converts(
-        "ROIAlign",
-        "rounding",
-        nn::sampling_to_openvino::roi_align,
-    ),
+    onnx("RoiAlign")
+        .works(Work::RoiAlign)
+        .infer(nn::conv_pool::roi_align)
+        .computes(nn::sampling::roi_align)
+        .converts("ROIAlign", "rounding", nn::sampling_to_openvino::roi_align),
     onnx("RotaryEmbedding")
         .works(Work::EachInput(3))
         .infer(nn::infer::rotary)

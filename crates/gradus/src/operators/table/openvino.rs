@@ -270,12 +270,16 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::to_onnx::global_response,
     ),
-    openvino("GRUCell").infer(nn::openvino::lstm_cell).converts("GRU", "rounding", |cx| {
-        nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru)
-    }),
-    openvino("GRUSequence").infer(nn::openvino::sequence).converts("GRU", "rounding", |cx| {
-        nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru)
-    }),
+    openvino("GRUCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+        "GRU",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru),
+    ),
+    openvino("GRUSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
+        "GRU",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru),
+    ),
     openvino("Gather")
         .infer(indexing::openvino::gather)
         .eval(indexing::openvino::run_gather)
@@ -391,12 +395,16 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
     openvino("LRN").infer(elementwise::infer::same).converts("LRN", "rounding", nn::to_onnx::local_response),
-    openvino("LSTMCell").infer(nn::openvino::lstm_cell).converts("LSTM", "rounding", |cx| {
-        nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm)
-    }),
-    openvino("LSTMSequence").infer(nn::openvino::sequence).converts("LSTM", "rounding", |cx| {
-        nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm)
-    }),
+    openvino("LSTMCell").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
+        "LSTM",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm),
+    ),
+    openvino("LSTMSequence").works(Work::Recurrent { weight: 4 }).infer(nn::openvino::sequence).converts(
+        "LSTM",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm),
+    ),
     openvino("Less")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Less)
@@ -557,18 +565,22 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Pow)
         .build(elementwise::openvino::both)
         .converts("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
-    openvino("RNNCell").infer(nn::openvino::lstm_cell).converts("RNN", "rounding", |cx| {
-        nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn)
-    }),
-    openvino("RNNSequence").infer(nn::openvino::sequence).converts("RNN", "rounding", |cx| {
-        nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn)
-    }),
+    openvino("RNNCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+        "RNN",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn),
+    ),
+    openvino("RNNSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
+        "RNN",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn),
+    ),
     openvino("RDFT").infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
         generate::to_onnx::dft,
     ),
-    openvino("ROIAlign").infer(nn::openvino::roi).converts(
+    openvino("ROIAlign").works(Work::RoiAlign).infer(nn::openvino::roi).converts(
         "RoiAlign",
         "rounding",
         nn::sampling_to_onnx::roi_align,

@@ -2,6 +2,7 @@
 
 use super::super::control_flow;
 use super::super::row::{Row, paddle};
+use crate::cost::Work;
 use crate::dialects::paddle::{
     convert, create, indexing, layout, many, math, maybe, network, one, recurrent, rest, sequences, signature,
 };
@@ -232,20 +233,30 @@ lowered! {
 pub(super) const PADDLE: &[Row] = &[
     paddle(sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
     paddle(const { &[signature("if", const { &[one("cond")] })] })
+        .works(Work::Graphs)
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
-    paddle(sequences::LINSPACE).infer(sequences::rule).build(sequences::linspace).converts(
-        "a constant; of computed ends: Range, Mul, Add, Where",
-        "of computed ends: rounding",
-        |cx| convert::space(cx, None),
-    ),
-    paddle(sequences::LOGSPACE).infer(sequences::rule).build(sequences::logspace).converts(
-        "a constant; of computed ends: Range, Mul, Add, Where, Pow",
-        "of computed ends: rounding",
-        |cx| convert::space(cx, Some(3)),
-    ),
+    paddle(sequences::LINSPACE)
+        .works(Work::EachOutput(2))
+        .infer(sequences::rule)
+        .build(sequences::linspace)
+        .converts(
+            "a constant; of computed ends: Range, Mul, Add, Where",
+            "of computed ends: rounding",
+            |cx| convert::space(cx, None),
+        ),
+    paddle(sequences::LOGSPACE)
+        .works(Work::EachOutput(3))
+        .infer(sequences::rule)
+        .build(sequences::logspace)
+        .converts(
+            "a constant; of computed ends: Range, Mul, Add, Where, Pow",
+            "of computed ends: rounding",
+            |cx| convert::space(cx, Some(3)),
+        ),
     paddle(const { &[signature("while", const { &[maybe("most"), one("cond"), many("inputs")] })] })
+        .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
         .converts("Loop", "", convert::repeat),

@@ -1,0 +1,231 @@
+"""Models on which programs differ, run in ONNX Runtime, OpenVINO and the reference of the `onnx` package.
+
+    python conformance/portability.py conformance/recorded/portability.json
+
+Each case names the rule of `crates/gradus/src/portability/rules.rs` that predicts the difference; a case without a rule is one that a
+condition of a rule excludes, and all programs agree on it. `crates/gradus/tests/portability.rs` holds the rules against the recording.
+Every model runs in a process of its own, since some kill it.
+"""
+
+import json
+import math
+import multiprocessing
+import os
+import sys
+from importlib import metadata
+
+import numpy as np
+import onnx
+from onnx import TensorProto as T
+from onnx import helper, numpy_helper
+
+PROGRAMS = ["onnxruntime", "openvino", "onnx"]
+NAN, INF = math.nan, math.inf
+f16, f32, f64 = np.float16, np.float32, np.float64
+i8, i16, i32, i64, u8, u16, u32 = np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32
+
+
+def model(operator, inputs, attributes, opset, outputs, constants):
+    """A model of one node, which stores the inputs of those numbers."""
+    names = [None if x is None else f"x{i}" for i, x in enumerate(inputs)]
+    node = helper.make_node(operator, [name or "" for name in names], [f"y{i}" for i in range(outputs)], "node", **attributes)
+    # Sizes are open, so that no program computes anything beforehand.
+    sizes = [None if x is None else [None] * x.ndim for x in inputs]
+    given = [
+        helper.make_tensor_value_info(names[i], helper.np_dtype_to_tensor_dtype(x.dtype), sizes[i])
+        for i, x in enumerate(inputs)
+        if x is not None and i not in constants
+    ]
+    stored = [numpy_helper.from_array(inputs[i], names[i]) for i in constants]
+    results = [onnx.ValueInfoProto(name=name) for name in node.output]
+    graph = helper.make_graph([node], "graph", given, results, stored)
+    return onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
+
+
+def outputs_of(program, of, given):
+    if program == "onnxruntime":
+        import onnxruntime
+
+        onnxruntime.set_default_logger_severity(4)
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(of.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        return session.run(None, given)
+    if program == "openvino":
+        import openvino
+
+        core = openvino.Core()
+        compiled = core.compile_model(core.read_model(of.SerializeToString()), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+        result = compiled(given)
+        return [result[i] for i in range(len(compiled.outputs))]
+    from onnx.reference import ReferenceEvaluator
+
+    return ReferenceEvaluator(of).run(None, given)
+
+
+def child(pipe, program, of, given):
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    try:
+        found = [np.asarray(x) for x in outputs_of(program, of, given)]
+        pipe.send("; ".join(f"{x.dtype}{list(x.shape)} {x.ravel().tolist()}" for x in found))
+    except Exception:
+        pipe.send("fails")
+
+
+def result(program, of, given):
+    """The outputs as text, or that there are none."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=child, args=(there, program, of, given))
+    process.start()
+    there.close()
+    try:
+        text = here.recv() if here.poll(60) else "hangs"
+    except EOFError:
+        text = "kills the process"
+    process.join(5)
+    return text
+
+
+CASES = []
+
+
+def case(rule, operator, inputs, attributes=None, opset=20, outputs=1, constants=()):
+    CASES.append((rule, operator, inputs, attributes or {}, opset, outputs, constants))
+
+
+def a(dtype, *elements):
+    return np.array(elements, dtype)
+
+
+def scalar(dtype, element):
+    return np.array(element, dtype)
+
+
+for t in [i32, i64]:
+    for operator in ["Div", "Mod"]:
+        case("integer-division-by-zero", operator, [a(t, -7, 7), a(t, 0, 0)])
+        case(None, operator, [a(t, -7, 7, -7, 7), a(t, 2, -2, -3, 3)], constants=(1,))
+for t in [i8, u8]:
+    case("division-of-8-bit-integers", "Div", [a(t, 100, 7), a(t, 2, 2)])
+    case(None, "Mod", [a(t, 100, 7), a(t, 3, 2)], constants=(1,))
+for t in [i16, u16]:
+    case(None, "Div", [a(t, 100, 7, 200), a(t, 3, 2, 3)], constants=(1,))
+for t in [i32, i64, u32]:
+    case("integer-division-in-float32", "Div", [a(t, 16777217, 2147483647, 1073741825), a(t, 1, 2, 3)], constants=(1,))
+for t in [i32, i64]:
+    case("integer-modulus-in-float32", "Mod", [a(t, 16777217, 2147483647, 1073741825), a(t, 2, 2, 3)], constants=(1,))
+    # The multiple of the divisor that is subtracted has 25 bits.
+    case("integer-modulus-in-float32", "Mod", [a(t, -16377950, -15001401), a(t, 5675633, 6167937)])
+    case(None, "Mod", [a(t, 2**23, -(2**23), 1 - 2**23), a(t, -3, 3, 2**23)])
+    case("integer-power-in-float32", "Pow", [a(t, 7, 3), a(t, 11, 19)], constants=(1,))
+    case("negative-power-of-integers", "Pow", [a(t, 2, 1, -1), a(t, -1, -1, -1)])
+case("64-bit-integers-in-32-bits", "Add", [a(i64, 2**31 - 1, 1), a(i64, 1, 1)])
+case("64-bit-integers-in-32-bits", "Sub", [a(i64, -(2**31), 1), a(i64, 1, 1)])
+case("64-bit-integers-in-32-bits", "Mul", [a(i64, 2**20, 1), a(i64, 2**20, 1)])
+case("64-bit-integers-in-32-bits", "CumSum", [a(i64, 2**30, 2**30), scalar(i64, 0)], constants=(1,))
+case("64-bit-integers-in-32-bits", "ReduceSum", [a(i64, 2**31 - 1, 2**31 - 1)])
+for operator in ["Add", "Sub", "Mul", "Div", "Pow"]:
+    case("float64-in-float32", operator, [a(f64, 1, 2), a(f64, 1e-12, 1 + 1e-12)])
+for operator in ["Exp", "Log", "Sqrt", "Sigmoid"]:
+    case("float64-in-float32", operator, [a(f64, 0.1, 2)])
+case("float64-in-float32", "MatMul", [a(f64, 1, 1e-12), a(f64, 1, 1)])
+case("float64-in-float32", "ReduceSum", [a(f64, 1, 1e-12)])
+case("float64-in-float32", "ReduceMean", [a(f64, 1, 1e-12)])
+case("float64-in-float32", "Softmax", [a(f64, 1, 2)])
+for operator in ["Add", "Mul"]:
+    case("overflow-of-8-bit-integers", operator, [a(u8, 200), a(u8, 100)])
+    case("overflow-of-8-bit-integers", operator, [a(i8, 100), a(i8, 100)])
+    case(None, operator, [a(i16, 32767, 300), a(i16, 1, 300)])
+    case(None, operator, [a(i32, 2**31 - 1, 2**20), a(i32, 1, 2**20)])
+case("overflow-of-8-bit-integers", "Sub", [a(u8, 1), a(u8, 2)])
+case("overflow-of-8-bit-integers", "Sub", [a(i8, -100), a(i8, 100)])
+case("overflow-of-8-bit-integers", "Neg", [a(i8, -128)])
+for to in [T.UINT8, T.INT8]:
+    case("cast-to-8-bit-integers", "Cast", [a(f32, 1e10, 300.5, -129.5, 1)], {"to": to})
+    case(None, "Cast", [a(i32, 256, -1, 300)], {"to": to})
+for to in [T.INT64, T.UINT64, T.UINT32]:
+    case("cast-by-int32", "Cast", [a(f32, 3e9, 1)], {"to": to})
+for to in [T.INT32, T.INT16, T.UINT16]:
+    case(None, "Cast", [a(f32, 1e10, -1e10, 300.5, -1.5, 40000, NAN, INF)], {"to": to})
+case("cast-of-nan-to-bool", "Cast", [a(f32, NAN, 0, 0.5)], {"to": T.BOOL})
+case("cast-of-float64-to-float32", "Cast", [a(f64, 1e300, -1e300)], {"to": T.FLOAT})
+case(None, "Cast", [a(f32, 1e6, 65519, 65520, NAN)], {"to": T.FLOAT16})
+case("gather-out-of-range", "Gather", [a(f32, 1, 2, 3), a(i64, 0, 3)])
+case("gather-out-of-range", "Gather", [a(f32, 1, 2, 3), a(i64, 0, -4)])
+case("gather-out-of-range", "Gather", [a(i64, 1, 2, 3), a(i32, 0, 3)])
+case(None, "Gather", [a(f32, 1, 2, 3), a(i64, 0, -3)], constants=(0, 1))
+case("gather-elements-out-of-range", "GatherElements", [a(f32, 1, 2, 3), a(i64, 0, 3)])
+case("relu-of-nan", "Relu", [a(f32, NAN, -1, 1)])
+case("relu-of-nan", "Celu", [a(f32, NAN, 1)])
+for operator in ["Elu", "Selu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Sign"]:
+    case(None, operator, [a(f32, NAN, 0)])
+case("hard-sigmoid-of-nan", "HardSigmoid", [a(f32, NAN)])
+case("thresholded-relu-of-nan", "ThresholdedRelu", [a(f32, NAN, 2)])
+case("clip-of-nan", "Clip", [a(f32, NAN, 1), scalar(f32, 0), scalar(f32, 6)])
+case("clip-of-nan", "Clip", [a(f32, NAN, 1), scalar(f32, 0), scalar(f32, 6)], constants=(1, 2))
+for operator in ["Max", "Min"]:
+    case("maximum-of-nan", operator, [a(f32, 1, NAN), a(f32, NAN, 1)])
+    case(None, operator, [a(i32, 1, 5), a(i32, 4, 2)])
+case("reduced-maximum-of-nan", "ReduceMax", [a(f32, NAN, -1, 1)])
+case("reduced-maximum-of-nan", "ReduceMax", [a(f32, -1, 1, NAN)])
+case("reduced-maximum-of-nan", "ReduceMin", [a(f32, NAN, 1, 2)])
+case("reduced-maximum-of-nan", "ReduceMin", [a(f32, 1, 2, NAN)])
+case("index-of-maximum-of-nan", "ArgMax", [a(f32, 1, NAN, 3, NAN)])
+case("index-of-maximum-of-nan", "ArgMin", [a(f32, 1, NAN, 3, NAN)])
+for last in [0, 1]:
+    case(None, "ArgMax", [a(i32, 3, 1, 3)], {"select_last_index": last})
+case("topk-of-nan", "TopK", [a(f32, 1, NAN, 3, 2, NAN, 0), a(i64, 3)], outputs=2, constants=(1,))
+case("topk-of-nan", "TopK", [a(f32, 1, NAN, 3, 2, NAN, 0), a(i64, 3)], {"largest": 0}, outputs=2, constants=(1,))
+for largest in [0, 1]:
+    case(None, "TopK", [a(i32, 1, 3, 3, 1, 1, 3), a(i64, 2)], {"largest": largest}, outputs=2, constants=(1,))
+case("topk-unsorted", "TopK", [a(i32, 1, 4, 3, 2, 5, 0), a(i64, 3)], {"sorted": 0}, outputs=2, constants=(1,))
+case("hardmax-of-nan", "Hardmax", [a(f32, 1, NAN, 2)])
+case("unique-of-nan", "Unique", [a(f32, NAN, NAN, 1)], outputs=4)
+case(None, "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5, -0.5, 1000, NAN), scalar(f32, 1), scalar(u8, 0)], constants=(1, 2))
+case("rounding-before-zero-point", "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5), scalar(f32, 1), scalar(u8, 1)], constants=(1, 2))
+case(None, "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5), scalar(f32, 1), scalar(u8, 2)], constants=(1, 2))
+case("rounding-before-zero-point", "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5), scalar(f32, 1), scalar(i8, -1)], constants=(1, 2))
+case("shift-of-8-bit-integers", "BitShift", [a(u8, 1), a(u8, 8)], {"direction": "LEFT"})
+case("shift-of-8-bit-integers", "BitShift", [a(u8, 255), a(u8, 1)], {"direction": "LEFT"})
+case(None, "BitShift", [a(u8, 1, 1), a(u8, 7, 3)], {"direction": "LEFT"})
+case(None, "BitShift", [a(u8, 31), a(u8, 3)], {"direction": "LEFT"})
+case("shift-by-all-bits", "BitShift", [a(u32, 1), a(u32, 32)], {"direction": "LEFT"})
+case(None, "BitShift", [a(u32, 1, 2**31 + 1), a(u32, 31, 1)], {"direction": "LEFT"})
+line = np.arange(1, 8, dtype=f32).reshape(1, 1, 1, 7)
+for mode in ["asymmetric", "half_pixel", "align_corners"]:
+    for nearest in ["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]:
+        rule = "resize-of-halves" if (mode, nearest) == ("asymmetric", "round_prefer_ceil") else None
+        attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
+        case(rule, "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,))
+attributes = {"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"}
+case("resize-half-pixel-symmetric", "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,))
+for t in [i32, i64]:
+    case("range-of-wrong-sign", "Range", [scalar(t, 5), scalar(t, 2), scalar(t, 1)], constants=(2,))
+    case("range-of-step-zero", "Range", [scalar(t, 5), scalar(t, 9), scalar(t, 0)], constants=(0, 1))
+case("range-of-wrong-sign", "Range", [scalar(f32, 5), scalar(f32, 2), scalar(f32, 1)], constants=(2,))
+case("range-of-float32", "Range", [scalar(f32, 16777210), scalar(f32, 16777222), scalar(f32, 1)], constants=(0, 2))
+for limit in [0.3, 1]:
+    case("range-of-float32", "Range", [scalar(f32, 0), scalar(f32, limit), scalar(f32, 0.1)], constants=(0, 2))
+case(None, "Range", [scalar(f32, 0), scalar(f32, 7.5), scalar(f32, 0.25)])
+
+
+def main(path):
+    recorded = []
+    for rule, operator, inputs, attributes, opset, outputs, constants in CASES:
+        of = model(operator, inputs, attributes, opset, outputs, constants)
+        given = {f"x{i}": x for i, x in enumerate(inputs) if x is not None and i not in constants}
+        results = {program: result(program, of, given) for program in PROGRAMS}
+        texts = [None if x is None else f"{x.dtype} {x.ravel().tolist()}" for x in inputs]
+        known = model(operator, inputs, attributes, opset, outputs, [i for i, x in enumerate(inputs) if x is not None])
+        models = {"model": of.SerializeToString().hex(), "known": known.SerializeToString().hex()}
+        recorded.append({"rule": rule, "operator": operator, "inputs": texts, **models, "results": results})
+        if (rule is None) != (len(set(results.values())) == 1):
+            print(f"{rule}: {operator} {texts} {attributes}: {results}", file=sys.stderr)
+    versions = {program: metadata.version(program) for program in PROGRAMS}
+    lines = ",\n".join(json.dumps(case) for case in recorded)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(f'{{"versions": {json.dumps(versions)}, "cases": [\n{lines}\n]}}\n')
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,73 @@
+//! `gradus compare MODEL`.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common;
+
+use gradus::graph::DeclaredDim;
+use snapbox::str;
+
+use common::{fails, folder, misused, prints, save_chain};
+
+#[test]
+fn differences_are_grouped_by_rule() {
+    let path = folder("portability").join("m.onnx");
+    let nodes: Vec<_> = ["a", "b", "c", "d", "e", "f"].windows(2).map(|it| ("Relu", it[0], it[1])).collect();
+    save_chain(&path, "a", vec![DeclaredDim::Symbol("n".into())], &nodes);
+    let path = path.to_str().unwrap();
+    prints(
+        &["compare", path],
+        str![[r#"
+relu-of-nan: onnxruntime returns NaN; openvino returns 0; onnx returns NaN
+  an element is NaN: node "b" (Relu), node "c" (Relu), node "d" (Relu), node "e" (Relu) and 1 more (--all)
+nodes with differences: 5
+
+"#]],
+    );
+    prints(
+        &["compare", path, "--all"],
+        str![[r#"
+relu-of-nan: onnxruntime returns NaN; openvino returns 0; onnx returns NaN
+  an element is NaN: node "b" (Relu), node "c" (Relu), node "d" (Relu), node "e" (Relu), node "f" (Relu)
+nodes with differences: 5
+
+"#]],
+    );
+}
+
+#[test]
+fn a_difference_has_its_condition_and_results_in_json() {
+    let path = folder("portability-json").join("m.onnx");
+    save_chain(&path, "x", vec![DeclaredDim::Symbol("n".into())], &[("Relu", "x", "y")]);
+    prints(
+        &["compare", path.to_str().unwrap(), "--json"],
+        str![[r#"
+{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.31.1 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"assumptions":[],"problems":[]}
+
+"#]],
+    );
+}
+
+#[test]
+fn models_and_calls_are_told_apart() {
+    prints(
+        &["compare", "examples/function.onnx"],
+        str![[r#"
+no known difference between onnxruntime, openvino, onnx
+
+"#]],
+    );
+    fails(
+        &["compare", "examples/range.xml"],
+        str![[r#"
+error: examples/range.xml: cannot compare programs: the model is openvino, expected an ONNX model
+
+"#]],
+    );
+    misused(
+        &["compare", "examples/function.onnx", "--plot"],
+        str![[r#"
+error: cannot draw a plot: what is compared is a model, expected a call of a sequence
+
+"#]],
+    );
+}

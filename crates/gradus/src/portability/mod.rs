@@ -1,0 +1,173 @@
+//! Portability: the nodes of an ONNX model whose results depend on the program that runs it, and
+//! the sizes from which on they do.
+//!
+//! A difference is a row of [`rules`], with the results that programs were seen to give. Rows are
+//! those that `conformance/portability.py` has recorded, and no others.
+
+mod conditions;
+mod range;
+mod rules;
+
+use std::rc::Rc;
+
+use gradus_core::graph::{Graph, Node, Standard};
+use gradus_core::{Error, Kind, Result};
+
+use conditions::NodeFacts;
+pub use rules::Rule;
+
+use crate::attributes::{Attributes, Parameters};
+use crate::fact::Fact;
+use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
+use crate::model::Model;
+use crate::normalize::Form;
+
+/// The programs that are compared, in the order of [`Rule::results`].
+pub const PROGRAMS: [&str; 3] = ["onnxruntime", "openvino", "onnx"];
+
+/// The versions that the rules were recorded from, in the same order.
+pub const VERSIONS: [&str; 3] =
+    ["ONNX Runtime 1.31.1 (CPU)", "OpenVINO 2026.4.1 (CPU plugin)", "the reference of onnx 1.23.2"];
+
+/// All rules.
+pub const RULES: &[Rule] = rules::RULES;
+
+/// The condition without which programs agree at a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum When {
+    /// It holds in every run.
+    Always,
+    /// It is about sizes: `seq >= 16777218`.
+    Sizes(String),
+    /// It is about data: that of the rule.
+    Data,
+}
+
+/// A node at which programs differ.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The node, after the nodes whose graphs it is in.
+    pub node: String,
+    /// Its operator.
+    pub operator: String,
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The condition.
+    pub when: When,
+}
+
+impl Difference {
+    /// The condition as text.
+    pub fn condition(&self) -> &str {
+        match &self.when {
+            When::Always => "always",
+            When::Sizes(text) => text,
+            When::Data => self.rule.condition,
+        }
+    }
+}
+
+/// The nodes at which programs differ.
+#[derive(Clone, Debug)]
+pub struct Portability {
+    /// The differences, in the order of the nodes.
+    pub differences: Vec<Difference>,
+    inference: Inference,
+}
+
+impl Portability {
+    /// The facts about the model that the conditions follow from.
+    pub fn inference(&self) -> &Inference {
+        &self.inference
+    }
+}
+
+impl Model {
+    /// The nodes whose results depend on the program that runs the model.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if the model is none of ONNX; as [`Model::infer`].
+    ///
+    /// ```
+    /// use gradus::infer::InferOptions;
+    /// let model = gradus::Model::open("../../examples/function.onnx")?;
+    /// let found = model.portability(&InferOptions::default())?;
+    /// // Nothing but divisions and products of float32.
+    /// assert!(found.differences.is_empty());
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn portability(&self, options: &InferOptions) -> Result<Portability> {
+        let standard = self.source().standard;
+        if standard != Standard::Onnx {
+            let what = "cannot compare programs: the model";
+            return Err(Error::mismatch(Kind::Unsupported, what, standard, "an ONNX model"));
+        }
+        let mut inference = self.infer(options)?;
+        let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
+        let facts = inference.facts().to_vec();
+        let mut search = Search { model: self, inference: &mut inference, bodies, differences: Vec::new() };
+        search.graph(&Place {
+            graph: self.graph(),
+            facts: &facts,
+            path: Vec::new(),
+            label: String::new(),
+            parameters: Rc::default(),
+        });
+        let differences = search.differences;
+        Ok(Portability { differences, inference })
+    }
+}
+
+/// The search for differences.
+struct Search<'a> {
+    model: &'a Model,
+    inference: &'a mut Inference,
+    bodies: SubgraphFacts,
+    differences: Vec<Difference>,
+}
+
+/// A graph while it is searched.
+struct Place<'a> {
+    graph: &'a Graph,
+    facts: &'a [Fact],
+    path: Vec<(usize, usize)>,
+    /// The nodes around the graph.
+    label: String,
+    parameters: Parameters<'a>,
+}
+
+impl Search<'_> {
+    fn graph(&mut self, at: &Place<'_>) {
+        for &index in at.graph.order() {
+            self.node(at, &at.graph.nodes()[index], index);
+        }
+    }
+
+    fn node(&mut self, at: &Place<'_>, node: &Node, index: usize) {
+        let label = at.label.clone() + &node.label(index);
+        let attributes = Attributes::new(&node.attributes, Form::of_node(Standard::Onnx, node));
+        let attributes = attributes.with_parameters(at.parameters.clone());
+        let function = function_of_node(self.model, node);
+        let parameters =
+            function.map_or_else(|| at.parameters.clone(), |called| attributes.handed_to(called));
+        for (number, graph) in graphs_of_node(self.model, node).enumerate() {
+            let path: Vec<_> = at.path.iter().copied().chain([(index, number)]).collect();
+            let facts = self.bodies.facts(graph, &path);
+            let (label, parameters) = (format!("{label}, "), parameters.clone());
+            self.graph(&Place { graph, facts: &facts, path, label, parameters });
+        }
+        if function.is_some() || !node.operator.domain.is_empty() {
+            return;
+        }
+        let symbols = self.inference.symbols_mut();
+        let mut facts = NodeFacts { node, facts: at.facts, attributes, symbols };
+        for rule in RULES.iter().filter(|rule| rule.operators.contains(&&*node.operator.name)) {
+            if let Some(when) = (rule.applies)(&mut facts) {
+                let operator = node.operator.name.to_string();
+                self.differences.push(Difference { node: label.clone(), operator, rule, when });
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Costs of single nodes, against figures derived by hand.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "common/one.rs"]
+mod one;
+
+use std::collections::BTreeSet;
+
+use gradus::Model;
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::infer::InferOptions;
+use gradus::{DType, Shape, Tensor};
+use one::One;
+
+fn zeros(dims: &[usize]) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    Tensor::vector(&vec![0f32; shape.len()]).reshaped(shape).unwrap()
+}
+
+/// MACs and operations.
+fn costs(model: &Model) -> [Option<i64>; 2] {
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert!(cost.inference().problems().is_empty(), "{:?}", cost.inference().problems());
+    [cost.nodes[0].macs, cost.nodes[0].operations].map(|dim| dim?.known())
+}
+
+/// Two rows of 5 elements, 4 hidden; sequences have three steps.
+#[test]
+fn recurrent_cells_multiply_all_weights_for_each_row_and_step() {
+    let hidden = |states: usize| vec![zeros(&[2, 4]); states];
+    for (operator, version, gates, states) in
+        [("LSTMCell", 4, 4, 2), ("GRUCell", 3, 3, 1), ("RNNCell", 0, 1, 1)]
+    {
+        let weights = [zeros(&[gates * 4, 5]), zeros(&[gates * 4, 4]), zeros(&[gates * 4])];
+        let inputs = [vec![zeros(&[2, 5])], hidden(states)].concat();
+        let node = One::of(Standard::OpenVino, operator, version).inputs(&inputs).constants(&weights);
+        let node = node.text("hidden_size", "4").outputs(states).known();
+        let macs = i64::try_from(2 * gates * 4 * (5 + 4)).unwrap();
+        assert_eq!(costs(&node.model().0), [Some(macs), Some(0)], "{operator}");
+    }
+    for (operator, gates, states) in [("LSTMSequence", 4, 2), ("GRUSequence", 3, 1), ("RNNSequence", 1, 1)] {
+        let weights = [zeros(&[1, gates * 4, 5]), zeros(&[1, gates * 4, 4]), zeros(&[1, gates * 4])];
+        let inputs =
+            [vec![zeros(&[2, 3, 5])], vec![zeros(&[2, 1, 4]); states], vec![Tensor::vector(&[3i64, 3])]];
+        let node = One::of(Standard::OpenVino, operator, 5).inputs(&inputs.concat()).constants(&weights);
+        let node = node.text("hidden_size", "4").text("direction", "forward").outputs(states + 1).known();
+        let macs = i64::try_from(2 * 3 * gates * 4 * (5 + 4)).unwrap();
+        assert_eq!(costs(&node.model().0), [Some(macs), Some(0)], "{operator}");
+    }
+}
+
+/// Three regions of 2 channels, 2 by 2, from 2 by 2 samples of 4 neighbours each.
+#[test]
+fn regions_interpolate_between_four_neighbours_at_each_sample() {
+    let inputs = || [zeros(&[1, 2, 8, 8]), zeros(&[3, 4]), Tensor::vector(&[0i64; 3])];
+    let node = |ratio: i64| {
+        let sizes = [("output_height", 2), ("output_width", 2), ("sampling_ratio", ratio)];
+        let node = One::of(Standard::Onnx, "RoiAlign", 16).inputs(&inputs()).known();
+        let node = sizes.iter().fold(node, |node, &(name, size)| node.attribute(name, Content::Int(size)));
+        costs(&node.model().0)
+    };
+    assert_eq!(node(2), [Some(3 * 2 * 2 * 2 * 4 * 4), Some(0)]);
+    assert_eq!(node(0), [None, None], "the regions decide the number of samples");
+    let texts = [
+        ("pooled_h", "2"),
+        ("pooled_w", "2"),
+        ("sampling_ratio", "2"),
+        ("spatial_scale", "1"),
+        ("mode", "avg"),
+    ];
+    let node = One::of(Standard::OpenVino, "ROIAlign", 9).inputs(&inputs()).known();
+    let node = texts.iter().fold(node, |node, (name, text)| node.text(name, text));
+    assert_eq!(costs(&node.model().0), [Some(384), Some(0)]);
+}
+
+/// A node of `ai.onnx.ml` on 6 rows of 5 floats.
+fn classical(operator: &str, version: i64, attributes: Vec<(&str, Content)>, outputs: &[&str]) -> Model {
+    let mut builder = Builder::new("one");
+    let id = builder.define("x", Origin::Input).unwrap();
+    let dims = vec![DeclaredDim::Known(6), DeclaredDim::Known(5)];
+    builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(dims)));
+    let named = |(name, content): (&str, Content)| graph::Attribute { name: name.into(), content };
+    let node = graph::Node {
+        name: "".into(),
+        operator: graph::OperatorId {
+            domain: "ai.onnx.ml".into(),
+            name: operator.into(),
+            overload: "".into(),
+        },
+        inputs: [Some(builder.reference("x"))].into_iter().collect(),
+        outputs: graph::Slots::new(),
+        attributes: attributes.into_iter().map(named).collect(),
+        version: Some(version),
+        position: None,
+    };
+    builder.push(node, outputs).unwrap();
+    outputs.iter().for_each(|name| drop(builder.output(name)));
+    let mut model = graph::Model::new(Standard::Onnx);
+    model.opsets = vec![("".into(), 18), ("ai.onnx.ml".into(), version)];
+    model.graph = builder.finish().unwrap();
+    Model::from_source(model)
+}
+
+/// Paddle's programs, as they are recorded: a product with 4 by 3 weights; 144 elements from filters of
+/// 27; 80 elements that are spread by filters of 36; 180 elements from filters of 9.
+#[test]
+fn operators_of_paddle_cost_what_stands_for_them() {
+    let recorded = "../../conformance/recorded/paddle";
+    let sums = |program: &str, operator: &str| {
+        let model = Model::open(format!("{recorded}/{program}/model.json")).unwrap();
+        let mut cost = model.cost(&InferOptions::default()).unwrap();
+        let sums = cost.by_operator(model.graph())[operator];
+        [sums.macs, sums.operations].map(|dim| cost.inference().symbols().print(dim.unwrap()).to_string())
+    };
+    let macs = |program, operator| sums(program, operator)[0].clone();
+    assert_eq!(macs("layer.pir", "matmul"), "12*x_0");
+    assert_eq!(macs("network.pir", "conv2d"), (144 * 27).to_string());
+    assert_eq!(macs("network.pir", "conv2d_transpose"), (80 * 36).to_string());
+    assert_eq!(macs("network.pir", "depthwise_conv2d"), (180 * 9).to_string());
+    // `i + 1` of one integer is a cast, a product and a sum, `a * 2` a product and a sum of two floats.
+    assert_eq!(sums("loops.pir", "while")[1], "8*while_6");
+    // Three times the same, of x_0 by 3 floats.
+    assert_eq!(sums("layer.pir", "while")[1], "18*x_0 + 12");
+    let mut uncounted = BTreeSet::new();
+    for folder in std::fs::read_dir(recorded).unwrap() {
+        let folder = folder.unwrap().path();
+        let program = ["model.json", "model.pdmodel"].map(|name| folder.join(name));
+        let model = Model::open(program.iter().find(|path| path.exists()).unwrap()).unwrap();
+        let mut cost = model.cost(&InferOptions::default()).unwrap();
+        let operators = cost.by_operator(model.graph()).into_iter();
+        uncounted.extend(operators.filter(|(_, sum)| sum.uncounted > 0).map(|(name, _)| name));
+    }
+    assert_eq!(uncounted, BTreeSet::new());
+}
+
+#[test]
+fn linear_models_multiply_each_row_by_all_coefficients() {
+    let coefficients = || Content::Floats(vec![1.0; 10]);
+    let attributes = vec![("coefficients", coefficients()), ("targets", Content::Int(2))];
+    assert_eq!(costs(&classical("LinearRegressor", 1, attributes, &["y"])), [Some(60), Some(0)]);
+    let labels = ("classlabels_ints", Content::Ints(vec![0, 1]));
+    let attributes = vec![("coefficients", coefficients()), labels];
+    assert_eq!(costs(&classical("LinearClassifier", 1, attributes, &["y", "scores"])), [Some(60), Some(0)]);
+}
+
+#[test]
+fn scaling_of_features_is_an_operation_or_two_for_each() {
+    let floats = |name| (name, Content::Floats(vec![1.0; 5]));
+    assert_eq!(
+        costs(&classical("Scaler", 1, vec![floats("offset"), floats("scale")], &["y"])),
+        [Some(0), Some(60)]
+    );
+    assert_eq!(
+        costs(&classical("Imputer", 1, vec![floats("imputed_value_floats")], &["y"])),
+        [Some(0), Some(30)]
+    );
+    assert_eq!(costs(&classical("Binarizer", 1, vec![], &["y"])), [Some(0), Some(30)]);
+    assert_eq!(costs(&classical("Normalizer", 1, vec![], &["y"])), [Some(0), Some(90)]);
+}

@@ -1,0 +1,187 @@
+//! Differences between programs, against what the programs returned.
+//!
+//! `conformance/portability.py` records ONNX Runtime, OpenVINO and the reference of the `onnx`
+//! package on models made for each rule. Each has its inputs open, and as constants.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::{BTreeSet, HashMap};
+
+use gradus::infer::InferOptions;
+use gradus::portability::{Difference, PROGRAMS, RULES, Rule, When};
+use gradus::{DType, Kind, Model};
+
+#[path = "common/sketch.rs"]
+mod sketch;
+
+use sketch::Sketch;
+
+#[derive(serde::Deserialize)]
+struct Recorded {
+    versions: HashMap<String, String>,
+    cases: Vec<Case>,
+}
+
+#[derive(serde::Deserialize)]
+struct Case {
+    /// None where all programs agree.
+    rule: Option<String>,
+    operator: String,
+    inputs: Vec<Option<String>>,
+    model: String,
+    known: String,
+    results: HashMap<String, String>,
+}
+
+fn recorded() -> Recorded {
+    serde_json::from_str(include_str!("../../../conformance/recorded/portability.json")).unwrap()
+}
+
+fn model(hex: &str) -> Model {
+    let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    let bytes: Vec<_> = (0..hex.len()).step_by(2).map(byte).collect();
+    Model::from_bytes(&bytes.into()).unwrap()
+}
+
+fn differences(model: &Model) -> Vec<Difference> {
+    model.portability(&InferOptions::default()).unwrap().differences
+}
+
+fn names(model: &Model) -> Vec<&'static str> {
+    differences(model).iter().map(|found| found.rule.name).collect()
+}
+
+/// Pairs of programs.
+const PAIRS: [(usize, usize); 3] = [(0, 1), (0, 2), (1, 2)];
+
+#[test]
+fn programs_return_what_the_rules_say() {
+    let mut differing = BTreeSet::new();
+    for case in recorded().cases {
+        let about = format!("{} {:?}", case.operator, case.inputs);
+        let results = PROGRAMS.map(|program| &case.results[program]);
+        let expected = case.rule.as_deref();
+        assert_eq!(names(&model(&case.known)), Vec::from_iter(expected), "{about}");
+        let Some(expected) = expected else {
+            assert!(results.iter().all(|&result| result == results[0]), "{about}: {results:?}");
+            continue;
+        };
+        assert!(names(&model(&case.model)).contains(&expected), "{about}: {:?}", names(&model(&case.model)));
+        let rule = RULES.iter().find(|rule| rule.name == expected).unwrap();
+        let fails = |text: &str| text == "fails" || text == "kills the process";
+        for (a, b) in PAIRS {
+            let (said, found) = (rule.results[a] == rule.results[b], results[a] == results[b]);
+            assert!(found || !said, "{about}: {results:?}");
+            if !found {
+                differing.insert((rule.name, a, b));
+            }
+        }
+        for (said, found) in rule.results.iter().zip(results) {
+            assert_eq!(fails(said), fails(found), "{about}: {results:?}");
+        }
+    }
+    let of_rule = |rule: &'static Rule| {
+        let differs = |&(a, b): &(usize, usize)| rule.results[a] != rule.results[b];
+        PAIRS.into_iter().filter(differs).map(|(a, b)| (rule.name, a, b))
+    };
+    assert_eq!(differing, RULES.iter().flat_map(of_rule).collect());
+}
+
+#[test]
+fn every_rule_and_operator_is_recorded() {
+    let cases = recorded().cases;
+    let has: BTreeSet<_> =
+        cases.iter().filter_map(|case| Some((case.rule.as_deref()?, &*case.operator))).collect();
+    let said: BTreeSet<_> =
+        RULES.iter().flat_map(|rule| rule.operators.iter().map(|operator| (rule.name, *operator))).collect();
+    assert_eq!(has, said);
+}
+
+#[test]
+fn rules_are_sorted_and_name_recorded_versions() {
+    assert!(RULES.is_sorted_by_key(|rule| rule.name));
+    let versions = recorded().versions;
+    for (program, text) in PROGRAMS.iter().zip(gradus::portability::VERSIONS) {
+        assert!(text.contains(&versions[*program]), "{text}: {versions:?}");
+    }
+}
+
+/// The conditions of a model of a few nodes, each with its rule.
+fn conditions(sketch: Sketch) -> Vec<(&'static str, String)> {
+    let found = differences(&sketch.model());
+    found.iter().map(|found| (found.rule.name, found.condition().to_owned())).collect()
+}
+
+fn says(sketch: Sketch, expected: &[(&str, &str)]) {
+    let expected: Vec<_> = expected.iter().map(|&(rule, text)| (rule, text.to_owned())).collect();
+    assert_eq!(conditions(sketch), expected);
+}
+
+/// The sizes of an input `x`, `a` by `b`, as numbers `a` and `b`.
+fn sizes() -> Sketch {
+    Sketch::new()
+        .input("x", DType::F32, &["a", "b"])
+        .constant("first", gradus::Tensor::scalar(0i64))
+        .constant("second", gradus::Tensor::scalar(1i64))
+        .constant("two", gradus::Tensor::scalar(2i64))
+        .node("Shape", &["x"], &["shape"])
+        .node("Gather", &["shape", "first"], &["a"])
+        .node("Gather", &["shape", "second"], &["b"])
+}
+
+#[test]
+fn conditions_are_about_sizes_where_sizes_decide() {
+    let product = sizes().node("Mul", &["a", "b"], &["y"]).output("y", DType::I64, &[]);
+    says(product, &[("64-bit-integers-in-32-bits", "a*b >= 2147483648")]);
+    let half = sizes().node("Div", &["a", "two"], &["y"]).output("y", DType::I64, &[]);
+    says(half, &[("integer-division-in-float32", "a >= 16777217")]);
+    let ratio = sizes().node("Div", &["two", "b"], &["y"]).output("y", DType::I64, &[]);
+    says(ratio, &[("integer-division-by-zero", "b == 0"), ("integer-division-in-float32", "b >= 16777217")]);
+}
+
+#[test]
+fn positions_beyond_a_table_are_out_of_range() {
+    let table = sizes()
+        .constant("one", gradus::Tensor::scalar(1i64))
+        .input("table", DType::F32, &["512", "8"])
+        .node("Range", &["first", "b", "one"], &["places"])
+        .node("Gather", &["table", "places"], &["y"])
+        .output("y", DType::F32, &[]);
+    says(table, &[("gather-out-of-range", "b - 1 >= 512")]);
+}
+
+#[test]
+fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
+    let range = |step: f32| {
+        sizes()
+            .constant("start", gradus::Tensor::scalar(0f32))
+            .constant("step", gradus::Tensor::scalar(step))
+            .with("Cast", &["b"], &["limit"], vec![("to", gradus::graph::Content::Int(1))])
+            .node("Range", &["start", "limit", "step"], &["y"])
+            .output("y", DType::F32, &[])
+    };
+    says(range(1.0), &[("range-of-float32", "b >= 16777218")]);
+    says(range(0.1), &[("range-of-float32", "an element or a quotient is rounded")]);
+}
+
+#[test]
+fn nodes_of_inner_graphs_are_named_with_those_around_them() {
+    let branch =
+        || Sketch::nested().node("Relu", &["x"], &["inner"]).output("inner", DType::F32, &[]).graph();
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .input("which", DType::Bool, &[])
+        .with("If", &["which"], &["y"], vec![("then_branch", branch()), ("else_branch", branch())])
+        .output("y", DType::F32, &["n"])
+        .model();
+    let found = differences(&model);
+    assert_eq!(found.len(), 2);
+    assert_eq!((&*found[0].node, &found[0].when), ("node \"make y\", node \"make inner\"", &When::Data));
+}
+
+#[test]
+fn models_of_other_standards_are_refused() {
+    let model = Model::open("../../examples/range.xml").unwrap();
+    let error = model.portability(&InferOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Unsupported);
+    assert_eq!(error.message(), "cannot compare programs: the model is openvino, expected an ONNX model");
+}
