@@ -413,7 +413,8 @@ fn add_lines_of<S: Simd, const FUSED: bool>(
         }
     }
     for (&x, place) in a.iter().zip(places) {
-        for (sum, &y) in rest.iter_mut().zip(&elements[place + whole..]) {
+        let line = &elements[place + whole..][..rest.len()];
+        for (sum, &y) in rest.iter_mut().zip(line) {
             *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
         }
     }
