@@ -100,6 +100,14 @@ fn results_have_the_same_bits_for_every_number_of_threads() {
     let cases = [
         (model("MatMul", 13, 2, vec![]), vec![tensor(&[3, 70, 90]), tensor(&[90, 300])]),
         (model("Conv", 11, 2, vec![]), vec![tensor(&[2, 6, 20, 20]), tensor(&[8, 6, 3, 3])]),
+        (
+            model("Conv", 11, 2, vec![("group", Content::Int(6))]),
+            vec![tensor(&[2, 6, 20, 20]), tensor(&[12, 1, 3, 3])],
+        ),
+        (
+            model("MaxPool", 12, 1, vec![("kernel_shape", Content::Ints(vec![3, 3]))]),
+            vec![tensor(&[2, 6, 20, 20])],
+        ),
         (model("Softmax", 13, 1, vec![]), vec![tensor(&[40, 50])]),
         (model("Attention", 23, 3, vec![]), [(); 3].map(|()| tensor(&[2, 4, 17, 8])).to_vec()),
         (
@@ -246,6 +254,47 @@ fn padding_of_a_convolution_is_zeros() {
     let sums = run(&model("Conv", 11, 2, pads), &[image, weights]);
     let sums = sums.elements::<f32>().unwrap();
     assert!(sums[0].is_nan() && sums[1] == f32::INFINITY, "{sums:?}");
+    // A filter for each channel.
+    let image = Tensor::from_vec(Shape::new([1, 2, 2]).unwrap(), vec![1f32, 2.0, 3.0, 4.0]).unwrap();
+    let weights =
+        Tensor::from_vec(Shape::new([2, 1, 2]).unwrap(), vec![f32::INFINITY, 1.0, 1.0, 10.0]).unwrap();
+    let attributes = vec![("pads", Content::Ints(vec![1, 0])), ("group", Content::Int(2))];
+    let sums = run(&model("Conv", 11, 2, attributes), &[image, weights]);
+    let sums = sums.elements::<f32>().unwrap();
+    assert!(sums[0].is_nan() && sums[1..] == [f32::INFINITY, 30.0, 43.0], "{sums:?}");
+}
+
+#[test]
+fn grouped_convolutions_of_volumes_add_channels_and_taps_in_order() {
+    let mut rng = fastrand::Rng::with_seed(4);
+    let (whole_x, x) = random(&mut rng, &[1, 4, 4, 5, 6]);
+    let (whole_w, weights) = random(&mut rng, &[2, 2, 2, 1, 3]);
+    let attributes = vec![
+        ("group", Content::Int(2)),
+        ("strides", Content::Ints(vec![1, 2, 2])),
+        ("dilations", Content::Ints(vec![2, 1, 1])),
+        ("pads", Content::Ints(vec![1, 0, 2, 0, 1, 1])),
+    ];
+    let got = run(&model("Conv", 11, 2, attributes), &[x, weights]);
+    assert_eq!(got.shape().dims(), [1, 2, 3, 3, 4]);
+    for (at, got) in got.elements::<f32>().unwrap().iter().enumerate() {
+        let (filter, z, y, x) = (at / 36, at / 12 % 3, at / 4 % 3, at % 4);
+        let mut sum = 0.0;
+        for term in 0..12 {
+            let (channel, depth, column) = (term / 6, term / 3 % 2, term % 3);
+            let place = (z + 2 * depth).checked_sub(1).zip((2 * x + column).checked_sub(2));
+            if let Some((z, x)) = place.filter(|&(z, x)| z < 4 && x < 6) {
+                let [x, w] = [
+                    whole_x[(((2 * filter + channel) * 4 + z) * 5 + 2 * y) * 6 + x],
+                    whole_w[((filter * 2 + channel) * 2 + depth) * 3 + column],
+                ];
+                sum += nearest_f64(Number::Int(x)) * nearest_f64(Number::Int(w));
+            }
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::as_conversions, reason = "rounding is meant")]
+        let wanted = (sum / 2f64.powi(40)) as f32;
+        assert_eq!(got.to_bits(), wanted.to_bits(), "element {at}");
+    }
 }
 
 /// A batch normalization of channels [0, 1, 4, 5] and [2, 3, 6, 7], whose means are 2.5 and 4.5 and

@@ -8,8 +8,8 @@
 //!
 //! Blocks of both factors are packed in float64: of the first, a few rows side by side; of the
 //! second, as many columns as `VECTORS` vectors have. A tile of the result stays in registers
-//! while a block of the summed axis passes. A result of very few rows is added to row by row
-//! instead.
+//! while a block of the summed axis passes. To a result of very few rows, rows of the second factor
+//! are added as they are.
 
 use std::ops::Range;
 
@@ -348,38 +348,61 @@ impl Product<'_> {
                 for (at, line) in lines.chunks_mut(len).enumerate() {
                     self.b.read(first + k + at, column + from, line);
                 }
+                let places: [usize; LINES] = std::array::from_fn(|at| at * len);
                 for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
                     let (a, sums) = (&a[at * of.inner + k..][..count], &mut sums[from..][..len]);
-                    at_level!(token, simd => add_lines(simd, self.exact, a, lines, sums));
+                    at_level!(token, simd => add_lines(simd, self.exact, a, lines, &places, sums));
                 }
             }
         }
     }
 }
 
-/// Adds to each sum the products of numbers and the elements of as many lines.
+/// Adds to each sum the products of numbers and of as many elements, in their order: for the first
+/// sum those at some places, for the next one those behind them. `exact` is true if the products
+/// are exact in float64.
+///
+/// # Panics
+/// If there are fewer places than numbers, or fewer elements behind one than sums.
+pub fn add_shifted(
+    exact: bool,
+    a: &[f64],
+    elements: &[f64],
+    places: &[usize],
+    sums: &mut [f64],
+    options: Options,
+) {
+    at_level!(options.token(), simd => add_lines(simd, exact, a, elements, places, sums));
+}
+
 #[inline(always)]
-fn add_lines<S: Simd>(simd: S, exact: bool, a: &[f64], lines: &[f64], sums: &mut [f64]) {
+fn add_lines<S: Simd>(simd: S, exact: bool, a: &[f64], elements: &[f64], places: &[usize], sums: &mut [f64]) {
     if fuses(simd, exact) {
-        add_lines_of::<S, true>(simd, a, lines, sums);
+        add_lines_of::<S, true>(simd, a, elements, places, sums);
     } else {
-        add_lines_of::<S, false>(simd, a, lines, sums);
+        add_lines_of::<S, false>(simd, a, elements, places, sums);
     }
 }
 
 #[inline(always)]
-fn add_lines_of<S: Simd, const FUSED: bool>(simd: S, a: &[f64], lines: &[f64], sums: &mut [f64]) {
-    let len = sums.len();
+fn add_lines_of<S: Simd, const FUSED: bool>(
+    simd: S,
+    a: &[f64],
+    elements: &[f64],
+    places: &[usize],
+    sums: &mut [f64],
+) {
     let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
-    let whole = len / width * width;
+    let places = &places[..a.len()];
+    let whole = sums.len() / width * width;
     let (wide, rest) = sums.split_at_mut(whole);
     for (at, sums) in wide.chunks_exact_mut(width).enumerate() {
         let mut own = [S::f64s::splat(simd, 0.0); VECTORS];
         for v in 0..VECTORS {
             own[v] = S::f64s::from_slice(simd, &sums[v * lanes..][..lanes]);
         }
-        for (&x, line) in a.iter().zip(lines.chunks_exact(len)) {
-            let (x, line) = (S::f64s::splat(simd, x), &line[at * width..][..width]);
+        for k in 0..a.len() {
+            let (x, line) = (S::f64s::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
             for v in 0..VECTORS {
                 let y = S::f64s::from_slice(simd, &line[v * lanes..][..lanes]);
                 own[v] = if FUSED { x.mul_add(y, own[v]) } else { own[v] + x * y };
@@ -389,8 +412,9 @@ fn add_lines_of<S: Simd, const FUSED: bool>(simd: S, a: &[f64], lines: &[f64], s
             own[v].store_slice(&mut sums[v * lanes..][..lanes]);
         }
     }
-    for (&x, line) in a.iter().zip(lines.chunks_exact(len)) {
-        for (sum, &y) in rest.iter_mut().zip(&line[whole..]) {
+    for (&x, place) in a.iter().zip(places) {
+        let line = &elements[place + whole..][..rest.len()];
+        for (sum, &y) in rest.iter_mut().zip(line) {
             *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
         }
     }

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use gradus_kernels::product::{Matrix, Numbers, Product, Sizes, multiply};
+use gradus_kernels::product::{Matrix, Numbers, Product, Sizes, add_shifted, multiply};
 use gradus_kernels::{Level, Options};
 use half::f16;
 use proptest::prelude::*;
@@ -104,6 +104,24 @@ fn products_of_several_blocks_are_those_of_a_loop() {
     ] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| check(Sizes { rows, inner, columns }, 7, rows % 2 == 0, 0));
+    }
+}
+
+#[test]
+fn sums_of_shifted_elements_are_those_of_a_loop() {
+    let elements = numbers(200, 3, false);
+    let (factors, places) = (numbers(5, 4, false), [0, 1, 2, 40, 90]);
+    for (level, len) in Level::available().into_iter().flat_map(|level| (0..110).map(move |len| (level, len)))
+    {
+        let mut options = Options::default();
+        options.level = Some(level);
+        let mut sums = vec![1.5; len];
+        add_shifted(false, &factors, &elements, &places, &mut sums, options);
+        for (at, sum) in sums.iter().enumerate() {
+            let add = |sum: f64, (x, place): (&f64, usize)| sum + x * elements[place + at];
+            let wanted = factors.iter().zip(places).fold(1.5, add);
+            assert_eq!(sum.to_bits(), wanted.to_bits(), "{level:?}, sum {at} of {len}");
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod attention;
 pub(crate) mod conv_pool;
 pub(crate) mod decomposed;
+mod direct;
 pub(crate) mod eval;
 pub(crate) mod infer;
 pub(crate) mod loss;

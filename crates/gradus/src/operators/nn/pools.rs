@@ -80,10 +80,10 @@ impl Windows {
                 for tap in 0..outer_taps {
                     limits.check()?;
                     let Some(place) = place(outer, tap, at) else { continue };
-                    for reached in &last.reached {
+                    for reached in last.reached.iter().filter(|reached| reached.count > 0) {
                         let first = place * last.size + reached.element;
                         let line = &mut line[reached.window..][..reached.count];
-                        if reached.count > 0 && reached.stride == 1 {
+                        if reached.stride == 1 {
                             let own = elements[first..].iter().enumerate();
                             line.iter_mut()
                                 .zip(own)
@@ -136,18 +136,20 @@ const NOTHING: f64 = -0.0;
 pub(crate) fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let padding = attributes.flag("count_include_pad", false)?;
     let windows = Windows::of(attributes, cx)?;
-    cx.reserve(product(windows.count(), size_of::<f64>()))?;
-    let taps = |mut window: usize| {
-        let mut all = 1usize;
-        for axis in windows.axes.iter().rev() {
-            let at = window % axis.windows;
-            all = all.saturating_mul(if padding { axis.padded(at) } else { axis.inside(at).len() });
-            window /= axis.windows;
-        }
-        float_of(all)
+    cx.reserve(windows.axes.iter().map(|axis| product(axis.windows, size_of::<usize>())).sum())?;
+    let taps = |axis: &Axis| {
+        let taps = |at| if padding { axis.padded(at) } else { axis.inside(at).len() };
+        (0..axis.windows).map(taps).collect::<Vec<_>>()
     };
-    let counts: Vec<_> = (0..windows.count()).map(taps).collect();
-    let mean = |sum: f64, window: usize| sum / counts[window];
+    let counts: Vec<_> = windows.axes.iter().map(taps).collect();
+    let mean = |sum: f64, mut window: usize| {
+        let mut all = 1usize;
+        for counts in counts.iter().rev() {
+            all = all.saturating_mul(counts[window % counts.len()]);
+            window /= counts.len();
+        }
+        sum / float_of(all)
+    };
     Ok(vec![windows.output(cx, NOTHING, |sum, x, _| sum + x, mean)?])
 }
 

@@ -15,19 +15,20 @@ use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::{Matrix, Numbers, Sizes};
 use crate::operators::matmul::eval::{finished, round};
+use crate::operators::nn::direct::Shifted;
 
 /// How windows lie on an axis.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
     pub(super) size: usize,
     pub(super) windows: usize,
-    kernel: usize,
-    stride: i64,
-    dilation: i64,
-    begin: i64,
-    end: i64,
+    pub(super) kernel: usize,
+    pub(super) stride: i64,
+    pub(super) dilation: i64,
+    pub(super) begin: i64,
+    pub(super) end: i64,
     /// True if the input is what a convolution would make of the output.
-    transposed: bool,
+    pub(super) transposed: bool,
 }
 
 impl Axis {
@@ -122,12 +123,12 @@ pub(crate) fn axes(
 }
 
 /// A convolution: the shapes of its factors, and where its windows lie.
-struct Convolution {
-    batch: usize,
-    channels: usize,
-    filters: usize,
-    groups: usize,
-    axes: Vec<Axis>,
+pub(super) struct Convolution {
+    pub(super) batch: usize,
+    pub(super) channels: usize,
+    pub(super) filters: usize,
+    pub(super) groups: usize,
+    pub(super) axes: Vec<Axis>,
 }
 
 /// Windows of which a tap lies on the input: see [`Axis::reached`].
@@ -184,12 +185,12 @@ pub(super) fn place(axes: &[Taps], mut tap: usize, mut window: usize) -> Option<
 }
 
 /// The elements on which the taps of windows lie, by channel and tap, and by window.
-struct Columns<'a> {
-    axes: &'a [Taps],
+pub(super) struct Columns<'a> {
+    pub(super) axes: &'a [Taps],
     /// The channels of a group.
-    planes: Numbers<'a>,
-    taps: usize,
-    size: usize,
+    pub(super) planes: Numbers<'a>,
+    pub(super) taps: usize,
+    pub(super) size: usize,
 }
 
 impl Rows for Columns<'_> {
@@ -232,27 +233,24 @@ impl Reached {
         if self.between > 1 {
             passed = passed.div_ceil(self.between);
         }
-        let start = (self.window + passed * self.between).saturating_sub(from).min(out.len());
-        let mut room = out.len() - start;
-        if self.between > 1 {
-            room = room.div_ceil(self.between);
+        let start = self.window.saturating_add(passed.saturating_mul(self.between)).saturating_sub(from);
+        if passed >= self.count || start >= out.len() {
+            return out.fill(0.0);
         }
-        let count = self.count.saturating_sub(passed).min(room);
-        let element = place + self.element + passed * self.stride;
         let (before, rest) = out.split_at_mut(start);
         before.fill(0.0);
+        let element = place + self.element + passed * self.stride;
         if self.between > 1 {
             rest.fill(0.0);
-            for (at, out) in rest.iter_mut().step_by(self.between).take(count).enumerate() {
+            let reached = rest.iter_mut().step_by(self.between).take(self.count - passed);
+            for (at, out) in reached.enumerate() {
                 planes.read(element + at * self.stride, 1, std::slice::from_mut(out));
             }
             return;
         }
-        let (here, after) = rest.split_at_mut(count);
+        let (here, after) = rest.split_at_mut(rest.len().min(self.count - passed));
         after.fill(0.0);
-        if count > 0 {
-            planes.read(element, self.stride, here);
-        }
+        planes.read(element, self.stride, here);
     }
 }
 
@@ -270,6 +268,11 @@ impl Convolution {
         let size: usize = self.axes.iter().map(|axis| axis.size).product();
         let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
         let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
+        if !x.is_empty()
+            && let Some(shifted) = Shifted::of(self)
+        {
+            return shifted.run(self, cx, [x, weights], finish);
+        }
         // Without elements, all sums are 0.
         let depth = if x.is_empty() { 0 } else { inner * taps };
         let plain = |axis: &Axis| {
