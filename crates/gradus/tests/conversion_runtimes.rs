@@ -23,7 +23,11 @@ fn model(inputs: &[(&str, DType, &[usize])], steps: Vec<Step<'_>>) -> Model {
         let node = Node {
             name: output.into(),
             operator: OperatorId { domain: domain.into(), name: name.into(), overload: "".into() },
-            version: Some(if domain.is_empty() { 21 } else { 1 }),
+            version: Some(match domain {
+                "" => 21,
+                "my.own" => 99,
+                _ => 1,
+            }),
             inputs: inputs.iter().map(|key| Some(builder.reference(key))).collect(),
             outputs: <_>::default(),
             attributes: attributes
@@ -126,6 +130,18 @@ fn all_nodes_that_are_not_run_are_listed() {
         "2 onnx Conv-22, the first: node \"a\" (onnx Conv-22): \
          cannot convert for onnxruntime: type of Conv-22 is T of float64, expected T of float16, float32"
     );
+}
+
+#[test]
+fn operators_that_nobody_knows_are_refused_in_every_set() {
+    let mut source =
+        model(&[("x", DType::F32, &[4])], vec![("my.own.Wave", &["x"], "y", vec![])]).source().clone();
+    let y = source.graph.find("y").unwrap();
+    source.graph.declare(&mut |_, id| {
+        (id == y).then(|| Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Known(4)])))
+    });
+    let error = convert(&Model::from_source(source), None).unwrap_err();
+    assert_eq!(error.message(), "cannot convert for onnxruntime: it does not run my.own.Wave-99");
 }
 
 #[test]

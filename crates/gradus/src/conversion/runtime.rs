@@ -132,7 +132,7 @@ struct Search {
     bodies: SubgraphFacts,
     place: Vec<(usize, usize)>,
     obstacles: Vec<Obstacle>,
-    /// The newest version of the operators of the obstacles: an older operator set may do.
+    /// The newest version of ONNX's own operators among the obstacles: an older operator set may do.
     newest: i64,
 }
 
@@ -177,7 +177,9 @@ impl Search {
                 refusal(&format!("cannot convert for {runtime}: type of {name}"), own, &bound)
             }
         };
-        self.newest = self.newest.max(since);
+        if operator.domain.is_empty() {
+            self.newest = self.newest.max(since);
+        }
         let operator = format!("{} {name}", Standard::Onnx);
         let error = error.in_node(format!("{label} ({operator})"));
         self.obstacles.push(Obstacle { operator, error });
