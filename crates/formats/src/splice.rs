@@ -147,7 +147,7 @@ impl Splice {
                 match part {
                     Part::Source(of) => out.copy(of.start + skip..of.end.min(of.start + until)),
                     Part::Fresh(bytes) => {
-                        let bytes = &bytes[skip.min(bytes.len())..until.min(bytes.len())];
+                        let bytes = bytes.get(skip..until.min(bytes.len())).unwrap_or(&[]);
                         out.write(|out| out.extend_from_slice(bytes));
                     }
                 }

@@ -100,7 +100,9 @@ fn model(sketch: Sketch, functions: &[Vec<u8>]) -> Model {
     let main = sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, &["n", ""]).model();
     let mut bytes = main.bytes().unwrap().to_vec();
     bytes.extend(field(8, &opset(DOMAIN, 1)));
-    functions.iter().for_each(|function| bytes.extend(field(25, function)));
+    for function in functions {
+        bytes.extend(field(25, function));
+    }
     Model::from_bytes(&bytes.into()).unwrap()
 }
 

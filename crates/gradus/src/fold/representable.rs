@@ -46,24 +46,18 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
     };
     let input = |input: usize| numbers(&view.constant(input)?);
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
-    match function {
-        Some((_, argument, value)) => {
-            let same = |a: &f64, b: f64| a.to_bits() == b.to_bits();
-            arguments.iter().all(|x| same(x, *argument)) && values.iter().all(|x| same(x, *value))
-        }
-        None => {
-            let Some(exponents) = input(1) else { return false };
-            let count = values.len();
-            let fits = |all: &[f64]| all.len() == 1 || all.len() == count;
-            let one = |all: &[f64], i: usize| if all.len() == 1 { all[0] } else { all[i] };
-            let least =
-                if output.dtype() == DType::F32 { f32::MIN_POSITIVE.into() } else { f64::MIN_POSITIVE };
-            let exact = |(i, &value): (usize, &f64)| {
-                is_power_of(value, one(&arguments, i), one(&exponents, i)) && value.abs() >= least
-            };
-            fits(&arguments) && fits(&exponents) && values.iter().enumerate().all(exact)
-        }
+    if let Some((_, argument, value)) = function {
+        let same = |a: &f64, b: f64| a.to_bits() == b.to_bits();
+        return arguments.iter().all(|x| same(x, *argument)) && values.iter().all(|x| same(x, *value));
     }
+    let Some(exponents) = input(1) else { return false };
+    let fits = |all: &[f64]| all.len() == 1 || all.len() == values.len();
+    let one = |all: &[f64], i: usize| if all.len() == 1 { all[0] } else { all[i] };
+    let least = if output.dtype() == DType::F32 { f32::MIN_POSITIVE.into() } else { f64::MIN_POSITIVE };
+    let exact = |(i, &value): (usize, &f64)| {
+        is_power_of(value, one(&arguments, i), one(&exponents, i)) && value.abs() >= least
+    };
+    fits(&arguments) && fits(&exponents) && values.iter().enumerate().all(exact)
 }
 
 /// An odd integer and a power of two whose product is a finite number other than zero.

@@ -1,12 +1,13 @@
 //! Calls of functions, written as the nodes of their bodies.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::graph::edit::{Edit, Renames};
-use gradus_core::graph::{Graph, Model, OperatorId, Origin};
+use gradus_core::graph::{Graph, Model, Node, OperatorId, Origin};
 use gradus_core::{Error, Kind, Result};
 
 use super::{Declared, encode, info, initializer, interface, sparse_name, text_of};
@@ -23,7 +24,11 @@ use crate::wire::{ByteSpan, Field};
 /// # Errors
 /// As [`super::super::read_model`], where the bytes are not the model; [`Kind::Unsupported`] if
 /// functions call each other in a circle.
-pub fn inline_functions(bytes: &Bytes, model: &Model, functions: &HashSet<OperatorId>) -> Result<Splice> {
+pub fn inline_functions<S: BuildHasher>(
+    bytes: &Bytes,
+    model: &Model,
+    functions: &HashSet<OperatorId, S>,
+) -> Result<Splice> {
     let mut inliner = Inliner { bodies: HashMap::default(), taken: HashSet::new(), depth: functions.len() };
     inliner.take_names(&model.graph);
     for field in ByteSpan::of(bytes).fields() {
@@ -88,7 +93,7 @@ impl<'a> Body<'a> {
 #[derive(Default)]
 struct Call<'a> {
     /// True if the nodes are those of a function.
-    is_call: bool,
+    inlined: bool,
     /// The name of the calling node.
     label: String,
     /// New names of values.
@@ -110,7 +115,7 @@ impl<'a> Inliner<'a> {
     fn take_names(&mut self, graph: &Graph) {
         let own = graph.values().iter().filter(|info| info.origin != Origin::Capture);
         self.taken.extend(own.map(|info| info.name.clone()));
-        graph.nodes().iter().flat_map(|node| node.graphs()).for_each(|inner| self.take_names(inner));
+        graph.nodes().iter().flat_map(Node::graphs).for_each(|inner| self.take_names(inner));
     }
 
     fn fresh(&mut self, like: &str) -> Arc<str> {
@@ -146,7 +151,7 @@ impl<'a> Inliner<'a> {
     /// `GraphProto`; of a function, with new names for what it defines.
     fn graph(&mut self, span: ByteSpan<'a>, call: &Call<'a>) -> Result<Splice> {
         let mut names = call.names.clone();
-        if call.is_call {
+        if call.inlined {
             let mut nodes = Vec::new();
             for field in span.fields() {
                 let field = field?;
@@ -165,7 +170,7 @@ impl<'a> Inliner<'a> {
             self.define_outputs(&mut names, &nodes)?;
         }
         let inner = Call {
-            is_call: call.is_call,
+            inlined: call.inlined,
             label: call.label.clone(),
             names,
             attributes: call.attributes.clone(),
@@ -236,7 +241,7 @@ impl<'a> Inliner<'a> {
             }
         }
         let label = within(&call.label, label);
-        let inner = Call { is_call: true, label, names, attributes: given, depth: call.depth + 1 };
+        let inner = Call { inlined: true, label, names, attributes: given, depth: call.depth + 1 };
         body.nodes.iter().try_for_each(|node| self.node(out, node, &inner))
     }
 
@@ -250,12 +255,12 @@ impl<'a> Inliner<'a> {
             content.copy(end..field.start);
             end = field.end;
             match field.number {
-                node_proto::INPUT | node_proto::OUTPUT if call.is_call => {
+                node_proto::INPUT | node_proto::OUTPUT if call.inlined => {
                     let name = field.text()?;
                     let name = call.names.get(name).map_or(name, |new| new);
                     content.write(|out| encode::bytes(out, field.number, name.as_bytes()));
                 }
-                node_proto::NAME if call.is_call => {
+                node_proto::NAME if call.inlined => {
                     let name = within(&call.label, field.text()?);
                     content.write(|out| encode::text(out, node_proto::NAME, &name));
                 }
@@ -272,7 +277,7 @@ impl<'a> Inliner<'a> {
     fn attribute(&mut self, out: &mut Splice, field: &Field<'a>, call: &Call<'a>) -> Result<()> {
         let span = field.span()?;
         let mut content = Splice::default();
-        let of = if call.is_call { text_of(span, attribute_proto::REF_ATTR_NAME)? } else { "" };
+        let of = if call.inlined { text_of(span, attribute_proto::REF_ATTR_NAME)? } else { "" };
         if !of.is_empty() {
             let Some(given) = call.attributes.get(of) else { return Ok(()) };
             let name = text_of(span, attribute_proto::NAME)?;

@@ -271,7 +271,7 @@ fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 fn open_clip(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_missing = |input| matches!(view.input(input), Source::Missing);
     let open = view.operator() == "Clip" && (1..view.input_count()).all(is_missing);
-    let whole = view.output().and_then(|id| view.dtype_of(id)).is_some_and(|dtype| dtype.is_integer());
+    let whole = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
     if open && whole && view.version() >= 12 { view.becomes(0) } else { None }
 }
 
