@@ -123,7 +123,11 @@ case("64-bit-integers-in-32-bits", "Add", [a(i64, 2**31 - 1, 1), a(i64, 1, 1)])
 case("64-bit-integers-in-32-bits", "Sub", [a(i64, -(2**31), 1), a(i64, 1, 1)])
 case("64-bit-integers-in-32-bits", "Mul", [a(i64, 2**20, 1), a(i64, 2**20, 1)])
 case("64-bit-integers-in-32-bits", "CumSum", [a(i64, 2**30, 2**30), scalar(i64, 0)], constants=(1,))
-case("64-bit-integers-in-32-bits", "ReduceSum", [a(i64, 2**31 - 1, 2**31 - 1)])
+for t in [i32, i64]:
+    case("integer-sum-in-float32", "ReduceSum", [a(t, 16777217, 0)])
+    case("integer-sum-in-float32", "ReduceSum", [a(t, 16777216, 1, 1)])
+    case(None, "ReduceSum", [a(t, 16777215, 1)])
+    case(None, "CumSum", [a(t, 16777217, 1), scalar(i64, 0)])
 for operator in ["Add", "Sub", "Mul", "Div", "Pow"]:
     case("float64-in-float32", operator, [a(f64, 1, 2), a(f64, 1e-12, 1 + 1e-12)])
 for operator in ["Exp", "Log", "Sqrt", "Sigmoid"]:

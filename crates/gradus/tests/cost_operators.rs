@@ -94,7 +94,9 @@ fn classical(operator: &str, version: i64, attributes: Vec<(&str, Content)>, out
         position: None,
     };
     builder.push(node, outputs).unwrap();
-    outputs.iter().for_each(|name| drop(builder.output(name)));
+    for name in outputs {
+        builder.output(name);
+    }
     let mut model = graph::Model::new(Standard::Onnx);
     model.opsets = vec![("".into(), 18), ("ai.onnx.ml".into(), version)];
     model.graph = builder.finish().unwrap();

@@ -38,7 +38,7 @@ pub const RULES: &[Rule] = rules::RULES;
 pub enum When {
     /// It holds in every run.
     Always,
-    /// It is about sizes: `seq >= 16777218`.
+    /// It is about sizes: `seq >= 16777217`.
     Sizes(String),
     /// It is about data: that of the rule.
     Data,

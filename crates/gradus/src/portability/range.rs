@@ -62,9 +62,9 @@ pub(super) fn of_float32(node: &mut NodeFacts<'_>) -> Option<When> {
     node.any(&[len], |_, len| [Condition::new(len, Relation::AtLeast, Dim::Known(exact + 1))])
 }
 
-/// The number of elements of which none is rounded, whatever the formula: start, step, indices and
-/// elements are multiples of one power of two, at most 1, and have 24 bits. Nothing if start or step
-/// has no such power.
+/// A length up to which nothing is rounded, whatever the formula: start, step, limit, span, indices
+/// and elements are multiples of one power of two, at most 1, and have 24 bits. Nothing if start or
+/// step has no such power.
 fn exact_length(start: f64, step: f64) -> Option<i64> {
     const MOST: i64 = 1 << 24;
     let multiples = (0..=24).find_map(|bits| {
@@ -75,7 +75,7 @@ fn exact_length(start: f64, step: f64) -> Option<i64> {
         whole(start).zip(whole(step))
     });
     let (start, step) = multiples.filter(|&(_, step)| step > 0)?;
-    Some((MOST - start) / step + 1)
+    Some((MOST - start) / step)
 }
 
 /// Returns true if the programs return different sequences, or if that is not decided.

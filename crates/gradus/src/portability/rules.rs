@@ -32,7 +32,7 @@ use DType::{Bool, F32, F64, I8, I32, I64, U8, U32, U64};
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "64-bit-integers-in-32-bits",
-        operators: &["Add", "CumSum", "Mul", "ReduceSum", "Sub"],
+        operators: &["Add", "CumSum", "Mul", "Sub"],
         condition: "a result does not fit int32",
         results: ["computes in 64 bits", "computes in 32 bits", "computes in 64 bits"],
         applies: |node| if node.is(0, &[I64]) { result_outside(node, INT32) } else { None },
@@ -185,6 +185,18 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let output = node.is(0, &[I32, I64]).then(|| node.output().cloned())??;
             either(node.fact_outside(&output, FLOAT32), None)
+        },
+    },
+    Rule {
+        name: "integer-sum-in-float32",
+        operators: &["ReduceSum"],
+        condition: "a sum of some of the elements is below -16777216 or above 16777216",
+        results: ["computes in integers", "computes in float32", "computes in integers"],
+        applies: |node| {
+            let output = node.is(0, &[I32, I64]).then(|| node.output().cloned())??;
+            // No part of a sum is larger than the sum, if no element is below zero.
+            let rises = node.bounds(0).lower().is_some_and(|least| least >= 0);
+            if rises { either(node.fact_outside(&output, FLOAT32), None) } else { Some(When::Data) }
         },
     },
     Rule {
