@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use gradus::fact::TensorFact;
-use gradus::graph::{self, Builder, DeclaredDim, Function, OperatorId, Origin, Standard, Type};
+use gradus::graph::{
+    self, Builder, Content, DeclaredDim, Function, OperatorId, Origin, Port, Ports, Standard, Type,
+};
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
@@ -237,6 +239,37 @@ fn functions_that_multiply_are_not_followed_for_ever() {
     let model = Model::from_source(source);
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert!(inference.subgraphs().len() <= 10_000);
+}
+
+/// OpenVINO's If of a value of unknown type, which one branch converts to float32.
+#[test]
+fn results_of_branches_are_not_of_the_type_of_the_condition() {
+    let (mut builder, mut attributes) = (Builder::new("if"), Vec::new());
+    for (map, body, operator) in
+        [("then_port_map", "then_body", "Squeeze"), ("else_port_map", "else_body", "Convert")]
+    {
+        let mut branch = Builder::new(body);
+        branch.define("p", Origin::Input).unwrap();
+        let float = vec![("destination_type", Content::Text("f32".into()))];
+        let own = if operator == "Convert" { float } else { Vec::new() };
+        branch.apply("node", operator, 1, &["p"], &["y"], own).unwrap();
+        branch.output("y");
+        let (inputs, outputs) = ([(1, 0)], [(0, 0)]);
+        let port = |(outer, inner)| Port { outer, inner, slices: None };
+        let ports =
+            Ports { inputs: inputs.map(port).into(), outputs: outputs.map(port).into(), ..Ports::default() };
+        attributes.push((map, Content::Ports(std::sync::Arc::new(ports))));
+        attributes.push((body, Content::Graph(std::sync::Arc::new(branch.finish().unwrap()))));
+    }
+    let condition = builder.define("c", Origin::Input).unwrap();
+    builder.info(condition).declared = Some(Type::Tensor(Some(gradus::DType::Bool), Some(vec![])));
+    builder.define("x", Origin::Input).unwrap();
+    builder.apply("if", "If", 8, &["c", "x"], &["y"], attributes).unwrap();
+    let y = builder.output("y");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let inference = Model::from_source(model).infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.fact(y).dtype(), None);
 }
 
 /// Bytes changed at random places, always the same ones.
