@@ -360,6 +360,10 @@ fn sums_of_rows(rows: usize, inner: usize) -> Vec<(Model, [Vec<usize>; 2])> {
     vec![
         (model("Gemm", 13, 2, vec![("transB", Content::Int(1))]), [matrix.clone(), row.clone()]),
         (model("Conv", 11, 2, vec![]), [vec![1, inner, 1, rows], vec![1, inner, 1, 1]]),
+        (
+            model("Conv", 11, 2, vec![("group", Content::Int(i64::try_from(rows).unwrap()))]),
+            [vec![1, rows, inner], vec![rows, 1, inner]],
+        ),
         (model("Einsum", 12, 2, vec![("equation", equation)]), [matrix.clone(), row]),
         (model("ReduceSum", 1, 1, axes()), [matrix.clone(), vec![]]),
         (model("ReduceSumSquare", 1, 1, axes()), [matrix, vec![]]),
@@ -383,11 +387,12 @@ fn sums_are_added_as_the_run_asks() {
         let numbers = |tensor: &Tensor| tensor.numbers().unwrap().map(nearest_f64).collect::<Vec<_>>();
         let x = numbers(&inputs[0]);
         let x = |row: usize, k: usize| {
-            if &*operator == "Conv" { x[k * rows + row] } else { x[row * inner + k] }
+            if dims[0].len() == 4 { x[k * rows + row] } else { x[row * inner + k] }
         };
         let y = inputs.get(1).map_or_else(|| vec![1.0; inner], numbers);
         let term = |row: usize, k: usize| {
-            (x(row, k), if &*operator == "ReduceSumSquare" { x(row, k) } else { y[k] })
+            let y = y[(row * inner + k) % y.len()];
+            (x(row, k), if &*operator == "ReduceSumSquare" { x(row, k) } else { y })
         };
         for sums in Sums::ALL {
             let got = run_with(sums, &model, &inputs);

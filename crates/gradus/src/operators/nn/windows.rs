@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use gradus_core::convert::{FromNumber, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
+use gradus_kernels::Sums;
 use gradus_kernels::product::{Product as Factors, Rows};
 
 use crate::attributes::Attributes;
@@ -269,6 +270,7 @@ impl Convolution {
         let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
         let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
         if !x.is_empty()
+            && cx.run.sums == Sums::Float64
             && let Some(shifted) = Shifted::of(self)
         {
             return shifted.run(self, cx, [x, weights], finish);
