@@ -109,13 +109,13 @@ fn compare(model: &Model, name: &str) -> usize {
 }
 
 /// A model of one node `Abs` whose names are that text.
-fn named(name: &str) -> Model {
+fn named(name: &str, operator: &str) -> Model {
     let mut graph = Builder::new(name);
     let input = format!("in {name}");
     let id = graph.define(&input, Origin::Input).unwrap();
     let sizes = vec![DeclaredDim::Symbol("batch".into()), DeclaredDim::Known(3)];
     graph.info(id).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
-    graph.apply(name, "Abs", 17, &[&*input], &[name], Vec::new()).unwrap();
+    graph.apply(name, operator, 17, &[&*input], &[name], Vec::new()).unwrap();
     graph.output(name);
     let mut source = Source::new(Standard::Onnx);
     name.clone_into(&mut source.producer);
@@ -134,7 +134,7 @@ fn names_mean_nothing_to_html() {
         ("a\u{202e}gpj.exe\u{2066}", r"a\u{202e}gpj.exe\u{2066}"),
         ("\u{2028}größe/π 🙂\\u003c", "\u{2028}größe/π 🙂\\u003c"),
     ] {
-        let model = named(name);
+        let model = named(name, "Abs");
         let report = gradus_report::report(&model, name, &InferOptions::default()).unwrap();
         let scripts = report.html.matches("<script").count();
         assert_eq!((scripts, report.html.matches("</script").count()), (3, 3), "{name:?}");
@@ -155,7 +155,8 @@ fn what_cannot_be_known_or_converted_is_said() {
         let path = format!("{}/../../examples/{file}", env!("CARGO_MANIFEST_DIR"));
         gradus_report::report(&Model::open(path).unwrap(), file, &InferOptions::default()).unwrap()
     };
-    let report = open("function.onnx");
+    let none = named("no equivalent", "Det");
+    let report = gradus_report::report(&none, "det.onnx", &InferOptions::default()).unwrap();
     assert!(report.summary.conversions[0].outcome.is_err());
     assert!(report.html.contains("No conversion to OpenVINO: "));
     let report = open("heads.onnx");
