@@ -1,7 +1,7 @@
 //! Portability: the nodes of an ONNX model whose results depend on the program that runs it, and
 //! the sizes from which on they do.
 //!
-//! A difference is a row of [`rules`], with the results that programs were seen to give. Rows are
+//! A difference is a row of [`RULES`], with the results that programs were seen to give. Rows are
 //! those that `conformance/portability.py` has recorded, and no others.
 
 mod conditions;
