@@ -13,7 +13,7 @@ use gradus_core::graph::{DeclaredDim, Type};
 use gradus_core::{DType, Value};
 
 use crate::attributes::{Attributes, required};
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
@@ -45,23 +45,21 @@ fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferEr
     Ok(Windows { kernel: kernel.to_vec(), strides, dilations, pads, same: auto.starts_with("same") })
 }
 
-/// Refuses a window that is larger than the padded data.
+/// Requires that a window is no larger than the padded data.
 fn fits(cx: &mut InferContext<'_, '_>, windows: &Windows, axis: usize, size: Dim) -> Result<(), InferError> {
-    match windows.room(cx, axis, size).known() {
-        Some(room) if room < 0 && !windows.same => {
-            let window = windows.window(cx, axis);
-            let window = cx.symbols().print(window).to_string();
-            let padded = cx.add(size, Dim::Known(windows.padding(axis)));
-            let padded = cx.symbols().print(padded).to_string();
-            Err(errors::value(
-                format_args!("window of axis {}", axis + 2),
-                window,
-                format_args!("at most {padded}, the padded data"),
-            )
-            .into())
-        }
-        _ => Ok(()),
+    if windows.same {
+        return Ok(());
     }
+    let room = windows.room(cx, axis, size);
+    if room.known().is_some_and(|room| room < 0) {
+        let window = windows.window(cx, axis);
+        let padded = cx.add(size, Dim::Known(windows.padding(axis)));
+        let [window, padded] = [window, padded].map(|dim| cx.symbols().print(dim).to_string());
+        let wanted = format_args!("at most {padded}, the padded data");
+        return Err(errors::value(format_args!("window of axis {}", axis + 2), window, wanted).into());
+    }
+    cx.require(room, Relation::AtLeast, Dim::ZERO);
+    Ok(())
 }
 
 /// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
