@@ -152,6 +152,22 @@ def test_sequences_are_lists():
 
 
 @pytest.mark.skipif(corpus() is None, reason="GRADUS_CORPUS names no folder of models")
+def test_sums_are_added_as_a_run_asks():
+    graph = helper.make_graph(
+        [helper.make_node("ReduceSum", ["x"], ["y"], keepdims=0)],
+        "sum",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])],
+    )
+    model = gradus.load(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]))
+    x = np.array([1e30, 2**24, 1, 1, -1e30], np.float32)
+    sums = {how: float(model.run({"x": x}, accumulate=how)["y"]) for how in ("float64", "exact")}
+    assert sums == {"float64": 0, "exact": 2**24 + 2}
+    assert float(model.run({"x": x[1:4]}, accumulate="float32")["y"]) == 2**24
+    with pytest.raises(GradusError, match="accumulate is float16, expected float64, float32 or exact"):
+        model.run({"x": x}, accumulate="float16")
+
+
 def test_real_models_are_inferred():
     files = sorted(pathlib.Path(corpus()).rglob("*.onnx"))[:40]
     for path in files:
