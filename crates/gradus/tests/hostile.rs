@@ -40,6 +40,7 @@ fn zeros(model: &Model) -> HashMap<String, Value> {
 /// Everything that Gradus does with a model, within the limits.
 fn exercise(model: &Model) {
     let _ = model.infer(&InferOptions::default());
+    let _ = model.portability(&InferOptions::default());
     let folded = model.fold(&FoldOptions::default());
     if let (Ok(folded), Standard::Onnx) = (folded, model.source().standard) {
         model.edited(&folded.edit).unwrap();
