@@ -243,7 +243,7 @@ def table() -> str:
         ]:
             all_rows = ", ".join(sorted(expression(row, version) for row in rows))
             operator = (table, version.domain, version.name)
-            # What holds of the version before is not said again.
+            # Rows that equal those of the version before are left out.
             if all_rows != before.get(operator, ""):
                 before[operator] = all_rows
                 lines[table].append(f'    o("{version.domain}", "{version.name}", {version.since}, &[{all_rows}]),')

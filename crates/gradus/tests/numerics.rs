@@ -374,7 +374,7 @@ fn sums_of_rows(rows: usize, inner: usize) -> Vec<(Model, [Vec<usize>; 2])> {
 fn sums_are_added_as_the_run_asks() {
     let mut rng = fastrand::Rng::with_seed(9);
     let (rows, inner) = (3, 700);
-    // Of magnitudes so far apart that float64 loses some.
+    // Magnitudes are so far apart that float64 loses some.
     let mut floats = |dims: &Vec<usize>| {
         let mut number = || Number::Float((rng.f64() - 0.5) * 2f64.powi(rng.i32(-45..45)));
         let shape = Shape::new(dims.clone()).unwrap();

@@ -70,7 +70,7 @@ impl<'a> Numbers<'a> {
                 });
             }
             (Numbers::Doubles(all), 1) => out.copy_from_slice(&all[first..][..out.len()]),
-            // Of pairs, so that the loop has vectors.
+            // Pairs are read, so that the loop has vectors.
             (Numbers::Singles(all), 2) if !out.is_empty() => {
                 let (last, whole) = out.split_last_mut().expect("it is not empty");
                 let pairs = &all[first..][..=2 * whole.len()];

@@ -185,9 +185,10 @@ pub(crate) struct OutArgs {
 /// package may differ, with the sizes or the data for which they do (docs/compare.md). The exit
 /// status is 1 if the model contradicts itself.
 ///
-/// For a call, what every program gives, and why it differs from the exact result. Programs that take tensors (ONNX, OpenVINO, TensorFlow) get tensors of the type of the elements,
-/// the others Python numbers; with --in-dtype, all get numbers of that type. Compared are the first
-/// 100,000 elements and the last.
+/// For a call, what every program gives, and why it differs from the exact result. Programs that
+/// take tensors (ONNX, OpenVINO, TensorFlow) get tensors of the type of the elements, the others
+/// Python numbers; with --in-dtype, all get numbers of that type. Compared are the first 100,000
+/// elements and the last.
 #[derive(Debug, ClapArgs)]
 #[command(
     subcommand_negates_reqs = true,

@@ -79,7 +79,7 @@ fn one(
     if found.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-/// What each program is or returns, by its name.
+/// A text about each program, by its name.
 fn by_program(texts: [&'static str; 3]) -> Result<Box<RawValue>, Failure> {
     Ok(json::object(PROGRAMS.into_iter().zip(texts))?)
 }

@@ -27,7 +27,7 @@ pub struct Edit {
     pub gone: HashSet<Arc<str>>,
     /// Types that are declared of values: of inputs and outputs in place of what the file says.
     pub types: Vec<(Arc<str>, Type)>,
-    /// What is done to the model before; the edit is about the result (main graphs of ONNX).
+    /// The calls that are inlined before; the edit is about the result (main graphs of ONNX).
     pub before: Option<Arc<Inlining>>,
 }
 

@@ -102,7 +102,7 @@ impl<'a> NodeCosts<'a> {
         NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written }
     }
 
-    /// What the operators of ONNX do that stand for a node; nothing if one of them is not counted.
+    /// The work of the operators of ONNX that stand for a node; nothing if one of them is not counted.
     fn lowered(&mut self, of: &Counted<'_>, node: &Node, row: &Row) -> Option<Operations> {
         let fact = |id: &Option<ValueId>| id.map_or(Fact::Unknown, |id| of.facts[id.index()].clone());
         let inputs: Vec<_> = node.inputs.iter().map(fact).collect();

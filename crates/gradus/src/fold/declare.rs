@@ -38,7 +38,7 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
         let made = |id: &ValueId| {
             scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::InputSizes(_))
         };
-        // Of a branch in place of its node, outputs that nobody reads keep their names.
+        // Outputs that nobody reads of a branch in place of its node keep their names.
         let ends = |id: &ValueId| {
             let value = &scope.values[id.index()];
             value.output && value.needed && !telling.of_ports()

@@ -50,7 +50,7 @@ impl NodeFacts<'_> {
         let Some(fact) = self.input(index) else { return Bounds::ANY };
         let of_type = || {
             let (low, high) = fact.dtype.and_then(range_of)?;
-            // Of uint64, only the numbers below 2^63 have bounds.
+            // Numbers of uint64 have bounds only below 2^63.
             let wide = fact.dtype == Some(DType::U64);
             Some(Bounds::between(Some(low), (!wide).then_some(high)))
         };

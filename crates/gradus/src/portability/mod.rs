@@ -154,7 +154,7 @@ impl Search<'_> {
             function.map_or_else(|| at.parameters.clone(), |called| attributes.handed_to(called));
         for (number, graph) in graphs_of_node(self.model, node).enumerate() {
             let path: Vec<_> = at.path.iter().copied().chain([(index, number)]).collect();
-            // Of a graph that was not inferred, as bodies of functions past a limit, nothing is known.
+            // Nothing is known of a graph that was not inferred, as bodies of functions past a limit.
             let Some(facts) = self.bodies.get(&path).map(<[Fact]>::to_vec) else { continue };
             let (label, parameters) = (format!("{label}, "), parameters.clone());
             self.graph(&Place { graph, facts: &facts, path, label, parameters });

@@ -52,7 +52,7 @@ pub(super) fn of_float32(node: &mut NodeFacts<'_>) -> Option<When> {
         }
         return differs(start, limit, step).then_some(When::Always);
     }
-    // Of a limit that is an integer, spans and quotients are as exact as the elements.
+    // Spans and quotients of a limit that is an integer are as exact as the elements.
     let limit = node.input(1)?.clone();
     let is_integer = node.integers(&limit).is_some();
     let len = node.output().and_then(|fact| fact.dims.as_ref()?.first().copied());

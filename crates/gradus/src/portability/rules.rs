@@ -21,7 +21,7 @@ pub struct Rule {
     pub operators: &'static [&'static str],
     /// The data for which programs differ.
     pub condition: &'static str,
-    /// What each of [`PROGRAMS`](super::PROGRAMS) returns. Equal texts are equal results.
+    /// The results of each of [`PROGRAMS`](super::PROGRAMS). Equal texts are equal results.
     pub results: [&'static str; 3],
     /// When programs may differ at a node; nothing if they do not.
     pub(super) applies: fn(&mut NodeFacts<'_>) -> Option<When>,

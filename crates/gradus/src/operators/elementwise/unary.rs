@@ -93,7 +93,7 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
     dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }
 
-/// What a function makes of each element, in a loop that has vectors.
+/// The results of a function of each element, in a loop that has vectors.
 fn each<T: FromNumber>(data: &Tensor, limits: &Limits, function: impl Fn(T) -> T + Sync) -> Result<Tensor> {
     let (elements, shape) = (data.elements::<T>()?, data.shape());
     let mut results = vec![T::from_f64(0.0); elements.len()];

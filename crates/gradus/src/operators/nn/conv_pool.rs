@@ -3,9 +3,12 @@
 //! | padding | dimension, from dimension `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
 //! |---|---|
 //! | `NOTSET`, `VALID` | `(d + p + q - w)//s + 1`; with `ceil_mode` rounded up, without a window that starts behind `d + p` |
-//! | the same, of pools | rounded toward zero, as `onnx` and ONNX Runtime do: a window that is larger by less than `s` lies on what there is |
+//! | the same, of pools | rounded toward zero |
 //! | `SAME_UPPER`, `SAME_LOWER` | `ceil(d/s)` |
 //! | transposed | `(d - 1)*s + w + output_padding - p - q`; with `SAME_…`, `d*s` |
+//!
+//! Pools of `onnx` and ONNX Runtime round so: a window that is larger than the padded data by less
+//! than `s` lies on what there is.
 //!
 //! Sources: ONNX Conv, `ConvTranspose`, `MaxPool`, `AveragePool`, `LpPool` of all versions.
 
