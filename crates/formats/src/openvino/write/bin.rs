@@ -4,10 +4,10 @@
 //! where a reader can use them as they lie: long constants at multiples of 64 bytes, as far apart
 //! as cache lines, short ones at multiples of 8.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use bytes::Bytes;
+use foldhash::HashMap;
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{Error, Kind, Result, Tensor};
 
