@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use names::{Named, any, command_names, subjects};
+use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use models::{
     CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs,
@@ -123,11 +123,16 @@ pub(crate) struct Help {
 }
 
 /// Print a script that completes command lines in a shell.
+///
+/// The shell asks `gradus` then, which knows the inputs, dimensions, values and operators of the
+/// models that the line names. In `.bashrc` or `.zshrc`, `source <(gradus completions bash)`, or
+/// `zsh`; for fish, `gradus completions fish > ~/.config/fish/completions/gradus.fish`.
 #[derive(Debug, ClapArgs)]
 #[command(after_help = "Examples:\n  gradus completions bash\n  gradus completions zsh")]
 pub(crate) struct Completions {
     /// The shell.
-    pub(crate) shell: clap_complete::Shell,
+    #[arg(value_parser = Named(shells, shell))]
+    pub(crate) shell: String,
 }
 
 /// Print the manual page of a command, or write all pages.

@@ -4,6 +4,7 @@
 mod args;
 mod arrow;
 mod commands;
+mod completion;
 mod diagnostics;
 mod json;
 mod literal;
@@ -26,6 +27,12 @@ use gradus::error;
 /// For a process that does nothing else: it sets the hook for panics, and signals end the process.
 pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime) -> u8 {
     diagnostics::remember_panics();
+    let arguments: Vec<_> = arguments.into_iter().collect();
+    match completion::answer(&arguments) {
+        Ok(false) => {}
+        Ok(true) => return 0,
+        Err(error) => return diagnostics::report_usage(&error),
+    }
     #[cfg(unix)]
     clean_up_on_signals();
     let args = match args::Args::try_parse_from(arguments) {

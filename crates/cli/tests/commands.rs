@@ -466,11 +466,36 @@ error: attribute "to-port" is "two", not a number
 }
 
 #[test]
-fn completions_and_the_manual_page_are_made_from_the_definitions() {
+fn shells_ask_the_program_how_lines_go_on() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = gradus(&["completions", shell]).assert().success().get_output().stdout.clone();
-        assert!(String::from_utf8(script).unwrap().contains("max-steps"), "{shell}");
+        assert!(String::from_utf8(script).unwrap().contains("GRADUS_COMPLETE"), "{shell}");
     }
+    let model = "examples/positions.onnx";
+    for (line, wanted) in [
+        (&["inf"][..], "infer"),
+        (&["infer", "--max-st"], "--max-steps"),
+        (&["range", "0", "3", "1", "--dtype", "float8_e4"], "float8_e4m3fn\nfloat8_e4m3fnuz"),
+        (&["infer", model, "--dim", ""], "batch=\nseq="),
+        (&["infer", model, "--dim", "se"], "seq="),
+        (&["infer", model, "--why", "pha"], "phase"),
+        (&["infer", model, "--op", "Ra"], "Range"),
+        (&["run", model, "-i", "to"], "tokens="),
+        (&["run", model, "-n", "p"], "phase\nposition_ids"),
+        (&["run", "Cargo.toml", "-n", ""], ""),
+        (&["fold", model, "--rule", "called"], "called-functions"),
+    ] {
+        let mut command = gradus(&[&["--", "gradus"], line].concat());
+        command = command.env("GRADUS_COMPLETE", "fish");
+        let lines = command.assert().success().stderr_eq("").get_output().stdout.clone();
+        let lines = String::from_utf8(lines).unwrap();
+        let values: Vec<_> = lines.lines().filter_map(|line| line.split('\t').next()).collect();
+        assert_eq!(values.join("\n"), wanted, "{line:?}");
+    }
+}
+
+#[test]
+fn the_manual_page_is_made_from_the_definitions() {
     let page = |arguments: &[&str]| {
         let output = gradus(arguments).assert().success().get_output().stdout.clone();
         String::from_utf8(output).unwrap()

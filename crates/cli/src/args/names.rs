@@ -8,6 +8,7 @@ use gradus::fold::Level;
 use gradus::{DType, Error, operators, profiles};
 
 use crate::commands::help::TOPICS;
+use crate::completion;
 
 /// A parser of values that have names, which shells complete.
 #[derive(Clone)]
@@ -95,6 +96,18 @@ pub(super) fn command_names() -> Vec<&'static str> {
         "help",
         "man",
     ]
+}
+
+pub(super) fn shells() -> Vec<&'static str> {
+    completion::SHELLS.names().collect()
+}
+
+/// The shell of a name, or an error that suggests near names.
+pub(super) fn shell(name: &str) -> Result<String, Error> {
+    completion::SHELLS
+        .completer(name)
+        .map(|shell| shell.name().to_owned())
+        .ok_or_else(|| Error::unknown("shell", name, shells()))
 }
 
 /// Any text: the command that reads it knows more names.

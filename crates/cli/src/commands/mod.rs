@@ -30,6 +30,7 @@ use gradus::files::{self, NewFiles};
 
 use crate::FindRuntime;
 use crate::args::{self, Args, Command};
+use crate::completion;
 use crate::diagnostics::Failure;
 use crate::output;
 
@@ -54,11 +55,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Geomspace(args) => sequence::geomspace(args),
         Command::Compare(args) => compare::compare(args),
         Command::Help(args) => help::help(args),
-        Command::Completions(args) => {
-            let mut script = Vec::new();
-            clap_complete::generate(args.shell, &mut Args::command(), "gradus", &mut script);
-            output::print(&script)
-        }
+        Command::Completions(args) => output::print(&completion::script(&args.shell)?),
         Command::Man(args) => man(args),
     }
 }
