@@ -1,6 +1,7 @@
 """The namespaces beside PyTorch and Paddle themselves, where these are installed: random calls, and calls that are refused."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -108,3 +109,20 @@ def test_paddle_refuses_the_same(call):
     for module in (pytest.importorskip("paddle"), gradus.paddle):
         with pytest.raises(Exception):  # noqa: B017, PT011: each has its own
             call(module)
+
+
+@pytest.mark.parametrize("model", ["branches.pir/model.json", "network.pir/model.json", "network.old/model.pdmodel"])
+def test_paddle_shows_the_values_of_its_programs(model):
+    pytest.importorskip("paddle")
+    path = Path(__file__).parents[3] / "conformance/recorded/paddle" / model
+    report = gradus.check(path, with_="paddle", runs=2)
+    assert report.hidden is None and report.nodes
+    assert max(output.relative for output in report.outputs) < 1e-5
+    assert max(node.value.relative for node in report.nodes) < 1e-5
+
+
+def test_values_that_paddle_overwrites_are_not_shown():
+    pytest.importorskip("paddle")
+    path = Path(__file__).parents[3] / "conformance/recorded/paddle/indexing.pir/model.json"
+    report = gradus.check(path, with_="paddle", runs=2)
+    assert report and max(node.value.relative for node in report.nodes) == 0

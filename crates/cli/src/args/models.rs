@@ -729,8 +729,8 @@ pub(crate) struct CheckArgs {
     #[arg(required_unless_present = "with")]
     pub(crate) after: Option<PathBuf>,
 
-    /// Programs that run the second model, or the only one: onnxruntime, openvino.
-    #[arg(long, value_name = "PROGRAM,…", value_delimiter = ',', value_parser = ["onnxruntime", "openvino"], hide_possible_values = true)]
+    /// Programs that run the second model, or the only one: onnxruntime, openvino, paddle.
+    #[arg(long, value_name = "PROGRAM,…", value_delimiter = ',', value_parser = ["onnxruntime", "openvino", "paddle"], hide_possible_values = true)]
     pub(crate) with: Vec<String>,
 
     /// List all nodes whose results differ, and not only the first ten.

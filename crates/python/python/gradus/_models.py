@@ -15,6 +15,7 @@ from . import _html, _native
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
 from ._cost import Cost
 from ._native import Dim
+from ._runtimes import RUNTIMES
 from .errors import UsageError
 
 __all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
@@ -593,7 +594,7 @@ class Model:
         node's results are compared with the exact ones for the inputs that the runtime gave the node.
 
         Args:
-            runtime: ``"onnxruntime"`` or ``"openvino"``, which must be installed.
+            runtime: ``"onnxruntime"``, ``"openvino"``, or ``"paddle"`` for Paddle's programs, which must be installed.
             other: the model that the runtime runs, read from a file: this one, if none is given.
             dims, shapes, values, runs, seed: as of :meth:`check`.
 
@@ -609,8 +610,8 @@ class Model:
             >>> bool(report), len(report.nodes)
             (True, 14)
         """
-        if runtime not in ("onnxruntime", "openvino"):
-            raise UsageError.mismatch("the runtime", f'"{runtime}"', "onnxruntime or openvino")
+        if runtime not in RUNTIMES:
+            raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join(RUNTIMES))
         second = (other or self)._native
         report = self._native._check(
             second, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed, runtime
@@ -827,7 +828,7 @@ def check(
     Args:
         a: the model whose results are wanted: a :class:`Model`, or what :func:`load` opens.
         b: the model to compare; with ``with_``, the one that the runtime runs, which is ``a`` if none is given.
-        with_: ``"onnxruntime"`` or ``"openvino"``: the program that runs the second model. Without it, Gradus does.
+        with_: ``"onnxruntime"``, ``"openvino"`` or ``"paddle"``: the program that runs the second model. Without it, Gradus does.
         dims, shapes, values, runs, seed: as of :meth:`Model.check`.
 
     Returns:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
+
+#: The names of the programs.
+RUNTIMES = ("onnxruntime", "openvino", "paddle")
 
 
 class Runtime(Protocol):
@@ -19,11 +24,12 @@ class Runtime(Protocol):
 
 
 def find(name: str) -> Runtime:
-    """The runtime of a name: ``"onnxruntime"`` or ``"openvino"``; ``"plain onnxruntime"`` is one that optimises nothing."""
+    """The runtime of a name of ``RUNTIMES``; ``"plain onnxruntime"`` is one that optimises nothing."""
     runtimes: dict[str, Callable[[], Runtime]] = {
         "onnxruntime": OnnxRuntime,
         "plain onnxruntime": lambda: OnnxRuntime(optimises=False),
         "openvino": OpenVino,
+        "paddle": Paddle,
     }
     return runtimes[name]()
 
@@ -119,3 +125,63 @@ class OpenVino:
 def _key(port: Any) -> tuple[str, int]:
     """The node and the number of a port."""
     return port.get_node().get_name(), port.get_index()
+
+
+class Paddle:
+    """Paddle on the processor, which runs its own programs: ``.json`` or ``.pdmodel``, with ``.pdiparams`` beside."""
+
+    def __init__(self) -> None:
+        self._library: Any = importlib.import_module("paddle")
+        self._loaded: dict[tuple[str, ...], tuple[Any, dict[str, Any], Any]] = {}
+
+    def run(self, model: str | os.PathLike[str], inputs: dict[str, Any], values: list[str]) -> list[Any]:
+        path = os.fspath(model)
+        key = (path, *values)
+        with self._static(path.endswith(".pdmodel")):
+            executor = self._library.static.Executor(self._library.CPUPlace())
+            # A program keeps the operations that fetch its values, so that it shows no others in another run.
+            if key not in self._loaded:
+                self._loaded[key] = self._load(path, executor)
+            program, named, scope = self._loaded[key]
+            shown = [named[name] for name in values if name in named]
+            arrays = iter(executor.run(program, inputs, shown, scope=scope))
+        return [next(arrays) if name in named else None for name in values]
+
+    @contextlib.contextmanager
+    def _static(self, old: bool) -> Iterator[None]:
+        """The mode of programs, of the old format or the new one, while it lasts."""
+        eager = self._library.in_dynamic_mode()
+        self._library.enable_static()
+        try:
+            with self._library.pir_utils.OldIrGuard() if old else contextlib.nullcontext():
+                yield
+        finally:
+            if eager:
+                self._library.disable_static()
+
+    def _load(self, path: str, executor: Any) -> tuple[Any, dict[str, Any], Any]:
+        """A program, its values by the names that Gradus gives them, and the scope of its parameters."""
+        scope = self._library.static.Scope()
+        with self._library.static.scope_guard(scope):
+            program, _, fetched = self._library.static.load_inference_model(os.path.splitext(path)[0], executor)
+        if path.endswith(".pdmodel"):
+            tensor = self._library.base.core.VarDesc.VarType.LOD_TENSOR
+            return program, {name: value for name, value in program.global_block().vars.items() if value.type == tensor}, scope
+        with open(path, "rb") as file:
+            saved = json.load(file)["program"]["regions"][0]["blocks"][0]["ops"]
+        # Operations of such names write into what they read; of batch_norm_, these are parameters.
+        writers = [fields for fields in saved if fields["#"].endswith("_") and not fields["#"].endswith(".batch_norm_")]
+        overwritten = {read["%"] for fields in writers for read in fields["I"]}
+        block = program.global_block()
+        named: dict[str, Any] = {}
+        for operation, fields in zip(list(block.ops), saved, strict=True):
+            if fields["#"].endswith(".fetch"):
+                [name] = [part["AT"]["D"] for part in fields["A"] if part["N"] == "name"]
+                named[name] = operation.operand_source(0)
+                block.remove_op(operation)
+            else:
+                outputs = fields["O"] if isinstance(fields["O"], list) else [fields["O"]]
+                for output, value in zip(outputs, operation.results(), strict=True):
+                    if output["%"] not in overwritten and value.is_dense_tensor_type():
+                        named[f"%{output['%']}"] = value
+        return program, named, scope
