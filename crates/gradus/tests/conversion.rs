@@ -939,6 +939,9 @@ fn decomposed_operators_compute_the_same() {
         ("DFT", vec![floats(&[2, 5, 2])], vec![], vec![int("inverse", 1), int("onesided", 1)], 1),
         ("STFT", vec![floats(&[2, 16])], vec![Tensor::scalar(4i64), floats(&[6])], vec![], 1),
         ("STFT", vec![floats(&[2, 16, 1])], vec![Tensor::scalar(3i64)], vec![], 1),
+        ("HannWindow", vec![Tensor::scalar(9i64)], vec![], vec![], 1),
+        ("HammingWindow", vec![Tensor::scalar(8i32)], vec![], vec![int("periodic", 0)], 1),
+        ("BlackmanWindow", vec![Tensor::scalar(9i64)], vec![], vec![int("output_datatype", 11)], 1),
         ("GlobalLpPool", vec![planes.clone()], vec![], vec![], 1),
         ("LpPool", vec![planes.clone()], vec![], vec![ints("kernel_shape", &[2, 3]), int("p", 1)], 1),
         (

@@ -600,3 +600,116 @@ fn sizes_beyond_64_bits_are_refused_before_they_are_multiplied() {
     // The elements of this window are counted by a float.
     assert!(operators(&convert(&pool).unwrap()).contains(&"AvgPool"));
 }
+
+/// A model of one node of an operator set, in another set.
+fn in_set(one: One<'_>, opset: i64) -> (Converted, Vec<Tensor>, Vec<Tensor>) {
+    let (model, given) = one.model();
+    let mut options = ConvertOptions::default();
+    options.opset = Some(opset);
+    let converted = model.convert(Onnx, &options).unwrap();
+    let (before, after) = (run(&model, &given), run(&converted.model, &given));
+    (converted, before, after)
+}
+
+#[test]
+fn operators_that_newer_sets_dropped_have_their_new_names() {
+    let x = counted(&[1, 1, 2, 3]);
+    let x = gradus::convert::cast(&x, DType::F32, gradus::convert::Rules::IEEE).unwrap();
+    let scales = [1f32, 1.0, 2.0, 1.5];
+    let upsample = |mode: &'static str, set: i64| {
+        let one = One::of(Onnx, "Upsample", set).inputs(from_ref(&x)).known();
+        let one = one.attribute("mode", Content::Bytes(mode.into()));
+        if set < 9 {
+            one.attribute("scales", Content::Floats(scales.to_vec()))
+        } else {
+            one.constants(&[Tensor::vector(&scales)])
+        }
+    };
+    for (mode, set) in [("nearest", 7), ("linear", 7), ("nearest", 9), ("linear", 9)] {
+        let (converted, before, after) = in_set(upsample(mode, set), 13);
+        assert_eq!(operators(&converted), ["Resize"]);
+        assert_eq!(before[0].bytes(), after[0].bytes(), "{mode} of set {set}");
+        assert_eq!(converted.report.is_exact(), mode == "nearest");
+        let (model, given) = upsample(mode, set).model();
+        let there = convert(&model).unwrap();
+        assert!(operators(&there).contains(&"Interpolate"), "{mode} of set {set}");
+        assert_eq!(difference(&before[0], &run(&there.model, &given)[0], mode == "nearest"), None);
+        let (kept, ..) = in_set(upsample(mode, set), 9);
+        assert_eq!(operators(&kept), ["Upsample"]);
+    }
+    let scatter = One::of(Onnx, "Scatter", 9)
+        .inputs(&[counted(&[2, 3]), tensor(&[2, 1], &[2i64, 0]), tensor(&[2, 1], &[7i64, 8])])
+        .attribute("axis", Content::Int(1));
+    let (converted, before, after) = in_set(scatter, 13);
+    assert_eq!(operators(&converted), ["ScatterElements"]);
+    assert_eq!(before[0].bytes(), after[0].bytes());
+}
+
+#[test]
+fn values_known_before_a_run_become_constants_where_nothing_else_is_equivalent() {
+    let given = [Tensor::scalar(8i64), Tensor::scalar(64i64), Tensor::scalar(16000i64)];
+    let ends = [Tensor::scalar(0f32), Tensor::scalar(8000f32)];
+    let one = One::of(Onnx, "MelWeightMatrix", 17).constants(&given).constants(&ends);
+    let (model, none) = one.model();
+    let converted = convert(&model).unwrap();
+    assert!(!operators(&converted).contains(&"MelWeightMatrix"));
+    assert_eq!(run(&model, &none)[0].bytes(), run(&converted.model, &none)[0].bytes());
+    assert!(!converted.report.is_exact(), "its logarithms are rounded otherwise elsewhere");
+}
+
+#[test]
+fn random_numbers_are_drawn_in_openvino_too() {
+    let logits = tensor(&[2, 3], &[0.5f32, 1.0, 2.0, 0.0, 0.0, 0.0]);
+    for (operator, drawn) in [
+        ("RandomNormalLike", "RandomUniform"),
+        ("RandomUniformLike", "RandomUniform"),
+        ("Bernoulli", "RandomUniform"),
+        ("Multinomial", "Multinomial"),
+    ] {
+        let (model, _) = One::of(Onnx, operator, 22).inputs(from_ref(&logits)).model();
+        let converted = convert(&model).unwrap();
+        assert!(operators(&converted).contains(&drawn), "{operator}");
+        assert!(whys(&converted).contains("other random numbers"), "{operator}");
+    }
+    let one = One::of(Onnx, "RandomNormal", 22).attribute("shape", Content::Ints(vec![2, 3]));
+    assert!(operators(&convert(&one.model().0).unwrap()).contains(&"Cos"));
+}
+
+#[test]
+fn deformable_convolutions_keep_bias_and_mask() {
+    let zeros = |dims: &[usize]| Tensor::zeros(DType::F32, Shape::new(dims).unwrap()).unwrap();
+    let inputs = [
+        zeros(&[1, 2, 6, 6]),
+        zeros(&[4, 2, 3, 3]),
+        zeros(&[1, 18, 4, 4]),
+        zeros(&[4]),
+        zeros(&[1, 9, 4, 4]),
+    ];
+    let converted = convert(&One::of(Onnx, "DeformConv", 22).inputs(&inputs).known().model().0).unwrap();
+    let node =
+        converted.model.graph().nodes().iter().find(|node| &*node.operator.name == "DeformableConvolution");
+    assert_eq!(node.unwrap().inputs.len(), 4);
+    assert!(operators(&converted).contains(&"Add"));
+}
+
+#[test]
+fn sequences_that_are_inputs_stay_in_other_operator_sets() {
+    let mut builder = Builder::new("items");
+    let items = builder.define("items", Origin::Input).unwrap();
+    let item = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Unknown, DeclaredDim::Known(3)]));
+    let sequence = Type::Sequence(Box::new(item));
+    builder.info(items).declared = Some(sequence.clone());
+    let axis = vec![("axis", Content::Int(0))];
+    builder.apply("join", "ConcatFromSequence", 18, &["items"], &["y"], axis).unwrap();
+    builder.output("y");
+    let mut model = graph::Model::new(Onnx);
+    model.opsets = vec![("".into(), 18)];
+    model.graph = builder.finish().unwrap();
+    let mut options = ConvertOptions::default();
+    options.opset = Some(13);
+    let model = Model::from_source(model);
+    let converted = model.convert(Onnx, &options).unwrap();
+    let graph = converted.model.graph();
+    assert_eq!(graph.value(graph.inputs()[0]).declared, Some(sequence));
+    assert_eq!(convert(&model).unwrap_err().kind(), Kind::Unsupported);
+}

@@ -1,9 +1,10 @@
 //! Conversion of the nodes of a graph, in order, each by the row of its operator.
 
 use gradus_core::graph::{Node, Standard};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result};
 
 use super::OLDEST_OPSET;
+use super::caveats;
 use super::lowered::graph_of;
 use super::node::{ConvertContext, ConvertRule};
 use super::opset::{foreign, same};
@@ -54,7 +55,15 @@ fn convert_node<'m>(
     conversion.limits.check()?;
     conversion.report.nodes += 1;
     conversion.check_valid(&scope.place, index)?;
-    let write = writer_of(conversion, target, node)?;
+    let write = match writer_of(conversion, target, node) {
+        Err(_) if scope.fix_known(node) => {
+            if node.outputs.iter().flatten().any(|&id| scope.fact(id).dtype().is_some_and(DType::is_float)) {
+                ConvertContext::new(conversion, scope, target, node, index)?.rounding(caveats::FUNCTION);
+            }
+            return Ok(());
+        }
+        found => found?,
+    };
     let before = target.mark();
     let outputs = write(&mut ConvertContext::new(conversion, scope, target, node, index)?)?;
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
@@ -84,6 +93,13 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         return refuse(format!("cannot convert operators of sets before {OLDEST_OPSET}"));
     }
     let row = operators::row_of(from, node);
+    // Sets keep the names of operators that they dropped.
+    let dropped = |row: &operators::Row| {
+        row.domain.is_empty() && target.signature(row.name).is_some_and(|signature| signature.deprecated)
+    };
+    if from == to && row.is_some_and(|row| row.is_lowered() && dropped(row)) {
+        return Ok(graph_of);
+    }
     // Operators of ONNX that are lowered stay where the operator set has them, unless another
     // standard is the target in the end; those of ONNX Runtime stay if it will run them.
     let stays = |row: &operators::Row| match row.domain {

@@ -56,6 +56,11 @@ fn declared(
     name: &str,
     declared: Option<&Type>,
 ) -> Result<Type> {
+    if let (None, Standard::Onnx, Standard::Onnx, Some(kept @ (Type::Sequence(_) | Type::Optional(_)))) =
+        (fact, conversion.source.standard, conversion.to, declared)
+    {
+        return Ok(kept.clone());
+    }
     let Some(fact) = fact else {
         let what = declared.map_or_else(|| "?".to_owned(), Type::to_string);
         let name = format_args!("cannot convert: input \"{name}\"");

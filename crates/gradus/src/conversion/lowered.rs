@@ -180,7 +180,11 @@ fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats:
         _ if cx.conversion.source.standard == Standard::Paddle => {}
         "Add" | "Div" | "Mul" | "Sub" if cx.node.operator.domain.is_empty() => cx.rounding(caveats::STEPS),
         "AveragePool" | "GlobalAveragePool" | "ReduceSumSquare" | "DFT" => cx.rounding(caveats::ORDER),
-        "Gelu" | "GridSample" | "GroupNormalization" | "LeakyRelu" => cx.rounding(caveats::FUNCTION),
+        "Resize" if matches!(node.attribute("mode"), Some(Content::Bytes(mode)) if **mode == *b"nearest") => {
+        }
+        "Gelu" | "GridSample" | "GroupNormalization" | "LeakyRelu" | "Resize" => {
+            cx.rounding(caveats::FUNCTION);
+        }
         _ => {}
     }
 }

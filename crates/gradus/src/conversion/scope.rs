@@ -206,6 +206,15 @@ impl<'m> SourceGraph<'m> {
         self.constants.insert(id, constant);
     }
 
+    /// Makes constants of the outputs of a node, if all are known before a run.
+    pub(super) fn fix_known(&mut self, node: &Node) -> bool {
+        let known = |&id: &ValueId| Some((id, self.fact(id).as_tensor()?.tensor()?.into()));
+        let known: Option<Vec<(ValueId, Constant)>> = node.outputs.iter().flatten().map(known).collect();
+        let all = known.is_some();
+        self.constants.extend(known.unwrap_or_default());
+        all
+    }
+
     /// Says what a value became.
     pub(crate) fn set(&mut self, id: ValueId, value: NewValue) {
         self.values[id.index()] = Some(value);

@@ -11,14 +11,21 @@ use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::nn::windows::float_of;
 
+/// The number that windows begin with, and the factors of one and two periods of the cosine.
+pub(crate) type Cosines = [f64; 3];
+
+pub(crate) const HANN: Cosines = [0.5, -0.5, 0.0];
+pub(crate) const HAMMING: Cosines = [25.0 / 46.0, 25.0 / 46.0 - 1.0, 0.0];
+pub(crate) const BLACKMAN: Cosines = [0.42, -0.5, 0.08];
+
 /// `HannWindow`, `HammingWindow`, `BlackmanWindow`: sums of cosines.
 pub(crate) fn window(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let size = cx.output(0)?.1.len();
     let period = if attributes.flag("periodic", true)? { size } else { size.saturating_sub(1) };
-    let cosines: [f64; 3] = match cx.operator {
-        "HannWindow" => [0.5, -0.5, 0.0],
-        "HammingWindow" => [25.0 / 46.0, 25.0 / 46.0 - 1.0, 0.0],
-        _ => [0.42, -0.5, 0.08],
+    let cosines = match cx.operator {
+        "HannWindow" => HANN,
+        "HammingWindow" => HAMMING,
+        _ => BLACKMAN,
     };
     let element = |at: usize| {
         let angle = 2.0 * PI * float_of(at) / float_of(period);

@@ -9,6 +9,7 @@ use crate::attributes::required;
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::generate::signal::Cosines;
 use crate::operators::nn::conv_pool::beyond;
 
 /// Returns the error of a node that no graph of simpler operators computes.
@@ -96,6 +97,58 @@ pub(crate) fn hardmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         gradus_core::convert::cast(&Tensor::vector(&[0i64, 1]), dtype, gradus_core::convert::Rules::IEEE)?;
     let values = l.constant(values)?;
     Ok(vec![l.apply("OneHot", &[first, depth, values], &[int("axis", axis)])?])
+}
+
+/// `Upsample`: a `Resize` that divides coordinates by the scale, and rounds them down.
+pub(crate) fn upsample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let scales = match l.attributes.floats("scales")? {
+        Some(scales) => l.constant(Tensor::vector(scales))?,
+        None => l.input(1)?,
+    };
+    let mode = l.attributes.text("mode")?.unwrap_or("nearest");
+    let word = |name: &'static str, word: &str| (name, Content::Bytes(word.to_owned().into()));
+    let attributes = [
+        word("mode", mode),
+        word("coordinate_transformation_mode", "asymmetric"),
+        word("nearest_mode", "floor"),
+    ];
+    let x = l.input(0)?;
+    Ok(vec![l.apply("Resize", &[x, LoweredValue::NONE, scales], &attributes)?])
+}
+
+/// `Scatter`, which has another name since version 11.
+pub(crate) fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let axis = int("axis", l.attributes.int_or("axis", 0)?);
+    let inputs = [l.input(0)?, l.input(1)?, l.input(2)?];
+    Ok(vec![l.apply("ScatterElements", &inputs, &[axis])?])
+}
+
+/// `HannWindow` and its like: sums of cosines, in float64.
+pub(crate) fn window(l: &mut Lowering<'_>, factors: Cosines) -> Result<Vec<LoweredValue>> {
+    let dtype = l.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
+    let size = l.input(0)?;
+    let size = l.cast(size, DType::I64)?;
+    let steps = counted(l, size)?;
+    let (steps, mut period) = (l.cast(steps, DType::F64)?, l.cast(size, DType::F64)?);
+    let constant = |l: &mut Lowering<'_>, value: f64| l.constant(Tensor::scalar(value));
+    if !l.attributes.flag("periodic", true)? {
+        let one = constant(l, 1.0)?;
+        period = l.apply("Sub", &[period, one], &[])?;
+    }
+    let turn = constant(l, 2.0 * std::f64::consts::PI)?;
+    let angle = l.apply("Mul", &[steps, turn], &[])?;
+    let angle = l.apply("Div", &[angle, period], &[])?;
+    let mut sum = constant(l, factors[0])?;
+    for (times, factor) in [(1.0, factors[1]), (2.0, factors[2])] {
+        if factor != 0.0 {
+            let (times, factor) = (constant(l, times)?, constant(l, factor)?);
+            let wave = l.apply("Mul", &[angle, times], &[])?;
+            let wave = l.apply("Cos", &[wave], &[])?;
+            let wave = l.apply("Mul", &[wave, factor], &[])?;
+            sum = l.apply("Add", &[sum, wave], &[])?;
+        }
+    }
+    Ok(vec![l.cast(sum, dtype)?])
 }
 
 /// The mean of all inputs.

@@ -6,6 +6,7 @@
 //! | `ConvTranspose` | `ConvolutionBackpropData`, `GroupConvolutionBackpropData` | likewise |
 //! | `MaxPool`, `AveragePool` | `MaxPool`, `AvgPool` | `ceil_mode` is `ceil_torch` |
 //! | `GlobalMaxPool`, `GlobalAveragePool` | `ReduceMax`, `ReduceMean` | |
+//! | `DeformConv` | `DeformableConvolution` | points beyond the image are 0 |
 //! | `Resize` | `Interpolate` | only axes whose size changes are named |
 //!
 //! Sources: ONNX 1 to 28; OpenVINO 2026.4, opset1 to opset17.
@@ -117,6 +118,25 @@ fn convolved(
 pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let attributes = windows(cx, spatial(cx)?)?;
     convolved(cx, ["Convolution", "GroupConvolution"], &attributes)
+}
+
+/// A convolution whose windows take points beside their elements, which OpenVINO has of images.
+pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    let mut attributes = windows(cx, spatial(cx)?)?;
+    attributes.push(say("group", cx.attributes.int_or("group", 1)?));
+    attributes.push(say("deformable_group", cx.attributes.int_or("offset_group", 1)?));
+    attributes.push(say("bilinear_interpolation_pad", true));
+    let mut inputs = vec![cx.input(0)?, cx.input(2)?, cx.input(1)?];
+    if cx.has(4) {
+        inputs.push(cx.input(4)?);
+    }
+    let value = cx.put("DeformableConvolution", &inputs, &attributes)?;
+    if !cx.has(3) {
+        return Ok(vec![value]);
+    }
+    let bias = by_channel(cx, 3)?;
+    Ok(vec![cx.put("Add", &[value, bias], &[numpy()])?])
 }
 
 /// Pads that make sizes those of the input times the strides are written as numbers: OpenVINO has

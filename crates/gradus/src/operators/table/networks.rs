@@ -46,7 +46,11 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding",
             nn::windows_to_openvino::conv_transpose,
         ),
-    onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv),
+    onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv).converts(
+        "DeformableConvolution",
+        "rounding",
+        nn::windows_to_openvino::deform_conv,
+    ),
     onnx("DequantizeLinear")
         .works(Work::EachOutput(1))
         .infer(nn::infer::dequantize)
@@ -196,5 +200,9 @@ pub(super) const NETWORKS: &[Row] = &[
         .lower(nn::decomposed::loss),
     onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu).lower(nn::decomposed::swiglu),
     onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
-    onnx("Upsample").works(Work::Resize).infer(nn::resize::upsample).computes(nn::resize_eval::resize),
+    onnx("Upsample")
+        .works(Work::Resize)
+        .infer(nn::resize::upsample)
+        .computes(nn::resize_eval::resize)
+        .lower(nn::decomposed::upsample),
 ];

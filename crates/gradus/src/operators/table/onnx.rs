@@ -74,6 +74,7 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachOutput(1))
         .infer(generate::infer::random_like)
         .computes(generate::random::bernoulli)
+        .converts("RandomUniform, Less", "other random numbers", generate::to_openvino::bernoulli)
         .random(),
     onnx("BitCast")
         .works(Work::None)
@@ -108,7 +109,10 @@ pub(super) const ONNX: &[Row] = &[
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
-    onnx("BlackmanWindow").infer(generate::infer::window).computes(generate::signal::window),
+    onnx("BlackmanWindow")
+        .infer(generate::infer::window)
+        .computes(generate::signal::window)
+        .lower(|l| nn::decomposed::window(l, generate::signal::BLACKMAN)),
     onnx("Cast")
         .infer(elementwise::infer::cast_rule)
         .build(elementwise::cast::CastOp::build)
@@ -300,8 +304,14 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
         .rounded(),
-    onnx("HammingWindow").infer(generate::infer::window).computes(generate::signal::window),
-    onnx("HannWindow").infer(generate::infer::window).computes(generate::signal::window),
+    onnx("HammingWindow")
+        .infer(generate::infer::window)
+        .computes(generate::signal::window)
+        .lower(|l| nn::decomposed::window(l, generate::signal::HAMMING)),
+    onnx("HannWindow")
+        .infer(generate::infer::window)
+        .computes(generate::signal::window)
+        .lower(|l| nn::decomposed::window(l, generate::signal::HANN)),
     onnx("HardSigmoid")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
@@ -422,7 +432,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply"))
         .rounded(),
-    onnx("Multinomial").infer(generate::infer::multinomial).computes(generate::random::multinomial).random(),
+    onnx("Multinomial")
+        .infer(generate::infer::multinomial)
+        .computes(generate::random::multinomial)
+        .converts("Multinomial", "other random numbers", generate::to_openvino::multinomial)
+        .random(),
     onnx("Neg")
         .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
@@ -493,21 +507,25 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachOutput(1))
         .infer(generate::infer::random)
         .computes(generate::random::normal)
+        .converts("RandomUniform, Log, Sqrt, Cos", "other random numbers", generate::to_openvino::normal)
         .random(),
     onnx("RandomNormalLike")
         .works(Work::EachOutput(1))
         .infer(generate::infer::random_like)
         .computes(generate::random::normal)
+        .converts("RandomUniform, Log, Sqrt, Cos", "other random numbers", generate::to_openvino::normal)
         .random(),
     onnx("RandomUniform")
         .works(Work::EachOutput(1))
         .infer(generate::infer::random)
         .computes(generate::random::uniform)
+        .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
     onnx("RandomUniformLike")
         .works(Work::EachOutput(1))
         .infer(generate::infer::random_like)
         .computes(generate::random::uniform)
+        .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
     onnx("Range")
         .works(Work::EachOutput(2))
@@ -616,6 +634,7 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::None)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
+        .lower(nn::decomposed::scatter)
         .converts(
             "ScatterElementsUpdate",
             "indices that occur twice",
