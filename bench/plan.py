@@ -33,7 +33,12 @@ def child(path, sizes):
     options.intra_op_num_threads = 1
     options.add_session_config_entry("session.use_env_allocators", "1")
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    types = {"tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(float)": np.float32, "tensor(bool)": np.bool_}
+    types = {
+        "tensor(int64)": np.int64,
+        "tensor(int32)": np.int32,
+        "tensor(float)": np.float32,
+        "tensor(bool)": np.bool_,
+    }
     given = {
         it.name: np.zeros([int(sizes[x]) if isinstance(x, str) else x for x in it.shape], types[it.type])
         for it in session.get_inputs()
@@ -60,10 +65,14 @@ def main(gradus, sizes, models):
             weights.truncate(1 << 30)
         for path in models:
             copy = shutil.copy(path, folder)
-            inputs = json.loads(subprocess.run([gradus, "show", copy, "--json"], capture_output=True, text=True, check=True).stdout)["inputs"]
+            inputs = json.loads(
+                subprocess.run([gradus, "show", copy, "--json"], capture_output=True, text=True, check=True).stdout
+            )["inputs"]
             names = {str(x) for it in inputs for x in it["shape"]} & sizes.keys()
             dims = [word for name in sorted(names) for word in ("--dim", f"{name}={sizes[name]}")]
-            printed = subprocess.run([gradus, "cost", copy, *dims, "--plan", "--json"], capture_output=True, text=True, check=True)
+            printed = subprocess.run(
+                [gradus, "cost", copy, *dims, "--plan", "--json"], capture_output=True, text=True, check=True
+            )
             plan = json.loads(printed.stdout)
             allocated, planned = onnxruntime(copy, sizes)
             columns = [plan["apart"], plan["live"], plan["bytes"], planned, allocated]
