@@ -206,3 +206,74 @@ error: cannot draw a plot: --dim is a number, expected a range of sizes: NAME=FI
 "#]],
     );
 }
+
+#[test]
+fn a_plan_places_values_in_one_arena() {
+    prints(
+        &["cost", "examples/heads.onnx", "--dim", "batch=8", "--dim", "seq=16", "--plan"],
+        str![[r#"
+value         offset  bytes  first  last  shares
+shape_0       64      24     0      1
+batch         0       8      1      11
+shape_1       128     24     2      3
+seq           64      8      3      11
+shape_2       128     24     4      5
+width         192     8      5      6
+head_width    128     8      6      11
+batch_1       0       8      7      11    batch
+seq_1         64      8      8      11    seq
+heads_1       192     8      9      11
+head_width_1  128     8      10     11    head_width
+target        4096    32     11     12
+split         0       4096   12     13
+y             4096    4096   13     13
+
+8192 bytes hold all values; 8192 live at one time, and all take 8768
+
+"#]],
+    );
+    prints(
+        &[
+            "cost",
+            "examples/positions.onnx",
+            "--dim",
+            "batch=2",
+            "--dim",
+            "seq=4",
+            "--plan",
+            "--align",
+            "1",
+            "--json",
+        ],
+        str![[r#"
+{"model":"examples/positions.onnx","bytes":76,"live":76,"apart":84,"alignment":1,"blocks":[{"node":"node /"length/"","value":"seq","shares":null,"offset":48,"bytes":8,"first":0,"last":4},{"node":"node /"pos/"","value":"position_ids","shares":null,"offset":0,"bytes":32,"first":1,"last":5},{"node":"node /"count/"","value":"token_count","shares":null,"offset":64,"bytes":8,"first":2,"last":5},{"node":"node /"to_float/"","value":"positions","shares":null,"offset":32,"bytes":16,"first":3,"last":5},{"node":"node /"seq_to_float/"","value":"seq_float","shares":null,"offset":72,"bytes":4,"first":4,"last":5},{"node":"node /"phase/"","value":"phase","shares":null,"offset":48,"bytes":16,"first":5,"last":5}]}
+
+"#]],
+    );
+    misused(
+        &["cost", "examples/heads.onnx", "--plan"],
+        str![[r#"
+error: examples/heads.onnx: cannot plan memory: the number of bytes of split is 32*batch*seq, expected a number (--dim)
+
+"#]],
+    );
+    misused(
+        &["cost", "examples/heads.onnx", "--dim", "seq=1..8", "--plan"],
+        str![[r#"
+error: --plan needs numbers, but --dim gives a range of sizes
+
+"#]],
+    );
+    misused(
+        &["cost", "examples/heads.onnx", "--align", "8"],
+        str![[r#"
+error: the following required arguments were not provided:
+  --plan
+
+Usage: gradus cost --plan --align <BYTES> <MODEL>...
+
+For more information, try '--help'.
+
+"#]],
+    );
+}

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use gradus::Dim;
-use gradus::cost::{Amounts, Cost, Fit};
+use gradus::cost::{Amounts, Cost, Fit, MemoryPlan};
 use gradus::dim::Symbols;
-use gradus::graph::Graph;
+use gradus::graph::{Graph, ValueId};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -83,4 +83,20 @@ pub(crate) fn cost_to_python<'py>(
     let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
     found.set_item("problems", problems)?;
     Ok(found)
+}
+
+/// The fields of `gradus.Block`.
+type BlockFields = (String, Option<String>, Option<String>, u128, u128, usize, usize);
+
+/// The fields of `gradus.MemoryPlan`.
+pub(crate) type PlanFields = (u128, u128, u128, u64, Vec<BlockFields>);
+
+pub(crate) fn plan_fields(graph: &Graph, plan: MemoryPlan) -> PlanFields {
+    let blocks = plan.blocks.into_iter().map(|block| {
+        let name = |id: ValueId| graph.value(id).name.to_string();
+        let (value, shares) = (block.value.map(name), block.shares.map(name));
+        let node = graph.nodes()[block.node].label(block.node);
+        (node, value, shares, block.offset, block.bytes, block.life.made, block.life.last)
+    });
+    (plan.bytes, plan.live, plan.apart, plan.alignment, blocks.collect())
 }

@@ -17,7 +17,7 @@ use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::cost::cost_to_python;
+use crate::cost::{PlanFields, cost_to_python, plan_fields};
 use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
 use crate::error::{OrRaise, engine, error, mismatch, raised};
 use crate::runtime;
@@ -361,10 +361,10 @@ impl Model {
         py: Python<'py>,
         dims: &Bound<'py, PyDict>,
         shapes: &Bound<'py, PyDict>,
-        fit: Option<u128>,
-        depth: usize,
         assumed: GivenAssumptions,
         limits: GivenLimits,
+        fit: Option<u128>,
+        depth: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
         let graph = self.model.graph();
@@ -376,6 +376,22 @@ impl Model {
         });
         let (cost, fit) = found.or_raise()?;
         cost_to_python(py, graph, cost, fit, depth)
+    }
+
+    /// Bytes, blocks and alignment of a plan of the memory.
+    fn _plan(
+        &self,
+        py: Python<'_>,
+        dims: &Bound<'_, PyDict>,
+        shapes: &Bound<'_, PyDict>,
+        assumed: GivenAssumptions,
+        limits: GivenLimits,
+        alignment: u64,
+    ) -> PyResult<PlanFields> {
+        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let model = self.within(&limits)?;
+        let plan = engine(py, || model.cost(&options)?.plan(&model, alignment)).or_raise()?;
+        Ok(plan_fields(self.model.graph(), plan))
     }
 
     /// A page of HTML about the model, which is called by a name.

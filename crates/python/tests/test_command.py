@@ -70,6 +70,19 @@ def test_cost_is_what_the_command_prints(model):
     assert {name: plain(of) for name, of in cost.live.items()} == {each["value"]: each["bytes"] for each in memory["live"]}
 
 
+def test_a_plan_is_what_the_command_prints():
+    cost = gradus.load("examples/heads.onnx").cost({"batch": 8})
+    plan = cost.plan({"seq": 16}, alignment=256)
+    words = ["--dim", "batch=8", "--dim", "seq=16", "--plan", "--align", "256", "--json"]
+    printed = json.loads(command("cost", "examples/heads.onnx", *words)[1])
+    assert [plan.bytes, plan.live, plan.apart, plan.alignment] == list(printed.values())[1:5]
+    assert [plain(block) for block in plan.blocks] == printed["blocks"]
+    with pytest.raises(UsageError, match="expected a number"):
+        cost.plan()
+    with pytest.raises(UsageError, match="alignment"):
+        cost.plan({"seq": 16}, alignment=0)
+
+
 def test_the_largest_size_that_fits():
     model = gradus.load("examples/positions.onnx")
     fit = model.cost({"batch": 8}, fit=1 << 20).fit

@@ -30,6 +30,7 @@ def check(line, name):
         ("infer examples/positions.onnx --why phase", ["why"]),
         ("cost examples/positions.onnx --dim batch=2 --fit 1MiB", ["cost"]),
         ("cost examples/positions.onnx --dim seq=1..8", ["sweep"]),
+        ("cost examples/heads.onnx --dim batch=2 --dim seq=8 --plan", ["plan"]),
         ("report examples/heads.onnx -o {out}/heads.html", ["report"]),
         ("report examples/heads.onnx --compare examples/positions.onnx -o {out}/both.html", ["report"]),
         ("report examples/range.xml examples/function.onnx -o {out}/", ["report", "report", "counts"]),

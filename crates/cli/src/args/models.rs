@@ -194,10 +194,34 @@ pub(crate) enum SortBy {
     Bytes,
 }
 
-/// Facts about the sizes of inputs that are assumed.
-#[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Assumptions")]
+/// Symbols in the shapes of inputs.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Sizes of inputs")]
+pub(crate) struct DimArgs {
+    /// A symbol in the shapes of inputs, and the number that it stands for, in what is written too.
+    #[arg(long = "dim", value_name = "NAME=NUMBER")]
+    pub(crate) dims: Vec<String>,
+}
+
+/// Shapes of inputs.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Sizes of inputs")]
+pub(crate) struct ShapeArgs {
+    #[command(flatten)]
+    pub(crate) dims: DimArgs,
+
+    /// The shape of an input: numbers, names, or ? for what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+}
+
+/// Shapes of inputs, and facts about their sizes that are assumed.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Sizes of inputs")]
 pub(crate) struct SizeArgs {
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
+
     /// Assume that a symbol is at least a number.
     #[arg(long = "min", value_name = "NAME=NUMBER")]
     pub(crate) least: Vec<String>,
@@ -275,14 +299,6 @@ pub(crate) struct Infer {
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// A symbol and the number that it stands for.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
-    /// The shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-
     /// Write the inferred shapes into the models, as declared types of their values: to a file, or
     /// into a folder, which several models need. With --emit, write the contracts there.
     #[arg(short, long, value_name = "FILE|DIR")]
@@ -352,8 +368,10 @@ pub(crate) struct Infer {
 ///
 /// MACs are multiplications with an addition; operations are all others. Each node reads its inputs
 /// and writes its outputs. Only the main graph is counted; operators without a rule are listed
-/// (docs/cost.md).
+/// (docs/cost.md). A range of sizes of one symbol gives a table of totals: `--dim
+/// seq=128..4096:x2` doubles, `--dim seq=100..500:+100` adds.
 #[derive(Debug, ClapArgs)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command")]
 #[command(
     after_help = "Examples:\n  gradus cost examples/positions.onnx --dim batch=8 --fit 1MiB\n  gradus cost examples/positions.onnx --dim batch=8 --dim seq=128..4096:x2"
 )]
@@ -363,18 +381,19 @@ pub(crate) struct CostArgs {
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// A symbol and the number that it stands for, or one symbol and a range of sizes, for a table
-    /// of totals: seq=128..4096:x2 doubles, seq=100..500:+100 adds.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
-    /// The shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-
-    /// Draw the MACs and the peak over the sizes of the range below their table.
+    /// Draw, below their table, the MACs and the peak over the sizes of the range, or the bytes of a
+    /// plan over the steps of the run.
     #[arg(long, conflicts_with = "json")]
     pub(crate) plot: bool,
+
+    /// Print a plan of the memory in place of the cost: the offset of each value of a node in one
+    /// arena, for sizes that are numbers.
+    #[arg(long, conflicts_with = "fit")]
+    pub(crate) plan: bool,
+
+    /// The number of which each offset of the plan is a multiple.
+    #[arg(long, value_name = "BYTES", default_value_t = 64, requires = "plan")]
+    pub(crate) align: u64,
 
     /// Print the largest value of the only symbol without a number at which constants, inputs and
     /// values take at most so many bytes at one time: 500MB, 24GiB.
@@ -424,14 +443,6 @@ pub(crate) struct ReportArgs {
     /// by operator, and values whose shapes differ.
     #[arg(long, value_name = "MODEL")]
     pub(crate) compare: Option<PathBuf>,
-
-    /// A symbol and the number that it stands for on the page.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
-    /// The shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
 
     /// Print JSON (docs/json.md): a line for each model.
     #[arg(long)]
@@ -510,14 +521,6 @@ pub(crate) struct FoldArgs {
     /// List the rules with their levels and patterns.
     #[arg(long, exclusive = true)]
     pub(crate) list_rules: bool,
-
-    /// Fix a symbol to a number, in the folded model too.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
-    /// Fix the shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
 
     /// Add no constant of more bytes than this.
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20)]
@@ -598,10 +601,6 @@ pub(crate) struct ConvertArgs {
     #[arg(long = "for", value_name = "RUNTIME")]
     pub(crate) runtime: Option<RuntimeName>,
 
-    /// Fix a symbol to a number, in the converted model too.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
     /// List everything that is not kept.
     #[arg(long)]
     pub(crate) all: bool,
@@ -609,6 +608,9 @@ pub(crate) struct ConvertArgs {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) dims: DimArgs,
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,
@@ -648,9 +650,8 @@ pub(crate) struct GraphArgs {
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub(crate) depth: usize,
 
-    /// A symbol and the number that it stands for.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
+    #[command(flatten)]
+    pub(crate) sizes: SizeArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -742,14 +743,6 @@ pub(crate) struct CheckArgs {
     #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
     pub(crate) inputs: Vec<String>,
 
-    /// A symbol that is the same number in all runs.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
-    /// The shape of an input in all runs.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-
     /// How many runs are compared.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) runs: usize,
@@ -769,6 +762,9 @@ pub(crate) struct CheckArgs {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) shapes: ShapeArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

@@ -219,14 +219,6 @@ pub(crate) struct CompareModels {
     #[arg(required = true, value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
 
-    /// A symbol and the number that it stands for.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-
-    /// The shape of an input: numbers, names, or ? for what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-
     /// List all conditions and nodes of a difference, and not only the first four.
     #[arg(long)]
     pub(crate) all: bool,

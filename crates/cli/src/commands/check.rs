@@ -109,8 +109,8 @@ impl args::CheckArgs {
     fn options(&self, before: &Model) -> Result<CheckOptions, Failure> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (self.runs, self.seed);
-        options.given.dims = given::dims(&self.dims)?;
-        options.given.inputs = given::shapes(&self.input_shapes)?;
+        options.given.dims = given::dims(&self.shapes.dims)?;
+        options.given.inputs = given::shapes(&self.shapes)?;
         let mut values = HashMap::new();
         for (input, index) in self.inputs.iter().zip(0..) {
             let seed = run_inputs::stream(self.seed, index);

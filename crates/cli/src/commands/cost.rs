@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::fleet::FleetModel;
 use super::infer::{DimJson, Remark, dim_json, peak_text, write_assumptions, write_problems};
 use super::sweep::{self, Form, Sweep};
-use super::{fleet, given, many};
+use super::{fleet, given, many, plan};
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::output::{self, aligned, escaped};
@@ -79,17 +79,17 @@ struct FitJson {
 }
 
 pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
-    let mut options = InferOptions::default();
-    let (sweep, dims) = sweep::taken(&args.dims)?;
-    options.dims = given::dims(&dims)?;
-    options.assume = given::assumptions(&args.sizes)?;
-    options.inputs = given::shapes(&args.input_shapes)?;
+    let (sweep, sizes) = sweep::taken(&args.sizes)?;
+    let options = given::infer_options(&sizes)?;
     if sweep.is_some() && args.fit.is_some() {
         return Err(Error::new(Kind::Usage, "--fit finds one size, but --dim gives a range of sizes").into());
     }
-    if sweep.is_none() && args.plot {
+    if sweep.is_none() && args.plot && !args.plan {
         let wanted = "a range of sizes: NAME=FIRST..LAST:xFACTOR";
         return Err(Error::mismatch(Kind::Usage, "cannot draw a plot: --dim", "a number", wanted).into());
+    }
+    if sweep.is_some() && args.plan {
+        return Err(Error::new(Kind::Usage, "--plan needs numbers, but --dim gives a range of sizes").into());
     }
     let models = fleet::expand(&args.models)?;
     many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, sweep.as_ref(), out))
@@ -113,6 +113,9 @@ fn one(
     }
     let graph = model.graph();
     let mut cost = model.cost(options).map_err(|error| error.in_file(path.display()))?;
+    if args.plan {
+        return plan::print(&model, &mut cost, path, args, out);
+    }
     let fit = args.fit.map(|bytes| cost.fit(&model, bytes.into())).transpose();
     let fit = fit.map_err(|error| error.in_file(path.display()))?;
     let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());

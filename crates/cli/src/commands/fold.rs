@@ -117,9 +117,8 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     for name in &args.no_rules {
         options.rules = options.rules.without(name)?;
     }
-    options.dims = given::dims(&args.dims)?;
-    options.assume = given::assumptions(&args.sizes)?;
-    options.inputs = given::shapes(&args.input_shapes)?;
+    let given = given::infer_options(&args.sizes)?;
+    (options.dims, options.assume, options.inputs) = (given.dims, given.assume, given.inputs);
     options.max_constant = args.max_constant;
     options.declare = !args.no_declare;
     let models = fleet::expand(&args.models)?;

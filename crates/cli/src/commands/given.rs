@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
-use gradus::infer::{InputFact, SizeAssumptions};
+use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
 use gradus::{Error, Kind, Result};
 
 use super::fleet::FleetModel;
-use crate::args::SizeArgs;
+use crate::args::{DimArgs, ShapeArgs, SizeArgs};
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
@@ -64,8 +64,22 @@ pub(super) fn in_folder(to: &Path, name: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// Options of inference.
+pub(super) fn infer_options(given: &SizeArgs) -> Result<InferOptions> {
+    let mut options = InferOptions::default();
+    options.dims = dims(&given.shapes.dims)?;
+    options.inputs = shapes(&given.shapes)?;
+    options.assume = assumptions(given)?;
+    Ok(options)
+}
+
 /// Symbols and their numbers, from `NAME=NUMBER`.
-pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
+pub(super) fn dims(given: &DimArgs) -> Result<HashMap<String, i64>> {
+    numbers(&given.dims)
+}
+
+/// Symbols and their numbers, from texts.
+pub(super) fn numbers(given: &[String]) -> Result<HashMap<String, i64>> {
     let mut dims = HashMap::new();
     for dim in given {
         let (name, value) = dim
@@ -80,7 +94,7 @@ pub(super) fn dims(given: &[String]) -> Result<HashMap<String, i64>> {
 }
 
 /// Assumptions about sizes: bounds from `NAME=NUMBER` and `NAME=FIRST..LAST`, and conditions.
-pub(super) fn assumptions(given: &SizeArgs) -> Result<SizeAssumptions> {
+fn assumptions(given: &SizeArgs) -> Result<SizeAssumptions> {
     let mut ranges = BTreeMap::new();
     for least in &given.least {
         let pair = least.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
@@ -101,9 +115,9 @@ pub(super) fn assumptions(given: &SizeArgs) -> Result<SizeAssumptions> {
 }
 
 /// Shapes of inputs, from `NAME=DIM,…`.
-pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
+pub(super) fn shapes(given: &ShapeArgs) -> Result<HashMap<String, InputFact>> {
     let mut inputs = HashMap::new();
-    for shape in given {
+    for shape in &given.input_shapes {
         let (name, sizes) = shape
             .split_once('=')
             .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=DIM,…"))?;

@@ -1,6 +1,5 @@
 //! `gradus graph`: the graph of a model as a diagram.
 
-use gradus::infer::InferOptions;
 use gradus_report::{DiagramFormat, diagram};
 
 use super::given;
@@ -9,8 +8,7 @@ use crate::diagnostics::Failure;
 use crate::output;
 
 pub(crate) fn graph(args: &args::GraphArgs) -> Result<(), Failure> {
-    let mut options = InferOptions::default();
-    options.dims = given::dims(&args.dims)?;
+    let options = given::infer_options(&args.sizes)?;
     let format = match args.format {
         Diagram::Dot => DiagramFormat::Dot,
         Diagram::Mermaid => DiagramFormat::Mermaid,

@@ -14,6 +14,7 @@ pub(crate) mod help;
 mod infer;
 mod many;
 mod ops;
+mod plan;
 mod portability;
 mod profile;
 mod report;

@@ -51,10 +51,7 @@ pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
         let sequences = ["range", "linspace", "logspace", "geomspace"];
         return Err(Error::unknown("model or sequence", word, sequences).into());
     }
-    let mut options = InferOptions::default();
-    options.dims = given::dims(&given.dims)?;
-    options.assume = given::assumptions(&given.sizes)?;
-    options.inputs = given::shapes(&given.input_shapes)?;
+    let options = given::infer_options(&given.sizes)?;
     let models = fleet::expand(&given.models)?;
     many::each(&models, args.json, &given.fleet, |model, out| one(args, model, &options, out))
 }

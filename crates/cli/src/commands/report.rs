@@ -71,10 +71,7 @@ enum OutcomeJson {
 }
 
 pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
-    let mut options = InferOptions::default();
-    options.dims = given::dims(&args.dims)?;
-    options.assume = given::assumptions(&args.sizes)?;
-    options.inputs = given::shapes(&args.input_shapes)?;
+    let options = given::infer_options(&args.sizes)?;
     let models = fleet::expand(&args.models)?;
     given::check_destination(&args.output, &models)?;
     if args.compare.is_some() && models.len() > 1 {

@@ -79,7 +79,7 @@ fn missing_inputs(
     dims: &[String],
 ) -> Result<Vec<MissingInput>> {
     let mut options = InferOptions::default();
-    options.dims = given::dims(dims)?;
+    options.dims = given::numbers(dims)?;
     options.inputs =
         inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone()))).collect();
     let inference = model.infer(&options)?;

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::cost::{AmountsJson, amounts_json};
 use super::infer::{DimJson, dim_json, write_problems};
+use crate::args::SizeArgs;
 use crate::diagnostics::Failure;
 use crate::output::{self, aligned, escaped};
 use crate::stream;
@@ -46,8 +47,11 @@ struct PointJson {
 }
 
 /// Takes the sweep, if there is one, from what `--dim` gives.
-pub(super) fn taken(given: &[String]) -> Result<(Option<Sweep>, Vec<String>)> {
-    let (sweeps, others): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|dim| dim.contains(".."));
+pub(super) fn taken(given: &SizeArgs) -> Result<(Option<Sweep>, SizeArgs)> {
+    let mut others = given.clone();
+    let dims = std::mem::take(&mut others.shapes.dims.dims);
+    let (sweeps, dims): (Vec<_>, Vec<_>) = dims.into_iter().partition(|dim| dim.contains(".."));
+    others.shapes.dims.dims = dims;
     if let [_, second, ..] = &sweeps[..] {
         let message = format!("--dim {second} is a second range of sizes, expected one");
         return Err(Error::new(Kind::Usage, message));

@@ -8,6 +8,7 @@
 mod attention;
 mod fit;
 mod graphs;
+mod plan;
 mod work;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use gradus_core::graph::{Graph, ValueId};
 
 pub(crate) use attention::Attention;
 pub use fit::Fit;
+pub use plan::{Block, MemoryPlan};
 pub(crate) use work::Work;
 
 use crate::dim::{Dim, Symbols};

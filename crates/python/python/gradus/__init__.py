@@ -19,7 +19,7 @@ from types import ModuleType as _ModuleType
 
 from . import _native, errors, plan
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
-from ._cost import Amounts, Cost, Fit, NodeCost
+from ._cost import Amounts, Block, Cost, Fit, MemoryPlan, NodeCost
 from ._compare import compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
@@ -69,6 +69,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Amounts",
+    "Block",
     "CheckReport",
     "ConversionNote",
     "ConversionReport",
@@ -85,6 +86,7 @@ __all__ = [
     "InternalError",
     "Kept",
     "MapType",
+    "MemoryPlan",
     "Model",
     "NodeCheck",
     "NodeCost",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from . import _html
 from ._native import Dim
 
-__all__ = ["Amounts", "Cost", "Fit", "NodeCost"]
+__all__ = ["Amounts", "Block", "Cost", "Fit", "MemoryPlan", "NodeCost"]
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,48 @@ class Fit:
     bytes: int
 
 
+@dataclass(frozen=True)
+class Block:
+    """A range of bytes of an arena."""
+
+    #: The node that makes the value, or that runs graphs.
+    node: str
+    #: The value; ``None`` for the values within the graphs that the node runs.
+    value: str | None
+    #: The value of a node whose bytes this value shares.
+    shares: str | None
+    offset: int
+    bytes: int
+    #: The steps of the run at which the bytes are needed.
+    first: int
+    last: int
+
+
+class MemoryPlan:
+    """The offsets of values of nodes in one arena."""
+
+    def __init__(self, found: tuple[int, int, int, int, list[tuple[Any, ...]]]) -> None:
+        #: Bytes of the arena; the most that live at one step, below which no arena is; and those of all blocks together.
+        self.bytes, self.live, self.apart = found[:3]
+        #: The number of which each offset is a multiple.
+        self.alignment = found[3]
+        #: The values of nodes, and what graphs within nodes need, in the order of a run.
+        self.blocks = [Block(*block) for block in found[4]]
+
+    def __repr__(self) -> str:
+        return f"<MemoryPlan: {self.bytes} bytes, {self.live} of them at one time, {len(self.blocks)} blocks>"
+
+    def _repr_html_(self) -> str:
+        rows = [[it.value or it.node, it.offset, it.bytes, it.first, it.last, it.shares] for it in self.blocks]
+        caption = f"{self.bytes} bytes hold all values; {self.live} live at one time, and all take {self.apart}"
+        return _html.table(["value", "offset", "bytes", "first", "last", "shares"], rows, caption)
+
+
 class Cost:
     """The cost of a model."""
 
-    def __init__(self, found: dict[str, Any]) -> None:
+    def __init__(self, found: dict[str, Any], plan: Callable[[Mapping[str, int], int], Any]) -> None:
+        self._plan = plan
         #: The sum over all nodes of the main graph.
         self.total = Amounts(**found["total"])
         #: The nodes of the main graph, in the order of a run.
@@ -88,6 +127,23 @@ class Cost:
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
+
+    def plan(self, dims: Mapping[str, int] | None = None, *, alignment: int = 64) -> MemoryPlan:
+        """Gives each value of a node its place in one arena, so that values that live at the same step never overlap.
+
+        Args:
+            dims: numbers of the symbols that have none yet.
+            alignment: the number of which each offset is a multiple.
+
+        Raises:
+            UsageError: if a symbol has no number, or the alignment is 0. UnsupportedError: if the size of a value is not known.
+
+        Example:
+            >>> import gradus
+            >>> gradus.load("examples/positions.onnx").cost().plan({"batch": 8, "seq": 128})
+            <MemoryPlan: 2176 bytes, 2176 of them at one time, 6 blocks>
+        """
+        return MemoryPlan(self._plan(dims or {}, alignment))
 
     def __repr__(self) -> str:
         total = self.total

@@ -337,8 +337,12 @@ class Model:
             Fit(symbol='seq', most=13106, bytes=1048508)
         """
         limits = (max_bytes, max_work, timeout)
-        given = (dict(dims or {}), dict(shapes or {}), fit, depth)
-        return Cost(self._native._cost(*given, (dict(ranges or {}), nonempty, list(assume)), limits))
+        given = (dict(shapes or {}), (dict(ranges or {}), nonempty, list(assume)), limits)
+
+        def plan(more: Mapping[str, int], alignment: int) -> Any:
+            return self._native._plan({**(dims or {}), **more}, *given, alignment)
+
+        return Cost(self._native._cost(dict(dims or {}), *given, fit, depth), plan)
 
     def to_html(
         self,

@@ -255,11 +255,14 @@ class Model:
         self,
         dims: dict[str, int],
         shapes: dict[str, Any],
-        fit: int | None,
-        depth: int,
         assumed: _Assumptions,
         limits: _Limits,
+        fit: int | None,
+        depth: int,
     ) -> dict[str, Any]: ...
+    def _plan(
+        self, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions, limits: _Limits, alignment: int
+    ) -> tuple[int, int, int, int, list[tuple[Any, ...]]]: ...
     def _contract(
         self,
         language: str,

@@ -29,10 +29,7 @@ use crate::output::{self, escaped};
 const MOST_LINES: usize = 200;
 
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
-    let mut options = InferOptions::default();
-    options.dims = given::dims(&args.dims)?;
-    options.assume = given::assumptions(&args.sizes)?;
-    options.inputs = given::shapes(&args.input_shapes)?;
+    let mut options = given::infer_options(&args.sizes)?;
     options.ignore_declared = args.ignore_declared;
     let models = fleet::expand(&args.models)?;
     if args.why.is_some() && models.len() > 1 {
