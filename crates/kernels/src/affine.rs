@@ -19,7 +19,7 @@
 //! m for each of this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 //!
 //! Where many elements have the same sign and exponent, their codes are a line of integers
-//! ([`lanes`](crate::lanes)); sums are for what is left: few elements, those near zero, and those
+//! ([`lanes`]); sums are for what is left: few elements, those near zero, and those
 //! that are no normal numbers of the type.
 
 use fearless_simd::Simd;
