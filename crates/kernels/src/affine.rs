@@ -15,29 +15,23 @@
 //! bound. A line is off itself by as many units as it has numbers. No bound is needed where the
 //! numbers are so short that nothing is ever rounded but the last sum.
 //!
-//! Where `a` is at least twice as large as every `j d`, `s` is within a factor of 2 of it and
-//! `a.high - s` is exact (Sterbenz): then `t + q` is one fused multiplication.
-//!
 //! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53
 //! m for each of this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 //!
-//! Singles are made by singles in the same way, where `a` is four times as large as every `j d`:
-//! vectors hold twice as many, and nothing is converted. The pairs are off by 2^-48 m together;
-//! `t + q`, `j d.low` and `a.low` are at most 2^-24 m times 1.5, 1 and 1, so what is rounded there
-//! is off by less than 2^-45 m, and 2^-44 m is a bound of all.
-//!
-//! Of 16 bits, the single `a + j d`, rounded once, is enough for most: off by 2^-24 m for `a` and `d`
-//! together, for this rounding, and for that of the bound; 2^-22 m is a strict one.
+//! Where many elements have the same sign and exponent, their codes are a line of integers
+//! ([`lanes`]); sums are for what is left: few elements, those near zero, and those
+//! that are no normal numbers of the type.
 
+use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd};
-use gradus_core::convert::{self, FromNumber, Rules, nearest_f64};
+use gradus_core::convert::{self, Rules, low_u64, nearest_f64, u64_of, usize_of};
+use gradus_core::float::Format;
 use gradus_core::{DType, Number};
-use gradus_sequences::Line;
+use gradus_sequences::{Line, Wide};
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
-use crate::halves::{self, Half, SingleBounds};
+use crate::lanes::{self, Lanes, RUN, Run};
 use crate::writer::Exact;
 
 /// Numbers in a block.
@@ -57,16 +51,19 @@ pub struct Affine {
     pub relative: f64,
     /// Absolute error bound of the line.
     pub slack: f64,
-    /// True if all numbers are singles.
-    exact_singles: bool,
+    /// The same, in units of the line.
+    units: u64,
 }
 
 /// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a
 /// double.
 const MAGNITUDES: std::ops::Range<f64> = power_of_two(-800)..power_of_two(1000);
 
-/// Magnitudes of singles on which nothing overflows, and no error is too small to be a single.
-const SINGLE_MAGNITUDES: std::ops::Range<f64> = power_of_two(-60)..power_of_two(126);
+/// Fewer elements than this are not worth a run, unless they all have the same exponent.
+const FEW: usize = 64;
+
+/// The sign and the exponent of a number.
+type Binade = (bool, i32);
 
 impl Affine {
     /// The line of a plan of that many elements of a type, if its numbers are neither too large nor
@@ -91,8 +88,7 @@ impl Affine {
             spread: PLACES[BLOCK / GROUP - 1][GROUP - 1] * step.high.abs(),
             relative: if exact(exact_bits) { 0.0 } else { power_of_two(rounded) },
             slack: if line.exact { 0.0 } else { (count + 1.0) * 2f64.powi(line.unit) },
-            // One bit less than they have, for the step.
-            exact_singles: exact(23) && SINGLE_MAGNITUDES.contains(&largest),
+            units: if line.exact { 0 } else { len + 1 },
         })
     }
 
@@ -106,71 +102,26 @@ impl Affine {
         out: &mut [f64],
         exact: Exact<'_, f64>,
     ) {
-        for (lo, block) in blocks(lo, out) {
-            let (start, error) = self.start(lo);
-            let sums = Sums { start, step: self.step, error };
-            let exact = |i| exact(lo + i);
-            if start.high.abs() >= 2.0 * self.spread {
-                certain::write(simd, streams, block, &FarSums(sums), exact);
-            } else {
-                certain::write(simd, streams, block, &sums, exact);
-            }
-        }
-    }
-
-    /// Singles from index `lo` on; `exact` makes one that is in doubt.
-    #[inline(always)]
-    pub fn write_singles<S: Simd>(
-        &self,
-        simd: S,
-        streams: bool,
-        lo: u64,
-        out: &mut [f32],
-        exact: Exact<'_, f32>,
-    ) {
-        for (lo, block) in blocks(lo, out) {
-            match self.singles(lo).filter(|_| is_fused(simd)) {
-                Some(sums) => certain::write_groups(
-                    simd,
-                    streams,
-                    block,
-                    #[inline(always)]
-                    |group, out| sums.write(simd, group, out),
-                    |i| exact(lo + i),
-                ),
-                None => self.write_rounded(simd, streams, lo, block, exact),
-            }
-        }
+        self.write_runs(
+            simd,
+            streams,
+            lo,
+            out,
+            exact,
+            #[inline(always)]
+            |lo, out| {
+                for (lo, block) in blocks(lo, out) {
+                    let (start, error) = self.start(lo);
+                    let sums = Sums { start, step: self.step, error };
+                    certain::write(simd, streams, block, &sums, |i| exact(lo + i));
+                }
+            },
+        );
     }
 
     /// Elements of fewer bits from index `lo` on; `exact` makes one that is in doubt.
     #[inline(always)]
-    pub fn write_rounded<S: Simd, T: FromNumber + Default>(
-        &self,
-        simd: S,
-        streams: bool,
-        lo: u64,
-        out: &mut [T],
-        exact: Exact<'_, T>,
-    ) where
-        RoundedSums: Group<S, T>,
-        ExactSums: Group<S, T>,
-    {
-        for (lo, block) in blocks(lo, out) {
-            let (start, error) = self.start(lo);
-            let sums = ExactSums { start: start.high, step: self.step.high };
-            let exact = |i| exact(lo + i);
-            if error == 0.0 {
-                certain::write(simd, streams, block, &sums, exact);
-            } else {
-                certain::write(simd, streams, block, &RoundedSums { sums, error }, exact);
-            }
-        }
-    }
-
-    /// Floats of 16 bits from index `lo` on; `exact` makes one that is in doubt.
-    #[inline(always)]
-    pub fn write_halves<S: Simd, T: Half>(
+    pub fn write_rounded<S: Simd, T: Lanes<S>>(
         &self,
         simd: S,
         streams: bool,
@@ -180,31 +131,95 @@ impl Affine {
     ) where
         RoundedSums: Group<S, T>,
     {
-        for (lo, block) in blocks(lo, out) {
-            let (start, error) = self.start(lo);
-            let sums = ExactSums { start: start.high, step: self.step.high };
-            let doubles = RoundedSums { sums, error };
-            let exact = |i| exact(lo + i);
-            let singles = self.single_sums(simd, start);
-            if self.exact_singles {
-                halves::write(simd, streams, block, singles.map(ExactSingles), &doubles, exact);
-            } else {
-                halves::write(simd, streams, block, singles, &doubles, exact);
+        self.write_runs(
+            simd,
+            streams,
+            lo,
+            out,
+            exact,
+            #[inline(always)]
+            |lo, out| {
+                for (lo, block) in blocks(lo, out) {
+                    let (start, error) = self.start(lo);
+                    let sums = RoundedSums { start: start.high, step: self.step.high, error };
+                    certain::write(simd, streams, block, &sums, |i| exact(lo + i));
+                }
+            },
+        );
+    }
+
+    /// Elements from index `lo` on, run by run; `sums` writes those that are not worth a run.
+    ///
+    /// Seen from the end of a slice with the larger exponent, magnitudes fall: the elements there
+    /// that have its exponent are a run. Slices end where lines of memory do.
+    #[inline(always)]
+    fn write_runs<S: Simd, T: Lanes<S>>(
+        &self,
+        simd: S,
+        streams: bool,
+        lo: u64,
+        out: &mut [T],
+        exact: Exact<'_, T>,
+        sums: impl Fn(u64, &mut [T]),
+    ) {
+        for (mut lo, mut rest) in (lo..).step_by(RUN).zip(out.chunks_mut(RUN)) {
+            while let Some(last) = rest.len().checked_sub(1) {
+                let (first, end) = (self.binade(lo), self.binade(lo + u64_of(last)));
+                let same = first == end;
+                let few = !same && rest.len() <= FEW;
+                let (binade, at_end) = if end.1 > first.1 { (end, true) } else { (first, false) };
+                let count = if same || few { rest.len() } else { self.reach(lo, rest.len(), binade, at_end) };
+                let (start, part) = if at_end {
+                    let before = rest.len() - count;
+                    (lo + u64_of(before), rest.split_off_mut(before..))
+                } else {
+                    lo += u64_of(count);
+                    (lo - u64_of(count), rest.split_off_mut(..count))
+                };
+                let part = part.unwrap_or_default();
+                let run = if few { None } else { self.run(start, count, binade, T::DTYPE) };
+                match run {
+                    Some(run) => T::write(simd, streams, &run, part, |i| exact(start + i)),
+                    None => sums(start, part),
+                }
             }
         }
     }
 
-    /// The sums of a block as singles, unless they are too large or too small for them.
-    #[inline(always)]
-    fn single_sums<S: Simd>(&self, simd: S, start: DoubleDouble) -> Option<SingleSums> {
-        let magnitude = start.high.abs() + self.spread;
-        let error = (power_of_two(-22) * magnitude + self.slack) * (1.0 + power_of_two(-23));
-        let [start, step, error] = [start.high, self.step.high, error].map(f32::from_f64);
-        (is_fused(simd) && SINGLE_MAGNITUDES.contains(&magnitude)).then_some(SingleSums {
-            start,
-            step,
-            error,
-        })
+    /// How many elements of a slice have the binade of its first, or of its last, at least.
+    fn reach(&self, lo: u64, len: usize, binade: Binade, at_end: bool) -> usize {
+        let index = |i: usize| lo + u64_of(if at_end { len - 1 - i } else { i });
+        // The magnitude and the step with 63 bits behind the leading one, rounded down and up.
+        let shift = u32::try_from(binade.1 - self.line.unit - 63).unwrap_or_default();
+        let [magnitude, step] = [self.number(index(0)), self.line.step]
+            .map(|x| lanes::in_units(if x.high < 0 { complement(x) } else { x }, shift).cast_unsigned());
+        let behind = low_u64(magnitude) & (u64::MAX >> 1);
+        let steps = u64::try_from(step).map_or(0, |step| behind / step.saturating_add(2));
+        let count = usize_of(steps).saturating_add(1).min(len);
+        // What was rounded hides one at most.
+        if count < len && self.binade(index(count)) == binade { count + 1 } else { count }
+    }
+
+    /// The sign of a number and its exponent; that of a negative power of two may be one less.
+    #[inline]
+    fn binade(&self, i: u64) -> Binade {
+        let number = self.number(i);
+        let negative = number.high < 0;
+        let Wide { high, low } = if negative { complement(number) } else { number };
+        let zeros = if high == 0 { 128 + low.leading_zeros() } else { high.leading_zeros() };
+        (negative, self.line.unit + 191 - zeros.cast_signed())
+    }
+
+    /// The run of so many elements in one binade, if they are normal numbers of the type.
+    fn run(&self, lo: u64, count: usize, (negative, exponent): Binade, dtype: DType) -> Option<Run> {
+        let format = Format::of(dtype)?;
+        let bits = u32::try_from(dtype.bits()).ok()?;
+        let mantissa = format.precision() - 1;
+        let above = exponent.checked_sub(format.least_exponent() + mantissa.cast_signed())?;
+        let field = u64::try_from(above).ok().filter(|field| field + 2 < 1 << (bits - 1 - mantissa))?;
+        let shift = u32::try_from(exponent - mantissa.cast_signed() - 64 - self.line.unit).ok()?;
+        let code = u64::from(negative) << (bits - 1) | field << mantissa;
+        Run::of_floats(&self.line, self.number(lo), count, shift, self.units, code)
     }
 
     /// The code of an element of few bits, if the bounds of the number round to the same; a zero may
@@ -217,23 +232,13 @@ impl Affine {
         (low == high && number != 0.0).then_some(low)
     }
 
-    /// The sums of a block, if singles can be their own bounds.
-    fn singles(&self, lo: u64) -> Option<FarSingles> {
-        if self.relative == 0.0 {
-            return None;
-        }
-        let start = self.first(lo);
-        let first = start.high.abs();
-        let fits = SINGLE_MAGNITUDES.contains(&first) && first >= 4.0 * self.spread;
-        let error = power_of_two(-44) * (first + self.spread) + self.slack;
-        // Rounded, the error may be less by 2^-24 of it.
-        let error = f32::from_f64(error * (1.0 + power_of_two(-23)));
-        fits.then(|| FarSingles { start: singles(start), step: singles(self.step), error })
+    fn number(&self, i: u64) -> Wide {
+        self.line.first.plus(self.line.step, i)
     }
 
     /// The first number of a block.
     fn first(&self, lo: u64) -> DoubleDouble {
-        DoubleDouble::of_wide(self.line.first.plus(self.line.step, lo), self.line.unit)
+        DoubleDouble::of_wide(self.number(lo), self.line.unit)
     }
 
     /// The first number of a block, and how far the block's sums may be off.
@@ -243,10 +248,9 @@ impl Affine {
     }
 }
 
-/// True if the level has fused multiplications: without them, singles cost more than conversions.
-#[inline(always)]
-fn is_fused<S: Simd>(simd: S) -> bool {
-    !matches!(simd.level(), Level::Fallback(_))
+/// The magnitude of a negative number, less one.
+fn complement(x: Wide) -> Wide {
+    Wide { high: !x.high, low: !x.low }
 }
 
 /// Slices of a slice that starts at index `lo`, and where they start: what an element is does not
@@ -256,24 +260,17 @@ fn blocks<T>(lo: u64, out: &mut [T]) -> impl Iterator<Item = (u64, &mut [T])> {
     (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK))
 }
 
-macro_rules! places {
-    () => {{
-        let mut places = [[0.0; GROUP]; BLOCK / GROUP];
-        let (mut i, mut place) = (0, 0.0);
-        while i < BLOCK {
-            places[i / GROUP][i % GROUP] = place;
-            place += 1.0;
-            i += 1;
-        }
-        places
-    }};
-}
-
 /// Places in a block.
-static PLACES: [Doubles; BLOCK / GROUP] = places!();
-
-/// The same, as singles.
-static SINGLE_PLACES: [[f32; GROUP]; BLOCK / GROUP] = places!();
+static PLACES: [Doubles; BLOCK / GROUP] = {
+    let mut places = [[0.0; GROUP]; BLOCK / GROUP];
+    let (mut i, mut place) = (0, 0.0);
+    while i < BLOCK {
+        places[i / GROUP][i % GROUP] = place;
+        place += 1.0;
+        i += 1;
+    }
+    places
+};
 
 #[inline(always)]
 fn places<S: Simd>(simd: S, group: usize, from: usize) -> S::f64s {
@@ -303,138 +300,18 @@ impl<S: Simd> ErrorBounds<S> for Sums {
     }
 }
 
-/// Sums of which the first term is at least twice as large as the second.
-struct FarSums(Sums);
-
-impl<S: Simd> ErrorBounds<S> for FarSums {
-    #[inline(always)]
-    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
-        let Sums { start, step, error } = self.0;
-        let splat = |x| S::f64s::splat(simd, x);
-        let corrections = [splat(start.low - error), splat(start.low + error)];
-        far_sums(
-            places(simd, group, from),
-            splat(start.high),
-            [splat(step.high), splat(step.low)],
-            corrections,
-        )
-    }
-}
-
-/// Bounds of sums whose first term is so large that what the sum drops is one fused multiplication;
-/// `corrections` are the low part of the first term, less and more the error.
-#[inline(always)]
-fn far_sums<S: Simd, V: SimdFloat<S>>(
-    place: V,
-    first: V,
-    [step, step_low]: [V; 2],
-    corrections: [V; 2],
-) -> [V; 2] {
-    let sum = place.mul_add_precise(step, first);
-    let rest = place.mul_add_precise(step_low, place.mul_add_precise(step, first - sum));
-    // One by one: functions of arrays are no functions of a level, and may stay calls.
-    let [less, more] = corrections;
-    [sum + (rest + less), sum + (rest + more)]
-}
-
-/// Sums of singles, each a pair, of which the first term is at least four times as large as the
-/// second.
-struct FarSingles {
-    start: [f32; 2],
-    step: [f32; 2],
-    error: f32,
-}
-
-/// The pair of singles that a pair of doubles is, relatively off by at most 2^-48.
-fn singles(pair: DoubleDouble) -> [f32; 2] {
-    let high = f32::from_f64(pair.high);
-    [high, f32::from_f64(pair.high - f64::from(high) + pair.low)]
-}
-
-impl FarSingles {
-    /// Writes a group, as [`Group::write`] does.
-    #[inline(always)]
-    fn write<S: Simd>(&self, simd: S, group: usize, out: &mut [f32; GROUP]) -> u64 {
-        let splat = |x| S::f32s::splat(simd, x);
-        let (first, step) = (splat(self.start[0]), [splat(self.step[0]), splat(self.step[1])]);
-        let corrections = [splat(self.start[1] - self.error), splat(self.start[1] + self.error)];
-        let mut doubts = 0;
-        for from in (0..GROUP).step_by(S::f32s::LEN) {
-            let place = S::f32s::from_slice(simd, &SINGLE_PLACES[group][from..from + S::f32s::LEN]);
-            let [low, high] = far_sums(place, first, step, corrections);
-            low.store_slice(&mut out[from..from + S::f32s::LEN]);
-            doubts |= certain::differing_singles::<S>(low, high) << from;
-        }
-        doubts
-    }
-}
-
-/// Sums of singles, and how far they may be off.
-struct SingleSums {
-    start: f32,
-    step: f32,
-    error: f32,
-}
-
-impl SingleSums {
-    #[inline(always)]
-    fn sums<S: Simd>(&self, simd: S, group: usize, from: usize) -> S::f32s {
-        let place = S::f32s::from_slice(simd, &SINGLE_PLACES[group][from..from + S::f32s::LEN]);
-        place.mul_add_precise(S::f32s::splat(simd, self.step), S::f32s::splat(simd, self.start))
-    }
-}
-
-impl<S: Simd> SingleBounds<S> for SingleSums {
-    const EXACT: bool = false;
-
-    #[inline(always)]
-    fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
-        let sum = self.sums(simd, group, from);
-        [sum - self.error, sum + self.error]
-    }
-}
-
-/// Sums of singles that are not rounded.
-struct ExactSingles(SingleSums);
-
-impl<S: Simd> SingleBounds<S> for ExactSingles {
-    const EXACT: bool = true;
-
-    #[inline(always)]
-    fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
-        [self.0.sums(simd, group, from); 2]
-    }
-}
-
-pub struct ExactSums {
+/// Sums for elements of fewer bits, and how far they may be off.
+pub struct RoundedSums {
     start: f64,
     step: f64,
-}
-
-impl ExactSums {
-    #[inline(always)]
-    fn sums<S: Simd>(&self, simd: S, group: usize, from: usize) -> S::f64s {
-        let (start, step) = (S::f64s::splat(simd, self.start), S::f64s::splat(simd, self.step));
-        places(simd, group, from).mul_add_precise(step, start)
-    }
-}
-
-impl<S: Simd> ErrorBounds<S> for ExactSums {
-    #[inline(always)]
-    fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
-        [self.sums(simd, group, from); 2]
-    }
-}
-
-pub struct RoundedSums {
-    sums: ExactSums,
     error: f64,
 }
 
 impl<S: Simd> ErrorBounds<S> for RoundedSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
-        let sum = self.sums.sums(simd, group, from);
+        let (start, step) = (S::f64s::splat(simd, self.start), S::f64s::splat(simd, self.step));
+        let sum = places(simd, group, from).mul_add_precise(step, start);
         [sum - self.error, sum + self.error]
     }
 }

@@ -14,7 +14,7 @@ pub const GROUP: usize = 16;
 /// A group that starts where a line of memory does: vectors that cross lines take longer, and those
 /// that cross pages many times as long, wherever the stack happens to be.
 #[repr(C, align(64))]
-struct Lined<T>([T; GROUP]);
+struct Lined<T, const G: usize>([T; G]);
 
 /// Numbers of as many elements.
 pub type Doubles = [f64; GROUP];
@@ -32,8 +32,8 @@ pub trait Group<S: Simd, T> {
     fn write(&self, simd: S, group: usize, out: &mut [T; GROUP]) -> u64;
 }
 
-/// Writes elements of which two bounds are known; past the caches if `streams`, and then the slice
-/// starts where a line of memory does.
+/// Writes elements of which two bounds are known; past the caches if `streams`, where groups are
+/// whole lines of memory.
 ///
 /// Rounding is monotone: where both bounds round to the same element, so does everything between
 /// them. The others are asked for, `exact(i)`.
@@ -45,7 +45,7 @@ pub fn write<S: Simd, T: FromNumber + Default>(
     groups: &impl Group<S, T>,
     exact: impl Fn(u64) -> T,
 ) {
-    write_groups(
+    write_groups::<S, T, GROUP>(
         simd,
         streams,
         out,
@@ -55,33 +55,33 @@ pub fn write<S: Simd, T: FromNumber + Default>(
     );
 }
 
-/// The same by a function, which does what [`Group::write`] says.
+/// The same by a function, which does what [`Group::write`] says, for groups of any length, in
+/// order.
 #[inline(always)]
-pub fn write_groups<S: Simd, T: FromNumber + Default>(
+pub fn write_groups<S: Simd, T: FromNumber + Default, const G: usize>(
     simd: S,
     streams: bool,
     out: &mut [T],
-    write: impl Fn(usize, &mut [T; GROUP]) -> u64,
+    mut write: impl FnMut(usize, &mut [T; G]) -> u64,
     exact: impl Fn(u64) -> T,
 ) {
-    let (body, tail) = out.as_chunks_mut::<GROUP>();
+    let (body, tail) = out.as_chunks_mut::<G>();
     let whole = body.len();
+    let mut made = Lined([T::default(); G]);
     for (group, out) in body.iter_mut().enumerate() {
-        let mut made = Lined([T::default(); GROUP]);
         let place = if streams { &mut made.0 } else { &mut *out };
         let doubts = write(group, place);
         if doubts != 0 {
-            settle(doubts, place, |k| exact(u64_of(group * GROUP) + k));
+            settle(doubts, place, |k| exact(u64_of(group * G) + k));
         }
         if streams {
             stream::copy_group(simd, &made.0, out);
         }
     }
     if !tail.is_empty() {
-        let mut made = [T::default(); GROUP];
-        let doubts = write(whole, &mut made);
-        tail.copy_from_slice(&made[..tail.len()]);
-        settle(doubts, tail, |k| exact(u64_of(whole * GROUP) + k));
+        let doubts = write(whole, &mut made.0);
+        tail.copy_from_slice(&made.0[..tail.len()]);
+        settle(doubts, tail, |k| exact(u64_of(whole * G) + k));
     }
 }
 

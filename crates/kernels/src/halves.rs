@@ -13,9 +13,6 @@ use crate::certain::{self, ErrorBounds, GROUP, Group, low_16, one_by_one};
 
 /// Two bounds of the elements of a block, as singles, as many at a time as a vector has.
 pub trait SingleBounds<S: Simd> {
-    /// True if both bounds are the elements.
-    const EXACT: bool;
-
     /// The bounds of the elements of a group from one on.
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2];
 }
@@ -83,10 +80,7 @@ impl Layout {
         let dropped = 23 - self.mantissa;
         let rounded = |x: S::f32s| -> S::u32s {
             let bits: S::u32s = x.bitcast();
-            let half = splat(1 << (dropped - 1));
-            // Ties go to the even neighbour only if they are known to be ties.
-            let up = if B::EXACT { half - splat(1) + (bits >> dropped & splat(1)) } else { half };
-            (bits + up) >> dropped
+            (bits + splat(1 << (dropped - 1))) >> dropped
         };
         let mut certain = true;
         let mut codes = [0; GROUP];

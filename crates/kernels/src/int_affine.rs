@@ -6,10 +6,10 @@
 //! up. Of an exact line the bounds are 0, and any one unit.
 
 use fearless_simd::Simd;
-use fearless_simd::prelude::*;
-use gradus_core::convert::{low_u8, low_u16, low_u64, u64_of};
+use gradus_core::convert::{low_u64, u64_of};
 use gradus_sequences::{Line, Wide};
 
+use crate::lanes::{self, Lanes, RUN, Run};
 use crate::range::IntegerElement;
 
 /// A prepared affine sequence of integers.
@@ -21,8 +21,8 @@ pub struct IntAffine {
     pub biases: [Wide; 2],
     /// Bits of the upper part that are behind the point.
     pub fraction: u32,
-    /// True if 64 fraction bits suffice within a block.
-    short: bool,
+    /// By how many units numbers may be too small.
+    units: u64,
 }
 
 impl IntAffine {
@@ -43,190 +43,63 @@ impl IntAffine {
                 Wide { high: 1 << fraction, low: 0 }.plus(Wide { high: -1, low: below.wrapping_neg() }, 1),
             ],
             fraction,
-            short: line.spacing >= LEAST_SPACING && (line.exact || distance <= LEAST_SPACING),
+            units: above,
         })
-    }
-
-    /// Elements from index `lo` on, one by one.
-    #[inline(always)]
-    fn write_each<S: Simd, T: IntegerElement>(&self, _: S, lo: u64, out: &mut [T]) {
-        let mut number = self.number(lo);
-        for slot in out {
-            *slot = T::low(low_u64(self.rounded(number).cast_unsigned()));
-            number = number.plus(self.line.step, 1);
-        }
     }
 
     /// A number, rounded toward zero.
     #[inline(always)]
-    fn rounded(&self, number: Wide) -> i128 {
-        number.plus(self.biases[usize::from(number.high < 0)], 1).high >> self.fraction
+    fn rounded(&self, number: Wide) -> u64 {
+        let whole = number.plus(self.biases[usize::from(number.high < 0)], 1).high >> self.fraction;
+        low_u64(whole.cast_unsigned())
     }
 
     fn number(&self, index: u64) -> Wide {
         self.line.first.plus(self.line.step, index)
     }
 
-    /// Elements from index `lo` on, as many at a time as a vector has.
+    /// Elements from index `lo` on; past the caches if `streams`.
     #[inline(always)]
-    pub fn write_lanes<S: Simd, T: IntegerElement + Lanes<S>>(&self, simd: S, lo: u64, out: &mut [T]) {
-        for (lo, block) in (lo..).step_by(BLOCK).zip(out.chunks_mut(BLOCK)) {
-            let [first, last] = [lo, lo + u64_of(block.len()) - 1].map(|i| self.rounded(self.number(i)));
-            if first == last {
-                block.fill(T::low(low_u64(first.cast_unsigned())));
-                continue;
-            }
-            let run = self.run(lo, u64_of(block.len()));
-            let (body, tail) = block.split_at_mut(block.len() / T::WIDTH * T::WIDTH);
-            match run {
-                Some(run) => T::write(simd, run, body),
-                None => self.write_each(simd, lo, body),
-            }
-            self.write_each(simd, lo + u64_of(body.len()), tail);
+    pub fn write<S: Simd, T: IntegerElement + Lanes<S>>(
+        &self,
+        simd: S,
+        streams: bool,
+        lo: u64,
+        out: &mut [T],
+    ) {
+        for (lo, slice) in (lo..).step_by(RUN).zip(out.chunks_mut(RUN)) {
+            let before = self.before_sign_changes(lo, slice.len());
+            let (before, after) = slice.split_at_mut(before);
+            let behind = lo + u64_of(before.len());
+            self.write_run(simd, streams, lo, before);
+            self.write_run(simd, streams, behind, after);
         }
     }
 
-    /// A block in fewer bits, if they suffice and its numbers have the same sign.
-    fn run(&self, lo: u64, len: u64) -> Option<Run> {
-        let [first, last] = [lo, lo + len - 1].map(|i| self.number(i).high < 0);
-        (self.short && first == last).then(|| {
-            let bias = if first { ONE - BLOCK_BOUND } else { BLOCK_BOUND };
-            Run {
-                start: self.in_units(self.number(lo)).wrapping_add(bias),
-                step: self.in_units(self.line.step),
-            }
-        })
+    /// How many of so many numbers have the sign of the first.
+    fn before_sign_changes(&self, lo: u64, count: usize) -> usize {
+        let negative = |i: usize| self.number(lo + u64_of(i)).high < 0;
+        let sign = negative(0);
+        if negative(count - 1) == sign { count } else { lanes::before(count, |i| negative(i) != sign) }
     }
 
-    /// A number in units of 2^-64, rounded down.
-    fn in_units(&self, x: Wide) -> i128 {
-        // Bits behind the point come from the upper part, and those that lack to 64 from the lower.
-        match self.fraction.checked_sub(64) {
-            Some(spare) => x.high >> spare,
-            None => x.high << (64 - self.fraction) | i128::from(x.low >> self.fraction),
-        }
-    }
-}
-
-/// Elements in a block of numbers with 64 bits behind the point.
-const BLOCK: usize = 1024;
-
-/// By how much such numbers may be too small: a unit of 2^-64 for each addition and for the block's
-/// start, and twice as many for the line.
-const BLOCK_BOUND: i128 = 1 << 12;
-
-/// One, in units of 2^-64.
-const ONE: i128 = 1 << 64;
-
-/// The power of two of twice the bound.
-const LEAST_SPACING: i32 = 13 - 64;
-
-/// Numbers in units of 2^-64, of which the bits before the point are elements.
-#[derive(Clone, Copy, Debug)]
-pub struct Run {
-    start: i128,
-    step: i128,
-}
-
-impl Run {
-    /// The numbers from one on, one in a lane.
+    /// Elements from index `lo` on that have the same sign.
     #[inline(always)]
-    fn lanes<S: Simd>(self, simd: S, first: i128) -> Chain<S> {
-        let number =
-            |i: usize| self.start.wrapping_add(self.step.wrapping_mul(first + i128::from(u64_of(i))));
-        Chain {
-            before: S::i64s::from_fn(simd, |i| high(number(i))),
-            behind: S::u64s::from_fn(simd, |i| low_u64(number(i).cast_unsigned())),
+    fn write_run<S: Simd, T: IntegerElement + Lanes<S>>(
+        &self,
+        simd: S,
+        streams: bool,
+        lo: u64,
+        out: &mut [T],
+    ) {
+        if out.is_empty() {
+            return;
+        }
+        let first = self.number(lo);
+        let exact = |i| T::low(self.rounded(self.number(lo + i)));
+        match Run::of_integers(&self.line, first, out.len(), self.fraction, self.units) {
+            Some(run) => T::write(simd, streams, &run, out, exact),
+            None => (0..).zip(out).for_each(|(i, element)| *element = exact(i)),
         }
     }
-
-    /// The distance of so many numbers, the same in each lane.
-    #[inline(always)]
-    fn stride<S: Simd>(self, simd: S, count: usize) -> Chain<S> {
-        let step = self.step.wrapping_mul(i128::from(u64_of(count)));
-        Chain {
-            before: S::i64s::splat(simd, high(step)),
-            behind: S::u64s::splat(simd, low_u64(step.cast_unsigned())),
-        }
-    }
-}
-
-/// The bits before the point.
-fn high(x: i128) -> i64 {
-    low_u64((x >> 64).cast_unsigned()).cast_signed()
-}
-
-/// Numbers, one in a lane.
-#[derive(Clone, Copy)]
-struct Chain<S: Simd> {
-    before: S::i64s,
-    behind: S::u64s,
-}
-
-impl<S: Simd> Chain<S> {
-    #[inline(always)]
-    fn plus(self, stride: Chain<S>) -> Chain<S> {
-        let behind = self.behind + stride.behind;
-        // A lane that is true is -1.
-        let carry = behind.simd_lt(stride.behind).to_vector();
-        Chain { before: self.before + stride.before - carry, behind }
-    }
-}
-
-/// Integers that are made in lanes.
-pub trait Lanes<S: Simd>: Sized {
-    /// How many at a time.
-    const WIDTH: usize;
-
-    /// Writes the elements of a run; as many as a multiple of the width.
-    fn write(simd: S, run: Run, out: &mut [Self]);
-}
-
-macro_rules! lanes {
-    ($($vector:ident, $element:ty, |$chains:ident, $simd:ident| $next:expr => $($type:ty)*;)*) => {$($(
-        impl<S: Simd> Lanes<S> for $type {
-            const WIDTH: usize = S::$vector::LEN;
-
-            #[inline(always)]
-            fn write($simd: S, run: Run, out: &mut [$type]) {
-                let stride = run.stride($simd, S::$vector::LEN);
-                let second = i128::from(u64_of(S::i64s::LEN));
-                let mut $chains = [run.lanes($simd, 0), run.lanes($simd, second)];
-                for chunk in bytemuck::cast_slice_mut::<$type, $element>(out).chunks_exact_mut(S::$vector::LEN) {
-                    $next.store_slice(chunk);
-                    $chains = [$chains[0].plus(stride), $chains[1].plus(stride)];
-                }
-            }
-        }
-    )*)*};
-}
-
-lanes! {
-    i64s, i64, |chains, simd| chains[0].before => i64 u64;
-    i32s, i32, |chains, simd| chains[0].before.narrow(chains[1].before) => i32 u32;
-}
-
-macro_rules! short_lanes {
-    ($($type:ty: |$wide:ident| $low:expr;)*) => {$(
-        impl<S: Simd> Lanes<S> for $type {
-            const WIDTH: usize = S::i32s::LEN;
-
-            #[inline(always)]
-            fn write(simd: S, run: Run, out: &mut [$type]) {
-                let mut made = [0u32; BLOCK];
-                let made = &mut made[..out.len()];
-                Lanes::write(simd, run, made);
-                for (out, &mut $wide) in out.iter_mut().zip(made) {
-                    *out = $low;
-                }
-            }
-        }
-    )*};
-}
-
-short_lanes! {
-    i8: |wide| low_u8(wide.into()).cast_signed();
-    i16: |wide| low_u16(wide).cast_signed();
-    u8: |wide| low_u8(wide.into());
-    u16: |wide| low_u16(wide);
 }

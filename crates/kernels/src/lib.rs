@@ -15,6 +15,7 @@ mod double_double;
 mod functions;
 mod halves;
 mod int_affine;
+mod lanes;
 mod options;
 mod pair;
 mod power;

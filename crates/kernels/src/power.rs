@@ -316,8 +316,6 @@ struct SingleProducts<'a> {
 }
 
 impl<S: Simd> SingleBounds<S> for SingleProducts<'_> {
-    const EXACT: bool = false;
-
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f32s; 2] {
         let positions = &self.positions[group];

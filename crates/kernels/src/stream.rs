@@ -13,8 +13,6 @@
 use bytemuck::Pod;
 use fearless_simd::Simd;
 
-use crate::certain::GROUP;
-
 /// Bytes of the scratch buffer: so few that the processor makes the next elements while it stores
 /// the last ones.
 const SCRATCH: usize = 2048;
@@ -85,7 +83,7 @@ fn before_line<T>(_: &[T]) -> usize {
 /// Copies a group past the caches, if it is made of whole lines. [`in_lines`] must be around it: it
 /// has the fence.
 #[inline(always)]
-pub fn copy_group<S: Simd, T: Pod>(simd: S, from: &[T; GROUP], to: &mut [T; GROUP]) {
+pub fn copy_group<S: Simd, T: Pod, const G: usize>(simd: S, from: &[T; G], to: &mut [T; G]) {
     #[cfg(target_arch = "x86_64")]
     if size_of_val(to).is_multiple_of(LINE) && to.as_ptr().addr().is_multiple_of(LINE) {
         let (from, to) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));

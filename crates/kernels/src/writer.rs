@@ -273,10 +273,8 @@ impl<P: Fill> Writer<'_, P> {
         let bytes = size_of_val(out);
         let pays = match self.kernel {
             Kernel::Each => out.len() >= THREADS_EACH,
-            // Types that are rounded without vectors.
-            Kernel::Affine(_) | Kernel::IntAffine(_) | Kernel::Powers(_) if size_of::<T>() <= 2 => {
-                bytes >= THREADS_SLOW
-            }
+            // Powers of types of at most 16 bits take several times as long as what is stored.
+            Kernel::Powers(_) if size_of::<T>() <= 2 => bytes >= THREADS_SLOW,
             _ => bytes >= MANY,
         };
         match self.options.threads {
@@ -306,7 +304,7 @@ impl<P: Fill> Writer<'_, P> {
         }
         match self.kernel {
             // These store past the caches as they go.
-            Kernel::Affine(_) | Kernel::Powers(_) => {
+            Kernel::Affine(_) | Kernel::IntAffine(_) | Kernel::Powers(_) => {
                 stream::in_lines(out, |at, out| write(lo + u64_of(at), out, true));
             }
             _ => stream::write(out, |at, out| write(lo + u64_of(at), out, false)),
@@ -402,13 +400,13 @@ impl Write for f64 {
 }
 
 macro_rules! write_rounded {
-    ($($type:ty: $floats:ident $powers:ident $([$fused:ident])?;)*) => {$(
+    ($($type:ty: $powers:ident $([$fused:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     $(Kernel::$fused(fused) => at_level!(token, _ => fused.write(lo, out)),)?
                     Kernel::Affine(affine) => {
-                        at_level!(token, simd => affine.$floats(simd, streams, lo, out, elements.at));
+                        at_level!(token, simd => affine.write_rounded(simd, streams, lo, out, elements.at));
                         restore_ends(elements, lo, out);
                     }
                     Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
@@ -420,18 +418,18 @@ macro_rules! write_rounded {
 }
 
 write_rounded! {
-    f16: write_halves write_halves;
-    bf16: write_halves write_halves;
-    f32: write_singles write_rounded [Fused];
+    f16: write_halves;
+    bf16: write_halves;
+    f32: write_rounded [Fused];
 }
 
 macro_rules! write_integers {
-    ($($type:ty: $method:ident $powers:ident;)*) => {$(
+    ($($type:ty: $powers:ident;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     Kernel::Wrapping(wrapping) => at_level!(token, _ => wrapping.write(lo, out)),
-                    Kernel::IntAffine(affine) => at_level!(token, simd => affine.$method(simd, lo, out)),
+                    Kernel::IntAffine(affine) => at_level!(token, simd => affine.write(simd, streams, lo, out)),
                     Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
                     _ => write_plain(kernel, elements, lo, out),
                 }
@@ -441,14 +439,14 @@ macro_rules! write_integers {
 }
 
 write_integers! {
-    i8: write_lanes write_rounded;
-    i16: write_lanes write_rounded;
-    i32: write_lanes write_rounded;
-    i64: write_lanes write_integers;
-    u8: write_lanes write_rounded;
-    u16: write_lanes write_rounded;
-    u32: write_lanes write_rounded;
-    u64: write_lanes write_integers;
+    i8: write_rounded;
+    i16: write_rounded;
+    i32: write_rounded;
+    i64: write_integers;
+    u8: write_rounded;
+    u16: write_rounded;
+    u32: write_rounded;
+    u64: write_integers;
 }
 
 impl Write for Bool {

@@ -3,10 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use gradus_core::convert::{self, Rules, u64_of, usize_of};
+use gradus_core::convert::{self, FromNumber as _, Rules, u64_of, usize_of};
 use gradus_core::{DType, Limits, Number, dispatch};
 use gradus_kernels::{Fill, Level, Options, Stores, Write, Writer, fill_codes, tensor};
 use gradus_sequences::{ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan};
+use half::{bf16, f16};
 use proptest::prelude::*;
 
 mod cases;
@@ -94,6 +95,80 @@ fn long_logspaces() {
 #[test]
 fn geomspaces() {
     check_all(&cases::geomspaces());
+}
+
+/// Compares all elements, whose runs end at exponents, at signs and after a number of elements.
+fn check_whole<T: Write>(plan: &(impl Fill + std::fmt::Debug)) {
+    let wanted: Vec<T> = (0..plan.len()).map(|i| T::from_number(plan.at(i))).collect();
+    for level in Level::available() {
+        for stores in [Stores::Cached, Stores::Streaming] {
+            let mut options = Options::ONE_THREAD;
+            (options.level, options.stores) = (Some(level), stores);
+            let mut out = vec![T::default(); wanted.len()];
+            Writer::new(plan, options).write(0, &mut out);
+            same(&wanted, &out, &format!("{level:?}, {stores:?}: {plan:?}"));
+        }
+    }
+}
+
+/// Lines between ends and back, of so many elements.
+fn check_lines<T: Write>(ends: &[(f64, f64)], lengths: &[u64]) {
+    let float = Number::Float;
+    for &(one, other) in ends {
+        for &num in lengths {
+            for (start, stop) in [(one, other), (other, one)] {
+                check_whole::<T>(&LinspacePlan::new(float(start), float(stop), num, true, T::DTYPE).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn whole_lines_of_floats() {
+    fn check<T: Write>() {
+        // From zero, through it, with and without bits that are cut off, and from the smallest
+        // numbers to beyond the largest of some types.
+        let ends = [(0.0, 1000.0), (-3.7, 91.0), (-1.0, -1e-9), (1.5, 1.625), (-7e4, 7e4), (1e-40, 3e-38)];
+        check_lines::<T>(&ends, &[4097, 9000, 12_289]);
+        // Ties of exact lines, and of others: every third number is an integer.
+        check_lines::<T>(&[(-9000.0, 9000.0), (0.0, 6000.0)], &[9001, 18_001]);
+        // Many elements with the same code, up and down.
+        check_lines::<T>(&[(1.0, 1.0 + 1e-4), (-0.5, -0.499)], &[20_000]);
+    }
+    check::<f16>();
+    check::<bf16>();
+    check::<f32>();
+    check::<f64>();
+}
+
+/// So many elements that the bound of one is beyond all bits, written one by one.
+#[test]
+fn single_elements_of_the_longest_line() {
+    let (start, num) = (2f64.powi(-70) * 1.1, i64::MAX.unsigned_abs());
+    let plan = LinspacePlan::new(Number::Float(start), Number::Float(1.0), num, true, DType::F64).unwrap();
+    for lo in [0, 1, 2, num / 2, num - 1] {
+        let mut out = [0f64];
+        Writer::new(&plan, Options::ONE_THREAD).write(lo, &mut out);
+        same(&[f64::from_number(plan.at(lo))], &out, &format!("element {lo}"));
+    }
+}
+
+#[test]
+fn whole_lines_of_integers() {
+    fn check<T: Write>(lowest: f64, largest: f64) {
+        let ends = [(lowest, largest), (0.0, largest), (0.3, 99.9), (largest / 3.0, largest / 2.0)];
+        check_lines::<T>(&ends, &[4097, 9000, 12_289]);
+        // Numbers that are integers, on lines that are exact and on others.
+        check_lines::<T>(&[(0.0, 100.0), (lowest, lowest + 100.0)], &[101, 301, 12_801, 30_001]);
+    }
+    check::<i8>(-127.0, 127.0);
+    check::<u8>(0.0, 255.0);
+    check::<i16>(-32_767.0, 32_767.0);
+    check::<u16>(0.0, 65_535.0);
+    check::<i32>(-2e9, 2e9);
+    check::<u32>(0.0, 4e9);
+    check::<i64>(-9e18, 9e18);
+    check::<u64>(0.0, 1.8e19);
 }
 
 #[test]
