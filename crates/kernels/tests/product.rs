@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use gradus_kernels::product::{Matrix, Numbers, Product, Sizes, add_shifted, multiply};
+use gradus_kernels::product::{Matrix, Numbers, Product, Rows, SPARE, Shifted, Sizes, add_shifted, multiply};
 use gradus_kernels::{Level, Options};
 use half::f16;
 use proptest::prelude::*;
@@ -21,15 +21,18 @@ fn plain(a: &[f64], b: &[f64], of: Sizes) -> Vec<u64> {
 }
 
 fn product(a: Numbers<'_>, b: Numbers<'_>, of: Sizes, turned: bool, options: Options) -> Vec<u64> {
-    let exact = a.are_singles() && b.are_singles();
-    let a = Matrix { numbers: a, row: of.inner, column: 1 };
     let (row, column) = if turned { (1, of.inner) } else { (of.columns, 1) };
-    let b = Matrix { numbers: b, row, column };
+    let exact = a.are_singles() && b.are_singles();
+    multiplied(a, &Matrix { numbers: b, row, column }, exact, of, options)
+}
+
+fn multiplied(a: Numbers<'_>, b: &dyn Rows, exact: bool, of: Sizes, options: Options) -> Vec<u64> {
+    let a = Matrix { numbers: a, row: of.inner, column: 1 };
     let mut out = vec![0; of.rows * of.columns];
     let store = |_, _, _, sums: &[f64], out: &mut [u64]| {
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.to_bits());
     };
-    let products = [Product { a: &a, b: &b, exact }];
+    let products = [Product { a: &a, b, exact }];
     multiply(&products, of, &mut out, options, || Ok::<(), Infallible>(()), store).unwrap();
     out
 }
@@ -104,6 +107,42 @@ fn products_of_several_blocks_are_those_of_a_loop() {
     ] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| check(Sizes { rows, inner, columns }, 7, rows % 2 == 0, 0));
+    }
+}
+
+#[test]
+fn products_with_shifted_lines_are_those_of_a_loop() {
+    // Planes of 7 by 40 elements; lines are 40 apart.
+    let (planes, places) = (70, [0, 1, 2, 40, 83]);
+    for (rows, line, lines) in [(3, 7, 5), (4, 1, 5), (9, 7, 5), (200, 23, 4), (5, 24, 4), (17, 37, 5)] {
+        let starts: Vec<_> = (0..lines).map(|at| at * 40).collect();
+        let of = Sizes { rows, inner: planes * places.len(), columns: line * lines };
+        let numbers = |count, seed| numbers(count, seed, rows % 2 == 1);
+        let (a, all) = (numbers(rows * of.inner, 5), numbers(planes * 280 + SPARE, 6));
+        let element = |k: usize, column: usize| {
+            k / places.len() * 280 + places[k % places.len()] + starts[column / line] + column % line
+        };
+        let places_of = (0..of.inner).flat_map(|k| (0..of.columns).map(move |column| (k, column)));
+        let b: Vec<_> = places_of.map(|(k, column)| all[element(k, column)]).collect();
+        #[allow(clippy::cast_possible_truncation, clippy::as_conversions, reason = "rounding is meant")]
+        let singles = |all: &[f64]| all.iter().map(|&x| x as f32).collect::<Vec<_>>();
+        let wide = |all: &[f64]| singles(all).into_iter().map(f64::from).collect::<Vec<_>>();
+        let short = [bytes(&singles(&a)), bytes(&singles(&all))];
+        for (a, planes, wanted) in [
+            (Numbers::Doubles(&a), Numbers::Doubles(&all), plain(&a, &b, of)),
+            (Numbers::Singles(&short[0]), Numbers::Singles(&short[1]), plain(&wide(&a), &wide(&b), of)),
+        ] {
+            let shifted = Shifted { planes, plane: 280, places: &places, starts: &starts, line };
+            for level in Level::available() {
+                let mut options = Options::default();
+                options.level = Some(level);
+                let exact = a.are_singles() && planes.are_singles();
+                assert!(
+                    multiplied(a, &shifted, exact, of, options) == wanted,
+                    "{of:?} {level:?}, lines of {line}"
+                );
+            }
+        }
     }
 }
 

@@ -9,14 +9,14 @@ use std::ops::Range;
 use gradus_core::convert::{FromNumber, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
 use gradus_kernels::Sums;
-use gradus_kernels::product::{Product as Factors, Rows};
+use gradus_kernels::product::{Product as Factors, Rows, Shifted};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::{Matrix, Numbers, Sizes};
 use crate::operators::matmul::eval::{finished, round};
-use crate::operators::nn::direct::Shifted;
+use crate::operators::nn::direct::Layout;
 
 /// How windows lie on an axis.
 #[derive(Clone, Copy, Debug)]
@@ -214,6 +214,26 @@ impl Rows for Columns<'_> {
     }
 }
 
+/// The second factor of a convolution: the elements below the windows.
+enum Elements<'a> {
+    /// Those of the input, of windows of one element.
+    Plain(Matrix<'a>),
+    /// Lines of planes with padding.
+    Shifted(Shifted<'a>),
+    /// Read tap by tap.
+    Columns(Columns<'a>),
+}
+
+impl Elements<'_> {
+    fn rows(&self) -> &dyn Rows {
+        match self {
+            Elements::Plain(rows) => rows,
+            Elements::Shifted(rows) => rows,
+            Elements::Columns(rows) => rows,
+        }
+    }
+}
+
 impl Reached {
     /// The element on which the tap of a window lies; nothing if it lies on the padding.
     fn element(self, window: usize) -> Option<usize> {
@@ -269,11 +289,12 @@ impl Convolution {
         let size: usize = self.axes.iter().map(|axis| axis.size).product();
         let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
         let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
-        if !x.is_empty()
-            && cx.run.sums == Sums::Float64
-            && let Some(shifted) = Shifted::of(self)
+        let layout = if x.is_empty() { None } else { Layout::of(self) };
+        if cx.run.sums == Sums::Float64
+            && let Some(layout) = &layout
+            && layout.is_direct(self)
         {
-            return shifted.run(self, cx, [x, weights], finish);
+            return layout.run(self, cx, [x, weights], finish);
         }
         // Without elements, all sums are 0.
         let depth = if x.is_empty() { 0 } else { inner * taps };
@@ -282,24 +303,32 @@ impl Convolution {
         };
         let plain = self.axes.iter().all(plain);
         let exact = x.are_singles() && weights.are_singles();
-        cx.reserve(
-            product(self.batch * self.groups, 3 * size_of::<Columns<'_>>()) + Taps::bytes(&self.axes),
-        )?;
+        let products = self.batch * self.groups;
+        cx.reserve(product(products, 3 * size_of::<Elements<'_>>()) + Taps::bytes(&self.axes))?;
+        let planes = match layout {
+            Some(layout) if !plain => Some(layout.write(self, cx, x)?),
+            _ => None,
+        };
         let axes = Taps::of(&self.axes);
-        let columns = (0..self.batch * self.groups).map(|at| {
-            let planes =
-                if depth == 0 { x.range(0..0) } else { x.range(at * inner * size..(at + 1) * inner * size) };
-            let matrix = Matrix { numbers: planes, row: size, column: 1 };
+        let elements = (0..products).map(|at| {
             let of_group = at % self.groups * outer * depth;
             let weights =
                 Matrix { numbers: weights.range(of_group..of_group + outer * depth), row: depth, column: 1 };
-            (Columns { axes: &axes, planes, taps, size }, matrix, weights)
+            let channel = at * inner;
+            if let Some(planes) = &planes {
+                return (weights, Elements::Shifted(planes.shifted(channel, inner)));
+            }
+            let own =
+                if depth == 0 { x.range(0..0) } else { x.range(channel * size..(channel + inner) * size) };
+            let elements = if plain {
+                Elements::Plain(Matrix { numbers: own, row: size, column: 1 })
+            } else {
+                Elements::Columns(Columns { axes: &axes, planes: own, taps, size })
+            };
+            (weights, elements)
         });
-        let columns: Vec<_> = columns.collect();
-        let factors = columns.iter().map(|(columns, matrix, a)| {
-            let b: &dyn Rows = if plain { matrix } else { columns };
-            Factors { a, b, exact }
-        });
+        let elements: Vec<_> = elements.collect();
+        let factors = elements.iter().map(|(a, elements)| Factors { a, b: elements.rows(), exact });
         let sizes = Sizes { rows: outer, inner: depth, columns: windows };
         let finish = |at: usize, row: usize, _, sums: &[f64], out: &mut [T]| {
             finish(at % self.groups * outer + row, sums, out);

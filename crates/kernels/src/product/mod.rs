@@ -11,19 +11,31 @@
 //! while a block of the summed axis passes. To a result of very few rows, rows of the second factor
 //! are added as they are.
 
+mod pack;
+mod tiles;
+
+use std::cell::Cell;
 use std::ops::Range;
 
-use fearless_simd::prelude::*;
-use fearless_simd::{Level as Token, Simd};
+use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, product};
 use rayon::prelude::*;
 
 use crate::options::{Options, at_level};
+use pack::pack;
+pub use pack::{Panels, SPARE, Shifted};
+pub use tiles::add_shifted;
+use tiles::{VECTORS, add_lines, lanes, tiles};
 
 /// A matrix that is read row by row.
 pub trait Rows: Sync {
     /// Writes the elements of a row from a column on.
     fn read(&self, row: usize, column: usize, out: &mut [f64]);
+
+    /// Packs elements as a block of the second factor: rows from one on, from a column on.
+    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_>) {
+        panels.fill(|k, line| self.read(row + k, column, line));
+    }
 }
 
 /// Elements of a matrix as they lie in memory.
@@ -118,6 +130,15 @@ impl Rows for Matrix<'_> {
     fn read(&self, row: usize, column: usize, out: &mut [f64]) {
         self.numbers.read(row * self.row + column * self.column, self.column, out);
     }
+
+    fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_>) {
+        match self.numbers {
+            Numbers::Singles(all) if self.column == 1 => {
+                panels.fill_singles(&all[row * self.row + column..], self.row);
+            }
+            _ => panels.fill(|k, line| self.read(row + k, column, line)),
+        }
+    }
 }
 
 /// A product of two matrices.
@@ -153,14 +174,6 @@ const FEW_BLOCK: usize = 12288;
 const LINES: usize = 8;
 const LINE: usize = 512;
 
-/// Vectors side by side in a tile.
-const VECTORS: usize = 3;
-
-/// Rows of a tile, by lanes of a vector: as many as registers hold.
-const fn tile_rows(lanes: usize) -> usize {
-    if lanes == 8 { 8 } else { 4 }
-}
-
 /// Most rows of a tile, and most columns.
 const MOST_ROWS: usize = 8;
 const MOST_COLUMNS: usize = VECTORS * 8;
@@ -184,7 +197,7 @@ impl Sizes {
     /// Elements of the second factor that are packed at a time.
     fn packed(self) -> usize {
         let Sizes { inner, columns, .. } = self.block();
-        if self.few() { 0 } else { inner * columns }
+        if self.few() { 0 } else { inner * columns + SPARE }
     }
 
     /// Elements of the rows of a factor that are read before they are packed, or added.
@@ -198,7 +211,9 @@ impl Sizes {
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
         let Sizes { rows, inner, columns } = self.block();
         let packed = product(rows, inner) + product(self.packed(), 1) + product(self.lines(), 1);
-        let scratch = (packed + product(rows, columns)) * product(size_of::<f64>(), threads.max(1));
+        let segments = product(columns, pack::SEGMENT) + product(inner, size_of::<usize>());
+        let scratch = (packed + product(rows, columns)) * product(size_of::<f64>(), 1) + segments;
+        let scratch = scratch * product(threads.max(1), 1);
         // A place for each row of each block, in lists that may have room for twice as many.
         let places = product(self.rows, self.columns.div_ceil(columns.max(1)) + 4);
         scratch + product(products, 1).saturating_mul(places * 40 + 256)
@@ -214,15 +229,25 @@ struct Scratch {
     sums: Vec<f64>,
 }
 
+thread_local! {
+    /// Memory that the thread keeps from one product to the next: clearing it takes longer than small
+    /// products.
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
+
 impl Scratch {
-    fn new(sizes: Sizes) -> Scratch {
+    /// Calls a function with memory for products of these sizes.
+    fn with<R>(sizes: Sizes, work: impl FnOnce(&mut Scratch) -> R) -> R {
         let Sizes { rows, inner, columns } = sizes.block();
-        Scratch {
-            a: vec![0.0; rows * inner],
-            b: vec![0.0; sizes.packed()],
-            lines: vec![0.0; sizes.lines()],
-            sums: vec![0.0; rows * columns],
-        }
+        let mut scratch = SCRATCH.take();
+        let fit = |memory: &mut Vec<f64>, len: usize| memory.resize(memory.len().max(len), 0.0);
+        fit(&mut scratch.a, rows * inner);
+        fit(&mut scratch.b, sizes.packed());
+        fit(&mut scratch.lines, sizes.lines());
+        fit(&mut scratch.sums, rows * columns);
+        let result = work(&mut scratch);
+        SCRATCH.set(scratch);
+        result
     }
 }
 
@@ -277,11 +302,11 @@ pub fn multiply<T: Send, E: Send>(
         }
         Ok(())
     };
-    if options.threads == 1 || parts.len() == 1 {
-        let mut scratch = Scratch::new(sizes);
-        return parts.into_iter().try_for_each(|part| work(&mut scratch, part));
+    let work = |part| Scratch::with(sizes, |scratch| work(scratch, part));
+    if options.threads == 1 || parts.len() == 1 || rayon::current_num_threads() == 1 {
+        return parts.into_iter().try_for_each(work);
     }
-    parts.into_par_iter().try_for_each_init(|| Scratch::new(sizes), work)
+    parts.into_par_iter().try_for_each(work)
 }
 
 impl Product<'_> {
@@ -309,17 +334,13 @@ impl Product<'_> {
             }
             let ends = [first == 0, first + inner == of.inner];
             let read = |at: usize, out: &mut [f64]| self.a.read(row + at, first, out);
-            if at_level!(token, simd => lanes(simd)) == 8 {
-                pack::<8>(a, of.rows, inner, read, lines);
+            if lanes(token) == 8 {
+                pack::<8>(a, [of.rows, inner], read, lines, token);
             } else {
-                pack::<4>(a, of.rows, inner, read, lines);
+                pack::<4>(a, [of.rows, inner], read, lines, token);
             }
-            for k in 0..inner {
-                let line = &mut lines[..of.columns];
-                self.b.read(first + k, column, line);
-                at_level!(token, simd => panels(simd, line, k, inner, b));
-            }
-            at_level!(token, simd => tiles(simd, self.exact, [a, b], here, ends, sums));
+            self.b.pack(first, column, &mut Panels::new(b, lines, here, token));
+            tiles(token, self.exact, [a, b], here, ends, sums);
         }
         if of.few() {
             at_level!(token, _ => sums.iter_mut().for_each(|x| *x = if x.is_nan() { f64::NAN } else { *x }));
@@ -351,255 +372,8 @@ impl Product<'_> {
                 let places: [usize; LINES] = std::array::from_fn(|at| at * len);
                 for (at, sums) in sums.chunks_mut(of.columns).enumerate() {
                     let (a, sums) = (&a[at * of.inner + k..][..count], &mut sums[from..][..len]);
-                    at_level!(token, simd => add_lines(simd, self.exact, a, lines, &places, sums));
+                    add_lines(token, self.exact, a, lines, &places, sums);
                 }
-            }
-        }
-    }
-}
-
-/// Adds to each sum the products of numbers and of as many elements, in their order: for the first
-/// sum those at some places, for the next one those behind them. `exact` is true if the products
-/// are exact in float64.
-///
-/// # Panics
-/// If there are fewer places than numbers, or fewer elements behind one than sums.
-pub fn add_shifted(
-    exact: bool,
-    a: &[f64],
-    elements: &[f64],
-    places: &[usize],
-    sums: &mut [f64],
-    options: Options,
-) {
-    at_level!(options.token(), simd => add_lines(simd, exact, a, elements, places, sums));
-}
-
-#[inline(always)]
-fn add_lines<S: Simd>(simd: S, exact: bool, a: &[f64], elements: &[f64], places: &[usize], sums: &mut [f64]) {
-    if fuses(simd, exact) {
-        add_lines_of::<S, true>(simd, a, elements, places, sums);
-    } else {
-        add_lines_of::<S, false>(simd, a, elements, places, sums);
-    }
-}
-
-#[inline(always)]
-fn add_lines_of<S: Simd, const FUSED: bool>(
-    simd: S,
-    a: &[f64],
-    elements: &[f64],
-    places: &[usize],
-    sums: &mut [f64],
-) {
-    let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
-    let places = &places[..a.len()];
-    let whole = sums.len() / width * width;
-    let (wide, rest) = sums.split_at_mut(whole);
-    for (at, sums) in wide.chunks_exact_mut(width).enumerate() {
-        let mut own = [S::f64s::splat(simd, 0.0); VECTORS];
-        for v in 0..VECTORS {
-            own[v] = S::f64s::from_slice(simd, &sums[v * lanes..][..lanes]);
-        }
-        for k in 0..a.len() {
-            let (x, line) = (S::f64s::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
-            for v in 0..VECTORS {
-                let y = S::f64s::from_slice(simd, &line[v * lanes..][..lanes]);
-                own[v] = if FUSED { x.mul_add(y, own[v]) } else { own[v] + x * y };
-            }
-        }
-        for v in 0..VECTORS {
-            own[v].store_slice(&mut sums[v * lanes..][..lanes]);
-        }
-    }
-    for (&x, place) in a.iter().zip(places) {
-        let line = &elements[place + whole..][..rest.len()];
-        for (sum, &y) in rest.iter_mut().zip(line) {
-            *sum = if FUSED { x.mul_add(y, *sum) } else { *sum + x * y };
-        }
-    }
-}
-
-/// Returns true if multiplications are fused with additions: where that rounds alike, and unless a
-/// fused operation is slow for want of an instruction.
-#[inline(always)]
-fn fuses<S: Simd>(simd: S, exact: bool) -> bool {
-    exact && !matches!(simd.level(), Token::Fallback(_))
-}
-
-#[inline(always)]
-fn lanes<S: Simd>(_: S) -> usize {
-    S::f64s::LEN
-}
-
-/// Packs rows in groups of `R` that lie side by side.
-fn pack<const R: usize>(
-    out: &mut [f64],
-    rows: usize,
-    inner: usize,
-    read: impl Fn(usize, &mut [f64]),
-    lines: &mut [f64],
-) {
-    let lines = &mut lines[..R * inner];
-    for (row, out) in (0..rows).step_by(R).zip(out.chunks_exact_mut(R * inner)) {
-        for (at, line) in lines.chunks_exact_mut(inner).take(rows - row).enumerate() {
-            read(row + at, line);
-        }
-        let lines: [&[f64]; R] = std::array::from_fn(|at| &lines[at * inner..][..inner]);
-        for (k, out) in out.as_chunks_mut::<R>().0.iter_mut().enumerate() {
-            for row in 0..R {
-                out[row] = lines[row][k];
-            }
-        }
-    }
-}
-
-/// Packs a row of the second factor: of each panel, the row of that number.
-#[inline(always)]
-fn panels<S: Simd>(_: S, line: &[f64], k: usize, inner: usize, out: &mut [f64]) {
-    let width = VECTORS * S::f64s::LEN;
-    let mut panels = out.chunks_exact_mut(inner * width);
-    let mut whole = line.chunks_exact(width);
-    for line in whole.by_ref() {
-        let Some(panel) = panels.next() else { return };
-        panel[k * width..][..width].copy_from_slice(line);
-    }
-    let rest = whole.remainder();
-    if let Some(panel) = panels.next() {
-        panel[k * width..][..rest.len()].copy_from_slice(rest);
-    }
-}
-
-/// Adds to the sums the products of packed blocks. The first blocks begin the sums, and the last
-/// ones end them.
-#[inline(always)]
-fn tiles<S: Simd>(simd: S, exact: bool, factors: [&[f64]; 2], of: Sizes, ends: [bool; 2], sums: &mut [f64]) {
-    if fuses(simd, exact) {
-        tiles_of::<S, true>(simd, factors, of, ends, sums);
-    } else {
-        tiles_of::<S, false>(simd, factors, of, ends, sums);
-    }
-}
-
-#[inline(always)]
-fn tiles_of<S: Simd, const FUSED: bool>(
-    simd: S,
-    [a, b]: [&[f64]; 2],
-    of: Sizes,
-    ends: [bool; 2],
-    sums: &mut [f64],
-) {
-    let Sizes { rows, inner, columns } = of;
-    let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
-    let group = tile_rows(lanes);
-    for (panel, first) in (0..columns).step_by(width).enumerate() {
-        let b = &b[panel * inner * width..][..inner * width];
-        // Panels of few columns have no vectors to spare.
-        let rest = columns - first;
-        let each = if rest > 2 * lanes { width } else { lanes };
-        for row in (0..rows).step_by(group) {
-            let a = &a[row * inner..][..inner * group];
-            for from in (0..rest.min(width)).step_by(each) {
-                let here = each.min(rest - from);
-                let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
-                if each == width {
-                    tile.rows::<S, VECTORS, FUSED>(simd, row..rows.min(row + group));
-                } else {
-                    tile.rows::<S, 1, FUSED>(simd, row..rows.min(row + group));
-                }
-            }
-        }
-    }
-}
-
-/// A tile of the result, and what is added to it.
-struct Tile<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    sums: &'a mut [f64],
-    columns: usize,
-    /// The first column, in the result and in the panel.
-    column: usize,
-    from: usize,
-    /// Columns of the result that the tile has.
-    here: usize,
-    /// Whether the sums begin and end with these products.
-    ends: [bool; 2],
-}
-
-impl Tile<'_> {
-    /// Adds the products of the rows of a group.
-    #[inline(always)]
-    fn rows<S: Simd, const V: usize, const FUSED: bool>(&mut self, simd: S, mut rest: Range<usize>) {
-        let row = rest.start;
-        if rest.len() == 8 {
-            return self.add::<S, 8, V, FUSED>(simd, 0, row);
-        }
-        while rest.len() >= 4 {
-            self.add::<S, 4, V, FUSED>(simd, rest.start - row, rest.start);
-            rest.start += 4;
-        }
-        for at in rest {
-            self.add::<S, 1, V, FUSED>(simd, at - row, at);
-        }
-    }
-
-    /// Adds the products of `R` rows of the group, from one on, to `V` vectors of rows of the sums.
-    #[allow(clippy::needless_range_loop, reason = "loops over indices are unrolled into registers")]
-    #[inline(always)]
-    fn add<S: Simd, const R: usize, const V: usize, const FUSED: bool>(
-        &mut self,
-        simd: S,
-        from: usize,
-        row: usize,
-    ) {
-        let lanes = S::f64s::LEN;
-        let mut sums = [[S::f64s::splat(simd, 0.0); V]; R];
-        let mut edge = [0.0; MOST_COLUMNS];
-        if !self.ends[0] {
-            for r in 0..R {
-                let own = &self.sums[(row + r) * self.columns + self.column..][..self.here];
-                let own = if self.here == V * lanes {
-                    own
-                } else {
-                    edge[..self.here].copy_from_slice(own);
-                    &edge[..V * lanes]
-                };
-                for v in 0..V {
-                    sums[r][v] = S::f64s::from_slice(simd, &own[v * lanes..][..lanes]);
-                }
-            }
-        }
-        // A copy that nothing points to stays in registers.
-        let mut tile = sums;
-        for (a, b) in self.a.chunks_exact(tile_rows(lanes)).zip(self.b.chunks_exact(VECTORS * lanes)) {
-            let b = &b[self.from..][..V * lanes];
-            let mut columns = [S::f64s::splat(simd, 0.0); V];
-            for v in 0..V {
-                columns[v] = S::f64s::from_slice(simd, &b[v * lanes..(v + 1) * lanes]);
-            }
-            let a = &a[from..from + R];
-            for r in 0..R {
-                let x = S::f64s::splat(simd, a[r]);
-                for v in 0..V {
-                    let sum = tile[r][v];
-                    tile[r][v] = if FUSED { x.mul_add(columns[v], sum) } else { sum + x * columns[v] };
-                }
-            }
-        }
-        let nan = S::f64s::splat(simd, f64::NAN);
-        for r in 0..R {
-            let own = &mut self.sums[(row + r) * self.columns + self.column..][..self.here];
-            let to = if self.here == V * lanes { &mut *own } else { &mut edge[..V * lanes] };
-            for v in 0..V {
-                let mut sum = tile[r][v];
-                if self.ends[1] {
-                    sum = sum.simd_eq(sum).select(sum, nan);
-                }
-                sum.store_slice(&mut to[v * lanes..][..lanes]);
-            }
-            if self.here < V * lanes {
-                own.copy_from_slice(&edge[..self.here]);
             }
         }
     }
