@@ -333,6 +333,11 @@ impl Model {
         &self.source
     }
 
+    /// The graphs of the file.
+    pub(crate) fn shared_source(&self) -> Arc<graph::Model> {
+        self.source.clone()
+    }
+
     /// The main graph.
     pub fn graph(&self) -> &Graph {
         &self.source.graph

@@ -405,7 +405,11 @@ fn nodes(graph: &Graph) -> usize {
 #[test]
 fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
     for Pattern { rule, level, model, left } in patterns() {
-        let rules = RuleSet::of(level);
+        let mut rules = RuleSet::of(level);
+        // Loops of one iteration are unrolled too, where they are not within others.
+        if rule == "single-loop" {
+            rules = rules.without("unrolled-loops").unwrap();
+        }
         let after = folded(&model, rules);
         assert_eq!(operators(&after), left, "{rule} of {}", operators(&model));
         let without = folded(&model, rules.without(rule).unwrap());
@@ -452,7 +456,7 @@ fn random_graphs_give_the_same_bits_after_every_exact_rule() {
         let Ok(before) = model.run(&inputs) else { continue };
         let after = folded(&model, RuleSet::of(Level::Exact));
         changed += usize::from(operators(&after) != operators(&model));
-        assert!(after.graph().nodes().len() <= model.graph().nodes().len(), "seed {seed}");
+        assert!(nodes(after.graph()) <= nodes(model.graph()), "seed {seed}");
         assert_eq!(format!("{before:?}"), format!("{:?}", after.run(&inputs).unwrap()), "seed {seed}");
     }
     assert!(changed > 0);

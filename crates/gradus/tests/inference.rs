@@ -336,6 +336,32 @@ fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
     }
 }
 
+/// Repeats of one axis, as exporters write `repeat_interleave`.
+#[test]
+fn elements_of_one_hot_are_known_by_their_indices() {
+    for (index, wanted) in [(1i64, "[batch, n*n]"), (-2, "[batch*n, n]"), (5, "[batch, n]")] {
+        let mut builder = Builder::new("repeats");
+        let x = builder.define("x", Origin::Input).unwrap();
+        let sizes = ["batch", "n"].map(|name| DeclaredDim::Symbol(name.into()));
+        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes.into())));
+        builder.constant("index", gradus::Tensor::scalar(index).into()).unwrap();
+        builder.constant("depth", gradus::Tensor::scalar(2i64).into()).unwrap();
+        builder.constant("one", gradus::Tensor::vector(&[1i64]).into()).unwrap();
+        builder.apply("", "Shape", 15, &["x"], &["n"], vec![("start", Content::Int(1))]).unwrap();
+        builder.apply("", "Concat", 13, &["one", "n"], &["both"], vec![("axis", Content::Int(0))]).unwrap();
+        builder.apply("", "OneHot", 11, &["index", "depth", "both"], &["repeats"], vec![]).unwrap();
+        builder.apply("", "Tile", 13, &["x", "repeats"], &["y"], vec![]).unwrap();
+        builder.output("y");
+        let mut source = graph::Model::new(Standard::Onnx);
+        source.opsets = vec![("".into(), 18)];
+        source.graph = builder.finish().unwrap();
+        let model = Model::from_source(source);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let told = inference.describe(inference.fact(model.value("y").unwrap()));
+        assert!(told.contains(wanted), "{told} of index {index}, expected {wanted}");
+    }
+}
+
 /// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed
 /// from axes of other inputs.
 fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {

@@ -27,17 +27,27 @@ pub struct Edit {
     pub gone: HashSet<Arc<str>>,
     /// Types that are declared of values: of inputs and outputs in place of what the file says.
     pub types: Vec<(Arc<str>, Type)>,
-    /// The calls that are inlined before; the edit is about the result (main graphs of ONNX).
-    pub before: Option<Arc<Inlining>>,
+    /// The changes that are made before, in order; the edit is about the last one's model (main
+    /// graphs of ONNX).
+    pub before: Vec<Stage>,
 }
 
-/// Functions whose bodies take the place of their calls.
+/// A change of a model, and the model that it makes.
 #[derive(Clone, Debug)]
-pub struct Inlining {
-    /// The functions, which no other function calls.
-    pub functions: HashSet<OperatorId>,
-    /// The model without them.
-    pub model: Model,
+pub struct Stage {
+    /// The change.
+    pub change: Change,
+    /// The changed model.
+    pub model: Arc<Model>,
+}
+
+/// A change of a model.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// The bodies of these functions, which no other function calls, take the place of their calls.
+    Inlined(HashSet<OperatorId>),
+    /// An edit, before which nothing is changed.
+    Edited(Edit),
 }
 
 /// A node to be written, or several.

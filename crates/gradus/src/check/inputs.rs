@@ -1,17 +1,25 @@
 //! Random inputs of a model.
 
-use gradus_core::graph::Type;
+use std::ops::Range;
+
+use gradus_core::graph::{Type, ValueId};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
 use super::Inputs;
 use crate::convert::Rules;
-use crate::fact::Fact;
-use crate::fold::verify::binding;
-use crate::infer::{InferOptions, InputFact};
+use crate::fact::{Fact, TensorFact};
+use crate::fold::verify::{SIZES, binding};
+use crate::infer::{InferOptions, Inference, InputFact};
 use crate::model::Model;
 
 /// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
 const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
+
+/// Most elements of all inputs under a binding of any sizes; with more, sizes are small.
+const MOST_ELEMENTS: usize = 1 << 18;
+
+/// Small sizes.
+const FEW: Range<i64> = 1..4;
 
 impl Model {
     /// Values for all inputs, those that are given among them, under a random binding of the
@@ -26,11 +34,21 @@ impl Model {
         random: &mut fastrand::Rng,
         (round, tried): (usize, usize),
     ) -> Result<Option<Inputs>> {
-        // The sizes of the first round of `binding` are for shapes alone.
-        let Some(options) = binding(self.graph(), given, random, (round + 1, tried)) else { return Ok(None) };
-        let inference = self.infer(&options)?;
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
+        let facts = |random: &mut fastrand::Rng, sizes| {
+            let options = binding(graph, given, random, (sizes, tried));
+            options.map(|options| self.infer(&options)).transpose()
+        };
+        let elements = |inference: &Inference| {
+            let shape = |id: &ValueId| Fact::as_tensor(inference.fact(*id)).and_then(TensorFact::shape);
+            ids.clone().filter_map(shape).map(|shape| shape.len()).fold(0, usize::saturating_add)
+        };
+        let Some(mut inference) = facts(random, SIZES)? else { return Ok(None) };
+        if elements(&inference) > MOST_ELEMENTS {
+            let Some(smaller) = facts(random, FEW)? else { return Ok(None) };
+            inference = smaller;
+        }
         let value = |&id| {
             let info = graph.value(id);
             if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {

@@ -81,9 +81,9 @@ type First<'a> = dyn FnMut(&Inputs) -> Result<HashMap<String, Value>> + 'a;
 type Second<'a> = dyn FnMut(&Inputs, &[&str]) -> Result<Option<HashMap<String, Value>>> + 'a;
 
 /// The outputs of two models, compared.
-struct Compared {
-    runs: usize,
-    outputs: Vec<OutputCheck>,
+pub(crate) struct Compared {
+    pub(crate) runs: usize,
+    pub(crate) outputs: Vec<OutputCheck>,
     /// The inputs of both models in the first run that has a difference.
     differing: Option<(Inputs, Inputs)>,
 }
@@ -105,13 +105,17 @@ impl Model {
     /// [`Kind::Graph`] if inputs or outputs do not correspond; of the first model, the error of the
     /// last run if it runs under no binding; of the second, the error of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
+        let Compared { runs, outputs, differing } = self.compare(other, options)?;
+        let parting = differing.and_then(|(inputs, renamed)| self.parting(other, &inputs, &renamed));
+        Ok(Check { runs, outputs, parting })
+    }
+
+    /// Compares the outputs of both models for random inputs.
+    pub(crate) fn compare(&self, other: &Model, options: &CheckOptions) -> Result<Compared> {
         let (first, second) = (self.program(&[])?, other.program(&[])?);
         let mut first = |inputs: &Inputs| run(&first, inputs);
         let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
-        let compared = self.compare_runs(other, options, &mut first, &mut second)?;
-        let Compared { runs, outputs, differing } = compared;
-        let parting = differing.and_then(|(inputs, renamed)| self.parting(other, &inputs, &renamed));
-        Ok(Check { runs, outputs, parting })
+        self.compare_runs(other, options, &mut first, &mut second)
     }
 
     /// Compares the outputs of this model, which `first` returns by name for random inputs, with

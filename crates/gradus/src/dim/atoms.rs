@@ -34,6 +34,11 @@ impl Symbols {
     fn extreme(&mut self, is_min: bool, a: Dim, b: Dim) -> Option<Dim> {
         let mut operands = self.operands(is_min, a);
         operands.extend(self.operands(is_min, b));
+        if is_min && operands.contains(&Dim::ONE) {
+            for dim in &mut operands {
+                *dim = self.emptied_by(*dim);
+            }
+        }
         operands.sort_unstable();
         operands.dedup();
         let mut kept: Vec<Dim> = Vec::new();
@@ -51,6 +56,22 @@ impl Symbols {
         }
         let atom = self.extreme_atom(is_min, kept)?;
         Some(self.atom_dim(atom))
+    }
+
+    /// The operand that alone can make a broadcast 0: where a is at least 1, `min(broadcast(a, b), 1)`
+    /// is `min(b, 1)`. Any other dim is returned as it is.
+    fn emptied_by(&self, dim: Dim) -> Dim {
+        match self.only_atom(dim) {
+            Some(Atom::Broadcast(a, b)) if self.at_least(*a, 1) => *b,
+            Some(Atom::Broadcast(a, b)) if self.at_least(*b, 1) => *a,
+            _ => dim,
+        }
+    }
+
+    /// The atom that a dim is and nothing else.
+    fn only_atom(&self, dim: Dim) -> Option<&Atom> {
+        let Dim::Symbolic(id) = dim else { return None };
+        self.sum(id).only_atom().map(|atom| &self.atom(atom).0)
     }
 
     /// The dims whose `min` or `max` a dim is; the dim itself if it is neither. `n - max(a, b)` is
@@ -117,12 +138,20 @@ impl Symbols {
             // Where c is at least 1, min(x, c) is 1 if x is; so x and min(x, c) broadcast to x.
             let operands = self.operands(true, part);
             let others_are_sizes = operands.iter().all(|&other| other == whole || self.at_least(other, 1));
-            if operands.len() > 1 && operands.contains(&whole) && others_are_sizes {
-                return Some(whole);
+            if operands.len() > 1 && operands.contains(&whole) {
+                if others_are_sizes {
+                    return Some(whole);
+                }
+                // Where c is 0, x can only be 1: broadcast(x, min(x, c)) is x + min(c, 1) - 1.
+                if self.at_least(whole, 1) && self.at_least(part, 0) {
+                    let mut others = operands.iter().copied().filter(|&other| other != whole);
+                    let present = others.try_fold(Dim::ONE, |present, other| self.min(present, other))?;
+                    let sum = self.add(whole, present)?;
+                    return self.subtract(sum, Dim::ONE);
+                }
             }
             // A broadcast absorbs its own operands.
-            let atom = if let Dim::Symbolic(id) = whole { self.sum(id).only_atom() } else { None };
-            if let Some(Atom::Broadcast(x, y)) = atom.map(|atom| &self.atom(atom).0)
+            if let Some(Atom::Broadcast(x, y)) = self.only_atom(whole)
                 && (*x == part || *y == part)
             {
                 return Some(whole);

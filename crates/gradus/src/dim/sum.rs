@@ -559,6 +559,12 @@ impl Symbols {
         }
         let part = match self.floor_within(&rest, by) {
             Within::One(part) => part?,
+            Within::None if self.is_step(&rest, by) => {
+                // From k*d - 1 to k*d, the floor rises as the numerator does.
+                let numerator = self.intern(rest)?;
+                let most = self.bounds(numerator).upper()?;
+                self.subtract(numerator, Dim::Known(most - most / by))?
+            }
             Within::None if self.only_extreme(&rest).is_some() => self.floor_of_extreme(&rest, by)?,
             Within::None => {
                 let numerator = self.intern(rest)?;
@@ -567,6 +573,13 @@ impl Symbols {
             }
         };
         self.add(whole, part)
+    }
+
+    /// Returns true if a sum is a multiple of a number above zero, or one less.
+    fn is_step(&mut self, sum: &Sum, by: i64) -> bool {
+        let bounds = self.intern(sum.clone()).map(|dim| self.bounds(dim));
+        let ends = bounds.and_then(|bounds| bounds.lower().zip(bounds.upper()));
+        ends.is_some_and(|(least, most)| most % by == 0 && most.checked_sub(1) == Some(least))
     }
 
     /// The operands of a minimum or maximum, one of them a number, to which nothing but a number is

@@ -16,6 +16,10 @@ fn tree() -> impl Strategy<Value = Tree> {
     tree_of(vec!["+", "+", "-", "*", "//", "%", "min", "max", "trunc", "ceil"])
 }
 
+fn broadcast_tree() -> impl Strategy<Value = Tree> {
+    tree_of(vec!["+", "-", "*", "//", "min", "min", "max", "broadcast", "broadcast"])
+}
+
 fn tree_of(operators: Vec<&'static str>) -> impl Strategy<Value = Tree> {
     let leaf = prop_oneof![
         (-6i64..100).prop_map(Tree::Number),
@@ -41,6 +45,9 @@ impl Tree {
             "*" => a * b,
             "min" => a.min(b),
             "max" => a.max(b),
+            "broadcast" if a == b || b == 1 => a,
+            "broadcast" if a == 1 => b,
+            "broadcast" => return None,
             _ if b == 0 => return None,
             "//" => a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0),
             "%" => a - b * (a.div_euclid(b) - i128::from(b < 0 && a.rem_euclid(b) != 0)),
@@ -65,6 +72,7 @@ impl Tree {
             "%" => symbols.modulo(a, b),
             "min" => symbols.min(a, b),
             "max" => symbols.max(a, b),
+            "broadcast" => symbols.broadcast(a, b),
             "trunc" => symbols.truncated_divide(a, b),
             _ => symbols.ceil_divide(a, b),
         }
@@ -77,7 +85,9 @@ proptest! {
     /// Wherever the tree has a value, the canonical form has the same, within its bounds; and its
     /// text reads back.
     #[test]
-    fn canonical_forms_mean_what_was_written(tree in tree(), samples in prop::collection::vec(prop::array::uniform4(0i64..40), 8)) {
+    fn canonical_forms_mean_what_was_written(
+        tree in prop_oneof![tree(), broadcast_tree()], samples in prop::collection::vec(prop::array::uniform4(0i64..40), 8),
+    ) {
         let mut symbols = Symbols::default();
         let Some(dim) = tree.build(&mut symbols) else { return Ok(()) };
         let text = symbols.print(dim).to_string();
@@ -198,6 +208,10 @@ fn forms_that_are_equal_are_one() {
         ("max(max(n - 8, 0) + 1, 3)", "max(n - 7, 3)"),
         ("broadcast(n + 1, min(n + 1, m + 1))", "n + 1"),
         ("min((n + 3)//4, 2*((n + 7)//8))", "(n + 3)//4"),
+        ("broadcast(n + 1, min(n + 1, m))", "n + min(m, 1)"),
+        ("(min(m, 1) + 6)//7", "min(m, 1)"),
+        ("(min(n, 1) + 7)//8 + (min(m, 1) + 15)//8", "min(n, 1) + min(m, 1) + 1"),
+        ("min(broadcast(n + 1, m), 1)", "min(m, 1)"),
     ];
     for (one, other) in cases {
         let (a, b) = (symbols.parse(one).unwrap(), symbols.parse(other).unwrap());

@@ -1,10 +1,9 @@
 //! Functions of ONNX whose bodies take the place of their calls, so that all rules see their nodes.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use gradus_core::Result;
-use gradus_core::graph::edit::Inlining;
+use gradus_core::graph::edit::{Change, Stage};
 use gradus_core::graph::{self, Content, Function, Graph, Node, OperatorId, Standard};
 
 use crate::model::Model;
@@ -17,10 +16,10 @@ const MOST_DEPTH: usize = 64;
 
 /// The models that may be folded in place of a model with functions, by what is inlined: functions
 /// that are called once, if that adds no node; or all functions, if that adds few.
-pub(super) fn candidates(model: &Model) -> Result<Vec<(Model, Option<Arc<Inlining>>)>> {
+pub(super) fn candidates(model: &Model) -> Result<Vec<(Model, Vec<Stage>)>> {
     let source = model.source();
     if source.standard != Standard::Onnx || source.functions.is_empty() {
-        return Ok(vec![(model.clone(), None)]);
+        return Ok(vec![(model.clone(), Vec::new())]);
     }
     let calls = Calls::of(source);
     let before = nodes(source);
@@ -34,14 +33,14 @@ pub(super) fn candidates(model: &Model) -> Result<Vec<(Model, Option<Arc<Inlinin
     sets.into_iter().map(|set| inlined(model, set)).collect()
 }
 
-fn inlined(model: &Model, functions: HashSet<&OperatorId>) -> Result<(Model, Option<Arc<Inlining>>)> {
+fn inlined(model: &Model, functions: HashSet<&OperatorId>) -> Result<(Model, Vec<Stage>)> {
     if functions.is_empty() {
-        return Ok((model.clone(), None));
+        return Ok((model.clone(), Vec::new()));
     }
     let functions: HashSet<_> = functions.into_iter().cloned().collect();
     let without = model.without_functions(&functions)?;
-    let inlining = Inlining { functions, model: without.source().clone() };
-    Ok((without, Some(Arc::new(inlining))))
+    let stage = Stage { change: Change::Inlined(functions), model: without.shared_source() };
+    Ok((without, vec![stage]))
 }
 
 /// The nodes of a model, in all graphs and functions.

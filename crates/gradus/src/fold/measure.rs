@@ -24,7 +24,7 @@ impl Model {
     /// # Errors
     /// Those of [`Model::check`]; [`Kind::Graph`] if outputs differ in type or shape.
     pub fn measure(&self, folded: &Model, given: &InferOptions, seed: u64) -> Result<Measured> {
-        let check = self.check(folded, &CheckOptions { given: given.clone(), runs: 1, seed })?;
+        let check = self.compare(folded, &CheckOptions { given: given.clone(), runs: 1, seed })?;
         let mut measured = Measured::default();
         for output in &check.outputs {
             if let Some((before, after)) = &output.types {

@@ -25,6 +25,8 @@ mod rules;
 mod scope;
 mod shape_source;
 mod simplify_shapes;
+mod stages;
+mod unroll;
 pub(crate) mod verify;
 mod write;
 
@@ -116,18 +118,7 @@ impl Model {
             let what = "cannot fold: the standard of the model";
             return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
         }
-        if !options.rules.has(rules::Pass::Functions) {
-            return self.fold_graph(options, source);
-        }
-        let mut best: Option<Folded> = None;
-        for (model, inlining) in functions::candidates(self)? {
-            let mut folded = model.fold_graph(options, source)?;
-            folded.edit.before = inlining;
-            if best.as_ref().is_none_or(|best| folded.report.nodes().1 < best.report.nodes().1) {
-                best = Some(folded);
-            }
-        }
-        best.map_or_else(|| self.fold_graph(options, source), Ok)
+        stages::fold(self, options)
     }
 
     /// Folds the main graph; `original` is the model before functions were inlined.
@@ -212,15 +203,7 @@ impl GraphFolder<'_> {
 
     /// A name like that which no value has, from now on taken.
     fn fresh(&mut self, like: &str) -> Arc<str> {
-        let names = self.names.all(self.model.graph());
-        let mut name: Arc<str> = like.into();
-        let mut count = 0;
-        while names.contains_key(&name) {
-            count += 1;
-            name = format!("{like}_{count}").into();
-        }
-        names.insert(name.clone(), 1);
-        name
+        self.names.fresh(self.model.graph(), like)
     }
 }
 
@@ -241,5 +224,18 @@ impl ValueNames {
             }
             names
         })
+    }
+
+    /// A name like that which no value has, from now on taken.
+    fn fresh(&mut self, graph: &Graph, like: &str) -> Arc<str> {
+        let names = self.all(graph);
+        let mut name: Arc<str> = like.into();
+        let mut count = 0;
+        while names.contains_key(&name) {
+            count += 1;
+            name = format!("{like}_{count}").into();
+        }
+        names.insert(name.clone(), 1);
+        name
     }
 }

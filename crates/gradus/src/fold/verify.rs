@@ -2,6 +2,7 @@
 //! number, and both are run on random inputs.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
@@ -36,6 +37,12 @@ pub struct Verified {
 /// large and small numbers.
 const RUNS: usize = 3;
 
+/// Sizes of the first binding, which is for shapes alone.
+const LARGE: Range<i64> = 16..200;
+
+/// Sizes of the other bindings, and of the inputs of runs.
+pub(crate) const SIZES: Range<i64> = 1..40;
+
 /// Most tries of a binding: one may contradict what the model needs.
 const MOST_TRIES: usize = 8;
 
@@ -61,7 +68,8 @@ impl Model {
         let mut verified = Verified::default();
         for round in 0..bindings {
             for tried in 0..MOST_TRIES {
-                let options = binding(self.graph(), given, &mut random, (round, tried));
+                let sizes = if round == 0 { LARGE } else { SIZES };
+                let options = binding(self.graph(), given, &mut random, (sizes, tried));
                 if let Some(options) = options
                     && self.compared(folded, &options, &mut verified)?
                 {
@@ -88,10 +96,10 @@ impl Model {
             return Ok(());
         }
         let options = CheckOptions { given: given.clone(), runs: RUNS, seed };
-        let check = match self.check(folded, &options) {
+        let check = match self.compare(folded, &options) {
             Ok(check) => check,
             // The folded model is at fault only if this one runs.
-            Err(error) if self.check(self, &CheckOptions { runs: 1, ..options }).is_ok() => {
+            Err(error) if self.compare(self, &CheckOptions { runs: 1, ..options }).is_ok() => {
                 return Err(error);
             }
             Err(error) => {
@@ -175,18 +183,17 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
 }
 
 /// Numbers for all that is open in the dimensions of inputs, or nothing if these do not meet the
-/// conditions that are assumed. The first binding has large ones,
-/// later ones all sorts. In every second try, dimensions without a name are one number: that they
+/// conditions that are assumed. In every second try, dimensions without a name are one number: that they
 /// must be the same is said nowhere.
 pub(crate) fn binding(
     graph: &Graph,
     given: &InferOptions,
     random: &mut fastrand::Rng,
-    (round, tried): (usize, usize),
+    (sizes, tried): (Range<i64>, usize),
 ) -> Option<InferOptions> {
     let mut options =
         InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
-    let mut number = || random.i64(if round == 0 { 16..200 } else { 1..40 });
+    let mut number = || random.i64(sizes.clone());
     let one = number();
     let fixed = fixed_names(graph, given);
     options.dims.extend(sizes_of_values(graph, given));

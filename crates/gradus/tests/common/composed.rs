@@ -35,6 +35,21 @@ fn looped(trips: i64) -> Model {
     end(sketch, n)
 }
 
+/// A Loop whose iterations undo each other in pairs.
+fn undone(trips: i64) -> Model {
+    let n = &["n", "4"][..];
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("a", DType::F32, n)
+        .node("Neg", &["a"], &["next"])
+        .output("go", DType::Bool, &[])
+        .output("next", DType::F32, n)
+        .graph();
+    let sketch = x(n).constant("trips", Tensor::scalar(trips));
+    end(sketch.with("Loop", &["trips", "", "x"], &["t"], vec![("body", body)]), n)
+}
+
 pub fn exact() -> Vec<Pattern> {
     let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
     let bounds =
@@ -97,6 +112,7 @@ pub fn exact() -> Vec<Pattern> {
             "Ceil Relu",
         ),
         pattern("single-loop", looped(1), "Mul Add Relu"),
+        pattern("unrolled-loops", undone(5), "Neg Relu"),
         pattern(
             "transposes-around",
             end(

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use foldhash::HashMap;
-use gradus_core::graph::edit::{Edit, Renames};
+use gradus_core::graph::edit::{Change, Edit, Renames};
 use gradus_core::graph::{Model, Type};
 use gradus_core::{Error, Kind, Result};
 
@@ -35,12 +35,20 @@ use nodes::Nodes;
 /// # Errors
 /// As [`super::read_model`], where the bytes are not the model.
 pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
-    if let Some(before) = &edit.before {
-        let inlined = inline_functions(bytes, model, &before.functions)?;
-        let edited = edit_main(&inlined.to_bytes(bytes)?, &before.model, edit)?;
-        return Ok(edited.after(&inlined));
+    let (mut file, mut model, mut all) = (bytes.clone(), model, None);
+    let joined = |all: &Option<Splice>, next: Splice| match all {
+        Some(all) => next.after(all),
+        None => next,
+    };
+    for stage in &edit.before {
+        let next = match &stage.change {
+            Change::Inlined(functions) => inline_functions(&file, model, functions)?,
+            Change::Edited(edit) => edit_main(&file, model, edit)?,
+        };
+        (file, model) = (next.to_bytes(&file)?, &stage.model);
+        all = Some(joined(&all, next));
     }
-    edit_main(bytes, model, edit)
+    Ok(joined(&all, edit_main(&file, model, edit)?))
 }
 
 fn edit_main(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {

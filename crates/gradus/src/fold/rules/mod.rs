@@ -134,6 +134,8 @@ passes! {
     Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
     Loops = "single-loop", Exact,
         "Loop of one iteration, without concatenated outputs -> the nodes of its body";
+    Unrolled = "unrolled-loops", Exact,
+        "Loop, Scan of a known number of iterations, where that leaves no more nodes -> their nodes (ONNX)";
     Functions = "called-functions", Exact,
         "a function that is called once, or whose calls leave fewer nodes -> the nodes of its body (ONNX)";
     OutputNames = "output-names", Exact,

@@ -3,10 +3,10 @@
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::{Number, Result, Shape, Tensor, Value};
 
+use super::infer::hot_elements;
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices;
 use crate::operators::output::{allowed, one};
 
@@ -54,11 +54,5 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let shape = allowed(cx, values.dtype(), &dims)?;
     cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
-    let each = positions(&dims).map(|mut position| {
-        let at = position.remove(axis);
-        let index = numbers[flat_index(&position, indices.shape().dims())];
-        let index = if index < 0 { index.saturating_add(i64_of(depth)) } else { index };
-        usize::from(index == i64_of(at))
-    });
-    one(values.picked(shape, &each.collect::<Vec<_>>(), &cx.limits())?)
+    one(values.picked(shape, &hot_elements(&numbers, &dims, axis), &cx.limits())?)
 }

@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, DTypeSet, Number};
 
@@ -18,6 +19,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::indexing::eval::{flat_index, positions};
 use crate::operators::indices;
 use crate::operators::nn::infer::of;
 
@@ -110,7 +112,32 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let mut all = dims.to_vec();
     all.insert(axis, depth);
-    Ok(vec![of(cx.dtype(2), all)])
+    let elements = one_hot_elements(cx, &all, axis);
+    let dims = Some(all.into());
+    Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(2), dims, elements: elements.unwrap_or_default() })])
+}
+
+/// The elements, where all indices are known and the values are integers.
+fn one_hot_elements(cx: &mut InferContext<'_, '_>, dims: &[Dim], axis: usize) -> Option<Elements> {
+    let shape = known_shape(dims).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
+    let (hot, values) = (cx.known_integers(0)?, cx.integers(2)?);
+    let taken = hot_elements(&hot, shape.dims(), axis);
+    Some(Elements::Integers(
+        taken.into_iter().map(|value| values.get(value).copied()).collect::<Option<_>>()?,
+    ))
+}
+
+/// By element of the output: 1 if an index selects it, otherwise 0.
+pub(super) fn hot_elements(indices: &[i64], dims: &[usize], axis: usize) -> Vec<usize> {
+    let mut outer = dims.to_vec();
+    let depth = i64_of(outer.remove(axis));
+    let each = positions(dims).map(|mut position| {
+        let at = position.remove(axis);
+        let index = indices[flat_index(&position, &outer)];
+        let index = if index < 0 { index.saturating_add(depth) } else { index };
+        usize::from(index == i64_of(at))
+    });
+    each.collect()
 }
 
 pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {

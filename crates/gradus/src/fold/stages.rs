@@ -1,0 +1,147 @@
+//! Stages of folding: each edits the model that the one before made.
+//!
+//! Nodes that take the place of a function, a branch or a loop are folded with the nodes around
+//! them in the stage after that.
+
+use std::collections::HashMap;
+
+use gradus_core::Result;
+use gradus_core::graph::Standard;
+use gradus_core::graph::edit::{Change, Stage};
+
+use super::rules::Pass;
+use super::{FoldOptions, Folded, functions, unroll};
+use crate::infer::SizeAssumptions;
+use crate::model::Model;
+
+/// Most stages without a new kind of change.
+const MOST_STAGES: usize = 8;
+
+/// Most loops of which it is tried whether unrolling them leaves fewer nodes.
+const MOST_TRIED: usize = 32;
+
+/// A model that was folded in stages.
+struct Staged {
+    before: Vec<Stage>,
+    /// The model that the last edit is about.
+    model: Model,
+    folded: Folded,
+}
+
+/// Folds a model in stages.
+pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
+    let mut staged = calls(model, options)?;
+    if model.source().standard == Standard::Onnx {
+        // What is given is in the folded model.
+        let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
+        let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
+        staged = staged.settled(&later)?;
+        if options.rules.has(Pass::Unrolled) {
+            staged = staged.unrolled(&later)?;
+        }
+    }
+    let Staged { before, mut folded, .. } = staged;
+    folded.edit.before = before;
+    Ok(folded)
+}
+
+/// Folds the model with those functions inlined that leave the fewest nodes.
+fn calls(model: &Model, options: &FoldOptions) -> Result<Staged> {
+    let candidates = if options.rules.has(Pass::Functions) {
+        functions::candidates(model)?
+    } else {
+        vec![(model.clone(), Vec::new())]
+    };
+    let mut best: Option<Staged> = None;
+    for (candidate, before) in candidates {
+        let folded = candidate.fold_graph(options, model.source())?;
+        if best.as_ref().is_none_or(|best| folded.report.nodes().1 < best.nodes()) {
+            best = Some(Staged { before, model: candidate, folded });
+        }
+    }
+    let whole = || {
+        let folded = model.fold_graph(options, model.source())?;
+        Ok(Staged { before: Vec::new(), model: model.clone(), folded })
+    };
+    best.map_or_else(whole, Ok)
+}
+
+impl Staged {
+    fn nodes(&self) -> usize {
+        self.folded.report.nodes().1
+    }
+
+    /// The model that was made.
+    fn result(&self) -> Result<Model> {
+        self.model.edited(&self.folded.edit)
+    }
+
+    /// Folds once more while nodes took the place of others.
+    fn settled(mut self, options: &FoldOptions) -> Result<Staged> {
+        let mut inlined = self.folded.report.inlined > 0;
+        for _ in 0..MOST_STAGES {
+            if !inlined {
+                break;
+            }
+            let model = self.result()?;
+            let next = model.fold_graph(options, model.source())?;
+            inlined = next.report.inlined > 0;
+            self = self.then(model, next);
+        }
+        Ok(self)
+    }
+
+    /// Unrolls loops where that leaves no more nodes.
+    fn unrolled(mut self, options: &FoldOptions) -> Result<Staged> {
+        let mut refused = 0;
+        for _ in 0..MOST_TRIED {
+            if !unroll::has_loops(self.model.graph()) {
+                break;
+            }
+            let model = self.result()?;
+            let Some(edit) = unroll::candidate(&model, refused)? else { break };
+            let unrolled = model.edited(&edit)?;
+            let folded = unrolled.fold_graph(options, unrolled.source())?;
+            let base = Stage { change: Change::Edited(edit), model: unrolled.shared_source() };
+            let alone = Staged { before: Vec::new(), model: unrolled, folded }.settled(options)?;
+            if alone.nodes() > self.nodes() {
+                refused += 1;
+                continue;
+            }
+            let Staged { before, model: last, folded } = alone;
+            let middle =
+                Stage { change: Change::Edited(self.folded.edit.clone()), model: model.shared_source() };
+            self = self.after([middle, base].into_iter().chain(before), last, folded);
+        }
+        Ok(self)
+    }
+
+    /// The stages with one more, which folded what was made.
+    fn then(self, model: Model, folded: Folded) -> Staged {
+        let edit = self.folded.edit.clone();
+        let stage = Stage { change: Change::Edited(edit), model: model.shared_source() };
+        self.after([stage], model, folded)
+    }
+
+    /// The stages with more.
+    fn after(mut self, more: impl IntoIterator<Item = Stage>, model: Model, mut folded: Folded) -> Staged {
+        self.before.extend(more);
+        let (first, last) = (&mut self.folded.report, &mut folded.report);
+        let mut operators = std::mem::take(&mut first.operators);
+        for (_, after) in operators.values_mut() {
+            *after = 0;
+        }
+        for (name, (_, after)) in std::mem::take(&mut last.operators) {
+            operators.entry(name).or_default().1 = after;
+        }
+        last.operators = operators;
+        last.constants += first.constants;
+        last.constant_bytes += first.constant_bytes;
+        last.dropped += first.dropped;
+        last.inlined += first.inlined;
+        last.declared += first.declared;
+        last.assumptions = std::mem::take(&mut first.assumptions);
+        last.problems = std::mem::take(&mut first.problems);
+        Staged { before: self.before, model, folded }
+    }
+}
