@@ -98,7 +98,7 @@ error: cannot run onnxruntime from this program; `python -m gradus check` of the
         &["check", "examples/heads.onnx", "--with", "onxruntime"],
         str![[r#"
 error: invalid value 'onxruntime' for '--with <PROGRAM,…>'
-  [possible values: onnxruntime, openvino]
+  [possible values: onnxruntime, openvino, paddle]
 
   tip: a similar value exists: 'onnxruntime'
 

@@ -134,22 +134,22 @@ fn all_nodes_that_keep_a_model_from_being_converted_are_listed() {
         Path::new(&model),
         "x",
         vec![DeclaredDim::Known(4)],
-        &[("Abs", "x", "a"), ("Optional", "a", "b"), ("OptionalHasElement", "b", "c")],
+        &[("Abs", "x", "a"), ("Optional", "a", "b"), ("OptionalGetElement", "b", "c")],
     );
     snapbox::assert_data_eq!(
         printed(&scratch, &["convert", &model, &scratch.file("s.xml")], 1),
         str![[r#"
-error: OUT/optionals.onnx: cannot convert 2 of 3 nodes to openvino: 1 onnx Optional-15, 1 onnx OptionalHasElement-15
+error: OUT/optionals.onnx: cannot convert 2 of 3 nodes to openvino: 1 onnx Optional-15, 1 onnx OptionalGetElement-15
      1  byte 31: node "b" (onnx Optional-15): cannot convert operator Optional from onnx to openvino
-     1  byte 52: node "c" (onnx OptionalHasElement-15): cannot convert operator OptionalHasElement from onnx to openvino
+     1  byte 52: node "c" (onnx OptionalGetElement-15): cannot convert operator OptionalGetElement from onnx to openvino
 
 "#]]
     );
     snapbox::assert_data_eq!(
         printed(&scratch, &["convert", &model, &scratch.file("s.xml"), "--json"], 1),
         str![[r#"
-{"model":"OUT/optionals.onnx","error":{"kind":"unsupported","message":"cannot convert 2 of 3 nodes to openvino: 1 onnx Optional-15, 1 onnx OptionalHasElement-15","where":{"file":"OUT/optionals.onnx"},"obstacles":[{"operator":"onnx Optional-15","message":"cannot convert operator Optional from onnx to openvino","where":{"byte":31,"nodes":["node /"b/" (onnx Optional-15)"]}},{"operator":"onnx OptionalHasElement-15","message":"cannot convert operator OptionalHasElement from onnx to openvino","where":{"byte":52,"nodes":["node /"c/" (onnx OptionalHasElement-15)"]}}]}}
-{"error":{"kind":"unsupported","message":"cannot convert 2 of 3 nodes to openvino: 1 onnx Optional-15, 1 onnx OptionalHasElement-15","where":{"file":"OUT/optionals.onnx"},"obstacles":[{"operator":"onnx Optional-15","message":"cannot convert operator Optional from onnx to openvino","where":{"byte":31,"nodes":["node /"b/" (onnx Optional-15)"]}},{"operator":"onnx OptionalHasElement-15","message":"cannot convert operator OptionalHasElement from onnx to openvino","where":{"byte":52,"nodes":["node /"c/" (onnx OptionalHasElement-15)"]}}]}}
+{"model":"OUT/optionals.onnx","error":{"kind":"unsupported","message":"cannot convert 2 of 3 nodes to openvino: 1 onnx Optional-15, 1 onnx OptionalGetElement-15","where":{"file":"OUT/optionals.onnx"},"obstacles":[{"operator":"onnx Optional-15","message":"cannot convert operator Optional from onnx to openvino","where":{"byte":31,"nodes":["node /"b/" (onnx Optional-15)"]}},{"operator":"onnx OptionalGetElement-15","message":"cannot convert operator OptionalGetElement from onnx to openvino","where":{"byte":52,"nodes":["node /"c/" (onnx OptionalGetElement-15)"]}}]}}
+{"error":{"kind":"unsupported","message":"cannot convert 2 of 3 nodes to openvino: 1 onnx Optional-15, 1 onnx OptionalGetElement-15","where":{"file":"OUT/optionals.onnx"},"obstacles":[{"operator":"onnx Optional-15","message":"cannot convert operator Optional from onnx to openvino","where":{"byte":31,"nodes":["node /"b/" (onnx Optional-15)"]}},{"operator":"onnx OptionalGetElement-15","message":"cannot convert operator OptionalGetElement from onnx to openvino","where":{"byte":52,"nodes":["node /"c/" (onnx OptionalGetElement-15)"]}}]}}
 
 "#]]
     );
