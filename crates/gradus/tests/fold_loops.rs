@@ -104,7 +104,7 @@ fn conditions_that_are_known_end_loops() {
         .input("a", DType::F32, &["n", "4"])
         .constant("yes", Tensor::scalar(Bool::from(true)))
         .with("Loop", &["", "yes", "a"], &["t"], vec![("body", steps.graph())]);
-    // It ends after the second iteration.
+    // The loop ends after the second iteration.
     assert_eq!(folded(&end(sketch, "t")), "Relu");
 }
 

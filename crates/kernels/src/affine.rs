@@ -196,7 +196,7 @@ impl Affine {
         let behind = low_u64(magnitude) & (u64::MAX >> 1);
         let steps = u64::try_from(step).map_or(0, |step| behind / step.saturating_add(2));
         let count = usize_of(steps).saturating_add(1).min(len);
-        // What was rounded hides one at most.
+        // Rounding hides one at most.
         if count < len && self.binade(index(count)) == binade { count + 1 } else { count }
     }
 

@@ -110,7 +110,7 @@ impl Run {
         self.start.wrapping_add(self.step.wrapping_mul(i.into()))
     }
 
-    /// What must be behind the point for a certain integer part, where numbers are too large by so
+    /// The part behind the point that a certain integer needs, where numbers are too large by so
     /// much more; 0 if all are certain.
     #[inline(always)]
     fn doubtful(&self, more: u64) -> u64 {

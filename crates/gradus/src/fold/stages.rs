@@ -32,7 +32,7 @@ struct Staged {
 pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
     let mut staged = calls(model, options)?;
     if model.source().standard == Standard::Onnx {
-        // What is given is in the folded model.
+        // The folded model has these already.
         let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
         let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
         staged = staged.settled(&later)?;

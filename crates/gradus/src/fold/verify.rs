@@ -183,8 +183,8 @@ fn same(a: &Fact, b: &Fact) -> Option<bool> {
 }
 
 /// Numbers for all that is open in the dimensions of inputs, or nothing if these do not meet the
-/// conditions that are assumed. In every second try, dimensions without a name are one number: that they
-/// must be the same is said nowhere.
+/// conditions that are assumed. In every second try, dimensions without a name are one number: no
+/// place says that they must be the same.
 pub(crate) fn binding(
     graph: &Graph,
     given: &InferOptions,
