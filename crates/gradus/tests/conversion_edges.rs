@@ -211,8 +211,8 @@ fn input_of(body: &mut Builder, name: &str, dtype: DType, rank: usize) {
     body.info(id).declared = Some(Type::Tensor(Some(dtype), Some(vec![DeclaredDim::Unknown; rank])));
 }
 
-#[test]
-fn axes_of_scans_are_counted_from_the_first() {
+/// A Scan along the last axis that adds up.
+fn summed() -> (Model, HashMap<String, Value>) {
     let mut body = Builder::nested("body");
     input_of(&mut body, "sum", DType::I64, 1);
     input_of(&mut body, "part", DType::I64, 1);
@@ -224,7 +224,24 @@ fn axes_of_scans_are_counted_from_the_first() {
     let attributes =
         vec![("num_scan_inputs", Content::Int(1)), axes("scan_input_axes"), axes("scan_output_axes")];
     let inputs = [("first", list(&[10, 20])), ("x", counted(&[2, 3]))];
-    let (model, given) = looped("Scan", body, &inputs, &["last", "all"], attributes);
+    looped("Scan", body, &inputs, &["last", "all"], attributes)
+}
+
+/// ONNX Runtime refuses a `SequenceMap` whose body says nothing of its outputs.
+#[test]
+fn bodies_say_the_types_of_their_outputs() {
+    let mut options = ConvertOptions::default();
+    options.opset = Some(18);
+    let converted = summed().0.convert(Onnx, &options).unwrap();
+    let scan = &converted.model.graph().nodes()[0];
+    let body = scan.graphs().next().unwrap();
+    let declared: Vec<_> = body.outputs().iter().map(|id| body.value(*id).declared.clone()).collect();
+    assert_eq!(declared, vec![Some(Type::Tensor(Some(DType::I64), None)); 2]);
+}
+
+#[test]
+fn axes_of_scans_are_counted_from_the_first() {
+    let (model, given) = summed();
     let want = [list(&[13, 32]), tensor(&[2, 3], &[10i64, 11, 13, 23, 27, 32])];
     let converted = convert(&model).unwrap();
     for model in [&model, &converted.model] {

@@ -13,6 +13,7 @@ use super::report::{cannot, not_known};
 use super::runtime::Widening;
 use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
+use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
@@ -24,7 +25,8 @@ pub(crate) fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str,
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            None => declared(scope.fact(id)),
+            // A runtime finds the type itself, but takes none without an element type.
+            None => declared(scope.fact(id)).filter(|_| element_type(scope.fact(id)).is_some()),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);
@@ -51,9 +53,15 @@ pub(crate) fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str,
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.push(value);
-        target.output(value);
+        let dtype = element_type(scope.fact(id));
+        target.declared_output(value, dtype.map(|dtype| graph::Type::Tensor(Some(dtype), None)));
     }
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
+}
+
+/// The element type of a tensor; none of a sequence.
+fn element_type(fact: &Fact) -> Option<DType> {
+    fact.as_tensor()?.dtype
 }
 
 /// The meaning that older versions have, if this form has one.
