@@ -45,6 +45,14 @@ def name_of(enumerated) -> str:
     return str(enumerated).rsplit(".", 1)[-1]
 
 
+def first_of(count: int) -> onnx.GraphProto:
+    """A graph within a node that returns the first of its inputs."""
+    names = [f"in{index}" for index in range(count)]
+    node = helper.make_node("Identity", names[:1], ["out"])
+    out = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
+    return helper.make_graph([node], "body", [onnx.ValueInfoProto(name=name) for name in names], [out])
+
+
 class Version:
     """One version of an operator: its schema, and which types its variables may stand for."""
 
@@ -76,13 +84,17 @@ class Version:
         inputs = []
         for index, one in enumerate(self.given()):
             own = types.get(one.typeStr) or element(one.typeStr) or min(elements(one.types), default=None)
-            if own is None:
+            if own is not None:
+                inputs.append(helper.make_tensor_value_info(f"x{index}", NUMBERS[own], shape))
+            elif "seq(tensor(float))" in one.types:
+                inputs.append(helper.make_tensor_sequence_value_info(f"x{index}", TensorProto.FLOAT, shape))
+            else:
                 return None
-            inputs.append(helper.make_tensor_value_info(f"x{index}", NUMBERS[own], shape))
         attributes = {}
         for name, attribute in self.schema.attributes.items():
             if attribute.required:
                 example = {"INT": 1, "INTS": [1], "FLOAT": 1.0, "FLOATS": [1.0], "STRING": "", "STRINGS": [""]}
+                example["GRAPH"] = first_of(len(inputs))
                 kind = name_of(attribute.type)
                 if kind not in example:
                     return None
