@@ -15,7 +15,10 @@ import multiprocessing
 import os
 import random
 import resource
+import shutil
 import signal
+import struct
+import subprocess
 import sys
 
 import ml_dtypes
@@ -54,6 +57,10 @@ class Peer:
 
     def __init__(self):
         self.module = importlib.import_module(self.package)
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        return importlib.util.find_spec(cls.package) is not None
 
     def linspace(self, start, stop, num, endpoint, dtype):
         raise NotImplementedError
@@ -239,9 +246,65 @@ class OpenvinoCpuAvx2(OpenvinoCpu):
     isa = "AVX2"
 
 
+class Octave(Peer):
+    """A process that reads expressions and prints the bytes of their values."""
+
+    package, types, mixed = "octave-cli", ["float64", "float32", *INTEGERS], False
+    functions = ["range", "linspace", "logspace"]
+    loop = """
+        while true
+            try
+                x = eval(input('', 's'));
+                printf('%d:%s\\n', numel(x), sprintf('%02x', typecast(x, 'uint8')));
+            catch e
+                if strncmp(e.message, 'input:', 6), break, end  # the end of the input
+                printf('error:%s\\n', strtok(e.message, "\\n"));
+            end
+        end
+    """
+
+    def __init__(self):
+        command = [self.package, "--norc", "--quiet", "--no-history", "--eval", self.loop]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        return shutil.which(cls.package) is not None
+
+    def value(self, dtype, expression):
+        self.process.stdin.write(expression + "\n")
+        self.process.stdin.flush()
+        count, _, rest = self.process.stdout.readline().strip().partition(":")
+        if count == "error":
+            raise ValueError(rest)
+        return np.frombuffer(bytes.fromhex(rest), numpy_type(dtype))
+
+    def number(self, dtype, value) -> str:
+        name = {"float64": "double", "float32": "single"}.get(dtype, dtype)
+        if dtype in INTEGERS:
+            # Literals are doubles, and a sum of integers is not.
+            high, low = divmod(value, 2**32)
+            return f"({name}({high}) * {name}({2**32}) + {name}({low}))" if name.endswith("64") else f"{name}({value})"
+        return f"{name}(hex2num('{struct.pack('>d', value).hex()}'))"
+
+    def range(self, start, stop, step, given, dtype):
+        return self.value(dtype, ":".join(self.number(given, x) for x in (start, step, stop)))
+
+    def linspace(self, start, stop, num, endpoint, dtype):
+        if dtype in INTEGERS:
+            raise TypeError("linspace has no integers")
+        return self.value(dtype, f"linspace({self.number(dtype, start)}, {self.number(dtype, stop)}, {num})")
+
+    def logspace(self, start, stop, num, endpoint, base, dtype):
+        if dtype in INTEGERS or base != 10:
+            raise TypeError("logspace has no integers and no base")
+        return self.value(dtype, f"logspace({self.number(dtype, start)}, {self.number(dtype, stop)}, {num})")
+
+
 PEERS = {
     "onnx-body": OnnxBody, "onnxruntime": Onnxruntime, "openvino": Openvino, "openvino-cpu": OpenvinoCpu,
     "openvino-cpu-avx2": OpenvinoCpuAvx2, "numpy": Numpy, "torch": Torch, "tensorflow": Tensorflow, "paddle": Paddle, "jax": Jax,
+    "octave": Octave,
 }  # fmt: skip
 
 
@@ -361,7 +424,7 @@ def shown(value) -> str:
 
 def main() -> None:
     seed, count = int(sys.argv[1]), int(sys.argv[2])
-    installed = [name for name, peer in PEERS.items() if importlib.util.find_spec(peer.package)]
+    installed = [name for name, peer in PEERS.items() if peer.is_installed()]
     wanted = sys.argv[3].split(",") if len(sys.argv) > 3 else installed
     for profile in wanted:
         if profile not in installed:

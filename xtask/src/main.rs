@@ -42,7 +42,7 @@ enum Chore {
     Conformance {
         /// Compare the profiles with the programs too, on random calls: those that are named (of
         /// onnx-body, onnxruntime, openvino, openvino-cpu, openvino-cpu-avx2, numpy, torch,
-        /// tensorflow, paddle, jax), or the first six.
+        /// tensorflow, paddle, jax, octave), or the first six.
         #[arg(long, value_name = "PROFILE,…", value_delimiter = ',', num_args = 0..=1, default_missing_value = peers::SMALL)]
         peers: Option<Vec<String>>,
         /// Where the random calls begin.

@@ -18,6 +18,8 @@ const PACKAGES: &[(&str, &str)] = &[
     ("tensorflow", "tensorflow-cpu==2.21.0"),
     ("paddle", "paddlepaddle==3.3.1 setuptools==65.5.0"),
     ("jax", "jax==0.10.2"),
+    // No package of Python: `apt-get install octave`.
+    ("octave", ""),
 ];
 
 /// Packages that all profiles need.

@@ -84,11 +84,15 @@ impl RangeCall {
 
     /// The call as a program takes it.
     pub(crate) fn taken_by(&self, profile: Profile) -> RangeCall {
-        use Profile::{Exact, OnnxBody, Onnxruntime, Openvino, OpenvinoCpu, OpenvinoCpuAvx2, Tensorflow};
+        use Profile::{
+            Exact, Octave, OnnxBody, Onnxruntime, Openvino, OpenvinoCpu, OpenvinoCpuAvx2, Tensorflow,
+        };
         let input = match profile {
             Exact => return *self,
             _ if !self.native => return *self,
-            OnnxBody | Onnxruntime | Openvino | OpenvinoCpu | OpenvinoCpuAvx2 | Tensorflow => self.dtype,
+            OnnxBody | Onnxruntime | Openvino | OpenvinoCpu | OpenvinoCpuAvx2 | Tensorflow | Octave => {
+                self.dtype
+            }
             _ => self.input,
         };
         let [start, stop, step] = self.arguments().map(|number| typed(input, number));

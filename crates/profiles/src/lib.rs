@@ -13,6 +13,7 @@ mod formula;
 mod jax;
 mod machine;
 mod numpy;
+mod octave;
 mod onnx;
 mod openvino;
 mod paddle;
@@ -83,6 +84,8 @@ profiles! {
     Paddle "paddle" "Paddle 3.3.1 (CPU)";
     /// JAX with 64-bit types.
     Jax "jax" "JAX 0.10.2 (CPU, x64)";
+    /// GNU Octave, of numbers of the type.
+    Octave "octave" "GNU Octave 7.3.0";
 }
 
 impl fmt::Display for Profile {
@@ -139,6 +142,7 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
         Profile::Tensorflow => tensorflow::range(call),
         Profile::Paddle => paddle::range(call),
         Profile::Jax => jax::range(call),
+        Profile::Octave => octave::range(call),
     }
 }
 
@@ -166,6 +170,7 @@ pub fn linspace(profile: Profile, call: &LinspaceCall) -> Outcome {
         Profile::Tensorflow => tensorflow::linspace(call),
         Profile::Paddle => paddle::linspace(call),
         Profile::Jax => jax::linspace(call),
+        Profile::Octave => octave::linspace(call),
         _ => Err(none(profile, "linspace")),
     }
 }
@@ -181,6 +186,7 @@ pub fn logspace(profile: Profile, call: &LogspaceCall) -> Outcome {
         Profile::Torch => torch::logspace(call),
         Profile::Paddle => paddle::logspace(call),
         Profile::Jax => jax::logspace(call),
+        Profile::Octave => octave::logspace(call),
         _ => Err(none(profile, "logspace")),
     }
 }
@@ -227,7 +233,7 @@ mod tests {
         assert_eq!(
             "pytorch".parse::<Profile>().unwrap_err().message(),
             "\"pytorch\" is not a profile; known are exact, onnx-body, onnxruntime, openvino, openvino-cpu, \
-             openvino-cpu-avx2, numpy, torch, tensorflow, paddle, jax"
+             openvino-cpu-avx2, numpy, torch, tensorflow, paddle, jax, octave"
         );
     }
 }
