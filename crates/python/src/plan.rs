@@ -261,6 +261,57 @@ impl Plan {
         Ok(out)
     }
 
+    /// Writes the elements into an array of Zarr, a chunk at a time. Needs the package ``zarr``,
+    /// from version 3 on.
+    ///
+    /// Args:
+    ///     store: a path, or a store of Zarr.
+    ///     chunks: how many elements a chunk has, by default 2^20.
+    ///     options: those of ``zarr.create_array``: ``name``, ``overwrite``, ``shards``, …
+    ///
+    /// Returns: the array of Zarr.
+    ///
+    /// Raises: UsageError: if chunks is below 1; and what Zarr raises, for element types that it
+    /// lacks, say.
+    ///
+    /// Example:
+    ///     >>> import gradus, zarr
+    ///     >>> plan = gradus.plan.linspace(0, 1, 10**6 + 1)
+    ///     >>> array = plan.to_zarr("ramp.zarr", chunks=100_000)
+    ///     >>> zarr.open_array("ramp.zarr")[500_000]
+    ///     np.float64(0.5)
+    #[pyo3(signature = (store, **options))]
+    fn to_zarr<'py>(
+        slf: &Bound<'py, Plan>,
+        store: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("gradus._stores")?.getattr("to_zarr")?.call((slf, store), options)
+    }
+
+    /// Writes the elements into a file of Parquet, a row group at a time. Needs the package
+    /// ``pyarrow``. The file appears when it is complete.
+    ///
+    /// Args:
+    ///     path: the file.
+    ///     column: the name of the one column, by default "values".
+    ///     rows: how many rows a group has, by default 2^20.
+    ///     options: those of ``pyarrow.parquet.ParquetWriter``: ``compression``, …
+    ///
+    /// Raises: UsageError: if rows is below 1; DTypeError: if Arrow has no such element type.
+    ///
+    /// Example:
+    ///     >>> import gradus
+    ///     >>> gradus.plan.arange(10**6).to_parquet("ids.parquet", column="id")
+    #[pyo3(signature = (path, **options))]
+    fn to_parquet<'py>(
+        slf: &Bound<'py, Plan>,
+        path: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("gradus._stores")?.getattr("to_parquet")?.call((slf, path), options)
+    }
+
     #[pyo3(signature = (dtype=None, copy=None))]
     fn __array__<'py>(
         &self,
