@@ -16,7 +16,7 @@ use gradus_core::convert::{self, product};
 use gradus_core::graph::{
     Attribute, Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId,
 };
-use gradus_core::{Error, Kind, Limits, Result, Value};
+use gradus_core::{Error, Kind, Limits, Result, Shape, Value};
 use gradus_kernels::Sums;
 use gradus_profiles::Profile;
 
@@ -26,6 +26,7 @@ use crate::conversion::evaluated;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
+use crate::operators::fused::{After, Tail};
 use crate::operators::generate::random::Draws;
 use crate::operators::{self, Row};
 use crate::schema::Signature;
@@ -169,7 +170,17 @@ impl<'a> Compiler<'a> {
             let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
             let (inputs, outputs) = (slots(&node.inputs), slots(&node.outputs));
             let drops = drops.into_iter().map(ValueId::index).collect();
-            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops });
+            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops, tail: None });
+        }
+        if self.standard == Standard::Onnx && !self.options.expand_functions {
+            let mut uses = vec![0; graph.values().len()];
+            order.iter().flat_map(|&index| graph.nodes()[index].needs()).for_each(|id| uses[id.index()] += 1);
+            let uses = |id: ValueId| (!keep[id.index()]).then_some(uses[id.index()]);
+            let signatures = steps.iter().map(|step| step.signature);
+            let nodes: Vec<_> = order.iter().map(|&index| &graph.nodes()[index]).zip(signatures).collect();
+            for (at, step) in steps.iter_mut().enumerate() {
+                step.tail = Tail::of(&nodes[at..], uses);
+            }
         }
         let held = |(id, constant): &(ValueId, Constant)| {
             needed.values[id.index()].then(|| (id.index(), constant.clone()))
@@ -364,6 +375,8 @@ struct ProgramStep {
     inputs: Vec<Option<usize>>,
     outputs: Vec<Option<usize>>,
     drops: Vec<usize>,
+    /// The steps behind it that the operator may apply to its result.
+    tail: Option<Tail>,
 }
 
 /// The values of a running program, by slot.
@@ -392,6 +405,8 @@ pub(crate) struct RunState {
     live_peak: u64,
     /// The watch over the nodes of the main graph, if they are watched.
     pub(crate) watch: Option<Watch>,
+    /// What the node that runs is to apply to its result, until it does.
+    pub(crate) after: Option<After>,
 }
 
 /// A watch over the nodes of the main graph while they run.
@@ -433,7 +448,13 @@ impl RunState {
             peak: Cell::new(0),
             live_peak: 0,
             watch: None,
+            after: None,
         }
+    }
+
+    /// What is applied to a result of float32 of that shape before the node is done.
+    pub(crate) fn take_after(&mut self, shape: &Shape) -> After {
+        self.after.take_if(|after| after.fits(shape)).unwrap_or_default()
     }
 
     /// The random numbers of the node that runs, by its own seed if it has one.
@@ -545,8 +566,10 @@ impl GraphProgram {
         for &(outer, inner) in &self.captures {
             frame[inner] = around.get(outer).cloned().flatten();
         }
-        for step in &self.steps {
-            step.run(&mut frame, run).map_err(|error| error.in_node(&step.label))?;
+        let mut steps = &self.steps[..];
+        while let Some((step, rest)) = steps.split_first() {
+            let done = step.run_with(rest, &mut frame, run).map_err(|error| error.in_node(&step.label))?;
+            steps = &rest[done..];
         }
         run.live_bytes = before;
         let outputs = self.outputs.iter().zip(&self.names).map(|(&slot, name)| {
@@ -570,6 +593,41 @@ impl GraphProgram {
 }
 
 impl ProgramStep {
+    /// Runs the node, with the nodes of its tail if its operator applies them, and returns their
+    /// number. Nodes that are watched run one by one.
+    fn run_with(&self, rest: &[ProgramStep], frame: &mut Frame, run: &mut RunState) -> Result<usize> {
+        let tail = self.tail.as_ref().filter(|_| run.watch.is_none());
+        let Some((tail, after)) = tail.and_then(|tail| Some((tail, tail.after(frame)?))) else {
+            self.run(frame, run)?;
+            return Ok(0);
+        };
+        run.after = Some(after);
+        self.run_node(frame, run)?;
+        if run.after.take().is_some() {
+            return Ok(0);
+        }
+        let slot = |step: &ProgramStep| step.outputs.first().copied().flatten();
+        let result = slot(self).and_then(|slot| frame[slot].take());
+        let count = result.as_ref().map_or(0, elements);
+        let steps = &rest[..tail.nodes];
+        for step in steps {
+            run.step()?;
+            // The results between have as many elements as the last one.
+            let inputs =
+                step.inputs.iter().flatten().map(|&slot| frame[slot].as_ref().map_or(count, elements));
+            run.touch(inputs.sum::<u128>().saturating_add(count))?;
+            for &slot in &step.drops {
+                if let Some(value) = frame[slot].take() {
+                    run.release(value.byte_len());
+                }
+            }
+        }
+        if let Some(slot) = steps.last().and_then(slot) {
+            frame[slot] = result;
+        }
+        Ok(steps.len())
+    }
+
     /// Runs the node, and does what the watch over it wants.
     fn run(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
         // Nodes of subgraphs count as part of theirs.

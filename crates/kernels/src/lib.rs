@@ -24,6 +24,7 @@ mod range;
 mod stream;
 mod sums;
 mod tables;
+mod threads;
 mod writer;
 
 use gradus_core::convert::{u64_of, usize_of};
@@ -31,8 +32,9 @@ use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 
 pub use codes::{fill_codes, fill_codes_within};
 pub use functions::{Call, Float, Function, power};
-pub use options::{Level, Options, Stores};
+pub use options::{Level, Options, Stores, widest};
 pub use sums::{Sums, multiply_with};
+pub use threads::share;
 pub use writer::{Each, Fill, Form, Write, Writer};
 
 /// Prepared inputs of fills, for fills on other devices.

@@ -85,6 +85,22 @@ macro_rules! at_level {
 
 pub(crate) use at_level;
 
+/// Calls a function that is compiled for the widest instructions of the processor, if it is
+/// `#[inline(always)]`; of what it calls, what is inlined. Loops over indices are.
+///
+/// ```
+/// let (x, mut rounded) = ([0.1, 0.2], [0f32; 2]);
+/// gradus_kernels::widest(
+///     #[inline(always)]
+///     || (0..2).for_each(|i| rounded[i] = gradus_core::convert::FromNumber::from_f64(x[i])),
+/// );
+/// assert_eq!(rounded, [0.1, 0.2]);
+/// ```
+#[inline(always)]
+pub fn widest<R>(work: impl FnOnce() -> R) -> R {
+    at_level!(Token::new(), _ => work())
+}
+
 /// How elements go to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -120,6 +136,11 @@ pub struct Options {
 impl Options {
     /// One thread, and otherwise the default.
     pub const ONE_THREAD: Options = Options { level: None, threads: 1, stores: Stores::Auto };
+
+    /// The largest number of threads.
+    pub(crate) fn count(&self) -> usize {
+        if self.threads == 0 { rayon::current_num_threads() } else { self.threads }
+    }
 
     pub(crate) fn token(&self) -> Token {
         let portable = || Token::Fallback(Fallback::new());

@@ -5,9 +5,10 @@
 //! are signed and wide, so that carries wait until many products have been added.
 
 use gradus_core::convert::{FromNumber, i64_of};
-use rayon::prelude::*;
 
+use crate::options::Options;
 use crate::product::{Product, Sizes};
+use crate::threads::share;
 
 /// How floats are added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -221,7 +222,7 @@ pub fn multiply_with<T: Send, E: Send>(
     if out.is_empty() {
         return Ok(());
     }
-    let row = |(at, out): (usize, &mut [T])| {
+    let row = |(): &mut (), (at, out): (usize, &mut [T])| {
         let (matrix, row) = (at / sizes.rows, at % sizes.rows);
         for (block, out) in out.chunks_mut(COLUMNS).enumerate() {
             let column = block * COLUMNS;
@@ -234,7 +235,7 @@ pub fn multiply_with<T: Send, E: Send>(
         }
         Ok(())
     };
-    out.par_chunks_mut(sizes.columns).enumerate().try_for_each(row)
+    share(out.chunks_mut(sizes.columns).enumerate(), Options::default(), || (), row)
 }
 
 impl Product<'_> {

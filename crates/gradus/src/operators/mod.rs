@@ -10,6 +10,7 @@ pub(crate) mod control_flow;
 pub(crate) mod elementwise;
 pub(crate) mod errors;
 pub(crate) mod floats;
+pub(crate) mod fused;
 pub(crate) mod generate;
 pub(crate) mod indexing;
 pub(crate) mod indices;

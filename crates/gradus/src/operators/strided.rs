@@ -1,7 +1,8 @@
 //! Elements at regular distances: what broadcasting and permutations of axes read, line by line.
 
+use gradus_core::convert::product;
 use gradus_core::{Limits, Result, Shape, Tensor};
-use rayon::prelude::*;
+use gradus_kernels::{Options, share, widest};
 
 /// Compiles an expression for each width of elements in bytes, and runs that for a type; the other
 /// one for text and packed types.
@@ -36,6 +37,29 @@ pub(crate) struct Strided<const N: usize> {
 
 /// Elements that one thread makes at a time, between two looks at the limits.
 const PART: usize = 1 << 14;
+
+/// How many threads work on so many elements, or multiplications: one, where the others would not
+/// wake in the time that it takes.
+pub(crate) fn threads_for(elements: u128) -> Options {
+    const FEW: u128 = 1 << 16;
+    if elements < FEW { Options::ONE_THREAD } else { Options::default() }
+}
+
+/// Sets each element to what a function makes of its index, with the widest instructions if the
+/// function is `#[inline(always)]`. It should own what it captures: what it would have to read
+/// through a reference, it reads again after each element.
+#[inline(always)]
+#[allow(clippy::inline_always, clippy::needless_range_loop, reason = "functions are compiled for the level")]
+pub(crate) fn each_at<T>(out: &mut [T], make: impl Fn(usize) -> T) {
+    widest(
+        #[inline(always)]
+        move || {
+            for at in 0..out.len() {
+                out[at] = make(at);
+            }
+        },
+    );
+}
 
 impl<const N: usize> Strided<N> {
     /// Axes from the last one: their sizes, and the distances of neighbours along them.
@@ -74,7 +98,7 @@ impl<const N: usize> Strided<N> {
         limits: &Limits,
         write: impl Fn([usize; N], &mut [T]) -> Result<()> + Sync,
     ) -> Result<()> {
-        let part = |(part, mut out): (usize, &mut [T])| {
+        let part = |(): &mut (), (part, mut out): (usize, &mut [T])| {
             limits.check()?;
             let mut at = part * PART;
             while !out.is_empty() {
@@ -92,10 +116,8 @@ impl<const N: usize> Strided<N> {
             }
             Ok(())
         };
-        if out.len() <= 2 * PART {
-            return out.chunks_mut(PART).enumerate().try_for_each(part);
-        }
-        out.par_chunks_mut(PART).enumerate().try_for_each(part)
+        let options = threads_for(product(out.len(), 1));
+        share(out.chunks_mut(PART).enumerate(), options, || (), part)
     }
 }
 

@@ -76,7 +76,7 @@ impl Call {
         let token = options.token();
         for (x, out) in x.chunks(CHECKED).zip(out.chunks_mut(CHECKED)) {
             limits.check()?;
-            let threads = if options.threads == 0 { rayon::current_num_threads() } else { options.threads };
+            let threads = options.count();
             if threads == 1 || x.len() < THREADS_FROM {
                 T::write(self, token, x, out);
                 continue;
@@ -193,6 +193,7 @@ impl<S: Simd> ErrorBounds<S> for Values<'_> {
 macro_rules! short_floats {
     ($($type:ty)*) => {$(
         impl Float for $type {
+            #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
             fn write(call: &Call, token: Token, x: &[$type], out: &mut [$type]) {
                 if !call.parameters.iter().all(|x| x.is_finite()) {
                     for (x, out) in x.iter().zip(out) {
@@ -211,13 +212,16 @@ macro_rules! short_floats {
                 let factors = [1.0 - bound, 1.0 + bound];
                 let (mut doubles, mut values) = ([1.0; CHUNK], [1.0; CHUNK]);
                 for (x, out) in x.chunks(CHUNK).zip(out.chunks_mut(CHUNK)) {
-                    for (double, x) in doubles.iter_mut().zip(x) {
-                        *double = f64::from(*x);
-                    }
+                    let count = x.len();
+                    at_level!(token, _ => for i in 0..count {
+                        doubles[i] = f64::from(x[i]);
+                    });
                     call.over(token, &doubles, &mut values);
-                    let keeps_zero = call.keeps_zero();
-                    for (y, x) in values.iter_mut().zip(&doubles) {
-                        *y = if keeps_zero && *y == 0.0 && *x == 0.0 { *x } else { *y };
+                    if call.keeps_zero() {
+                        at_level!(token, _ => for i in 0..CHUNK {
+                            let (x, y) = (doubles[i], values[i]);
+                            values[i] = if y == 0.0 && x == 0.0 { x } else { y };
+                        });
                     }
                     let bounds = Values { x: &doubles, y: &values, factors };
                     let exact = |i| call.exact::<$type>(doubles[usize_of(i)]);

@@ -19,9 +19,9 @@ use std::ops::Range;
 
 use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, product};
-use rayon::prelude::*;
 
 use crate::options::{Options, at_level};
+use crate::threads::share;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
 pub use tiles::add_shifted;
@@ -71,14 +71,14 @@ impl<'a> Numbers<'a> {
     }
 
     /// Writes elements that lie `step` apart, from one on.
+    #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
     pub fn read(&self, first: usize, step: usize, out: &mut [f64]) {
         match (self, step) {
             (Numbers::Singles(all), 1) => {
-                let all = &all[first..][..out.len()];
-                at_level!(Token::new(), _ => {
-                    for (out, &x) in out.iter_mut().zip(all) {
-                        *out = f64::from(f32::from_ne_bytes(x));
-                    }
+                let count = out.len();
+                let all = &all[first..][..count];
+                at_level!(Token::new(), _ => for i in 0..count {
+                    out[i] = f64::from(f32::from_ne_bytes(all[i]));
                 });
             }
             (Numbers::Doubles(all), 1) => out.copy_from_slice(&all[first..][..out.len()]),
@@ -87,10 +87,10 @@ impl<'a> Numbers<'a> {
                 let (last, whole) = out.split_last_mut().expect("it is not empty");
                 let pairs = &all[first..][..=2 * whole.len()];
                 *last = f64::from(f32::from_ne_bytes(pairs[2 * whole.len()]));
-                at_level!(Token::new(), _ => {
-                    for (out, pair) in whole.iter_mut().zip(pairs.as_chunks::<2>().0) {
-                        *out = f64::from(f32::from_ne_bytes(pair[0]));
-                    }
+                let count = whole.len();
+                let pairs = &pairs.as_chunks::<2>().0[..count];
+                at_level!(Token::new(), _ => for i in 0..count {
+                    whole[i] = f64::from(f32::from_ne_bytes(pairs[i][0]));
                 });
             }
             (Numbers::Singles(all), _) => {
@@ -178,15 +178,42 @@ const LINE: usize = 512;
 const MOST_ROWS: usize = 8;
 const MOST_COLUMNS: usize = VECTORS * 8;
 
+/// Multiplications that take less time than other threads need to wake.
+const FEW_FOR_THREADS: u128 = 1 << 20;
+
+/// Most blocks of rows, and of columns, that are made only to share a product among threads.
+const SHARED: usize = 16;
+
 impl Sizes {
-    /// The block that one thread computes at a time, with whole tiles.
-    fn block(self) -> Sizes {
-        let columns = if self.few() { FEW_BLOCK } else { BLOCK.columns };
-        Sizes {
-            rows: self.rows.min(BLOCK.rows).next_multiple_of(MOST_ROWS),
+    /// The block that one thread computes at a time, with whole tiles. Blocks are of about the same
+    /// size, and of several numbers of blocks, those are taken that all threads are done with first.
+    fn block(self, products: usize, threads: usize) -> Sizes {
+        let most = if self.few() { FEW_BLOCK } else { BLOCK.columns };
+        let (rows, columns) = (self.rows.div_ceil(BLOCK.rows).max(1), self.columns.div_ceil(most).max(1));
+        let of = |rows: usize, columns: usize| Sizes {
+            rows: self.rows.div_ceil(rows).next_multiple_of(MOST_ROWS),
             inner: self.inner.min(BLOCK.inner),
-            columns: self.columns.min(columns).next_multiple_of(MOST_COLUMNS),
-        }
+            columns: self.columns.div_ceil(columns).next_multiple_of(MOST_COLUMNS),
+        };
+        let last = |blocks: usize| if threads == 1 { blocks } else { blocks.max(SHARED) };
+        let all = (rows..=last(rows)).flat_map(|at| (columns..=last(columns)).map(move |to| of(at, to)));
+        all.min_by_key(|block| self.time(*block, products, threads)).unwrap_or(of(rows, columns))
+    }
+
+    /// The time in which all threads are done with blocks: they take turns. A factor is packed in
+    /// the time of a few multiplications for each element.
+    fn time(self, block: Sizes, products: usize, threads: usize) -> u128 {
+        const PACKING: usize = 8;
+        let blocks = product(self.rows.div_ceil(block.rows), self.columns.div_ceil(block.columns));
+        let rounds = blocks.saturating_mul(product(products, 1)).div_ceil(product(threads.max(1), 1));
+        let (rows, columns) = (block.rows.min(self.rows), block.columns.min(self.columns));
+        rounds.saturating_mul(product(rows, columns) + product(rows + columns, PACKING))
+    }
+
+    /// Threads that a number of products is worth, of so many.
+    fn threads(self, products: usize, threads: usize) -> usize {
+        let all = product(self.rows, self.inner).saturating_mul(product(self.columns, products));
+        if all < FEW_FOR_THREADS { 1 } else { threads.max(1) }
     }
 
     /// Returns true if there are so few rows that packing would take longer than multiplying.
@@ -195,28 +222,28 @@ impl Sizes {
     }
 
     /// Elements of the second factor that are packed at a time.
-    fn packed(self) -> usize {
-        let Sizes { inner, columns, .. } = self.block();
+    fn packed(self, Sizes { inner, columns, .. }: Sizes) -> usize {
         if self.few() { 0 } else { inner * columns + SPARE }
-    }
-
-    /// Elements of the rows of a factor that are read before they are packed, or added.
-    fn lines(self) -> usize {
-        let Sizes { inner, columns, .. } = self.block();
-        // The last block may have few rows.
-        columns.max(MOST_ROWS * inner).max(LINES * LINE.min(columns))
     }
 
     /// Bytes that [`multiply`] takes for so many products on so many threads, beside the results.
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
-        let Sizes { rows, inner, columns } = self.block();
-        let packed = product(rows, inner) + product(self.packed(), 1) + product(self.lines(), 1);
+        let threads = self.threads(products, threads);
+        let block = self.block(products, threads);
+        let Sizes { rows, inner, columns } = block;
+        let packed = product(rows, inner) + product(self.packed(block) + block.lines(), 1);
         let segments = product(columns, pack::SEGMENT) + product(inner, size_of::<usize>());
         let scratch = (packed + product(rows, columns)) * product(size_of::<f64>(), 1) + segments;
-        let scratch = scratch * product(threads.max(1), 1);
+        let scratch = scratch * product(threads, 1);
         // A place for each row of each block, in lists that may have room for twice as many.
         let places = product(self.rows, self.columns.div_ceil(columns.max(1)) + 4);
         scratch + product(products, 1).saturating_mul(places * 40 + 256)
+    }
+
+    /// Elements of the rows of a factor that are read before they are packed, or added, for a block.
+    fn lines(self) -> usize {
+        // The last block may have few rows.
+        self.columns.max(MOST_ROWS * self.inner).max(LINES * LINE.min(self.columns))
     }
 }
 
@@ -236,14 +263,14 @@ thread_local! {
 }
 
 impl Scratch {
-    /// Calls a function with memory for products of these sizes.
-    fn with<R>(sizes: Sizes, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let Sizes { rows, inner, columns } = sizes.block();
+    /// Calls a function with memory for blocks of products of these sizes.
+    fn with<R>(sizes: Sizes, block: Sizes, work: impl FnOnce(&mut Scratch) -> R) -> R {
+        let Sizes { rows, inner, columns } = block;
         let mut scratch = SCRATCH.take();
         let fit = |memory: &mut Vec<f64>, len: usize| memory.resize(memory.len().max(len), 0.0);
         fit(&mut scratch.a, rows * inner);
-        fit(&mut scratch.b, sizes.packed());
-        fit(&mut scratch.lines, sizes.lines());
+        fit(&mut scratch.b, sizes.packed(block));
+        fit(&mut scratch.lines, block.lines());
         fit(&mut scratch.sums, rows * columns);
         let result = work(&mut scratch);
         SCRATCH.set(scratch);
@@ -281,8 +308,8 @@ pub fn multiply<T: Send, E: Send>(
     if out.is_empty() {
         return Ok(());
     }
-    let block = sizes.block();
-    let token = options.token();
+    let threads = sizes.threads(products.len(), options.count());
+    let block = sizes.block(products.len(), threads);
     let mut parts = Vec::new();
     for (matrix, out) in out.chunks_mut(rows * columns).enumerate() {
         for (at, out) in out.chunks_mut(block.rows * columns).enumerate() {
@@ -296,17 +323,23 @@ pub fn multiply<T: Send, E: Send>(
     let work = |scratch: &mut Scratch, part: Part<'_, T>| {
         let columns = part.rows.first().map_or(0, |row| row.len());
         let of = Sizes { rows: part.rows.len(), inner: sizes.inner, columns };
-        products[part.matrix].sums(scratch, of, [part.row, part.column], token, &check)?;
+        products[part.matrix].sums(scratch, of, [part.row, part.column], options, &check)?;
         for (at, row) in part.rows.into_iter().enumerate() {
             store(part.matrix, part.row + at, part.column, &scratch.sums[at * columns..][..columns], row);
         }
         Ok(())
     };
-    let work = |part| Scratch::with(sizes, |scratch| work(scratch, part));
-    if options.threads == 1 || parts.len() == 1 || rayon::current_num_threads() == 1 {
-        return parts.into_iter().try_for_each(work);
-    }
-    parts.into_par_iter().try_for_each(work)
+    let work = |(): &mut (), part| Scratch::with(sizes, block, |scratch| work(scratch, part));
+    share(parts.into_iter(), Options { threads, ..options }, || (), work)
+}
+
+/// Makes every NaN the positive quiet one.
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+pub fn one_nan(sums: &mut [f64], options: Options) {
+    let count = sums.len();
+    at_level!(options.token(), _ => for i in 0..count {
+        sums[i] = if sums[i].is_nan() { f64::NAN } else { sums[i] };
+    });
 }
 
 impl Product<'_> {
@@ -316,9 +349,10 @@ impl Product<'_> {
         scratch: &mut Scratch,
         of: Sizes,
         [row, column]: [usize; 2],
-        token: Token,
+        options: Options,
         check: impl Fn() -> Result<(), E>,
     ) -> Result<(), E> {
+        let token = options.token();
         let Scratch { a, b, lines, sums } = scratch;
         let sums = &mut sums[..of.rows * of.columns];
         if of.few() || of.inner == 0 {
@@ -343,7 +377,7 @@ impl Product<'_> {
             tiles(token, self.exact, [a, b], here, ends, sums);
         }
         if of.few() {
-            at_level!(token, _ => sums.iter_mut().for_each(|x| *x = if x.is_nan() { f64::NAN } else { *x }));
+            one_nan(sums, options);
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch}
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
 use crate::operators::operation::Operation;
-use crate::operators::strided::Strided;
+use crate::operators::strided::{Strided, each_at};
 
 /// How shapes that differ are brought together.
 #[derive(Clone, Copy, Debug)]
@@ -271,10 +271,30 @@ fn combined<T: FromNumber, U: Copy + Sync>(
     }
     // Those that models have many of are told apart before the loop, so that it has vectors.
     match operation {
-        Operation::Add if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a + b),
-        Operation::Sub if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a - b),
-        Operation::Mul if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a * b),
-        Operation::Div if T::DTYPE.is_float() => lines.floats(shape, number, |a, b| a / b),
+        Operation::Add if T::DTYPE.is_float() => lines.floats(
+            shape,
+            number,
+            #[inline(always)]
+            |a, b| a + b,
+        ),
+        Operation::Sub if T::DTYPE.is_float() => lines.floats(
+            shape,
+            number,
+            #[inline(always)]
+            |a, b| a - b,
+        ),
+        Operation::Mul if T::DTYPE.is_float() => lines.floats(
+            shape,
+            number,
+            #[inline(always)]
+            |a, b| a * b,
+        ),
+        Operation::Div if T::DTYPE.is_float() => lines.floats(
+            shape,
+            number,
+            #[inline(always)]
+            |a, b| a / b,
+        ),
         _ => lines.map(shape, |x, y| operation.apply(x, number(y))),
     }
 }
@@ -295,8 +315,43 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
         number: impl Fn(U) -> Number + Sync,
         compute: impl Fn(f64, f64) -> f64 + Sync,
     ) -> Result<Tensor> {
-        let wide = convert::nearest_f64;
-        self.map(shape, |x, y| Ok(T::from_f64(compute(wide(x.number()), wide(number(y))))))
+        let (number, compute) = (&number, &compute);
+        let mut results = vec![T::from_f64(0.0); shape.len()];
+        self.strided.fill(&mut results, self.limits, |[a, b], out| {
+            let (a, b, [by_a, by_b], count) = (&self.a[a..], &self.b[b..], self.strided.steps, out.len());
+            match [by_a, by_b] {
+                [1, 1] => {
+                    let (a, b) = (&a[..count], &b[..count]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| rounded(number, compute, (a[at], b[at])),
+                    );
+                }
+                [1, 0] => {
+                    let (a, b) = (&a[..count], b[0]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| rounded(number, compute, (a[at], b)),
+                    );
+                }
+                [0, 1] => {
+                    let (a, b) = (a[0], &b[..count]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| rounded(number, compute, (a, b[at])),
+                    );
+                }
+                _ => out
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(at, out)| *out = rounded(number, compute, (a[at * by_a], b[at * by_b]))),
+            }
+            Ok(())
+        })?;
+        Tensor::from_vec(shape, results)
     }
 
     /// A tensor of what a function makes of each pair.
@@ -313,6 +368,17 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
         })?;
         Tensor::from_vec(shape, results)
     }
+}
+
+/// What a function makes of a pair in float64, rounded once.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "functions are compiled for the level")]
+fn rounded<T: FromNumber, U>(
+    number: &impl Fn(U) -> Number,
+    compute: &impl Fn(f64, f64) -> f64,
+    (x, y): (T, U),
+) -> T {
+    T::from_f64(compute(convert::nearest_f64(x.number()), convert::nearest_f64(number(y))))
 }
 
 /// Sets elements to what a function makes of items.

@@ -21,7 +21,7 @@ use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::elementwise::activations;
 use crate::operators::errors;
-use crate::operators::strided::Strided;
+use crate::operators::strided::{Strided, each_at};
 
 /// An operator that maps each element on its own.
 #[derive(Debug)]
@@ -94,28 +94,39 @@ pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
 }
 
 /// The results of a function of each element, in a loop that has vectors.
-fn each<T: FromNumber>(data: &Tensor, limits: &Limits, function: impl Fn(T) -> T + Sync) -> Result<Tensor> {
+fn each<T: FromNumber>(
+    data: &Tensor,
+    limits: &Limits,
+    function: impl Fn(T) -> T + Copy + Sync,
+) -> Result<Tensor> {
     let (elements, shape) = (data.elements::<T>()?, data.shape());
     let mut results = vec![T::from_f64(0.0); elements.len()];
     Strided::broadcast([shape], shape).fill(&mut results, limits, |[first], out| {
-        out.iter_mut().zip(&elements[first..]).for_each(|(out, &x)| *out = function(x));
+        let elements = &elements[first..][..out.len()];
+        each_at(
+            out,
+            #[inline(always)]
+            move |at| function(elements[at]),
+        );
         Ok(())
     })?;
     Tensor::from_vec(shape.clone(), results)
 }
 
 pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    /// The bounds are of the type of the elements. NaN stays, and so does what equals a bound.
+    /// The bounds are of the type of the elements.
     fn all<T: FromNumber + PartialOrd>(
         data: &Tensor,
         [low, high]: [Option<Number>; 2],
         limits: &Limits,
     ) -> Result<Tensor> {
         let [low, high] = [low, high].map(|bound| bound.map(T::from_number));
-        each(data, limits, |x: T| {
-            let raised = low.filter(|low| *low > x).unwrap_or(x);
-            high.filter(|high| *high < raised).unwrap_or(raised)
-        })
+        each(
+            data,
+            limits,
+            #[inline(always)]
+            move |x: T| clipped(x, [low, high]),
+        )
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
@@ -135,7 +146,12 @@ pub(crate) fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
 pub(crate) fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber + PartialOrd>(data: &Tensor, limits: &Limits) -> Result<Tensor> {
         let zero = T::from_f64(0.0);
-        each(data, limits, |x| rectified(x, zero))
+        each(
+            data,
+            limits,
+            #[inline(always)]
+            move |x| rectified(x, zero),
+        )
     }
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(data.dtype(), data.shape()))?;
@@ -144,14 +160,23 @@ pub(crate) fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     Ok(vec![result?.into()])
 }
 
-fn rectified<T: PartialOrd>(x: T, zero: T) -> T {
+/// The function of Relu.
+#[inline]
+pub(crate) fn rectified<T: PartialOrd>(x: T, zero: T) -> T {
     if x <= zero { zero } else { x }
+}
+
+/// The function of Clip. NaN stays, and so does what equals a bound.
+#[inline]
+pub(crate) fn clipped<T: Copy + PartialOrd>(x: T, [low, high]: [Option<T>; 2]) -> T {
+    let raised = low.filter(|low| *low > x).unwrap_or(x);
+    high.filter(|high| *high < raised).unwrap_or(raised)
 }
 
 impl Unary {
     fn apply(&self, tensor: &Tensor, limits: &Limits) -> Result<Tensor> {
         fn all<T: FromNumber>(tensor: &Tensor, map: fn(Number) -> Number, limits: &Limits) -> Result<Tensor> {
-            each(tensor, limits, |x: T| T::from_number(map(x.number())))
+            each(tensor, limits, move |x: T| T::from_number(map(x.number())))
         }
         dispatch!(tensor.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(tensor, self.map, limits),
             dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))

@@ -13,6 +13,7 @@ use crate::operators::errors;
 use crate::operators::floats::{Ring, matrices};
 use crate::operators::indices;
 use crate::operators::output::{allowed, one};
+use crate::operators::strided::each_at;
 
 /// The products of pairs of matrices, which are given by their numbers. Sums are in the order of
 /// the summed axis, however the work is shared.
@@ -58,7 +59,12 @@ pub(crate) fn finished<T: FromNumber + Default>(
 
 /// Rounds sums.
 pub(crate) fn round<T: FromNumber>(sums: &[f64], out: &mut [T]) {
-    out.iter_mut().zip(sums).for_each(|(out, &sum)| *out = T::from_f64(sum));
+    let sums = &sums[..out.len()];
+    each_at(
+        out,
+        #[inline(always)]
+        move |at| T::from_f64(sums[at]),
+    );
 }
 
 /// A product as NumPy multiplies: batch axes broadcast, and a vector is a row or a column.
@@ -134,10 +140,12 @@ fn floats(
     shape: Shape,
 ) -> Result<Tensor> {
     if dtype == DType::F32 {
-        return Tensor::from_vec(
-            shape,
-            finished::<f32>(cx, factors, sizes, |_, _, _, sums, out| round(sums, out))?,
-        );
+        let after = cx.run.take_after(&shape);
+        let finish = |at: usize, row: usize, column: usize, sums: &[f64], out: &mut [f32]| {
+            round(sums, out);
+            after.apply((at * sizes.rows + row) * sizes.columns + column, out);
+        };
+        return Tensor::from_vec(shape, finished(cx, factors, sizes, finish)?);
     }
     let sums = finished::<f64>(cx, factors, sizes, |_, _, _, sums, out| round(sums, out))?;
     f64::tensor(dtype, shape, &sums)

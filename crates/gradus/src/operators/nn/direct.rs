@@ -9,13 +9,13 @@
 
 use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product, usize_of_i64};
-use gradus_kernels::Options;
-use gradus_kernels::product::{self as kernel, Rows, add_shifted};
-use rayon::prelude::*;
+use gradus_kernels::product::{self as kernel, Rows, add_shifted, one_nan};
+use gradus_kernels::{Options, share};
 
 use crate::op::EvalContext;
 use crate::operators::floats::Numbers;
 use crate::operators::nn::windows::{Axis, Columns, Convolution, Taps};
+use crate::operators::strided::{each_at, threads_for};
 
 /// Filters of a group below which packing takes longer than multiplying.
 const FEW: usize = 4;
@@ -139,6 +139,7 @@ impl Layout {
         let taps = Taps::of(&self.axes);
         let columns = Columns { axes: &taps, planes: x, taps: self.all / self.each, size };
         let len = planes * self.all + kernel::SPARE;
+        let options = threads_for(product(len, 1));
         let elements = match x {
             Numbers::Singles(_) => {
                 let mut out = vec![[0; 4]; len];
@@ -146,22 +147,27 @@ impl Layout {
                     limits.check()?;
                     let doubles = &mut doubles[..out.len()];
                     columns.read(at, 0, doubles);
-                    out.iter_mut().zip(doubles).for_each(|(out, x)| *out = f32::from_f64(*x).to_ne_bytes());
+                    let doubles = &*doubles;
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| f32::from_f64(doubles[at]).to_ne_bytes(),
+                    );
                     Ok::<_, gradus_core::Error>(())
                 };
                 let scratch = || vec![0.0; self.each];
-                let all = out[..planes * self.all].par_chunks_mut(self.each);
-                all.enumerate().try_for_each_init(scratch, plane)?;
+                let all = out[..planes * self.all].chunks_mut(self.each);
+                share(all.enumerate(), options, scratch, plane)?;
                 Elements::Singles(out)
             }
             Numbers::Doubles(_) => {
                 let mut out = vec![0.0; len];
-                let all = out[..planes * self.all].par_chunks_mut(self.each);
-                all.enumerate().try_for_each(|(at, out)| {
+                let plane = |(): &mut (), (at, out): (usize, &mut [f64])| {
                     limits.check()?;
                     columns.read(at, 0, out);
                     Ok::<_, gradus_core::Error>(())
-                })?;
+                };
+                share(out[..planes * self.all].chunks_mut(self.each).enumerate(), options, || (), plane)?;
                 Elements::Doubles(out)
             }
         };
@@ -217,15 +223,18 @@ impl Layout {
             for (at_line, out) in out.chunks_mut(line).enumerate() {
                 let (filter, place) = (at_line / starts.len(), starts[at_line % starts.len()]);
                 let sums = &mut sums[filter * self.each + place..][..line];
-                for x in &mut *sums {
-                    *x = if x.is_nan() { f64::NAN } else { *x };
-                }
-                finish(at % of.groups * outer + filter, sums, out);
+                one_nan(sums, Options::default());
+                finish((at * outer + filter) * count + at_line % starts.len() * line, sums, out);
             }
-            Ok(())
+            Ok::<_, gradus_core::Error>(())
         };
         let scratch = || (vec![0.0; self.all], vec![0.0; outer * self.each], vec![0.0; depth * outer]);
-        results.par_chunks_mut(outer * count).enumerate().try_for_each_init(scratch, group)?;
+        share(
+            results.chunks_mut(outer * count).enumerate(),
+            threads_for(product(all, depth)),
+            scratch,
+            group,
+        )?;
         Ok(results)
     }
 }

@@ -4,13 +4,14 @@
 use gradus_core::convert::{FromNumber, Rules, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use rayon::prelude::*;
+use gradus_kernels::{share, widest};
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
 use crate::operators::floats::Numbers;
 use crate::operators::nn::windows::{Axis, Taps, axes, float_of, place};
+use crate::operators::strided::threads_for;
 
 /// The windows of a pool.
 struct Windows {
@@ -52,6 +53,7 @@ impl Windows {
     }
 
     /// The results of all windows. A line of windows is computed at a time, tap by tap.
+    #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
     fn pooled<B: Copy + Send + Sync, T: FromNumber>(
         &self,
         cx: &mut EvalContext<'_>,
@@ -64,7 +66,8 @@ impl Windows {
         }
         let inside = |axis: &Axis| (0..axis.windows).map(|at| axis.inside(at).len()).sum();
         let work = self.axes.iter().fold(1u128, |work, axis| work.saturating_mul(product(inside(axis), 1)));
-        cx.run.touch(work.saturating_mul(product(self.planes, 1)))?;
+        let work = work.saturating_mul(product(self.planes, 1));
+        cx.run.touch(work)?;
         let threads = product(rayon::current_num_threads(), 1);
         let scratch = product(size, size_of::<f64>()) + product(count, size_of::<B>());
         cx.reserve(Taps::bytes(&self.axes) + product(self.planes * count, size_of::<T>()))?;
@@ -84,10 +87,15 @@ impl Windows {
                         let first = place * last.size + reached.element;
                         let line = &mut line[reached.window..][..reached.count];
                         if reached.stride == 1 {
-                            let own = elements[first..].iter().enumerate();
-                            line.iter_mut()
-                                .zip(own)
-                                .for_each(|(all, (i, &x))| *all = (pool.add)(*all, x, first + i));
+                            let (count, own) = (line.len(), &elements[first..][..line.len()]);
+                            widest(
+                                #[inline(always)]
+                                move || {
+                                    for i in 0..count {
+                                        line[i] = (pool.add)(line[i], own[i], first + i);
+                                    }
+                                },
+                            );
                             continue;
                         }
                         for (i, all) in line.iter_mut().enumerate() {
@@ -102,11 +110,11 @@ impl Windows {
                     .zip(windows)
                     .for_each(|((out, &all), window)| *out = (pool.finish)(all, window));
             }
-            Ok(())
+            Ok::<_, gradus_core::Error>(())
         };
         let mut results = vec![T::from_f64(0.0); self.planes * count];
         let scratch = || (vec![0.0; size], vec![pool.begin; last.windows]);
-        results.par_chunks_mut(count).enumerate().try_for_each_init(scratch, plane)?;
+        share(results.chunks_mut(count).enumerate(), threads_for(work), scratch, plane)?;
         Ok(results)
     }
 
@@ -200,8 +208,14 @@ pub(crate) fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     let windows = Windows::of(attributes, cx)?;
     let (dtype, shape) = cx.output(0)?;
     let least = range_of(dtype).map_or(f64::NEG_INFINITY, |(low, _)| nearest_f64(Number::Int(low.into())));
-    let best = |best, x, _| if larger(x, best) { x } else { best };
-    let mut outputs = vec![windows.output(cx, least, best, |best, _| best)?];
+    let output = windows.output(
+        cx,
+        least,
+        #[inline(always)]
+        |best, x, _| if larger(x, best) { x } else { best },
+        |best, _| best,
+    );
+    let mut outputs = vec![output?];
     if cx.outputs > 1 {
         outputs.push(windows.indices(attributes, cx, shape)?);
     }

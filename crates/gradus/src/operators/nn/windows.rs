@@ -17,6 +17,7 @@ use crate::operators::errors;
 use crate::operators::floats::{Matrix, Numbers, Sizes};
 use crate::operators::matmul::eval::{finished, round};
 use crate::operators::nn::direct::Layout;
+use crate::operators::strided::each_at;
 
 /// How windows lie on an axis.
 #[derive(Clone, Copy, Debug)]
@@ -277,8 +278,8 @@ impl Reached {
 
 impl Convolution {
     /// For each filter and window, the sum over channels and taps, in that order. The weights are
-    /// by filter, channel of its group and tap. `finish` makes elements from the number of their
-    /// filter and their sums.
+    /// by filter, channel of its group and tap. `finish` makes elements from the index of the first
+    /// one in the result and their sums.
     fn run<T: FromNumber + Default>(
         &self,
         cx: &mut EvalContext<'_>,
@@ -330,8 +331,8 @@ impl Convolution {
         let elements: Vec<_> = elements.collect();
         let factors = elements.iter().map(|(a, elements)| Factors { a, b: elements.rows(), exact });
         let sizes = Sizes { rows: outer, inner: depth, columns: windows };
-        let finish = |at: usize, row: usize, _, sums: &[f64], out: &mut [T]| {
-            finish(at % self.groups * outer + row, sums, out);
+        let finish = |at: usize, row: usize, column: usize, sums: &[f64], out: &mut [T]| {
+            finish((at * outer + row) * windows + column, sums, out);
         };
         finished(cx, &factors.collect::<Vec<_>>(), sizes, finish)
     }
@@ -358,7 +359,7 @@ fn turned(weights: &[f64], channels: usize, filters: usize, groups: usize) -> Ve
 }
 
 /// The arithmetic of a convolution on numbers, which are the elements less their zero points.
-/// `finish` makes elements from the number of their filter and their sums.
+/// `finish` makes elements from the index of the first one in the result and their sums.
 pub(crate) fn convolved<T: FromNumber + Default>(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
@@ -396,22 +397,37 @@ pub(crate) fn add_bias(numbers: &mut [f64], shape: &Shape, bias: &[f64]) {
 }
 
 pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    fn all<T: FromNumber + Default>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<T>> {
+    fn all<T: FromNumber + Default>(
+        attributes: &Attributes<'_>,
+        cx: &mut EvalContext<'_>,
+        shape: &Shape,
+        last: impl Fn(usize, &mut [T]) + Sync,
+    ) -> Result<Vec<T>> {
         let (x, weights, bias) = (cx.factor(0)?, cx.factor(1)?, cx.maybe_floats(2)?);
-        let finish = |filter: usize, sums: &[f64], out: &mut [T]| match &bias {
-            Some(bias) if !bias.is_empty() => {
-                let added = bias[filter % bias.len()];
-                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = T::from_f64(sum + added));
+        let plane: usize = shape.dims()[2..].iter().product();
+        let finish = |at: usize, sums: &[f64], out: &mut [T]| {
+            match &bias {
+                Some(bias) if !bias.is_empty() => {
+                    let (added, sums) = (bias[at / plane % bias.len()], &sums[..out.len()]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| T::from_f64(sums[at] + added),
+                    );
+                }
+                _ => round(sums, out),
             }
-            _ => round(sums, out),
+            last(at, out);
         };
         convolved(attributes, cx, [0, 1], [x.numbers(), weights.numbers()], finish)
     }
     let (dtype, shape) = cx.output(0)?;
     if dtype == DType::F32 {
-        return Ok(vec![Tensor::from_vec(shape, all::<f32>(attributes, cx)?)?.into()]);
+        let after = cx.run.take_after(&shape);
+        let results = all::<f32>(attributes, cx, &shape, |at, out| after.apply(at, out))?;
+        return Ok(vec![Tensor::from_vec(shape, results)?.into()]);
     }
-    let sums = all::<f64>(attributes, cx)?;
+    let sums = all::<f64>(attributes, cx, &shape, |_, _| {})?;
     Ok(vec![cx.rounded(0, &sums)?])
 }
 
