@@ -15,6 +15,8 @@ import random
 import subprocess
 import sys
 
+import numpy as np
+
 HERE = pathlib.Path(__file__).resolve()
 
 
@@ -81,23 +83,24 @@ def make_layer(folder, paddle, name, program):
 
 def record(folder, paddle, executor, given, ulps):
     """Runs the saved file, loaded again, and writes what it gives."""
-    import numpy as np
-
     if (folder / "model.pdmodel").exists():
         strip(folder / "model.pdmodel")
         (folder / "model.pdiparams.info").unlink(missing_ok=True)
     loaded, names, fetches = paddle.static.load_inference_model(str(folder / "model"), executor)
     try:
-        results = executor.run(loaded, feed={name: given[name] for name in names}, fetch_list=fetches)
+        feed = {name: given[name] for name in names}
+        # Tensors may carry offsets of sequences, which no array has.
+        results = executor.run(loaded, feed=feed, fetch_list=fetches, return_numpy=False)
+        results = [np.array(result) for result in results]
     except Exception as error:
         discard(folder, f"not run: {error}")
         return 0
-    if any(np.asarray(result).dtype == object for result in results):
+    if any(result.dtype == object for result in results):
         # An output that is an input of the program, or nothing, comes back as no array.
         discard(folder, "an output is no array")
         return 0
     arrays = {f"in.{name}": array for name, array in given.items() if name in names}
-    arrays |= {f"out.{i}": np.asarray(result) for i, result in enumerate(results)}
+    arrays |= {f"out.{i}": result for i, result in enumerate(results)}
     np.savez(folder / "arrays.npz", **arrays)
     ulps = ulps if isinstance(ulps, list) else [ulps] * len(results)
     (folder / "case.json").write_text(json.dumps({"ulps": ulps}) + "\n")
@@ -133,8 +136,6 @@ def strip(path):
 
 
 def array(dtype, dims, start=0):
-    import numpy as np
-
     count = int(np.prod(dims, dtype=int))
     return (np.arange(start, start + count) % 101).astype(dtype).reshape(dims)
 
@@ -200,6 +201,47 @@ def loops(paddle, x, most):
     start = paddle.full([1], 0, "int64")
     body = lambda i, a: [i + 1, a * 2]
     return paddle.static.nn.while_loop(lambda i, a: i < most, body, [start, x])
+
+
+def placeholder(paddle, x):
+    """A variable that holds a float64 before the loop that writes integers to it, as variables of a branch do."""
+    if paddle.framework.in_pir_mode():
+        raise NotImplementedError("values of PIR have one type")
+    value, i, most = paddle.full([1], 1.5e27, "float64"), paddle.full([1], 0, "int64"), paddle.full([1], 3, "int64")
+    goes_on = paddle.less_than(i, most)
+    loop = paddle.static.nn.control_flow.While(goes_on)
+    with loop.block():
+        paddle.assign(paddle.cast(x, "int64") + i, output=value)
+        paddle.assign(i + 1, output=i)
+        paddle.assign(paddle.less_than(i, most), output=goes_on)
+    return [i, paddle.cast(value, "int64")]
+
+
+def choices(paddle, x, n):
+    """Branches of older programs: a block for each, and the choice of what they write."""
+    if paddle.framework.in_pir_mode():
+        raise NotImplementedError("branches of PIR are one operation")
+    helper = paddle.base.layer_helper.LayerHelper("choice")
+
+    def made(operator, inputs, dtype):
+        output = helper.create_variable_for_type_inference(dtype)
+        helper.append_op(type=operator, inputs=inputs, outputs={"Out": output})
+        return output
+
+    yes = paddle.less_than(n, paddle.full([1], 3, "int64"))
+    no = made("logical_not", {"X": yes}, "bool")
+    outside, written = paddle.static.default_main_program().current_block(), []
+    for condition, branch in ((yes, lambda: [x + 1, x * 2]), (no, lambda: [x - 1, paddle.scale(x, 3.0)])):
+        block = paddle.static.nn.control_flow.ConditionalBlock([condition], is_scalar_condition=True)
+        with block.block():
+            values = branch()
+            names = [paddle.utils.unique_name.generate("branch") for _ in values]
+            targets = [outside.create_var(name=name, dtype=value.dtype, shape=value.shape) for name, value in zip(names, values)]
+            for value, target in zip(values, targets):
+                paddle.assign(value, output=target)
+        written.append(targets)
+    mask = paddle.cast(yes, "int32")
+    return [made("select_input", {"X": [b, a], "Mask": mask}, "float32") for a, b in zip(*written)]
 
 
 def parameters(paddle, x):
@@ -315,7 +357,8 @@ def unconverted(paddle, x):
         paddle.cumprod(x, 1), paddle.cumprod(x, 0), F.pad(image, [1, 2, 1, 0], "circular"),
         (F.affine_grid(paddle.reshape(x[:2, :3], [1, 2, 3]), [1, 1, 2, 3]), 64), (F.instance_norm(image), 64),
         (F.instance_norm(image, weight=parameter(paddle, [1], 60), bias=parameter(paddle, [1], 3)), 64),
-        (F.group_norm(image, 1), 64),
+        (F.group_norm(image, 1), 64), (paddle.linalg.det(x[:, 1:] * x[:, 1:]), 64), (paddle.linalg.slogdet(x[:, 1:] * x[:, 1:]), 64),
+        paddle.vision.ops.roi_pool(image, x[:2] * 0 + paddle.to_tensor([0.0, 0, 2, 3]), paddle.full([1], 2, "int32"), (3, 2), 0.5),
     ]  # fmt: skip
 
 
@@ -445,6 +488,8 @@ def symbols(paddle, x, index):
         F.one_hot(index, 5), *paddle.meshgrid(index, x[0, :, 0, 0].astype("int64")), paddle.scatter(x, index, x), paddle.masked_fill(x, x > 1, 0.0),
         F.interpolate(x, size=paddle.shape(x)[2:] * 2, mode="nearest", align_corners=False), F.maxout(x, 2), paddle.norm(x, 1, 1), paddle.trunc(x),
         paddle.index_put(x, (index,), x), paddle.take_along_axis(x, zeros, 1), paddle.put_along_axis(x, zeros, x, 1), paddle.einsum("ncij->nji", x),
+        F.unfold(x, 2), F.temporal_shift(x, 1), *paddle.cummax(x, 3), paddle.logcumsumexp(x, 0), paddle.median(x, 2), paddle.diag_embed(x), paddle.diagonal(x, 0, 0, 1), paddle.kron(x, x),
+        paddle.searchsorted(x[0, 0, 0], x), F.softmax_with_cross_entropy(x, zeros[:, :1], axis=1), *paddle.vision.ops.prior_box(x, x, [4.0], [8.0]),
     ]  # fmt: skip
 
 
@@ -467,6 +512,124 @@ def recurrent(paddle):
             return a, h, c, b, d, *self.rnn(x)
 
     return Net()
+
+
+def detection(paddle, boxes, scores, image, regions, counts, anchors, deltas):
+    """Operators of detection."""
+    ops = paddle.vision.ops
+    flat, sizes, cells = paddle.reshape(boxes, [-1, 4]), paddle.full([2, 2], 40, "int32"), deltas[:, :12, :2, :2]
+    prior, spread = flat[:5], flat[5:10] / 20 + 0.5
+    plain = [*suppressed(paddle, boxes, scores, {}), *suppressed(paddle, boxes, scores, {"keep_top_k": 3, "normalized": False, "background_label": 0, "nms_top_k": 4})]
+    plain += [ops.nms(flat, 0.3, scores[0, 0]), *ops.prior_box(image, deltas, [8.0, 16.0], [16.0, 24.0], [1.0, 2.0], flip=True, clip=True)]
+    pyramid = ops.distribute_fpn_proposals(regions * 20, 2, 4, 3, 60, rois_num=counts)
+    plain += [*pyramid[0], pyramid[1], *pyramid[2]]
+    rounded = [
+        *ops.matrix_nms(boxes, scores, 0.1, 0.1, 5, 6, background_label=-1, return_index=True),
+        *ops.matrix_nms(boxes, scores, 0.1, 0.1, -1, -1, True, 2.0, 0, False, return_index=True),
+        *ops.yolo_box(deltas, sizes, [10, 13, 16, 30], 3, 0.5, 8), *ops.yolo_box(deltas[:, :14], sizes, [10, 13, 16, 30], 1, 0.4, 8, False, None, 1.2, True, 0.4),
+        *ops.prior_box(image, deltas, [4.0], None, [2.0], [0.1, 0.1, 0.2, 0.2], steps=[8, 6], min_max_aspect_ratios_order=True),
+        ops.box_coder(prior, spread, flat[2:4]), ops.box_coder(prior, [0.1, 0.1, 0.2, 0.2], boxes[:, :5] / 30, "decode_center_size", False),
+        ops.box_coder(prior[:2], spread[:2], boxes / 30, "decode_center_size", axis=1),
+        ops.roi_align(image, regions, counts, 2), ops.roi_align(image, regions, counts, (3, 2), 0.5, 2, False),
+        *ops.generate_proposals(deltas[:, :3, :2, :2], cells / 5, paddle.full([2, 2], 20.0), anchors, anchors / anchors, 10, 5, 0.5, 0.1, return_rois_num=True),
+        *ops.generate_proposals(deltas[:, :3, :2, :2], cells / 5, paddle.full([2, 2], 20.0), anchors, anchors / anchors, -1, 5, 0.5, 12.0, pixel_offset=True, return_rois_num=True),
+    ]  # fmt: skip
+    return plain + [(value, 64) for value in rounded]
+
+
+def suppressed(paddle, boxes, scores, attributes):
+    """`multiclass_nms3`, for which there is no function."""
+    attributes = {"score_threshold": 0.2, "nms_top_k": -1, "keep_top_k": -1, "nms_threshold": 0.3, "normalized": True, "nms_eta": 1.0, "background_label": -1} | attributes
+    if paddle.framework.in_pir_mode():
+        return paddle._C_ops.multiclass_nms3(boxes, scores, None, *attributes.values())
+    helper = paddle.base.layer_helper.LayerHelper("multiclass_nms3")
+    outputs = [helper.create_variable_for_type_inference(dtype) for dtype in ("float32", "int32", "int32")]
+    slots = dict(zip(("Out", "Index", "NmsRoisNum"), outputs))
+    helper.append_op(type="multiclass_nms3", inputs={"BBoxes": boxes, "Scores": scores}, outputs=slots, attrs=attributes)
+    return outputs
+
+
+def losses(paddle, x, share, label):
+    import paddle.nn.functional as F
+
+    column = paddle.unsqueeze(label, [1])
+    rounded = [
+        F.softmax_with_cross_entropy(x, column, ignore_index=2), *F.softmax_with_cross_entropy(x, share, soft_label=True, return_softmax=True),
+        F.binary_cross_entropy(share, share * 0.5, reduction="none"), F.label_smooth(share), F.log_loss(share[:, :1], share[:, 1:2]),
+        F.smooth_l1_loss(x, share, "none", 0.5), F.kl_div(x, share, "none"),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        rounded += [
+            F.cross_entropy(x, label), F.nll_loss(x, label), F.nll_loss(x, label, share[0], 2, "sum"), F.nll_loss(x, label, ignore_index=1, reduction="none"),
+            F.binary_cross_entropy_with_logits(x, share), F.binary_cross_entropy_with_logits(x, share, pos_weight=share[0]), F.kl_div(x, share, "none", True),
+        ]  # fmt: skip
+    return [(value, 64) for value in rounded]
+
+
+def ordered(paddle, x, values, index):
+    """Operators of the order of elements, and of how many there are."""
+    import paddle.nn.functional as F
+
+    plain = [
+        paddle.searchsorted(paddle.sort(x, 1), values), paddle.bucketize(values, paddle.sort(x[0]), right=True, out_int32=True), *paddle.kthvalue(x, 2),
+        *paddle.kthvalue(x, 2, 0, True), *paddle.mode(x), *paddle.mode(x, 0, True), F.sequence_mask(index, 5), paddle.multiplex([x, x + 1], paddle.cast(paddle.unsqueeze(index % 2, 1), "int32")),
+        paddle.crop(x, [2, -1], [1, 1]),
+    ]  # fmt: skip
+    rounded = [paddle.logcumsumexp(x, 1), paddle.logcumsumexp(x)]
+    if paddle.framework.in_pir_mode():
+        odd = paddle.where(x > 4, paddle.log(x * 0 - 1), x)
+        plain += [
+            *paddle.cummax(x, 1), *paddle.cummin(x, 0), *paddle.cummax(x, dtype="int32"), paddle.median(x), *paddle.median(odd, 0, True, "min"),
+            paddle.median(odd, 1), paddle.nanmedian(odd, 1), paddle.nanmedian(odd, keepdim=True), *paddle.nanmedian(odd, 0, False, "min"),
+            paddle.histogram(x, 4), paddle.histogram(x, 3, 0, 4), paddle.bincount(index), paddle.bincount(index, x[:, 0], 9),
+            paddle.unique_consecutive(x % 3), paddle.cast(F.sequence_mask(index), "int32"), paddle.heaviside(x - 3, values[:, :4]), paddle.isclose(x, x + 1e-6), paddle.equal_all(x, x), paddle.allclose(x, x + 1),
+        ]  # fmt: skip
+        rounded += [paddle.histogram(x, 3, weight=x), paddle.histogram(x, 3, density=True), paddle.logit(x / 9, 0.1)]
+    return plain + [(value, 64) for value in rounded]
+
+
+def matrices(paddle, x, y):
+    plain = [
+        paddle.kron(x[0], y[0, :2]), paddle.kron(x, y[0]), paddle.diag_embed(x[:, 0], 1), paddle.diag_embed(x[:, 0], -1, 0, 2),
+        paddle.diag(x[0, 0], -1, 2.0), paddle.diag(x[0, :2], 1), paddle.shard_index(paddle.cast(x[:, :1, 0], "int64") + 9, 20, 2, 0),
+    ]  # fmt: skip
+    rounded = [
+        paddle.renorm(x, 2.0, 1, 3.0), paddle.atan2(x, y), paddle.atan2(paddle.zeros_like(x), y), paddle.atan2(x, paddle.zeros_like(y)),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        plain += [paddle.diagonal(x, 1, 1, 2), paddle.diagonal(x[:, :2], -1, 1, 2), paddle.trace(x, 0, 1, 2), paddle.cross(x, y, 2)]
+        rounded += [paddle.dist(x, y), paddle.dist(x, y, 1), paddle.dist(x, y, 3), paddle.linalg.matrix_power(x, 3)]
+        rounded += [paddle.nn.functional.bilinear(x[:, 0], y[:, 0], parameter(paddle, [2, 3, 3], 7), parameter(paddle, [1, 2], 3))]
+    return plain + [(value, 64) for value in rounded]
+
+
+def patches(paddle, image, offset, rows):
+    """Windows and frames, deformed convolutions, and normalizations of sums."""
+    import paddle.nn.functional as F
+
+    weight, fused = lambda *of: parameter(paddle, *of), paddle.incubate.nn.functional
+    mask, folded = F.sigmoid(offset[:, :9]) if paddle.framework.in_pir_mode() else offset[:, :9], F.unfold(image[:, :, :4, :4], 2, 2)
+    plain = [F.unfold(image, [3, 2], 2, [1, 0], 1), F.unfold(image, 2, 1, [1, 0, 2, 1], 2), F.temporal_shift(image, 2, 0.25), folded]
+    rounded = [
+        paddle.vision.ops.deform_conv2d(image, offset, weight([3, 4, 3, 3], 2), weight([3], 2), padding=1, mask=mask),
+        paddle.vision.ops.deform_conv2d(image, offset, weight([4, 2, 3, 3], 2), padding=1, groups=2),
+        fused.fused_layer_norm(rows, weight([8], 3), weight([8], 5), 1e-5, begin_norm_axis=2)[0],
+        *fused.fused_layer_norm(rows, weight([8], 3), weight([8], 5), 1e-5, 0.5, 2, weight([8], 7), rows * 2)[:2],
+        *fused.fused_rms_norm(rows, weight([8], 3), weight([8], 5), 1e-5, 2, weight([8], 7), rows * 2)[:2],
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        rounded += [F.fold(paddle.reshape(folded, [2, 16, 4]), 4, 2, 2), F.fold(paddle.reshape(folded, [2, 16, 4])[:, :, :1], 2, 2, 2)]
+    return plain + [(value, 64) for value in rounded]
+
+
+def drawn(paddle, x):
+    """Random numbers, of which only type and shape are certain."""
+    n = paddle.shape(x)[0]
+    numbers = [
+        paddle.rand([2, 3]), paddle.randn([2, n]), paddle.uniform([n, 2], "float64", 3.0, 4.0), paddle.standard_normal([2]), paddle.bernoulli(x),
+        paddle.randint(3, 9, [4]), paddle.randperm(5, "int32"), paddle.multinomial(x + 0.1, 2), paddle.nn.functional.gumbel_softmax(x),
+    ]  # fmt: skip
+    return [paddle.full_like(number, 2) for number in numbers] + [paddle.sort(numbers[6])]
 
 
 def deviating(paddle, x):
@@ -510,6 +673,12 @@ RECORDED = {
         {"x": array("float32", [2]), "most": array("int64", [1], 5)},
         loops,
     ),
+    "choices": (
+        {"x": ([-1, 4], "float32"), "n": ([1], "int64")},
+        {"x": array("float32", [2, 4]), "n": np.array([7])},
+        choices,
+    ),
+    "placeholder": ({"x": ([-1], "float32")}, {"x": array("float32", [2], 5)}, placeholder),
     "parameters": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, parameters),
     "layer": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, layer),
     "network": (
@@ -557,6 +726,60 @@ RECORDED = {
         {"x": array("float32", [2, 4, 2, 3]), "index": array("int64", [2])},
         symbols,
     ),
+    "detection": (
+        {
+            "boxes": ([-1, 8, 4], "float32"),
+            "scores": ([-1, 2, 8], "float32"),
+            "image": ([-1, 2, 6, 5], "float32"),
+            "regions": ([-1, 4], "float32"),
+            "counts": ([-1], "int32"),
+            "anchors": ([2, 2, 3, 4], "float32"),
+            "deltas": ([-1, 16, 3, 4], "float32"),
+        },
+        {
+            "boxes": array("float32", [2, 8, 4]) * 7 % 31 + np.array([0, 0, 31, 30], "float32"),
+            "scores": array("float32", [2, 2, 8]) * 13 % 37 / 37,
+            "image": array("float32", [2, 2, 6, 5]) * 7 % 40 / 10 - 2,
+            "regions": array("float32", [5, 4]) * 3 % 5 / 2 + np.array([0, 0, 3, 3], "float32"),
+            "counts": np.array([2, 3], "int32"),
+            "anchors": array("float32", [2, 2, 3, 4]) * 5 % 11 + np.array([0, 0, 11, 9], "float32"),
+            "deltas": (np.arange(384).reshape([2, 16, 3, 4]) * 17 % 389 / 195 - 1).astype("float32"),
+        },
+        detection,
+    ),
+    "losses": (
+        {"x": ([-1, 5], "float32"), "share": ([4, 5], "float32"), "label": ([-1], "int64")},
+        {
+            "x": array("float32", [4, 5]) * 7 % 20 / 9 - 1,
+            "share": (array("float32", [4, 5]) * 3 % 20 + 1) / 22,
+            "label": np.array([1, 2, 0, 4]),
+        },
+        losses,
+    ),
+    "ordered": (
+        {"x": ([-1, 4], "float32"), "values": ([-1, 5], "float32"), "index": ([-1], "int64")},
+        {
+            "x": array("float32", [3, 4]) * 5 % 7,
+            "values": array("float32", [3, 5]) * 3 % 8,
+            "index": np.array([1, 3, 2]),
+        },
+        ordered,
+    ),
+    "matrices": (
+        {"x": ([2, 3, 3], "float32"), "y": ([2, 3, 3], "float32")},
+        {"x": array("float32", [2, 3, 3]) * 7 % 11 - 5, "y": array("float32", [2, 3, 3]) * 5 % 13 - 6},
+        matrices,
+    ),
+    "patches": (
+        {"image": ([-1, 4, 6, 5], "float32"), "offset": ([-1, 18, 6, 5], "float32"), "rows": ([-1, 3, 8], "float32")},
+        {
+            "image": array("float32", [2, 4, 6, 5]) * 7 % 40 / 10 - 2,
+            "offset": array("float32", [2, 18, 6, 5]) * 11 % 31 / 16 - 1,
+            "rows": array("float32", [2, 3, 8]) * 7 % 23 / 10 - 1,
+        },
+        patches,
+    ),
+    "drawn": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [3, 4]) / 12}, drawn),
     "recurrent": (
         {"x": ([2, 4, 2], "float32"), "lengths": ([2], "int32")},
         {"x": array("float32", [2, 4, 2]) / 9 - 1, "lengths": array("int32", [2], 3)},

@@ -19,7 +19,7 @@ use super::fields::{
     attr_type as kind, block_desc, op_desc, op_desc_attr, op_desc_var, program_desc, scalar, scalar_type,
     var_desc, var_type, var_type_dense_tensor_desc, var_type_tensor_desc, var_type_type as code, version,
 };
-use super::names::{Argument, Renamed, renamed};
+use super::names::{Argument, MISDECLARED, Renamed, renamed};
 use super::parameters::{Wanted, constants};
 use super::types::{dtype_of, sizes};
 use crate::files::Files;
@@ -123,6 +123,9 @@ impl<'a> OpDesc<'a> {
             .flat_map(|(_, values)| values.iter().copied())
     }
 }
+
+/// The domain of operators that PIR has no name for.
+const OLD: &str = "old";
 
 /// A block while it is read.
 struct BlockScope {
@@ -289,7 +292,7 @@ impl<'a> DescReader<'a, '_> {
                     Ok(())
                 }
                 "while" => self.repeat(scope, operation),
-                "fill_constant" => self.full(scope, operation),
+                "fill_constant" => self.full(scope, operation).map(|()| self.doubt(scope, operation)),
                 name => match renamed(name).filter(|row| keeps_meaning(row, operation)) {
                     Some(row) => self.rename(scope, operation, row),
                     None => self.keep(scope, operation),
@@ -345,7 +348,7 @@ impl<'a> DescReader<'a, '_> {
             let slots = operation.outputs.iter().filter(|(slot, _)| slot == wanted);
             outputs.extend(slots.flat_map(|(_, values)| values.iter().copied()));
         }
-        self.node(scope, operation.span, name, &inputs, &outputs, attributes)
+        self.node(scope, operation.span, ("", name), &inputs, &outputs, attributes)
     }
 
     /// One list of integers of tensors of one element each.
@@ -378,7 +381,7 @@ impl<'a> DescReader<'a, '_> {
     ) -> Result<String> {
         let variable = format!("#{}", span_offset(span));
         let attributes = vec![Attribute { name: attribute.into(), content }];
-        self.node(scope, span, name, inputs, &[&variable], attributes)?;
+        self.node(scope, span, ("", name), inputs, &[&variable], attributes)?;
         Ok(current(scope, &variable))
     }
 
@@ -428,7 +431,7 @@ impl<'a> DescReader<'a, '_> {
             return self.node(
                 scope,
                 operation.span,
-                "full",
+                ("", "full"),
                 &[],
                 &outputs,
                 attributes.into_iter().flatten().collect(),
@@ -455,16 +458,29 @@ impl<'a> DescReader<'a, '_> {
         };
         let inputs = [Some(value), Some(dims)];
         let attributes = named("dtype", dtype).into_iter().collect();
-        self.node(scope, operation.span, "full_with_tensor", &inputs, &outputs, attributes)
+        self.node(scope, operation.span, ("", "full_with_tensor"), &inputs, &outputs, attributes)
     }
 
-    /// An operator that PIR has no name for: as it is.
+    /// Forgets the type of a variable that a number of another type holds the place of: a loop
+    /// writes it first.
+    fn doubt(&self, scope: &mut BlockScope, operation: &OpDesc<'a>) {
+        let dtype = operation.int("dtype").and_then(dtype_of);
+        for name in operation.writes() {
+            if self.types.get(name).is_some_and(|declared| declared.dtype() != dtype) {
+                let value = scope.builder.reference(&current(scope, name));
+                scope.builder.info(value).declared = None;
+            }
+        }
+    }
+
+    /// An operator that PIR has no name for: as it is, apart from operators of PIR of its name.
     fn keep(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
         let inputs = operation.inputs.iter().flat_map(|(_, values)| values);
         let inputs: Vec<_> = inputs.map(|name| Some(current(scope, name))).collect();
         let outputs: Vec<_> =
             operation.outputs.iter().flat_map(|(_, values)| values.iter().copied()).collect();
-        self.node(scope, operation.span, operation.name, &inputs, &outputs, operation.attributes.clone())
+        let operator = (OLD, operation.name);
+        self.node(scope, operation.span, operator, &inputs, &outputs, operation.attributes.clone())
     }
 
     /// `while`: what its block writes of the variables around it is carried.
@@ -513,7 +529,7 @@ impl<'a> DescReader<'a, '_> {
         let inputs: Vec<_> =
             first.into_iter().chain(carried.iter().map(|name| Some(current(scope, name)))).collect();
         let attributes = vec![Attribute { name: "body".into(), content: graph }];
-        self.node(scope, operation.span, "while", &inputs, &carried, attributes)
+        self.node(scope, operation.span, ("", "while"), &inputs, &carried, attributes)
     }
 
     /// The key of the next value of a variable.
@@ -527,7 +543,7 @@ impl<'a> DescReader<'a, '_> {
         &mut self,
         scope: &mut BlockScope,
         span: ByteSpan<'a>,
-        name: &str,
+        (domain, operator): (&str, &str),
         inputs: &[Option<String>],
         outputs: &[&str],
         attributes: Vec<Attribute>,
@@ -536,8 +552,8 @@ impl<'a> DescReader<'a, '_> {
         let node = Node {
             name: "".into(),
             operator: OperatorId {
-                domain: scope.builder.intern(""),
-                name: scope.builder.intern(name),
+                domain: scope.builder.intern(domain),
+                name: scope.builder.intern(operator),
                 overload: scope.builder.intern(""),
             },
             version: Some(OPERATORS),
@@ -563,7 +579,8 @@ impl<'a> DescReader<'a, '_> {
         scope.builder.push(node, &keys.iter().map(String::as_str).collect::<Vec<_>>())?;
         for (name, key) in outputs.iter().zip(keys) {
             let value = scope.builder.reference(&key);
-            scope.builder.info(value).declared = self.types.get(name).cloned();
+            let declared = self.types.get(name).filter(|_| !MISDECLARED.contains(&operator));
+            scope.builder.info(value).declared = declared.cloned();
             scope.current.insert((*name).to_owned(), key);
         }
         Ok(())
@@ -590,7 +607,7 @@ fn keeps_meaning(row: &Renamed, operation: &OpDesc<'_>) -> bool {
 /// The content of an attribute of PIR: element types are names there.
 fn typed(name: &str, content: &Content) -> Option<Content> {
     match content {
-        Content::Int(number) if name == "dtype" => {
+        Content::Int(number) if matches!(name, "dtype" | "out_dtype") => {
             dtype_of(*number).map(|dtype: DType| Content::Bytes(dtype.name().into()))
         }
         other => Some(other.clone()),

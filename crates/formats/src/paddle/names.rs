@@ -120,6 +120,42 @@ const SET: &[Argument] = &[
     List("StepsTensorList", "", "steps", "steps"),
 ];
 const SORTED: &[&str] = &["Out", "Indices"];
+const DEFORMED: &[Argument] = &[Of("Input"), Of("Offset"), Of("Filter"), Of("Mask")];
+const DEFORMS: &[(&str, &str)] = &[
+    ("strides", "strides"),
+    ("paddings", "paddings"),
+    ("dilations", "dilations"),
+    ("deformable_groups", "deformable_groups"),
+    ("groups", "groups"),
+];
+const DIAGONAL: &[(&str, &str)] = &[("offset", "offset"), ("axis1", "axis1"), ("axis2", "axis2")];
+const DRAWN: &[Argument] = &[List("ShapeTensorList", "ShapeTensor", "shape", "shape")];
+const FUSED: &[Argument] = &[Of("x"), Of("bias"), Of("residual"), Of("norm_weight"), Of("norm_bias")];
+const PATCHES: &[(&str, &str)] = &[
+    ("output_sizes", "output_sizes"),
+    ("kernel_sizes", "kernel_sizes"),
+    ("strides", "strides"),
+    ("paddings", "paddings"),
+    ("dilations", "dilations"),
+];
+const POOLED_BOXES: &[Argument] = &[Of("X"), Of("ROIs"), Of("RoisNum")];
+const POOLS_BOXES: &[(&str, &str)] = &[
+    ("pooled_height", "pooled_height"),
+    ("pooled_width", "pooled_width"),
+    ("spatial_scale", "spatial_scale"),
+    ("sampling_ratio", "sampling_ratio"),
+    ("aligned", "aligned"),
+];
+const SUPPRESSED: &[Argument] = &[Of("BBoxes"), Of("Scores"), Of("RoisNum")];
+const SUPPRESSES: &[(&str, &str)] = &[
+    ("score_threshold", "score_threshold"),
+    ("nms_top_k", "nms_top_k"),
+    ("keep_top_k", "keep_top_k"),
+    ("nms_threshold", "nms_threshold"),
+    ("nms_eta", "nms_eta"),
+    ("normalized", "normalized"),
+    ("background_label", "background_label"),
+];
 
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
 pub(super) const TABLE: &[Renamed] = &[
@@ -237,7 +273,12 @@ pub(super) const TABLE: &[Renamed] = &[
     row("swish", "swish", X, &[("beta", "beta")]),
     row("mish", "mish", X, &[]),
     row("elu", "elu", X, &[("alpha", "alpha")]),
-    row("hard_swish", "hardswish", X, &[]),
+    row(
+        "hard_swish",
+        "hardswish",
+        X,
+        &[("threshold", "threshold"), ("scale", "scale"), ("offset", "offset")],
+    ),
     row("hard_sigmoid", "hardsigmoid", X, &[("slope", "slope"), ("offset", "offset")]),
     row("leaky_relu", "leaky_relu", X, &[("alpha", "negative_slope")]),
     row("log_softmax", "log_softmax", X, &[("axis", "axis")]),
@@ -459,7 +500,381 @@ pub(super) const TABLE: &[Renamed] = &[
         ),
         &["Output"],
     ),
+    row("atan2", "atan2", &[Of("X1"), Of("X2")], &[]),
+    row("bce_loss", "bce_loss", &[Of("X"), Of("Label")], &[]),
+    row("bincount", "bincount", &[Of("X"), Of("Weights")], &[("minlength", "minlength")]),
+    gives(
+        row(
+            "box_coder",
+            "box_coder",
+            &[Of("PriorBox"), Of("PriorBoxVar"), Of("TargetBox")],
+            &[
+                ("code_type", "code_type"),
+                ("box_normalized", "box_normalized"),
+                ("axis", "axis"),
+                ("variance", "variance"),
+            ],
+        ),
+        &["OutputBox"],
+    ),
+    gives(
+        row(
+            "softmax_with_cross_entropy",
+            "cross_entropy_with_softmax",
+            &[Of("Logits"), Of("Label")],
+            &[
+                ("axis", "axis"),
+                ("ignore_index", "ignore_index"),
+                ("soft_label", "soft_label"),
+                ("use_softmax", "use_softmax"),
+            ],
+        ),
+        &["Softmax", "Loss"],
+    ),
+    row("label_smooth", "label_smooth", &[Of("X"), Of("PriorDist")], &[("epsilon", "epsilon")]),
+    row(
+        "crop_tensor",
+        "crop",
+        &[
+            Of("X"),
+            List("ShapeTensor", "Shape", "shape", "shape"),
+            List("OffsetsTensor", "Offsets", "offsets", "offsets"),
+        ],
+        &[],
+    ),
+    gives(row("deformable_conv", "deformable_conv", DEFORMED, DEFORMS), &["Output"]),
+    gives(row("deformable_conv_v1", "deformable_conv", DEFORMED, DEFORMS), &["Output"]),
+    row("determinant", "det", &[Of("Input")], &[]),
+    row("slogdeterminant", "slogdet", &[Of("Input")], &[]),
+    row("diag_v2", "diag", X, &[("offset", "offset"), ("padding_value", "padding_value")]),
+    row(
+        "diag_embed",
+        "diag_embed",
+        &[Of("Input")],
+        &[("offset", "offset"), ("dim1", "dim1"), ("dim2", "dim2")],
+    ),
+    row("diagonal", "diagonal", &[Of("Input")], DIAGONAL),
+    row("trace", "trace", &[Of("Input")], DIAGONAL),
+    gives(
+        row(
+            "distribute_fpn_proposals",
+            "distribute_fpn_proposals",
+            &[Of("FpnRois"), Of("RoisNum")],
+            &[
+                ("min_level", "min_level"),
+                ("max_level", "max_level"),
+                ("refer_level", "refer_level"),
+                ("refer_scale", "refer_scale"),
+                ("pixel_offset", "pixel_offset"),
+            ],
+        ),
+        &["MultiFpnRois", "MultiLevelRoIsNum", "RestoreIndex"],
+    ),
+    gives(
+        row(
+            "fused_bias_residual_layernorm",
+            "fused_bias_residual_layernorm",
+            FUSED,
+            &[
+                ("epsilon", "epsilon"),
+                ("residual_alpha", "residual_alpha"),
+                ("begin_norm_axis", "begin_norm_axis"),
+                ("quant_scale", "quant_scale"),
+            ],
+        ),
+        &["out", "residual_out", "mean", "variance"],
+    ),
+    gives(
+        row(
+            "fused_rms_norm_quant",
+            "fused_rms_norm_quant",
+            FUSED,
+            &[("epsilon", "epsilon"), ("begin_norm_axis", "begin_norm_axis"), ("quant_scale", "quant_scale")],
+        ),
+        &["out", "residual_out", "inv_var"],
+    ),
+    gives(
+        row(
+            "generate_proposals_v2",
+            "generate_proposals",
+            &[Of("Scores"), Of("BboxDeltas"), Of("ImShape"), Of("Anchors"), Of("Variances")],
+            &[
+                ("pre_nms_topN", "pre_nms_top_n"),
+                ("post_nms_topN", "post_nms_top_n"),
+                ("nms_thresh", "nms_thresh"),
+                ("min_size", "min_size"),
+                ("eta", "eta"),
+                ("pixel_offset", "pixel_offset"),
+            ],
+        ),
+        &["RpnRois", "RpnRoiProbs", "RpnRoisNum"],
+    ),
+    gives(row("huber_loss", "huber_loss", XY, &[("delta", "delta")]), &["Out", "Residual"]),
+    gives(
+        row(
+            "kldiv_loss",
+            "kldiv_loss",
+            &[Of("X"), Of("Target")],
+            &[("reduction", "reduction"), ("log_target", "log_target")],
+        ),
+        &["Loss"],
+    ),
+    row("kron", "kron", XY, &[]),
+    gives(row("kthvalue", "kthvalue", X, &[("k", "k"), ("axis", "axis"), ("keepdim", "keepdim")]), SORTED),
+    gives(
+        row("log_loss", "log_loss", &[Of("Predicted"), Of("Labels")], &[("epsilon", "epsilon")]),
+        &["Loss"],
+    ),
+    row("logcumsumexp", "logcumsumexp", X, SUMMED),
+    gives(
+        row(
+            "matrix_nms",
+            "matrix_nms",
+            &[Of("BBoxes"), Of("Scores")],
+            &[
+                ("score_threshold", "score_threshold"),
+                ("nms_top_k", "nms_top_k"),
+                ("keep_top_k", "keep_top_k"),
+                ("post_threshold", "post_threshold"),
+                ("use_gaussian", "use_gaussian"),
+                ("gaussian_sigma", "gaussian_sigma"),
+                ("background_label", "background_label"),
+                ("normalized", "normalized"),
+            ],
+        ),
+        &["Out", "Index", "RoisNum"],
+    ),
+    gives(row("mode", "mode", X, &[("axis", "axis"), ("keepdim", "keepdim")]), SORTED),
+    gives(row("multiclass_nms2", "multiclass_nms3", SUPPRESSED, SUPPRESSES), &["Out", "Index"]),
+    gives(row("multiclass_nms3", "multiclass_nms3", SUPPRESSED, SUPPRESSES), &["Out", "Index", "NmsRoisNum"]),
+    row("multiplex", "multiplex", &[Of("X"), Of("Ids")], &[]),
+    gives(
+        row(
+            "nll_loss",
+            "nll_loss",
+            &[Of("X"), Of("Label"), Of("Weight")],
+            &[("ignore_index", "ignore_index"), ("reduction", "reduction")],
+        ),
+        &["Out", "Total_weight"],
+    ),
+    gives(row("nms", "nms", &[Of("Boxes")], &[("iou_threshold", "threshold")]), &["KeepBoxesIdxs"]),
+    gives(
+        row(
+            "prior_box",
+            "prior_box",
+            &[Of("Input"), Of("Image")],
+            &[
+                ("min_sizes", "min_sizes"),
+                ("max_sizes", "max_sizes"),
+                ("aspect_ratios", "aspect_ratios"),
+                ("variances", "variances"),
+                ("flip", "flip"),
+                ("clip", "clip"),
+                ("step_w", "step_w"),
+                ("step_h", "step_h"),
+                ("offset", "offset"),
+                ("min_max_aspect_ratios_order", "min_max_aspect_ratios_order"),
+            ],
+        ),
+        &["Boxes", "Variances"],
+    ),
+    row("renorm", "renorm", X, &[("p", "p"), ("axis", "axis"), ("max_norm", "max_norm")]),
+    row("roi_align", "roi_align", POOLED_BOXES, POOLS_BOXES),
+    gives(row("roi_pool", "roi_pool", POOLED_BOXES, POOLS_BOXES), &["Out", "Argmax"]),
+    row(
+        "searchsorted",
+        "searchsorted",
+        &[Of("SortedSequence"), Of("Values")],
+        &[("out_int32", "out_int32"), ("right", "right")],
+    ),
+    gives(
+        row(
+            "sequence_mask",
+            "sequence_mask",
+            &[Of("X"), Of("MaxLenTensor")],
+            &[("maxlen", "maxlen"), ("out_dtype", "out_dtype")],
+        ),
+        &["Y"],
+    ),
+    row(
+        "shard_index",
+        "shard_index",
+        X,
+        &[
+            ("index_num", "index_num"),
+            ("nshards", "nshards"),
+            ("shard_id", "shard_id"),
+            ("ignore_value", "ignore_value"),
+        ],
+    ),
+    row(
+        "sigmoid_cross_entropy_with_logits",
+        "sigmoid_cross_entropy_with_logits",
+        &[Of("X"), Of("Label"), Of("pos_weight")],
+        &[("ignore_index", "ignore_index"), ("normalize", "normalize")],
+    ),
+    row(
+        "temporal_shift",
+        "temporal_shift",
+        X,
+        &[("seg_num", "seg_num"), ("shift_ratio", "shift_ratio"), ("data_format", "data_format")],
+    ),
+    gives(row("unfold", "unfold", X, PATCHES), &["Y"]),
+    gives(row("fold", "fold", X, PATCHES), &["Y"]),
+    gives(
+        row(
+            "yolo_box",
+            "yolo_box",
+            &[Of("X"), Of("ImgSize")],
+            &[
+                ("anchors", "anchors"),
+                ("class_num", "class_num"),
+                ("conf_thresh", "conf_thresh"),
+                ("downsample_ratio", "downsample_ratio"),
+                ("clip_bbox", "clip_bbox"),
+                ("scale_x_y", "scale_x_y"),
+                ("iou_aware", "iou_aware"),
+                ("iou_aware_factor", "iou_aware_factor"),
+            ],
+        ),
+        &["Boxes", "Scores"],
+    ),
+    row(
+        "gaussian_random",
+        "gaussian",
+        DRAWN,
+        &[("mean", "mean"), ("std", "std"), ("seed", "seed"), ("dtype", "dtype")],
+    ),
+    row(
+        "uniform_random",
+        "uniform",
+        DRAWN,
+        &[("min", "min"), ("max", "max"), ("seed", "seed"), ("dtype", "dtype")],
+    ),
+    row(
+        "randint",
+        "randint",
+        DRAWN,
+        &[("low", "low"), ("high", "high"), ("seed", "seed"), ("dtype", "dtype")],
+    ),
+    row("bernoulli", "bernoulli", X, &[]),
+    row(
+        "allclose",
+        "allclose",
+        &[Of("Input"), Of("Other"), Of("Rtol"), Of("Atol")],
+        &[("rtol", "rtol"), ("atol", "atol"), ("equal_nan", "equal_nan")],
+    ),
+    row(
+        "isclose",
+        "isclose",
+        &[Of("Input"), Of("Other"), Of("Rtol"), Of("Atol")],
+        &[("rtol", "rtol"), ("atol", "atol"), ("equal_nan", "equal_nan")],
+    ),
+    row("cross", "cross", XY, &[("dim", "axis")]),
+    gives(row("cummax", "cummax", &[Of("x")], &[("axis", "axis"), ("dtype", "dtype")]), &["out", "indices"]),
+    gives(row("cummin", "cummin", &[Of("x")], &[("axis", "axis"), ("dtype", "dtype")]), &["out", "indices"]),
+    row("dist", "dist", XY, &[("p", "p")]),
+    row("empty", "empty", DRAWN, DTYPE),
+    row("equal_all", "equal_all", XY, &[]),
+    row(
+        "frame",
+        "frame",
+        X,
+        &[("frame_length", "frame_length"), ("hop_length", "hop_length"), ("axis", "axis")],
+    ),
+    row(
+        "histogram",
+        "histogram",
+        &[Of("X"), Of("Weight")],
+        &[("bins", "bins"), ("min", "min"), ("max", "max"), ("density", "density")],
+    ),
+    row("logit", "logit", X, &[("eps", "eps")]),
+    row("lerp", "lerp", &[Of("X"), Of("Y"), Of("Weight")], &[]),
+    row("matrix_power", "matrix_power", X, &[("n", "n")]),
+    without(
+        gives(
+            row(
+                "median",
+                "median",
+                &[Of("x")],
+                &[("axis", "axis"), ("keepdim", "keepdim"), ("mode", "mode")],
+            ),
+            &["out", "medians"],
+        ),
+        &["AxisTensor", "AxisTensorList"],
+    ),
+    gives(
+        row("nanmedian", "nanmedian", X, &[("axis", "axis"), ("keepdim", "keepdim"), ("mode", "mode")]),
+        &["Out", "MedianIndex"],
+    ),
+    row("multinomial", "multinomial", X, &[("num_samples", "num_samples"), ("replacement", "replacement")]),
+    row(
+        "gumbel_softmax",
+        "gumbel_softmax",
+        X,
+        &[("temperature", "temperature"), ("hard", "hard"), ("axis", "axis")],
+    ),
+    row("randperm", "randperm", &[], &[("n", "n"), ("dtype", "dtype")]),
+    gives(
+        row("rrelu", "rrelu", X, &[("lower", "lower"), ("upper", "upper"), ("is_test", "is_test")]),
+        &["Out", "Noise"],
+    ),
+    gives(
+        row("unique_consecutive", "unique_consecutive", X, &[("axis", "axis"), ("dtype", "dtype")]),
+        &["Out", "Index", "Counts"],
+    ),
+    row("squared_l2_norm", "squared_l2_norm", X, &[]),
+    gives(row("swiglu", "swiglu", &[Of("x"), Of("y")], &[]), &["out"]),
+    row("share_data", "assign", X, &[]),
+    row("memcpy_d2h", "assign", X, &[]),
+    row("memcpy_h2d", "assign", X, &[]),
+    row("print", "assign", &[Of("In")], &[]),
+    gives(row("shape64", "shape64", &[Of("input")], &[]), &["out"]),
+    row("fused_softmax_mask", "fused_softmax_mask", &[Of("X"), Of("Mask")], &[]),
+    row("reshape", "reshape", &[Of("X"), SHAPE], &[]),
+    row("transpose", "transpose", X, &[("axis", "perm")]),
+    row("squeeze", "squeeze", &[Of("X"), AXES], &[]),
+    row("unsqueeze", "unsqueeze", &[Of("X"), AXES], &[]),
+    row("flatten", "flatten2", X, &[("axis", "axis")]),
+    row("flatten2", "flatten2", X, &[("axis", "axis")]),
+    row(
+        "expand",
+        "tile",
+        &[Of("X"), List("expand_times_tensor", "ExpandTimes", "expand_times", "repeat_times")],
+        &[],
+    ),
+    without(
+        row(
+            "crop",
+            "crop",
+            &[Of("X"), List("", "", "shape", "shape"), List("", "", "offsets", "offsets")],
+            &[],
+        ),
+        &["Y", "Offsets"],
+    ),
+    row("reverse", "flip", X, &[("axis", "axis")]),
+    row("mul", "mul", XY, &[("x_num_col_dims", "x_num_col_dims"), ("y_num_col_dims", "y_num_col_dims")]),
+    gives(row("norm", "norm", X, &[("axis", "axis"), ("epsilon", "epsilon")]), &["Out", "Norm"]),
+    gives(row("top_k", "topk", &[Of("X"), Of("K")], &[("k", "k")]), &["Out", "Indices"]),
+    row("lookup_table", "lookup_table", &[Of("Ids"), Of("W")], &[("padding_idx", "padding_idx")]),
+    row(
+        "affine_channel",
+        "affine_channel",
+        &[Of("X"), Of("Scale"), Of("Bias")],
+        &[("data_layout", "data_format")],
+    ),
+    row("linear_interp", "linear_interp", RESIZED, SIZES),
+    row("bilinear_interp", "bilinear_interp", RESIZED, SIZES),
+    row("trilinear_interp", "trilinear_interp", RESIZED, SIZES),
+    row("bicubic_interp", "bicubic_interp", RESIZED, SIZES),
+    row("nearest_interp", "nearest_interp", RESIZED, SIZES),
+    row("multiclass_nms", "multiclass_nms3", SUPPRESSED, SUPPRESSES),
 ];
+
+/// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, and
+/// `fetch`, which repeats that.
+pub(super) const MISDECLARED: &[&str] =
+    &["all", "any", "equal_all", "fetch", "generate_proposals", "slogdet", "unique"];
 
 /// How an old operator is named in PIR, if the table says.
 pub(super) fn renamed(old: &str) -> Option<&'static Renamed> {

@@ -11,6 +11,7 @@ use gradus_core::graph::{
 use gradus_core::{Error, Kind, Limits, Result, Shape};
 
 use super::json::{Block, Document, JsonOperation, JsonOutput, JsonRegion, JsonText, NEWEST_VERSION, Raw};
+use super::names::MISDECLARED;
 use super::parameters::{Wanted, constants};
 use super::types::TypedValue;
 use super::{OPERATORS, attribute, types};
@@ -35,12 +36,14 @@ const AS_ATTRIBUTES: &[(&str, usize, &str)] = &[
     ("unsqueeze", 0, "axis"),
 ];
 
-/// Operators whose outputs PaddlePaddle 3.3 declares with the type of the input, and `fetch`, which
-/// repeats that.
-const MISDECLARED: &[&str] = &["all", "any", "fetch", "unique"];
-
 /// Bytes that reading may take for each byte of text: a value of a few characters becomes a node.
 const BYTES_PER_BYTE: usize = 48;
+
+/// Returns true if the attribute `shape` says a scalar.
+fn scalar(attributes: &[Attribute]) -> bool {
+    let shape = attributes.iter().find(|attribute| &*attribute.name == "shape");
+    shape.is_some_and(|shape| matches!(&shape.content, Content::Ints(dims) if dims.is_empty()))
+}
 
 /// Reads a program of PIR. `parameters` is the path of the file of parameters, relative to the
 /// program; it is opened when one is needed.
@@ -211,6 +214,8 @@ impl<'a> PirReader<'a, '_> {
         let believed = match name {
             // Caches for training, which Paddle declares to be scalars.
             "einsum" => 1,
+            // A scalar stands for a variable that a loop writes first, and is declared like it.
+            "full" if scalar(&attributes) => 0,
             _ if MISDECLARED.contains(&name) => 0,
             _ => keys.len(),
         };

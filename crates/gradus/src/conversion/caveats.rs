@@ -30,3 +30,6 @@ pub(crate) const POWER: &str =
 /// The caveat for elements that are chosen but not sorted.
 pub(crate) const UNSORTED: &str =
     "the specifications do not define the order of unsorted elements and the choice among equal ones";
+/// The caveat for variables of a loop that have another element type before it.
+pub(crate) const OTHER_TYPE: &str =
+    "a variable to which a loop gives another element type has it even if the loop does not run";

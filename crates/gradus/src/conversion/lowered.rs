@@ -99,7 +99,7 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
         let outputs = if name == "Mod" && of_floats && !fmod {
             vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
-        } else if name == "Range" && standard == Standard::Paddle {
+        } else if name == "Range" && &*cx.node.operator.name == "arange" {
             let dtype = declared_dtype(cx.node, &facts(cx));
             let dtype = dtype.ok_or_else(|| not_known("element type of a graph input"))?;
             let mut scalars = [inputs[0], inputs[1], inputs[2]];
@@ -133,7 +133,7 @@ fn cast_to(node: &Node) -> Option<DType> {
 fn result_type(node: &Node, types: &HashMap<ValueId, Option<DType>>) -> Option<DType> {
     let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?).copied().flatten();
     match &*node.operator.name {
-        "Shape" | "Size" | "NonZero" | "ArgMax" | "ArgMin" => Some(DType::I64),
+        "Shape" | "Size" | "NonZero" | "NonMaxSuppression" | "ArgMax" | "ArgMin" => Some(DType::I64),
         "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "IsInf" | "IsNaN" => {
             Some(DType::Bool)
         }

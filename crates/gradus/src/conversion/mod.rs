@@ -77,6 +77,18 @@ pub struct Converted {
     pub report: ConversionReport,
 }
 
+impl Converted {
+    /// The converted model, converted once more; the report has the differences of both steps.
+    fn then(self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        let mut second = self.model.convert(to, options)?;
+        let mut report = self.report;
+        second.report.notes.into_iter().for_each(|note| report.note(note));
+        second.report.lost.into_iter().for_each(|lost| report.lose(lost));
+        second.report = report;
+        Ok(second)
+    }
+}
+
 impl Model {
     /// The model in the operators of another standard, or of another operator set of ONNX.
     ///
@@ -126,12 +138,7 @@ impl Model {
                 let all = self.converted(to, NEWEST_OPSET, options, false).err();
                 all.filter(|all| Obstacles::of(all).is_some()).unwrap_or(error)
             })?;
-            let mut second = first.model.convert(to, &ConvertOptions::default())?;
-            let mut report = first.report;
-            second.report.notes.into_iter().for_each(|note| report.note(note));
-            second.report.lost.into_iter().for_each(|lost| report.lose(lost));
-            second.report = report;
-            return Ok(second);
+            return first.then(to, &ConvertOptions::default());
         }
         if let Some(opset) = options.opset
             && !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset)
@@ -145,7 +152,7 @@ impl Model {
             return self.converted_for(runtime, options);
         }
         let Some(opset) = options.opset else {
-            let usual = self.converted(to, USUAL_OPSET, options, false);
+            let usual = self.in_set(to, USUAL_OPSET, options);
             if usual.as_ref().is_ok_and(|usual| usual.report.is_exact() || to != Standard::Onnx) {
                 return usual;
             }
@@ -155,7 +162,20 @@ impl Model {
                 _ => newest,
             });
         };
-        self.converted(to, opset, options, false)
+        self.in_set(to, opset, options)
+    }
+
+    /// The model in another standard or operator set. Where operators of Paddle become some that
+    /// the set lacks, these are replaced in a second step.
+    fn in_set(&self, to: Standard, opset: i64, options: &ConvertOptions) -> Result<Converted> {
+        let direct = self.converted(to, opset, options, false);
+        if self.source().standard != Standard::Paddle || direct.is_ok() || opset == NEWEST_OPSET {
+            return direct;
+        }
+        let newest = self.converted(to, NEWEST_OPSET, options, false);
+        let older =
+            ConvertOptions { opset: Some(opset), runtime: options.runtime, ..ConvertOptions::default() };
+        newest.and_then(|newest| newest.then(to, &older)).or(direct)
     }
 
     /// The model in another standard or operator set; `lowers` if operators of ONNX that are

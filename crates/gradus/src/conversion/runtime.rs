@@ -77,7 +77,7 @@ impl Model {
         }
         let (mut opset, mut refused) = (newest, None);
         loop {
-            let converted = match self.converted(Standard::Onnx, opset, options, false) {
+            let converted = match self.in_set(Standard::Onnx, opset, options) {
                 Ok(converted) => converted,
                 // The nodes that are not run in the newest set say more.
                 Err(error) => return Err(refused.unwrap_or(error)),

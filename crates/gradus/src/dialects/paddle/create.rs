@@ -16,6 +16,7 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{missing, required, wrong};
 use crate::dialects::paddle::indexing::size;
+use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::ints;
 use crate::lowering::{LoweredValue, Lowering, along, axis};
 use crate::operators::errors;
@@ -159,4 +160,11 @@ pub(crate) fn shape64(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn numel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![l.apply("Size", &[x], &[])?])
+}
+
+/// `empty`: any elements will do, so zeros.
+pub(crate) fn empty(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (dims, dtype) = (list(l, "shape", 0)?, dtype(l)?);
+    let zero = convert::cast(&Tensor::vector(&[0i64]), dtype, Rules::IEEE)?;
+    Ok(vec![l.apply("ConstantOfShape", &[dims], &[("value", Content::Tensor(zero.into()))])?])
 }

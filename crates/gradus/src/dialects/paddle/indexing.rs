@@ -16,6 +16,7 @@ use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
+use crate::dialects::paddle::terms::{of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 
@@ -25,7 +26,7 @@ pub(super) fn size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result
 }
 
 /// The integers from zero up to a number, which is a list of one.
-fn positions(l: &mut Lowering<'_>, count: LoweredValue) -> Result<LoweredValue> {
+pub(super) fn positions(l: &mut Lowering<'_>, count: LoweredValue) -> Result<LoweredValue> {
     let count = l.reshape(count, &[])?;
     let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
     l.apply("Range", &[zero, count, one], &[])
@@ -312,22 +313,27 @@ pub(crate) fn scatter_nd_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     Ok(vec![scattered(l, inputs, "add")?])
 }
 
+/// The positions of a vector, each so often as its element says.
+pub(super) fn owners(l: &mut Lowering<'_>, repeats: LoweredValue) -> Result<LoweredValue> {
+    // An element is the one before which so many repeats end.
+    let first = l.constant(Tensor::scalar(0i64))?;
+    let ends = l.apply("CumSum", &[repeats, first], &[])?;
+    let total = l.apply("ReduceSum", &[repeats], &[])?;
+    let places = positions(l, total)?;
+    let places = unsqueezed(l, places, 1)?;
+    let ended = l.apply("LessOrEqual", &[ends, places], &[])?;
+    let (ended, axes) = (l.cast(ended, DType::I64)?, l.list(&[1])?);
+    l.apply("ReduceSum", &[ended, axes], &[int("keepdims", 0)])
+}
+
 pub(crate) fn repeat_interleave(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
     let count = size(l, x, axis)?;
     let from = if l.has(1) {
-        // An element is the one before which so many repeats end.
         let repeats = index(l, 1)?;
         let repeats = l.apply("Expand", &[repeats, count], &[])?;
-        let first = l.constant(Tensor::scalar(0i64))?;
-        let ends = l.apply("CumSum", &[repeats, first], &[])?;
-        let total = l.apply("ReduceSum", &[repeats], &[])?;
-        let places = positions(l, total)?;
-        let places = unsqueezed(l, places, 1)?;
-        let ended = l.apply("LessOrEqual", &[ends, places], &[])?;
-        let (ended, axes) = (l.cast(ended, DType::I64)?, l.list(&[1])?);
-        l.apply("ReduceSum", &[ended, axes], &[int("keepdims", 0)])?
+        owners(l, repeats)?
     } else {
         let repeats = l.attributes.int_or("repeats", 1)?;
         if repeats < 0 {
@@ -379,4 +385,55 @@ pub(crate) fn set_value(
     let [flat, places, value] = [l.reshape(x, &[-1])?, l.reshape(places, &[-1])?, l.reshape(value, &[-1])?];
     let flat = l.apply("ScatterElements", &[flat, places, value], &[])?;
     Ok(vec![reshaped(l, flat, whole)?])
+}
+
+/// `multiplex`: of each row, that of the tensor of its index.
+pub(crate) fn multiplex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let last = l.count().saturating_sub(1);
+    let which = index(l, last)?;
+    let which = l.reshape(which, &[-1, 1])?;
+    let rows = (0..last).map(|input| unsqueezed_input(l, input)).collect::<Result<Vec<_>>>()?;
+    let rows = l.apply("Concat", &rows, &[along(0)])?;
+    let count = size(l, which, 0)?;
+    let own = positions(l, count)?;
+    let own = l.reshape(own, &[-1, 1])?;
+    let places = l.apply("Concat", &[which, own], &[along(1)])?;
+    Ok(vec![l.apply("GatherND", &[rows, places], &[])?])
+}
+
+fn unsqueezed_input(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
+    let x = l.input(input)?;
+    unsqueezed(l, x, 0)
+}
+
+/// `sequence_mask`: true up to each length.
+pub(crate) fn sequence_mask(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (lengths, named) = (index(l, 0)?, l.attributes.int("maxlen")?);
+    let most = if l.has(1) {
+        let given = index(l, 1)?;
+        l.reshape(given, &[1])?
+    } else {
+        l.list(&[named.unwrap_or(-1)])?
+    };
+    // The greatest length, if none is wanted.
+    let greatest = l.apply("ReduceMax", &[lengths], &[int("keepdims", 0)])?;
+    let count = pick(of("Less", most, 0.0), greatest, most).write(l, DType::I64)?;
+    let (places, lengths) = (positions(l, count)?, unsqueezed(l, lengths, -1)?);
+    let mask = l.apply("Less", &[places, lengths], &[])?;
+    let to = l.dtype("out_dtype")?.unwrap_or(DType::I64);
+    Ok(vec![l.cast(mask, to)?])
+}
+
+/// `shard_index`: indices within a shard, and another number for those of other shards.
+pub(crate) fn shard_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let [all, shards, own, other] =
+        ["index_num", "nshards", "shard_id", "ignore_value"].map(|name| l.attributes.int_or(name, 0));
+    let (all, shards) = (all?, errors::at_least_1("nshards", shards?)?);
+    let each = all / shards + i64::from(all % shards != 0);
+    let [each, own, other] = [each, own?, other?].map(|number| l.constant(Tensor::scalar(number)));
+    let [each, own, other] = [l.cast(each?, dtype)?, l.cast(own?, dtype)?, l.cast(other?, dtype)?];
+    let here = of("Equal", x / each, own);
+    let place = x - (x / each) * each;
+    Ok(vec![pick(here, place, other).write(l, dtype)?])
 }

@@ -260,3 +260,19 @@ pub(crate) fn where_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, l.input(1)?, l.input(2)?];
     Ok(vec![l.apply("Where", &inputs, &[])?])
 }
+
+/// `crop`: from the offsets on, of the shape; -1 is what is left.
+pub(crate) fn crop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, shape, starts) = (l.input(0)?, list(l, "shape", 1)?, list(l, "offsets", 2)?);
+    let (dims, zero) = (l.shape(x)?, l.list(&[0])?);
+    let ends = l.apply("Add", &[starts, shape], &[])?;
+    let open = l.apply("Less", &[shape, zero], &[])?;
+    let ends = l.apply("Where", &[open, dims, ends], &[])?;
+    Ok(vec![l.apply("Slice", &[x, starts, ends], &[])?])
+}
+
+/// `flatten2` of old programs: a matrix, whose rows are so many axes.
+pub(crate) fn flatten_to_matrix(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rows) = (l.input(0)?, l.attributes.int_or("axis", 1)?);
+    Ok(vec![l.apply("Flatten", &[x], &[("axis", Content::Int(rows))])?])
+}

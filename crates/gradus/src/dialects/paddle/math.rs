@@ -15,7 +15,8 @@ use gradus_core::{Class, DType, Result, Tensor};
 
 use crate::attributes::required;
 use crate::dialects::paddle::layout::inputs;
-use crate::dialects::paddle::network::{chain, constant_like, float};
+use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
+use crate::dialects::paddle::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 use crate::operators::errors;
 
@@ -438,4 +439,108 @@ pub(crate) fn lerp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let span = l.apply("Sub", &[y, x], &[])?;
     let part = l.apply("Mul", &[weight, span], &[])?;
     Ok(vec![l.apply("Add", &[x, part], &[])?])
+}
+
+/// `atan2`: the angle of the point `(y, x)`; of integers, in float64.
+pub(crate) fn atan2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut rise, mut run, given) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let dtype = match given {
+        DType::F64 => DType::F64,
+        given if given.is_float() => DType::F32,
+        _ => DType::F64,
+    };
+    if given != dtype {
+        (rise, run) = (l.cast(rise, dtype)?, l.cast(run, dtype)?);
+    }
+    // Zeros have signs.
+    let below = |l: &mut Lowering<'_>, value: LoweredValue| {
+        let sign = of("Less", Term::from(1.0) / value, 0.0);
+        of("Or", of("Less", value, 0.0), of("And", of("Equal", value, 0.0), sign)).write(l, dtype)
+    };
+    let (down, back) = (below(l, rise)?, below(l, run)?);
+    let nothing = of("Equal", rise, 0.0);
+    let endless = of("And", f("IsInf", rise), f("IsInf", run)).write(l, dtype)?;
+    let slope = pick(endless, f("Sign", rise) / f("Sign", run), rise / run);
+    // A rise of nothing is an angle of nothing, of the sign of the slope.
+    let flat = pick(of("Xor", down, back), -0.0, 0.0);
+    let angle = pick(nothing, flat, f("Atan", slope));
+    let turn = pick(down, -std::f64::consts::PI, std::f64::consts::PI);
+    let odd = of("Or", f("IsNaN", rise), f("IsNaN", run));
+    let angle = pick(odd, f64::NAN, angle + pick(back, turn, 0.0)).write(l, dtype)?;
+    Ok(vec![if given.is_float() && given != dtype { l.cast(angle, given)? } else { angle }])
+}
+
+/// `heaviside`: 0 below zero, 1 above, and the second input in between.
+pub(crate) fn heaviside(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let ([x, y], dtype) = (operands(l)?, l.dtype_of(0)?);
+    let step = pick(of("Greater", x, 0.0), 1.0, 0.0);
+    let step = if dtype.is_float() { pick(f("IsNaN", x), x, step) } else { step };
+    Ok(vec![pick(of("Equal", x, 0.0), y, step).write(l, dtype)?])
+}
+
+/// `logit`: of elements that are not as close to 0 or 1 as `eps`.
+pub(crate) fn logit(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype, least) = (l.input(0)?, l.dtype_of(0)?, l.float("eps")?.unwrap_or(0.0));
+    let inner = of("Min", of("Max", x, least), 1.0 - least);
+    let inner = if least > 0.0 { inner } else { x.into() }.write(l, dtype)?;
+    Ok(vec![f("Log", inner / (Term::from(1.0) - inner)).write(l, dtype)?])
+}
+
+/// `isclose` and `allclose`: `|x - y| <= atol + rtol * |y|`.
+pub(crate) fn is_close(l: &mut Lowering<'_>, all: bool) -> Result<Vec<LoweredValue>> {
+    let (x, y, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let mut bounds = Vec::new();
+    for (input, name, default) in [(2, "rtol", 1e-5), (3, "atol", 1e-8)] {
+        bounds.push(if l.has(input) {
+            let given = l.input(input)?;
+            Term::from(l.cast(given, dtype)?)
+        } else {
+            l.float(name)?.unwrap_or(default).into()
+        });
+    }
+    let [part, least] = <[_; 2]>::try_from(bounds).expect("two bounds");
+    let near = of("LessOrEqual", f("Abs", x - y), least + of("Mul", part, f("Abs", y)));
+    let mut close = of("Or", of("Equal", x, y), near);
+    if l.attributes.flag("equal_nan", false)? {
+        close = of("Or", close, of("And", f("IsNaN", x), f("IsNaN", y)));
+    }
+    let close = close.write(l, dtype)?;
+    if !all {
+        return Ok(vec![close]);
+    }
+    every(l, close)
+}
+
+/// True if all elements are.
+fn every(l: &mut Lowering<'_>, truth: LoweredValue) -> Result<Vec<LoweredValue>> {
+    Ok(vec![l.apply("ReduceMin", &[truth], &[int("keepdims", 0)])?])
+}
+
+/// `equal_all`.
+pub(crate) fn equal_all(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [equal] = *binary(l, "Equal")? else { return Ok(vec![]) };
+    every(l, equal)
+}
+
+/// `rrelu`, where nothing trains: the slope is the mean of the bounds. The noise is for training.
+pub(crate) fn rrelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if !l.attributes.flag("is_test", false)? {
+        return Err(cannot("rrelu in training"));
+    }
+    let (low, high) = (l.float("lower")?.unwrap_or(0.125), l.float("upper")?.unwrap_or(1.0 / 3.0));
+    let x = l.input(0)?;
+    let y = l.apply("LeakyRelu", &[x], &[float("alpha", f64::midpoint(low, high))])?;
+    Ok(vec![y, x])
+}
+
+/// `hardswish`: `x * clip(x + offset, 0, threshold) / scale`.
+pub(crate) fn hardswish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let number = |name, default| Ok::<_, gradus_core::Error>(l.float(name)?.unwrap_or(default));
+    let (most, scale, offset) = (number("threshold", 6.0)?, number("scale", 6.0)?, number("offset", 3.0)?);
+    if (most, scale, offset) == (6.0, 6.0, 3.0) {
+        return unary(l, "HardSwish");
+    }
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let inner = of("Min", of("Max", x + offset, 0.0), most);
+    Ok(vec![(x * inner / scale).write(l, dtype)?])
 }

@@ -9,12 +9,20 @@
 //! | file | operators |
 //! |---|---|
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
+//! | `detection.rs` | `yolo_box`, `prior_box`, `box_coder`, `roi_align`, `roi_pool` |
+//! | `fused.rs` | normalizations and softmax with sums before them |
 //! | `indexing.rs` | `argsort`, `unique`, `one_hot`, `roll`, `meshgrid`, `scatter`, `set_value` and their like |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
+//! | `losses.rs` | losses |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
+//! | `matrices.rs` | determinants, products and diagonals of matrices |
 //! | `network.rs` | convolutions, pools, normalizations, activations, `embedding`, `topk` and their like |
+//! | `ordering.rs` | `median`, `mode`, `cummax`, `searchsorted`, `histogram` and their like |
+//! | `patches.rs` | `unfold`, `fold`, `frame`, `temporal_shift`, `deformable_conv` |
+//! | `random.rs` | `gaussian`, `uniform`, `randint` and their like |
 //! | `recurrent.rs` | `rnn` |
 //! | `sequences.rs` | `linspace`, `logspace`, `arange` |
+//! | `suppression.rs` | `multiclass_nms3`, `matrix_nms`, `nms`, `generate_proposals`, `distribute_fpn_proposals` |
 //!
 //! Where PaddlePaddle computes something else than its texts say, the texts are followed;
 //! `conformance/paddle.toml` lists where that shows.
@@ -23,12 +31,21 @@
 
 pub(crate) mod convert;
 pub(crate) mod create;
+pub(crate) mod detection;
+pub(crate) mod fused;
 pub(crate) mod indexing;
 pub(crate) mod layout;
+pub(crate) mod losses;
 pub(crate) mod math;
+pub(crate) mod matrices;
 pub(crate) mod network;
+pub(crate) mod ordering;
+pub(crate) mod patches;
+pub(crate) mod random;
 pub(crate) mod recurrent;
 pub(crate) mod sequences;
+pub(crate) mod suppression;
+pub(crate) mod terms;
 
 use gradus_core::DType;
 

@@ -16,7 +16,7 @@ use crate::dialects::paddle::layout::list;
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
-type LoweredAttributes = Vec<(&'static str, Content)>;
+pub(super) type LoweredAttributes = Vec<(&'static str, Content)>;
 
 pub(super) fn cannot(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
@@ -31,12 +31,14 @@ pub(super) fn ints(l: &Lowering<'_>, name: &str) -> Result<Vec<i64>> {
 }
 
 /// A list of floats, which PIR has as tensors of one element.
-fn floats(l: &Lowering<'_>, name: &str) -> Result<Vec<f32>> {
+pub(super) fn floats(l: &Lowering<'_>, name: &str) -> Result<Vec<f32>> {
     match l.attributes.get(name) {
         Some(Content::Tensors(all)) => {
             all.iter().map(|value| Ok(convert::nearest_f32(value.tensor()?.only_number()?))).collect()
         }
         Some(Content::Ints(none)) if none.is_empty() => Ok(Vec::new()),
+        // Older operators have one number, of which 0 is none.
+        Some(Content::Float(one)) => Ok(Some(*one).filter(|&one| one > 0.0).into_iter().collect()),
         _ => Ok(l.attributes.floats(name)?.unwrap_or(&[]).to_vec()),
     }
 }
@@ -98,7 +100,7 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
 }
 
 /// The data with the channels before the other axes, and true if they were behind them.
-fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
+pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredValue, bool)> {
     let rank = l.rank_of(0)?;
     if !text(l, "data_format", "NCHW")?.ends_with('C') || rank < 3 {
         return Ok((value, false));
@@ -107,7 +109,7 @@ fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Result<(LoweredV
     Ok((l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])?, true))
 }
 
-fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
+pub(super) fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
     if !last {
         return Ok(value);
     }
@@ -115,7 +117,7 @@ fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Resul
     l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])
 }
 
-fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
+pub(super) fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
     let mut dilations = ints(l, "dilations")?;
     if text(l, "padding_algorithm", "EXPLICIT")? == "SAME" {
         // Paddle drops them.
@@ -405,6 +407,17 @@ fn statistics(l: &mut Lowering<'_>, rows: LoweredValue) -> Result<[LoweredValue;
     Ok([l.apply("Squeeze", &[means, axis], &[])?, variances])
 }
 
+/// `affine_channel`: each channel times a number, and another added.
+pub(crate) fn affine_channel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let (x, last) = channels_first(l, x)?;
+    let dims = [&[-1][..], &vec![1; l.rank_of(0)?.saturating_sub(2)]].concat();
+    let [scale, bias] = [l.input(1)?, l.input(2)?].map(|given| l.reshape(given, &dims));
+    let y = l.apply("Mul", &[x, scale?], &[])?;
+    let y = l.apply("Add", &[y, bias?], &[])?;
+    Ok(vec![channels_last(l, y, last)?])
+}
+
 pub(crate) fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
@@ -465,8 +478,13 @@ pub(crate) fn dropout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![y, mask])
 }
 
+/// `embedding`; the indices of `lookup_table` have a last axis of one element.
 pub(crate) fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (index, weight) = (l.input(0)?, l.input(1)?);
+    let (mut index, weight) = (l.input(0)?, l.input(1)?);
+    if l.node_is("lookup_table") {
+        let last = l.list(&[-1])?;
+        index = l.apply("Squeeze", &[index, last], &[])?;
+    }
     let rows = l.apply("Gather", &[weight, index], &[along(0)])?;
     let padding = l.attributes.int_or("padding_idx", -1)?;
     if padding == -1 {

@@ -4,9 +4,11 @@ use super::super::control_flow;
 use super::super::row::{Row, paddle};
 use crate::cost::Work;
 use crate::dialects::paddle::{
-    convert, create, indexing, layout, many, math, maybe, network, one, recurrent, rest, sequences, signature,
+    convert, create, detection, fused, indexing, layout, losses, many, math, matrices, maybe, network, one,
+    ordering, patches, random, recurrent, rest, sequences, signature, suppression,
 };
 use crate::lowering;
+use crate::schema::Signature;
 
 /// Rows of operators that are lowered: a name, its inputs, and the function that writes the graph.
 macro_rules! lowered {
@@ -25,8 +27,10 @@ lowered! {
     "add" [one("x"), one("y")] |l| math::binary(l, "Add");
     "add_n" [many("x")] math::add_n;
     "addmm" [one("input"), one("x"), one("y")] math::addmm;
+    "affine_channel" [one("x"), one("scale"), one("bias")] network::affine_channel;
     "affine_grid" [one("input"), maybe("output_shape")] network::affine_grid;
     "all" [one("x")] |l| math::reduce_truth(l, "ReduceMin");
+    "allclose" [one("x"), one("y"), maybe("rtol"), maybe("atol")] |l| math::is_close(l, true);
     "amax" [one("x")] |l| math::reduce(l, "ReduceMax");
     "amin" [one("x")] |l| math::reduce(l, "ReduceMin");
     "any" [one("x")] |l| math::reduce_truth(l, "ReduceMax");
@@ -40,16 +44,21 @@ lowered! {
     "assign_value" [] create::assign_value;
     "assign_value_" [one("output")] create::assign_value;
     "atan" [one("x")] |l| math::unary(l, "Atan");
+    "atan2" [one("x"), one("y")] math::atan2;
     "atanh" [one("x")] |l| math::unary(l, "Atanh");
     "baddbmm" [one("input"), one("x"), one("y")] math::addmm;
     "batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] network::batch_norm;
+    "bce_loss" [one("input"), one("label")] losses::bce;
     "bicubic_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "cubic");
+    "bilinear" [one("x"), one("y"), one("weight"), maybe("bias")] matrices::bilinear;
     "bilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
+    "bincount" [one("x"), maybe("weights"), maybe("minlength")] ordering::bincount;
     "bitwise_and" [one("x"), one("y")] |l| math::bitwise(l, "And");
     "bitwise_not" [one("x")] |l| math::bitwise(l, "Not");
     "bitwise_or" [one("x"), one("y")] |l| math::bitwise(l, "Or");
     "bitwise_xor" [one("x"), one("y")] |l| math::bitwise(l, "Xor");
     "bmm" [one("x"), one("y")] |l| math::binary(l, "MatMul");
+    "box_coder" [one("prior_box"), maybe("prior_box_var"), one("target_box")] detection::box_coder;
     "broadcast_tensors" [many("input")] indexing::broadcast_tensors;
     "cast" [one("x")] create::cast;
     "ceil" [one("x")] |l| math::rounded(l, "Ceil");
@@ -63,10 +72,22 @@ lowered! {
     "conv3d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
     "cos" [one("x")] |l| math::unary(l, "Cos");
     "cosh" [one("x")] |l| math::unary(l, "Cosh");
+    "crop" [one("x"), maybe("shape"), maybe("offsets")] layout::crop;
+    "cross" [one("x"), one("y")] matrices::cross;
+    "cross_entropy_with_softmax" [one("input"), one("label")] losses::cross_entropy;
+    "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax");
+    "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin");
     "cumprod" [one("x")] |l| network::cumulative(l, "CumProd");
     "cumsum" [one("x"), maybe("axis")] |l| network::cumulative(l, "CumSum");
+    "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
     "depthwise_conv2d" [one("input"), one("filter")] network::conv;
     "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
+    "det" [one("x")] |l| math::unary(l, "Det");
+    "diag" [one("x")] matrices::diag;
+    "diag_embed" [one("input")] matrices::diag_embed;
+    "diagonal" [one("x")] matrices::diagonal;
+    "dist" [one("x"), one("y")] matrices::dist;
+    "distribute_fpn_proposals" [one("fpn_rois"), maybe("rois_num")] suppression::distribute_fpn_proposals;
     "divide" [one("x"), one("y")] |l| math::binary(l, "Div");
     "dot" [one("x"), one("y")] math::dot;
     "dropout" [one("x"), maybe("seed_tensor"), maybe("p")] network::dropout;
@@ -74,7 +95,9 @@ lowered! {
     "elementwise_pow" [one("x"), one("y")] |l| math::binary(l, "Pow");
     "elu" [one("x")] |l| network::activation(l, "Elu", &[("alpha", "alpha", 1.0)]);
     "embedding" [one("x"), one("weight")] network::embedding;
+    "empty" [maybe("shape")] create::empty;
     "equal" [one("x"), one("y")] |l| math::binary(l, "Equal");
+    "equal_all" [one("x"), one("y")] math::equal_all;
     "erf" [one("x")] |l| math::unary(l, "Erf");
     "exp" [one("x")] |l| math::unary(l, "Exp");
     "expand" [one("x"), maybe("shape")] layout::expand;
@@ -83,37 +106,52 @@ lowered! {
     "eye" [maybe("num_rows"), maybe("num_columns")] indexing::eye;
     "fetch" [one("x")] create::same;
     "flatten" [one("x")] layout::flatten;
+    "flatten2" [one("x")] layout::flatten_to_matrix;
     "flip" [one("x")] network::flip;
     "floor" [one("x")] |l| math::rounded(l, "Floor");
     "floor_divide" [one("x"), one("y")] math::floor_divide;
     "fmax" [one("x"), one("y")] |l| math::number_of(l, "Max");
     "fmin" [one("x"), one("y")] |l| math::number_of(l, "Min");
+    "fold" [one("x")] patches::fold;
+    "frame" [one("x")] patches::frame;
     "frobenius_norm" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceL2");
     "full" [] create::full;
     "full_batch_size_like" [one("input")] create::full_batch_size_like;
     "full_int_array" [] create::full_int_array;
     "full_like" [one("x"), maybe("value")] create::full_like;
     "full_with_tensor" [one("value"), one("shape")] create::full_with_tensor;
+    "fused_bias_residual_layernorm" [one("x"), maybe("bias"), maybe("residual"), maybe("norm_weight"), maybe("norm_bias")] fused::layer_norm;
+    "fused_rms_norm_quant" [one("x"), maybe("bias"), maybe("residual"), maybe("norm_weight"), maybe("norm_bias")] fused::rms_norm;
+    "fused_softmax_mask" [one("x"), one("mask")] fused::softmax_mask;
     "gather" [one("x"), one("index"), maybe("axis")] layout::gather;
     "gather_nd" [one("x"), one("index")] layout::gather_nd;
     "gelu" [one("x")] network::gelu;
+    "generate_proposals" [one("scores"), one("bbox_deltas"), one("im_shape"), one("anchors"), one("variances")] suppression::generate_proposals;
     "greater_equal" [one("x"), one("y")] |l| math::binary(l, "GreaterOrEqual");
     "greater_than" [one("x"), one("y")] |l| math::binary(l, "Greater");
     "grid_sample" [one("x"), one("grid")] network::grid_sample;
     "group_norm" [one("x"), maybe("scale"), maybe("bias")] network::group_norm;
     "hardshrink" [one("x")] |l| math::shrink(l, false);
     "hardsigmoid" [one("x")] |l| network::activation(l, "HardSigmoid", &[("slope", "alpha", 0.2), ("offset", "beta", 0.5)]);
-    "hardswish" [one("x")] |l| math::unary(l, "HardSwish");
+    "hardswish" [one("x")] math::hardswish;
     "hardtanh" [one("x")] |l| network::clip(l, None);
+    "heaviside" [one("x"), one("y")] math::heaviside;
+    "histogram" [one("input"), maybe("weight")] ordering::histogram;
+    "huber_loss" [one("input"), one("label")] losses::huber;
     "increment" [one("x")] math::increment;
     "index_add" [one("x"), one("index"), one("add_value")] indexing::index_add;
     "index_put" [one("x"), many("indices_and_value")] indexing::index_put;
     "index_sample" [one("x"), one("index")] indexing::index_sample;
     "index_select" [one("x"), one("index")] layout::gather;
     "instance_norm" [one("x"), maybe("scale"), maybe("bias")] network::instance_norm;
+    "isclose" [one("x"), one("y"), maybe("rtol"), maybe("atol")] |l| math::is_close(l, false);
     "isfinite" [one("x")] math::is_finite;
     "isinf" [one("x")] |l| math::float_function(l, "IsInf");
     "isnan" [one("x")] |l| math::float_function(l, "IsNaN");
+    "kldiv_loss" [one("x"), one("label")] losses::kldiv;
+    "kron" [one("x"), one("y")] matrices::kron;
+    "kthvalue" [one("x")] ordering::kthvalue;
+    "label_smooth" [one("label"), maybe("prior_dist")] losses::label_smooth;
     "layer_norm" [one("x"), maybe("scale"), maybe("bias")] network::layer_norm;
     "leaky_relu" [one("x")] |l| network::activation(l, "LeakyRelu", &[("negative_slope", "alpha", 0.02)]);
     "lerp" [one("x"), one("y"), one("weight")] math::lerp;
@@ -124,32 +162,48 @@ lowered! {
     "log10" [one("x")] math::wide;
     "log1p" [one("x")] math::wide;
     "log2" [one("x")] math::wide;
+    "log_loss" [one("input"), one("label")] losses::log_loss;
     "log_softmax" [one("x")] |l| math::softmax(l, "LogSoftmax");
+    "logcumsumexp" [one("x")] ordering::logcumsumexp;
     "logical_and" [one("x"), one("y")] |l| math::logical(l, "And");
     "logical_not" [one("x")] |l| math::logical(l, "Not");
     "logical_or" [one("x"), one("y")] |l| math::logical(l, "Or");
     "logical_xor" [one("x"), one("y")] |l| math::logical(l, "Xor");
+    "logit" [one("x")] math::logit;
     "logsigmoid" [one("x")] math::log_sigmoid;
     "logsumexp" [one("x")] |l| math::reduce(l, "ReduceLogSumExp");
+    "lookup_table" [one("ids"), one("w")] network::embedding;
     "masked_fill" [one("x"), one("mask"), one("value")] indexing::masked_fill;
     "masked_select" [one("x"), one("mask")] indexing::masked_select;
     "matmul" [one("x"), one("y")] math::matmul;
+    "matrix_nms" [one("bboxes"), one("scores")] suppression::matrix_nms;
+    "matrix_power" [one("x")] matrices::matrix_power;
     "max" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMax");
     "max_pool2d_with_index" [one("x")] network::pool_with_index;
     "max_pool3d_with_index" [one("x")] network::pool_with_index;
     "maximum" [one("x"), one("y")] |l| math::binary(l, "Max");
     "maxout" [one("x")] network::maxout;
     "mean" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMean");
+    "mean_all" [one("x")] losses::mean_all;
+    "median" [one("x")] |l| ordering::median(l, false);
     "memcpy_d2h" [one("x")] create::same;
     "memcpy_h2d" [one("x")] create::same;
     "meshgrid" [many("inputs")] indexing::meshgrid;
     "min" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMin");
     "minimum" [one("x"), one("y")] |l| math::binary(l, "Min");
     "mish" [one("x")] |l| math::unary(l, "Mish");
+    "mode" [one("x")] ordering::mode;
+    "mul" [one("x"), one("y")] matrices::mul;
+    "multiclass_nms3" [one("bboxes"), one("scores"), maybe("rois_num")] suppression::multiclass_nms;
+    "multiplex" [many("inputs_and_index")] indexing::multiplex;
     "multiply" [one("x"), one("y")] |l| math::binary(l, "Mul");
     "mv" [one("x"), one("vec")] |l| math::binary(l, "MatMul");
+    "nanmedian" [one("x")] |l| ordering::median(l, true);
     "nearest_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "nearest");
+    "nll_loss" [one("input"), one("label"), maybe("weight")] losses::nll;
+    "nms" [one("x")] suppression::nms;
     "nonzero" [one("condition")] network::nonzero;
+    "norm" [one("x")] matrices::norm;
     "not_equal" [one("x"), one("y")] math::not_equal;
     "numel" [one("x")] create::numel;
     "one_hot" [one("x"), maybe("num_classes")] indexing::one_hot;
@@ -164,34 +218,44 @@ lowered! {
     "pow" [one("x"), maybe("y")] network::pow;
     "prelu" [one("x"), one("alpha")] network::prelu;
     "print" [one("in")] create::same;
+    "prior_box" [one("input"), one("image")] detection::prior_box;
     "prod" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceProd");
     "put_along_axis" [one("arr"), one("indices"), one("values")] indexing::put_along_axis;
     "reciprocal" [one("x")] |l| math::unary(l, "Reciprocal");
     "relu" [one("x")] |l| math::unary(l, "Relu");
     "relu6" [one("x")] |l| network::clip(l, Some((0.0, 6.0)));
     "remainder" [one("x"), one("y")] |l| math::binary(l, "Mod");
+    "renorm" [one("x")] matrices::renorm;
     "repeat_interleave" [one("x"), maybe("repeats")] indexing::repeat_interleave;
     "repeat_interleave_with_tensor_index" [one("x"), one("repeats")] indexing::repeat_interleave;
     "reshape" [one("x"), maybe("shape")] |l| layout::with_list(l, "Reshape", "shape");
     "rnn" [one("x"), many("states_and_weights")] recurrent::rnn;
+    "roi_align" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_align;
+    "roi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_pool;
     "roll" [one("x"), maybe("shifts")] indexing::roll;
     "round" [one("x")] math::round;
+    "rrelu" [one("x")] math::rrelu;
     "rsqrt" [one("x")] |l| network::chain(l, &["Sqrt", "Reciprocal"]);
     "scale" [one("x"), maybe("scale")] math::scale;
     "scatter" [one("x"), one("index"), one("updates")] indexing::scatter;
     "scatter_nd_add" [one("x"), one("index"), one("updates")] indexing::scatter_nd_add;
+    "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted;
     "selu" [one("x")] |l| network::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
+    "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
     "set_value_with_tensor" [one("x"), maybe("values"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [2, 3, 4], 1);
     "shape" [one("input")] create::shape_lower;
     "shape64" [one("input")] create::shape64;
+    "shard_index" [one("input")] indexing::shard_index;
     "share_data_" [one("x")] create::same;
     "sigmoid" [one("x")] |l| math::unary(l, "Sigmoid");
+    "sigmoid_cross_entropy_with_logits" [one("x"), one("label"), maybe("pos_weight")] losses::sigmoid_cross_entropy;
     "sign" [one("x")] |l| math::unary(l, "Sign");
     "silu" [one("x")] |l| math::unary(l, "Swish");
     "sin" [one("x")] |l| math::unary(l, "Sin");
     "sinh" [one("x")] |l| math::unary(l, "Sinh");
     "slice" [one("input"), maybe("starts"), maybe("ends")] layout::slice;
+    "slogdet" [one("x")] matrices::slogdet;
     "softmax" [one("x")] |l| math::softmax(l, "Softmax");
     "softplus" [one("x")] math::softplus;
     "softshrink" [one("x")] |l| math::shrink(l, true);
@@ -214,9 +278,11 @@ lowered! {
     "tan" [one("x")] |l| math::unary(l, "Tan");
     "tanh" [one("x")] |l| math::unary(l, "Tanh");
     "tanh_shrink" [one("x")] math::tanh_shrink;
+    "temporal_shift" [one("x")] patches::temporal_shift;
     "thresholded_relu" [one("x")] math::thresholded_relu;
     "tile" [one("x"), maybe("repeat_times")] layout::tile;
     "topk" [one("x"), maybe("k")] network::topk;
+    "trace" [one("x")] matrices::trace;
     "transpose" [one("x")] layout::transpose;
     "tril" [one("x")] |l| network::triangle(l, false);
     "tril_triu" [one("x")] |l| network::triangle(l, false);
@@ -224,13 +290,34 @@ lowered! {
     "triu" [one("x")] |l| network::triangle(l, true);
     "trunc" [one("input")] math::trunc;
     "unbind" [one("input")] layout::unbind;
+    "unfold" [one("x")] patches::unfold;
     "unique" [one("x")] indexing::unique;
+    "unique_consecutive" [one("x")] ordering::unique_consecutive;
     "unsqueeze" [one("x"), maybe("axis")] layout::unsqueeze;
     "unstack" [one("x")] layout::unbind;
     "where" [one("condition"), one("x"), one("y")] layout::where_lower;
+    "yolo_box" [one("x"), one("img_size")] detection::yolo_box;
+}
+
+/// A row of an operator that is lowered and whose results are drawn at random.
+const fn drawn(signatures: &'static [Signature], lower: lowering::Lower) -> Row {
+    paddle(signatures).lowers(lower).random()
 }
 
 pub(super) const PADDLE: &[Row] = &[
+    drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
+    drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
+    drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),
+    drawn(
+        const { &[signature("multinomial", const { &[one("x"), maybe("num_samples")] })] },
+        random::multinomial,
+    ),
+    drawn(const { &[signature("randint", const { &[maybe("shape")] })] }, random::randint),
+    drawn(const { &[signature("randperm", const { &[maybe("n")] })] }, random::randperm),
+    drawn(
+        const { &[signature("uniform", const { &[maybe("shape"), maybe("min"), maybe("max")] })] },
+        random::uniform,
+    ),
     paddle(sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
     paddle(const { &[signature("if", const { &[one("cond")] })] })
         .works(Work::Graphs)

@@ -1,0 +1,251 @@
+//! Operators of matrices, and those that write or read diagonals.
+//!
+//! | operators | Paddle |
+//! |---|---|
+//! | `det`, `slogdet`, `matrix_power` | of the last two axes; `slogdet` gives sign and logarithm as one tensor |
+//! | `kron`, `cross`, `dist`, `bilinear` | products and distances of two tensors |
+//! | `diag`, `diag_embed`, `diagonal`, `trace` | the diagonal `offset` above the main one |
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Tensor};
+
+use crate::dialects::paddle::indexing::{positions, size};
+use crate::dialects::paddle::network::{cannot, constant_like};
+use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::lowering::{LoweredValue, Lowering, along, axis, int};
+use crate::operators::errors;
+
+pub(crate) fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype, first) = (l.input(0)?, l.dtype_of(0)?, l.list(&[0])?);
+    let det = l.apply("Det", &[x], &[])?;
+    let parts = [f("Sign", det), f("Log", f("Abs", det))];
+    let mut both = Vec::new();
+    for part in parts {
+        let part = part.write(l, dtype)?;
+        both.push(l.apply("Unsqueeze", &[part, first], &[])?);
+    }
+    Ok(vec![l.apply("Concat", &both, &[along(0)])?])
+}
+
+/// Most products that a power of a matrix takes.
+const MOST_POWER: i64 = 64;
+
+pub(crate) fn matrix_power(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, power) = (l.input(0)?, l.attributes.int_or("n", 1)?);
+    if !(1..=MOST_POWER).contains(&power) {
+        return Err(cannot("a power of a matrix below 1, or above 64"));
+    }
+    let mut product = x;
+    for _ in 1..power {
+        product = l.apply("MatMul", &[product, x], &[])?;
+    }
+    Ok(vec![product])
+}
+
+pub(crate) fn kron(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let ranks = [l.rank_of(0)?, l.rank_of(1)?];
+    let rank = ranks[0].max(ranks[1]);
+    let (mut parts, mut sizes) = (Vec::new(), Vec::new());
+    for (input, &own) in ranks.iter().enumerate() {
+        let x = l.input(input)?;
+        let ahead = l.list(&(0..i64_of(rank - own)).collect::<Vec<_>>())?;
+        let x = l.apply("Unsqueeze", &[x, ahead], &[])?;
+        sizes.push(l.shape(x)?);
+        // Axes of the first come before those of the second.
+        let axes: Vec<_> = (0..i64_of(rank)).map(|axis| 2 * axis + i64_of(1 - input)).collect();
+        let axes = l.list(&axes)?;
+        parts.push(l.apply("Unsqueeze", &[x, axes], &[])?);
+    }
+    let product = l.apply("Mul", &parts, &[])?;
+    let dims = l.apply("Mul", &sizes, &[])?;
+    Ok(vec![l.apply("Reshape", &[product, dims], &[])?])
+}
+
+/// `cross`: along an axis of 3 elements, the first such axis if none is named.
+pub(crate) fn cross(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, y, rank, dtype) = (l.input(0)?, l.input(1)?, l.rank_of(0)?, l.dtype_of(0)?);
+    let axis = match l.attributes.int_or("axis", 9)? {
+        9 => l
+            .dims_of(0)?
+            .iter()
+            .position(|&len| len == Some(3))
+            .ok_or_else(|| cannot("cross without an axis"))?,
+        named => axis(named, rank)?,
+    };
+    let turns = [l.list(&[1, 2, 0])?, l.list(&[2, 0, 1])?];
+    let turned = |l: &mut Lowering<'_>, x, turn: usize| l.apply("Gather", &[x, turns[turn]], &[along(axis)]);
+    let (a, b) = (turned(l, x, 0)?, turned(l, y, 1)?);
+    let (c, d) = (turned(l, x, 1)?, turned(l, y, 0)?);
+    Ok(vec![(a * b - c * d).write(l, dtype)?])
+}
+
+/// `dist`: the norm of the difference.
+pub(crate) fn dist(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, y, dtype, p) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?, l.float("p")?.unwrap_or(2.0));
+    let apart = f("Abs", x - y).write(l, dtype)?;
+    let operator = match p {
+        0.0 => {
+            let some = l.cast(apart, DType::Bool)?;
+            let some = l.cast(some, dtype)?;
+            return Ok(vec![l.apply("ReduceSum", &[some], &[int("keepdims", 0)])?]);
+        }
+        1.0 => "ReduceSum",
+        2.0 => "ReduceL2",
+        f64::INFINITY => "ReduceMax",
+        f64::NEG_INFINITY => "ReduceMin",
+        _ => {
+            let powers = of("Pow", apart, p).write(l, dtype)?;
+            let sum = l.apply("ReduceSum", &[powers], &[int("keepdims", 0)])?;
+            return Ok(vec![of("Pow", sum, p.recip()).write(l, dtype)?]);
+        }
+    };
+    Ok(vec![l.apply(operator, &[apart], &[int("keepdims", 0)])?])
+}
+
+/// `bilinear`: `x[i] * weight[o, i, j] * y[j]`, and a bias.
+pub(crate) fn bilinear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let operands = [l.input(0)?, l.input(2)?, l.input(1)?];
+    let equation = ("equation", Content::Bytes("bi,oij,bj->bo".into()));
+    let y = l.apply("Einsum", &operands, &[equation])?;
+    Ok(vec![if l.has(3) { l.apply("Add", &[y, l.input(3)?], &[])? } else { y }])
+}
+
+/// `renorm`: slices along an axis, shortened to a norm.
+pub(crate) fn renorm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank, dtype) = (l.input(0)?, l.rank_of(0)?, l.dtype_of(0)?);
+    let axis = axis(l.attributes.int_or("axis", 0)?, rank)?;
+    let (p, most) = (l.float("p")?.unwrap_or(2.0), l.float("max_norm")?.unwrap_or(1.0));
+    let others: Vec<_> = (0..rank).filter(|&other| other != axis).map(i64_of).collect();
+    let others = l.list(&others)?;
+    let powers = of("Pow", f("Abs", x), p).write(l, dtype)?;
+    let sum = l.apply("ReduceSum", &[powers, others], &[])?;
+    let norm = of("Pow", sum, p.recip()).write(l, dtype)?;
+    let long = of("Greater", norm, most);
+    let factor = pick(long, Term::from(most) / (norm + 1e-7), 1.0);
+    Ok(vec![of("Mul", x, factor).write(l, dtype)?])
+}
+
+/// An axis that an attribute names.
+fn named(l: &Lowering<'_>, name: &str, default: i64, rank: usize) -> Result<usize> {
+    axis(l.attributes.int_or(name, default)?, rank)
+}
+
+/// Matrices whose diagonal is the last axis of a value, which all else surrounds.
+fn embedded(
+    l: &mut Lowering<'_>,
+    x: LoweredValue,
+    rank: usize,
+    offset: i64,
+    around: LoweredValue,
+    dtype: DType,
+) -> Result<LoweredValue> {
+    let reach =
+        offset.checked_abs().ok_or_else(|| errors::value("attribute \"offset\"", offset, "an int32"))?;
+    let mut pads = vec![0; 2 * rank];
+    pads[2 * rank - 1] = reach;
+    let pads = l.list(&pads)?;
+    let long = l.apply("Pad", &[x, pads, around], &[])?;
+    // An element stands in the row of its index, or in the column if the diagonal is below.
+    let axes = l.list(&[if offset >= 0 { -1 } else { -2 }])?;
+    let spread = l.apply("Unsqueeze", &[long, axes], &[])?;
+    let count = size(l, long, rank - 1)?;
+    let columns = positions(l, count)?;
+    let rows = l.reshape(columns, &[-1, 1])?;
+    let offset = l.constant(Tensor::scalar(offset))?;
+    let on = of("Equal", columns - rows, offset);
+    pick(on, spread, around).write(l, dtype)
+}
+
+pub(crate) fn diag_embed(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank, dtype) = (l.input(0)?, l.rank_of(0)?, l.dtype_of(0)?);
+    let (first, second) = (named(l, "dim1", -2, rank + 1)?, named(l, "dim2", -1, rank + 1)?);
+    if first == second || rank == 0 {
+        return Err(errors::value("attribute \"dim2\"", second, "another axis than attribute \"dim1\""));
+    }
+    let (zero, offset) = (constant_like(l, 0.0)?, l.attributes.int_or("offset", 0)?);
+    let y = embedded(l, x, rank, offset, zero, dtype)?;
+    // Rows and columns, which are last, go to their axes.
+    let mut others = 0..i64_of(rank - 1);
+    let perm = (0..=rank).map(|axis| match axis {
+        _ if axis == first => i64_of(rank - 1),
+        _ if axis == second => i64_of(rank),
+        _ => others.next().unwrap_or_default(),
+    });
+    let perm = perm.collect();
+    Ok(vec![l.apply("Transpose", &[y], &[("perm", Content::Ints(perm))])?])
+}
+
+/// The diagonal of the last two axes, as the last.
+fn taken(l: &mut Lowering<'_>, x: LoweredValue, rank: usize, offset: i64) -> Result<LoweredValue> {
+    let (rows, columns) = (size(l, x, rank - 2)?, size(l, x, rank - 1)?);
+    let [right, down] = [offset.max(0), offset.min(0).saturating_neg()].map(|by| l.list(&[by]));
+    let (right, down) = (right?, down?);
+    let count = of("Min", rows - down, columns - right);
+    let count = of("Max", count, 0.0).write(l, DType::I64)?;
+    let step = (columns + 1.0).write(l, DType::I64)?;
+    let places = positions(l, count)?;
+    let places = (places * step + down * columns + right).write(l, DType::I64)?;
+    let outer = l.apply("Shape", &[x], &[int("end", -2)])?;
+    let all = (rows * columns).write(l, DType::I64)?;
+    let dims = l.apply("Concat", &[outer, all], &[along(0)])?;
+    let flat = l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?;
+    l.apply("Gather", &[flat, places], &[int("axis", -1)])
+}
+
+pub(crate) fn diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let (first, second) = (named(l, "axis1", 0, rank)?, named(l, "axis2", 1, rank)?);
+    if first == second {
+        return Err(errors::value("attribute \"axis2\"", second, "another axis than attribute \"axis1\""));
+    }
+    let others = (0..rank).filter(|&axis| axis != first && axis != second);
+    let perm = others.chain([first, second]).map(i64_of).collect();
+    let x = l.apply("Transpose", &[x], &[("perm", Content::Ints(perm))])?;
+    let offset = l.attributes.int_or("offset", 0)?;
+    Ok(vec![taken(l, x, rank, offset)?])
+}
+
+pub(crate) fn trace(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [diagonal] = *diagonal(l)? else { return Ok(vec![]) };
+    let last = l.list(&[-1])?;
+    Ok(vec![l.apply("ReduceSum", &[diagonal, last], &[int("keepdims", 0)])?])
+}
+
+/// `diag`: a matrix of a vector, or the diagonal of a matrix.
+pub(crate) fn diag(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank, offset) = (l.input(0)?, l.rank_of(0)?, l.attributes.int_or("offset", 0)?);
+    if rank == 2 {
+        return Ok(vec![taken(l, x, rank, offset)?]);
+    }
+    if rank != 1 {
+        return Err(errors::rank("the input", rank, "1 or 2"));
+    }
+    let (around, dtype) = (l.float("padding_value")?.unwrap_or(0.0), l.dtype_of(0)?);
+    let around = constant_like(l, around)?;
+    Ok(vec![embedded(l, x, rank, offset, around, dtype)?])
+}
+
+/// `mul` of old programs: the product of two tensors as matrices, whose rows are so many axes.
+pub(crate) fn mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut matrices, mut dims) = (Vec::new(), Vec::new());
+    for (input, name) in ["x_num_col_dims", "y_num_col_dims"].into_iter().enumerate() {
+        let (x, rows) = (l.input(input)?, l.attributes.int_or(name, 1)?);
+        matrices.push(l.apply("Flatten", &[x], &[int("axis", rows)])?);
+        let kept = if input == 0 { int("end", rows) } else { int("start", rows) };
+        dims.push(l.apply("Shape", &[x], &[kept])?);
+    }
+    let product = l.apply("MatMul", &matrices, &[])?;
+    let dims = l.apply("Concat", &dims, &[along(0)])?;
+    Ok(vec![l.apply("Reshape", &[product, dims], &[int("allowzero", 1)])?])
+}
+
+/// `norm` of old programs: divided by the norm along an axis, which is the second result.
+pub(crate) fn norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let axis = named(l, "axis", -1, l.rank_of(0)?)?;
+    let (axes, least) = (l.list(&[i64_of(axis)])?, l.float("epsilon")?.unwrap_or(1e-10));
+    let sum = l.apply("ReduceSumSquare", &[x, axes], &[])?;
+    let norm = f("Sqrt", sum + least).write(l, dtype)?;
+    Ok(vec![l.apply("Div", &[x, norm], &[])?, norm])
+}

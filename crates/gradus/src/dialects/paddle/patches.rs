@@ -1,0 +1,140 @@
+//! Operators of the windows of an image, and of frames of a video.
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
+
+use crate::dialects::paddle::indexing::{positions, size};
+use crate::dialects::paddle::network::{cannot, channels_first, channels_last, constant_like, ints, windows};
+use crate::dialects::paddle::terms::Term;
+use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::operators::errors;
+
+/// Two integers of an attribute.
+fn pair(l: &Lowering<'_>, name: &'static str) -> Result<[i64; 2]> {
+    let all = ints(l, name)?;
+    let count = all.len();
+    let at_least_1 = |value| errors::at_least_1(name, value);
+    match all[..] {
+        [a, b] => Ok([at_least_1(a)?, at_least_1(b)?]),
+        _ => Err(errors::count(name, count, 2)),
+    }
+}
+
+/// Pads at the top, the left, the bottom and the right.
+fn four_pads(l: &Lowering<'_>) -> Result<[i64; 4]> {
+    match ints(l, "paddings")?[..] {
+        [a, b] => Ok([a, b, a, b]),
+        [a, b, c, d] => Ok([a, b, c, d]),
+        ref other => Err(errors::count("elements of attribute \"paddings\"", other.len(), 4)),
+    }
+}
+
+/// `unfold`: the windows of an image, one a column.
+pub(crate) fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.rank_of(0)? != 4 {
+        return Err(errors::rank("the input", l.rank_of(0)?, 4));
+    }
+    let (kernel, strides, dilations) = (pair(l, "kernel_sizes")?, pair(l, "strides")?, pair(l, "dilations")?);
+    let [top, left, bottom, right] = four_pads(l)?;
+    let (x, zero) = (l.input(0)?, constant_like(l, 0.0)?);
+    let pads = l.list(&[0, 0, top, left, 0, 0, bottom, right])?;
+    let mut y = l.apply("Pad", &[x, pads, zero], &[])?;
+    for (i, axis) in [(0, 2), (1, 4)] {
+        // The index of each element of each window along the axis.
+        let (step, apart) = (l.list(&[strides[i]])?, l.list(&[dilations[i]])?);
+        let reach = l.list(&[dilations[i].saturating_mul(kernel[i] - 1)])?;
+        let count = (size(l, y, axis)? - reach - 1.0) / step + 1.0;
+        let count = count.write(l, DType::I64)?;
+        let (first, within) = (positions(l, count)?, l.list(&(0..kernel[i]).collect::<Vec<_>>())?);
+        let within = (within * apart).write(l, DType::I64)?;
+        let within = l.reshape(within, &[-1, 1])?;
+        let places = (Term::from(first) * step + within).write(l, DType::I64)?;
+        y = l.apply("Gather", &[y, places], &[along(axis)])?;
+    }
+    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints(vec![0, 1, 2, 4, 3, 5]))])?;
+    let (images, channels) = (size(l, x, 0)?, size(l, x, 1)?);
+    let (area, open) = (l.list(&[kernel[0].saturating_mul(kernel[1])])?, l.list(&[-1])?);
+    let rows = l.apply("Mul", &[channels, area], &[])?;
+    let dims = l.apply("Concat", &[images, rows, open], &[along(0)])?;
+    Ok(vec![l.apply("Reshape", &[y, dims], &[])?])
+}
+
+/// `fold`: the sums of windows where they overlap.
+pub(crate) fn fold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [size, kernel] = [pair(l, "output_sizes")?, pair(l, "kernel_sizes")?];
+    let inputs = [l.input(0)?, l.list(&size)?, l.list(&kernel)?];
+    let attributes = [
+        ("strides", Content::Ints(pair(l, "strides")?.to_vec())),
+        ("dilations", Content::Ints(pair(l, "dilations")?.to_vec())),
+        ("pads", Content::Ints(four_pads(l)?.to_vec())),
+    ];
+    Ok(vec![l.apply("Col2Im", &inputs, &attributes)?])
+}
+
+/// `temporal_shift`: some channels of each frame are those of the frame before, and as many those
+/// of the next.
+pub(crate) fn temporal_shift(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (frames, ratio) = (l.attributes.int_or("seg_num", 1)?, l.float("shift_ratio")?.unwrap_or(0.25));
+    let x = l.input(0)?;
+    let (x, last) = channels_first(l, x)?;
+    let at = if last { 3 } else { 1 };
+    let channels = l.dims_of(0)?.get(at).copied().flatten();
+    let channels = channels.ok_or_else(|| not_known("number of channels".to_owned()))?;
+    // Counted in float32, as the program does.
+    let count = |ratio: f64| {
+        let most = (0..=channels).rev().find(|&most| {
+            let most = f64::from(u32::try_from(most).unwrap_or(u32::MAX));
+            most <= f64::from(u32::try_from(channels).unwrap_or(u32::MAX)) * ratio
+        });
+        i64_of(most.unwrap_or(0))
+    };
+    let (before, after) = (count(ratio), count(2.0 * ratio));
+    let inner = l.apply("Shape", &[x], &[int("start", 1)])?;
+    let outer = l.list(&[-1, frames])?;
+    let dims = l.apply("Concat", &[outer, inner], &[along(0)])?;
+    let y = l.apply("Reshape", &[x, dims], &[])?;
+    let sizes = l.list(&[before, after - before, i64_of(channels) - after])?;
+    let parts = l.apply_many("Split", &[y, sizes], &[int("axis", 2)], 3)?;
+    let (zero, axis) = (constant_like(l, 0.0)?, l.list(&[1])?);
+    let mut shifted = Vec::new();
+    for (part, by) in [(parts[0], 1), (parts[1], -1)] {
+        // A negative pad takes a frame away.
+        let pads = l.list(&[by, -by])?;
+        shifted.push(l.apply("Pad", &[part, pads, zero, axis], &[])?);
+    }
+    shifted.push(parts[2]);
+    let y = l.apply("Concat", &shifted, &[int("axis", 2)])?;
+    let dims = l.shape(x)?;
+    let y = l.apply("Reshape", &[y, dims], &[int("allowzero", 1)])?;
+    Ok(vec![channels_last(l, y, last)?])
+}
+
+/// `deformable_conv`: inputs are the image, the offsets, the filter, and the mask.
+pub(crate) fn deformable_conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.rank_of(0)? != 4 {
+        return Err(cannot("deformable_conv of another rank than 4"));
+    }
+    let mut attributes = windows(l)?;
+    attributes.push(int("offset_group", l.attributes.int_or("deformable_groups", 1)?));
+    let inputs = [l.input(0)?, l.input(2)?, l.input(1)?, LoweredValue::NONE, l.maybe(3)];
+    Ok(vec![l.apply("DeformConv", &inputs, &attributes)?])
+}
+
+/// `frame`: overlapping frames along the last axis, one a column, or along the first, one a row.
+pub(crate) fn frame(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let (len, hop) = (l.attributes.int_or("frame_length", 1)?, l.attributes.int_or("hop_length", 1)?);
+    let (len, hop) = (errors::at_least_1("frame_length", len)?, errors::at_least_1("hop_length", hop)?);
+    let columns = l.attributes.int_or("axis", -1)? != 0;
+    let axis = if columns { rank.saturating_sub(1) } else { 0 };
+    let (step, length) = (l.list(&[hop])?, l.list(&[len])?);
+    let count = ((size(l, x, axis)? - length) / step + 1.0).write(l, DType::I64)?;
+    let first = positions(l, count)?;
+    let first = (first * step).write(l, DType::I64)?;
+    let within = positions(l, length)?;
+    let shape: [&[i64]; 2] = if columns { [&[1, -1], &[-1, 1]] } else { [&[-1, 1], &[1, -1]] };
+    let (first, within) = (l.reshape(first, shape[0])?, l.reshape(within, shape[1])?);
+    let places = l.apply("Add", &[first, within], &[])?;
+    Ok(vec![l.apply("Gather", &[x, places], &[along(axis)])?])
+}

@@ -1,0 +1,405 @@
+//! Operators of detection that choose boxes.
+//!
+//! | operators | Paddle |
+//! |---|---|
+//! | `multiclass_nms3` | for each class, boxes that overlap no better one; of an image, at most so many |
+//! | `matrix_nms` | scores decay with the overlap with better boxes |
+//! | `nms` | boxes in the order of their scores |
+//! | `generate_proposals` | boxes of anchors and their deltas, clipped to the image |
+//! | `distribute_fpn_proposals` | boxes by the level of the pyramid that fits their area |
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Tensor};
+
+use crate::dialects::paddle::detection::{columns, joined, only_float32};
+use crate::dialects::paddle::indexing::{index, owners, positions, size};
+use crate::dialects::paddle::network::cannot;
+use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::operators::errors;
+
+/// A float of an attribute as a constant.
+fn number(l: &mut Lowering<'_>, name: &str, default: f64) -> Result<LoweredValue> {
+    let value = l.constant(Tensor::vector(&[l.float(name)?.unwrap_or(default)]))?;
+    l.cast(value, DType::F32)
+}
+
+/// How often each of the images `0..count` occurs.
+fn counts_of(l: &mut Lowering<'_>, images: LoweredValue, count: LoweredValue) -> Result<LoweredValue> {
+    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
+    let dims = l.shape(images)?;
+    let (none, ones) = (l.apply("Expand", &[zero, count], &[])?, l.apply("Expand", &[one, dims], &[])?);
+    let adds = ("reduction", Content::Bytes("add".into()));
+    l.apply("ScatterElements", &[none, images, ones], &[along(0), adds])
+}
+
+/// All elements of a vector in order, and where they were; equal ones as they were.
+fn sorted(l: &mut Lowering<'_>, values: LoweredValue, largest: bool) -> Result<Vec<LoweredValue>> {
+    let all = l.shape(values)?;
+    l.apply_many("TopK", &[values, all], &[along(0), int("largest", largest.into()), int("sorted", 1)], 2)
+}
+
+/// Places of at most `most` scores of each image, the best ones, in ascending order.
+fn best(
+    l: &mut Lowering<'_>,
+    scores: LoweredValue,
+    images: LoweredValue,
+    count: LoweredValue,
+    most: i64,
+) -> Result<LoweredValue> {
+    let by_score = sorted(l, scores, true)?[1];
+    let owner = l.apply("Gather", &[images, by_score], &[along(0)])?;
+    let by_image = sorted(l, owner, false)?;
+    let order = l.apply("Gather", &[by_score, by_image[1]], &[along(0)])?;
+    let (counts, axis) = (counts_of(l, images, count)?, l.constant(Tensor::scalar(0i64))?);
+    let starts = l.apply("CumSum", &[counts, axis], &[int("exclusive", 1)])?;
+    let start = l.apply("Gather", &[starts, by_image[0]], &[along(0)])?;
+    let all = l.shape(order)?;
+    let ranks = positions(l, all)?;
+    let most = l.constant(Tensor::scalar(most))?;
+    let good = of("Less", ranks - start, most).write(l, DType::I64)?;
+    let kept = l.apply("Compress", &[order, good], &[along(0)])?;
+    Ok(sorted(l, kept, false)?[0])
+}
+
+/// The scores, those of the background below the threshold.
+fn without_background(
+    l: &mut Lowering<'_>,
+    scores: LoweredValue,
+    least: LoweredValue,
+) -> Result<LoweredValue> {
+    let background = l.attributes.int_or("background_label", 0)?;
+    if background < 0 {
+        return Ok(scores);
+    }
+    let count = size(l, scores, 1)?;
+    let labels = positions(l, count)?;
+    let labels = l.reshape(labels, &[-1, 1])?;
+    let background = l.constant(Tensor::scalar(background))?;
+    pick(of("Equal", labels, background), least, scores).write(l, DType::F32)
+}
+
+/// Boxes and scores of the images, of which each box has one for all classes.
+fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
+    only_float32(l, 1)?;
+    if l.has(2) || l.rank_of(1)? != 3 {
+        return Err(cannot("boxes of several images in one list"));
+    }
+    match l.dims_of(0)? {
+        [_, _, Some(4)] => Ok([l.input(0)?, l.input(1)?]),
+        _ => Err(cannot("boxes of other than 4 numbers")),
+    }
+}
+
+/// The lesser of an attribute, if it is not negative, and the size of an axis.
+fn most_of(l: &mut Lowering<'_>, name: &str, all: LoweredValue) -> Result<LoweredValue> {
+    let most = l.attributes.int_or(name, -1)?;
+    if most < 0 {
+        return Ok(all);
+    }
+    let most = l.list(&[most])?;
+    l.apply("Min", &[most, all], &[])
+}
+
+/// Rows of label, score and box; the index of each box among those of all images; and the number of
+/// rows of each image.
+fn detections(
+    l: &mut Lowering<'_>,
+    boxes: LoweredValue,
+    [image, label, place]: [LoweredValue; 3],
+    score: LoweredValue,
+) -> Result<Vec<LoweredValue>> {
+    let (last, all, images) = (int("axis", 1), size(l, boxes, 1)?, size(l, boxes, 0)?);
+    let at = l.apply("Concat", &[image, place], &[last.clone()])?;
+    let found = l.apply("GatherND", &[boxes, at], &[])?;
+    let (label, score) = (l.cast(label, DType::F32)?, l.reshape(score, &[-1, 1])?);
+    let rows = l.apply("Concat", &[label, score, found], &[last])?;
+    let index = (image * all + place).write(l, DType::I64)?;
+    let image = l.reshape(image, &[-1])?;
+    let counts = counts_of(l, image, images)?;
+    Ok(vec![rows, l.cast(index, DType::I32)?, l.cast(counts, DType::I32)?])
+}
+
+pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [boxes, scores] = candidates(l)?;
+    let overlap = l.float("nms_threshold")?.unwrap_or(0.3);
+    if l.float("nms_eta")?.unwrap_or(1.0) < 1.0 && overlap > 0.5 {
+        return Err(cannot("multiclass_nms with an adaptive threshold"));
+    }
+    let (least, overlap) = (number(l, "score_threshold", 0.0)?, number(l, "nms_threshold", 0.3)?);
+    let (all, third) = (size(l, scores, 2)?, int("axis", 2));
+    let mut candidates = without_background(l, scores, least)?;
+    let most = l.attributes.int_or("nms_top_k", -1)?;
+    if most >= 0 && l.dims_of(1)?[2].is_none_or(|count| i64_of(count) > most) {
+        // Scores that do not take part fall to the threshold.
+        let count = most_of(l, "nms_top_k", all)?;
+        let sort = [third.clone(), int("largest", 1), int("sorted", 1)];
+        let top = l.apply_many("TopK", &[candidates, count], &sort, 2)?;
+        let dims = l.shape(scores)?;
+        let none = l.apply("Expand", &[least, dims], &[])?;
+        candidates = l.apply("ScatterElements", &[none, top[1], top[0]], &[third])?;
+    }
+    let mut spans = boxes;
+    if !l.attributes.flag("normalized", true)? {
+        // Sides of pixels are one longer than the distance.
+        let more = l.constant(Tensor::vector(&[0.0f32, 0.0, 1.0, 1.0]))?;
+        spans = l.apply("Add", &[boxes, more], &[])?;
+    }
+    let mut found = l.apply("NonMaxSuppression", &[spans, candidates, all, overlap, least], &[])?;
+    let mut score = l.apply("GatherND", &[scores, found], &[])?;
+    let keep = l.attributes.int_or("keep_top_k", -1)?;
+    let second = int("axis", 1);
+    let mut parts = l.apply_many("Split", &[found], &[second.clone(), int("num_outputs", 3)], 3)?;
+    if keep >= 0 {
+        let (images, count) = (l.reshape(parts[0], &[-1])?, size(l, boxes, 0)?);
+        let kept = best(l, score, images, count, keep)?;
+        found = l.apply("Gather", &[found, kept], &[along(0)])?;
+        score = l.apply("Gather", &[score, kept], &[along(0)])?;
+        parts = l.apply_many("Split", &[found], &[second, int("num_outputs", 3)], 3)?;
+    }
+    detections(l, boxes, [parts[0], parts[1], parts[2]], score)
+}
+
+/// Overlap of each box, along the last axis but one, with each other, along the last: their common
+/// area in that of both.
+fn overlaps(l: &mut Lowering<'_>, boxes: LoweredValue, more: f64) -> Result<LoweredValue> {
+    let own = columns(l, boxes)?;
+    let rank = 4;
+    let perm: Vec<_> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
+    let swap = [("perm", Content::Ints(perm))];
+    let mut other = own;
+    for column in &mut other {
+        *column = l.apply("Transpose", &[*column], &swap)?;
+    }
+    let mut sides = Vec::new();
+    let mut apart = Vec::new();
+    for i in 0..2 {
+        let low = of("Max", own[i], other[i]);
+        let side = (of("Min", own[2 + i], other[2 + i]) - low).write(l, DType::F32)?;
+        apart.push(of("Less", side, 0.0));
+        sides.push(side + more);
+    }
+    let [wide, high] = <[_; 2]>::try_from(sides).expect("two axes");
+    let [beside, below] = <[_; 2]>::try_from(apart).expect("two axes");
+    let common = pick(of("Or", beside, below), 0.0, wide * high).write(l, DType::F32)?;
+    let area = |of: [LoweredValue; 4]| (of[2] - of[0] + more) * (of[3] - of[1] + more);
+    (common / (area(own) + area(other) - common)).write(l, DType::F32)
+}
+
+pub(crate) fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [boxes, scores] = candidates(l)?;
+    let more = if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 };
+    let (least, never) = (l.float("score_threshold")?.unwrap_or(0.0), f64::NEG_INFINITY);
+    let floor = number(l, "score_threshold", 0.0)?;
+    let candidates = without_background(l, scores, floor)?;
+    let all = size(l, scores, 2)?;
+    let count = most_of(l, "nms_top_k", all)?;
+    let sort = |axis| [int("axis", axis), int("largest", 1), int("sorted", 1)];
+    let top = l.apply_many("TopK", &[candidates, count], &sort(2), 2)?;
+    let (last, third) = (l.list(&[-1])?, l.list(&[3])?);
+    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
+    let tops = l.apply("GatherND", &[boxes, at], &[int("batch_dims", 1)])?;
+    let overlap = overlaps(l, tops, more)?;
+    // Only better boxes count.
+    let place = positions(l, count)?;
+    let own = l.reshape(place, &[-1, 1])?;
+    let better = l.apply("Less", &[place, own], &[])?;
+    let overlap = pick(better, overlap, 0.0).write(l, DType::F32)?;
+    let greatest = l.apply("ReduceMax", &[overlap, third], &[])?;
+    let swap = [("perm", Content::Ints(vec![0, 1, 3, 2]))];
+    let greatest = l.apply("Transpose", &[greatest], &swap)?;
+    let decay = if l.attributes.flag("use_gaussian", false)? {
+        let sigma = l.float("gaussian_sigma")?.unwrap_or(2.0);
+        f("Exp", (greatest * greatest - overlap * overlap) * sigma)
+    } else {
+        let whole = of("GreaterOrEqual", greatest, 1.0);
+        pick(whole, 1.0, (Term::from(1.0) - overlap) / (Term::from(1.0) - greatest))
+    };
+    let decay = of("Min", pick(better, decay, 1.0), 1.0).write(l, DType::F32)?;
+    let decay = l.apply("ReduceMin", &[decay, third], &[int("keepdims", 0)])?;
+    let score = (top[0] * decay).write(l, DType::F32)?;
+    let after = l.float("post_threshold")?.unwrap_or(0.0);
+    let good = of("And", of("Greater", top[0], least), of("Greater", score, after));
+    let score = pick(good, score, never).write(l, DType::F32)?;
+    let score = l.reshape(score, &[0, -1])?;
+    let all = size(l, score, 1)?;
+    let keep = most_of(l, "keep_top_k", all)?;
+    let kept = l.apply_many("TopK", &[score, keep], &sort(1), 2)?;
+    let there = of("Greater", kept[0], never).write(l, DType::F32)?;
+    let rows = l.apply("NonZero", &[there], &[])?;
+    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints(vec![1, 0]))])?;
+    let [score, slot] = [kept[0], kept[1]].map(|of| l.apply("GatherND", &[of, rows], &[]));
+    let (score, slot) = (score?, slot?);
+    let slot = l.reshape(slot, &[-1, 1])?;
+    let label = (slot / count).write(l, DType::I64)?;
+    let parts = l.apply_many("Split", &[rows], &[int("axis", 1), int("num_outputs", 2)], 2)?;
+    let (places, at) =
+        (l.reshape(top[1], &[0, -1])?, l.apply("Concat", &[parts[0], slot], &[int("axis", 1)])?);
+    let place = l.apply("GatherND", &[places, at], &[])?;
+    let place = l.reshape(place, &[-1, 1])?;
+    detections(l, boxes, [parts[0], label, place], score)
+}
+
+/// `nms`: boxes come in the order of their scores.
+pub(crate) fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    only_float32(l, 0)?;
+    let (boxes, first) = (l.input(0)?, l.list(&[0])?);
+    let count = size(l, boxes, 0)?;
+    let (place, overlap) = (positions(l, count)?, number(l, "threshold", 1.0)?);
+    let score = (count - place).write(l, DType::I64)?;
+    let score = l.cast(score, DType::F32)?;
+    let score = l.reshape(score, &[1, 1, -1])?;
+    let boxes = l.apply("Unsqueeze", &[boxes, first], &[])?;
+    let found = l.apply("NonMaxSuppression", &[boxes, score, count, overlap], &[])?;
+    let box_index = l.constant(Tensor::scalar(2i64))?;
+    Ok(vec![l.apply("Gather", &[found, box_index], &[int("axis", 1)])?])
+}
+
+/// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
+const MOST_STRETCH: f64 = 4.135_166_556_742_356;
+
+pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    (0..5).try_for_each(|input| only_float32(l, input))?;
+    let more = if l.attributes.flag("pixel_offset", true)? { 1.0 } else { 0.0 };
+    let overlap = l.float("nms_thresh")?.unwrap_or(0.5);
+    if overlap <= 0.0 || (l.float("eta")?.unwrap_or(1.0) < 1.0 && overlap > 0.5) {
+        return Err(cannot("generate_proposals with an adaptive threshold, or none"));
+    }
+    // Scores and deltas of each image, one row for each anchor of each cell.
+    let behind = [("perm", Content::Ints(vec![0, 2, 3, 1]))];
+    let [mut score, mut delta] = [l.input(0)?, l.input(1)?];
+    score = l.apply("Transpose", &[score], &behind)?;
+    score = l.reshape(score, &[0, -1])?;
+    delta = l.apply("Transpose", &[delta], &behind)?;
+    delta = l.reshape(delta, &[0, -1, 4])?;
+    let all = size(l, score, 1)?;
+    let most = l.attributes.int_or("pre_nms_top_n", 6000)?;
+    let count = if most <= 0 { all } else { most_of(l, "pre_nms_top_n", all)? };
+    let sort = [int("axis", 1), int("largest", 1), int("sorted", 1)];
+    let top = l.apply_many("TopK", &[score, count], &sort, 2)?;
+    let last = l.list(&[-1])?;
+    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
+    let delta = l.apply("GatherND", &[delta, at], &[int("batch_dims", 1)])?;
+    let d = columns(l, delta)?;
+    let mut of_anchors = Vec::new();
+    for input in [3, 4] {
+        let rows = l.input(input)?;
+        let rows = l.reshape(rows, &[-1, 4])?;
+        let rows = l.apply("Gather", &[rows, top[1]], &[along(0)])?;
+        of_anchors.push(columns(l, rows)?);
+    }
+    let (a, v) = (of_anchors[0], of_anchors[1]);
+    let sizes = l.input(2)?;
+    let sizes = l.apply_many("Split", &[sizes], &[int("axis", 1), int("num_outputs", 2)], 2)?;
+    let least = l.float("min_size")?.unwrap_or(0.1).max(1.0);
+    let (mut corners, mut fits) = (Vec::new(), Vec::new());
+    for i in 0..2 {
+        let image = l.reshape(sizes[1 - i], &[-1, 1, 1])?;
+        let side = (a[2 + i] - a[i] + more).write(l, DType::F32)?;
+        let center = v[i] * d[i] * side + a[i] + side / 2.0;
+        let center = center.write(l, DType::F32)?;
+        let reach = f("Exp", of("Min", v[2 + i] * d[2 + i], MOST_STRETCH)) * side / 2.0;
+        let reach = reach.write(l, DType::F32)?;
+        let clipped = |corner: Term| of("Max", of("Min", corner, image - more), 0.0);
+        let low = clipped(center - reach).write(l, DType::F32)?;
+        let high = clipped(center + reach - more).write(l, DType::F32)?;
+        let side = (high - low + more).write(l, DType::F32)?;
+        let mut fit = of("GreaterOrEqual", side, least);
+        if more > 0.0 {
+            fit = of("And", fit, of("LessOrEqual", low + side / 2.0, image));
+        }
+        fits.push(fit.write(l, DType::F32)?);
+        corners.push([low, high]);
+    }
+    let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
+    let fits = l.apply("And", &fits, &[])?;
+    let fits = l.apply("Squeeze", &[fits, last], &[])?;
+    // An image without any box has one of zeros, with a score of zero.
+    let (one, lowest) = (l.list(&[1])?, f64::from(f32::MIN));
+    let score = pick(fits, top[0], f64::NEG_INFINITY).write(l, DType::F32)?;
+    let greatest = l.apply("ReduceMax", &[score, one], &[])?;
+    let spare = pick(of("Greater", greatest, lowest), f64::NEG_INFINITY, 0.0).write(l, DType::F32)?;
+    let score = l.apply("Concat", &[score, spare], &[int("axis", 1)])?;
+    let (zero, images) = (l.constant(Tensor::vector(&[0.0f32]))?, size(l, boxes, 0)?);
+    let each = l.list(&[1, 4])?;
+    let dims = l.apply("Concat", &[images, each], &[along(0)])?;
+    let zeros = l.apply("Expand", &[zero, dims], &[])?;
+    let boxes = l.apply("Concat", &[boxes, zeros], &[int("axis", 1)])?;
+    let spans = if more > 0.0 {
+        let more = l.constant(Tensor::vector(&[0.0f32, 0.0, 1.0, 1.0]))?;
+        l.apply("Add", &[boxes, more], &[])?
+    } else {
+        boxes
+    };
+    let scores = l.apply("Unsqueeze", &[score, one], &[])?;
+    let most = l.attributes.int_or("post_nms_top_n", 1000)?;
+    let most = if most <= 0 { all } else { l.list(&[most])? };
+    let (overlap, lowest) = (number(l, "nms_thresh", 0.5)?, l.constant(Tensor::vector(&[f32::MIN]))?);
+    let found = l.apply("NonMaxSuppression", &[spans, scores, most, overlap, lowest], &[])?;
+    let score = l.apply("GatherND", &[scores, found], &[])?;
+    let parts = l.apply_many("Split", &[found], &[int("axis", 1), int("num_outputs", 3)], 3)?;
+    let at = l.apply("Concat", &[parts[0], parts[2]], &[int("axis", 1)])?;
+    let rows = l.apply("GatherND", &[boxes, at], &[])?;
+    let image = l.reshape(parts[0], &[-1])?;
+    let counts = counts_of(l, image, images)?;
+    Ok(vec![rows, l.reshape(score, &[-1, 1])?, l.cast(counts, DType::I32)?])
+}
+
+/// Most levels of a pyramid.
+const MOST_LEVELS: i64 = 64;
+
+pub(crate) fn distribute_fpn_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    only_float32(l, 0)?;
+    let boxes = l.input(0)?;
+    let [low, high, middle] =
+        ["min_level", "max_level", "refer_level"].map(|name| l.attributes.int_or(name, 0));
+    let (low, high, middle) = (low?, high?, middle?);
+    if !(low..low.saturating_add(MOST_LEVELS)).contains(&high) {
+        let wanted = format_args!("from {low}, at most {MOST_LEVELS} levels");
+        return Err(errors::value("attribute \"max_level\"", high, wanted));
+    }
+    let more = if l.attributes.flag("pixel_offset", true)? { 1.0 } else { 0.0 };
+    let unit = l.attributes.int_or("refer_scale", 1)?;
+    let p = columns(l, boxes)?;
+    let [wide, high_side] = [0, 1].map(|i| p[2 + i] - p[i]);
+    let (wide, high_side) = (wide.write(l, DType::F32)?, high_side.write(l, DType::F32)?);
+    let none = of("Or", of("Less", wide, 0.0), of("Less", high_side, 0.0));
+    let area = pick(none, 0.0, (wide + more) * (high_side + more));
+    let ratio = f("Sqrt", area) / unit + 1e-6;
+    let level = f("Log", ratio) / std::f64::consts::LN_2;
+    let level = f("Floor", level + middle).write(l, DType::F32)?;
+    let level = l.cast(level, DType::I64)?;
+    let level = l.reshape(level, &[-1])?;
+    let [least, most] = [low, high].map(|level| l.constant(Tensor::scalar(level)));
+    let level = of("Min", of("Max", level, least?), most?).write(l, DType::I64)?;
+    let images = if l.has(1) {
+        let counts = index(l, 1)?;
+        Some((owners(l, counts)?, l.shape(counts)?))
+    } else {
+        None
+    };
+    let (mut rows, mut counts, mut order) = (Vec::new(), Vec::new(), Vec::new());
+    for each in low..=high {
+        let each = l.constant(Tensor::scalar(each))?;
+        let here = l.apply("Equal", &[level, each], &[])?;
+        let places = l.apply("NonZero", &[here], &[])?;
+        let places = l.reshape(places, &[-1])?;
+        rows.push(l.apply("Gather", &[boxes, places], &[along(0)])?);
+        if let Some((owner, count)) = images {
+            let owner = l.apply("Gather", &[owner, places], &[along(0)])?;
+            let count = counts_of(l, owner, count)?;
+            counts.push(l.cast(count, DType::I32)?);
+        }
+        order.push(places);
+    }
+    let order = l.apply("Concat", &order, &[along(0)])?;
+    // Where each box went.
+    let all = l.shape(order)?;
+    let place = positions(l, all)?;
+    let back = l.apply("ScatterElements", &[place, order, place], &[along(0)])?;
+    let back = l.cast(back, DType::I32)?;
+    rows.extend(counts);
+    rows.push(l.reshape(back, &[-1, 1])?);
+    Ok(rows)
+}
