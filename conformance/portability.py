@@ -89,8 +89,9 @@ def result(program, of, given):
 CASES = []
 
 
-def case(rule, operator, inputs, attributes=None, opset=20, outputs=1, constants=()):
-    CASES.append((rule, operator, inputs, attributes or {}, opset, outputs, constants))
+def case(rule, operator, inputs, attributes=None, opset=20, outputs=1, constants=(), computed=(), also=()):
+    """Inputs whose numbers are `computed` are not constants of any model of the case; the conditions of the rules `also` hold too."""
+    CASES.append((rule, also, operator, inputs, attributes or {}, opset, outputs, constants, computed))
 
 
 def a(dtype, *elements):
@@ -119,10 +120,49 @@ for t in [i32, i64]:
     case(None, "Mod", [a(t, 2**23, -(2**23), 1 - 2**23), a(t, -3, 3, 2**23)])
     case("integer-power-in-float32", "Pow", [a(t, 7, 3), a(t, 11, 19)], constants=(1,))
     case("negative-power-of-integers", "Pow", [a(t, 2, 1, -1), a(t, -1, -1, -1)])
+    also = ["integer-division-in-float32"]
+    case("division-of-the-smallest-integer", "Div", [a(t, np.iinfo(t).min, 1), a(t, -1, 1)], also=also)
+    case(None, "Div", [a(t, 1 - 2**24), a(t, -1)])
+    case(None, "Abs", [a(t, -16777217)])
+    case(None, "Max", [a(t, 16777217), a(t, 16777216)])
+    for operator in ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"]:
+        case("integer-comparison-in-float32", operator, [a(t, 16777217, 16777216), a(t, 16777216, 16777217)])
+        case(None, operator, [a(t, 50256, 16777215), a(t, 50257, -16777215)])
+    case(None, "Less", [a(t, 2**31 - 1, 16777217), a(t, 16777215, -16777215)])
+    case("integer-maximum-in-float32", "ReduceMax", [a(t, 16777217, 3)])
+    case("integer-maximum-in-float32", "ReduceMin", [a(t, -16777217, 3)])
+    case(None, "ArgMax", [a(t, 16777216, 16777217)])
+    case("integer-product-in-float32", "MatMul", [np.array([[4097]], t), np.array([[4097]], t)])
+    case("integer-sum-in-float32", "ReduceL1", [a(t, 16777216, -1)])
+    case("integer-sum-in-float32", "ReduceMean", [a(t, 16777217, 16777217)])
+    case(None, "ReduceProd", [a(t, 4097, 4097)])
+    case("float64-in-float32", "Cast", [a(t, 16777217)], {"to": T.DOUBLE})
+    case(None, "Cast", [a(t, 16777216)], {"to": T.DOUBLE})
+case("integer-maximum-in-float32", "Relu", [a(i32, 16777217)])
+case("integer-product-in-float32", "MatMulInteger", [np.full((1, 301), 255, u8), np.full((301, 1), 255, u8)])
+case("integer-product-in-float32", "MatMulInteger", [np.full((1, 601), 255, u8), np.full((601, 1), 127, i8)])
+case(None, "MatMulInteger", [np.full((1, 258), 255, u8), np.full((258, 1), 255, u8)])
 case("64-bit-integers-in-32-bits", "Add", [a(i64, 2**31 - 1, 1), a(i64, 1, 1)])
 case("64-bit-integers-in-32-bits", "Sub", [a(i64, -(2**31), 1), a(i64, 1, 1)])
 case("64-bit-integers-in-32-bits", "Mul", [a(i64, 2**20, 1), a(i64, 2**20, 1)])
 case("64-bit-integers-in-32-bits", "CumSum", [a(i64, 2**30, 2**30), scalar(i64, 0)], constants=(1,))
+large = 5_000_000_000
+for operator in ["Abs", "Neg", "BitwiseNot"]:
+    case("64-bit-integers-in-32-bits", operator, [a(i64, large, 3)])
+case("64-bit-integers-in-32-bits", "BitwiseAnd", [a(i64, large, -1), a(i64, -1, large)])
+for operator in ["Max", "Min"]:
+    case("64-bit-operands-in-32-bits", operator, [a(i64, large, -large, 2**32 - 1), a(i64, 1, 1, 1)])
+for operator in ["Equal", "LessOrEqual", "GreaterOrEqual"]:
+    case("64-bit-operands-in-32-bits", operator, [a(i64, 2**32, -(2**32)), a(i64, 0, 0)])
+for operator in ["Less", "Greater"]:
+    case("64-bit-operands-in-32-bits", operator, [a(i64, 2**31, -(2**32)), a(i64, 0, 0)])
+case("64-bit-operands-in-32-bits", "Clip", [a(i64, large), scalar(i64, 4), scalar(i64, large)])
+case("64-bit-operands-in-32-bits", "Range", [scalar(i64, large), scalar(i64, large + 3), scalar(i64, 1)])
+elements = np.arange(6, dtype=f32)
+for start, end in [(0, 2**63 - 1), (0, 2**31), (-(2**63), 2**63 - 1)]:
+    bounds = [elements, a(i64, start), a(i64, end), a(i64, 0), a(i64, 1)]
+    case("slice-bounds-in-32-bits", "Slice", bounds, computed=(1, 2))
+    case(None, "Slice", bounds, constants=(1, 2, 3, 4))
 for t in [i32, i64]:
     case("integer-sum-in-float32", "ReduceSum", [a(t, 16777217, 0)])
     case("integer-sum-in-float32", "ReduceSum", [a(t, 16777216, 1, 1)])
@@ -136,6 +176,14 @@ case("float64-in-float32", "MatMul", [a(f64, 1, 1e-12), a(f64, 1, 1)])
 case("float64-in-float32", "ReduceSum", [a(f64, 1, 1e-12)])
 case("float64-in-float32", "ReduceMean", [a(f64, 1, 1e-12)])
 case("float64-in-float32", "Softmax", [a(f64, 1, 2)])
+for operator in ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"]:
+    case("float64-in-float32", operator, [a(f64, 1, 1 + 1e-12, 1e300), a(f64, 1 + 1e-12, 1, 2e300)])
+case("float64-in-float32", "Max", [a(f64, 1 + 1e-12), a(f64, 1)])
+for operator in ["Ceil", "Relu"]:
+    case("float64-in-float32", operator, [a(f64, 1 + 1e-12)])
+case("float64-in-float32", "IsInf", [a(f64, INF, 1)])
+case("float64-in-float32", "Where", [a(np.bool_, True, False), a(f64, 1 + 1e-12, 1), a(f64, 1, 1 + 1e-12)])
+case("float64-in-float32", "Gather", [a(f64, 1 + 1e-12, 1), a(i64, 0, 1)], constants=(1,))
 for operator in ["Add", "Mul"]:
     case("overflow-of-8-bit-integers", operator, [a(u8, 200), a(u8, 100)])
     case("overflow-of-8-bit-integers", operator, [a(i8, 100), a(i8, 100)])
@@ -146,54 +194,129 @@ case("overflow-of-8-bit-integers", "Sub", [a(i8, -100), a(i8, 100)])
 case("overflow-of-8-bit-integers", "Neg", [a(i8, -128)])
 for to in [T.UINT8, T.INT8]:
     case("cast-to-8-bit-integers", "Cast", [a(f32, 1e10, 300.5, -129.5, 1)], {"to": to})
+    case("cast-to-8-bit-integers", "Cast", [a(f16, 300.5, 1)], {"to": to})
     case(None, "Cast", [a(i32, 256, -1, 300)], {"to": to})
 for to in [T.INT64, T.UINT64, T.UINT32]:
     case("cast-by-int32", "Cast", [a(f32, 3e9, 1)], {"to": to})
+case("cast-by-int32", "Cast", [a(f64, 1.5, 3e9, -3e9)], {"to": T.INT64})
+for t in [u32, np.uint64]:
+    case("cast-by-int32", "Cast", [a(t, 2**31, 2**32 - 1)], {"to": T.INT64})
+case("cast-of-float64-to-int32", "Cast", [a(f64, 1.5, 3e9)], {"to": T.INT32})
+case(None, "Cast", [a(u32, 2**32 - 1, 2**31)], {"to": T.FLOAT})
 for to in [T.INT32, T.INT16, T.UINT16]:
     case(None, "Cast", [a(f32, 1e10, -1e10, 300.5, -1.5, 40000, NAN, INF)], {"to": to})
-case("cast-of-nan-to-bool", "Cast", [a(f32, NAN, 0, 0.5)], {"to": T.BOOL})
+for t in [f16, f32]:
+    case("cast-of-nan-to-bool", "Cast", [a(t, NAN, 0, 0.5)], {"to": T.BOOL})
 case("cast-of-float64-to-float32", "Cast", [a(f64, 1e300, -1e300)], {"to": T.FLOAT})
+case("cast-of-float64-to-float16", "Cast", [a(f64, 1, 2049.0000001)], {"to": T.FLOAT16})
+case(None, "Cast", [a(f64, 2049, 70000)], {"to": T.FLOAT16})
 case(None, "Cast", [a(f32, 1e6, 65519, 65520, NAN)], {"to": T.FLOAT16})
 case("gather-out-of-range", "Gather", [a(f32, 1, 2, 3), a(i64, 0, 3)])
 case("gather-out-of-range", "Gather", [a(f32, 1, 2, 3), a(i64, 0, -4)])
 case("gather-out-of-range", "Gather", [a(i64, 1, 2, 3), a(i32, 0, 3)])
 case(None, "Gather", [a(f32, 1, 2, 3), a(i64, 0, -3)], constants=(0, 1))
 case("gather-elements-out-of-range", "GatherElements", [a(f32, 1, 2, 3), a(i64, 0, 3)])
-case("relu-of-nan", "Relu", [a(f32, NAN, -1, 1)])
+table = elements.reshape(2, 3)
+case("gather-elements-of-fewer-rows", "GatherElements", [table, np.array([[2]], i64)], {"axis": 1})
+case("gather-elements-of-fewer-rows", "GatherElements", [table, np.array([[0, 1], [1, 0], [1, 1]], i64)])
+case(None, "GatherElements", [table, np.array([[0], [-1]], i64)], {"axis": 1})
+case("scatter-elements-out-of-range", "ScatterElements", [table, np.array([[-4]], i64), np.array([[9]], f32)], {"axis": 1})
+for index in [3, -3]:
+    case(None, "ScatterElements", [table, np.array([[index]], i64), np.array([[9]], f32)], {"axis": 1})
 case("relu-of-nan", "Celu", [a(f32, NAN, 1)])
-for operator in ["Elu", "Selu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Sign"]:
-    case(None, operator, [a(f32, NAN, 0)])
-case("hard-sigmoid-of-nan", "HardSigmoid", [a(f32, NAN)])
-case("thresholded-relu-of-nan", "ThresholdedRelu", [a(f32, NAN, 2)])
-case("clip-of-nan", "Clip", [a(f32, NAN, 1), scalar(f32, 0), scalar(f32, 6)])
-case("clip-of-nan", "Clip", [a(f32, NAN, 1), scalar(f32, 0), scalar(f32, 6)], constants=(1, 2))
+for t in [f16, f32]:
+    case("relu-of-nan", "Relu", [a(t, NAN, -1, 1)])
+    for operator in ["Elu", "Selu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Round"]:
+        case(None, operator, [a(t, NAN, 0)])
+    case("exponential-of-nan", "Exp", [a(t, NAN, 0)])
+    case("gelu-of-infinity", "Gelu", [a(t, INF)])
+    case(None, "Gelu", [a(t, INF, 0)], {"approximate": "tanh"})
+    case("hard-sigmoid-of-nan", "HardSigmoid", [a(t, NAN)])
+    case("thresholded-relu-of-nan", "ThresholdedRelu", [a(t, NAN, 2)])
+    case("thresholded-relu-of-nan", "ThresholdedRelu", [a(t, -INF, 2)])
+    case("clip-of-nan", "Clip", [a(t, NAN, 1), scalar(t, 0), scalar(t, 6)])
+    case("clip-of-nan", "Clip", [a(t, NAN, 1), scalar(t, 0), scalar(t, 6)], constants=(1, 2))
+    case("clip-to-nan", "Clip", [a(t, 1, 5), scalar(t, NAN), scalar(t, 6)])
+    case("clip-to-nan", "Clip", [a(t, 1, 5), scalar(t, 0), scalar(t, NAN)])
+    case(None, "Clip", [a(t, 1, 5), scalar(t, 4), scalar(t, 2)])
+    for operator in ["Max", "Min"]:
+        case("maximum-of-nan", operator, [a(t, 1, NAN), a(t, NAN, 1)])
+        case("maximum-of-nan", operator, [a(t, 1, NAN), a(t, NAN, 1), a(t, 2, 2)])
+    for operator in ["Greater", "GreaterOrEqual"]:
+        case("comparison-of-nan", operator, [a(t, NAN, 1, 2), a(t, 1, NAN, 1)])
+    for operator in ["Equal", "Less", "LessOrEqual"]:
+        case(None, operator, [a(t, NAN, 1, 2), a(t, 1, NAN, 1)])
+    for operator in ["ReduceMax", "ReduceMin"]:
+        case("reduced-maximum-of-nan", operator, [a(t, NAN, -1, 1)])
+        case("reduced-maximum-of-nan", operator, [a(t, -1, 1, NAN)])
+    for places in [(1, NAN, 3, 0, -1, NAN), (NAN, 3, 0, -1)]:
+        case("reduced-maximum-of-nan", "GlobalMaxPool", [a(t, *places).reshape(1, 1, 1, -1)])
+    case("index-of-maximum-of-nan", "ArgMax", [a(t, 1, NAN, 3, NAN)])
+    case("index-of-maximum-of-nan", "ArgMin", [a(t, 1, NAN, 3, NAN)])
+    for operator in ["Softmax", "LogSoftmax"]:
+        for element in [NAN, INF]:
+            case("softmax-of-nan", operator, [a(t, element, 1)])
+    case("remainder-by-infinity", "Mod", [a(t, 5), a(t, INF)], {"fmod": 1})
+    case("mean-of-no-elements", "ReduceMean", [np.zeros((2, 0), t), a(i64, 1)], constants=(1,))
+    case(None, "ReduceMean", [np.zeros((0, 2), t), a(i64, 1)], constants=(1,))
+    case("hardmax-of-nan", "Hardmax", [a(t, 1, NAN, 2)])
+    case("unique-of-nan", "Unique", [a(t, NAN, NAN, 1)], outputs=4)
+    case("topk-of-nan", "TopK", [a(t, 1, NAN, 3, 2, NAN, 0), a(i64, 3)], outputs=2, constants=(1,))
+    case("topk-of-nan", "TopK", [a(t, 1, NAN, 3, 2, NAN, 0), a(i64, 3)], {"largest": 0}, outputs=2, constants=(1,))
+case("sign-of-nan", "Sign", [a(f16, NAN)])
+case(None, "Sign", [a(f32, NAN)])
+case("log-softmax-of-distant-elements", "LogSoftmax", [a(f32, 1000, -1000)])
+for operator in ["ReduceMax", "ReduceMin"]:
+    case("maximum-of-no-elements", operator, [np.zeros((2, 0), f32), a(i64, 1)], constants=(1,))
+    case(None, operator, [np.zeros((0, 2), f32), a(i64, 1)], constants=(1,))
+    case(None, operator, [np.zeros((2, 0), f16), a(i64, 1)], constants=(1,))
+for operator in ["ArgMax", "ArgMin"]:
+    case("index-of-no-elements", operator, [np.zeros((2, 0), f32)], {"axis": 1})
 for operator in ["Max", "Min"]:
-    case("maximum-of-nan", operator, [a(f32, 1, NAN), a(f32, NAN, 1)])
     case(None, operator, [a(i32, 1, 5), a(i32, 4, 2)])
-case("reduced-maximum-of-nan", "ReduceMax", [a(f32, NAN, -1, 1)])
-case("reduced-maximum-of-nan", "ReduceMax", [a(f32, -1, 1, NAN)])
-case("reduced-maximum-of-nan", "ReduceMin", [a(f32, NAN, 1, 2)])
-case("reduced-maximum-of-nan", "ReduceMin", [a(f32, 1, 2, NAN)])
-case("index-of-maximum-of-nan", "ArgMax", [a(f32, 1, NAN, 3, NAN)])
-case("index-of-maximum-of-nan", "ArgMin", [a(f32, 1, NAN, 3, NAN)])
+case("pool-of-int8", "MaxPool", [np.arange(25, dtype=i8).reshape(1, 1, 5, 5)], {"kernel_shape": [2, 2]})
+case(None, "MaxPool", [np.arange(25, dtype=u8).reshape(1, 1, 5, 5)], {"kernel_shape": [2, 2]})
+plane = np.array([[[[1, NAN, 3, 0], [2, 1, 0, 5], [NAN, 1, 2, 3], [1, 2, 3, 4]]]], f32)
+case("pool-of-nan", "MaxPool", [plane], {"kernel_shape": [2, 2], "strides": [1, 1]})
+for outputs in [1, 2]:
+    case("pool-of-infinity", "MaxPool", [np.full((1, 1, 4, 4), -INF, f32)], {"kernel_shape": [2, 2]}, outputs=outputs)
+    case("pool-of-infinity", "MaxPool", [a(f32, -INF, -INF, 3, 0).reshape(1, 1, 4)], {"kernel_shape": [2]}, outputs=outputs)
+ceil = {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1, 1, 1, 1], "ceil_mode": 1}
+case("pool-of-padding", "MaxPool", [np.full((1, 1, 3, 3), -7, f32)], ceil)
+case(None, "MaxPool", [np.full((1, 1, 3, 3), -7, f32)], {**ceil, "pads": [0, 0, 0, 0]})
+case(None, "AveragePool", [np.full((1, 1, 3, 3), -7, f32)], {**ceil, "pads": [0, 0, 0, 0]})
+ceil = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1], "ceil_mode": 1}
+case(None, "MaxPool", [np.full((1, 1, 4, 4), -7, f32)], ceil)
+case("pool-beyond-padding", "AveragePool", [np.full((1, 1, 4, 4), -7, f32)], {**ceil, "count_include_pad": 1})
 for last in [0, 1]:
     case(None, "ArgMax", [a(i32, 3, 1, 3)], {"select_last_index": last})
-case("topk-of-nan", "TopK", [a(f32, 1, NAN, 3, 2, NAN, 0), a(i64, 3)], outputs=2, constants=(1,))
-case("topk-of-nan", "TopK", [a(f32, 1, NAN, 3, 2, NAN, 0), a(i64, 3)], {"largest": 0}, outputs=2, constants=(1,))
 for largest in [0, 1]:
-    case(None, "TopK", [a(i32, 1, 3, 3, 1, 1, 3), a(i64, 2)], {"largest": largest}, outputs=2, constants=(1,))
+    case(None, "TopK", [a(i32, 1, 3, 3, 1, 1, 3), a(i64, 1)], {"largest": largest}, outputs=2, constants=(1,))
+    case(None, "TopK", [a(i32, 1, 4, 3, 2, 5, 0), a(i64, 4)], {"largest": largest}, outputs=2, constants=(1,))
+    for count in [2, 3, 4]:
+        inputs = [np.ones(4, f32), a(i64, count)]
+        case("topk-of-equal-elements", "TopK", inputs, {"largest": largest}, outputs=2, constants=(1,))
+case("topk-of-no-elements", "TopK", [a(f32, 1, 2), a(i64, 0)], outputs=2, constants=(1,))
 case("topk-unsorted", "TopK", [a(i32, 1, 4, 3, 2, 5, 0), a(i64, 3)], {"sorted": 0}, outputs=2, constants=(1,))
-case("hardmax-of-nan", "Hardmax", [a(f32, 1, NAN, 2)])
-case("unique-of-nan", "Unique", [a(f32, NAN, NAN, 1)], outputs=4)
 case(None, "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5, -0.5, 1000, NAN), scalar(f32, 1), scalar(u8, 0)], constants=(1, 2))
 case("rounding-before-zero-point", "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5), scalar(f32, 1), scalar(u8, 1)], constants=(1, 2))
 case(None, "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5), scalar(f32, 1), scalar(u8, 2)], constants=(1, 2))
 case("rounding-before-zero-point", "QuantizeLinear", [a(f32, 0.5, 1.5, 2.5), scalar(f32, 1), scalar(i8, -1)], constants=(1, 2))
+for t in [u8, i8]:
+    case("quantization-beyond-int32", "QuantizeLinear", [a(f32, 3e9, INF), scalar(f32, 1), scalar(t, 0)], constants=(1, 2))
+    case("quantization-beyond-int32", "QuantizeLinear", [a(f32, 1), scalar(f32, 0), scalar(t, 0)], constants=(1, 2))
+    case(None, "QuantizeLinear", [a(f32, 1e9, -1e9), scalar(f32, 1), scalar(t, 0)], constants=(1, 2))
+case("rounding-before-zero-point", "DynamicQuantizeLinear", [a(f32, 0, 2, -3, -2.5, 1.34, 0.5)], outputs=3)
+case("dynamic-quantization-of-zeros", "DynamicQuantizeLinear", [a(f32, 0, 0)], outputs=3)
 case("shift-of-8-bit-integers", "BitShift", [a(u8, 1), a(u8, 8)], {"direction": "LEFT"})
 case("shift-of-8-bit-integers", "BitShift", [a(u8, 255), a(u8, 1)], {"direction": "LEFT"})
 case(None, "BitShift", [a(u8, 1, 1), a(u8, 7, 3)], {"direction": "LEFT"})
 case(None, "BitShift", [a(u8, 31), a(u8, 3)], {"direction": "LEFT"})
 case("shift-by-all-bits", "BitShift", [a(u32, 1), a(u32, 32)], {"direction": "LEFT"})
+case("right-shift-of-8-bit-integers", "BitShift", [a(u8, 200, 192), a(u8, 7, 7)], {"direction": "RIGHT"})
+case("right-shift-of-8-bit-integers", "BitShift", [a(u8, 255), a(u8, 8)], {"direction": "RIGHT"})
+case("right-shift-in-float32", "BitShift", [a(u32, 16777217, 2**31 + 1), a(u32, 0, 1)], {"direction": "RIGHT"})
+case(None, "BitShift", [a(u32, 16777215, 200), a(u32, 3, 7)], {"direction": "RIGHT"})
 case(None, "BitShift", [a(u32, 1, 2**31 + 1), a(u32, 31, 1)], {"direction": "LEFT"})
 line = np.arange(1, 8, dtype=f32).reshape(1, 1, 1, 7)
 for mode in ["asymmetric", "half_pixel", "align_corners"]:
@@ -207,6 +330,9 @@ for t in [i32, i64]:
     case("range-of-wrong-sign", "Range", [scalar(t, 5), scalar(t, 2), scalar(t, 1)], constants=(2,))
     case("range-of-step-zero", "Range", [scalar(t, 5), scalar(t, 9), scalar(t, 0)], constants=(0, 1))
 case("range-of-wrong-sign", "Range", [scalar(f32, 5), scalar(f32, 2), scalar(f32, 1)], constants=(2,))
+case("range-of-float-step-zero", "Range", [scalar(f32, 0), scalar(f32, 1), scalar(f32, 0)], constants=(0, 1), also=["range-of-float32"])
+case("range-of-float64", "Range", [scalar(f64, 0), scalar(f64, 1), scalar(f64, 0.1)])
+case(None, "Range", [scalar(f64, 0), scalar(f64, 7.5), scalar(f64, 0.25)])
 case("range-of-float32", "Range", [scalar(f32, 16777210), scalar(f32, 16777222), scalar(f32, 1)], constants=(0, 2))
 for limit in [0.3, 1]:
     case("range-of-float32", "Range", [scalar(f32, 0), scalar(f32, limit), scalar(f32, 0.1)], constants=(0, 2))
@@ -215,14 +341,14 @@ case(None, "Range", [scalar(f32, 0), scalar(f32, 7.5), scalar(f32, 0.25)])
 
 def main(path):
     recorded = []
-    for rule, operator, inputs, attributes, opset, outputs, constants in CASES:
+    for rule, also, operator, inputs, attributes, opset, outputs, constants, computed in CASES:
         of = model(operator, inputs, attributes, opset, outputs, constants)
         given = {f"x{i}": x for i, x in enumerate(inputs) if x is not None and i not in constants}
         results = {program: result(program, of, given) for program in PROGRAMS}
         texts = [None if x is None else f"{x.dtype} {x.ravel().tolist()}" for x in inputs]
-        known = model(operator, inputs, attributes, opset, outputs, [i for i, x in enumerate(inputs) if x is not None])
+        known = model(operator, inputs, attributes, opset, outputs, [i for i, x in enumerate(inputs) if x is not None and i not in computed])
         models = {"model": of.SerializeToString().hex(), "known": known.SerializeToString().hex()}
-        recorded.append({"rule": rule, "operator": operator, "inputs": texts, **models, "results": results})
+        recorded.append({"rule": rule, "also": also, "operator": operator, "inputs": texts, **models, "results": results})
         if (rule is None) != (len(set(results.values())) == 1):
             print(f"{rule}: {operator} {texts} {attributes}: {results}", file=sys.stderr)
     versions = {program: metadata.version(program) for program in PROGRAMS}

@@ -22,7 +22,7 @@ Shape     1      0           0     0                    0     8
 Size      1      0           0     0                    0     8
 total     6      2           0     too large            32    20
 
-operations not counted: 1 Range
+operations not counted: 1 Range (sizes are not known)
 nodes with values of unknown size: 3
 16 bytes of constants, ? of inputs
 at most 20 bytes of values at one time, at node "seq_to_float", without 3 of unknown size:

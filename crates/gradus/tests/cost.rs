@@ -381,6 +381,30 @@ fn loop_whose_sizes_change_is_not_counted() {
 }
 
 #[test]
+fn what_is_not_counted_has_a_reason() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("x", DType::F32, &["k"])
+        .node("Identity", &["go"], &["on"])
+        .with("Concat", &["x", "x"], &["more"], vec![("axis", Content::Int(0))])
+        .node("Relu", &["more"], &["y"])
+        .output("on", DType::Bool, &[])
+        .output("y", DType::F32, &["m"]);
+    let model = Sketch::new()
+        .input("start", DType::F32, &["n"])
+        .input("trips", DType::I64, &[])
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .node("NoSuchOperator", &["start"], &["other"])
+        .output("end", DType::F32, &["e"])
+        .model();
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    let reasons: Vec<_> = cost.nodes.iter().map(|node| node.uncounted).collect();
+    let changes = "sizes change from one iteration to the next";
+    assert_eq!(reasons, [Some(changes), Some("the operator has no rule")]);
+}
+
+#[test]
 fn body_of_a_scan_costs_for_each_slice() {
     let body = Sketch::nested()
         .input("sum", DType::F32, &["3"])

@@ -159,3 +159,106 @@ fn scaling_of_features_is_an_operation_or_two_for_each() {
     assert_eq!(costs(&classical("Binarizer", 1, vec![], &["y"])), [Some(0), Some(30)]);
     assert_eq!(costs(&classical("Normalizer", 1, vec![], &["y"])), [Some(0), Some(90)]);
 }
+
+/// A node of ONNX on inputs whose elements are known.
+fn onnx(operator: &str, version: i64, inputs: &[Tensor], attributes: &[(&str, Content)]) -> [Option<i64>; 2] {
+    let mut node = One::of(Standard::Onnx, operator, version).constants(inputs);
+    for (name, content) in attributes {
+        node = node.attribute(name, content.clone());
+    }
+    costs(&node.model().0)
+}
+
+/// Two lines of 8 numbers take 5 * 8 * 3 operations each, real ones half; frames of 16 are weighted.
+#[test]
+fn fourier_transforms_count_as_fast_ones() {
+    let scalar = Tensor::scalar::<i64>;
+    assert_eq!(onnx("DFT", 20, &[zeros(&[2, 8, 2])], &[]), [Some(0), Some(240)]);
+    assert_eq!(onnx("DFT", 20, &[zeros(&[2, 8, 1])], &[]), [Some(0), Some(120)]);
+    assert_eq!(onnx("DFT", 20, &[zeros(&[2, 8, 2]), scalar(5)], &[]), [Some(0), Some(2 * 5 * 5 * 3)]);
+    let signal = [zeros(&[1, 32, 1]), scalar(8), zeros(&[16]), scalar(16)];
+    assert_eq!(onnx("STFT", 17, &signal, &[]), [Some(0), Some(3 * (5 * 16 * 4 / 2 + 16))]);
+    let axes = || Tensor::vector(&[-1i64, 1]);
+    let openvino = |operator, dims: &[usize]| {
+        let node = One::of(Standard::OpenVino, operator, if operator == "DFT" { 7 } else { 9 });
+        costs(&node.constants(&[zeros(dims), axes()]).known().model().0)
+    };
+    assert_eq!(openvino("DFT", &[3, 4, 4, 2]), [Some(0), Some(3 * 5 * 16 * 4)]);
+    assert_eq!(openvino("RDFT", &[3, 4, 4]), [Some(0), Some(3 * 5 * 16 * 4 / 2)]);
+}
+
+#[test]
+fn local_responses_sum_the_squares_of_neighbours() {
+    let size = ("size", Content::Int(3));
+    assert_eq!(onnx("LRN", 13, &[zeros(&[1, 4, 3, 3])], &[size]), [Some(36 * 3), Some(36 * 3)]);
+}
+
+/// 27 elements from filters of 8, and 9 * 4 samples of two channels from 4 neighbours each.
+#[test]
+fn deformed_convolutions_interpolate_what_they_multiply() {
+    let inputs = [zeros(&[1, 2, 4, 4]), zeros(&[3, 2, 2, 2]), zeros(&[1, 8, 3, 3])];
+    assert_eq!(onnx("DeformConv", 19, &inputs, &[]), [Some(27 * 8 + 9 * 4 * 2 * 4), Some(0)]);
+}
+
+#[test]
+fn determinants_take_a_third_of_the_cube() {
+    assert_eq!(onnx("Det", 11, &[zeros(&[2, 3, 3])], &[]), [Some(18), Some(0)]);
+}
+
+/// Each of 5 boxes of two classes meets at most 3 that are selected.
+#[test]
+fn overlaps_are_those_with_selected_boxes() {
+    let boxes = || vec![zeros(&[1, 5, 4]), zeros(&[1, 2, 5])];
+    let limited = [boxes(), vec![Tensor::vector(&[3i64])]].concat();
+    assert_eq!(onnx("NonMaxSuppression", 11, &limited, &[]), [Some(0), Some(2 * 5 * 3 * 13)]);
+    assert_eq!(onnx("NonMaxSuppression", 11, &boxes(), &[]), [Some(0), Some(0)], "none is selected");
+}
+
+#[test]
+fn grams_of_all_lengths_and_distances_are_looked_up() {
+    let ints = |values: &[i64]| Content::Ints(values.into());
+    let attributes = [
+        ("min_gram_length", Content::Int(1)),
+        ("max_gram_length", Content::Int(2)),
+        ("max_skip_count", Content::Int(1)),
+        ("mode", Content::Bytes("TF".into())),
+        ("ngram_counts", ints(&[0, 1])),
+        ("ngram_indexes", ints(&[0, 1])),
+        ("pool_int64s", ints(&[7, 7, 8])),
+    ];
+    let words = Tensor::vector(&[7i64, 8, 7, 8, 7, 8]);
+    assert_eq!(onnx("TfIdfVectorizer", 9, &[words], &attributes), [Some(0), Some(6 * 3)]);
+}
+
+/// Two comparisons to the lowest leaves, and a weight.
+#[test]
+fn trees_compare_on_their_longest_path() {
+    let ints = |values: &[i64]| Content::Ints(values.into());
+    let texts = ["BRANCH_LEQ", "BRANCH_LEQ", "LEAF", "LEAF", "LEAF"];
+    let attributes = vec![
+        ("nodes_modes", Content::Strings(texts.map(|text| text.as_bytes().to_vec().into()).into())),
+        ("nodes_treeids", ints(&[0; 5])),
+        ("nodes_nodeids", ints(&[0, 1, 2, 3, 4])),
+        ("nodes_featureids", ints(&[0, 1, 0, 0, 0])),
+        ("nodes_truenodeids", ints(&[1, 3, 0, 0, 0])),
+        ("nodes_falsenodeids", ints(&[2, 4, 0, 0, 0])),
+        ("nodes_values", Content::Floats(vec![0.5; 5])),
+        ("target_treeids", ints(&[0; 3])),
+        ("target_nodeids", ints(&[2, 3, 4])),
+        ("target_ids", ints(&[0; 3])),
+        ("target_weights", Content::Floats(vec![1.0; 3])),
+    ];
+    let model = classical("TreeEnsembleRegressor", 1, attributes, &["y"]);
+    assert_eq!(costs(&model), [Some(0), Some(6 * (2 + 1))]);
+}
+
+#[test]
+fn support_vectors_multiply_each_row() {
+    let attributes = vec![
+        ("n_supports", Content::Int(3)),
+        ("support_vectors", Content::Floats(vec![1.0; 15])),
+        ("coefficients", Content::Floats(vec![1.0; 3])),
+        ("rho", Content::Floats(vec![0.0])),
+    ];
+    assert_eq!(costs(&classical("SVMRegressor", 1, attributes, &["y"])), [Some(6 * 18), Some(0)]);
+}

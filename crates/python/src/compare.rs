@@ -1,6 +1,9 @@
-//! Results of programs for one call, for the table that Python makes of it.
+//! Results of programs for one call, for the table that Python makes of it, and for a model.
+
+use std::collections::BTreeMap;
 
 use gradus::compare::{Difference, Found, compare as compared};
+use gradus::portability::{PROGRAMS, Portability, VERSIONS};
 use gradus::profiles::{FailureKind, Profile};
 use gradus::seq::RangePlan;
 use gradus::{DType, Error, Number, text};
@@ -11,6 +14,28 @@ use crate::error::OrRaise;
 use crate::functions::{SpaceCall, range_recipe};
 use crate::number::truth;
 use crate::sequence::{Recipe, ResultForm, output_type, with_plan};
+
+/// The fields of `gradus.Portability` as a dict.
+pub(crate) fn portability_to_python<'py>(
+    py: Python<'py>,
+    found: &Portability,
+) -> PyResult<Bound<'py, PyDict>> {
+    let by_program = |texts: [&'static str; 3]| PROGRAMS.into_iter().zip(texts).collect::<BTreeMap<_, _>>();
+    let differences = found.differences.iter().map(|it| {
+        let (rule, of) = (it.rule.name, it.when.name());
+        let sequences: BTreeMap<_, _> = it.sequences.iter().cloned().collect();
+        (&it.node, &it.operator, rule, of, it.condition(), by_program(it.rule.results), sequences)
+    });
+    let inference = found.inference();
+    let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+    let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
+    let fields = PyDict::new(py);
+    fields.set_item("programs", by_program(VERSIONS))?;
+    fields.set_item("differences", differences.collect::<Vec<_>>())?;
+    fields.set_item("assumptions", assumptions)?;
+    fields.set_item("problems", problems)?;
+    Ok(fields)
+}
 
 fn shown(number: Number, dtype: DType) -> String {
     match number {

@@ -17,6 +17,7 @@ use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
+use crate::compare::portability_to_python;
 use crate::cost::{PlanFields, cost_to_python, plan_fields};
 use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
 use crate::error::{OrRaise, engine, error, mismatch, raised};
@@ -376,6 +377,21 @@ impl Model {
         });
         let (cost, fit) = found.or_raise()?;
         cost_to_python(py, graph, cost, fit, depth)
+    }
+
+    /// The nodes at which programs differ, as a dict.
+    fn _differences<'py>(
+        &self,
+        py: Python<'py>,
+        dims: &Bound<'py, PyDict>,
+        shapes: &Bound<'py, PyDict>,
+        assumed: GivenAssumptions,
+        limits: GivenLimits,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let model = self.within(&limits)?;
+        let found = engine(py, || model.portability(&options)).or_raise()?;
+        portability_to_python(py, &found)
     }
 
     /// Bytes, blocks and alignment of a plan of the memory.

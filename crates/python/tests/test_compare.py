@@ -74,3 +74,16 @@ def test_every_difference_is_counted():
 
 def test_programs_without_the_function_are_left_out():
     assert [row.profile for row in gradus.compare("geomspace", 1, 256, 9)] == ["exact", "numpy", "jax"]
+
+
+def test_models_have_the_nodes_at_which_programs_differ():
+    model = gradus.load("examples/positions.onnx")
+    found = model.compare()
+    (it,) = found
+    assert (it.node, it.of, it.condition, it.sequences) == ('node "pos"', "sizes", "seq >= 2147483648", {})
+    assert list(it.results) == list(found.programs) == ["onnx", "onnxruntime", "openvino"]
+    assert repr(found) == "<Portability: 1 differences at 1 nodes, between onnx, onnxruntime, openvino>"
+    assert found._repr_html_().count("<tr>") == 2
+    assert len(model.compare({"seq": 4})) == 0 and len(model.compare(ranges={"seq": (0, 1000)})) == 0
+    with pytest.raises(gradus.GradusError, match="no such symbol|unknown"):
+        model.compare({"nothing": 1})

@@ -1,6 +1,6 @@
 //! `gradus cost`: parameters, operations, bytes and memory of a model, as formulas.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use gradus::cost::{Amounts, Cost, Fit};
@@ -230,7 +230,12 @@ fn write_text(
     let uncounted: Vec<_> = operators
         .iter()
         .filter(|(_, amounts)| amounts.uncounted > 0)
-        .map(|(name, amounts)| format!("{} {name}", amounts.uncounted))
+        .map(|(name, amounts)| {
+            let of = cost.nodes.iter().filter(|of| graph.nodes()[of.node].operator.to_string() == *name);
+            let reasons: BTreeSet<_> = of.filter_map(|of| of.uncounted).collect();
+            let reasons: Vec<_> = reasons.into_iter().collect();
+            format!("{} {name} ({})", amounts.uncounted, reasons.join("; "))
+        })
         .collect();
     operators.insert("total".to_owned(), cost.total);
     write!(out, "{}", table("operator", &operators, inference))?;

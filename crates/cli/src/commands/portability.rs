@@ -37,6 +37,9 @@ struct DifferenceJson<'a> {
     of: &'static str,
     condition: &'a str,
     results: Box<RawValue>,
+    /// Programs that do not return the exact sequence of a range whose arguments are known, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequences: Option<Box<RawValue>>,
 }
 
 pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
@@ -84,13 +87,18 @@ fn by_program(texts: [&'static str; 3]) -> Result<Box<RawValue>, Failure> {
 fn portability_json<'a>(model: String, found: &'a Portability) -> Result<PortabilityJson<'a>, Failure> {
     let difference = |it: &'a Difference| {
         let Difference { node, operator, rule, when, .. } = it;
-        let of = match when {
-            When::Always => "always",
-            When::Sizes(_) => "sizes",
-            _ => "data",
-        };
         let results = by_program(rule.results)?;
-        Ok(DifferenceJson { node, operator, rule: rule.name, of, condition: it.condition(), results })
+        let sequences = it.sequences.iter().map(|(program, why)| (*program, why));
+        let sequences = (!it.sequences.is_empty()).then(|| json::object(sequences)).transpose()?;
+        Ok(DifferenceJson {
+            node,
+            operator,
+            rule: rule.name,
+            of: when.name(),
+            condition: it.condition(),
+            results,
+            sequences,
+        })
     };
     Ok(PortabilityJson {
         model,
@@ -134,6 +142,11 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
             let names = nodes.iter().take(most).map(|it| format!("{} ({})", it.node, it.operator));
             let names = names.collect::<Vec<_>>().join(", ") + &more(nodes.len());
             writeln!(out, "  {}: {}", escaped(nodes[0].condition()), escaped(&names))?;
+            for it in nodes.iter().take(most).filter(|it| !it.sequences.is_empty()) {
+                let programs = it.sequences.iter().map(|(program, why)| format!("{program} {why}"));
+                let programs = programs.collect::<Vec<_>>().join("; ");
+                writeln!(out, "    not exact for {}: {programs}", escaped(&it.node))?;
+            }
         }
         if conditions.len() > most {
             writeln!(out, "  conditions:{}", more(conditions.len()))?;

@@ -5,9 +5,10 @@
 //! | a graph a number of times | that many times what the nodes of the graph do |
 //! | one of its graphs | for each column, the most that one of them does |
 //! | a function of the model | what the nodes of the body do |
-//! | operators of ONNX in place of one of Paddle | MACs and operations of these |
+//! | operators of ONNX in place of one | MACs and operations of these |
 //!
-//! Where sizes within a graph change from one iteration to the next, nothing is counted.
+//! Where sizes within a graph change from one iteration to the next, each iteration counts as the
+//! largest, if one is known, and nothing is counted otherwise.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -73,11 +74,12 @@ impl<'a> NodeCosts<'a> {
         let mut parameters = constants
             .filter(|(id, _)| self.read.insert((of.graph, *id)))
             .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
+        let mut why = None;
         let [macs, operations, bytes_read, bytes_written] = match row.and_then(Row::work) {
             _ if function_of_node(self.model, node).is_some() => {
-                self.within(of, node, index, &mut parameters)
+                self.within(of, node, index, &mut parameters, &mut why)
             }
-            Some(Work::Graphs) => self.within(of, node, index, &mut parameters),
+            Some(Work::Graphs) => self.within(of, node, index, &mut parameters, &mut why),
             work => {
                 let counted = match (work, row) {
                     (Some(work), _) => {
@@ -86,8 +88,11 @@ impl<'a> NodeCosts<'a> {
                         let (facts, given) = (of.facts, &of.parameters);
                         Shapes { standard, node, facts, parameters: given, symbols }.operations(work)
                     }
-                    (None, Some(row)) if row.standard == Standard::Paddle => self.lowered(of, node, row),
-                    _ => None,
+                    (None, Some(row)) if row.is_lowered() => self.lowered(of, node, row),
+                    _ => {
+                        why = Some("the operator has no rule");
+                        None
+                    }
                 };
                 let symbols = self.inference.symbols_mut();
                 let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
@@ -99,7 +104,8 @@ impl<'a> NodeCosts<'a> {
                 ]
             }
         };
-        NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written }
+        let uncounted = macs.zip(operations).is_none().then(|| why.unwrap_or("sizes are not known"));
+        NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written, uncounted }
     }
 
     /// The work of the operators of ONNX that stand for a node; nothing if one of them is not counted.
@@ -127,7 +133,14 @@ impl<'a> NodeCosts<'a> {
     }
 
     /// The costs of the graphs that a node runs; their constants are added to its parameters.
-    fn within(&mut self, of: &Counted<'_>, node: &Node, index: usize, parameters: &mut u128) -> Columns {
+    fn within(
+        &mut self,
+        of: &Counted<'_>,
+        node: &Node,
+        index: usize,
+        parameters: &mut u128,
+        why: &mut Option<&'static str>,
+    ) -> Columns {
         let standard = self.model.source().standard;
         let function = function_of_node(self.model, node);
         let attributes = Attributes::new(&node.attributes, Form::of_node(standard, node));
@@ -137,11 +150,15 @@ impl<'a> NodeCosts<'a> {
         for (number, graph) in graphs_of_node(self.model, node).enumerate() {
             let place: Vec<_> = of.place.iter().copied().chain([(index, number)]).collect();
             let facts = self.bodies.get(&place).map(<[Fact]>::to_vec);
-            let Some(facts) = facts else { return [None; 4] };
+            let Some(facts) = facts else {
+                *why = Some("its graphs were not inferred");
+                return [None; 4];
+            };
             let runs = self.inference.runs(&place);
             let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
             let nodes = self.of_graph(&inner);
             *parameters = nodes.iter().fold(*parameters, |sum, node| sum.saturating_add(node.parameters));
+            *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();
             let mut column = |cost: fn(&NodeCost) -> Option<Dim>| {
                 let sum = nodes.iter().try_fold(Dim::ZERO, |sum, node| symbols.add(sum, cost(node)?));
@@ -149,7 +166,15 @@ impl<'a> NodeCosts<'a> {
                 if runs.count == Dim::ZERO {
                     return Some(Dim::ZERO);
                 }
-                let each = sum.filter(|&sum| !symbols.is_newer(sum, runs.mark))?;
+                let mut each = sum?;
+                if symbols.is_newer(each, runs.mark) {
+                    let most = symbols.at_most(each).filter(|&most| !symbols.is_newer(most, runs.mark));
+                    let Some(most) = most else {
+                        why.get_or_insert("sizes change from one iteration to the next");
+                        return None;
+                    };
+                    each = most;
+                }
                 symbols.multiply(each, runs.count)
             };
             let sums = [

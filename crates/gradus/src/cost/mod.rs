@@ -6,9 +6,11 @@
 //! guessed.
 
 mod attention;
+mod classical;
 mod fit;
 mod graphs;
 mod plan;
+mod signal;
 mod work;
 
 use std::collections::BTreeMap;
@@ -44,6 +46,8 @@ pub struct NodeCost {
     pub bytes_read: Option<Dim>,
     /// Bytes of its outputs, or what the nodes of its graphs write; nothing if a size is not known.
     pub bytes_written: Option<Dim>,
+    /// Why MACs or operations are not counted, if they are not.
+    pub uncounted: Option<&'static str>,
 }
 
 /// A sum of costs of nodes. A sum that exceeds what an expression may be is nothing.

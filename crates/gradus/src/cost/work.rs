@@ -44,6 +44,24 @@ pub(crate) enum Work {
     Resize,
     /// Interpolation at any places: 2 or 4 neighbours on each spatial axis.
     GridSample,
+    /// A sum of squares over neighbours on axes, for each element.
+    LocalResponse,
+    /// A convolution at places between four neighbours each (`weight`: the number of the input).
+    DeformConv { weight: usize },
+    /// An elimination of square matrices: a third of the cube of their size (`Det`), or all of it.
+    Elimination { parts: i64 },
+    /// Overlaps of boxes: at most those of all boxes with as many as are selected.
+    NonMaxSuppression,
+    /// Fast Fourier transforms of the lines of an axis or several.
+    Fourier,
+    /// The same of frames of a signal.
+    FourierOfFrames,
+    /// Comparisons on the longest path of each tree, and sums of the weights of its leaf.
+    Trees,
+    /// Products with all support vectors, and with coefficients.
+    SupportVectors,
+    /// A look-up of each sequence of as many elements as are counted.
+    Grams,
     /// The operations of the graphs that the node runs.
     Graphs,
 }
@@ -98,6 +116,18 @@ impl Shapes<'_> {
             Work::Einsum => self.einsum()?,
             Work::Resize => (self.resize()?, Dim::ZERO),
             Work::GridSample => (self.grid_sample()?, Dim::ZERO),
+            Work::LocalResponse => {
+                let (dims, neighbours) = (self.input(0)?, self.neighbourhood()?);
+                (self.scaled(&dims, neighbours)?, self.scaled(&dims, 3)?)
+            }
+            Work::DeformConv { weight } => (self.deform_conv(weight)?, Dim::ZERO),
+            Work::Elimination { parts } => (self.elimination(parts)?, Dim::ZERO),
+            Work::NonMaxSuppression => (Dim::ZERO, self.overlaps()?),
+            Work::Fourier => (Dim::ZERO, self.fourier()?),
+            Work::FourierOfFrames => (Dim::ZERO, self.fourier_of_frames()?),
+            Work::Trees => (Dim::ZERO, self.trees()?),
+            Work::SupportVectors => (self.support_vectors()?, Dim::ZERO),
+            Work::Grams => (Dim::ZERO, self.grams()?),
         };
         Some(Operations { macs, elementary })
     }
@@ -109,6 +139,12 @@ impl Shapes<'_> {
     pub(super) fn input(&self, input: usize) -> Option<Dims> {
         let id = self.node.inputs.get(input).copied().flatten()?;
         self.facts[id.index()].as_tensor()?.dims.clone()
+    }
+
+    /// The elements of an input that is a constant of integers.
+    pub(super) fn constant(&self, input: usize) -> Option<Vec<i64>> {
+        let id = self.node.inputs.get(input).copied().flatten()?;
+        self.facts[id.index()].as_tensor()?.tensor()?.to_i64().ok()
     }
 
     pub(super) fn output(&self) -> Option<Dims> {
@@ -124,7 +160,7 @@ impl Shapes<'_> {
         self.symbols.product(dims.iter().chain(more).copied())
     }
 
-    fn scaled(&mut self, dims: &Dims, times: i64) -> Option<Dim> {
+    pub(super) fn scaled(&mut self, dims: &Dims, times: i64) -> Option<Dim> {
         self.product(dims, &[Dim::Known(times)])
     }
 

@@ -69,12 +69,26 @@ impl NodeFacts<'_> {
         Some(vec![first, self.symbols.add(first, way)?])
     }
 
-    /// When an element of an input of integers is 0.
-    pub(super) fn zero(&mut self, index: usize) -> Option<When> {
+    /// When an element of an input is a number.
+    pub(super) fn equal(&mut self, index: usize, wanted: i64) -> Option<When> {
         let fact = self.input(index)?.clone();
         // The ends of a progression do not tell about the elements between them.
-        let Some(dims) = dims(&fact) else { return Some(When::Data) };
-        self.any(&dims, |_, dim| [Condition::new(dim, Relation::Equal, Dim::ZERO)])
+        if let Some(dims) = dims(&fact) {
+            if dims.contains(&Dim::Known(wanted)) {
+                return Some(When::Always);
+            }
+            let open: Vec<_> = dims.into_iter().filter(|dim| dim.known().is_none()).collect();
+            return self.any(&open, |_, dim| [Condition::new(dim, Relation::Equal, Dim::Known(wanted))]);
+        }
+        let is_wanted = |number: &Number| match *number {
+            Number::Int(x) => x == i128::from(wanted),
+            Number::Float(x) => truncated(x) == Some(i128::from(wanted)) && x.fract() == 0.0,
+            Number::Complex(..) => false,
+        };
+        match self.constant(index) {
+            Some(numbers) => numbers.iter().any(is_wanted).then_some(When::Always),
+            None => Some(When::Data),
+        }
     }
 
     /// When an element of an input lies outside a range.
@@ -141,21 +155,25 @@ impl NodeFacts<'_> {
         }
     }
 
-    /// When an input of float32 has an element that is NaN.
-    pub(super) fn nan(&self, index: usize) -> Option<When> {
-        let fact = self.input(index)?;
-        if fact.dtype != Some(DType::F32) {
+    /// When an input of one of these types has an element that meets a condition.
+    pub(super) fn float(&self, index: usize, types: &[DType], meets: impl Fn(f64) -> bool) -> Option<When> {
+        if !self.is(index, types) {
             return None;
         }
-        match (&fact.elements, self.constant(index)) {
+        match (&self.input(index)?.elements, self.constant(index)) {
             (_, Some(numbers)) => {
-                let is_nan = |number: &Number| matches!(number, Number::Float(x) if x.is_nan());
-                numbers.iter().any(is_nan).then_some(When::Always)
+                let is_met = |number: &Number| matches!(*number, Number::Float(x) if meets(x));
+                numbers.iter().any(is_met).then_some(When::Always)
             }
             // Floats in which shapes are computed.
             (Elements::Fractions(_) | Elements::Integers(_) | Elements::Progression(_), None) => None,
             _ => Some(When::Data),
         }
+    }
+
+    /// When an input of float16 or float32 has an element that is NaN.
+    pub(super) fn nan(&self, index: usize) -> Option<When> {
+        self.float(index, &[DType::F16, DType::F32], f64::is_nan)
     }
 }
 

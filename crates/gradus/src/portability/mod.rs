@@ -1,22 +1,25 @@
-//! Portability: the nodes of an ONNX model whose results depend on the program that runs it, and
-//! the sizes from which on they do.
+//! Portability: the nodes of a model whose results depend on the program that runs it, and the sizes
+//! from which on they do.
 //!
+//! A model of another standard is compared as the ONNX model that it converts to.
 //! A difference is a row of [`RULES`], with the results that programs were seen to give. Rows are
 //! those that `conformance/portability.py` has recorded, and no others.
 
+mod checks;
 mod conditions;
 mod range;
 mod rules;
 
 use std::rc::Rc;
 
+use gradus_core::Result;
 use gradus_core::graph::{Graph, Node, Standard};
-use gradus_core::{Error, Kind, Result};
 
 use conditions::NodeFacts;
 pub use rules::Rule;
 
 use crate::attributes::{Attributes, Parameters};
+use crate::conversion::ConvertOptions;
 use crate::fact::Fact;
 use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 use crate::model::Model;
@@ -44,6 +47,17 @@ pub enum When {
     Data,
 }
 
+impl When {
+    /// What the condition is about: `always`, `sizes` or `data`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            When::Always => "always",
+            When::Sizes(_) => "sizes",
+            When::Data => "data",
+        }
+    }
+}
+
 /// A node at which programs differ.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -56,6 +70,9 @@ pub struct Difference {
     pub rule: &'static Rule,
     /// The condition.
     pub when: When,
+    /// Of a range whose arguments are known: the programs that `gradus compare range` knows and that
+    /// do not return the exact sequence, and why.
+    pub sequences: Vec<(&'static str, String)>,
 }
 
 impl Difference {
@@ -88,7 +105,7 @@ impl Model {
     /// The nodes whose results depend on the program that runs the model.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the model is none of ONNX; as [`Model::infer`].
+    /// As [`Model::infer`]; of a model of another standard, as [`Model::convert`].
     ///
     /// ```
     /// use gradus::infer::InferOptions;
@@ -99,10 +116,9 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn portability(&self, options: &InferOptions) -> Result<Portability> {
-        let standard = self.source().standard;
-        if standard != Standard::Onnx {
-            let what = "cannot compare programs: the model";
-            return Err(Error::mismatch(Kind::Unsupported, what, standard, "an ONNX model"));
+        if self.source().standard != Standard::Onnx {
+            let converted = self.convert(Standard::Onnx, &ConvertOptions::default())?;
+            return converted.model.portability(options);
         }
         let mut inference = self.infer(options)?;
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
@@ -166,8 +182,9 @@ impl Search<'_> {
         let mut facts = NodeFacts { node, facts: at.facts, attributes, symbols };
         for rule in RULES.iter().filter(|rule| rule.operators.contains(&&*node.operator.name)) {
             if let Some(when) = (rule.applies)(&mut facts) {
-                let operator = node.operator.name.to_string();
-                self.differences.push(Difference { node: label.clone(), operator, rule, when });
+                let (node, operator) = (label.clone(), node.operator.name.to_string());
+                let sequences = range::sequences(&facts);
+                self.differences.push(Difference { node, operator, rule, when, sequences });
             }
         }
     }

@@ -3,10 +3,11 @@
 use gradus_core::convert::{nearest_f32, nearest_f64, truncated};
 use gradus_core::{DType, Number};
 use gradus_profiles::{Profile, RangeCall, range};
-use gradus_sequences::Plan;
+use gradus_sequences::{Plan, RangePlan};
 
 use super::When;
 use super::conditions::NodeFacts;
+use crate::compare::compare;
 use crate::dim::{Condition, Dim, Relation};
 
 /// Most elements that are compared one by one; of a longer sequence it is not decided.
@@ -62,6 +63,18 @@ pub(super) fn of_float32(node: &mut NodeFacts<'_>) -> Option<When> {
     node.any(&[len], |_, len| [Condition::new(len, Relation::AtLeast, Dim::Known(exact + 1))])
 }
 
+/// When an element or the length of a range of float64 depends on the program.
+pub(super) fn of_float64(node: &mut NodeFacts<'_>) -> Option<When> {
+    if !node.is(0, &[DType::F64]) {
+        return None;
+    }
+    let first = |index| node.constant(index)?.first().copied().map(nearest_f64);
+    let (Some(start), Some(step)) = (first(0), first(2)) else { return Some(When::Data) };
+    let len = first(1).and_then(|limit| truncated((limit - start) / step));
+    let exact = exact_length(start, step).zip(len).is_some_and(|(exact, len)| len <= i128::from(exact));
+    (!exact).then_some(When::Data)
+}
+
 /// A length up to which nothing is rounded, whatever the formula: start, step, limit, span, indices
 /// and elements are multiples of one power of two, at most 1, and have 24 bits. Nothing if start or
 /// step has no such power.
@@ -93,4 +106,28 @@ fn differs(start: f64, limit: f64, step: f64) -> bool {
     }
     let once = once.elements().map(|x| Number::Float(f64::from(nearest_f32(x))));
     summed.elements().zip(other.elements()).zip(once).any(|((a, b), c)| a != b || a != c)
+}
+
+/// The programs that do not return the exact sequence of a `Range` whose arguments are known, and
+/// why.
+pub(super) fn sequences(node: &NodeFacts<'_>) -> Vec<(&'static str, String)> {
+    let first = |index| node.constant(index)?.first().copied();
+    let known = || {
+        let numbers = [first(0)?, first(1)?, first(2)?];
+        let dtype = node.input(0)?.dtype?;
+        Some((RangeCall::new(numbers, dtype, dtype).ok()?, numbers, dtype))
+    };
+    let Some((call, [start, stop, step], dtype)) = known().filter(|_| &*node.node.operator.name == "Range")
+    else {
+        return Vec::new();
+    };
+    let exact =
+        RangePlan::new(start, stop, step, dtype).map_err(|error| error.describe(["start", "limit", "delta"]));
+    let found = compare(&exact, |profile| range(profile, &call)).into_iter();
+    let differs = found.filter_map(|(profile, found)| match found {
+        Ok(found) if found.exact => None,
+        Ok(found) => Some((profile.name(), found.why.unwrap_or_default())),
+        Err(error) => Some((profile.name(), format!("fails: {error}"))),
+    });
+    differs.collect()
 }

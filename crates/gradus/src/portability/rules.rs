@@ -3,12 +3,17 @@
 //! `conformance/portability.py` has models for every row; `tests/portability.rs` holds the rows
 //! against what the programs returned.
 
+use gradus_core::convert::nearest_f32;
 use gradus_core::{DType, Number};
 
-use super::When;
+use super::checks::{
+    an_input, an_input_outside, both, bounds_outside, cast, distant, either, fewer_rows, index_below,
+    index_out_of_range, integer_product, is_left, is_text, no_elements, open_bound_outside_int32,
+    pools_beyond, pools_padding, quotient_beyond_int32, result_bounds, result_outside, ties, zeros,
+};
 use super::conditions::{FLOAT32, INT32, NodeFacts};
-use super::range;
-use crate::dim::{Bounds, Condition, Dim, Relation};
+use super::{When, range};
+use crate::dim::Bounds;
 use crate::fact::range_of;
 
 /// A difference between programs.
@@ -27,22 +32,54 @@ pub struct Rule {
     pub(super) applies: fn(&mut NodeFacts<'_>) -> Option<When>,
 }
 
-use DType::{Bool, F32, F64, I8, I32, I64, U8, U32, U64};
+use DType::{Bool, F16, F32, F64, I8, I32, I64, U8, U32, U64};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "64-bit-integers-in-32-bits",
-        operators: &["Add", "CumSum", "Mul", "Sub"],
+        operators: &["Abs", "Add", "BitwiseAnd", "BitwiseNot", "CumSum", "Mul", "Neg", "Sub"],
         condition: "a result does not fit int32",
         results: ["computes in 64 bits", "computes in 32 bits", "computes in 64 bits"],
         applies: |node| if node.is(0, &[I64]) { result_outside(node, INT32) } else { None },
+    },
+    Rule {
+        name: "64-bit-operands-in-32-bits",
+        operators: &[
+            "Clip",
+            "Equal",
+            "Greater",
+            "GreaterOrEqual",
+            "Less",
+            "LessOrEqual",
+            "Max",
+            "Min",
+            "Range",
+        ],
+        condition: "an element does not fit int32",
+        results: ["reads 64 bits", "reads 32 bits", "reads 64 bits"],
+        applies: |node| {
+            node.is(0, &[I64]).then(|| an_input(node, |node, index| node.outside(index, INT32))).flatten()
+        },
     },
     Rule {
         name: "cast-by-int32",
         operators: &["Cast"],
         condition: "an element does not fit int32",
         results: ["converts in 64 bits", "converts to int32 first", "converts in 64 bits"],
-        applies: |node| cast(node, F32, &[I64, U64, U32]).then(|| node.outside(0, INT32)).flatten(),
+        applies: |node| {
+            let casts = cast(node, &[F32], &[I64, U64, U32]) || cast(node, &[F64, U32, U64], &[I64]);
+            casts.then(|| node.outside(0, INT32)).flatten()
+        },
+    },
+    Rule {
+        name: "cast-of-float64-to-float16",
+        operators: &["Cast"],
+        condition: "an element rounds otherwise if it is rounded to float32 first",
+        results: ["rounds to float32 first", "rounds to float32 first", "rounds once"],
+        applies: |node| {
+            let rounds = |x: f64| f64::from(nearest_f32(Number::Float(x))) != x;
+            cast(node, &[F64], &[F16]).then(|| node.float(0, &[F64], rounds)).flatten()
+        },
     },
     Rule {
         name: "cast-of-float64-to-float32",
@@ -50,19 +87,23 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element is beyond float32",
         results: ["returns infinity", "returns the largest float32", "returns infinity"],
         applies: |node| {
-            if !cast(node, F64, &[F32]) {
-                return None;
-            }
-            let beyond = |x: &Number| matches!(x, Number::Float(x) if x.abs() > f64::from(f32::MAX));
-            some(node, 0, beyond)
+            let beyond = |x: f64| x.abs() > f64::from(f32::MAX);
+            cast(node, &[F64], &[F32]).then(|| node.float(0, &[F64], beyond)).flatten()
         },
+    },
+    Rule {
+        name: "cast-of-float64-to-int32",
+        operators: &["Cast"],
+        condition: "an element does not fit int32",
+        results: ["returns -2147483648", "saturates", "returns -2147483648"],
+        applies: |node| cast(node, &[F64], &[I32]).then(|| node.outside(0, INT32)).flatten(),
     },
     Rule {
         name: "cast-of-nan-to-bool",
         operators: &["Cast"],
         condition: "an element is NaN",
         results: ["returns true", "returns false", "returns true"],
-        applies: |node| cast(node, F32, &[Bool]).then(|| node.nan(0)).flatten(),
+        applies: |node| cast(node, &[F16, F32], &[Bool]).then(|| node.nan(0)).flatten(),
     },
     Rule {
         name: "cast-to-8-bit-integers",
@@ -70,7 +111,7 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element does not fit the type",
         results: ["keeps the low 8 bits", "saturates", "keeps the low 8 bits"],
         applies: |node| {
-            let to = [I8, U8].into_iter().find(|&to| cast(node, F32, &[to]))?;
+            let to = [I8, U8].into_iter().find(|&to| cast(node, &[F16, F32], &[to]))?;
             node.outside(0, range_of(to)?)
         },
     },
@@ -82,6 +123,20 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.nan(0),
     },
     Rule {
+        name: "clip-to-nan",
+        operators: &["Clip"],
+        condition: "a bound is NaN",
+        results: ["ignores the bound", "ignores the lower bound", "returns NaN"],
+        applies: |node| either(node.nan(1), node.nan(2)),
+    },
+    Rule {
+        name: "comparison-of-nan",
+        operators: &["Greater", "GreaterOrEqual"],
+        condition: "an element is NaN",
+        results: ["returns false", "returns true", "returns false"],
+        applies: |node| either(node.nan(0), node.nan(1)),
+    },
+    Rule {
         name: "division-of-8-bit-integers",
         operators: &["Div"],
         condition: "a quotient is no integer",
@@ -89,39 +144,101 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.is(0, &[I8, U8]).then_some(When::Data),
     },
     Rule {
+        name: "division-of-the-smallest-integer",
+        operators: &["Div"],
+        condition: "the smallest integer of the type is divided by -1",
+        results: [
+            "kills the process",
+            "returns the smallest integer of int32, or 0",
+            "returns the smallest integer of the type",
+        ],
+        applies: |node| {
+            let dtype = [I32, I64].into_iter().find(|&dtype| node.is(0, &[dtype]))?;
+            let (least, _) = range_of(dtype)?;
+            both(node.equal(0, least), node.equal(1, -1))
+        },
+    },
+    Rule {
+        name: "dynamic-quantization-of-zeros",
+        operators: &["DynamicQuantizeLinear"],
+        condition: "all elements are 0",
+        results: ["returns the scale 1", "returns the scale 0", "returns the scale 1/255"],
+        applies: zeros,
+    },
+    Rule {
+        name: "exponential-of-nan",
+        operators: &["Exp"],
+        condition: "an element is NaN",
+        results: ["returns NaN", "returns infinity", "returns NaN"],
+        applies: |node| node.nan(0),
+    },
+    Rule {
         name: "float64-in-float32",
         operators: &[
             "Add",
+            "Cast",
+            "Ceil",
             "Div",
+            "Equal",
             "Exp",
+            "Gather",
+            "Greater",
+            "GreaterOrEqual",
+            "IsInf",
+            "Less",
+            "LessOrEqual",
             "Log",
             "MatMul",
+            "Max",
             "Mul",
             "Pow",
             "ReduceMean",
             "ReduceSum",
+            "Relu",
             "Sigmoid",
             "Softmax",
             "Sqrt",
             "Sub",
+            "Where",
         ],
         condition: "an element or a result is no float32",
         results: ["computes in float64", "computes in float32", "computes in float64"],
-        applies: |node| node.is(0, &[F64]).then_some(When::Data),
+        applies: |node| match &*node.node.operator.name {
+            "Cast" => cast(node, &[I32, I64], &[F64]).then(|| node.outside(0, FLOAT32)).flatten(),
+            "Where" => node.is(1, &[F64]).then_some(When::Data),
+            _ => node.is(0, &[F64]).then_some(When::Data),
+        },
+    },
+    Rule {
+        name: "gather-elements-of-fewer-rows",
+        operators: &["GatherElements"],
+        condition: "an axis of the indices, other than the one that is gathered, is smaller than that of the data",
+        results: ["runs", "fails", "fails"],
+        applies: fewer_rows,
     },
     Rule {
         name: "gather-elements-out-of-range",
         operators: &["GatherElements"],
         condition: "an index is out of range",
         results: ["fails", "fails", "returns another element"],
-        applies: |node| index_out_of_range(node),
+        applies: index_out_of_range,
     },
     Rule {
         name: "gather-out-of-range",
         operators: &["Gather"],
         condition: "an index is out of range",
         results: ["fails", "returns 0", "fails"],
-        applies: |node| index_out_of_range(node),
+        applies: index_out_of_range,
+    },
+    Rule {
+        name: "gelu-of-infinity",
+        operators: &["Gelu"],
+        condition: "an element is infinity",
+        results: ["returns infinity", "returns NaN", "returns infinity"],
+        applies: |node| {
+            let is_exact = !is_text(node, "approximate", "tanh");
+            is_exact.then(|| node.float(0, &[F16, F32], |x| x == f64::INFINITY)).flatten()
+        },
     },
     Rule {
         name: "hard-sigmoid-of-nan",
@@ -149,6 +266,24 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.nan(0),
     },
     Rule {
+        name: "index-of-no-elements",
+        operators: &["ArgMax", "ArgMin"],
+        condition: "the axis is empty",
+        results: ["fails", "returns 0", "fails"],
+        applies: no_elements,
+    },
+    Rule {
+        name: "integer-comparison-in-float32",
+        operators: &["Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"],
+        condition: "an element of each input is at most -16777216 or at least 16777216",
+        results: ["compares integers", "compares float32", "compares integers"],
+        applies: |node| {
+            let large = (1 - (1 << 24), (1 << 24) - 1);
+            let integers = node.is(0, &[I32, I64]);
+            integers.then(|| both(node.outside(0, large), node.outside(1, large))).flatten()
+        },
+    },
+    Rule {
         name: "integer-division-by-zero",
         operators: &["Div", "Mod"],
         condition: "an element of the divisor is 0",
@@ -157,7 +292,7 @@ pub(super) const RULES: &[Rule] = &[
             if !node.is(0, &[I32, I64]) {
                 return None;
             }
-            node.zero(1)
+            node.equal(1, 0)
         },
     },
     Rule {
@@ -166,6 +301,13 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element is below -16777216 or above 16777216",
         results: ["computes in integers", "computes in float32", "computes in integers"],
         applies: |node| node.is(0, &[I32, I64, U32]).then(|| an_input_outside(node, FLOAT32)).flatten(),
+    },
+    Rule {
+        name: "integer-maximum-in-float32",
+        operators: &["ReduceMax", "ReduceMin", "Relu"],
+        condition: "an element is below -16777216 or above 16777216",
+        results: ["compares integers", "compares float32", "compares integers"],
+        applies: |node| node.is(0, &[I32, I64]).then(|| node.outside(0, FLOAT32)).flatten(),
     },
     Rule {
         name: "integer-modulus-in-float32",
@@ -188,23 +330,54 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "integer-product-in-float32",
+        operators: &["MatMul", "MatMulInteger"],
+        condition: "a sum of products is below -16777216 or above 16777216",
+        results: ["computes in integers", "computes in float32", "computes in integers"],
+        applies: integer_product,
+    },
+    Rule {
         name: "integer-sum-in-float32",
-        operators: &["ReduceSum"],
+        operators: &["ReduceL1", "ReduceMean", "ReduceSum"],
         condition: "a sum of some of the elements is below -16777216 or above 16777216",
         results: ["computes in integers", "computes in float32", "computes in integers"],
         applies: |node| {
             let output = node.is(0, &[I32, I64]).then(|| node.output().cloned())??;
             // No part of a sum is larger than the sum, if no element is below zero.
-            let rises = node.bounds(0).lower().is_some_and(|least| least >= 0);
+            let is_mean = &*node.node.operator.name == "ReduceMean";
+            let rises = !is_mean && node.bounds(0).lower().is_some_and(|least| least >= 0);
             if rises { either(node.fact_outside(&output, FLOAT32), None) } else { Some(When::Data) }
         },
     },
     Rule {
+        name: "log-softmax-of-distant-elements",
+        operators: &["LogSoftmax"],
+        condition: "an element is 87 or more below the largest",
+        results: ["returns a number", "returns a number", "returns -infinity, or a number that is rounded"],
+        applies: distant,
+    },
+    Rule {
         name: "maximum-of-nan",
         operators: &["Max", "Min"],
-        condition: "an element of the first of two inputs is NaN, or of the second",
-        results: ["returns NaN", "returns the second element", "returns NaN"],
-        applies: |node| if node.node.inputs.len() == 2 { either(node.nan(0), node.nan(1)) } else { None },
+        condition: "an element of one of several inputs is NaN",
+        results: ["returns NaN", "returns an element that depends on the order of the inputs", "returns NaN"],
+        applies: |node| {
+            (node.node.inputs.len() > 1).then(|| an_input(node, |node, index| node.nan(index))).flatten()
+        },
+    },
+    Rule {
+        name: "maximum-of-no-elements",
+        operators: &["ReduceMax", "ReduceMin"],
+        condition: "the axes are empty",
+        results: ["returns infinity", "returns the largest float32", "returns infinity"],
+        applies: |node| node.is(0, &[F32]).then(|| no_elements(node)).flatten(),
+    },
+    Rule {
+        name: "mean-of-no-elements",
+        operators: &["ReduceMean"],
+        condition: "the axes are empty",
+        results: ["returns 0", "returns 0", "returns NaN"],
+        applies: |node| node.is(0, &[F16, F32]).then(|| no_elements(node)).flatten(),
     },
     Rule {
         name: "negative-power-of-integers",
@@ -227,6 +400,63 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "pool-beyond-padding",
+        operators: &["AveragePool"],
+        condition: "a window that counts padding goes beyond it",
+        results: [
+            "divides by what lies within the padding",
+            "divides by the size of the window",
+            "divides by what lies within the padding",
+        ],
+        applies: pools_beyond,
+    },
+    Rule {
+        name: "pool-of-infinity",
+        operators: &["MaxPool"],
+        condition: "all elements of a window are -infinity",
+        results: [
+            "returns the lowest float32, or -infinity if indices are returned",
+            "returns the lowest float32",
+            "returns -infinity",
+        ],
+        applies: |node| node.float(0, &[F32], |x| x == f64::NEG_INFINITY).map(|_| When::Data),
+    },
+    Rule {
+        name: "pool-of-int8",
+        operators: &["MaxPool"],
+        condition: "the elements are int8",
+        results: ["runs", "runs", "fails"],
+        applies: |node| node.is(0, &[I8]).then_some(When::Always),
+    },
+    Rule {
+        name: "pool-of-nan",
+        operators: &["MaxPool"],
+        condition: "an element is NaN",
+        results: ["ignores NaN at some places", "ignores NaN", "ignores NaN"],
+        applies: |node| node.float(0, &[F32], f64::is_nan),
+    },
+    Rule {
+        name: "pool-of-padding",
+        operators: &["MaxPool"],
+        condition: "a window begins in the padding at the end",
+        results: ["leaves the window out", "returns the lowest float32", "leaves the window out"],
+        applies: pools_padding,
+    },
+    Rule {
+        name: "quantization-beyond-int32",
+        operators: &["QuantizeLinear"],
+        condition: "a quotient does not fit int32",
+        results: ["saturates", "saturates", "returns 0 or the smallest integer"],
+        applies: quotient_beyond_int32,
+    },
+    Rule {
+        name: "range-of-float-step-zero",
+        operators: &["Range"],
+        condition: "the step is 0",
+        results: ["fails", "returns no elements", "fails"],
+        applies: |node| node.is(0, &[F32]).then(|| node.equal(2, 0)).flatten(),
+    },
+    Rule {
         name: "range-of-float32",
         operators: &["Range"],
         condition: "an element or a quotient is rounded",
@@ -238,11 +468,18 @@ pub(super) const RULES: &[Rule] = &[
         applies: range::of_float32,
     },
     Rule {
+        name: "range-of-float64",
+        operators: &["Range"],
+        condition: "an element or a quotient is rounded",
+        results: ["adds up in float64", "computes in float32", "computes in float64, rounds once"],
+        applies: range::of_float64,
+    },
+    Rule {
         name: "range-of-step-zero",
         operators: &["Range"],
         condition: "the step is 0",
         results: ["fails", "kills the process", "fails"],
-        applies: |node| node.is(0, &[I32, I64]).then(|| node.zero(2)).flatten(),
+        applies: |node| node.is(0, &[I32, I64]).then(|| node.equal(2, 0)).flatten(),
     },
     Rule {
         name: "range-of-wrong-sign",
@@ -257,7 +494,7 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         name: "reduced-maximum-of-nan",
-        operators: &["ReduceMax", "ReduceMin"],
+        operators: &["GlobalMaxPool", "ReduceMax", "ReduceMin"],
         condition: "an element is NaN",
         results: ["ignores NaN at some places", "ignores NaN at other places", "returns NaN"],
         applies: |node| node.nan(0),
@@ -267,7 +504,17 @@ pub(super) const RULES: &[Rule] = &[
         operators: &["Celu", "Relu"],
         condition: "an element is NaN",
         results: ["returns NaN", "returns 0", "returns NaN"],
-        applies: |node| node.nan(0),
+        applies: |node| {
+            let types: &[DType] = if &*node.node.operator.name == "Celu" { &[F32] } else { &[F16, F32] };
+            node.float(0, types, f64::is_nan)
+        },
+    },
+    Rule {
+        name: "remainder-by-infinity",
+        operators: &["Mod"],
+        condition: "an element of the divisor is infinite",
+        results: ["returns the dividend", "returns NaN", "returns the dividend"],
+        applies: |node| node.float(1, &[F16, F32], f64::is_infinite),
     },
     Rule {
         name: "resize-half-pixel-symmetric",
@@ -289,8 +536,27 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "right-shift-in-float32",
+        operators: &["BitShift"],
+        condition: "an element is above 16777216",
+        results: ["shifts bits", "divides float32", "shifts bits"],
+        applies: |node| (!is_left(node) && node.is(0, &[U32])).then(|| node.outside(0, FLOAT32)).flatten(),
+    },
+    Rule {
+        name: "right-shift-of-8-bit-integers",
+        operators: &["BitShift"],
+        condition: "a shift to the right moves a bit out of the type",
+        results: ["drops the bit", "rounds to the nearest integer", "drops the bit"],
+        applies: |node| {
+            (!is_left(node) && node.is(0, &[U8]))
+                .then(|| node.outside(1, (0, 0)))
+                .flatten()
+                .map(|_| When::Data)
+        },
+    },
+    Rule {
         name: "rounding-before-zero-point",
-        operators: &["QuantizeLinear"],
+        operators: &["DynamicQuantizeLinear", "QuantizeLinear"],
         condition: "the zero point is odd, and a quotient is halfway between two integers",
         results: [
             "rounds, then adds the zero point",
@@ -298,9 +564,20 @@ pub(super) const RULES: &[Rule] = &[
             "rounds, then adds the zero point",
         ],
         applies: |node| {
-            node.input(2)?;
-            some(node, 2, |point| matches!(point, Number::Int(x) if x % 2 != 0)).map(|_| When::Data)
+            if &*node.node.operator.name == "DynamicQuantizeLinear" {
+                return (zeros(node) != Some(When::Always)).then_some(When::Data);
+            }
+            let points = node.input(2).map(|_| node.constant(2))?;
+            let is_odd = |point: &Number| matches!(point, Number::Int(x) if x % 2 != 0);
+            points.is_none_or(|points| points.iter().any(is_odd)).then_some(When::Data)
         },
+    },
+    Rule {
+        name: "scatter-elements-out-of-range",
+        operators: &["ScatterElements"],
+        condition: "an index is below minus the size of the axis",
+        results: ["fails", "kills the process", "fails"],
+        applies: index_below,
     },
     Rule {
         name: "shift-by-all-bits",
@@ -323,11 +600,47 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "sign-of-nan",
+        operators: &["Sign"],
+        condition: "an element of float16 is NaN",
+        results: ["returns 0", "returns NaN", "returns NaN"],
+        applies: |node| node.float(0, &[F16], f64::is_nan),
+    },
+    Rule {
+        name: "slice-bounds-in-32-bits",
+        operators: &["Slice"],
+        condition: "a bound that is not constant does not fit int32",
+        results: ["reads 64 bits", "reads 32 bits", "reads 64 bits"],
+        applies: open_bound_outside_int32,
+    },
+    Rule {
+        name: "softmax-of-nan",
+        operators: &["LogSoftmax", "Softmax"],
+        condition: "an element is NaN or infinity",
+        results: [
+            "returns NaN for the whole axis",
+            "returns NaN for that element",
+            "returns NaN for the whole axis",
+        ],
+        applies: |node| node.float(0, &[F16, F32], |x| x.is_nan() || x == f64::INFINITY),
+    },
+    Rule {
         name: "thresholded-relu-of-nan",
         operators: &["ThresholdedRelu"],
-        condition: "an element is NaN",
+        condition: "an element is NaN or -infinity",
         results: ["returns 0", "returns NaN", "returns 0"],
-        applies: |node| node.nan(0),
+        applies: |node| node.float(0, &[F16, F32], |x| x.is_nan() || x == f64::NEG_INFINITY),
+    },
+    Rule {
+        name: "topk-of-equal-elements",
+        operators: &["TopK"],
+        condition: "two elements are equal, and more than one is selected",
+        results: [
+            "returns the lower index first",
+            "returns indices in another order",
+            "returns the lower index first",
+        ],
+        applies: ties,
     },
     Rule {
         name: "topk-of-nan",
@@ -339,6 +652,13 @@ pub(super) const RULES: &[Rule] = &[
             "orders NaN as the largest",
         ],
         applies: |node| node.nan(0),
+    },
+    Rule {
+        name: "topk-of-no-elements",
+        operators: &["TopK"],
+        condition: "no element is selected",
+        results: ["returns no elements", "fails", "returns no elements"],
+        applies: |node| node.equal(1, 0),
     },
     Rule {
         name: "topk-unsorted",
@@ -362,85 +682,3 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.nan(0),
     },
 ];
-
-/// Returns true if a node casts from one type to one of others.
-fn cast(node: &NodeFacts<'_>, from: DType, to: &[DType]) -> bool {
-    node.is(0, &[from]) && node.output().and_then(|fact| fact.dtype).is_some_and(|dtype| to.contains(&dtype))
-}
-
-fn is_left(node: &NodeFacts<'_>) -> bool {
-    is_text(node, "direction", "LEFT")
-}
-
-fn is_text(node: &NodeFacts<'_>, name: &str, wanted: &str) -> bool {
-    matches!(node.attributes.text(name), Ok(Some(text)) if text == wanted)
-}
-
-/// When an element of an input meets a condition.
-fn some(node: &NodeFacts<'_>, index: usize, meets: impl Fn(&Number) -> bool) -> Option<When> {
-    match node.constant(index) {
-        Some(numbers) => numbers.iter().any(meets).then_some(When::Always),
-        None => Some(When::Data),
-    }
-}
-
-/// When an element of one of two inputs lies outside a range.
-fn an_input_outside(node: &mut NodeFacts<'_>, range: (i64, i64)) -> Option<When> {
-    either(node.outside(0, range), node.outside(1, range))
-}
-
-/// When one of two conditions holds that are necessary, but not sufficient.
-fn either(a: Option<When>, b: Option<When>) -> Option<When> {
-    match (a, b) {
-        (Some(When::Sizes(a)), Some(When::Sizes(b))) => Some(When::Sizes(format!("{a} or {b}"))),
-        (Some(When::Sizes(text)), None) | (None, Some(When::Sizes(text))) => Some(When::Sizes(text)),
-        (None, None) => None,
-        _ => Some(When::Data),
-    }
-}
-
-/// When a result of integer arithmetic lies outside a range.
-fn result_outside(node: &mut NodeFacts<'_>, range: (i64, i64)) -> Option<When> {
-    let output = node.output()?.clone();
-    let found = node.fact_outside(&output, range)?;
-    let has_two = matches!(&*node.node.operator.name, "Add" | "Mul" | "Sub");
-    match found {
-        When::Data if has_two => bounds_outside(result_bounds(node), range),
-        found => Some(found),
-    }
-}
-
-/// Numbers between which the results of integer arithmetic lie.
-fn result_bounds(node: &NodeFacts<'_>) -> Bounds {
-    let (a, b) = (node.bounds(0), node.bounds(1));
-    match &*node.node.operator.name {
-        "Add" => a.plus(b),
-        "Sub" => a.plus(b.negated()),
-        "Mul" => a.times(b),
-        "Neg" => a.negated(),
-        _ => Bounds::ANY,
-    }
-}
-
-fn bounds_outside(bounds: Bounds, (low, high): (i64, i64)) -> Option<When> {
-    let within = bounds.lower().is_some_and(|x| x >= low) && bounds.upper().is_some_and(|x| x <= high);
-    (!within).then_some(When::Data)
-}
-
-/// When an index of `Gather` or `GatherElements` is out of range.
-fn index_out_of_range(node: &mut NodeFacts<'_>) -> Option<When> {
-    let dims = node.input(0)?.dims.clone();
-    let indices = node.input(1)?.clone();
-    let axis = node.attributes.int_or("axis", 0).ok()?;
-    let size = dims.and_then(|dims| {
-        let axis = if axis < 0 { axis.checked_add(gradus_core::convert::i64_of(dims.len()))? } else { axis };
-        dims.get(gradus_core::convert::usize_of_i64(axis)?).copied()
-    });
-    let (Some(size), Some(indices)) = (size, node.integers(&indices)) else { return Some(When::Data) };
-    node.any(&indices, |symbols, index| {
-        let above = Condition::new(index, Relation::AtLeast, size);
-        // A sum that is too large for an expression is out of range, as the index is.
-        let below = symbols.add(index, size).unwrap_or(Dim::Known(-1));
-        [above, Condition::new(below, Relation::AtMost, Dim::Known(-1))]
-    })
-}

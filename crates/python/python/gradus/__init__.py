@@ -20,7 +20,7 @@ from types import ModuleType as _ModuleType
 from . import _native, errors, plan
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
 from ._cost import Amounts, Block, Cost, Fit, MemoryPlan, NodeCost
-from ._compare import compare
+from ._compare import Difference, Portability, compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
 from ._models import (
@@ -76,6 +76,7 @@ __all__ = [
     "ConvertedModel",
     "Cost",
     "DeviceArray",
+    "Difference",
     "Dim",
     "Fit",
     "FoldReport",
@@ -92,6 +93,7 @@ __all__ = [
     "NodeCost",
     "OptionalType",
     "OutputCheck",
+    "Portability",
     "RuntimeReport",
     "SequenceType",
     "Symbolic",

@@ -1,4 +1,4 @@
-"""Results of ten programs for one call, beside the exact result."""
+"""Results of ten programs for one call, beside the exact result, and of three programs for a model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from . import _native
+from . import _html, _native
 from .errors import UsageError
 
-__all__ = ["Comparison", "Row", "compare"]
+__all__ = ["Comparison", "Difference", "Portability", "Row", "compare"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +95,54 @@ class Comparison(Sequence[Row]):
         body = "".join(map(line, self._rows))
         caption = f"<caption style='text-align:left'><code>{html.escape(self.call)}</code></caption>"
         return f"<table>{caption}<thead><tr>{cells(self.heads, 'th')}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A node at which programs differ."""
+
+    #: Its name, after those of the nodes whose graphs it is in, or its place in the graph.
+    node: str
+    operator: str
+    #: The name of the rule: ``relu-of-nan``.
+    rule: str
+    #: What the condition is about: ``"always"``, ``"sizes"`` or ``"data"``.
+    of: str
+    #: The condition without which the programs agree: ``seq >= 16777217``.
+    condition: str
+    #: What each program does.
+    results: dict[str, str]
+    #: For a range whose arguments are known: the programs of :func:`gradus.compare` that do not return the exact sequence, and why.
+    sequences: dict[str, str]
+
+
+class Portability(Sequence[Difference]):
+    """The nodes of a model at which programs differ, in the order of a run. Notebooks show them as a table."""
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        #: The programs that are compared, and their versions.
+        self.programs: dict[str, str] = found["programs"]
+        #: Assumptions under which the conditions hold: the node that needs it, and a sentence.
+        self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: Contradictions: the place, and a sentence.
+        self.problems: list[tuple[str, str]] = found["problems"]
+        self._differences = [Difference(*fields) for fields in found["differences"]]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._differences[index]
+
+    def __len__(self) -> int:
+        return len(self._differences)
+
+    def __repr__(self) -> str:
+        nodes = len({it.node for it in self._differences})
+        return f"<Portability: {len(self)} differences at {nodes} nodes, between {', '.join(self.programs)}>"
+
+    def _repr_html_(self) -> str:
+        heads = ["node", "operator", "rule", "condition", *self.programs]
+        rows = [[it.node, it.operator, it.rule, it.condition, *map(it.results.get, self.programs)] for it in self]
+        notes = _html.notes(f"{place}: {text}" for place, text in self.problems)
+        return _html.table(heads, rows, f"{len(self)} differences") + notes
 
 
 def _range(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None) -> _Answer:

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _html, _native
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
+from ._compare import Portability
 from ._cost import Cost
 from ._native import Dim
 from ._runtimes import RUNTIMES
@@ -343,6 +344,41 @@ class Model:
             return self._native._plan({**(dims or {}), **more}, *given, alignment)
 
         return Cost(self._native._cost(dict(dims or {}), *given, fit, depth), plan)
+
+    def compare(
+        self,
+        dims: Mapping[str, int] | None = None,
+        *,
+        shapes: Mapping[str, Sequence[Any]] | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        assume: Sequence[str] = (),
+        max_bytes: int | None = None,
+        max_work: int | None = None,
+        timeout: float | None = None,
+    ) -> Portability:
+        """Lists the nodes whose results depend on the program: ONNX Runtime, OpenVINO or the reference of ``onnx``. None is run.
+
+        Args:
+            dims, shapes, ranges, nonempty, assume: as of :meth:`infer`; they exclude differences.
+            max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
+
+        Returns:
+            The differences, in the order of the nodes, each with the condition without which the programs agree.
+
+        Raises:
+            UsageError: if there is no such symbol or input. UnsupportedError: if a model of another standard than ONNX has an
+            operator that does not convert. LimitError: if it takes more than the limits.
+
+        Example:
+            >>> import gradus
+            >>> found = gradus.load("examples/positions.onnx").compare()
+            >>> [(it.operator, it.rule, it.condition, it.results["openvino"]) for it in found]
+            [('Range', '64-bit-operands-in-32-bits', 'seq >= 2147483648', 'reads 32 bits')]
+        """
+        assumed = (dict(ranges or {}), nonempty, list(assume))
+        limits = (max_bytes, max_work, timeout)
+        return Portability(self._native._differences(dict(dims or {}), dict(shapes or {}), assumed, limits))
 
     def to_html(
         self,

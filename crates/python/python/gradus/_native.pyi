@@ -264,6 +264,9 @@ class Model:
         fit: int | None,
         depth: int,
     ) -> dict[str, Any]: ...
+    def _differences(
+        self, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions, limits: _Limits
+    ) -> dict[str, Any]: ...
     def _plan(
         self, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions, limits: _Limits, alignment: int
     ) -> tuple[int, int, int, int, list[tuple[Any, ...]]]: ...

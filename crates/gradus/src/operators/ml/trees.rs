@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gradus_core::convert::{nearest_f64, usize_of_i64};
+use gradus_core::convert::{nearest_f64, product, usize_of_i64};
 use gradus_core::{Error, Kind, Result, Value};
 
 use super::samples::{Samples, features};
@@ -298,6 +298,34 @@ impl Ensemble {
         Ensemble { nodes, roots, leaves, base: Vec::new(), targets, aggregate, transform }.checked()
     }
 
+    /// The most comparisons and sums of a sample.
+    pub(crate) fn operations(&self) -> u128 {
+        let mut most: Vec<Option<u128>> = vec![None; self.nodes.len()];
+        let known = |most: &[Option<u128>], child| match child {
+            Child::Node(node) => most[node],
+            Child::Leaf(leaf) => Some(product(self.leaves[leaf].len(), 1)),
+        };
+        for start in 0..self.nodes.len() {
+            let mut open = vec![start];
+            while let Some(&index) = open.last() {
+                let node = &self.nodes[index];
+                let [yes, no] = node.children.map(|child| known(&most, child));
+                if let (Some(yes), Some(no)) = (yes, no) {
+                    let comparisons = product(node.members.len().max(1), 1);
+                    most[index] = Some(yes.max(no).saturating_add(comparisons));
+                    open.pop();
+                    continue;
+                }
+                open.extend(node.children.into_iter().filter_map(|child| match child {
+                    Child::Node(child) => most[child].is_none().then_some(child),
+                    Child::Leaf(_) => None,
+                }));
+            }
+        }
+        let paths = self.roots.iter().filter_map(|&root| known(&most, root));
+        paths.fold(0, u128::saturating_add)
+    }
+
     /// Returns true if leaves have weights for the first of two classes alone.
     fn is_binary(&self) -> bool {
         self.targets == 2 && self.leaves.iter().flatten().all(|(target, _)| *target == 0)
@@ -394,7 +422,7 @@ fn samples(
 ) -> Result<()> {
     ensemble.check_features(features(cx)?)?;
     for sample in Samples::of(cx, ensemble.targets)?.iter() {
-        cx.run.touch(gradus_core::convert::product(ensemble.roots.len(), 1))?;
+        cx.run.touch(product(ensemble.roots.len(), 1))?;
         each(ensemble.sums(sample));
     }
     Ok(())

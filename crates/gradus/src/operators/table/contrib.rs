@@ -140,7 +140,10 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::group_query)
         .computes(contrib::eval::group_query)
         .lower(contrib::group_query::group_query),
-    microsoft("Inverse").infer(contrib::microsoft::inverse).computes(contrib::eval::inverses),
+    microsoft("Inverse")
+        .works(Work::Elimination { parts: 1 })
+        .infer(contrib::microsoft::inverse)
+        .computes(contrib::eval::inverses),
     microsoft("Irfft").lowers(contrib::composed::irfft),
     microsoft("IsAllFinite")
         .works(Work::EachInput(1))

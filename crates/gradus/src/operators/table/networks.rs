@@ -25,7 +25,10 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::batch_norm)
         .computes(nn::normalization::batch)
         .converts("BatchNormInference", "rounding", nn::windows_to_openvino::batch_normalization),
-    onnx("CausalConvWithState").infer(nn::conv_pool::causal_conv).computes(nn::attention::causal_conv),
+    onnx("CausalConvWithState")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::conv_pool::causal_conv)
+        .computes(nn::attention::causal_conv),
     onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im).lower(nn::decomposed::col2im),
     onnx("Conv")
         .works(Work::Conv { weight: 1, skip: 1 })
@@ -46,11 +49,11 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding",
             nn::windows_to_openvino::conv_transpose,
         ),
-    onnx("DeformConv").infer(nn::conv_pool::deform_conv).computes(nn::sampling::deform_conv).converts(
-        "DeformableConvolution",
-        "rounding",
-        nn::windows_to_openvino::deform_conv,
-    ),
+    onnx("DeformConv")
+        .works(Work::DeformConv { weight: 1 })
+        .infer(nn::conv_pool::deform_conv)
+        .computes(nn::sampling::deform_conv)
+        .converts("DeformableConvolution", "rounding", nn::windows_to_openvino::deform_conv),
     onnx("DequantizeLinear")
         .works(Work::EachOutput(1))
         .infer(nn::infer::dequantize)
@@ -108,7 +111,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
-    onnx("LRN").infer(nn::infer::lrn).computes(nn::normalization::lrn).converts(
+    onnx("LRN").works(Work::LocalResponse).infer(nn::infer::lrn).computes(nn::normalization::lrn).converts(
         "LRN",
         "rounding",
         nn::sampling_to_openvino::local_response,
@@ -199,7 +202,10 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::loss::eval)
         .lower(nn::decomposed::loss),
     onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu).lower(nn::decomposed::swiglu),
-    onnx("TensorScatter").infer(nn::infer::tensor_scatter).computes(nn::attention::tensor_scatter),
+    onnx("TensorScatter")
+        .works(Work::None)
+        .infer(nn::infer::tensor_scatter)
+        .computes(nn::attention::tensor_scatter),
     onnx("Upsample")
         .works(Work::Resize)
         .infer(nn::resize::upsample)

@@ -201,7 +201,7 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
-    onnx("DFT").infer(generate::infer::dft).computes(generate::signal::dft).converts(
+    onnx("DFT").works(Work::Fourier).infer(generate::infer::dft).computes(generate::signal::dft).converts(
         "DFT, IDFT, RDFT, IRDFT",
         "rounding",
         generate::to_openvino::dft,
@@ -211,7 +211,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::depth_to_space)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
-    onnx("Det").infer(matmul::infer::det).computes(matmul::eval::det),
+    onnx("Det").works(Work::Elimination { parts: 3 }).infer(matmul::infer::det).computes(matmul::eval::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
         .operation(Operation::Div)
@@ -410,7 +410,10 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::mean)
         .lower(nn::decomposed::mean),
-    onnx("MelWeightMatrix").infer(generate::infer::mel_weights).computes(generate::signal::mel_weights),
+    onnx("MelWeightMatrix")
+        .works(Work::EachOutput(2))
+        .infer(generate::infer::mel_weights)
+        .computes(generate::signal::mel_weights),
     onnx("Min")
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
@@ -444,6 +447,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Negative", "", |cx| cx.unary("Negative"))
         .rounded(),
     onnx("NonMaxSuppression")
+        .works(Work::NonMaxSuppression)
         .infer(generate::infer::non_max_suppression)
         .computes(nn::sampling::non_max_suppression)
         .converts(
@@ -619,11 +623,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round)
         .rounded(),
-    onnx("STFT").infer(generate::infer::stft).computes(generate::signal::stft).converts(
-        "STFT",
-        "rounding",
-        generate::to_openvino::stft,
-    ),
+    onnx("STFT")
+        .works(Work::FourierOfFrames)
+        .infer(generate::infer::stft)
+        .computes(generate::signal::stft)
+        .converts("STFT", "rounding", generate::to_openvino::stft),
     onnx("Scan")
         .works(Work::Graphs)
         .infer(control_flow::infer::scan)
@@ -812,7 +816,10 @@ pub(super) const ONNX: &[Row] = &[
         .real(Function::Tanh)
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
-    onnx("TfIdfVectorizer").infer(generate::infer::tf_idf).computes(generate::text::tf_idf),
+    onnx("TfIdfVectorizer")
+        .works(Work::Grams)
+        .infer(generate::infer::tf_idf)
+        .computes(generate::text::tf_idf),
     onnx("ThresholdedRelu")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)

@@ -79,7 +79,9 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         indexing::to_onnx::batches,
     ),
-    openvino("BinaryConvolution").infer(nn::openvino::convolution_rule),
+    openvino("BinaryConvolution")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::openvino::convolution_rule),
     openvino("BitwiseAnd")
         .infer(elementwise::openvino::bitwise_and)
         .operation(Operation::And)
@@ -178,7 +180,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
-    openvino("DFT").infer(indexing::openvino::transformed).converts(
+    openvino("DFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
         generate::to_onnx::dft,
@@ -265,7 +267,7 @@ pub(super) const OPENVINO: &[Row] = &[
             "floats: rounding",
             elementwise::to_onnx::floor_mod,
         ),
-    openvino("GRN").infer(elementwise::infer::same).converts(
+    openvino("GRN").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
         "Mul, ReduceSum, Sqrt, Div",
         "rounding",
         nn::to_onnx::global_response,
@@ -295,7 +297,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(indexing::openvino::run_gather_nd)
         .converts("GatherND, Reshape", "", indexing::to_onnx::gather_nd)
         .moves(),
-    openvino("GatherTree").infer(elementwise::infer::same),
+    openvino("GatherTree").works(Work::None).infer(elementwise::infer::same),
     openvino("Gelu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "Gelu",
         "rounding",
@@ -347,7 +349,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         elementwise::to_onnx::hard_sigmoid,
     ),
-    openvino("IDFT").infer(indexing::openvino::transformed).converts(
+    openvino("IDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
         generate::to_onnx::dft,
@@ -370,8 +372,8 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::windows_to_onnx::interpolate,
     ),
-    openvino("Inverse").infer(elementwise::infer::same),
-    openvino("IRDFT").infer(indexing::openvino::transformed).converts(
+    openvino("Inverse").works(Work::Elimination { parts: 1 }).infer(elementwise::infer::same),
+    openvino("IRDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
         generate::to_onnx::dft,
@@ -394,7 +396,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
-    openvino("LRN").infer(elementwise::infer::same).converts("LRN", "rounding", nn::to_onnx::local_response),
+    openvino("LRN").works(Work::LocalResponse).infer(elementwise::infer::same).converts(
+        "LRN",
+        "rounding",
+        nn::to_onnx::local_response,
+    ),
     openvino("LSTMCell").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
         "LSTM",
         "rounding",
@@ -517,11 +523,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Neg", "", |cx| cx.unary("Neg"))
         .rounded(),
-    openvino("NonMaxSuppression").infer(reduction::openvino::non_max_suppression).converts(
-        "NonMaxSuppression",
-        "boxes of equal scores, or that overlap by the threshold",
-        nn::sampling_to_onnx::non_max_suppression,
-    ),
+    openvino("NonMaxSuppression")
+        .works(Work::NonMaxSuppression)
+        .infer(reduction::openvino::non_max_suppression)
+        .converts(
+            "NonMaxSuppression",
+            "boxes of equal scores, or that overlap by the threshold",
+            nn::sampling_to_onnx::non_max_suppression,
+        ),
     openvino("NonZero")
         .works(Work::EachInput(1))
         .infer(reduction::infer::non_zero)
@@ -575,7 +584,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn),
     ),
-    openvino("RDFT").infer(indexing::openvino::transformed).converts(
+    openvino("RDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
         generate::to_onnx::dft,
@@ -695,7 +704,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::round)
         .converts("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round)
         .rounded(),
-    openvino("STFT").infer(indexing::openvino::windows_transformed).converts(
+    openvino("STFT").works(Work::FourierOfFrames).infer(indexing::openvino::windows_transformed).converts(
         "STFT",
         "rounding",
         generate::to_onnx::stft,

@@ -1,0 +1,258 @@
+//! Conditions that rules share, and those of a single rule that take more than a line.
+
+use gradus_core::DType;
+use gradus_core::convert::{i64_of, nearest_f64, truncated, usize_of_i64};
+
+use super::When;
+use super::conditions::{INT32, NodeFacts};
+use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
+
+/// Returns true if a node casts from one of some types to one of others.
+pub(super) fn cast(node: &NodeFacts<'_>, from: &[DType], to: &[DType]) -> bool {
+    node.is(0, from) && node.output().and_then(|fact| fact.dtype).is_some_and(|dtype| to.contains(&dtype))
+}
+
+pub(super) fn is_left(node: &NodeFacts<'_>) -> bool {
+    is_text(node, "direction", "LEFT")
+}
+
+pub(super) fn is_text(node: &NodeFacts<'_>, name: &str, wanted: &str) -> bool {
+    matches!(node.attributes.text(name), Ok(Some(text)) if text == wanted)
+}
+
+/// When a condition about one of the inputs holds.
+pub(super) fn an_input(
+    node: &mut NodeFacts<'_>,
+    when: impl Fn(&mut NodeFacts<'_>, usize) -> Option<When>,
+) -> Option<When> {
+    let found = (0..node.node.inputs.len()).fold(None, |found, index| either(found, when(node, index)));
+    match found {
+        // More conditions than somebody would read.
+        Some(When::Sizes(text)) if text.matches(" or ").count() > 2 => Some(When::Data),
+        found => found,
+    }
+}
+
+/// When an element of one of two inputs lies outside a range.
+pub(super) fn an_input_outside(node: &mut NodeFacts<'_>, range: (i64, i64)) -> Option<When> {
+    either(node.outside(0, range), node.outside(1, range))
+}
+
+/// When two conditions hold at once.
+pub(super) fn both(a: Option<When>, b: Option<When>) -> Option<When> {
+    match (a?, b?) {
+        (When::Always, other) | (other, When::Always) => Some(other),
+        (When::Sizes(a), When::Sizes(b)) if a == b => Some(When::Sizes(a)),
+        (When::Sizes(a), When::Sizes(b)) => Some(When::Sizes(format!("{a}, and {b}"))),
+        _ => Some(When::Data),
+    }
+}
+
+/// When one of two conditions holds that are necessary, but not sufficient.
+pub(super) fn either(a: Option<When>, b: Option<When>) -> Option<When> {
+    match (a, b) {
+        (Some(When::Sizes(a)), Some(When::Sizes(b))) => Some(When::Sizes(format!("{a} or {b}"))),
+        (Some(When::Sizes(text)), None) | (None, Some(When::Sizes(text))) => Some(When::Sizes(text)),
+        (None, None) => None,
+        _ => Some(When::Data),
+    }
+}
+
+/// When a result of integer arithmetic lies outside a range.
+pub(super) fn result_outside(node: &mut NodeFacts<'_>, range: (i64, i64)) -> Option<When> {
+    let output = node.output()?.clone();
+    let found = node.fact_outside(&output, range)?;
+    let has_two = matches!(&*node.node.operator.name, "Add" | "Mul" | "Sub");
+    match found {
+        When::Data if has_two => bounds_outside(result_bounds(node), range),
+        found => Some(found),
+    }
+}
+
+/// Numbers between which the results of integer arithmetic lie.
+pub(super) fn result_bounds(node: &NodeFacts<'_>) -> Bounds {
+    let (a, b) = (node.bounds(0), node.bounds(1));
+    match &*node.node.operator.name {
+        "Add" => a.plus(b),
+        "Sub" => a.plus(b.negated()),
+        "Mul" => a.times(b),
+        "Neg" => a.negated(),
+        _ => Bounds::ANY,
+    }
+}
+
+pub(super) fn bounds_outside(bounds: Bounds, (low, high): (i64, i64)) -> Option<When> {
+    let within = bounds.lower().is_some_and(|x| x >= low) && bounds.upper().is_some_and(|x| x <= high);
+    (!within).then_some(When::Data)
+}
+
+/// The size of the axis that `axis` names, and the ends of the indices into it, if both are known.
+fn size_and_indices(node: &mut NodeFacts<'_>) -> Option<(Dim, Vec<Dim>)> {
+    let dims = node.input(0)?.dims.clone()?;
+    let size = *dims.get(axis(node, dims.len())?)?;
+    let indices = node.input(1)?.clone();
+    Some((size, node.integers(&indices)?))
+}
+
+/// The axis that an attribute names.
+fn axis(node: &NodeFacts<'_>, rank: usize) -> Option<usize> {
+    let axis = node.attributes.int_or("axis", 0).ok()?;
+    usize_of_i64(if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis })
+}
+
+/// When an index of `Gather` or `GatherElements` is out of range.
+pub(super) fn index_out_of_range(node: &mut NodeFacts<'_>) -> Option<When> {
+    let Some((size, indices)) = size_and_indices(node) else { return Some(When::Data) };
+    node.any(&indices, |symbols, index| {
+        [Condition::new(index, Relation::AtLeast, size), below(symbols, index, size)]
+    })
+}
+
+/// When an index of `ScatterElements` is below those that count from the end.
+pub(super) fn index_below(node: &mut NodeFacts<'_>) -> Option<When> {
+    let Some((size, indices)) = size_and_indices(node) else { return Some(When::Data) };
+    node.any(&indices, |symbols, index| [below(symbols, index, size)])
+}
+
+fn below(symbols: &mut Symbols, index: Dim, size: Dim) -> Condition {
+    // A sum that is too large for an expression is out of range, as the index is.
+    let sum = symbols.add(index, size).unwrap_or(Dim::Known(-1));
+    Condition::new(sum, Relation::AtMost, Dim::Known(-1))
+}
+
+/// When the indices of `GatherElements` have a smaller axis than the data, other than that of the
+/// attribute.
+pub(super) fn fewer_rows(node: &mut NodeFacts<'_>) -> Option<When> {
+    let sizes = |node: &NodeFacts<'_>, index| node.input(index)?.dims.clone();
+    let (Some(data), Some(indices)) = (sizes(node, 0), sizes(node, 1)) else { return Some(When::Data) };
+    let gathered = axis(node, data.len())?;
+    let others = data.iter().zip(&*indices).enumerate().filter(|&(at, _)| at != gathered);
+    let mut found = None;
+    for (_, (&size, &taken)) in others {
+        let Some(less) = node.symbols.subtract(size, Dim::ONE) else { return Some(When::Data) };
+        match node.any(&[taken], |_, taken| [Condition::new(taken, Relation::AtMost, less)]) {
+            Some(When::Always) => return Some(When::Always),
+            other => found = either(found, other),
+        }
+    }
+    found
+}
+
+/// When an axis that is reduced has no elements.
+pub(super) fn no_elements(node: &mut NodeFacts<'_>) -> Option<When> {
+    let Some(dims) = node.input(0)?.dims.clone() else { return Some(When::Data) };
+    let axes = match node.constant(1) {
+        Some(axes) => axes.into_iter().map(|axis| truncated(nearest_f64(axis))?.try_into().ok()).collect(),
+        None if node.node.operator.name.starts_with("Arg") => {
+            Some(vec![node.attributes.int_or("axis", 0).ok()?])
+        }
+        None => node.attributes.ints("axes").ok()?.map(<[i64]>::to_vec),
+    };
+    let size = |&axis: &i64| {
+        let axis = if axis < 0 { axis.checked_add(i64_of(dims.len()))? } else { axis };
+        dims.get(usize_of_i64(axis)?).copied()
+    };
+    // Axes that are not known may be all axes.
+    let reduced = axes.and_then(|axes: Vec<i64>| axes.iter().map(size).collect::<Option<Vec<_>>>());
+    let reduced = reduced.unwrap_or_else(|| dims.to_vec());
+    node.any(&reduced, |_, size| [Condition::new(size, Relation::Equal, Dim::ZERO)])
+}
+
+/// When a sum of products of integers may exceed what float32 holds exactly.
+pub(super) fn integer_product(node: &mut NodeFacts<'_>) -> Option<When> {
+    /// The largest product of two differences of 8-bit integers.
+    const PRODUCT: i64 = 255 * 255;
+    if node.is(0, &[DType::I32, DType::I64]) {
+        return Some(When::Data);
+    }
+    if !node.is(0, &[DType::I8, DType::U8]) {
+        return None;
+    }
+    let summed = node.input(0)?.dims.as_ref().and_then(|dims| dims.last().copied());
+    let Some(summed) = summed else { return Some(When::Data) };
+    let least = Dim::Known((1 << 24) / PRODUCT + 1);
+    let found = node.any(&[summed], |_, size| [Condition::new(size, Relation::AtLeast, least)])?;
+    Some(if found == When::Always { When::Data } else { found })
+}
+
+/// The sizes of the window of a pool, its steps, and the padding at the end, for each axis.
+fn windows(node: &NodeFacts<'_>) -> Option<Vec<(i64, i64, i64)>> {
+    let list = |name, other: i64, rank| {
+        let found = node.attributes.ints(name).ok()?;
+        Some(found.map_or_else(|| vec![other; rank], <[i64]>::to_vec))
+    };
+    let kernel = node.attributes.ints("kernel_shape").ok()??;
+    let rank = kernel.len();
+    let (steps, dilations) = (list("strides", 1, rank)?, list("dilations", 1, rank)?);
+    let ends = list("pads", 0, 2 * rank)?.split_off(rank.min(2 * rank));
+    let each = kernel.iter().zip(&dilations).zip(&steps).zip(&ends);
+    let size = |(((&size, &dilation), &step), &end): (((&i64, &i64), &i64), &i64)| {
+        Some((size.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?, step, end))
+    };
+    each.map(size).collect()
+}
+
+/// When the last window of a pool, where sizes are rounded up, begins in the padding at the end.
+pub(super) fn pools_padding(node: &mut NodeFacts<'_>) -> Option<When> {
+    let begins = |&(window, step, end): &(i64, i64, i64)| end.saturating_add(step) > window;
+    rounded_up(node, begins)
+}
+
+/// When the last window of a pool, where sizes are rounded up, ends beyond the padding, and the
+/// padding counts.
+pub(super) fn pools_beyond(node: &mut NodeFacts<'_>) -> Option<When> {
+    let counts = node.attributes.flag("count_include_pad", false).ok()?;
+    if counts { rounded_up(node, |&(_, step, _)| step > 1) } else { None }
+}
+
+fn rounded_up(node: &NodeFacts<'_>, meets: impl Fn(&(i64, i64, i64)) -> bool) -> Option<When> {
+    if !node.attributes.flag("ceil_mode", false).ok()? {
+        return None;
+    }
+    windows(node).is_none_or(|windows| windows.iter().any(meets)).then_some(When::Data)
+}
+
+/// When an element divided by a scale does not fit int32.
+pub(super) fn quotient_beyond_int32(node: &mut NodeFacts<'_>) -> Option<When> {
+    if !node.is(0, &[DType::F32]) {
+        return None;
+    }
+    let floats = |index| Some(node.constant(index)?.into_iter().map(nearest_f64).collect::<Vec<_>>());
+    let (Some(elements), Some(scales)) = (floats(0), floats(1)) else { return Some(When::Data) };
+    let least = scales.iter().fold(f64::INFINITY, |least, scale| least.min(scale.abs()));
+    elements.iter().any(|x| x.abs() / least >= 2f64.powi(31)).then_some(When::Always)
+}
+
+/// When all elements are 0.
+pub(super) fn zeros(node: &mut NodeFacts<'_>) -> Option<When> {
+    let Some(numbers) = node.constant(0) else { return Some(When::Data) };
+    numbers.iter().all(|&x| nearest_f64(x) == 0.0).then_some(When::Always)
+}
+
+/// When elements are so far apart that the exponential of a difference is subnormal or 0.
+pub(super) fn distant(node: &mut NodeFacts<'_>) -> Option<When> {
+    let Some(numbers) = node.constant(0) else { return Some(When::Data) };
+    let finite = || numbers.iter().map(|&x| nearest_f64(x)).filter(|x| x.is_finite());
+    let most = finite().fold(f64::NEG_INFINITY, f64::max);
+    finite().any(|x| most - x >= 87.0).then_some(When::Always)
+}
+
+/// When two elements of `TopK` are equal, and more than one is selected.
+pub(super) fn ties(node: &mut NodeFacts<'_>) -> Option<When> {
+    node.outside(1, (0, 1))?;
+    let Some(numbers) = node.constant(0) else { return Some(When::Data) };
+    let mut numbers: Vec<_> = numbers.into_iter().map(nearest_f64).collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.windows(2).any(|two| two[0] == two[1]).then_some(When::Always)
+}
+
+/// When a start or an end of `Slice` that no constant tells does not fit int32.
+pub(super) fn open_bound_outside_int32(node: &mut NodeFacts<'_>) -> Option<When> {
+    let mut found = None;
+    for index in [1, 2] {
+        if node.input(index).is_some_and(|bound| bound.tensor().is_none()) {
+            found = either(found, node.outside(index, INT32));
+        }
+    }
+    found
+}
