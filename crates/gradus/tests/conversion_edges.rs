@@ -674,6 +674,101 @@ fn values_known_before_a_run_become_constants_where_nothing_else_is_equivalent()
     assert!(!converted.report.is_exact(), "its logarithms are rounded otherwise elsewhere");
 }
 
+/// A model of one node of OpenVINO, in an operator set of ONNX.
+fn from_ir(one: One<'_>, opset: i64) -> Converted {
+    let (model, given) = one.model();
+    let mut options = ConvertOptions::default();
+    options.opset = Some(opset);
+    let converted = model.convert(Onnx, &options).unwrap();
+    let (before, after) = (run(&model, &given), run(&converted.model, &given));
+    assert_eq!(difference(&before[0], &after[0], converted.report.is_exact()), None);
+    converted
+}
+
+#[test]
+fn constants_of_short_types_are_widened_where_the_set_does_not_cast_them() {
+    let codes = Tensor::vector(&[-1f32, 0.0, 1.0, 0.5]);
+    let convert = |dtype: DType| {
+        let short = gradus::convert::cast(&codes, dtype, gradus::convert::Rules::IEEE).unwrap();
+        One::of(OpenVino, "Convert", 1).constants(&[short]).text("destination_type", "f16")
+    };
+    let stored = |converted: &Converted| {
+        let [(id, _)] = converted.model.graph().constants() else { panic!("one constant") };
+        converted.model.graph().constant(*id).unwrap().dtype()
+    };
+    for (dtype, opset, wanted) in [
+        (DType::I4, 13, DType::I8),
+        (DType::U4, 17, DType::U8),
+        (DType::U2, 21, DType::U8),
+        (DType::U3, 21, DType::U8),
+        (DType::I4, 21, DType::I4),
+        (DType::NF4, 23, DType::F16),
+        (DType::F4E2M1, 21, DType::F16),
+        (DType::F8E4M3FN, 17, DType::F16),
+        (DType::F8E4M3FN, 19, DType::F8E4M3FN),
+    ] {
+        assert_eq!(stored(&from_ir(convert(dtype), opset)), wanted, "{dtype} in set {opset}");
+    }
+}
+
+#[test]
+fn resized_axes_are_all_axes_in_older_sets() {
+    let x = tensor(&[1, 2, 3, 2], &[1f32, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 89.0, 144.0, 233.0]);
+    let modes = |one: One<'static>, mode: &str, by: &str| {
+        let one = one.text("mode", mode).text("shape_calculation_mode", by);
+        one.text("pads_begin", "0,0,0,0").text("pads_end", "0,0,0,0")
+    };
+    let axes = list(&[2, 1]);
+    for mode in ["nearest", "linear_onnx", "cubic"] {
+        for (by, to) in [("sizes", list(&[5, 4])), ("scales", Tensor::vector(&[1.5f32, 2.0]))] {
+            let one = || modes(One::of(OpenVino, "Interpolate", 11).inputs(from_ref(&x)), mode, by);
+            let constants = [to, axes.clone()];
+            for opset in [13, 17, 18] {
+                let converted = from_ir(one().constants(&constants), opset);
+                assert_eq!(operators(&converted).contains(&"Gather"), opset < 18, "{mode} {by} {opset}");
+            }
+        }
+    }
+}
+
+#[test]
+fn images_with_the_channels_last_are_resized() {
+    let x = tensor(&[1, 2, 2, 2], &[1f32, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0]);
+    let resize = || {
+        let one = One::of(Onnx, "Resize", 19).inputs(from_ref(&x)).known();
+        one.attribute("mode", Content::Bytes("linear".into())).attribute("axes", Content::Ints(vec![2, 1]))
+    };
+    let empty = Tensor::vector::<f32>(&[]);
+    let (model, given) = resize().constants(&[empty, Tensor::vector(&[2f32, 1.5])]).model();
+    let converted = convert(&model).unwrap();
+    assert_eq!(operators(&converted), ["Transpose", "Interpolate", "Transpose"]);
+    assert_eq!(difference(&run(&model, &given)[0], &run(&converted.model, &given)[0], false), None);
+}
+
+#[test]
+fn fake_conversions_are_casts() {
+    let x = Tensor::vector(&[0.3f32, -1.7, 500.0, -1e6, 100.3, f32::INFINITY]);
+    for (to, most) in [("f8e4m3", 448.0f32), ("f8e5m2", 57344.0)] {
+        let one =
+            One::of(OpenVino, "FakeConvert", 13).inputs(from_ref(&x)).constants(&[Tensor::scalar(1f32)]);
+        let one = one.text("destination_type", to);
+        let (model, given) = one.model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(19);
+        let converted = model.convert(Onnx, &options).unwrap();
+        let found = run(&converted.model, &given);
+        let found = found[0].elements::<f32>().unwrap().to_vec();
+        let (third, last) = if to == "f8e4m3" { (448.0, -448.0) } else { (512.0, -57344.0) };
+        assert_eq!(found, [0.3125, -1.75, third, last, if to == "f8e4m3" { 104.0 } else { 96.0 }, most]);
+        assert_eq!(found, run(&model, &given)[0].elements::<f32>().unwrap().to_vec());
+        let older = model.convert(Onnx, &{
+            options.opset = Some(18);
+            options
+        });
+        assert!(older.unwrap_err().to_string().contains("the operator set has no Cast to float8"));
+    }
+}
+
 #[test]
 fn random_numbers_are_drawn_in_openvino_too() {
     let logits = tensor(&[2, 3], &[0.5f32, 1.0, 2.0, 0.0, 0.0, 0.0]);

@@ -1,6 +1,6 @@
 //! Operators that compute each element on its own.
 
-use gradus_core::convert::nearest_f32;
+use gradus_core::convert::{Rules, cast, nearest_f32};
 use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
 
@@ -164,8 +164,29 @@ pub(crate) fn clamp(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Clip", &inputs, &[])?])
 }
 
+/// The elements of a constant whose type is not cast in the operator set, or by the runtime: integers
+/// in 8 bits, floats in the type they are converted to.
+fn widened(cx: &mut ConvertContext<'_, '_>, from: DType, to: DType) -> Result<Option<NewValue>> {
+    let casts = cx.target.admits("Cast", from)
+        && cx
+            .conversion
+            .runtime
+            .is_none_or(|runtime| runtime.takes(cx.target, "Cast", &[("T1", from), ("T2", to)]));
+    let Some(tensor) = cx.known(0)?.filter(|_| !casts) else { return Ok(None) };
+    let wider = match from {
+        DType::I2 | DType::I4 => DType::I8,
+        _ if from.is_packed() && from.is_integer() => DType::U8,
+        _ => to,
+    };
+    Ok(Some(cx.constant(cast(&tensor, wider, Rules::IEEE)?)))
+}
+
 fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
-    let (x, from) = (cx.input(0)?, cx.dtype(0)?);
+    let from = cx.dtype(0)?;
+    let x = match widened(cx, from, to)? {
+        Some(x) => x,
+        None => cx.input(0)?,
+    };
     expect(Standard::Onnx, to)?;
     if from.is_float() && to.is_integer() {
         cx.edges(caveats::CAST);
@@ -278,6 +299,27 @@ pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.dtype(1)?;
     converted(cx, to)
+}
+
+/// Numbers that are scaled and shifted have the precision of 8 bits.
+pub(crate) fn fake_convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding("the OpenVINO specification does not define the rounding of the scaled numbers");
+    let narrow = cx.attributes.dtype("destination_type")?.unwrap_or(DType::F8E4M3FN);
+    if !cx.target.admits("Cast", narrow) {
+        return Err(cannot(format!("the operator set has no Cast to {narrow}")));
+    }
+    let (x, scale, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(0)?);
+    let shift = if cx.has(2) { Some(cx.input(2)?) } else { None };
+    let mut value = cx.put("Mul", &[x, scale], &[])?;
+    if let Some(shift) = shift {
+        value = cx.put("Sub", &[value, shift], &[])?;
+    }
+    let narrowed = cx.cast(value, narrow)?;
+    value = cx.cast(narrowed, dtype)?;
+    if let Some(shift) = shift {
+        value = cx.put("Add", &[value, shift], &[])?;
+    }
+    Ok(vec![cx.put("Div", &[value, scale], &[])?])
 }
 
 pub(crate) fn gelu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

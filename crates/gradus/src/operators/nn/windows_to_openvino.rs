@@ -330,16 +330,27 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return refused(&format!("coordinate_transformation_mode={coordinates}"));
     }
     let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
-    let (axes, target, by) = resized(cx)?;
-    let x = cx.input(0)?;
+    let (mut axes, target, by) = resized(cx)?;
+    let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
     if axes.is_empty() {
         let dtype = cx.dtype(0)?;
         return Ok(vec![cx.target.copy(x, Some(dtype))?]);
     }
-    let is_image = axes.len() <= 3 && axes.iter().all(|&axis| axis >= 2);
+    // Images have two axes before those of space: others become such.
+    let is_image = |axes: &[i64]| axes.len() <= 3 && axes.iter().all(|&axis| axis >= 2);
+    let mut back = None;
+    if mode == "linear" && !is_image(&axes) && axes.len() <= 3 && axes.len() + 2 <= rank {
+        let order: Vec<_> =
+            (0..i64_of(rank)).filter(|axis| !axes.contains(axis)).chain(axes.clone()).collect();
+        let list = cx.list(&order);
+        x = cx.put("Transpose", &[x, list], &[])?;
+        axes = (i64_of(rank - axes.len())..i64_of(rank)).collect();
+        let place = |axis| order.iter().position(|&own| own == axis).map_or(axis, i64_of);
+        back = Some((0..i64_of(rank)).map(place).collect::<Vec<_>>());
+    }
     let mode = match mode {
         "nearest" => "nearest",
-        "linear" if is_image => "linear_onnx",
+        "linear" if is_image(&axes) => "linear_onnx",
         "cubic" if axes.len() == 2 => "cubic",
         mode => return refused(&format!("mode={mode} over axes {}", list(&axes))),
     };
@@ -355,11 +366,14 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         say("nearest_mode", nearest),
         say("cube_coeff", cubic),
         say("antialias", false),
-        say("pads_begin", list(&vec![0; cx.rank(0)?])),
-        say("pads_end", list(&vec![0; cx.rank(0)?])),
+        say("pads_begin", list(&vec![0; rank])),
+        say("pads_end", list(&vec![0; rank])),
     ];
     let axes = cx.list(&axes);
-    Ok(vec![cx.put("Interpolate", &[x, target, axes], &attributes)?])
+    let resized = cx.put("Interpolate", &[x, target, axes], &attributes)?;
+    let Some(back) = back else { return Ok(vec![resized]) };
+    let back = cx.list(&back);
+    Ok(vec![cx.put("Transpose", &[resized, back], &[])?])
 }
 
 /// Elements on one side of a diagonal; zeros elsewhere.

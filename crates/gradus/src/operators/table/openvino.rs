@@ -243,7 +243,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         layout::to_onnx::eye,
     ),
-    openvino("FakeConvert").infer(elementwise::infer::same),
+    openvino("FakeConvert").infer(elementwise::infer::same).converts(
+        "Mul, Sub, Cast, Add, Div",
+        "rounding",
+        elementwise::to_onnx::fake_convert,
+    ),
     openvino("FakeQuantize").works(Work::EachInput(2)).infer(elementwise::openvino::bitwise_and).converts(
         "Min, Max, Round, Mul, Add",
         "rounding",
