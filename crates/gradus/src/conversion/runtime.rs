@@ -48,7 +48,7 @@ impl Runtime {
     }
 
     /// Returns true if it runs an operator of ONNX with these types of its type variables.
-    pub(crate) fn takes(self, target: &GraphWriter, name: &str, types: &[(&str, DType)]) -> bool {
+    pub(super) fn takes(self, target: &GraphWriter, name: &str, types: &[(&str, DType)]) -> bool {
         let own = target.signature(name).and_then(|signature| self.operator("", name, signature.since));
         let takes = |row: &&[(&'static str, DTypeSet)]| {
             row.iter().all(|(variable, set)| {

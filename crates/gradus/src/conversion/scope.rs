@@ -22,7 +22,7 @@ pub(crate) struct ConversionState<'m> {
     /// True if operators of ONNX that are lowered do not stay, as another standard lacks them.
     pub(super) lowers: bool,
     /// The program that a model of ONNX is written for.
-    pub(crate) runtime: Option<Runtime>,
+    pub(super) runtime: Option<Runtime>,
     pub(super) limits: Limits,
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.

@@ -1,6 +1,6 @@
 //! Operators that compute each element on its own.
 
-use gradus_core::convert::{Rules, cast, nearest_f32};
+use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
 
@@ -164,27 +164,11 @@ pub(crate) fn clamp(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Clip", &inputs, &[])?])
 }
 
-/// The elements of a constant whose type is not cast in the operator set, or by the runtime: integers
-/// in 8 bits, floats in the type they are converted to.
-fn widened(cx: &mut ConvertContext<'_, '_>, from: DType, to: DType) -> Result<Option<NewValue>> {
-    let casts = cx.target.admits("Cast", from)
-        && cx
-            .conversion
-            .runtime
-            .is_none_or(|runtime| runtime.takes(cx.target, "Cast", &[("T1", from), ("T2", to)]));
-    let Some(tensor) = cx.known(0)?.filter(|_| !casts) else { return Ok(None) };
-    let wider = match from {
-        DType::I2 | DType::I4 => DType::I8,
-        _ if from.is_packed() && from.is_integer() => DType::U8,
-        _ => to,
-    };
-    Ok(Some(cx.constant(cast(&tensor, wider, Rules::IEEE)?)))
-}
-
 fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     let from = cx.dtype(0)?;
-    let x = match widened(cx, from, to)? {
-        Some(x) => x,
+    // The cast widens a constant of a type that ONNX lacks.
+    let x = match cx.known(0)?.filter(|_| expect(Standard::Onnx, from).is_err()) {
+        Some(tensor) => cx.constant(tensor),
         None => cx.input(0)?,
     };
     expect(Standard::Onnx, to)?;
@@ -348,12 +332,12 @@ pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 pub(crate) fn h_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let x = cx.input(0)?;
-    Ok(vec![part_of_six(cx, x)?])
+    let dtype = cx.dtype(0)?;
+    Ok(vec![part_of_six(cx, x, dtype)?])
 }
 
 /// `min(max(x + 3, 0), 6) / 6`, as attributes of `HardSigmoid` are float32 and no 6th.
-pub(crate) fn part_of_six(cx: &mut ConvertContext<'_, '_>, x: NewValue) -> Result<NewValue> {
-    let dtype = cx.dtype(0)?;
+pub(crate) fn part_of_six(cx: &mut ConvertContext<'_, '_>, x: NewValue, dtype: DType) -> Result<NewValue> {
     let [zero, three, six] = [0.0, 3.0, 6.0].map(|number| cx.number(number, dtype));
     let (three, six) = (three?, six?);
     let sum = cx.put("Add", &[x, three], &[])?;

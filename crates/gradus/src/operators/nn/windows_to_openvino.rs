@@ -267,9 +267,11 @@ pub(crate) fn instance_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<
 }
 
 pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let trains = trains(&cx.attributes, cx.node.outputs.len())?;
-    if trains || (1..cx.outputs()).any(|output| cx.wants(output)) {
-        return Err(cannot("OpenVINO has no equivalent of BatchNormalization in training"));
+    if trains(&cx.attributes, cx.node.outputs.len())? {
+        return trained(cx);
+    }
+    if (1..cx.outputs()).any(|output| cx.wants(output)) {
+        return Err(cannot("OpenVINO has no equivalent of the statistics of BatchNormalization"));
     }
     if !cx.attributes.flag("spatial", true)? {
         return Err(cannot("OpenVINO has no equivalent of BatchNormalization with spatial=0"));
@@ -278,6 +280,42 @@ pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec
     let epsilon = say("epsilon", cx.attributes.float("epsilon")?.unwrap_or(1e-5));
     let inputs = cx.inputs()?;
     Ok(vec![cx.put("BatchNormInference", &inputs, &[epsilon])?])
+}
+
+/// Normalization in training: by the statistics of the batch, which move those that are given.
+fn trained(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let form = cx.attributes.form();
+    if form.is(Older::Training) || form.is(Older::TrainingByOutputs) {
+        return Err(cannot("OpenVINO has no equivalent of BatchNormalization in training before set 14"));
+    }
+    cx.rounding(caveats::ORDER);
+    let (rank, dtype) = (i64_of(cx.rank(0)?), cx.dtype(0)?);
+    if [3, 4].iter().any(|&input| cx.dtype(input).is_ok_and(|own| own != dtype)) {
+        return Err(cannot("OpenVINO has no equivalent of statistics in another type than the input's"));
+    }
+    let axes: Vec<_> = (0..rank).filter(|&axis| axis != 1).collect();
+    let (x, axes) = (cx.input(0)?, cx.list(&axes));
+    let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
+    let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];
+    let value = cx.put("MVN", &[x, axes], &attributes)?;
+    let (scale, shift) = (by_channel(cx, 1)?, by_channel(cx, 2)?);
+    let scaled = cx.put("Multiply", &[value, scale], &[numpy()])?;
+    let mut all = vec![cx.put("Add", &[scaled, shift], &[numpy()])?];
+    let keep = [say("keep_dims", true)];
+    let mean = cx.put("ReduceMean", &[x, axes], &keep)?;
+    let apart = cx.put("Subtract", &[x, mean], &[numpy()])?;
+    let squares = cx.put("Multiply", &[apart, apart], &[numpy()])?;
+    let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
+    let momentum = f64::from(cx.attributes.float("momentum")?.unwrap_or(0.9));
+    let (kept, new) = (cx.number(momentum, dtype)?, cx.number(1.0 - momentum, dtype)?);
+    for (input, own) in [(3, mean), (4, variance)] {
+        let given = cx.input(input)?;
+        let own = cx.reshaped(own, &[-1])?;
+        let given = cx.put("Multiply", &[given, kept], &[numpy()])?;
+        let own = cx.put("Multiply", &[own, new], &[numpy()])?;
+        all.push(cx.put("Add", &[given, own], &[numpy()])?);
+    }
+    Ok(all)
 }
 
 /// The axes that are resized, and what they become: sizes or scales.

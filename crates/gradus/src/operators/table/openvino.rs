@@ -590,7 +590,11 @@ pub(super) const OPENVINO: &[Row] = &[
         nn::sampling_to_onnx::roi_align,
     ),
     openvino("ROIAlignRotated").infer(nn::openvino::roi),
-    openvino("ROIPooling").infer(nn::openvino::roi),
+    openvino("ROIPooling").infer(nn::openvino::roi).converts(
+        "MaxRoiPool",
+        "floats: NaN",
+        nn::sampling_to_onnx::roi_pooling,
+    ),
     openvino("RandomUniform").works(Work::EachOutput(1)).infer(indexing::openvino::random_uniform).random(),
     openvino("Range")
         .works(Work::EachOutput(2))
