@@ -4,8 +4,9 @@
 
 For models that nobody has looked at. Of each: `show`, `cost` and `report` succeed; `infer` finds the shapes that all values
 have in ONNX Runtime, for two bindings of the symbols; `run` gives ONNX Runtime's outputs; what `fold` writes has the same
-bits, as `fold.py` says; what `convert` writes, IR and back and operator sets 13 to 23, gives the same outputs. One line for
-each thing that is wrong, refused or unknown; the exit status is 1 where something is wrong.
+bits, as `fold.py` says; what `convert` writes, IR and back and operator sets 13 to 23, gives the same outputs. Outputs of an
+IR are held against OpenVINO's, those of its conversion to ONNX and back too. One line for each thing that is wrong, refused or
+unknown; the exit status is 1 where something is wrong.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import onnx
 import convert
 import execution
 import fold
+import openvino_fold
 from execution import Runtime
 
 SECONDS = 60
@@ -113,6 +115,19 @@ def originals(path, work) -> list[tuple[dict, dict, dict]]:
     return found
 
 
+def originals_of_ir(path) -> list[tuple[dict, dict, dict]]:
+    """Inputs, outputs and shapes of the outputs in OpenVINO, for up to three sets of sizes."""
+    feeds = openvino_fold.asked(path, [])
+    if not feeds:
+        raise execution.NotRun("no sizes")
+    runs = []
+    for inputs in feeds:
+        # Each in a request of its own: variables keep their values from run to run.
+        outputs = convert.run_openvino(str(path), inputs, "cpu")
+        runs.append((inputs, outputs, {name: x.shape for name, x in outputs.items()}))
+    return runs
+
+
 def evaluated(size, symbols: dict):
     """A size that `infer` prints, as a number; nothing if symbols are not known."""
     if isinstance(size, int):
@@ -150,7 +165,17 @@ def fixed(inputs: dict) -> list[str]:
 
 
 def compared(expected: dict, found: dict, close: float) -> str | None:
+    # Outputs without a name in OpenVINO have one in ONNX.
+    if not expected.keys() & found.keys() and len(expected) == len(found):
+        found = dict(zip(expected, found.values()))
     return execution.first_difference(expected, found, close)
+
+
+def in_runner(runner, path, inputs, how) -> dict:
+    found, why = runner.run(path, inputs, how)
+    if why:
+        raise execution.NotRun(why)
+    return found
 
 
 class Field:
@@ -196,7 +221,9 @@ class Field:
                     self.note("wrong", "infer --input-shape", f"problem {problem['place']}: {problem['message'][:200]}")
 
     def run(self, inputs, expected):
-        np.savez(self.work / "in.npz", **inputs)
+        # Text is an array of objects in ONNX Runtime.
+        plain = {name: x.astype(str) if x.dtype == object else x for name, x in inputs.items()}
+        np.savez(self.work / "in.npz", **plain)
         out = self.work / "outputs"
         said = self.ask("run", "run", self.path, "-i", self.work / "in.npz", "--out", out)
         if said is None or any(not isinstance(x, np.ndarray) or x.dtype == object for x in expected.values()):
@@ -224,41 +251,62 @@ class Field:
         if why := compared(expected, found, close):
             self.note("wrong", kind, why)
 
-    def convert(self, runs, runner):
-        def in_runner(path, inputs, how):
-            found, why = runner.run(path, inputs, how)
-            if why:
-                raise execution.NotRun(why)
-            return found
+    def fold_ir(self, runs):
+        folded = self.work / "folded.xml"
+        if self.ask("fold", "fold", self.path, "-o", folded) is None:
+            return
+        for inputs, expected, _ in runs:
+            values = lambda: convert.run_openvino(str(folded), inputs, "cpu")  # noqa: E731
+            self.same("fold", values, expected, openvino_fold.CLOSE)
 
+    def convert_ir(self, runs, runner):
+        """The IR to ONNX, and that to an IR again."""
+        again = self.work / "again.xml"
+        for opset in OPSETS:
+            kind, out = f"convert --opset {opset}", self.work / f"{opset}.onnx"
+            if self.ask(kind, "convert", self.path, out, "--opset", opset) is None:
+                continue
+            for inputs, expected, _ in runs:
+                self.same(kind, lambda: in_runner(runner, out, inputs, "ort"), expected)
+            if opset == OPSETS[-1] and self.ask("convert again", "convert", out, again) is not None:
+                for inputs, expected, _ in runs:
+                    self.same("convert again", lambda: in_runner(runner, again, inputs, "cpu"), expected)
+
+    def convert(self, runs, runner):
         xml, back = self.work / "to.xml", self.work / "back.onnx"
         if self.ask("convert .xml", "convert", self.path, xml) is not None:
             for inputs, expected, _ in runs[:1]:
-                self.same("convert .xml", lambda: in_runner(xml, inputs, "cpu"), expected)
+                self.same("convert .xml", lambda: in_runner(runner, xml, inputs, "cpu"), expected)
             if self.ask("convert back", "convert", xml, back, "--opset", 20) is not None:
                 for inputs, expected, _ in runs:
-                    self.same("convert back", lambda: in_runner(back, inputs, "ort"), expected)
+                    self.same("convert back", lambda: in_runner(runner, back, inputs, "ort"), expected)
         for opset in OPSETS:
             kind, out = f"convert --opset {opset}", self.work / f"{opset}.onnx"
             if self.ask(kind, "convert", self.path, out, "--opset", opset) is not None:
                 for inputs, expected, _ in runs[:1]:
-                    self.same(kind, lambda: in_runner(out, inputs, "ort"), expected, 1e-5)
+                    self.same(kind, lambda: in_runner(runner, out, inputs, "ort"), expected, 1e-5)
 
 
 def examine(program, path, work, runner) -> dict:
     field, runs = Field(program, path, work), []
-    if path.suffix == ".onnx":
+    of_program = {".onnx": ("onnxruntime", lambda: originals(path, work)), ".xml": ("openvino", lambda: originals_of_ir(path))}
+    if path.suffix in of_program:
+        name, asked = of_program[path.suffix]
         try:
-            runs = originals(path, work)
+            runs = asked()
         except Exception as error:
-            field.note("not run", "onnxruntime", fold.first_line(error))
+            field.note("not run", name, fold.first_line(error))
     for command in ("show", "cost"):
         field.ask(command, command, path)
     field.ask("report", "report", path, "-o", work / "report.html")
     field.infer(runs)
+    for inputs, expected, _ in runs[:1]:
+        field.run(inputs, expected)
+    if path.suffix == ".xml":
+        field.fold_ir(runs)
+        field.convert_ir(runs, runner)
+        return dict(field.notes)
     if path.suffix == ".onnx":
-        for inputs, expected, _ in runs[:1]:
-            field.run(inputs, expected)
         field.fold(runs)
     field.convert(runs, runner)
     return dict(field.notes)

@@ -599,7 +599,12 @@ fn ordered(operator: &str, mut inputs: Vec<Tensor>, constants: Vec<Tensor>) -> (
 
 /// A loop of OpenVINO over slices of a list, with a carried sum: what it carries, and parts from
 /// each run.
-fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<String, Value>) {
+fn iterated(
+    operator: &str,
+    slices: Slices,
+    joined: Slices,
+    constant: bool,
+) -> (Model, HashMap<String, Value>) {
     let mut body = Builder::new("body");
     let declared = |sizes: &[usize]| {
         Some(Type::Tensor(Some(DType::I64), Some(sizes.iter().map(|&len| DeclaredDim::Known(len)).collect())))
@@ -631,6 +636,10 @@ fn iterated(operator: &str, slices: Slices, joined: Slices) -> (Model, HashMap<S
     for (name, value) in
         [("x", counted(&[2, 6])), ("first", tensor(&[2, 1], &[100i64, 200])), ("by", Tensor::scalar(3i64))]
     {
+        if constant && name == "x" {
+            builder.constant(name, value.into()).unwrap();
+            continue;
+        }
         let id = builder.define(name, Origin::Input).unwrap();
         let sizes = value.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
         builder.info(id).declared = Some(Type::Tensor(Some(DType::I64), Some(sizes)));
@@ -657,18 +666,20 @@ fn loops_over_slices_are_the_same_in_onnx() {
     let forth = |size: i64| Slices { axis: 1, start: 0, end: -1, stride: size, part_size: size };
     let back = |size: i64| Slices { axis: -1, start: -1, end: 0, stride: -size, part_size: size };
     for operator in ["TensorIterator", "Loop"] {
-        for (slices, joined) in [
-            (forth(1), forth(1)),
-            (forth(2), forth(2)),
-            (back(1), forth(1)),
-            (forth(3), back(3)),
-            (back(2), back(2)),
+        for (slices, joined, constant) in [
+            (forth(1), forth(1), false),
+            (forth(2), forth(2), true),
+            (back(1), forth(1), false),
+            (forth(3), back(3), false),
+            (back(2), back(2), true),
         ] {
-            let what = format!("{operator} {slices:?} {joined:?}");
-            let (model, given) = iterated(operator, slices, joined);
+            let what = format!("{operator} {slices:?} {joined:?} {constant}");
+            let (model, given) = iterated(operator, slices, joined, constant);
             let want = run(&model, &given);
             let there = convert(&model, Standard::Onnx).unwrap_or_else(|error| panic!("{what}: {error}"));
             compare(&what, &want, &there.model, &given, Exactness::Exact);
+            // OpenVINO finds wrong bounds for sizes behind an Abs.
+            assert!(there.model.graph().nodes().iter().all(|node| &*node.operator.name != "Abs"), "{what}");
             let again =
                 convert(&there.model, Standard::OpenVino).unwrap_or_else(|error| panic!("{what}: {error}"));
             compare(&what, &want, &again.model, &given, Exactness::Exact);

@@ -2,13 +2,13 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
 
 use super::caveats;
 use super::node::ConvertContext;
-use super::report::not_known;
+use super::report::{cannot, not_known};
 use super::to_onnx::int;
 use super::types::numbered;
 use super::writer::{GraphWriter, NONE, NewValue};
@@ -16,6 +16,7 @@ use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
 use crate::operators::indices::axis as axis_of;
+use gradus_formats::onnx::dtype_of;
 
 /// An operator that is written: the first input of the node has the rank of its first one.
 struct New<'a> {
@@ -57,14 +58,17 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 12] = [
+const BODIES: [Body; 15] = [
+    Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
+    Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
     Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
     Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
     Body { operator: "Mish", since: 18, caveat: caveats::FUNCTION, write: mish },
     Body { operator: "Pad", since: 18, caveat: "", write: pad },
+    Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
     Body { operator: "RMSNormalization", since: 23, caveat: caveats::ORDER, write: rms_normalization },
     Body { operator: "Reshape", since: 14, caveat: "", write: reshape },
     Body { operator: "Shape", since: 15, caveat: "", write: shape },
@@ -94,8 +98,160 @@ pub(super) fn written(
     if !body.caveat.is_empty() {
         cx.rounding(body.caveat);
     }
-    let dtype = cx.lowered_dtype.or_else(|| cx.dtype(0).ok());
-    Some((body.write)(cx, &New { dtype, inputs, attributes, outputs }))
+    let dtype = cx.lowered.first().copied().flatten().or_else(|| cx.dtype(0).ok());
+    let new = New { dtype, inputs, attributes, outputs };
+    let own = dtype.filter(|&dtype| body.caveat == caveats::FUNCTION && wide(dtype) != dtype);
+    Some(match own {
+        Some(own) => in_float32(cx, body, &new, own),
+        None => (body.write)(cx, &new),
+    })
+}
+
+/// A function of shorter floats in float32, so that its result is rounded once.
+fn in_float32(
+    cx: &mut ConvertContext<'_, '_>,
+    body: &Body,
+    new: &New<'_>,
+    own: DType,
+) -> Result<Vec<NewValue>> {
+    let x = cast(cx, new.inputs[0], own, DType::F32)?;
+    let y = (body.write)(cx, &New { dtype: Some(DType::F32), inputs: &[x], ..*new })?[0];
+    Ok(vec![cast(cx, y, DType::F32, own)?])
+}
+
+/// A Cast. A constant whose type the operator set or the runtime does not cast is widened: integers
+/// to 8 bits, floats to the type that they are cast to.
+fn cast_of_constant(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let known = if cx.target.is_computed(new.inputs[0]) { None } else { cx.target.known(new.inputs[0])? };
+    let to = match new.get("to") {
+        Some(&Content::Int(number)) => dtype_of(number),
+        _ => None,
+    };
+    if let (Some(tensor), Some(to)) = (known, to) {
+        let from = tensor.dtype();
+        let types = [("T1", from), ("T2", to)];
+        let runs = cx.conversion.runtime.is_none_or(|runtime| runtime.takes(cx.target, "Cast", &types));
+        let wider = match from {
+            DType::I2 | DType::I4 => DType::I8,
+            _ if from.is_packed() && from.is_integer() => DType::U8,
+            _ => to,
+        };
+        if !(runs && cx.target.admits("Cast", from)) {
+            let widened = cx.constant(convert::cast(&tensor, wider, Rules::IEEE)?);
+            return cx.target.put("Cast", &[widened], new.attributes, 1);
+        }
+    }
+    cx.target.put("Cast", new.inputs, new.attributes, 1)
+}
+
+/// Scales or zero points along the axis of a node, for a value of this rank.
+fn along(cx: &mut ConvertContext<'_, '_>, new: &New<'_>, value: NewValue, rank: usize) -> Result<NewValue> {
+    let axis = axis_of(new.int("axis", 1), rank.max(2))?;
+    // A scalar keeps its element, as it has no other.
+    let dims: Vec<_> = (0..rank).map(|own| if own == axis { -1 } else { 1 }).collect();
+    let dims = cx.list(&dims);
+    cx.put("Reshape", &[value, dims], &[])
+}
+
+/// The element type of a constant, or of an input, if it is known.
+fn type_of(cx: &ConvertContext<'_, '_>, new: &New<'_>, input: usize) -> Result<Option<DType>> {
+    if let Some(tensor) = cx.target.known(new.inputs[input])? {
+        return Ok(Some(tensor.dtype()));
+    }
+    // Inputs of other nodes are not those of the operator that they become.
+    let own = matches!(&*cx.node.operator.name, "DequantizeLinear" | "QuantizeLinear");
+    Ok(if own && cx.lowered.is_empty() {
+        cx.dtype(input).ok()
+    } else {
+        cx.lowered.get(input).copied().flatten()
+    })
+}
+
+/// Codes of a type, or in blocks, that the operator set lacks: less their zero point, times their
+/// scale.
+fn dequantize_linear(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    const NAME: &str = "DequantizeLinear";
+    let block = new.int("block_size", 0);
+    let (Some(own), Some(to)) = (type_of(cx, new, 0)?, type_of(cx, new, 1)?) else {
+        return cx.target.put(NAME, new.inputs, new.attributes, 1);
+    };
+    let known = cx.target.known(new.inputs[0])?;
+    let dims = known.as_ref().map(|codes| codes.shape().dims().to_vec());
+    let simple = block == 0 && cx.target.admits(NAME, own);
+    if simple || new.int("output_dtype", 0) != 0 || cx.target.signature(NAME).is_none() {
+        return cx.target.put(NAME, new.inputs, new.attributes, 1);
+    }
+    if !own.is_integer() || own.bits() > 16 || (to != DType::F32 && own.bits() > 8) {
+        return cx.target.put(NAME, new.inputs, new.attributes, 1);
+    }
+    let dtype = wide(to);
+    let scale = cast(cx, new.inputs[1], to, dtype)?;
+    let zero = match new.input(2) {
+        Some(zero) => Some(cx.put("Cast", &[zero], &[numbered("to", dtype)?])?),
+        None => None,
+    };
+    let mut by = [Some(scale), zero];
+    let mut codes = cx.put("Cast", &new.inputs[..1], &[numbered("to", dtype)?])?;
+    let mut whole = None;
+    if block == 0 {
+        let rank = dims.map_or_else(|| cx.rank(0), |dims| Ok(dims.len()))?;
+        for value in by.iter_mut().flatten() {
+            *value = along(cx, new, *value, rank)?;
+        }
+    } else {
+        let dims = dims.ok_or_else(|| not_known("sizes of codes in blocks"))?;
+        let dims: Vec<_> = dims.into_iter().map(i64_of).collect();
+        let axis = axis_of(new.int("axis", 1), dims.len())?;
+        // One block may be longer than the axis.
+        let block = if dims[axis] < block { dims[axis].max(1) } else { block };
+        if block < 1 || dims[axis] % block != 0 {
+            return Err(cannot("older sets have no equivalent of blocks that do not divide the axis"));
+        }
+        let around = |own: [i64; 2]| [&dims[..axis], &own, &dims[axis + 1..]].concat();
+        let count = dims[axis] / block;
+        let (parts, ones) = (cx.list(&around([count, block])), cx.list(&around([count, 1])));
+        codes = cx.put("Reshape", &[codes, parts], &[])?;
+        for value in by.iter_mut().flatten() {
+            *value = cx.put("Reshape", &[*value, ones], &[])?;
+        }
+        whole = Some(cx.list(&dims));
+    }
+    if let [_, Some(zero)] = by {
+        codes = cx.put("Sub", &[codes, zero], &[])?;
+    }
+    let mut value = cx.put("Mul", &[codes, by[0].unwrap_or(NONE)], &[])?;
+    if let Some(whole) = whole {
+        value = cx.put("Reshape", &[value, whole], &[])?;
+    }
+    Ok(vec![cast(cx, value, dtype, to)?])
+}
+
+/// Codes of 16 bits, in sets that have those of 8 bits: quotients, rounded, moved by the zero point
+/// and limited.
+fn quantize_linear(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    const NAME: &str = "QuantizeLinear";
+    let to = match new.input(2) {
+        Some(_) => type_of(cx, new, 2)?,
+        None => None,
+    };
+    let (to, low, high) = match to {
+        Some(to @ DType::I16) => (to, f64::from(i16::MIN), f64::from(i16::MAX)),
+        Some(to @ DType::U16) => (to, 0.0, f64::from(u16::MAX)),
+        _ => return cx.target.put(NAME, new.inputs, new.attributes, 1),
+    };
+    if new.dtype()? != DType::F32 || new.int("block_size", 0) != 0 {
+        return cx.target.put(NAME, new.inputs, new.attributes, 1);
+    }
+    let rank = cx.rank(0)?;
+    let scale = along(cx, new, new.inputs[1], rank)?;
+    let zero = along(cx, new, new.inputs[2], rank)?;
+    let zero = cx.put("Cast", &[zero], &[numbered("to", DType::F32)?])?;
+    let quotient = cx.put("Div", &[new.inputs[0], scale], &[])?;
+    let whole = cx.put("Round", &[quotient], &[])?;
+    let moved = cx.put("Add", &[whole, zero], &[])?;
+    let (low, high) = (cx.number(low, DType::F32)?, cx.number(high, DType::F32)?);
+    let limited = cx.put("Clip", &[moved, low, high], &[])?;
+    Ok(vec![cast(cx, limited, DType::F32, to)?])
 }
 
 /// A Cast to the type of the other input, which must be known.
@@ -211,7 +367,8 @@ fn gelu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>>
 }
 
 fn hard_swish(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let weight = part_of_six(cx, new.inputs[0])?;
+    let dtype = new.dtype()?;
+    let weight = part_of_six(cx, new.inputs[0], dtype)?;
     Ok(vec![cx.put("Mul", &[new.inputs[0], weight], &[])?])
 }
 
@@ -233,7 +390,7 @@ fn swish(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>
     Ok(vec![cx.put("Mul", &[x, weight], &[])?])
 }
 
-/// The type that statistics are computed in: float32 for shorter floats.
+/// The type that functions and statistics are computed in: float32 for shorter floats.
 fn wide(dtype: DType) -> DType {
     if dtype.bits() < 32 { DType::F32 } else { dtype }
 }
@@ -271,12 +428,13 @@ fn layer_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result
     let mean = cx.put("ReduceMean", &[x, axes], &[])?;
     let centered = cx.put("Sub", &[x, mean], &[])?;
     let [y, inverse] = scaled(cx, centered, axes, (new.float("epsilon", 1e-5), dtype))?;
-    let mut y = cast(cx, y, dtype, own)?;
-    y = cx.put("Mul", &[y, new.inputs[1]], &[])?;
+    let scale = cast(cx, new.inputs[1], own, dtype)?;
+    let mut y = cx.put("Mul", &[y, scale], &[])?;
     if let Some(bias) = new.input(2) {
+        let bias = cast(cx, bias, own, dtype)?;
         y = cx.put("Add", &[y, bias], &[])?;
     }
-    let mut all = vec![y];
+    let mut all = vec![cast(cx, y, dtype, own)?];
     for statistic in [mean, inverse].into_iter().take(new.outputs.saturating_sub(1)) {
         all.push(cast(cx, statistic, dtype, DType::F32)?);
     }
@@ -287,9 +445,10 @@ fn rms_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<V
     let (own, to, axes) = (new.dtype()?, cx.dtype(1)?, last_axes(cx, new)?);
     let dtype = wide(own);
     let x = cast(cx, new.inputs[0], own, dtype)?;
+    let scale = cast(cx, new.inputs[1], to, dtype)?;
     let [y, _] = scaled(cx, x, axes, (new.float("epsilon", 1e-5), dtype))?;
-    let y = cast(cx, y, dtype, to)?;
-    Ok(vec![cx.put("Mul", &[y, new.inputs[1]], &[])?])
+    let y = cx.put("Mul", &[y, scale], &[])?;
+    Ok(vec![cast(cx, y, dtype, to)?])
 }
 
 fn group_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
@@ -303,11 +462,12 @@ fn group_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result
     let centered = cx.put("Sub", &[x, mean], &[])?;
     let [y, _] = scaled(cx, centered, axes, (new.float("epsilon", 1e-5), dtype))?;
     let y = cx.put("Reshape", &[y, sizes], &[])?;
-    let y = cast(cx, y, dtype, own)?;
     let by_channel = [&[-1], &vec![1; rank.saturating_sub(2)][..]].concat();
     let by_channel = cx.list(&by_channel);
-    let scale = cx.put("Reshape", &[new.inputs[1], by_channel], &[])?;
-    let bias = cx.put("Reshape", &[new.inputs[2], by_channel], &[])?;
+    let (scale, bias) = (cast(cx, new.inputs[1], own, dtype)?, cast(cx, new.inputs[2], own, dtype)?);
+    let scale = cx.put("Reshape", &[scale, by_channel], &[])?;
+    let bias = cx.put("Reshape", &[bias, by_channel], &[])?;
     let y = cx.put("Mul", &[y, scale], &[])?;
-    Ok(vec![cx.put("Add", &[y, bias], &[])?])
+    let y = cx.put("Add", &[y, bias], &[])?;
+    Ok(vec![cast(cx, y, dtype, own)?])
 }

@@ -104,6 +104,9 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     // standard is the target in the end; those of ONNX Runtime stay if it will run them.
     let stays = |row: &operators::Row| match row.domain {
         "" => !conversion.lowers && target.signature(row.name).is_some(),
+        "ai.onnx.ml" if !conversion.lowers => {
+            conversion.runtime.is_none_or(|runtime| runtime.runs(row.domain, row.name))
+        }
         domain => conversion.runtime.is_some_and(|runtime| runtime.runs(domain, row.name)),
     };
     if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {

@@ -95,7 +95,8 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             let places = number > 0 && matches!(name, "MaxPool" | "TopK");
             types.extend(id.map(|id| (id, if places { Some(DType::I64) } else { dtype })));
         }
-        cx.lowered_dtype = first.flatten();
+        let type_of = |id: &Option<ValueId>| types.get(&(*id)?).copied().flatten();
+        cx.lowered = node.inputs.iter().map(type_of).collect();
         let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
         let outputs = if name == "Mod" && of_floats && !fmod {
             vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]

@@ -42,8 +42,8 @@ pub(crate) struct ConvertContext<'c, 'm> {
     pub(crate) node: &'m Node,
     pub(crate) index: usize,
     pub(crate) attributes: Attributes<'m>,
-    /// The element type of the first input of an operator that a lowered node is written by.
-    pub(super) lowered_dtype: Option<DType>,
+    /// The element types of the inputs of an operator that a lowered node is written by.
+    pub(super) lowered: Vec<Option<DType>>,
     /// Inputs that the node has as attributes, and facts about them.
     former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
@@ -72,7 +72,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
             };
             former.push((input, tensor.clone(), Fact::Tensor(TensorFact::of(tensor))));
         }
-        Ok(ConvertContext { conversion, scope, target, node, index, attributes, lowered_dtype: None, former })
+        Ok(ConvertContext { conversion, scope, target, node, index, attributes, lowered: Vec::new(), former })
     }
 
     fn former(&self, input: usize) -> Option<&(usize, Tensor, Fact)> {

@@ -15,6 +15,7 @@ use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
+use crate::operators::nn::windows_to_onnx::resize_all_axes;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
 /// names and types.
@@ -220,6 +221,9 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         {
             inputs[input] = cx.constant(tensor);
         }
+    }
+    if name == "Resize" {
+        resize_all_axes(cx, &mut inputs, &mut newest)?;
     }
     if by_group {
         let channels = cx.known_size(0, 1).ok_or_else(|| not_known("number of channels"))?;

@@ -7,7 +7,7 @@ use gradus_core::{DType, DTypeSet, Error, Kind, Result};
 
 use super::node::ConvertContext;
 use super::report::{Obstacle, cannot};
-use super::writer::{NONE, NewValue};
+use super::writer::{GraphWriter, NONE, NewValue};
 use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles};
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
@@ -45,6 +45,17 @@ impl Runtime {
     /// Returns true if it runs an operator of another domain than ONNX's own.
     pub(super) fn runs(self, domain: &str, name: &str) -> bool {
         self.operator(domain, name, 1).is_some()
+    }
+
+    /// Returns true if it runs an operator of ONNX with these types of its type variables.
+    pub(super) fn takes(self, target: &GraphWriter, name: &str, types: &[(&str, DType)]) -> bool {
+        let own = target.signature(name).and_then(|signature| self.operator("", name, signature.since));
+        let takes = |row: &&[(&'static str, DTypeSet)]| {
+            row.iter().all(|(variable, set)| {
+                types.iter().all(|(name, dtype)| name != variable || set.contains(*dtype))
+            })
+        };
+        own.is_some_and(|own| own.rows.iter().any(takes))
     }
 
     /// How it runs an operator of ONNX in a version; nothing if it does not know the operator.

@@ -48,8 +48,12 @@ pub(crate) fn mat_mul_n_bits(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
         Tensor::from_codes(dtype, grid.clone(), &vec![middle; grid.len()])?
     };
     let (codes, zeros) = (cx.constant(codes), cx.constant(zeros));
-    let (scales, dims) = (cx.input(2)?, cx.list(&[columns, blocks]));
-    let scales = cx.with_shape(scales, dims)?;
+    let scales = if let Some(scales) = cx.known(2)? {
+        cx.constant(scales.reshaped(Shape::from_i64(&[columns, blocks])?)?)
+    } else {
+        let (scales, dims) = (cx.input(2)?, cx.list(&[columns, blocks]));
+        cx.with_shape(scales, dims)?
+    };
     let attributes = [int("axis", 1), int("block_size", block)];
     let mut weights = cx.put("DequantizeLinear", &[codes, scales, zeros], &attributes)?;
     if padded != inner {

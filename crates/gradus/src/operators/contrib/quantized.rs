@@ -477,10 +477,18 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let added = l.rank_of(1)?;
     let gathered =
         |l: &mut Lowering<'_>, value| l.apply("Gather", &[value, indices], &[int("axis", i64_of(axis))]);
+    // Gather takes no elements of 4 bits.
+    let bytes = |l: &mut Lowering<'_>, value| match dtype {
+        DType::I4 => l.cast(value, DType::I8),
+        DType::U4 => l.cast(value, DType::U8),
+        _ => Ok(value),
+    };
+    data = bytes(l, data)?;
     (data, by) = (gathered(l, data)?, gathered(l, by)?);
     let mut zero = LoweredValue::NONE;
     if l.has(3) {
         zero = l.input(3)?;
+        zero = bytes(l, zero)?;
         zero = gathered(l, zero)?;
     }
     if packed && bits < 8 {

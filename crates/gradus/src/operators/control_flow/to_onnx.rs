@@ -44,8 +44,12 @@ impl<'m> OnnxBody<'m> {
         Ok(OnnxBody { graph, ports: ports.clone(), scope, target, given: HashSet::new() })
     }
 
-    /// The use of a node's input within the body.
+    /// The use of a node's input within the body; a constant is one of the body.
     fn captured(&mut self, cx: &mut ConvertContext<'_, '_>, outer: usize) -> Result<NewValue> {
+        let held = cx.node.inputs.get(outer).copied().flatten();
+        if let Some(constant) = held.and_then(|id| cx.scope.constant(id)) {
+            return Ok(self.target.constant(None, constant.clone()));
+        }
         let value = cx.input(outer)?;
         let name = cx.target.name_of(value).cloned();
         Ok(self
@@ -345,24 +349,33 @@ fn count_of_slices(
     slices: &Slices,
 ) -> Result<(NewValue, Option<i64>)> {
     let axis = axis_of(slices.axis, cx.rank(outer)?)?;
-    let size = cx.known_size(outer, axis);
-    let known = |bound: i64| if bound < 0 { Some(bound + size?) } else { Some(bound) };
-    if let (Some(start), Some(end)) = (known(slices.start), known(slices.end)) {
-        let count = ((start - end).abs() + 1) / slices.part_size;
+    let (first, last) =
+        if slices.stride < 0 { (slices.end, slices.start) } else { (slices.start, slices.end) };
+    // The elements that the slices cover, but for the size where one bound is counted from the end.
+    let more = last - first + 1;
+    let covered = match (first < 0, last < 0) {
+        (false, false) | (true, true) => Some(more),
+        (false, true) => cx.known_size(outer, axis).map(|size| size + more),
+        (true, false) => cx.known_size(outer, axis).map(|size| more - size),
+    };
+    if let Some(covered) = covered {
+        let count = covered / slices.part_size;
         return Ok((cx.scalar(count), Some(count)));
     }
     let x = cx.input(outer)?;
-    let size = cx.size_of(x, axis)?;
-    let mut bound = |bound: i64| {
-        let list = cx.list(&[bound]);
-        if bound < 0 { cx.put("Add", &[size, list], &[]) } else { Ok(list) }
-    };
-    let (start, end) = (bound(slices.start)?, bound(slices.end)?);
-    let (one, size, none) = (cx.list(&[1]), cx.list(&[slices.part_size]), cx.list(&[]));
-    let span = cx.put("Sub", &[start, end], &[])?;
-    let span = cx.put("Abs", &[span], &[])?;
-    let covered = cx.put("Add", &[span, one], &[])?;
-    let count = cx.put("Div", &[covered, size], &[])?;
+    let mut count = cx.size_of(x, axis)?;
+    if first < 0 {
+        let more = cx.list(&[more]);
+        count = cx.put("Sub", &[more, count], &[])?;
+    } else if more != 0 {
+        let more = cx.list(&[more]);
+        count = cx.put("Add", &[count, more], &[])?;
+    }
+    if slices.part_size != 1 {
+        let size = cx.list(&[slices.part_size]);
+        count = cx.put("Div", &[count, size], &[])?;
+    }
+    let none = cx.list(&[]);
     Ok((cx.with_shape(count, none)?, None))
 }
 

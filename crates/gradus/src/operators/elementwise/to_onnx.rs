@@ -165,7 +165,12 @@ pub(crate) fn clamp(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 }
 
 fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
-    let (x, from) = (cx.input(0)?, cx.dtype(0)?);
+    let from = cx.dtype(0)?;
+    // The cast widens a constant of a type that ONNX lacks.
+    let x = match cx.known(0)?.filter(|_| expect(Standard::Onnx, from).is_err()) {
+        Some(tensor) => cx.constant(tensor),
+        None => cx.input(0)?,
+    };
     expect(Standard::Onnx, to)?;
     if from.is_float() && to.is_integer() {
         cx.edges(caveats::CAST);
@@ -280,6 +285,27 @@ pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVal
     converted(cx, to)
 }
 
+/// Numbers that are scaled and shifted have the precision of 8 bits.
+pub(crate) fn fake_convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding("the OpenVINO specification does not define the rounding of the scaled numbers");
+    let narrow = cx.attributes.dtype("destination_type")?.unwrap_or(DType::F8E4M3FN);
+    if !cx.target.admits("Cast", narrow) {
+        return Err(cannot(format!("the operator set has no Cast to {narrow}")));
+    }
+    let (x, scale, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(0)?);
+    let shift = if cx.has(2) { Some(cx.input(2)?) } else { None };
+    let mut value = cx.put("Mul", &[x, scale], &[])?;
+    if let Some(shift) = shift {
+        value = cx.put("Sub", &[value, shift], &[])?;
+    }
+    let narrowed = cx.cast(value, narrow)?;
+    value = cx.cast(narrowed, dtype)?;
+    if let Some(shift) = shift {
+        value = cx.put("Add", &[value, shift], &[])?;
+    }
+    Ok(vec![cx.put("Div", &[value, scale], &[])?])
+}
+
 pub(crate) fn gelu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let tanh =
@@ -306,12 +332,12 @@ pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 pub(crate) fn h_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let x = cx.input(0)?;
-    Ok(vec![part_of_six(cx, x)?])
+    let dtype = cx.dtype(0)?;
+    Ok(vec![part_of_six(cx, x, dtype)?])
 }
 
 /// `min(max(x + 3, 0), 6) / 6`, as attributes of `HardSigmoid` are float32 and no 6th.
-pub(crate) fn part_of_six(cx: &mut ConvertContext<'_, '_>, x: NewValue) -> Result<NewValue> {
-    let dtype = cx.dtype(0)?;
+pub(crate) fn part_of_six(cx: &mut ConvertContext<'_, '_>, x: NewValue, dtype: DType) -> Result<NewValue> {
     let [zero, three, six] = [0.0, 3.0, 6.0].map(|number| cx.number(number, dtype));
     let (three, six) = (three?, six?);
     let sum = cx.put("Add", &[x, three], &[])?;

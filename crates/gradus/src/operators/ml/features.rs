@@ -1,7 +1,7 @@
 //! Features that are scaled, compared, replaced, chosen and put side by side.
 
 use gradus_core::convert::{Rules, usize_of_i64};
-use gradus_core::{Error, Kind, Number, Result, Tensor, Value};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
 use super::samples::features;
 use crate::attributes::Attributes;
@@ -88,6 +88,18 @@ impl Imputed {
 
     pub(crate) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// The values, and the one that they replace, in a type.
+    pub(super) fn tensors(&self, dtype: DType) -> Result<(Tensor, Tensor)> {
+        let values =
+            Tensor::from_numbers(dtype, Shape::vector(self.values.len()), self.values.clone(), Rules::IEEE)?;
+        Ok((values, Tensor::from_numbers(dtype, Shape::new([])?, vec![self.replaced], Rules::IEEE)?))
+    }
+
+    /// Returns true if NaN is replaced.
+    pub(super) fn replaces_nan(&self) -> bool {
+        matches!(self.replaced, Number::Float(replaced) if replaced.is_nan())
     }
 }
 

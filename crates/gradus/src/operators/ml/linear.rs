@@ -12,11 +12,11 @@ use crate::operators::errors;
 /// A row of coefficients and an intercept for each target.
 #[derive(Debug)]
 pub(crate) struct Linear<'a> {
-    coefficients: &'a [f32],
-    intercepts: &'a [f32],
+    pub(super) coefficients: &'a [f32],
+    pub(super) intercepts: &'a [f32],
     /// The number of targets, if an attribute says it.
     pub(crate) targets: Option<usize>,
-    transform: PostTransform,
+    pub(super) transform: PostTransform,
 }
 
 impl<'a> Linear<'a> {

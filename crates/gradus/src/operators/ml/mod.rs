@@ -7,6 +7,7 @@ pub(crate) mod encode;
 pub(crate) mod features;
 pub(crate) mod infer;
 pub(crate) mod linear;
+pub(crate) mod lowered;
 pub(crate) mod maps;
 mod samples;
 pub(crate) mod scores;

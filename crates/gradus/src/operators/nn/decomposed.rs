@@ -310,7 +310,18 @@ pub(crate) fn shared(
     times: i64,
     queries: i64,
 ) -> Result<LoweredValue> {
-    let (axis, dims, count) = (l.list(&[2])?, l.list(&[1, 1, times, 1, 1])?, l.list(&[queries])?);
+    let (dims, count) = (l.list(&[1, 1, times, 1, 1])?, l.list(&[queries])?);
+    repeated(l, value, dims, count)
+}
+
+/// Each head as often as the dimensions behind it say; there are so many then.
+fn repeated(
+    l: &mut Lowering<'_>,
+    value: LoweredValue,
+    dims: LoweredValue,
+    count: LoweredValue,
+) -> Result<LoweredValue> {
+    let axis = l.list(&[2])?;
     let batch = l.apply("Shape", &[value], &[int("start", 0), int("end", 1)])?;
     let rest = l.apply("Shape", &[value], &[int("start", 2)])?;
     let shape = l.apply("Concat", &[batch, count, rest], &[int("axis", 0)])?;
@@ -402,10 +413,7 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         values = l.apply("Concat", &[past[1], values], &[int("axis", 2)])?;
     }
     let present = [keys, values];
-    let (Some(count), Some(own)) = (count, shared_by) else {
-        return Err(crate::lowering::not_known("number of heads".to_owned()));
-    };
-    if own != count {
+    if let (Some(count), Some(own)) = (count, shared_by) {
         if own == 0 || count % own != 0 {
             return Err(errors::value(
                 "number of heads of queries",
@@ -413,8 +421,18 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
                 format_args!("a multiple of {own}"),
             ));
         }
-        keys = shared(l, keys, count / own, count)?;
-        values = shared(l, values, count / own, count)?;
+        if own != count {
+            keys = shared(l, keys, count / own, count)?;
+            values = shared(l, values, count / own, count)?;
+        }
+    } else {
+        let [count, own] = [size_of(l, queries, 1)?, size_of(l, keys, 1)?];
+        let times = l.apply("Div", &[count, own], &[])?;
+        let [count, times] = [l.reshape(count, &[1])?, l.reshape(times, &[1])?];
+        let one = l.list(&[1])?;
+        let dims = l.apply("Concat", &[one, one, times, one, one], &[int("axis", 0)])?;
+        keys = repeated(l, keys, dims, count)?;
+        values = repeated(l, values, dims, count)?;
     }
     let scale = l.attributes.float("scale")?;
     let [raw, mut scores] = scores_of(l, [queries, keys], scale)?;

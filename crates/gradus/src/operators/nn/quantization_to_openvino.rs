@@ -77,36 +77,48 @@ fn saturated(
 }
 
 /// Codes in another shape. Constants are given it themselves: plugins keep weights of few bits so.
-fn codes(cx: &mut ConvertContext<'_, '_>, input: usize, dims: &[i64]) -> Result<NewValue> {
-    if let Some(codes) = cx.known(input)? {
+fn codes(cx: &mut ConvertContext<'_, '_>, input: usize, dims: &[i64], copies: bool) -> Result<NewValue> {
+    if let Some(codes) = cx.known(input)?.filter(|_| !copies) {
         return Ok(cx.constant(codes.reshaped(Shape::from_i64(dims)?)?));
     }
     let value = cx.input(input)?;
-    cx.reshaped(value, dims)
+    shaped(cx, value, dims, copies)
+}
+
+/// A value in another shape, of which zeros may be sizes that are copied.
+fn shaped(cx: &mut ConvertContext<'_, '_>, value: NewValue, dims: &[i64], copies: bool) -> Result<NewValue> {
+    let dims = cx.list(dims);
+    cx.put("Reshape", &[value, dims], &[say("special_zero", copies)])
 }
 
 /// Codes in blocks along an axis, each with its own scale and zero point.
 fn dequantized_blocks(cx: &mut ConvertContext<'_, '_>, block: i64, dtype: DType) -> Result<NewValue> {
     let axis = cx.axis(cx.attributes.int_or("axis", 1)?, 0)?;
-    let dims: Option<Vec<_>> = cx.dims(0).and_then(|dims| dims.into_iter().collect());
+    let dims = cx.dims(0).ok_or_else(|| not_known("rank of input 0"))?;
+    // A size before the axis that is not known is copied.
+    let copies = dims.iter().any(Option::is_none);
+    let known = |(at, size): (usize, &Option<i64>)| size.or((at < axis).then_some(0));
+    let dims: Option<Vec<_>> = dims.iter().enumerate().map(known).collect();
     let dims = dims.ok_or_else(|| not_known("sizes of input 0"))?;
     let size = *dims.get(axis).ok_or_else(|| cannot("axis of the blocks is out of range"))?;
+    // One block may be longer than the axis.
+    let block = if size < block { size.max(1) } else { block };
     if block < 1 || size % block != 0 {
         return Err(cannot("OpenVINO has no equivalent of blocks that do not divide the axis"));
     }
     let around = |own: [i64; 2]| [&dims[..axis], &own, &dims[axis + 1..]].concat();
     let (parts, one) = (around([size / block, block]), around([size / block, 1]));
-    let x = codes(cx, 0, &parts)?;
+    let x = codes(cx, 0, &parts, copies)?;
     let mut value = cx.converted(x, dtype)?;
     if cx.has(2) {
-        let zero = codes(cx, 2, &one)?;
+        let zero = codes(cx, 2, &one, copies)?;
         let zero = cx.converted(zero, dtype)?;
         value = cx.put("Subtract", &[value, zero], &[numpy()])?;
     }
     let scale = cx.input(1)?;
-    let scale = cx.reshaped(scale, &one)?;
+    let scale = shaped(cx, scale, &one, copies)?;
     let value = cx.put("Multiply", &[value, scale], &[numpy()])?;
-    cx.reshaped(value, &dims)
+    shaped(cx, value, &dims, copies)
 }
 
 pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
@@ -187,10 +199,14 @@ fn factor(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
     if !cx.has(zero_point) {
         return Ok(value);
     }
-    if cx.rank(zero_point)? > 0 && cx.len(zero_point) != Some(1) {
-        return Err(cannot("OpenVINO has no equivalent of MatMulInteger with zero points of rows"));
-    }
-    let zero_point = cx.scalar_input(zero_point)?;
+    let rank = cx.rank(zero_point)?;
+    let zero_point = if rank == 0 || cx.len(zero_point) == Some(1) {
+        cx.scalar_input(zero_point)?
+    } else {
+        let each = cx.input(zero_point)?;
+        // Those of the first matrix are of its rows.
+        if input == 0 && rank == 1 { cx.reshaped(each, &[-1, 1])? } else { each }
+    };
     let zero_point = cx.converted(zero_point, DType::F32)?;
     cx.put("Subtract", &[value, zero_point], &[numpy()])
 }

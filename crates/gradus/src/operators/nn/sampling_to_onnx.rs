@@ -30,6 +30,25 @@ pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
 }
 
 /// Regions of images, each pooled to one size.
+/// The largest elements of bins of regions.
+pub(crate) fn roi_pooling(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
+    if cx.attributes.text("method")?.is_some_and(|method| !method.eq_ignore_ascii_case("max")) {
+        return Err(cannot("ONNX has no equivalent of ROIPooling with method=bilinear"));
+    }
+    let listed = cx.attributes.list("output_roi")?.or(cx.attributes.list("output_size")?);
+    let size = |name: &str, at: usize| -> Result<i64> {
+        let listed = listed.as_ref().and_then(|listed| listed.get(at)).copied();
+        required(name, cx.attributes.int(name)?.or(listed))
+    };
+    let attributes = [
+        ("pooled_shape", Content::Ints(vec![size("pooled_h", 0)?, size("pooled_w", 1)?])),
+        ("spatial_scale", Content::Float(required("spatial_scale", cx.attributes.float("spatial_scale")?)?)),
+    ];
+    let inputs = cx.inputs()?;
+    Ok(vec![cx.put("MaxRoiPool", &inputs, &attributes)?])
+}
+
 pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     if cx.attributes.text("mode")?.is_some_and(|mode| !mode.eq_ignore_ascii_case("avg")) {

@@ -31,6 +31,24 @@ pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
 }
 
 /// Regions of images, each pooled to one size.
+/// The largest elements of bins of regions.
+pub(crate) fn max_roi_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.edges_of_floats(caveats::NAN);
+    let &[height, width] = cx.attributes.ints("pooled_shape")?.unwrap_or(&[]) else {
+        return Err(cannot("cannot convert MaxRoiPool without a height and a width in \"pooled_shape\""));
+    };
+    let attributes = [
+        say("output_size", format!("{height}, {width}")),
+        say("output_roi", format!("{height}, {width}")),
+        say("pooled_h", height),
+        say("pooled_w", width),
+        say("spatial_scale", cx.attributes.float("spatial_scale")?.unwrap_or(1.0)),
+        say("method", "max"),
+    ];
+    let inputs = cx.inputs()?;
+    Ok(vec![cx.put("ROIPooling", &inputs, &attributes)?])
+}
+
 pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let mode = cx.attributes.text("mode")?.unwrap_or("avg").to_owned();

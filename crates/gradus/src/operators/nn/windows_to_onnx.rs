@@ -3,7 +3,7 @@
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
@@ -11,7 +11,7 @@ use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::types::numbered;
-use crate::conversion::writer::NewValue;
+use crate::conversion::writer::{NONE, NewValue};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices::axes as axes_of;
@@ -168,14 +168,57 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
         attributes.push(("cubic_coeff_a", Content::Float(coefficient)));
     }
     let x = cx.input(0)?;
-    let none = crate::conversion::writer::NONE;
-    let inputs = if cx.attributes.text("shape_calculation_mode")? == Some("scales") {
+    let mut inputs = if cx.attributes.text("shape_calculation_mode")? == Some("scales") {
         let scales = cx.input(if both { 2 } else { 1 })?;
-        [x, none, cx.cast(scales, DType::F32)?, none]
+        [x, NONE, cx.cast(scales, DType::F32)?, NONE]
     } else {
-        [x, none, none, cx.whole_list(1)?]
+        [x, NONE, NONE, cx.whole_list(1)?]
     };
+    resize_all_axes(cx, &mut inputs, &mut attributes)?;
     Ok(vec![cx.put("Resize", &inputs, &attributes)?])
+}
+
+/// Names all axes of a `Resize` in an operator set where it has no `axes`: the others keep their
+/// sizes.
+pub(crate) fn resize_all_axes(
+    cx: &mut ConvertContext<'_, '_>,
+    inputs: &mut [NewValue],
+    attributes: &mut Vec<(&str, Content)>,
+) -> Result<()> {
+    if cx.target.signature("Resize").is_none_or(|resize| resize.has_attribute("axes")) {
+        return Ok(());
+    }
+    let says = |name: &str, text: &str| {
+        let is = |content: &Content| matches!(content, Content::Bytes(own) if own == text.as_bytes());
+        attributes.iter().any(|(own, content)| *own == name && is(content))
+    };
+    // The only coordinates that move elements at a scale of 1, and those of `roi`, which has axes too.
+    let moves = says("coordinate_transformation_mode", "tf_crop_and_resize")
+        || says("coordinate_transformation_mode", "tf_half_pixel_for_nn") && !says("nearest_mode", "floor");
+    let Some(at) = attributes.iter().position(|(name, _)| *name == "axes").filter(|_| !moves) else {
+        return Ok(());
+    };
+    let Content::Ints(axes) = attributes.remove(at).1 else { return Ok(()) };
+    let rank = cx.rank(0)?;
+    let axes = axes_of(&axes, rank)?;
+    if axes.iter().copied().eq(0..rank) {
+        return Ok(());
+    }
+    let given = |axis: usize| axes.iter().position(|&own| own == axis);
+    let from: Vec<_> =
+        (0..rank).map(|axis| given(axis).map_or(axis, |place| rank + place)).map(i64_of).collect();
+    let from = cx.list(&from);
+    for (input, value) in inputs.iter_mut().enumerate().skip(2).filter(|(_, value)| **value != NONE) {
+        let kept = if input == 2 {
+            cx.constant(Tensor::vector(&vec![1_f32; rank]))
+        } else {
+            let x = cx.input(0)?;
+            cx.sizes(x)?
+        };
+        let all = cx.put("Concat", &[kept, *value], &[int("axis", 0)])?;
+        *value = cx.put("Gather", &[all, from], &[int("axis", 0)])?;
+    }
+    Ok(())
 }
 
 /// `softmax(query * key^T * scale + mask) * value`.

@@ -267,9 +267,11 @@ pub(crate) fn instance_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<
 }
 
 pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let trains = trains(&cx.attributes, cx.node.outputs.len())?;
-    if trains || (1..cx.outputs()).any(|output| cx.wants(output)) {
-        return Err(cannot("OpenVINO has no equivalent of BatchNormalization in training"));
+    if trains(&cx.attributes, cx.node.outputs.len())? {
+        return trained(cx);
+    }
+    if (1..cx.outputs()).any(|output| cx.wants(output)) {
+        return Err(cannot("OpenVINO has no equivalent of the statistics of BatchNormalization"));
     }
     if !cx.attributes.flag("spatial", true)? {
         return Err(cannot("OpenVINO has no equivalent of BatchNormalization with spatial=0"));
@@ -278,6 +280,42 @@ pub(crate) fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec
     let epsilon = say("epsilon", cx.attributes.float("epsilon")?.unwrap_or(1e-5));
     let inputs = cx.inputs()?;
     Ok(vec![cx.put("BatchNormInference", &inputs, &[epsilon])?])
+}
+
+/// Normalization in training: by the statistics of the batch, which move those that are given.
+fn trained(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let form = cx.attributes.form();
+    if form.is(Older::Training) || form.is(Older::TrainingByOutputs) {
+        return Err(cannot("OpenVINO has no equivalent of BatchNormalization in training before set 14"));
+    }
+    cx.rounding(caveats::ORDER);
+    let (rank, dtype) = (i64_of(cx.rank(0)?), cx.dtype(0)?);
+    if [3, 4].iter().any(|&input| cx.dtype(input).is_ok_and(|own| own != dtype)) {
+        return Err(cannot("OpenVINO has no equivalent of statistics in another type than the input's"));
+    }
+    let axes: Vec<_> = (0..rank).filter(|&axis| axis != 1).collect();
+    let (x, axes) = (cx.input(0)?, cx.list(&axes));
+    let epsilon = cx.attributes.float("epsilon")?.unwrap_or(1e-5);
+    let attributes = [say("eps", epsilon), say("eps_mode", "INSIDE_SQRT"), say("normalize_variance", true)];
+    let value = cx.put("MVN", &[x, axes], &attributes)?;
+    let (scale, shift) = (by_channel(cx, 1)?, by_channel(cx, 2)?);
+    let scaled = cx.put("Multiply", &[value, scale], &[numpy()])?;
+    let mut all = vec![cx.put("Add", &[scaled, shift], &[numpy()])?];
+    let keep = [say("keep_dims", true)];
+    let mean = cx.put("ReduceMean", &[x, axes], &keep)?;
+    let apart = cx.put("Subtract", &[x, mean], &[numpy()])?;
+    let squares = cx.put("Multiply", &[apart, apart], &[numpy()])?;
+    let variance = cx.put("ReduceMean", &[squares, axes], &keep)?;
+    let momentum = f64::from(cx.attributes.float("momentum")?.unwrap_or(0.9));
+    let (kept, new) = (cx.number(momentum, dtype)?, cx.number(1.0 - momentum, dtype)?);
+    for (input, own) in [(3, mean), (4, variance)] {
+        let given = cx.input(input)?;
+        let own = cx.reshaped(own, &[-1])?;
+        let given = cx.put("Multiply", &[given, kept], &[numpy()])?;
+        let own = cx.put("Multiply", &[own, new], &[numpy()])?;
+        all.push(cx.put("Add", &[given, own], &[numpy()])?);
+    }
+    Ok(all)
 }
 
 /// The axes that are resized, and what they become: sizes or scales.
@@ -330,16 +368,27 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return refused(&format!("coordinate_transformation_mode={coordinates}"));
     }
     let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
-    let (axes, target, by) = resized(cx)?;
-    let x = cx.input(0)?;
+    let (mut axes, target, by) = resized(cx)?;
+    let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
     if axes.is_empty() {
         let dtype = cx.dtype(0)?;
         return Ok(vec![cx.target.copy(x, Some(dtype))?]);
     }
-    let is_image = axes.len() <= 3 && axes.iter().all(|&axis| axis >= 2);
+    // Images have two axes before those of space: others become such.
+    let is_image = |axes: &[i64]| axes.len() <= 3 && axes.iter().all(|&axis| axis >= 2);
+    let mut back = None;
+    if mode == "linear" && !is_image(&axes) && axes.len() <= 3 && axes.len() + 2 <= rank {
+        let order: Vec<_> =
+            (0..i64_of(rank)).filter(|axis| !axes.contains(axis)).chain(axes.clone()).collect();
+        let list = cx.list(&order);
+        x = cx.put("Transpose", &[x, list], &[])?;
+        axes = (i64_of(rank - axes.len())..i64_of(rank)).collect();
+        let place = |axis| order.iter().position(|&own| own == axis).map_or(axis, i64_of);
+        back = Some((0..i64_of(rank)).map(place).collect::<Vec<_>>());
+    }
     let mode = match mode {
         "nearest" => "nearest",
-        "linear" if is_image => "linear_onnx",
+        "linear" if is_image(&axes) => "linear_onnx",
         "cubic" if axes.len() == 2 => "cubic",
         mode => return refused(&format!("mode={mode} over axes {}", list(&axes))),
     };
@@ -355,11 +404,14 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         say("nearest_mode", nearest),
         say("cube_coeff", cubic),
         say("antialias", false),
-        say("pads_begin", list(&vec![0; cx.rank(0)?])),
-        say("pads_end", list(&vec![0; cx.rank(0)?])),
+        say("pads_begin", list(&vec![0; rank])),
+        say("pads_end", list(&vec![0; rank])),
     ];
     let axes = cx.list(&axes);
-    Ok(vec![cx.put("Interpolate", &[x, target, axes], &attributes)?])
+    let resized = cx.put("Interpolate", &[x, target, axes], &attributes)?;
+    let Some(back) = back else { return Ok(vec![resized]) };
+    let back = cx.list(&back);
+    Ok(vec![cx.put("Transpose", &[resized, back], &[])?])
 }
 
 /// Elements on one side of a diagonal; zeros elsewhere.

@@ -1,25 +1,61 @@
 //! The operators of `ai.onnx.ml`.
 
-use super::super::ml::{encode, features, infer, linear, maps, svm, trees};
+use super::super::ml::{encode, features, infer, linear, lowered, maps, svm, trees};
 use super::super::row::{Row, ml};
 use crate::cost::Work;
 
 pub(super) const ML: &[Row] = &[
-    ml("ArrayFeatureExtractor").infer(infer::extract).computes(features::extract).moves(),
-    ml("Binarizer").works(Work::EachOutput(1)).infer(infer::binarizer).computes(features::binarizer),
+    ml("ArrayFeatureExtractor")
+        .infer(infer::extract)
+        .computes(features::extract)
+        .lower(lowered::extract)
+        .moves(),
+    ml("Binarizer")
+        .works(Work::EachOutput(1))
+        .infer(infer::binarizer)
+        .computes(features::binarizer)
+        .lower(lowered::binarizer),
     ml("CastMap").works(Work::None).infer(infer::cast_map).computes(maps::cast),
     ml("CategoryMapper").works(Work::EachOutput(1)).infer(infer::encoder).computes(encode::encode),
     ml("DictVectorizer").works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
     ml("FeatureVectorizer").works(Work::None).infer(infer::feature_vectorizer).computes(features::vectorizer),
-    ml("Imputer").works(Work::EachOutput(1)).infer(infer::imputer).computes(features::imputer),
-    ml("LabelEncoder").works(Work::EachOutput(1)).infer(infer::encoder).computes(encode::encode),
-    ml("LinearClassifier").works(Work::Linear).infer(infer::linear_classifier).computes(linear::classify),
-    ml("LinearRegressor").works(Work::Linear).infer(infer::linear_regressor).computes(linear::regress),
-    ml("Normalizer").works(Work::EachInput(3)).infer(infer::normalizer).computes(features::normalizer),
-    ml("OneHotEncoder").works(Work::EachOutput(1)).infer(infer::one_hot_encoder).computes(encode::one_hot),
+    ml("Imputer")
+        .works(Work::EachOutput(1))
+        .infer(infer::imputer)
+        .computes(features::imputer)
+        .lower(lowered::imputer),
+    ml("LabelEncoder")
+        .works(Work::EachOutput(1))
+        .infer(infer::encoder)
+        .computes(encode::encode)
+        .lower(lowered::encode),
+    ml("LinearClassifier")
+        .works(Work::Linear)
+        .infer(infer::linear_classifier)
+        .computes(linear::classify)
+        .lower(lowered::linear_classifier),
+    ml("LinearRegressor")
+        .works(Work::Linear)
+        .infer(infer::linear_regressor)
+        .computes(linear::regress)
+        .lower(lowered::linear_regressor),
+    ml("Normalizer")
+        .works(Work::EachInput(3))
+        .infer(infer::normalizer)
+        .computes(features::normalizer)
+        .lower(lowered::normalizer),
+    ml("OneHotEncoder")
+        .works(Work::EachOutput(1))
+        .infer(infer::one_hot_encoder)
+        .computes(encode::one_hot)
+        .lower(lowered::one_hot),
     ml("SVMClassifier").works(Work::SupportVectors).infer(infer::svm_classifier).computes(svm::classify),
     ml("SVMRegressor").works(Work::SupportVectors).infer(infer::svm_regressor).computes(svm::regress),
-    ml("Scaler").works(Work::EachOutput(2)).infer(infer::scaler).computes(features::scaler),
+    ml("Scaler")
+        .works(Work::EachOutput(2))
+        .infer(infer::scaler)
+        .computes(features::scaler)
+        .lower(lowered::scaler),
     ml("TreeEnsemble").works(Work::Trees).infer(infer::tree_ensemble).computes(trees::ensemble),
     ml("TreeEnsembleClassifier").works(Work::Trees).infer(infer::tree_classifier).computes(trees::classify),
     ml("TreeEnsembleRegressor").works(Work::Trees).infer(infer::tree_regressor).computes(trees::regress),

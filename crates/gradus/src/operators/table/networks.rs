@@ -24,7 +24,11 @@ pub(super) const NETWORKS: &[Row] = &[
         .works(Work::EachInput(2))
         .infer(nn::infer::batch_norm)
         .computes(nn::normalization::batch)
-        .converts("BatchNormInference", "rounding", nn::windows_to_openvino::batch_normalization),
+        .converts(
+            "BatchNormInference; in training: MVN, ReduceMean, Multiply, Add",
+            "rounding",
+            nn::windows_to_openvino::batch_normalization,
+        ),
     onnx("CausalConvWithState")
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::causal_conv)
@@ -144,7 +148,11 @@ pub(super) const NETWORKS: &[Row] = &[
         "floats: NaN",
         nn::windows_to_openvino::max_pool,
     ),
-    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool),
+    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool).converts(
+        "ROIPooling",
+        "floats: NaN",
+        nn::sampling_to_openvino::max_roi_pool,
+    ),
     onnx("MaxUnpool").works(Work::None).infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
     onnx("MeanVarianceNormalization")
         .works(Work::EachInput(5))

@@ -245,7 +245,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         layout::to_onnx::eye,
     ),
-    openvino("FakeConvert").infer(elementwise::infer::same),
+    openvino("FakeConvert").infer(elementwise::infer::same).converts(
+        "Mul, Sub, Cast, Add, Div",
+        "rounding",
+        elementwise::to_onnx::fake_convert,
+    ),
     openvino("FakeQuantize").works(Work::EachInput(2)).infer(elementwise::openvino::bitwise_and).converts(
         "Min, Max, Round, Mul, Add",
         "rounding",
@@ -595,7 +599,11 @@ pub(super) const OPENVINO: &[Row] = &[
         nn::sampling_to_onnx::roi_align,
     ),
     openvino("ROIAlignRotated").infer(nn::openvino::roi),
-    openvino("ROIPooling").infer(nn::openvino::roi),
+    openvino("ROIPooling").infer(nn::openvino::roi).converts(
+        "MaxRoiPool",
+        "floats: NaN",
+        nn::sampling_to_onnx::roi_pooling,
+    ),
     openvino("RandomUniform").works(Work::EachOutput(1)).infer(indexing::openvino::random_uniform).random(),
     openvino("Range")
         .works(Work::EachOutput(2))

@@ -1,0 +1,202 @@
+//! Operators of `ai.onnx.ml` as graphs of ONNX's, for programs and standards that lack them. Sums
+//! are computed in float64, and rounded once.
+
+use gradus_core::{DType, Result, Shape, Tensor};
+
+use super::features::Imputed;
+use super::linear::Linear;
+use super::scores::{Labels, PostTransform};
+use crate::lowering::{LoweredValue, Lowering, int, not_known};
+use crate::operators::nn::decomposed::unsupported;
+
+/// An input in float64.
+fn wide(l: &mut Lowering<'_>) -> Result<LoweredValue> {
+    let x = l.input(0)?;
+    if l.dtype_of(0)? == DType::F64 { Ok(x) } else { l.cast(x, DType::F64) }
+}
+
+fn floats(l: &mut Lowering<'_>, list: &[f32]) -> Result<LoweredValue> {
+    let numbers: Vec<_> = list.iter().copied().map(f64::from).collect();
+    l.constant(Tensor::vector(&numbers))
+}
+
+fn rounded(l: &mut Lowering<'_>, value: LoweredValue) -> Result<Vec<LoweredValue>> {
+    Ok(vec![l.cast(value, DType::F32)?])
+}
+
+/// The elements at indices along the last axis; of a single axis, as a row.
+pub(crate) fn extract(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, y) = (l.input(0)?, l.input(1)?);
+    let indices = l.reshape(y, &[-1])?;
+    let chosen = l.apply("Gather", &[x, indices], &[int("axis", -1)])?;
+    Ok(vec![if l.rank_of(0)? == 1 { l.reshape(chosen, &[1, -1])? } else { chosen }])
+}
+
+pub(crate) fn scaler(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let offset = l.attributes.floats("offset")?.unwrap_or(&[0.0]);
+    let scale = l.attributes.floats("scale")?.unwrap_or(&[1.0]);
+    let (x, offset, scale) = (wide(l)?, floats(l, offset)?, floats(l, scale)?);
+    let moved = l.apply("Sub", &[x, offset], &[])?;
+    let scaled = l.apply("Mul", &[moved, scale], &[])?;
+    rounded(l, scaled)
+}
+
+pub(crate) fn binarizer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (dtype, threshold) = (l.dtype_of(0)?, l.attributes.float("threshold")?.unwrap_or(0.0));
+    // Float32 holds the threshold, and float64 all numbers that it is compared with.
+    let x = if dtype == DType::F32 { l.input(0)? } else { wide(l)? };
+    let threshold = if dtype == DType::F32 {
+        l.constant(Tensor::scalar(threshold))?
+    } else {
+        l.constant(Tensor::scalar(f64::from(threshold)))?
+    };
+    let above = l.apply("Greater", &[x, threshold], &[])?;
+    Ok(vec![l.cast(above, dtype)?])
+}
+
+pub(crate) fn imputer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let imputed = Imputed::of(&l.attributes, dtype.is_integer())?;
+    let (values, replaced) = imputed.tensors(dtype)?;
+    let missing = if imputed.replaces_nan() {
+        l.apply("IsNaN", &[x], &[])?
+    } else {
+        let replaced = l.constant(replaced)?;
+        l.apply("Equal", &[x, replaced], &[])?
+    };
+    let values = l.constant(values)?;
+    Ok(vec![l.apply("Where", &[missing, values, x], &[])?])
+}
+
+/// Rows divided by their norm, but for rows of zeros.
+pub(crate) fn normalizer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let norm = l.attributes.text("norm")?.unwrap_or("MAX").to_owned();
+    let (x, last) = (wide(l)?, l.list(&[-1])?);
+    let norm = if norm == "L2" {
+        l.apply("ReduceL2", &[x, last], &[])?
+    } else {
+        let sizes = l.apply("Abs", &[x], &[])?;
+        l.apply(if norm == "L1" { "ReduceSum" } else { "ReduceMax" }, &[sizes, last], &[])?
+    };
+    let (zero, one) = (l.constant(Tensor::scalar(0f64))?, l.constant(Tensor::scalar(1f64))?);
+    let none = l.apply("Equal", &[norm, zero], &[])?;
+    let norm = l.apply("Where", &[none, one, norm], &[])?;
+    let value = l.apply("Div", &[x, norm], &[])?;
+    rounded(l, value)
+}
+
+/// Which features are categories: integers that are named.
+pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let categories = l.attributes.ints("cats_int64s")?.unwrap_or(&[]).to_vec();
+    if categories.is_empty() || l.dtype_of(0)? == DType::String {
+        return Err(unsupported("OneHotEncoder of text"));
+    }
+    let (x, last, categories) = (l.input(0)?, l.list(&[-1])?, l.list(&categories)?);
+    let x = l.cast(x, DType::I64)?;
+    let column = l.apply("Unsqueeze", &[x, last], &[])?;
+    let same = l.apply("Equal", &[column, categories], &[])?;
+    rounded(l, same)
+}
+
+/// The number of the scores of linear models, and the scores.
+fn scores(l: &mut Lowering<'_>, linear: &Linear<'_>) -> Result<(usize, LoweredValue)> {
+    let features = l.dims_of(0)?.last().copied().flatten();
+    let features = features.ok_or_else(|| not_known("number of features".to_owned()))?;
+    let targets = linear.targets_of(features)?;
+    let x = match (wide(l)?, l.rank_of(0)?) {
+        (x, 2) => x,
+        (x, 1) => l.reshape(x, &[1, -1])?,
+        (_, rank) => return Err(unsupported(&format!("samples of rank {rank}"))),
+    };
+    let weights = linear.coefficients.chunks(features.max(1));
+    let column = |feature: usize| weights.clone().map(move |row| f64::from(row[feature]));
+    let weights: Vec<_> = (0..features).flat_map(column).collect();
+    let weights = l.constant(Tensor::from_vec(Shape::new([features, targets])?, weights)?)?;
+    let mut scores = l.apply("MatMul", &[x, weights], &[])?;
+    if !linear.intercepts.is_empty() {
+        let intercepts = floats(l, linear.intercepts)?;
+        scores = l.apply("Add", &[scores, intercepts], &[])?;
+    }
+    Ok((targets, scores))
+}
+
+fn transformed(l: &mut Lowering<'_>, scores: LoweredValue, by: PostTransform) -> Result<LoweredValue> {
+    let value = match by {
+        PostTransform::None => scores,
+        PostTransform::Logistic => l.apply("Sigmoid", &[scores], &[])?,
+        PostTransform::Softmax => l.apply("Softmax", &[scores], &[int("axis", -1)])?,
+        PostTransform::SoftmaxZero => return Err(unsupported("post_transform=SOFTMAX_ZERO")),
+        PostTransform::Probit => return Err(unsupported("post_transform=PROBIT")),
+    };
+    l.cast(value, DType::F32)
+}
+
+pub(crate) fn linear_regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let linear = Linear::regressor(&l.attributes)?;
+    let (_, scores) = scores(l, &linear)?;
+    Ok(vec![transformed(l, scores, linear.transform)?])
+}
+
+/// The label of the largest score, and the scores.
+pub(crate) fn linear_classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let linear = Linear::classifier(&l.attributes)?;
+    let Labels::Integers(labels) = Labels::of(&l.attributes, "classlabels_ints")? else {
+        return Err(unsupported("LinearClassifier with labels of text"));
+    };
+    let (targets, mut scores) = scores(l, &linear)?;
+    let mut class = if targets == 1 {
+        let (zero, row) = (l.constant(Tensor::scalar(0f64))?, l.list(&[1])?);
+        let above = l.apply("Greater", &[scores, zero], &[])?;
+        let class = l.cast(above, DType::I64)?;
+        l.apply("Squeeze", &[class, row], &[])?
+    } else {
+        l.apply("ArgMax", &[scores], &[int("axis", 1), int("keepdims", 0)])?
+    };
+    if targets == 1 && labels.len() == 2 {
+        let other = l.apply("Neg", &[scores], &[])?;
+        scores = l.apply("Concat", &[other, scores], &[int("axis", 1)])?;
+    }
+    match labels {
+        [] => {}
+        // The label of the second of two classes; the first is 0.
+        &[only] => {
+            let only = l.constant(Tensor::scalar(only))?;
+            class = l.apply("Mul", &[class, only], &[])?;
+        }
+        _ => {
+            let labels = l.list(labels)?;
+            class = l.apply("Gather", &[labels, class], &[])?;
+        }
+    }
+    Ok(vec![class, transformed(l, scores, linear.transform)?])
+}
+
+/// The value of each integer that is a key, and a default for others.
+pub(crate) fn encode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let keys = l.attributes.ints("keys_int64s")?.unwrap_or(&[]).to_vec();
+    let values = match (l.attributes.ints("values_int64s")?, l.attributes.floats("values_floats")?) {
+        (Some(values), _) if !values.is_empty() => Tensor::vector(values),
+        (_, Some(values)) if !values.is_empty() => Tensor::vector(values),
+        _ => return Err(unsupported("LabelEncoder of other values than integers and floats")),
+    };
+    if keys.is_empty() || keys.len() != values.len() || l.dtype_of(0)? != DType::I64 {
+        return Err(unsupported("LabelEncoder of other keys than integers"));
+    }
+    let default = if values.dtype() == DType::I64 {
+        Tensor::scalar(l.attributes.int_or("default_int64", -1)?)
+    } else {
+        Tensor::scalar(l.attributes.float("default_float")?.unwrap_or(-0.0))
+    };
+    let (x, last, keys) = (l.input(0)?, l.list(&[-1])?, l.list(&keys)?);
+    let column = l.apply("Unsqueeze", &[x, last], &[])?;
+    let same = l.apply("Equal", &[column, keys], &[])?;
+    let same = l.cast(same, DType::I32)?;
+    // The last one of equal keys counts.
+    let attributes = [int("axis", -1), int("keepdims", 0), int("select_last_index", 1)];
+    let place = l.apply("ArgMax", &[same], &attributes)?;
+    let found = l.apply("ReduceMax", &[same, last], &[int("keepdims", 0)])?;
+    let found = l.cast(found, DType::Bool)?;
+    let (values, default) = (l.constant(values)?, l.constant(default)?);
+    let value = l.apply("Gather", &[values, place], &[])?;
+    Ok(vec![l.apply("Where", &[found, value, default], &[])?])
+}

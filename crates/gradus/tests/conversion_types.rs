@@ -1,0 +1,436 @@
+//! Conversions where the other operator set or standard lacks an element type, an attribute or a
+//! domain: quantized weights, resized axes, functions of short floats, features and linear models.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common {
+    pub mod compare;
+    pub mod one;
+}
+
+use std::collections::HashMap;
+use std::slice::from_ref;
+
+use common::compare::difference;
+use common::one::One;
+use gradus::conversion::{ConvertOptions, Converted};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::{DType, Model, Shape, Tensor, Value};
+
+use Standard::{Onnx, OpenVino};
+
+fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
+    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+}
+
+fn list(values: &[i64]) -> Tensor {
+    Tensor::vector(values)
+}
+
+/// The same numbers in another type.
+fn cast(tensor: &Tensor, to: DType) -> Tensor {
+    gradus::convert::cast(tensor, to, gradus::convert::Rules::IEEE).unwrap()
+}
+
+fn run(model: &Model, given: &HashMap<String, Value>) -> Vec<Tensor> {
+    let results = model.run(given).unwrap_or_else(|error| panic!("{error}"));
+    results.into_iter().map(|(_, value)| value.tensor().unwrap().clone()).collect()
+}
+
+fn operators(converted: &Converted) -> Vec<&str> {
+    converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
+}
+
+/// A model in another standard or operator set: its outputs are the same, and the same bits if the
+/// report says so.
+fn converted(
+    what: &str,
+    (model, given): &(Model, HashMap<String, Value>),
+    to: Standard,
+    opset: i64,
+) -> Converted {
+    let mut options = ConvertOptions::default();
+    options.opset = Some(opset).filter(|_| to == Onnx);
+    let converted = model.convert(to, &options).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let (before, after) = (run(model, given), run(&converted.model, given));
+    assert_eq!(before.len(), after.len(), "{what}");
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(difference(before, after, converted.report.is_exact()), None, "{what}");
+    }
+    converted
+}
+
+#[test]
+fn constants_of_short_types_are_widened_where_the_set_does_not_cast_them() {
+    let codes = Tensor::vector(&[-1f32, 0.0, 1.0, 0.5]);
+    let convert = |dtype: DType| {
+        One::of(OpenVino, "Convert", 1).constants(&[cast(&codes, dtype)]).text("destination_type", "f16")
+    };
+    let stored = |converted: &Converted| {
+        let [(id, _)] = converted.model.graph().constants() else { panic!("one constant") };
+        converted.model.graph().constant(*id).unwrap().dtype()
+    };
+    for (dtype, opset, wanted) in [
+        (DType::I4, 13, DType::I8),
+        (DType::U4, 17, DType::U8),
+        (DType::U2, 21, DType::U8),
+        (DType::U3, 21, DType::U8),
+        (DType::I4, 21, DType::I4),
+        (DType::NF4, 23, DType::F16),
+        (DType::F4E2M1, 21, DType::F16),
+        (DType::F8E4M3FN, 17, DType::F16),
+        (DType::F8E4M3FN, 19, DType::F8E4M3FN),
+    ] {
+        assert_eq!(
+            stored(&converted("Convert", &convert(dtype).model(), Onnx, opset)),
+            wanted,
+            "{dtype} in set {opset}"
+        );
+    }
+}
+
+#[test]
+fn resized_axes_are_all_axes_in_older_sets() {
+    let x = tensor(&[1, 2, 3, 2], &[1f32, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 55.0, 89.0, 144.0, 233.0]);
+    let modes = |one: One<'static>, mode: &str, by: &str| {
+        let one = one.text("mode", mode).text("shape_calculation_mode", by);
+        one.text("pads_begin", "0,0,0,0").text("pads_end", "0,0,0,0")
+    };
+    let axes = list(&[2, 1]);
+    for mode in ["nearest", "linear_onnx", "cubic"] {
+        for (by, to) in [("sizes", list(&[5, 4])), ("scales", Tensor::vector(&[1.5f32, 2.0]))] {
+            let one = || modes(One::of(OpenVino, "Interpolate", 11).inputs(from_ref(&x)), mode, by);
+            let constants = [to, axes.clone()];
+            for opset in [13, 17, 18] {
+                let converted = converted(mode, &one().constants(&constants).model(), Onnx, opset);
+                assert_eq!(operators(&converted).contains(&"Gather"), opset < 18, "{mode} {by} {opset}");
+            }
+        }
+    }
+}
+
+#[test]
+fn images_with_the_channels_last_are_resized() {
+    let x = tensor(&[1, 2, 2, 2], &[1f32, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0]);
+    let resize = || {
+        let one = One::of(Onnx, "Resize", 19).inputs(from_ref(&x)).known();
+        one.attribute("mode", Content::Bytes("linear".into())).attribute("axes", Content::Ints(vec![2, 1]))
+    };
+    let empty = Tensor::vector::<f32>(&[]);
+    let model = resize().constants(&[empty, Tensor::vector(&[2f32, 1.5])]).model();
+    let converted = converted("Resize", &model, OpenVino, 0);
+    assert_eq!(operators(&converted), ["Transpose", "Interpolate", "Transpose"]);
+}
+
+#[test]
+fn fake_conversions_are_casts() {
+    let x = Tensor::vector(&[0.3f32, -1.7, 500.0, -1e6, 100.3, f32::INFINITY]);
+    for (to, most) in [("f8e4m3", 448.0f32), ("f8e5m2", 57344.0)] {
+        let one =
+            One::of(OpenVino, "FakeConvert", 13).inputs(from_ref(&x)).constants(&[Tensor::scalar(1f32)]);
+        let one = one.text("destination_type", to);
+        let (model, given) = one.model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(19);
+        let converted = model.convert(Onnx, &options).unwrap();
+        let found = run(&converted.model, &given);
+        let found = found[0].elements::<f32>().unwrap().to_vec();
+        let (third, last) = if to == "f8e4m3" { (448.0, -448.0) } else { (512.0, -57344.0) };
+        assert_eq!(found, [0.3125, -1.75, third, last, if to == "f8e4m3" { 104.0 } else { 96.0 }, most]);
+        assert_eq!(found, run(&model, &given)[0].elements::<f32>().unwrap().to_vec());
+        let older = model.convert(Onnx, &{
+            options.opset = Some(18);
+            options
+        });
+        assert!(older.unwrap_err().to_string().contains("the operator set has no Cast to float8"));
+    }
+}
+
+#[test]
+fn codes_that_older_sets_lack_are_dequantized_by_arithmetic() {
+    let codes = tensor(&[2, 4], &[-8i64, 7, 3, 0, 5, -1, 2, -4]);
+    let scales = Tensor::vector(&[0.5f32, 0.3, 2.0, 0.7]);
+    let zeros = list(&[1, -2, 0, 3]);
+    let of = |dtype: DType, scales: &Tensor| {
+        let one = One::of(Onnx, "DequantizeLinear", 21);
+        one.constants(&[cast(&codes, dtype), scales.clone(), cast(&zeros, dtype)])
+    };
+    for opset in [13, 17, 21] {
+        for dtype in [DType::I4, DType::I8, DType::I16] {
+            let what = format!("{dtype} in set {opset}");
+            let converted = converted(&what, &of(dtype, &scales).model(), Onnx, opset);
+            let stays = opset == 21 || dtype == DType::I8;
+            assert_eq!(operators(&converted).contains(&"DequantizeLinear"), stays, "{what}");
+            assert!(converted.report.is_exact(), "{what}");
+        }
+        converted("float16", &of(DType::I4, &cast(&scales, DType::F16)).model(), Onnx, opset);
+    }
+    // Blocks along an axis, one of which may be longer than it.
+    for (block, count) in [(2, 2), (4, 1), (16, 1)] {
+        let by = tensor(&[2, count], &[0.5f32, 0.3, 2.0, 0.7][..2 * count]);
+        let zeros = cast(&tensor(&[2, count], &[1i64, -2, 0, 3][..2 * count]), DType::I4);
+        let one = One::of(Onnx, "DequantizeLinear", 21).constants(&[cast(&codes, DType::I4), by, zeros]);
+        let model = one.attribute("block_size", Content::Int(block)).model();
+        converted("blocks", &model, Onnx, 17);
+        converted("blocks", &model, OpenVino, 0);
+    }
+    let x = tensor(&[2, 2], &[0.26f32, -3.0, 1e9, -1e9]);
+    for dtype in [DType::I16, DType::U16] {
+        let by = [Tensor::vector(&[0.1f32, 0.5]), cast(&list(&[7, 100]), dtype)];
+        let model = One::of(Onnx, "QuantizeLinear", 21).inputs(from_ref(&x)).constants(&by).model();
+        assert!(converted("QuantizeLinear", &model, Onnx, 13).report.is_exact());
+    }
+}
+
+#[test]
+fn matrices_of_integers_have_zero_points_of_rows_and_columns() {
+    let (a, b) = (tensor(&[2, 3], &[1u8, 2, 3, 250, 0, 9]), tensor(&[3, 2], &[5i8, -6, 7, 8, -128, 127]));
+    for zeros in [[vec![1u8, 2], vec![0u8; 2]], [vec![3], vec![4, 5]]] {
+        let zeros = [Tensor::vector(&zeros[0]), cast(&Tensor::vector(&zeros[1]), DType::I8)];
+        let model = One::of(Onnx, "MatMulInteger", 10).inputs(&[a.clone(), b.clone()]).constants(&zeros);
+        converted("MatMulInteger", &model.model(), OpenVino, 0);
+    }
+}
+
+#[test]
+fn functions_of_short_floats_are_rounded_once() {
+    let x: Vec<_> = (0u8..64).map(|i| f32::from(i) / 9.0 - 3.5).collect();
+    let x = cast(&tensor(&[4, 16], &x), DType::F16);
+    let by = cast(&Tensor::vector(&[1.3f32; 16]), DType::F16);
+    for (operator, since, inputs) in [
+        ("Gelu", 20, 1),
+        ("HardSwish", 22, 1),
+        ("LayerNormalization", 17, 3),
+        ("Mish", 22, 1),
+        ("RMSNormalization", 23, 2),
+        ("Swish", 24, 1),
+    ] {
+        let all = [x.clone(), by.clone(), by.clone()];
+        let (model, given) = One::of(Onnx, operator, since).inputs(&all[..inputs]).known().model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(13);
+        let older = model.convert(Onnx, &options).unwrap();
+        let [before, after] = [&model, &older.model].map(|model| cast(&run(model, &given)[0], DType::F32));
+        // The sum within Gelu loses bits of float32, which move some results by one step.
+        let steps = |(a, b): (&f32, &f32)| (a - b).abs() <= a.abs() / 1024.0;
+        let all = before.elements::<f32>().unwrap().to_vec();
+        assert!(all.iter().zip(&after.elements::<f32>().unwrap().to_vec()).all(steps), "{operator}");
+        assert!(older.model.graph().nodes().iter().any(|node| &*node.operator.name == "Cast"), "{operator}");
+    }
+}
+
+#[test]
+fn regions_are_pooled_in_both_standards() {
+    let x: Vec<_> = (0u16..72).map(|i| f32::from(i * 37 % 71)).collect();
+    let regions = tensor(&[2, 5], &[0f32, 0.0, 2.0, 9.0, 7.0, 0.0, 3.0, 3.0, 3.0, 3.0]);
+    let one = One::of(Onnx, "MaxRoiPool", 22).inputs(&[tensor(&[1, 2, 6, 6], &x), regions]).known();
+    let one = one.attribute("pooled_shape", Content::Ints(vec![2, 3]));
+    let model = one.attribute("spatial_scale", Content::Float(0.5)).model();
+    let there = converted("MaxRoiPool", &model, OpenVino, 0);
+    assert_eq!(operators(&there), ["ROIPooling"]);
+    let back = converted("ROIPooling", &(there.model, model.1), Onnx, 13);
+    assert_eq!(operators(&back), ["MaxRoiPool"]);
+}
+
+#[test]
+fn statistics_of_a_batch_move_those_that_are_given() {
+    let x: Vec<_> = (0u16..24).map(|i| f32::from(i * i % 17)).collect();
+    let each = [[0.5f32, 2.0, -1.0], [0.1, 0.2, 0.3], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let one = One::of(Onnx, "BatchNormalization", 15).inputs(&[tensor(&[2, 3, 4], &x)]);
+    let one = one.constants(&each.map(|list| Tensor::vector(&list))).outputs(3);
+    let one = one.attribute("training_mode", Content::Int(1)).attribute("momentum", Content::Float(0.75));
+    assert!(operators(&converted("BatchNormalization", &one.model(), OpenVino, 0)).contains(&"MVN"));
+}
+
+#[test]
+fn heads_that_are_not_known_are_repeated_by_a_computed_count() {
+    let floats = |heads: usize, steps: usize| {
+        let all: Vec<_> = (0u8..).map(|i| f32::from(i % 13) / 4.0 - 1.5).take(heads * steps * 2).collect();
+        tensor(&[1, heads, steps, 2], &all)
+    };
+    for own in [1, 2, 4] {
+        let one = One::of(Onnx, "Attention", 23).inputs(&[floats(4, 3), floats(own, 5), floats(own, 5)]);
+        let model = one.model();
+        converted("Attention", &model, Onnx, 17);
+        converted("Attention", &model, OpenVino, 0);
+    }
+}
+
+/// A model of one node of another domain, whose inputs have known types and a first axis that is
+/// not known.
+fn foreign(
+    (domain, operator, version): (&str, &str, i64),
+    inputs: &[Tensor],
+    constants: &[Tensor],
+    attributes: &[(&'static str, Content)],
+    outputs: usize,
+) -> (Model, HashMap<String, Value>) {
+    let mut builder = Builder::new("one");
+    let (mut keys, mut given) = (Vec::new(), HashMap::new());
+    for (number, value) in inputs.iter().enumerate() {
+        let key = format!("x{number}");
+        let id = builder.define(&key, Origin::Input).unwrap();
+        let mut sizes: Vec<_> = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
+        sizes[0] = DeclaredDim::Unknown;
+        builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(sizes)));
+        given.insert(key.clone(), value.clone().into());
+        keys.push(key);
+    }
+    for (number, value) in constants.iter().enumerate() {
+        keys.push(format!("c{number}"));
+        builder.constant(&keys[keys.len() - 1], value.clone().into()).unwrap();
+    }
+    let names: Vec<_> = (0..outputs).map(|output| format!("y{output}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let node = graph::Node {
+        name: "node".into(),
+        operator: graph::OperatorId { domain: domain.into(), name: operator.into(), overload: "".into() },
+        inputs: keys.iter().map(|key| Some(builder.reference(key))).collect(),
+        outputs: graph::Slots::new(),
+        attributes: attributes
+            .iter()
+            .map(|(name, content)| graph::Attribute { name: (*name).into(), content: content.clone() })
+            .collect(),
+        version: Some(version),
+        position: None,
+    };
+    builder.push(node, &names).unwrap();
+    for name in names {
+        builder.output(name);
+    }
+    let mut model = graph::Model::new(Onnx);
+    model.opsets = vec![("".into(), 21), (domain.into(), version)];
+    model.graph = builder.finish().unwrap();
+    (Model::from_source(model), given)
+}
+
+#[test]
+fn rows_of_four_bits_are_gathered_as_bytes() {
+    let codes = tensor(&[3, 16], &(0..48).map(|i| i % 16 - 8).collect::<Vec<i64>>());
+    let constants = [
+        cast(&codes, DType::I4),
+        tensor(&[2], &[2i64, 0]),
+        Tensor::from_vec(Shape::new([3, 1]).unwrap(), vec![0.5f32, 1.5, 2.5]).unwrap(),
+        cast(&tensor(&[3, 1], &[1i64, 2, -3]), DType::I4),
+    ];
+    let block = [("block_size", Content::Int(16))];
+    let model = foreign(("com.microsoft", "GatherBlockQuantized", 1), &[], &constants, &block, 1);
+    let found = run(&model.0, &model.1);
+    assert_eq!(found[0].elements::<f32>().unwrap()[..3], [-12.5, -10.0, -7.5]);
+    converted("GatherBlockQuantized", &model, Onnx, 21);
+    converted("GatherBlockQuantized", &model, OpenVino, 0);
+}
+
+#[test]
+fn packed_matrices_are_dequantized_by_arithmetic_in_older_sets() {
+    let x = tensor(&[1, 20], &(0u8..20).map(|i| f32::from(i) / 8.0).collect::<Vec<_>>());
+    let constants = [
+        tensor(&[2, 2, 8], &(0u8..32).map(|i| i * 7).collect::<Vec<_>>()),
+        Tensor::vector(&[0.5f32, 1.5, 0.25, 2.0]),
+    ];
+    let int = |name: &'static str, value: i64| (name, Content::Int(value));
+    let attributes = [int("K", 20), int("N", 2), int("block_size", 16), int("bits", 4)];
+    let model = foreign(("com.microsoft", "MatMulNBits", 1), &[x], &constants, &attributes, 1);
+    for opset in [13, 21] {
+        converted("MatMulNBits", &model, Onnx, opset);
+    }
+}
+
+#[test]
+fn features_and_linear_models_are_computed_by_others() {
+    let x = tensor(&[3, 2], &[1.5f32, -2.0, 0.0, 0.0, f32::MAX, 0.5]);
+    let (floats, ints) =
+        (|all: &[f32]| Content::Floats(all.to_vec()), |all: &[i64]| Content::Ints(all.to_vec()));
+    let text = |text: &'static str| Content::Bytes(text.into());
+    let keys = list(&[3, 5, 5, 9, -1]);
+    let rows = [
+        ("ArrayFeatureExtractor", 1, x.clone(), vec![list(&[1, 0, 1])], vec![], 1),
+        ("Binarizer", 1, x.clone(), vec![], vec![("threshold", Content::Float(0.5))], 1),
+        ("Binarizer", 1, cast(&keys, DType::I32), vec![], vec![("threshold", Content::Float(4.5))], 1),
+        (
+            "Imputer",
+            1,
+            tensor(&[2, 2], &[f32::NAN, 1.0, 2.0, f32::NAN]),
+            vec![],
+            vec![
+                ("imputed_value_floats", floats(&[7.0, 8.0])),
+                ("replaced_value_float", Content::Float(f32::NAN)),
+            ],
+            1,
+        ),
+        (
+            "Imputer",
+            1,
+            keys.clone(),
+            vec![],
+            vec![("imputed_value_int64s", ints(&[6])), ("replaced_value_int64", Content::Int(5))],
+            1,
+        ),
+        (
+            "LabelEncoder",
+            2,
+            keys.clone(),
+            vec![],
+            vec![("keys_int64s", ints(&[5, 3])), ("values_int64s", ints(&[50, 30]))],
+            1,
+        ),
+        (
+            "LabelEncoder",
+            2,
+            keys.clone(),
+            vec![],
+            vec![("keys_int64s", ints(&[5, 3])), ("values_floats", floats(&[0.5, 0.25]))],
+            1,
+        ),
+        ("Normalizer", 1, x.clone(), vec![], vec![], 1),
+        ("Normalizer", 1, x.clone(), vec![], vec![("norm", text("L1"))], 1),
+        ("Normalizer", 1, x.clone(), vec![], vec![("norm", text("L2"))], 1),
+        ("OneHotEncoder", 1, keys, vec![], vec![("cats_int64s", ints(&[9, 5, 0]))], 1),
+        ("Scaler", 1, x.clone(), vec![], vec![("offset", floats(&[0.1])), ("scale", floats(&[3.0, 0.7]))], 1),
+        (
+            "LinearRegressor",
+            1,
+            x.clone(),
+            vec![],
+            vec![("coefficients", floats(&[0.5, 2.0])), ("intercepts", floats(&[0.25]))],
+            1,
+        ),
+        (
+            "LinearClassifier",
+            1,
+            x.clone(),
+            vec![],
+            vec![
+                ("coefficients", floats(&[0.5, 2.0, 1.0, 1.0, -1.0, 3.0])),
+                ("classlabels_ints", ints(&[4, 5, 6])),
+                ("post_transform", text("SOFTMAX")),
+            ],
+            2,
+        ),
+        (
+            "LinearClassifier",
+            1,
+            x.clone(),
+            vec![],
+            vec![
+                ("coefficients", floats(&[0.5, 2.0])),
+                ("classlabels_ints", ints(&[7, 8])),
+                ("post_transform", text("LOGISTIC")),
+            ],
+            2,
+        ),
+    ];
+    for (operator, version, x, constants, attributes, outputs) in rows {
+        let id = ("ai.onnx.ml", operator, version);
+        let model = foreign(id, &[x], &constants, &attributes, outputs);
+        converted(operator, &model, OpenVino, 0);
+        // In another operator set of ONNX, nodes of other domains stay.
+        assert_eq!(operators(&converted(operator, &model, Onnx, 18)), [operator]);
+    }
+    let labels = [
+        ("coefficients", floats(&[0.5, 2.0])),
+        ("classlabels_strings", Content::Strings(vec!["a".into(), "b".into()])),
+    ];
+    let (model, _) = foreign(("ai.onnx.ml", "LinearClassifier", 1), &[x], &[], &labels, 2);
+    let error = model.convert(OpenVino, &ConvertOptions::default()).unwrap_err();
+    assert!(error.to_string().contains("LinearClassifier with labels of text"), "{error}");
+}
