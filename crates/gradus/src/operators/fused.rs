@@ -208,7 +208,7 @@ impl After {
 
 /// Sets each element to what a function makes of it and its index in the line.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "functions are compiled for the level")]
+#[allow(clippy::inline_always, clippy::needless_range_loop, reason = "functions are compiled for the level")]
 fn in_place(line: &mut [f32], make: impl Fn(f32, usize) -> f32) {
     widest(
         #[inline(always)]

@@ -216,7 +216,12 @@ impl BinaryOp {
     /// The result, if the limits of the run allow its memory.
     fn within(&self, a: &Tensor, b: &Tensor, cx: &EvalContext<'_>) -> Result<Tensor> {
         let (_, shape) = self.shapes(a.shape(), b.shape())?;
-        cx.reserve(byte_len(self.dtype(a.dtype()), &shape) + convert::product(b.len(), size_of::<Number>()))?;
+        // Elements that are not aligned are copied; those of another type are read as numbers.
+        let own = |tensor: &Tensor| byte_len(tensor.dtype(), tensor.shape());
+        let same = a.dtype() == b.dtype();
+        let read =
+            if same { own(a) + own(b) } else { own(a) + convert::product(b.len(), size_of::<Number>()) };
+        cx.reserve(byte_len(self.dtype(a.dtype()), &shape).saturating_add(read))?;
         self.apply(a, b, &cx.limits())
     }
 
