@@ -82,7 +82,7 @@ def test_models_have_the_nodes_at_which_programs_differ():
     (it,) = found
     assert (it.node, it.of, it.condition, it.sequences) == ('node "pos"', "sizes", "seq >= 2147483648", {})
     assert list(it.results) == list(found.programs) == ["onnx", "onnxruntime", "openvino"]
-    assert repr(found) == "<Portability: 1 differences at 1 nodes, between onnx, onnxruntime, openvino>"
+    assert repr(found) == "<Portability: differences: 1, nodes: 1>"
     assert found._repr_html_().count("<tr>") == 2
     assert len(model.compare({"seq": 4})) == 0 and len(model.compare(ranges={"seq": (0, 1000)})) == 0
     with pytest.raises(gradus.GradusError, match="no such symbol|unknown"):

@@ -40,10 +40,8 @@ impl Shapes<'_> {
     pub(super) fn overlaps(&mut self) -> Option<Dim> {
         let scores = self.input(1)?;
         let boxes = *scores.last()?;
-        let selected = match self.has(2) {
-            true => self.constant(2).and_then(|most| most.first().copied()),
-            false => Some(0),
-        };
+        let selected =
+            if self.has(2) { self.constant(2).and_then(|most| most.first().copied()) } else { Some(0) };
         let selected = match selected {
             Some(most) => self.symbols.min(boxes, Dim::Known(most.max(0)))?,
             None => boxes,

@@ -33,10 +33,11 @@ impl Shapes<'_> {
     fn onnx_transform(&mut self) -> Option<(Vec<usize>, Vec<Dim>, bool)> {
         let (input, output) = (self.input(0)?, self.output()?);
         let rank = input.len();
-        let axis = match self.has(2) {
-            true => self.constant(2)?.first().copied()?,
+        let axis = if self.has(2) {
+            self.constant(2)?.first().copied()?
+        } else {
             // Of batch, signal and parts, each version transforms the signal.
-            false => self.attributes().int("axis").ok()?.or((rank == 3).then_some(1))?,
+            self.attributes().int("axis").ok()?.or((rank == 3).then_some(1))?
         };
         let axis = usize_of_i64(if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis })?;
         let is_real = input.last() == Some(&Dim::ONE) || output.last() == Some(&Dim::ONE);

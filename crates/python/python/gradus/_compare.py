@@ -136,7 +136,7 @@ class Portability(Sequence[Difference]):
 
     def __repr__(self) -> str:
         nodes = len({it.node for it in self._differences})
-        return f"<Portability: {len(self)} differences at {nodes} nodes, between {', '.join(self.programs)}>"
+        return f"<Portability: differences: {len(self)}, nodes: {nodes}>"
 
     def _repr_html_(self) -> str:
         heads = ["node", "operator", "rule", "condition", *self.programs]
