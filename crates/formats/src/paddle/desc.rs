@@ -664,8 +664,10 @@ impl<'s, 'a> Choices<'s, 'a> {
             let of_both = match (operation.name, operation.values("X"), operation.writes().next()) {
                 ("select_input", &[no, yes], Some(output)) => {
                     let both = (writers.get(yes), writers.get(no));
-                    if let (Some(&then), Some(&other)) = both {
-                        Some(([yes, no, output], then, other))
+                    if let (Some(&(then, first)), Some(&(other, second))) = both
+                        && then != other
+                    {
+                        Some(([yes, no, output], (then, first), (other, second)))
                     } else {
                         None
                     }
