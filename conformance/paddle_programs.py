@@ -223,13 +223,13 @@ def choices(paddle, x, n):
         raise NotImplementedError("branches of PIR are one operation")
     helper = paddle.base.layer_helper.LayerHelper("choice")
 
-    def made(operator, inputs, dtype):
-        output = helper.create_variable_for_type_inference(dtype)
+    def made(operator, inputs, like, dtype):
+        output = helper.create_variable(dtype=dtype, shape=like.shape, type=like.type)
         helper.append_op(type=operator, inputs=inputs, outputs={"Out": output})
         return output
 
     yes = paddle.less_than(n, paddle.full([1], 3, "int64"))
-    no = made("logical_not", {"X": yes}, "bool")
+    no = made("logical_not", {"X": yes}, yes, "bool")
     outside, written = paddle.static.default_main_program().current_block(), []
     for condition, branch in ((yes, lambda: [x + 1, x * 2]), (no, lambda: [x - 1, paddle.scale(x, 3.0)])):
         block = paddle.static.nn.control_flow.ConditionalBlock([condition], is_scalar_condition=True)
@@ -241,7 +241,7 @@ def choices(paddle, x, n):
                 paddle.assign(value, output=target)
         written.append(targets)
     mask = paddle.cast(yes, "int32")
-    return [made("select_input", {"X": [b, a], "Mask": mask}, "float32") for a, b in zip(*written)]
+    return [made("select_input", {"X": [b, a], "Mask": mask}, a, "float32") for a, b in zip(*written)]
 
 
 def parameters(paddle, x):
@@ -357,9 +357,13 @@ def unconverted(paddle, x):
         paddle.cumprod(x, 1), paddle.cumprod(x, 0), F.pad(image, [1, 2, 1, 0], "circular"),
         (F.affine_grid(paddle.reshape(x[:2, :3], [1, 2, 3]), [1, 1, 2, 3]), 64), (F.instance_norm(image), 64),
         (F.instance_norm(image, weight=parameter(paddle, [1], 60), bias=parameter(paddle, [1], 3)), 64),
-        (F.group_norm(image, 1), 64), (paddle.linalg.det(x[:, 1:] * x[:, 1:]), 64), (paddle.linalg.slogdet(x[:, 1:] * x[:, 1:]), 64),
-        paddle.vision.ops.roi_pool(image, x[:2] * 0 + paddle.to_tensor([0.0, 0, 2, 3]), paddle.full([1], 2, "int32"), (3, 2), 0.5),
+        (F.group_norm(image, 1), 64),
     ]  # fmt: skip
+
+
+def only_onnx(paddle, x, image, regions, counts):
+    """Operators that OpenVINO has no equivalent of."""
+    return [(paddle.linalg.det(x), 64), (paddle.linalg.slogdet(x), 64), paddle.vision.ops.roi_pool(image, regions, counts, (3, 2), 0.5)]
 
 
 def functions(paddle, x, n, truth):
@@ -696,6 +700,16 @@ RECORDED = {
         arranged,
     ),
     "unconverted": ({"x": ([3, 4], "float32")}, {"x": array("float32", [3, 4], 1) - 7}, unconverted),
+    "only_onnx": (
+        {"x": ([-1, 3, 3], "float32"), "image": ([-1, 2, 6, 5], "float32"), "regions": ([-1, 4], "float32"), "counts": ([-1], "int32")},
+        {
+            "x": array("float32", [2, 3, 3]) * 7 % 11 - 5,
+            "image": array("float32", [2, 2, 6, 5]) * 7 % 40 / 10 - 2,
+            "regions": array("float32", [3, 4]) * 3 % 5 / 2 + np.array([0, 0, 3, 3], "float32"),
+            "counts": np.array([2, 1], "int32"),
+        },
+        only_onnx,
+    ),
     "functions": (
         {"x": ([2, 4], "float32"), "n": ([-1, 4], "int64"), "truth": ([2, -1], "bool")},
         {"x": array("float32", [2, 4]) / 4 - 1, "n": array("int64", [2, 4]), "truth": array("int64", [2, 4]) % 3 > 0},

@@ -132,7 +132,21 @@ fn operators_of_paddle_cost_what_stands_for_them() {
         let operators = cost.by_operator(model.graph()).into_iter();
         uncounted.extend(operators.filter(|(_, sum)| sum.uncounted > 0).map(|(name, _)| name));
     }
-    assert_eq!(uncounted, BTreeSet::new());
+    // Those that become operators of ONNX that are not counted, as docs/cost.md says.
+    let wanted = [
+        "bilinear",
+        "deformable_conv",
+        "det",
+        "fold",
+        "generate_proposals",
+        "multiclass_nms3",
+        "nll_loss",
+        "nms",
+        "roi_align",
+        "roi_pool",
+        "slogdet",
+    ];
+    assert_eq!(uncounted.iter().map(|name| &**name).collect::<Vec<_>>(), wanted);
 }
 
 #[test]

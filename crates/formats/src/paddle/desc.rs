@@ -280,7 +280,11 @@ impl<'a> DescReader<'a, '_> {
     }
 
     fn operations(&mut self, scope: &mut BlockScope, operations: &[OpDesc<'a>]) -> Result<()> {
-        for operation in operations {
+        let choices = Choices::of(operations);
+        for (place, operation) in operations.iter().enumerate() {
+            if choices.within.contains(&place) {
+                continue;
+            }
             let label = || format!("operator \"{}\"", operation.name);
             let read = match operation.name {
                 "feed" => Ok(()),
@@ -292,6 +296,10 @@ impl<'a> DescReader<'a, '_> {
                     Ok(())
                 }
                 "while" => self.repeat(scope, operation),
+                "select_input" => match choices.all.get(&place) {
+                    Some(choice) => self.choose(scope, operation, choice),
+                    None => self.keep(scope, operation),
+                },
                 "fill_constant" => self.full(scope, operation).map(|()| self.doubt(scope, operation)),
                 name => match renamed(name).filter(|row| keeps_meaning(row, operation)) {
                     Some(row) => self.rename(scope, operation, row),
@@ -483,18 +491,65 @@ impl<'a> DescReader<'a, '_> {
         self.node(scope, operation.span, operator, &inputs, &outputs, operation.attributes.clone())
     }
 
-    /// `while`: what its block writes of the variables around it is carried.
-    fn repeat(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
+    /// The block of an operation, and a graph of that name for it.
+    fn nested(
+        &mut self,
+        scope: &BlockScope,
+        operation: &OpDesc<'a>,
+        name: &str,
+    ) -> Result<(BlockScope, Vec<OpDesc<'a>>)> {
         let most = self.limits.max_depth;
         if scope.depth >= most {
             return Err(Error::new(Kind::Limit, format!("blocks are nested more than {most} deep")));
         }
         let body =
             operation.body.ok_or_else(|| Error::new(Kind::Graph, "attribute \"sub_block\" is missing"))?;
+        let operations = self.open(body, operation.span)?;
+        self.charge(operation.span, scope.current.len().saturating_mul(128))?;
+        let inner = BlockScope {
+            builder: Builder::nested(name),
+            current: scope.current.clone(),
+            fetched: Vec::new(),
+            depth: scope.depth + 1,
+        };
+        Ok((inner, operations))
+    }
+
+    /// Two blocks of which one runs, and variables that are those of either.
+    fn choose(
+        &mut self,
+        scope: &mut BlockScope,
+        operation: &OpDesc<'a>,
+        choice: &Choice<'_, 'a>,
+    ) -> Result<()> {
+        let mut attributes = Vec::new();
+        let [yes, no, outputs] = &choice.values;
+        for ((block, values), name) in
+            choice.branches.into_iter().zip([yes, no]).zip(["then_branch", "else_branch"])
+        {
+            let (mut inner, operations) = self.nested(scope, block, name)?;
+            if operations.iter().flat_map(OpDesc::writes).any(|name| scope.current.contains_key(name)) {
+                return Err(Error::new(Kind::Unsupported, "a branch writes a variable around it"));
+            }
+            self.operations(&mut inner, &operations)?;
+            for value in values {
+                let key = current(&inner, value);
+                inner.builder.output(&key);
+            }
+            let graph = Content::Graph(Arc::new(inner.builder.finish()?));
+            attributes.push(Attribute { name: name.into(), content: graph });
+        }
+        let [yes, _] = choice.branches;
+        let condition = yes.values("Cond").first().map(|name| current(scope, name));
+        self.node(scope, operation.span, ("", "if"), &[condition], outputs, attributes)
+    }
+
+    /// `while`: what its block writes of the variables around it is carried.
+    fn repeat(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
         let &[condition] = operation.values("Condition") else {
             return Err(Error::new(Kind::Graph, "input \"Condition\" is missing"));
         };
-        let operations = self.open(body, operation.span)?;
+        let (mut inner, operations) = self.nested(scope, operation, "body")?;
         let mut carried = Vec::new();
         let mut seen = HashSet::new();
         for name in operations.iter().flat_map(OpDesc::writes) {
@@ -502,14 +557,6 @@ impl<'a> DescReader<'a, '_> {
                 carried.push(name);
             }
         }
-        self.charge(operation.span, scope.current.len().saturating_mul(128))?;
-        let builder = Builder::nested("body");
-        let mut inner = BlockScope {
-            builder,
-            current: scope.current.clone(),
-            fetched: Vec::new(),
-            depth: scope.depth + 1,
-        };
         for lead in ["#run", "#goes_on"] {
             inner.builder.define(lead, Origin::Input)?;
         }
@@ -584,6 +631,66 @@ impl<'a> DescReader<'a, '_> {
             scope.current.insert((*name).to_owned(), key);
         }
         Ok(())
+    }
+}
+
+/// Blocks of a branch, and the variables that are chosen of what they write.
+struct Choice<'s, 'a> {
+    /// The block that runs if the condition is true, and the other.
+    branches: [&'s OpDesc<'a>; 2],
+    /// The variables: what either block writes, and their own names.
+    values: [Vec<&'a str>; 3],
+}
+
+/// Pairs of `conditional_block` of which `select_input` chooses.
+#[derive(Default)]
+struct Choices<'s, 'a> {
+    /// By the place where the first variable is chosen.
+    all: HashMap<usize, Choice<'s, 'a>>,
+    /// Places of operations that are part of them otherwise.
+    within: HashSet<usize>,
+}
+
+impl<'s, 'a> Choices<'s, 'a> {
+    fn of(operations: &'s [OpDesc<'a>]) -> Choices<'s, 'a> {
+        let (mut writers, mut read, mut first) = (HashMap::new(), HashSet::new(), HashMap::new());
+        for (place, block) in operations.iter().enumerate() {
+            if block.name == "conditional_block" && block.int("is_scalar_condition") == Some(1) {
+                writers.extend(block.writes().map(|name| (name, (place, block))));
+            }
+        }
+        let mut choices = Choices::default();
+        for (place, operation) in operations.iter().enumerate() {
+            let of_both = match (operation.name, operation.values("X"), operation.writes().next()) {
+                ("select_input", &[no, yes], Some(output)) => {
+                    let both = (writers.get(yes), writers.get(no));
+                    if let (Some(&(then, first)), Some(&(other, second))) = both
+                        && then != other
+                    {
+                        Some(([yes, no, output], (then, first), (other, second)))
+                    } else {
+                        None
+                    }
+                }
+                _ => None,
+            };
+            let Some((names, (then, yes), (other, no))) = of_both else {
+                read.extend(operation.inputs.iter().flat_map(|(_, names)| names.iter().copied()));
+                continue;
+            };
+            let start = *first.entry((then, other)).or_insert(place);
+            choices.within.extend([then, other, place].into_iter().filter(|&part| part != start));
+            let choice = choices.all.entry(start);
+            let choice = choice.or_insert_with(|| Choice { branches: [yes, no], values: <_>::default() });
+            choice.values.iter_mut().zip(names).for_each(|(all, name)| all.push(name));
+        }
+        // Something else reads what a block writes: all stay what they are.
+        let alone = |block: &OpDesc<'a>| block.writes().all(|name| !read.contains(name));
+        if choices.all.values().all(|choice| choice.branches.into_iter().all(alone)) {
+            choices
+        } else {
+            Choices::default()
+        }
     }
 }
 

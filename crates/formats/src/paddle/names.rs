@@ -869,6 +869,7 @@ pub(super) const TABLE: &[Renamed] = &[
     row("bicubic_interp", "bicubic_interp", RESIZED, SIZES),
     row("nearest_interp", "nearest_interp", RESIZED, SIZES),
     row("multiclass_nms", "multiclass_nms3", SUPPRESSED, SUPPRESSES),
+    row("bilinear_tensor_product", "bilinear", &[Of("X"), Of("Y"), Of("Weight"), Of("Bias")], &[]),
 ];
 
 /// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, and

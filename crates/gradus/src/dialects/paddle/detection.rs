@@ -7,6 +7,8 @@
 //! | `box_coder` | boxes relative to other boxes, and back |
 //! | `roi_align`, `roi_pool` | features within boxes, of which so many belong to each image |
 
+use std::slice::from_ref;
+
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
@@ -69,7 +71,7 @@ pub(crate) fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let first = l.list(&[i64_of(count)])?;
         let others = l.apply("Sub", &[channels, first], &[])?;
         let sizes = l.apply("Concat", &[first, others], &[int("axis", 0)])?;
-        let parts = l.apply_many("Split", &[x, sizes], &[second.clone()], 2)?;
+        let parts = l.apply_many("Split", &[x, sizes], from_ref(&second), 2)?;
         x = parts[1];
         let axis = l.list(&[2])?;
         Some(l.apply("Unsqueeze", &[parts[0], axis], &[])?)
@@ -82,7 +84,7 @@ pub(crate) fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dims = l.apply("Concat", &dims, &[int("axis", 0)])?;
     let cells_of = l.apply("Reshape", &[x, dims], &[])?;
     let sizes = l.list(&[1, 1, 1, 1, 1, classes])?;
-    let parts = l.apply_many("Split", &[cells_of, sizes], &[third.clone()], 6)?;
+    let parts = l.apply_many("Split", &[cells_of, sizes], from_ref(&third), 6)?;
     let mut confidence = f("Sigmoid", parts[4]);
     if let Some(overlap) = overlap {
         let share = l.float("iou_aware_factor")?.unwrap_or(0.5);
@@ -203,11 +205,11 @@ pub(crate) fn box_coder(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (given, target) = (floats(l, "variance")?, l.input(2)?);
     let encodes = text(l, "code_type", "encode_center_size")? == "encode_center_size";
     // Boxes that others are relative to lie along this axis of the result.
-    let axis = if encodes || l.attributes.int_or("axis", 0)? == 0 { 0 } else { 1 };
+    let axis = i64::from(!encodes && l.attributes.int_or("axis", 0)? != 0);
     let around = l.list(&[axis])?;
     let mut prior = l.input(0)?;
     prior = l.apply("Unsqueeze", &[prior, around], &[])?;
-    let p = columns(l, prior)?;
+    let prior = columns(l, prior)?;
     let variance = if l.has(1) {
         let mut variance = l.input(1)?;
         if l.rank_of(1)? == 2 {
@@ -221,8 +223,8 @@ pub(crate) fn box_coder(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let mut own = Vec::new();
     for i in 0..2 {
-        let side = (p[2 + i] - p[i] + more).write(l, DType::F32)?;
-        own.push((side, (p[i] + side / 2.0).write(l, DType::F32)?));
+        let side = (prior[2 + i] - prior[i] + more).write(l, DType::F32)?;
+        own.push((side, (prior[i] + side / 2.0).write(l, DType::F32)?));
     }
     let target = if encodes {
         let second = l.list(&[1])?;
@@ -230,22 +232,22 @@ pub(crate) fn box_coder(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     } else {
         target
     };
-    let t = columns(l, target)?;
+    let target = columns(l, target)?;
     let mut parts = Vec::new();
     for (i, (side, center)) in own.into_iter().enumerate() {
         let [place, reach] = [variance[i].clone(), variance[2 + i].clone()];
         if encodes {
-            let middle = (t[i] + t[2 + i]) / 2.0;
-            let ratio = f("Log", f("Abs", (t[2 + i] - t[i] + more) / side));
+            let middle = (target[i] + target[2 + i]) / 2.0;
+            let ratio = f("Log", f("Abs", (target[2 + i] - target[i] + more) / side));
             parts.push([(middle - center) / side / place, ratio / reach]);
         } else {
-            let middle = (place * t[i] * side + center).write(l, DType::F32)?;
-            let half = (f("Exp", reach * t[2 + i]) * side / 2.0).write(l, DType::F32)?;
+            let middle = (place * target[i] * side + center).write(l, DType::F32)?;
+            let half = (f("Exp", reach * target[2 + i]) * side / 2.0).write(l, DType::F32)?;
             parts.push([middle - half, middle + half - more]);
         }
     }
-    let [[a, c], [b, d]] = <[_; 2]>::try_from(parts).expect("two axes");
-    Ok(vec![joined(l, [a, b, c, d])?])
+    let [[left, right], [top, bottom]] = <[_; 2]>::try_from(parts).expect("two axes");
+    Ok(vec![joined(l, [left, top, right, bottom])?])
 }
 
 /// The index of the image of each box, from how many boxes each image has.

@@ -8,7 +8,7 @@
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
-use crate::dialects::paddle::network::{cannot, float};
+use crate::dialects::paddle::network::{cannot, constant_like, float};
 use crate::dialects::paddle::terms::{Term, f};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
@@ -78,6 +78,8 @@ pub(crate) fn rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let y = y.write(l, dtype)?;
     let inverse = l.apply("Squeeze", &[inverse, axes], &[])?;
     let inverse = if dtype == DType::F32 { inverse } else { l.cast(inverse, DType::F32)? };
+    // Without a residual, Paddle gives no sum.
+    let sum = if l.has(2) { sum } else { constant_like(l, 0.0)? };
     Ok(vec![y, sum, inverse])
 }
 

@@ -75,9 +75,9 @@ pub(crate) fn cross(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let turns = [l.list(&[1, 2, 0])?, l.list(&[2, 0, 1])?];
     let turned = |l: &mut Lowering<'_>, x, turn: usize| l.apply("Gather", &[x, turns[turn]], &[along(axis)]);
-    let (a, b) = (turned(l, x, 0)?, turned(l, y, 1)?);
-    let (c, d) = (turned(l, x, 1)?, turned(l, y, 0)?);
-    Ok(vec![(a * b - c * d).write(l, dtype)?])
+    let ahead = turned(l, x, 0)? * turned(l, y, 1)?;
+    let back = turned(l, x, 1)? * turned(l, y, 0)?;
+    Ok(vec![(ahead - back).write(l, dtype)?])
 }
 
 /// `dist`: the norm of the difference.

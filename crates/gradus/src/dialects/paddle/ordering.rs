@@ -7,6 +7,8 @@
 //! | `cummax`, `cummin`, `logcumsumexp` | of each element and those before it; the last of equal ones |
 //! | `searchsorted`, `histogram`, `bincount` | how many elements lie below each value, or in each bin |
 
+use std::slice::from_ref;
+
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
@@ -51,7 +53,7 @@ pub(crate) fn median(l: &mut Lowering<'_>, skips: bool) -> Result<Vec<LoweredVal
     let low = low.write(l, DType::I64)?;
     let high = if lower { low } else { high.write(l, DType::I64)? };
     let at = |l: &mut Lowering<'_>, values, place| {
-        l.apply("GatherElements", &[values, place], &[along_axis.clone()])
+        l.apply("GatherElements", &[values, place], from_ref(&along_axis))
     };
     let (a, b) = (at(l, order[0], low)?, at(l, order[0], high)?);
     let mut middle = if lower { a } else { ((a + b) / 2.0).write(l, dtype)? };

@@ -24,8 +24,8 @@ fn pair(l: &Lowering<'_>, name: &'static str) -> Result<[i64; 2]> {
 /// Pads at the top, the left, the bottom and the right.
 fn four_pads(l: &Lowering<'_>) -> Result<[i64; 4]> {
     match ints(l, "paddings")?[..] {
-        [a, b] => Ok([a, b, a, b]),
-        [a, b, c, d] => Ok([a, b, c, d]),
+        [high, wide] => Ok([high, wide, high, wide]),
+        [top, left, bottom, right] => Ok([top, left, bottom, right]),
         ref other => Err(errors::count("elements of attribute \"paddings\"", other.len(), 4)),
     }
 }

@@ -8,6 +8,8 @@
 //! | `generate_proposals` | boxes of anchors and their deltas, clipped to the image |
 //! | `distribute_fpn_proposals` | boxes by the level of the pyramid that fits their area |
 
+use std::slice::from_ref;
+
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
@@ -111,7 +113,7 @@ fn detections(
     score: LoweredValue,
 ) -> Result<Vec<LoweredValue>> {
     let (last, all, images) = (int("axis", 1), size(l, boxes, 1)?, size(l, boxes, 0)?);
-    let at = l.apply("Concat", &[image, place], &[last.clone()])?;
+    let at = l.apply("Concat", &[image, place], from_ref(&last))?;
     let found = l.apply("GatherND", &[boxes, at], &[])?;
     let (label, score) = (l.cast(label, DType::F32)?, l.reshape(score, &[-1, 1])?);
     let rows = l.apply("Concat", &[label, score, found], &[last])?;
