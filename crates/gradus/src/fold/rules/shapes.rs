@@ -97,7 +97,7 @@ fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     };
     let (mut inputs, mut attributes) = (vec![first.input(0)], Vec::new());
     if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(axes.into())));
+        attributes.push(("axes", Content::Ints(axes)));
     } else {
         inputs.push(Source::Tensor(Tensor::vector(&axes)));
     }
