@@ -126,6 +126,61 @@ fn a_shape_that_is_needed_is_computed_once() {
 }
 
 #[test]
+fn lists_of_sizes_that_a_concat_reads_are_its_inputs() {
+    let part = |start, end| vec![("start", Content::Int(start)), ("end", Content::Int(end))];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "5", "h", "w"])
+        .constant("zero", Tensor::scalar(0f32))
+        .node("Relu", &["x"], &["a"])
+        .node("Abs", &["a"], &["b"])
+        .with("Shape", &["b"], &["front"], part(0, 2))
+        .with("Shape", &["x"], &["h"], part(2, 3))
+        .with("Shape", &["x"], &["w"], part(3, 4))
+        .with("Concat", &["w", "h"], &["back"], vec![("axis", Content::Int(0))])
+        .with("Concat", &["front", "back"], &["all"], vec![("axis", Content::Int(0))])
+        .node("Expand", &["zero", "all"], &["y"])
+        .output("y", DType::F32, &["n", "5", "w", "h"])
+        .output("b", DType::F32, &["n", "5", "h", "w"])
+        .model();
+    let after = folded(&model);
+    assert!(operators(&after).len() <= 7, "{:?}", operators(&after));
+    same(&model, &after, &[("x", floats(&[2, 5, 3, 4]))]);
+}
+
+#[test]
+fn a_reshape_of_what_is_left_is_declared_by_its_data() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "3"])
+        .ints("rows", &[-1, 12])
+        .ints("open", &[-1])
+        .ints("first", &[0])
+        .node("Reshape", &["x", "rows"], &["a"])
+        .node("Reshape", &["a", "open"], &["b"])
+        .node("Gather", &["b", "first"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Reshape", "Gather"]);
+    same(&model, &after, &[("x", floats(&[8, 3]))]);
+}
+
+#[test]
+fn constants_of_nodes_are_compared_by_their_elements() {
+    let axis = |sketch: Sketch, name| {
+        let value = Content::Int(1);
+        sketch.with("Constant", &[], &[name], vec![("value_int", value)])
+    };
+    let sketch = Sketch::new().input("x", DType::F32, &["n", "3"]);
+    let model = axis(axis(sketch, "first"), "second")
+        .node("CumSum", &["x", "first"], &["a"])
+        .node("CumSum", &["x", "second"], &["b"])
+        .node("Add", &["a", "b"], &["y"])
+        .output("y", DType::F32, &["n", "3"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Constant", "CumSum", "Add"]);
+}
+
+#[test]
 fn bounds_of_slices_are_counted_from_the_end_only_where_that_is_the_same() {
     let model = |less: i64| {
         taken_apart()

@@ -131,16 +131,30 @@ fn moves() -> Vec<Pattern> {
             "Reshape Relu",
         ),
         pattern(
-            "reshapes",
+            "unit-axes",
             end(
-                x(n).ints("axis", &[0]).ints("last", &[-1]).node("Unsqueeze", &["x", "axis"], &["a"]).node(
-                    "Unsqueeze",
-                    &["a", "last"],
+                x(&["n", "m"])
+                    .ints("both", &[1, 2])
+                    .ints("third", &[2])
+                    .ints("last", &[-1])
+                    .node("Unsqueeze", &["x", "both"], &["a"])
+                    .node("Squeeze", &["a", "third"], &["b"])
+                    .node("Unsqueeze", &["b", "last"], &["t"]),
+                &["n", "1", "m", "1"],
+            ),
+            "Unsqueeze Relu",
+        ),
+        pattern(
+            "unit-axes",
+            end(
+                x(&["n", "1", "1", "m"]).ints("second", &[1]).node("Squeeze", &["x", "second"], &["a"]).node(
+                    "Squeeze",
+                    &["a", "second"],
                     &["t"],
                 ),
-                &["1", "n", "3", "1"],
+                &["n", "m"],
             ),
-            "Reshape Relu",
+            "Squeeze Relu",
         ),
         pattern(
             "slices",
@@ -222,6 +236,17 @@ fn values() -> Vec<Pattern> {
                 n,
             ),
             "Relu",
+        ),
+        pattern(
+            "negated-where",
+            end(
+                x(n).constant("zero", Tensor::scalar(0f32))
+                    .node("Less", &["x", "zero"], &["below"])
+                    .node("Not", &["below"], &["c"])
+                    .node("Where", &["c", "x", "zero"], &["t"]),
+                n,
+            ),
+            "Less Where Relu",
         ),
         pattern(
             "equal-nodes",

@@ -22,6 +22,7 @@ mod combination;
 mod condition;
 mod extremes;
 mod form;
+mod order;
 mod sum;
 mod text;
 

@@ -62,14 +62,15 @@ impl fmt::Display for Printed<'_> {
         };
         let sum = self.symbols.sum(id);
         // A sum that starts with what is added reads better.
-        let (added, taken): (Vec<_>, Vec<_>) = sum.terms.iter().partition(|term| term.coefficient > 0);
+        let (added, taken): (Vec<_>, Vec<_>) =
+            self.symbols.printed_terms(sum).into_iter().partition(|(term, _)| term.coefficient > 0);
         let mut first = true;
         let mut constant = sum.constant;
         if added.is_empty() && constant > 0 {
             write!(f, "{constant}")?;
             (first, constant) = (false, 0);
         }
-        for term in added.into_iter().chain(taken) {
+        for (term, factors) in added.into_iter().chain(taken) {
             let negative = term.coefficient < 0;
             match (first, negative) {
                 (true, true) => f.write_char('-')?,
@@ -80,7 +81,7 @@ impl fmt::Display for Printed<'_> {
             first = false;
             let mut size = term.coefficient.unsigned_abs();
             let factors: Vec<_> =
-                term.factors.iter().map(|&atom| (atom, self.part(atom, &mut size))).collect();
+                factors.into_iter().map(|atom| (atom, self.part(atom, &mut size))).collect();
             let alone = size == 1 && factors.len() == 1;
             if size != 1 {
                 write!(f, "{size}*")?;
@@ -139,8 +140,8 @@ impl Printed<'_> {
                 of(*b).operand(f)?;
                 f.write_str(close)
             }
-            Atom::Min(all) => list(f, "min", all),
-            Atom::Max(all) => list(f, "max", all),
+            Atom::Min(all) => list(f, "min", &self.symbols.printed_operands(all)),
+            Atom::Max(all) => list(f, "max", &self.symbols.printed_operands(all)),
             Atom::Broadcast(a, b) => list(f, "broadcast", &[*a, *b]),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use foldhash::HashMap;
+use gradus_core::convert::u64_of;
 use gradus_core::graph::{Content, Origin, Standard, ValueId};
 use gradus_core::{DType, Tensor};
 
@@ -86,8 +87,12 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
                 .graph
                 .constant(id)
                 .filter(|stored| info.origin == Origin::Constant && stored.byte_len() <= MOST_BYTES);
-            let small = stored.is_some() || matches!(scope.values[id.index()].read, Read::Constant(_));
-            let same = view.constant(input).filter(|_| small).and_then(|tensor| constant_key(&tensor));
+            let folded = stored.is_some() || matches!(scope.values[id.index()].read, Read::Constant(_));
+            let is_constant = |node: usize| scope.nodes[node].role == Role::Constant;
+            let made = matches!(info.origin, Origin::Node(node, _) if is_constant(node));
+            let is_small = |tensor: &Tensor| u128::from(u64_of(tensor.byte_len())) <= MOST_BYTES;
+            let constant = view.constant(input).filter(|tensor| folded || (made && is_small(tensor)));
+            let same = constant.and_then(|tensor| constant_key(&tensor));
             Some(Some(same.unwrap_or(InputKey::Value(id))))
         }
     };

@@ -235,6 +235,7 @@ impl<'m> FoldState<'m> {
                 simplify_shapes::study(self, folder, index);
             }
             rules::apply(self, folder, index, true);
+            simplify_shapes::settle(self, folder, index);
             cse::nodes(self, folder, index);
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;

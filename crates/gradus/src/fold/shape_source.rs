@@ -8,7 +8,7 @@ use gradus_core::graph::ValueId;
 
 use super::GraphFolder;
 use super::dialect::{Role, sizes_are};
-use super::rules::Pass;
+use super::rules::{NodeView, Pass};
 use super::scope::{FoldState, Read};
 use super::write::dims_of;
 use crate::dim::Dim;
@@ -169,6 +169,26 @@ pub(super) fn needed<'s>(scope: &'s FoldState<'_>) -> Vec<(ValueId, &'s InputSiz
         _ => None,
     };
     scope.graph.ids().filter_map(read).collect()
+}
+
+/// Lists of several parts that only a Concat reads, once, so that it may read the parts.
+pub(super) fn joined(scope: &FoldState<'_>) -> HashSet<ValueId> {
+    let is_mixed = |id: &ValueId| match &scope.values[id.index()].read {
+        Read::InputSizes(sizes) => sizes.parts.len() > 1 && !scope.captured.contains(id),
+        _ => false,
+    };
+    let (mut seen, mut joined) = (HashSet::default(), HashSet::default());
+    for index in (0..scope.nodes.len()).filter(|&index| scope.nodes[index].stays) {
+        let view = NodeView::new(scope, index);
+        for id in (0..view.input_count()).filter_map(|input| view.value(input)).filter(is_mixed) {
+            if seen.insert(id) && view.operator() == "Concat" {
+                joined.insert(id);
+            } else {
+                joined.remove(&id);
+            }
+        }
+    }
+    joined
 }
 
 /// The inputs that needed values are dimensions of, in order, and the types of these.

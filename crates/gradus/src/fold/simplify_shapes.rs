@@ -16,7 +16,7 @@ use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
 use super::dialect::{self, Role, SliceBounds, one_keeps, zero_is_zero};
-use super::rules::Source;
+use super::rules::{NodeView, Source};
 use super::scope::FoldState;
 use super::write::{dims_of, list};
 use crate::dim::{Dim, Symbols};
@@ -102,6 +102,35 @@ pub(super) fn reshape_target(
         return None;
     }
     Some(target)
+}
+
+/// Gives the output of a Reshape that was changed the dimension that -1 stands for, if that says
+/// more than its own: another fold would find it.
+pub(super) fn settle(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
+    let view = NodeView::new(scope, index);
+    let is_changed = scope.replacements.contains_key(&index) || scope.inputs.contains_key(&(index, 1));
+    if !is_changed || view.operator() != "Reshape" {
+        return;
+    }
+    let target = view.constant(1).and_then(|target| target.to_i64().ok());
+    let open = target.and_then(|target| target.iter().position(|&element| element == -1));
+    let (Some(axis), Some(data), Some(id)) = (open, view.dims(0).cloned(), view.output()) else { return };
+    let Some(dims) = view.dims_of(id).cloned() else { return };
+    let rest = [&dims[..axis], &dims[axis + 1..]].concat();
+    let symbols = &mut folder.symbols;
+    let Some((above, below)) = product(symbols, &data).zip(product(symbols, &rest)) else { return };
+    let Some(quotient) = symbols.floor_divide(above, below) else { return };
+    let is_exact = symbols.multiply(quotient, below) == Some(above);
+    if is_exact
+        && symbols.rank(quotient) < symbols.rank(dims[axis])
+        && let Fact::Tensor(fact) = &mut scope.values[id.index()].fact
+    {
+        fact.dims = Some([&dims[..axis], &[quotient], &dims[axis + 1..]].concat().into());
+    }
+}
+
+fn product(symbols: &mut Symbols, dims: &[Dim]) -> Option<Dim> {
+    dims.iter().try_fold(Dim::ONE, |all, &dim| symbols.multiply(all, dim))
 }
 
 fn expand(scope: &FoldState<'_>, node: &Node) -> Option<Tensor> {

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use foldhash::HashSet;
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::join::Joined;
-use super::rules::{Replacement, Source};
+use super::rules::{NodeView, Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
@@ -29,6 +30,8 @@ pub(super) struct FoldWriter<'s, 'm> {
     known: HashMap<(DType, Vec<usize>, Bytes), Arc<str>>,
     /// Names of constants, by value.
     names: HashMap<ValueId, Arc<str>>,
+    /// Lists that only a Concat reads, which reads their parts in their place.
+    spread: HashMap<ValueId, Vec<Arc<str>>>,
     /// New names of values of the graphs around.
     around: &'s Renames,
 }
@@ -41,6 +44,7 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
         constant_nodes: Vec::new(),
         known: HashMap::new(),
         names: HashMap::new(),
+        spread: HashMap::new(),
         around,
     };
     let graph = scope.graph;
@@ -100,8 +104,9 @@ impl FoldWriter<'_, '_> {
             inline::write(self, folder, index, &branch);
             return true;
         }
-        if let Some(replacement) = scope.replacements.get(&index) {
-            let made = self.replaced(folder, node, replacement);
+        let replacement = scope.replacements.get(&index);
+        let spread = if self.spread.is_empty() { None } else { self.spread(folder, index) };
+        if let Some(made) = spread.or_else(|| Some(self.replaced(folder, node, replacement?))) {
             self.make(made);
             return true;
         }
@@ -134,11 +139,18 @@ impl FoldWriter<'_, '_> {
         }
         // Lists of several parts may be made of those of one.
         let (alone, mixed): (Vec<_>, Vec<_>) = needed.iter().partition(|(_, sizes)| sizes.parts.len() == 1);
+        let joined = if mixed.is_empty() { HashSet::default() } else { shape_source::joined(scope) };
         for (id, sizes) in alone.into_iter().chain(mixed) {
             if let Some((shape, dims)) = shapes.get(&(sizes.input, sizes.dtype)) {
                 let name = scope.graph.value(id).name.clone();
                 if !sizes.is_whole(dims.len()) {
-                    self.taken(folder, sizes, shape, dims, name, &mut taken);
+                    let parts = self.taken(folder, sizes, shape, dims, &name, &mut taken);
+                    if joined.contains(&id) {
+                        self.edit.gone.insert(name);
+                        self.spread.insert(id, parts);
+                    } else if sizes.parts.len() > 1 {
+                        self.make(dialect::join(scope.standard, parts, name));
+                    }
                 }
             }
         }
@@ -146,15 +158,16 @@ impl FoldWriter<'_, '_> {
     }
 
     /// Adds nodes that take dimensions out of a shape; `taken` are lists that were taken already.
+    /// Returns the names of the parts of the list.
     fn taken(
         &mut self,
         folder: &mut GraphFolder<'_>,
         sizes: &InputSizes,
         shape: &Arc<str>,
         dims: &[Dim],
-        name: Arc<str>,
+        name: &Arc<str>,
         taken: &mut HashMap<(DType, Vec<Dim>), Arc<str>>,
-    ) {
+    ) -> Vec<Arc<str>> {
         let (standard, dtype) = (self.scope.standard, sizes.dtype);
         let alone = sizes.parts.len() == 1;
         let mut parts = Vec::new();
@@ -188,9 +201,7 @@ impl FoldWriter<'_, '_> {
             }
             parts.push(part);
         }
-        if !alone {
-            self.make(dialect::join(standard, parts, name));
-        }
+        parts
     }
 
     /// Declares the type of a value that the file does not have.
@@ -230,6 +241,25 @@ impl FoldWriter<'_, '_> {
             }
         }
         kept
+    }
+
+    /// A Concat that reads the parts of lists in place of the lists.
+    fn spread(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> Option<Made> {
+        let view = NodeView::new(self.scope, index);
+        let parts = |input| self.spread.get(&view.value(input)?);
+        if view.operator() != "Concat" || !(0..view.input_count()).any(|input| parts(input).is_some()) {
+            return None;
+        }
+        let mut inputs = Vec::new();
+        for input in 0..view.input_count() {
+            match view.value(input).and_then(|id| self.spread.get(&id)) {
+                Some(parts) => inputs.extend(parts.iter().cloned()),
+                None => inputs.push(self.source(folder, &view.input(input))),
+            }
+        }
+        let attributes = vec![("axis", Content::Int(0))];
+        let by = Replacement { operator: "Concat", inputs: Vec::new(), attributes };
+        Some(Made { inputs, ..self.replaced(folder, view.node, &by) })
     }
 
     /// The node in place of one of the file.

@@ -34,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
     local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
     local("open-clip", Exact, "Clip of integers without bounds -> x", open_clip),
     local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
+    local("negated-where", Exact, "Where(Not(c), a, b) -> Where(c, b, a)", negated_choice),
     local(
         "empty-loop",
         Exact,
@@ -280,6 +281,12 @@ fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         view.function() == "Where" && view.is_number(0, value) && view.is_like(input)
     });
     chosen.and_then(|(_, input)| view.becomes(input))
+}
+
+fn negated_choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let first = view.producer(0).filter(|first| view.function() == "Where" && first.function() == "Not")?;
+    let swapped = [(0, first.input(0)), (1, view.input(2)), (2, view.input(1))];
+    Some(Change::Inputs(swapped.into()))
 }
 
 fn no_loop(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {

@@ -19,6 +19,12 @@ pub(super) const RULES: &[Rule] = &[
         "Reshape, Flatten, Squeeze, Unsqueeze of one another, with one unknown size -> Reshape",
         reshapes,
     ),
+    local(
+        "unit-axes",
+        Exact,
+        "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
+        unit_axes,
+    ),
     local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
     local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
     local("split-join", Exact, "Concat of all outputs of Split in order -> its input", split_join),
@@ -65,6 +71,37 @@ fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let lists = [starts, ends, axes, steps].map(|list| Source::Tensor(Tensor::vector(&list)));
     let inputs = std::iter::once(first.input(0)).chain(lists).collect();
     Some(Change::Node(Replacement { operator: "Slice", inputs, attributes: Vec::new() }))
+}
+
+/// The axes of size 1 that the second list of dimensions has beside the first.
+fn added(from: &Dims, to: &Dims) -> Option<Vec<i64>> {
+    let mut left = from.iter().peekable();
+    let mut axes = Vec::new();
+    for (axis, dim) in (0..).zip(to.iter()) {
+        if left.next_if_eq(&dim).is_none() {
+            axes.push(axis);
+            dim.known().filter(|&size| size == 1)?;
+        }
+    }
+    (left.next().is_none() && !axes.is_empty()).then_some(axes)
+}
+
+fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let first = view.producer(0).filter(|first| is_view(view) && is_view(first))?;
+    let (from, to) = (first.dims(0)?, view.output_dims()?);
+    let (operator, axes) = match (added(from, to), added(to, from)) {
+        _ if view.standard() != Standard::Onnx => return None,
+        (Some(axes), _) => ("Unsqueeze", axes),
+        (None, Some(axes)) => ("Squeeze", axes),
+        (None, None) => return None,
+    };
+    let (mut inputs, mut attributes) = (vec![first.input(0)], Vec::new());
+    if view.version() < 13 {
+        attributes.push(("axes", Content::Ints(axes)));
+    } else {
+        inputs.push(Source::Tensor(Tensor::vector(&axes)));
+    }
+    Some(Change::Node(Replacement { operator, inputs, attributes }))
 }
 
 /// Most inputs of a Concat that another is joined with.
@@ -116,7 +153,8 @@ fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn is_view(view: &NodeView<'_, '_>) -> bool {
-    matches!(view.role(), Role::Reshape | Role::View) || view.operator() == "Reshape"
+    matches!(view.role(), Role::Reshape | Role::View)
+        || matches!(view.operator(), "Reshape" | "Squeeze" | "Unsqueeze")
 }
 
 fn reshapes(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
