@@ -211,7 +211,13 @@ impl<'m> FoldState<'m> {
         if self.values[id.index()].output {
             self.renamed.insert(self.resolved(other), id);
         }
+        self.read_as(id, other);
+    }
+
+    /// A value that is read as another is as exact as that.
+    fn read_as(&mut self, id: ValueId, other: ValueId) {
         self.values[id.index()].read = self.read_of(other);
+        self.values[id.index()].exact |= self.values[other.index()].exact;
     }
 
     /// The name by which a value of this graph is written.
@@ -240,7 +246,7 @@ impl<'m> FoldState<'m> {
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;
                 if free && let Some(other) = cse::find(self, folder, index, id) {
-                    self.values[id.index()].read = self.read_of(other);
+                    self.read_as(id, other);
                 } else {
                     cse::note(self, id);
                 }
