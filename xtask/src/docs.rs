@@ -75,19 +75,27 @@ fn converted() -> String {
         }
     }
     let rows = operators::all().filter(|row| row.becomes_onnx());
-    let (mut own, mut names) = (Vec::new(), Vec::new());
+    let (mut own, mut features, mut names) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
-        if row.domain.is_empty() { &mut own } else { &mut names }.push(format!("`{}`", row.name));
+        let list = match row.domain {
+            "" => &mut own,
+            "ai.onnx.ml" => &mut features,
+            _ => &mut names,
+        };
+        list.push(format!("`{}`", row.name));
     }
-    own.sort_unstable();
-    names.sort_unstable();
+    for list in [&mut own, &mut features, &mut names] {
+        list.sort_unstable();
+    }
     text += "| all others that are run (docs/ops.md) | the operators of ONNX that they are run by | what the operators that are written leave open |\n";
     // Writing to a string cannot fail.
     let _ = write!(
         text,
         "\n## By simpler operators of ONNX\n\nThese operators of ONNX become simpler ones, before they are converted to OpenVINO, and in operator \
-         sets that lack them: {}.\n\n## From ONNX Runtime\n\nThese operators of `com.microsoft` become operators of ONNX: {}.\n",
+         sets that lack them: {}. Those of `ai.onnx.ml` do so only before they are converted to \
+         OpenVINO: {}.\n\n## From ONNX Runtime\n\nThese operators of `com.microsoft` become operators of ONNX: {}.\n",
         own.join(", "),
+        features.join(", "),
         names.join(", ")
     );
     text

@@ -5,6 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
+use gradus_formats::onnx::dtype_of;
 
 use super::caveats;
 use super::node::ConvertContext;
@@ -16,7 +17,6 @@ use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
 use crate::operators::indices::axis as axis_of;
-use gradus_formats::onnx::dtype_of;
 
 /// An operator that is written: the first input of the node has the rank of its first one.
 struct New<'a> {
@@ -175,8 +175,6 @@ fn dequantize_linear(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<V
     let (Some(own), Some(to)) = (type_of(cx, new, 0)?, type_of(cx, new, 1)?) else {
         return cx.target.put(NAME, new.inputs, new.attributes, 1);
     };
-    let known = cx.target.known(new.inputs[0])?;
-    let dims = known.as_ref().map(|codes| codes.shape().dims().to_vec());
     let simple = block == 0 && cx.target.admits(NAME, own);
     if simple || new.int("output_dtype", 0) != 0 || cx.target.signature(NAME).is_none() {
         return cx.target.put(NAME, new.inputs, new.attributes, 1);
@@ -184,6 +182,7 @@ fn dequantize_linear(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<V
     if !own.is_integer() || own.bits() > 16 || (to != DType::F32 && own.bits() > 8) {
         return cx.target.put(NAME, new.inputs, new.attributes, 1);
     }
+    let dims = cx.target.known(new.inputs[0])?.map(|codes| codes.shape().dims().to_vec());
     let dtype = wide(to);
     let scale = cast(cx, new.inputs[1], to, dtype)?;
     let zero = match new.input(2) {

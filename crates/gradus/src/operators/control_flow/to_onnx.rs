@@ -352,14 +352,14 @@ fn count_of_slices(
     let (first, last) =
         if slices.stride < 0 { (slices.end, slices.start) } else { (slices.start, slices.end) };
     // The elements that the slices cover, but for the size where one bound is counted from the end.
-    let more = last - first + 1;
+    let more = last.saturating_sub(first).saturating_add(1);
     let covered = match (first < 0, last < 0) {
         (false, false) | (true, true) => Some(more),
-        (false, true) => cx.known_size(outer, axis).map(|size| size + more),
-        (true, false) => cx.known_size(outer, axis).map(|size| more - size),
+        (false, true) => cx.known_size(outer, axis).map(|size| size.saturating_add(more)),
+        (true, false) => cx.known_size(outer, axis).map(|size| more.saturating_sub(size)),
     };
     if let Some(covered) = covered {
-        let count = covered / slices.part_size;
+        let count = covered.checked_div(slices.part_size).unwrap_or(0);
         return Ok((cx.scalar(count), Some(count)));
     }
     let x = cx.input(outer)?;
