@@ -405,7 +405,7 @@ pub(crate) struct RunState {
     live_peak: u64,
     /// The watch over the nodes of the main graph, if they are watched.
     pub(crate) watch: Option<Watch>,
-    /// What the node that runs is to apply to its result, until it does.
+    /// Steps that the running node shall apply to its result; taken when it does.
     pub(crate) after: Option<After>,
 }
 
@@ -452,7 +452,7 @@ impl RunState {
         }
     }
 
-    /// What is applied to a result of float32 of that shape before the node is done.
+    /// Steps to apply to a float32 result of that shape before the node is done.
     pub(crate) fn take_after(&mut self, shape: &Shape) -> After {
         self.after.take_if(|after| after.fits(shape)).unwrap_or_default()
     }

@@ -55,7 +55,7 @@ impl Shapes<'_> {
         let number = |name: &str| attributes.int(name).ok()?;
         let (least, most) = (number("min_gram_length")?.max(1), number("max_gram_length")?);
         let distances = number("max_skip_count")?.checked_add(1)?;
-        // Of single elements, no distance is skipped.
+        // No distance between single elements is skipped.
         let single = i64::from(least == 1);
         let longer = most.checked_sub(least)?.checked_add(1)?.checked_sub(single)?.max(0);
         let dims = self.input(0)?;

@@ -36,7 +36,7 @@ impl Shapes<'_> {
         let axis = if self.has(2) {
             self.constant(2)?.first().copied()?
         } else {
-            // Of batch, signal and parts, each version transforms the signal.
+            // The axes are batch, signal and parts; every version transforms the signal.
             self.attributes().int("axis").ok()?.or((rank == 3).then_some(1))?
         };
         let axis = usize_of_i64(if axis < 0 { axis.checked_add(i64_of(rank))? } else { axis })?;

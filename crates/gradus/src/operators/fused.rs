@@ -129,7 +129,7 @@ fn operation(step: &Step<'_>) -> Option<Operation> {
     OPERATIONS.iter().find(|(own, _)| *own == name).map(|(_, operation)| *operation)
 }
 
-/// What a step makes of a value.
+/// A step, applied to a value.
 fn stage(value: ValueId, step: &Step<'_>) -> Option<Stage<usize>> {
     let slot = |id: ValueId| id.index();
     let (node, name) = (step.0, name(step)?);
@@ -151,7 +151,7 @@ fn stage(value: ValueId, step: &Step<'_>) -> Option<Stage<usize>> {
     }
 }
 
-/// What is done to each element of a result of float32.
+/// Steps that each element of a float32 result goes through.
 #[derive(Debug, Default)]
 pub(crate) struct After(Vec<Stage<Tensor>>);
 

@@ -48,7 +48,7 @@ pub enum When {
 }
 
 impl When {
-    /// What the condition is about: `always`, `sizes` or `data`.
+    /// The kind of condition: `always`, `sizes` or `data`.
     pub fn name(&self) -> &'static str {
         match self {
             When::Always => "always",
@@ -70,8 +70,8 @@ pub struct Difference {
     pub rule: &'static Rule,
     /// The condition.
     pub when: When,
-    /// Of a range whose arguments are known: the programs that `gradus compare range` knows and that
-    /// do not return the exact sequence, and why.
+    /// Programs that do not return the exact sequence of a range with known arguments, and why, as
+    /// `gradus compare range` shows them.
     pub sequences: Vec<(&'static str, String)>,
 }
 

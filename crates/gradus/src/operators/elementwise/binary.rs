@@ -375,7 +375,7 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
     }
 }
 
-/// What a function makes of a pair in float64, rounded once.
+/// A function of a pair in float64, rounded once.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "functions are compiled for the level")]
 fn rounded<T: FromNumber, U>(

@@ -40,6 +40,9 @@ pub(crate) fn binarizer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
 }
 
 /// Returns the norm of a row by the name of it.
+///
+/// Norms are of magnitudes, as in the reference of `onnx`; the text writes `max(X)` and `sum(X)`, and
+/// ONNX Runtime takes the largest element for `MAX`.
 pub(crate) fn norm_of(attributes: &Attributes<'_>) -> Result<fn(&[f64]) -> f64> {
     match attributes.text("norm")?.unwrap_or("MAX") {
         "MAX" => Ok(|row| row.iter().fold(0.0, |most: f64, x| most.max(x.abs()))),
