@@ -7,54 +7,22 @@
 
 mod common {
     pub mod compare;
+    pub mod converted;
     pub mod one;
     pub mod random;
+    pub mod tensors;
 }
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use common::compare::difference;
-use common::one::One;
+use common::converted::{compare, convert, floats, kept, openvino, run};
 use common::random::graph;
-use gradus::conversion::{ConversionReport, ConvertOptions, Converted, Exactness, Obstacles};
+use common::tensors::{counted, tensor};
+use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Slices, Standard, Type};
-use gradus::{DType, Kind, Model, Outputs, Shape, Tensor, Value};
-
-fn run(model: &Model, inputs: &HashMap<String, Value>) -> Outputs {
-    model.run(inputs).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn convert(model: &Model, to: Standard) -> gradus::Result<Converted> {
-    model.convert(to, &ConvertOptions::default())
-}
-
-/// The least that conversions keep of a model, by their reports.
-fn kept(reports: &[&ConversionReport]) -> Exactness {
-    let notes = reports.iter().flat_map(|report| &report.notes);
-    notes.map(|note| note.exactness).max().unwrap_or(Exactness::Exact)
-}
-
-/// Compares what a model gives with what is wanted: where results may be rounded, types, shapes and
-/// the neighbourhood of numbers. Only a model with a noted edge case may refuse its inputs.
-fn compare(what: &str, want: &Outputs, model: &Model, inputs: &HashMap<String, Value>, kept: Exactness) {
-    let got = match model.run(inputs) {
-        Ok(got) => got,
-        Err(_) if kept == Exactness::EdgeCases => return,
-        Err(error) => panic!("{what}: {error}"),
-    };
-    let exact = kept == Exactness::Exact;
-    assert_eq!(want.len(), got.len(), "{what}");
-    for ((name, want), (other, got)) in want.iter().zip(&got) {
-        assert_eq!(name, other, "{what}");
-        let (want, got) = (want.tensor().unwrap(), got.tensor().unwrap());
-        if let Some(how) = difference(want, got, exact) {
-            panic!("{what}: {name}: {how}");
-        }
-    }
-}
+use gradus::{DType, Kind, Model, Outputs, Tensor, Value};
 
 #[test]
 fn random_graphs_are_the_same_there_and_back_again() {
@@ -136,33 +104,6 @@ fn written(
         save(&format!("out.{name}"), value);
     }
     std::fs::write(folder.join("case.json"), format!("{{\"exact\": {exact}}}\n")).unwrap();
-}
-
-/// A model of one node of OpenVINO, whose first inputs are the model's, the others constants.
-fn openvino(
-    operator: &str,
-    version: i64,
-    inputs: &[Tensor],
-    constants: &[Tensor],
-    attributes: &[(&str, &str)],
-    outputs: usize,
-) -> (Model, HashMap<String, Value>) {
-    let one =
-        One::of(Standard::OpenVino, operator, version).inputs(inputs).constants(constants).outputs(outputs);
-    attributes.iter().fold(one, |one, (name, text)| one.text(name, text)).model()
-}
-
-fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
-}
-
-fn floats(dims: &[usize]) -> Tensor {
-    gradus::convert::cast(&counted(dims), DType::F32, gradus::convert::Rules::IEEE).unwrap()
-}
-
-fn counted(dims: &[usize]) -> Tensor {
-    let len = dims.iter().product::<usize>();
-    tensor(dims, &(0..i64::try_from(len).unwrap()).collect::<Vec<_>>())
 }
 
 /// An operator of OpenVINO: version, inputs, constants, attributes, outputs, whether it is exact in
@@ -780,236 +721,4 @@ fn obstacles_of_both_steps_are_listed() {
     model.graph = builder.finish().unwrap();
     let error = convert(&Model::from_source(model), Standard::OpenVino).unwrap_err();
     assert_eq!(error.to_string(), "cannot convert 2 of 2 nodes to openvino: 1 onnx Celu-12, 1 onnx Det-11");
-}
-
-#[test]
-fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
-    let (model, given) = openvino("Squeeze", 1, &[counted(&[1, 3])], &[Tensor::vector(&[0i64])], &[], 1);
-    let want = run(&model, &given);
-    for opset in [11, 13, 28] {
-        let mut options = ConvertOptions::default();
-        options.opset = Some(opset);
-        let converted = model.convert(Standard::Onnx, &options).unwrap();
-        let node = &converted.model.graph().nodes()[0];
-        assert_eq!(node.attribute("axes").is_some(), opset < 13, "{opset}");
-        compare(&format!("{opset}"), &want, &converted.model, &given, Exactness::Exact);
-    }
-    let (model, _) = openvino(
-        "Range",
-        4,
-        &[Tensor::scalar(1i64), Tensor::scalar(1i64), Tensor::scalar(1i64)],
-        &[],
-        &[("output_type", "i64")],
-        1,
-    );
-    let mut old = ConvertOptions::default();
-    old.opset = Some(10);
-    let error = model.convert(Standard::Onnx, &old);
-    assert_eq!(
-        error.unwrap_err().to_string(),
-        "node \"node\" (openvino Range-4): cannot write Range: operator set is 10, expected at least 11"
-    );
-}
-
-#[test]
-fn older_operator_sets_have_others_that_compute_the_same() {
-    let (x, scale, bias) = (counted(&[2, 4, 3]), counted(&[3]), counted(&[3]));
-    let (by_channel, shift) = (counted(&[4]), counted(&[4]));
-    let tanh = || ("approximate", Content::Bytes(Bytes::from_static(b"tanh")));
-    let groups = || ("num_groups", Content::Int(2));
-    let nodes = [
-        ("Gelu", 20, vec![x.clone()], vec![], 1),
-        ("Gelu", 20, vec![x.clone()], vec![tanh()], 1),
-        ("GroupNormalization", 21, vec![x.clone(), by_channel, shift], vec![groups()], 1),
-        ("HardSwish", 14, vec![x.clone()], vec![], 1),
-        ("LayerNormalization", 17, vec![x.clone(), scale.clone(), bias.clone()], vec![], 3),
-        ("LayerNormalization", 17, vec![x.clone(), scale.clone()], vec![("axis", Content::Int(-1))], 1),
-        ("Mish", 18, vec![x.clone()], vec![], 1),
-        ("RMSNormalization", 23, vec![x.clone(), scale], vec![], 1),
-        ("Swish", 24, vec![x.clone()], vec![], 1),
-        ("Swish", 24, vec![x], vec![("alpha", Content::Float(0.5))], 1),
-    ];
-    for (operator, since, inputs, attributes, outputs) in nodes {
-        for dtype in [DType::F32, DType::F16, DType::F64] {
-            let short = |x: &Tensor| gradus::convert::cast(x, dtype, gradus::convert::Rules::IEEE).unwrap();
-            let inputs: Vec<_> = inputs.iter().map(short).collect();
-            let one = One::of(Standard::Onnx, operator, 28).inputs(&inputs).outputs(outputs);
-            let (model, given) = attributes
-                .iter()
-                .fold(one, |one, (name, content)| one.attribute(name, content.clone()))
-                .model();
-            let want = run(&model, &given);
-            for opset in [since, since - 1, 13] {
-                let mut options = ConvertOptions::default();
-                options.opset = Some(opset);
-                let converted = model.convert(Standard::Onnx, &options).unwrap();
-                let nodes = converted.model.graph().nodes();
-                let names_it = nodes.iter().any(|node| &*node.operator.name == operator);
-                assert_eq!(names_it, opset >= since, "{operator} {opset}");
-                assert_eq!(converted.report.is_exact(), names_it);
-                let what = format!("{operator} of {dtype} in set {opset}");
-                compare(&what, &want, &converted.model, &given, kept(&[&converted.report]));
-            }
-        }
-    }
-}
-
-#[test]
-fn older_operator_sets_give_the_same_bits() {
-    let (x, empty) = (floats(&[2, 3, 4]), Tensor::zeros(DType::F32, Shape::new([0, 3]).unwrap()).unwrap());
-    let (list, axes) = (|list: &[i64]| Tensor::vector(list), || vec![Tensor::vector(&[1i64])]);
-    let (one, bytes) = (|name| (name, Content::Int(1)), |text: &'static str| Content::Bytes(text.into()));
-    let channels = || vec![floats(&[3]), floats(&[3]), floats(&[3]), floats(&[3])];
-    let zero = |name| (name, Content::Int(0));
-    let nodes = [
-        ("BatchNormalization", 14, vec![x.clone()], channels(), vec![zero("training_mode")]),
-        ("CastLike", 15, vec![x.clone(), list(&[1])], vec![], vec![]),
-        (
-            "Pad",
-            18,
-            vec![x.clone(), list(&[1, -1, 2, 0])],
-            vec![tensor(&[], &[7f32]), list(&[-1, 0])],
-            vec![],
-        ),
-        ("ReduceMax", 18, vec![x.clone()], axes(), vec![one("noop_with_empty_axes")]),
-        ("ReduceMin", 18, vec![x.clone()], axes(), vec![zero("noop_with_empty_axes")]),
-        // Sizes of 0, and of the input that may be 0.
-        ("Reshape", 14, vec![empty.clone(), list(&[3, 0])], vec![], vec![one("allowzero")]),
-        ("Reshape", 14, vec![empty.clone(), list(&[4, 0, 2])], vec![], vec![one("allowzero")]),
-        ("Reshape", 14, vec![empty, list(&[-1, 5])], vec![], vec![one("allowzero")]),
-        ("Reshape", 14, vec![x.clone(), list(&[-1, 6])], vec![], vec![one("allowzero")]),
-        ("Reshape", 14, vec![tensor(&[1, 1], &[7f32]), list(&[])], vec![], vec![one("allowzero")]),
-        (
-            "Resize",
-            18,
-            vec![x.clone()],
-            vec![Tensor::vector::<f32>(&[]), Tensor::vector(&[1f32, 2.0, 1.0])],
-            vec![zero("antialias"), ("keep_aspect_ratio_policy", bytes("stretch"))],
-        ),
-        ("Shape", 15, vec![x.clone()], vec![], vec![one("start"), ("end", Content::Int(-1))]),
-        ("Trilu", 14, vec![x.clone()], vec![], vec![]),
-        ("Trilu", 14, vec![x, Tensor::scalar(-1i64)], vec![], vec![zero("upper")]),
-    ];
-    for (operator, since, inputs, constants, attributes) in nodes {
-        let one = One::of(Standard::Onnx, operator, 28).inputs(&inputs).constants(&constants);
-        let (model, given) =
-            attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone())).model();
-        let want = run(&model, &given);
-        for opset in [since, since - 1, 11] {
-            let mut options = ConvertOptions::default();
-            options.opset = Some(opset);
-            let converted = model.convert(Standard::Onnx, &options).unwrap();
-            assert!(converted.report.is_exact(), "{operator}: {:?}", converted.report.notes);
-            let what = format!("{operator} in set {opset}");
-            compare(&what, &want, &converted.model, &given, Exactness::Exact);
-        }
-    }
-}
-
-/// Operators that OpenVINO and older sets lack, and others compute.
-#[test]
-fn decomposed_operators_compute_the_same() {
-    let (x, list) = (floats(&[2, 3, 4]), |list: &[i64]| Tensor::vector(list));
-    let int = |name: &'static str, value| (name, Content::Int(value));
-    let ints = |name: &'static str, list: &[i64]| (name, Content::Ints(list.to_vec()));
-    let text = |name: &'static str, text: &'static str| (name, Content::Bytes(text.into()));
-    let whole = tensor(&[2, 3], &[3i32, -2, 5, 7, 0, 4]);
-    let theta = tensor(&[1, 2, 3], &[1f32, 0.25, -0.5, 0.5, -1.0, 2.0]);
-    let volume = tensor(&[1, 3, 4], &[1f32, 0.0, 0.5, 0.0, 0.25, -1.0, 0.5, 0.0, 1.0, 0.5, -0.5, 2.0]);
-    let (columns, image) = (floats(&[2, 12, 6]), vec![list(&[5, 6]), list(&[2, 2])]);
-    let labels = || tensor(&[2, 4], &[2i64, 0, 1, 1, 0, 2, 2, 1]);
-    let weights = || tensor(&[3], &[0.5f32, 2.0, 1.0]);
-    let scores = [x.clone(), labels()].to_vec();
-    let mut weighed = scores.clone();
-    weighed.push(weights());
-    let planes = floats(&[1, 2, 5, 6]);
-    let axis = |axis: i64| vec![Tensor::scalar(axis)];
-    let dims = |dims: &[i64]| vec![Tensor::vector(dims)];
-    let nodes = [
-        ("AffineGrid", vec![theta.clone()], dims(&[1, 2, 3, 4]), vec![], 1),
-        ("AffineGrid", vec![theta], dims(&[1, 2, 1, 4]), vec![int("align_corners", 0)], 1),
-        ("AffineGrid", vec![volume], dims(&[1, 2, 3, 4, 2]), vec![int("align_corners", 1)], 1),
-        ("CenterCropPad", vec![x.clone()], dims(&[1, 6, 7]), vec![], 1),
-        ("CenterCropPad", vec![whole.clone()], dims(&[4]), vec![ints("axes", &[-2])], 1),
-        (
-            "Col2Im",
-            vec![columns.clone()],
-            image.clone(),
-            vec![ints("strides", &[2, 2]), ints("pads", &[0, 0, 0, 1])],
-            1,
-        ),
-        ("Col2Im", vec![floats(&[1, 4, 12])], image, vec![ints("dilations", &[2, 2])], 1),
-        ("CumProd", vec![whole.clone()], axis(1), vec![], 1),
-        ("CumProd", vec![whole.clone()], axis(0), vec![int("exclusive", 1)], 1),
-        ("CumProd", vec![whole.clone()], axis(-1), vec![int("reverse", 1)], 1),
-        ("CumProd", vec![x.clone()], axis(1), vec![int("reverse", 1), int("exclusive", 1)], 1),
-        ("DFT", vec![floats(&[2, 5, 1])], vec![], vec![], 1),
-        ("DFT", vec![floats(&[2, 5, 1])], vec![], vec![int("onesided", 1)], 1),
-        ("DFT", vec![floats(&[2, 5, 2])], vec![Tensor::scalar(4i64), Tensor::scalar(0i64)], vec![], 1),
-        ("DFT", vec![floats(&[2, 5, 2])], vec![], vec![int("inverse", 1)], 1),
-        ("DFT", vec![floats(&[2, 5, 2])], vec![], vec![int("inverse", 1), int("onesided", 1)], 1),
-        ("STFT", vec![floats(&[2, 16])], vec![Tensor::scalar(4i64), floats(&[6])], vec![], 1),
-        ("STFT", vec![floats(&[2, 16, 1])], vec![Tensor::scalar(3i64)], vec![], 1),
-        ("HannWindow", vec![Tensor::scalar(9i64)], vec![], vec![], 1),
-        ("HammingWindow", vec![Tensor::scalar(8i32)], vec![], vec![int("periodic", 0)], 1),
-        ("BlackmanWindow", vec![Tensor::scalar(9i64)], vec![], vec![int("output_datatype", 11)], 1),
-        ("GlobalLpPool", vec![planes.clone()], vec![], vec![], 1),
-        ("LpPool", vec![planes.clone()], vec![], vec![ints("kernel_shape", &[2, 3]), int("p", 1)], 1),
-        (
-            "LpPool",
-            vec![planes.clone()],
-            vec![],
-            vec![ints("kernel_shape", &[3, 2]), ints("strides", &[2, 1]), ints("pads", &[1, 0, 1, 1])],
-            1,
-        ),
-        ("LpPool", vec![planes], vec![], vec![ints("kernel_shape", &[2, 2]), int("p", 3)], 1),
-        ("NegativeLogLikelihoodLoss", scores.clone(), vec![], vec![text("reduction", "none")], 1),
-        ("NegativeLogLikelihoodLoss", weighed.clone(), vec![], vec![int("ignore_index", 2)], 1),
-        ("SoftmaxCrossEntropyLoss", scores.clone(), vec![], vec![int("ignore_index", -1)], 1),
-        ("SoftmaxCrossEntropyLoss", scores, vec![], vec![], 2),
-        ("SoftmaxCrossEntropyLoss", weighed, vec![], vec![text("reduction", "sum")], 2),
-    ];
-    for (operator, inputs, constants, attributes, outputs) in nodes {
-        let one = One::of(Standard::Onnx, operator, 28).inputs(&inputs).constants(&constants);
-        let one = one.outputs(outputs).known();
-        let (model, given) =
-            attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone())).model();
-        let want = run(&model, &given);
-        let there = convert(&model, Standard::OpenVino).unwrap_or_else(|error| panic!("{operator}: {error}"));
-        compare(&format!("{operator} in OpenVINO"), &want, &there.model, &given, kept(&[&there.report]));
-        let mut options = ConvertOptions::default();
-        options.opset = Some(if matches!(operator, "DFT" | "STFT") { 20 } else { 13 });
-        let old =
-            model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{operator}: {error}"));
-        compare(&format!("{operator} in set 13"), &want, &old.model, &given, kept(&[&old.report]));
-    }
-}
-
-#[test]
-fn ranges_of_short_floats_are_those_of_version_27_or_of_float32() {
-    let half = |value: f64| {
-        gradus::convert::cast(&Tensor::scalar(value), DType::F16, gradus::convert::Rules::IEEE).unwrap()
-    };
-    let (model, given) =
-        openvino("Range", 4, &[half(0.0), half(1.0), half(0.25)], &[], &[("output_type", "f16")], 1);
-    let want = run(&model, &given);
-    for (opset, operators) in [(28, &["Range"][..]), (20, &["Cast", "Cast", "Cast", "Range", "Cast"])] {
-        let mut options = ConvertOptions::default();
-        options.opset = Some(opset);
-        let converted = model.convert(Standard::Onnx, &options).unwrap();
-        let found: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
-        assert_eq!(found, operators);
-        assert!(!converted.report.is_exact());
-        compare(&format!("{opset}"), &want, &converted.model, &given, Exactness::Exact);
-    }
-    // Neither keeps all of the meaning, so that the usual one is written if nothing is said.
-    let usual = convert(&model, Standard::Onnx).unwrap();
-    assert_eq!(usual.model.source().opsets, [("".into(), 21)]);
-    let mut options = ConvertOptions::default();
-    options.opset = Some(28);
-    let newest = model.convert(Standard::Onnx, &options).unwrap();
-    let stash = newest.model.graph().nodes()[0].attribute("stash_type").cloned();
-    assert!(matches!(stash, Some(Content::Int(11))), "{stash:?}");
-    let bytes: Bytes = newest.model.to_onnx().unwrap();
-    assert!(Model::from_bytes(&bytes).is_ok());
 }

@@ -6,6 +6,7 @@ mod common {
     pub mod compare;
     pub mod one;
     pub mod sketch;
+    pub mod tensors;
 }
 
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use common::compare::difference;
 use common::one::One;
 use common::sketch::Sketch;
+use common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
@@ -23,17 +25,8 @@ use gradus::{DType, Kind, Model, Shape, Tensor, Value};
 
 use Standard::{Onnx, OpenVino};
 
-fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
-}
-
 fn list(values: &[i64]) -> Tensor {
     Tensor::vector(values)
-}
-
-fn counted(dims: &[usize]) -> Tensor {
-    let len = dims.iter().product::<usize>();
-    tensor(dims, &(0..i64::try_from(len).unwrap()).collect::<Vec<_>>())
 }
 
 fn convert(model: &Model) -> gradus::Result<Converted> {

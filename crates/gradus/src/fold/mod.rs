@@ -116,7 +116,12 @@ impl Model {
         let source = self.source();
         if source.standard == Standard::Paddle {
             let what = "cannot fold: the standard of the model";
-            return Err(Error::mismatch(Kind::Unsupported, what, source.standard, "onnx or openvino"));
+            return Err(Error::mismatch(
+                Kind::Unsupported,
+                what,
+                source.standard,
+                "onnx or openvino, which `gradus convert` writes",
+            ));
         }
         stages::fold(self, options)
     }
