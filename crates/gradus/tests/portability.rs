@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::portability::{Difference, PROGRAMS, RULES, Rule, When};
 use gradus::{DType, Model};
@@ -159,12 +160,24 @@ fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
         sizes()
             .constant("start", gradus::Tensor::scalar(0f32))
             .constant("step", gradus::Tensor::scalar(step))
-            .with("Cast", &["b"], &["limit"], vec![("to", gradus::graph::Content::Int(1))])
+            .with("Cast", &["b"], &["limit"], vec![("to", Content::Int(1))])
             .node("Range", &["start", "limit", "step"], &["y"])
             .output("y", DType::F32, &[])
     };
     says(range(1.0), &[("range-of-float32", "b >= 16777217")]);
     says(range(0.1), &[("range-of-float32", "an element or a quotient is rounded")]);
+}
+
+#[test]
+fn pads_that_are_too_few_are_no_reason_to_stop() {
+    let ints = |list: &[i64]| Content::Ints(list.to_vec());
+    let attributes = vec![("kernel_shape", ints(&[2])), ("pads", ints(&[])), ("ceil_mode", Content::Int(1))];
+    let pool = Sketch::new()
+        .input("x", DType::F32, &["1", "1", "5"])
+        .with("MaxPool", &["x"], &["y"], attributes)
+        .output("y", DType::F32, &[]);
+    let found = pool.model().portability(&InferOptions::default());
+    assert!(found.is_err() || !found.unwrap().differences.is_empty());
 }
 
 #[test]

@@ -184,8 +184,8 @@ fn windows(node: &NodeFacts<'_>) -> Option<Vec<(i64, i64, i64)>> {
     let kernel = node.attributes.ints("kernel_shape").ok()??;
     let rank = kernel.len();
     let (steps, dilations) = (list("strides", 1, rank)?, list("dilations", 1, rank)?);
-    let ends = list("pads", 0, 2 * rank)?.split_off(rank.min(2 * rank));
-    let each = kernel.iter().zip(&dilations).zip(&steps).zip(&ends);
+    let pads = list("pads", 0, 2 * rank)?;
+    let each = kernel.iter().zip(&dilations).zip(&steps).zip(pads.get(rank..)?);
     let size = |(((&size, &dilation), &step), &end): (((&i64, &i64), &i64), &i64)| {
         Some((size.checked_sub(1)?.checked_mul(dilation)?.checked_add(1)?, step, end))
     };
