@@ -56,7 +56,7 @@ def test_failures_are_rows():
 def test_where_the_exact_call_fails_it_has_a_row_too(call, message):
     table = gradus.compare(*call)
     assert message in table["exact"].error and table["exact"].cells()[1] == "fails"
-    assert len(table) == {"range": 11, "linspace": 6, "logspace": 5}[call[0]] and table.call.startswith("gradus.plan.")
+    assert len(table) == {"range": 12, "linspace": 7, "logspace": 6}[call[0]] and table.call.startswith("gradus.plan.")
     gives = [row for row in table if row.error is None]
     assert gives and all(row.why.startswith("there is no exact result") and not row.exact for row in gives)
     assert "fails" in table._repr_html_()

@@ -1,8 +1,8 @@
 //! Operators of the windows of an image, and of frames of a video.
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, nearest_f32, nearest_f64, truncated};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Number, Result};
 
 use crate::dialects::paddle::indexing::{positions, size};
 use crate::dialects::paddle::network::{cannot, channels_first, channels_last, constant_like, ints, windows};
@@ -46,7 +46,8 @@ pub(crate) fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let reach = l.list(&[dilations[i].saturating_mul(kernel[i] - 1)])?;
         let count = (size(l, y, axis)? - reach - 1.0) / step + 1.0;
         let count = count.write(l, DType::I64)?;
-        let (first, within) = (positions(l, count)?, l.list(&(0..kernel[i]).collect::<Vec<_>>())?);
+        let length = l.list(&[kernel[i]])?;
+        let (first, within) = (positions(l, count)?, positions(l, length)?);
         let within = (within * apart).write(l, DType::I64)?;
         let within = l.reshape(within, &[-1, 1])?;
         let places = (Term::from(first) * step + within).write(l, DType::I64)?;
@@ -80,21 +81,19 @@ pub(crate) fn temporal_shift(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     let (x, last) = channels_first(l, x)?;
     let at = if last { 3 } else { 1 };
     let channels = l.dims_of(0)?.get(at).copied().flatten();
-    let channels = channels.ok_or_else(|| not_known("number of channels".to_owned()))?;
-    // Counted in float32, as the program does.
-    let count = |ratio: f64| {
-        let most = (0..=channels).rev().find(|&most| {
-            let most = f64::from(u32::try_from(most).unwrap_or(u32::MAX));
-            most <= f64::from(u32::try_from(channels).unwrap_or(u32::MAX)) * ratio
-        });
-        i64_of(most.unwrap_or(0))
+    let channels = i64_of(channels.ok_or_else(|| not_known("number of channels".to_owned()))?);
+    // The product is rounded to float32, and cut, as the program does.
+    let count = |parts: f64| {
+        let product = nearest_f32(Number::Float(nearest_f64(Number::Int(channels.into())) * parts));
+        let whole = truncated(product.into()).unwrap_or(0).clamp(0, i128::from(channels));
+        i64::try_from(whole).unwrap_or(0)
     };
     let (before, after) = (count(ratio), count(2.0 * ratio));
     let inner = l.apply("Shape", &[x], &[int("start", 1)])?;
     let outer = l.list(&[-1, frames])?;
     let dims = l.apply("Concat", &[outer, inner], &[along(0)])?;
     let y = l.apply("Reshape", &[x, dims], &[])?;
-    let sizes = l.list(&[before, after - before, i64_of(channels) - after])?;
+    let sizes = l.list(&[before, after - before, channels - after])?;
     let parts = l.apply_many("Split", &[y, sizes], &[int("axis", 2)], 3)?;
     let (zero, axis) = (constant_like(l, 0.0)?, l.list(&[1])?);
     let mut shifted = Vec::new();
