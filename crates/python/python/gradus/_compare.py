@@ -112,7 +112,8 @@ class Difference:
     condition: str
     #: What each program does.
     results: dict[str, str]
-    #: For a range whose arguments are known: the programs of :func:`gradus.compare` that do not return the exact sequence, and why.
+    #: For a range whose arguments are known: the programs of :func:`gradus.compare` that do not
+    #: return the exact sequence, and why.
     sequences: dict[str, str]
 
 

@@ -44,13 +44,15 @@ class FoldReport:
     assumptions: list[tuple[str, str]]
     #: Contradictions in the model: the place, and a sentence.
     problems: list[tuple[str, str]]
-    #: Random numbers that symbols stood for, and values that were the same before and after; ``None`` if it was not asked for.
+    #: Random numbers that symbols stood for, and values that were the same before and after;
+    #: ``None`` if it was not asked for.
     verified: tuple[int, int] | None = None
     #: Runs of both models on random inputs, and elements of outputs that were compared;
     #: ``None`` if the model could not be run.
     ran: tuple[int, int] | None = None
-    #: Floats of a run on random inputs that were compared, and their largest difference, in units in the last place and as a part
-    #: of the largest float; ``None`` if no rule may change floats, or no run was possible.
+    #: Floats of a run on random inputs that were compared, and their largest difference, in units
+    #: in the last place and as a part of the largest float; ``None`` if no rule may change floats,
+    #: or no run was possible.
     measured: tuple[int, int, float] | None = None
     #: Outputs that ONNX Runtime computes otherwise of the folded model; ``None`` if it was not
     #: asked for.
