@@ -7,8 +7,8 @@
 
 Models have random weights and a few layers of the real widths: ResNet-50, MobileNet-v2, YOLO-v8, BERT-base and GPT-2. Each
 program runs in a process of its own, which loads the model, runs it once, and says its peak memory; then the processes take
-turns. Times are medians; where other work runs beside it, the ratio of the times of processors says more. The runtimes add in
-float32; Gradus adds in float64, and rounds once.
+turns of three runs, with pauses between. Times are medians; where other work runs beside it, the ratio of the times of
+processors says more. The runtimes add in float32; Gradus adds in float64, and rounds once.
 
 --reference adds the evaluator of the `onnx` package, which takes long.
 """
@@ -26,6 +26,8 @@ import tempfile
 import time
 
 PROGRAMS = ["gradus", "onnxruntime", "openvino"]
+PAUSE = 0.1  # seconds before a turn: threads of the program before it may still wait for work in a loop
+RUNS = 3  # in a turn, as the first run after a pause finds threads asleep
 OPSET, IR_VERSION = 17, 8
 
 
@@ -258,20 +260,25 @@ def runner(program, path, threads):
 
 
 def serve(program, path, threads):
-    """Runs a model each time that a line is read, and writes the seconds and the peak memory in bytes."""
+    """Takes a turn for each line that is read, and writes the median seconds and the peak memory in bytes."""
     import numpy
 
     inputs = dict(numpy.load(f"{path}.npz"))
     run = runner(program, path, threads)
     run(inputs)
     for _ in sys.stdin:
-        start = time.perf_counter(), time.process_time()
-        run(inputs)
-        taken = time.perf_counter() - start[0], time.process_time() - start[1]
+        taken = [statistics.median(times) for times in zip(*(timed(run, inputs) for _ in range(RUNS)))]
         # The peak of this process alone: `getrusage` includes that of the process it was made from.
         status = pathlib.Path("/proc/self/status").read_text().splitlines()
         peak = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
         print(json.dumps([*taken, peak]), flush=True)
+
+
+def timed(run, inputs):
+    """Seconds that a run takes, and seconds of all processors."""
+    start = time.perf_counter(), time.process_time()
+    run(inputs)
+    return time.perf_counter() - start[0], time.process_time() - start[1]
 
 
 def measure(path, programs, threads, rounds):
@@ -283,6 +290,7 @@ def measure(path, programs, threads, rounds):
     try:
         for _ in range(rounds):
             for program, process in processes.items():
+                time.sleep(PAUSE)
                 process.stdin.write("\n")
                 process.stdin.flush()
                 if line := process.stdout.readline():

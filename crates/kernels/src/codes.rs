@@ -71,10 +71,10 @@ fn write(plan: &impl Fill, kernel: &Kernel, lo: u64, out: &mut [u8], options: Op
         Kernel::Each => (writer::THREADS_EACH, CODES),
         _ => (writer::MANY, writer::MANY / 8),
     };
-    if options.threads == 1 || out.len() < least {
+    if options.count() == 1 || out.len() < least {
         write(lo, out);
     } else {
-        writer::in_parts(out, part, |at, out| write(lo + u64_of(at), out));
+        writer::in_parts(out, part, options, |at, out| write(lo + u64_of(at), out));
     }
 }
 

@@ -34,7 +34,7 @@ pub use codes::{fill_codes, fill_codes_within};
 pub use functions::{Call, Float, Function, power};
 pub use options::{Level, Options, Stores, widest};
 pub use sums::{Sums, multiply_with};
-pub use threads::share;
+pub use threads::{share, share_map, stay_alone, threads};
 pub use writer::{Each, Fill, Form, Write, Writer};
 
 /// Prepared inputs of fills, for fills on other devices.

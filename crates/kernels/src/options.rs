@@ -2,6 +2,8 @@
 
 use fearless_simd::{Fallback, Level as Token};
 
+use crate::threads::{is_alone, threads};
+
 /// A set of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -139,7 +141,11 @@ impl Options {
 
     /// The largest number of threads.
     pub(crate) fn count(&self) -> usize {
-        if self.threads == 0 { rayon::current_num_threads() } else { self.threads }
+        match self.threads {
+            0 => threads(),
+            _ if is_alone() => 1,
+            threads => threads,
+        }
     }
 
     pub(crate) fn token(&self) -> Token {

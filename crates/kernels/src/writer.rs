@@ -1,7 +1,7 @@
 //! Writers: select the kernel of a plan, and split the work between threads.
 
+use std::convert::Infallible;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, u64_of};
@@ -10,7 +10,6 @@ use gradus_core::{DType, Limits, Number, Result};
 use gradus_sequences::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
 use half::{bf16, f16};
 use num_complex::Complex;
-use rayon::prelude::*;
 
 use crate::affine::Affine;
 use crate::int_affine::IntAffine;
@@ -19,6 +18,7 @@ use crate::pair::Pair;
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
 use crate::stream;
+use crate::threads::share;
 
 /// The computation of the elements of a plan, independent of the device.
 #[derive(Clone, Copy, Debug)]
@@ -250,7 +250,7 @@ impl<P: Fill> Writer<'_, P> {
             return self.write_alone(lo, out, streams);
         }
         let part = out.len().div_ceil(threads);
-        in_parts(out, part, |at, out| self.write_alone(lo + u64_of(at), out, streams));
+        in_parts(out, part, self.options, |at, out| self.write_alone(lo + u64_of(at), out, streams));
     }
 
     /// Writes as [`Writer::write`] does, and stops when the limits do not allow more time.
@@ -277,11 +277,7 @@ impl<P: Fill> Writer<'_, P> {
             Kernel::Powers(_) if size_of::<T>() <= 2 => bytes >= THREADS_SLOW,
             _ => bytes >= MANY,
         };
-        match self.options.threads {
-            _ if !pays => 1,
-            0 => rayon::current_num_threads(),
-            threads => threads,
-        }
+        if pays { self.options.count() } else { 1 }
     }
 
     fn streams<T>(&self, out: &[T]) -> bool {
@@ -312,18 +308,22 @@ impl<P: Fill> Writer<'_, P> {
     }
 }
 
-/// Calls a function with parts of a slice and their first indices, on all threads.
-pub(crate) fn in_parts<T: Send>(out: &mut [T], part: usize, write: impl Fn(usize, &mut [T]) + Sync) {
-    let parts: Vec<_> = out.chunks_mut(part).map(Mutex::new).collect();
-    in_parallel(parts.len(), &|i| {
-        write(i * part, &mut parts[i].lock().unwrap_or_else(PoisonError::into_inner));
-    });
-}
-
-/// Calls a function with each number below `count`, on all threads. It knows neither plan nor
-/// element type, so that what the thread pool needs is compiled once.
-fn in_parallel(count: usize, work: &(dyn Fn(usize) + Sync)) {
-    (0..count).into_par_iter().for_each(work);
+/// Calls a function with parts of a slice and their first indices, as [`share`] does.
+pub(crate) fn in_parts<T: Send>(
+    out: &mut [T],
+    part: usize,
+    options: Options,
+    write: impl Fn(usize, &mut [T]) + Sync,
+) {
+    let Ok(()) = share(
+        out.chunks_mut(part).enumerate(),
+        options,
+        || (),
+        |(), (at, out)| {
+            write(at * part, out);
+            Ok::<_, Infallible>(())
+        },
+    );
 }
 
 /// A type-erased plan, so that each SIMD level is compiled once per element type rather than once

@@ -1,7 +1,5 @@
 //! Sequences of any kind: planned from what Python gives, written into arrays of NumPy.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use gradus::element::Bool;
 use gradus::profiles::{self, LinspaceCall, LogspaceCall, Outcome, Predicted, Profile, RangeCall};
 use gradus::seq::{ExactNumber, GeomspacePlan, LinspacePlan, LogspacePlan, Plan as _, RangePlan, SpaceError};
@@ -85,7 +83,7 @@ impl Sequence {
 
     /// All elements, written into an array of one axis.
     pub(crate) fn fill(&self, out: &Bound<'_, PyAny>) -> PyResult<()> {
-        with_plan!(self, plan => fill(plan, out, options()))
+        with_plan!(self, plan => fill(plan, out, FillOptions::default()))
     }
 }
 
@@ -196,25 +194,18 @@ impl Recipe {
     }
 }
 
-/// Returns true if this process was forked from one whose threads it lacks.
-static FORKED: AtomicBool = AtomicBool::new(false);
-
-/// Called in a forked process: from now on one thread does all.
+/// Called in a forked process, which lacks the threads of the process before it.
 #[pyfunction]
 pub(crate) fn _forked() {
-    FORKED.store(true, Ordering::Relaxed);
+    gradus::stay_alone();
 }
 
 /// Into memory that is new to the process: its pages are cleared when they are first touched and so
 /// lie in the caches; stores past these would write it twice.
 fn fresh() -> FillOptions {
-    let mut options = options();
+    let mut options = FillOptions::default();
     options.stores = Stores::Cached;
     options
-}
-
-fn options() -> FillOptions {
-    if FORKED.load(Ordering::Relaxed) { FillOptions::ONE_THREAD } else { FillOptions::default() }
 }
 
 /// An array without elements yet.

@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import onnx
 import psutil
 import pytest
 
@@ -47,20 +48,30 @@ def test_other_threads_run_while_an_array_is_filled():
     assert ticks > 3
 
 
+def _product(size):
+    """The product of two matrices of ones, by a model."""
+    value = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [size, size])  # noqa: E731
+    nodes = [onnx.helper.make_node("MatMul", ["a", "b"], ["c"])]
+    graph = onnx.helper.make_graph(nodes, "g", [value("a"), value("b")], [value("c")])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    ones = np.ones((size, size), "float32")
+    return gradus.load(model.SerializeToString()).run({"a": ones, "b": ones})["c"]
+
+
 def _in_a_fork(queue):
-    queue.put(gradus.arange(2_000_000)[-1].item())
+    queue.put((gradus.arange(2_000_000)[-1].item(), _product(256)[-1, -1].item()))
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="there is no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_fills_alone():
-    gradus.arange(2_000_000)  # Starts the pool of threads.
+def test_a_forked_process_works_alone():
+    _in_a_fork(multiprocessing.SimpleQueue())  # Starts the pool of threads.
     context = multiprocessing.get_context("fork")
     queue = context.SimpleQueue()
     process = context.Process(target=_in_a_fork, args=(queue,))
     process.start()
     process.join(30)
-    assert process.exitcode == 0 and queue.get() == 1_999_999
+    assert process.exitcode == 0 and queue.get() == (1_999_999, 256.0)
 
 
 def _each_kind_of_call(out, plan, model):

@@ -14,11 +14,10 @@ use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 use gradus_kernels::product as kernel;
 pub(crate) use gradus_kernels::product::{Matrix, Numbers, Sizes};
-use gradus_kernels::{Options, Sums, multiply_with};
-use rayon::prelude::*;
+use gradus_kernels::{Options, Sums, multiply_with, share};
 
 use crate::op::EvalContext;
-use crate::operators::strided::elements;
+use crate::operators::strided::{elements, threads_for};
 
 /// Numbers that are added and multiplied.
 pub(crate) trait Ring: Copy + Debug + Default + Send + Sync + AddAssign + Mul<Output = Self> {
@@ -172,7 +171,8 @@ impl Ring for Wrapping<i64> {
             }
             Ok(())
         };
-        results.par_chunks_mut(columns.max(1)).enumerate().try_for_each(row)
+        let options = threads_for(product(results.len(), inner));
+        share(results.chunks_mut(columns.max(1)).enumerate(), options, || (), |(), at| row(at))
     }
 }
 

@@ -82,7 +82,9 @@ impl Call {
                 continue;
             }
             let part = x.len().div_ceil(4 * threads).next_multiple_of(CHUNK);
-            writer::in_parts(out, part, |at, out| T::write(self, token, &x[at..at + out.len()], out));
+            writer::in_parts(out, part, options, |at, out| {
+                T::write(self, token, &x[at..at + out.len()], out);
+            });
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::num::Wrapping;
 use gradus_core::convert::{self, FromNumber, product};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
 use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes};
+use gradus_kernels::threads;
 
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
@@ -38,7 +39,7 @@ fn allow<T>(cx: &mut EvalContext<'_>, sizes: Sizes, products: usize) -> Result<u
     cx.run.touch(product(count, sizes.inner))?;
     cx.reserve(product(count, size_of::<T>()))?;
     if count > 0 {
-        cx.reserve(sizes.bytes(products, rayon::current_num_threads()))?;
+        cx.reserve(sizes.bytes(products, threads()))?;
     }
     Ok(count)
 }

@@ -1,8 +1,8 @@
 //! Evaluation of attention, in float64 from the products of queries and keys to the sums of values.
 
-use gradus_core::convert::product;
+use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::{DType, Result, Tensor, Value};
-use rayon::prelude::*;
+use gradus_kernels::{share_map, threads};
 
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
@@ -10,7 +10,7 @@ use crate::operators::errors;
 use crate::operators::floats::{Matrix, Numbers, Sizes, product_of};
 use crate::operators::indices;
 use crate::operators::nn::windows::float_of;
-use gradus_core::convert::{i64_of, usize_of_i64};
+use crate::operators::strided::threads_for;
 
 /// Heads of queries, and of the keys and values that they attend to.
 #[derive(Clone, Copy, Debug)]
@@ -73,14 +73,10 @@ impl Heads {
         let Heads { batch, queries, keys, length, total, size, value_size } = *self;
         let count = product(batch * queries, length).saturating_mul(product(total, 1));
         cx.run.touch(count.saturating_mul(product(size + value_size, 1)))?;
-        let threads = if scores.stage.is_some() {
-            count
-        } else {
-            product(length * total, rayon::current_num_threads())
-        };
-        cx.reserve(threads.saturating_mul(16).saturating_add(product(batch * queries, 64)))?;
+        let at_once = if scores.stage.is_some() { count } else { product(length * total, threads()) };
+        cx.reserve(at_once.saturating_mul(16).saturating_add(product(batch * queries, 64)))?;
         for (inner, columns) in [(size, total), (total, value_size)] {
-            cx.reserve(Sizes { rows: length, inner, columns }.bytes(1, rayon::current_num_threads()))?;
+            cx.reserve(Sizes { rows: length, inner, columns }.bytes(1, threads()))?;
         }
         let limits = cx.limits();
         let head = |at: usize| {
@@ -120,8 +116,7 @@ impl Heads {
             let sizes = Sizes { rows: length, inner: total, columns: value_size };
             Ok((product_of(by_row(&rows, total), by_row(v, value_size), sizes), wanted))
         };
-        let done: Vec<(Vec<f64>, Vec<f64>)> =
-            (0..batch * queries).into_par_iter().map(head).collect::<Result<_>>()?;
+        let done: Vec<(Vec<f64>, Vec<f64>)> = share_map(0..batch * queries, threads_for(count), head)?;
         let (sums, wanted): (Vec<_>, Vec<_>) = done.into_iter().unzip();
         Ok((sums.concat(), wanted.concat()))
     }

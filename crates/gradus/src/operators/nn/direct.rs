@@ -10,7 +10,7 @@
 use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product, usize_of_i64};
 use gradus_kernels::product::{self as kernel, Rows, add_shifted, one_nan};
-use gradus_kernels::{Options, share};
+use gradus_kernels::{Options, share, threads};
 
 use crate::op::EvalContext;
 use crate::operators::floats::Numbers;
@@ -131,7 +131,7 @@ impl Layout {
         let line = of.axes.last().map_or(1, |axis| axis.windows);
         let lines = of.axes.iter().map(|axis| axis.windows).product::<usize>() / line;
         let width = if let Numbers::Singles(_) = x { size_of::<f32>() } else { size_of::<f64>() };
-        let threads = product(rayon::current_num_threads(), 1);
+        let threads = product(threads(), 1);
         // A list of starts is made from a shorter one.
         cx.reserve(Taps::bytes(&self.axes) + product(lines, 2 * size_of::<usize>()))?;
         cx.reserve(product(planes, self.all).saturating_add(product(kernel::SPARE, 1)) * product(width, 1))?;
@@ -191,7 +191,7 @@ impl Layout {
         let all = of.batch * of.filters * count;
         cx.run.touch(product(all, depth))?;
         let scratch = product(self.all + outer * self.each + depth * outer, size_of::<f64>());
-        cx.reserve(scratch.saturating_mul(product(rayon::current_num_threads(), 1)))?;
+        cx.reserve(scratch.saturating_mul(product(threads(), 1)))?;
         cx.reserve(product(all, size_of::<T>()) + Taps::bytes(&self.axes))?;
         let mut results = vec![T::from_f64(0.0); all];
         let (exact, limits) = (x.are_singles() && weights.are_singles(), cx.limits());

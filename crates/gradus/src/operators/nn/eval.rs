@@ -2,7 +2,7 @@
 
 use gradus_core::convert::{self, product};
 use gradus_core::{DType, DTypeSet, Number, Result, Tensor, Value};
-use rayon::prelude::*;
+use gradus_kernels::share;
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
@@ -12,6 +12,7 @@ use crate::operators::generate::random::draws;
 use crate::operators::indices;
 use crate::operators::output::allowed;
 use crate::operators::reduction::eval::groups;
+use crate::operators::strided::threads_for;
 
 pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
@@ -57,7 +58,17 @@ fn along(
     let mut numbers = cx.floats(0)?;
     let row: usize = dims[axis..].iter().product();
     if last == dims.len() && row > 0 {
-        numbers.par_chunks_mut(row).for_each(function);
+        let (limits, options) = (cx.limits(), threads_for(product(numbers.len(), 1)));
+        share(
+            numbers.chunks_mut(row),
+            options,
+            || (),
+            |(), row| {
+                limits.check()?;
+                function(row);
+                Ok::<_, gradus_core::Error>(())
+            },
+        )?;
         return Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()]);
     }
     for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())?.iter() {

@@ -1,9 +1,9 @@
 //! Evaluation of normalizations: statistics in float64 of groups of elements, then a scale and a
 //! shift, rounded once.
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{product, usize_of_i64};
 use gradus_core::{Result, Value};
-use rayon::prelude::*;
+use gradus_kernels::share_map;
 
 use crate::attributes::Attributes;
 use crate::normalize::Older;
@@ -14,7 +14,7 @@ use crate::operators::indices;
 use crate::operators::nn::pools::{norm, order_of_norm};
 use crate::operators::nn::windows::float_of;
 use crate::operators::reduction::eval::groups;
-use crate::operators::strided::Strided;
+use crate::operators::strided::{Strided, threads_for};
 
 /// Mean and variance.
 fn moments(numbers: &[f64]) -> (f64, f64) {
@@ -67,8 +67,11 @@ pub(crate) fn layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let only_inverse = cx.operator == "SimplifiedLayerNormalization";
     let mut numbers = cx.floats(0)?;
     let row: usize = dims[axis..].iter().product();
-    let statistics: Vec<_> =
-        numbers.par_chunks_mut(row.max(1)).map(|row| standardize(row, epsilon, centered)).collect();
+    let (limits, options) = (cx.limits(), threads_for(product(numbers.len(), 1)));
+    let statistics: Vec<_> = share_map(numbers.chunks_mut(row.max(1)), options, |row| {
+        limits.check()?;
+        Ok::<_, gradus_core::Error>(standardize(row, epsilon, centered))
+    })?;
     scale_and_shift(cx, &mut numbers, 1, 2)?;
     let mut outputs = vec![cx.rounded(0, &numbers)?];
     let (means, inverses): (Vec<_>, Vec<_>) = statistics.into_iter().unzip();

@@ -4,7 +4,7 @@
 use gradus_core::convert::{FromNumber, Rules, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use gradus_kernels::{share, widest};
+use gradus_kernels::{share, threads, widest};
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
@@ -68,7 +68,7 @@ impl Windows {
         let work = self.axes.iter().fold(1u128, |work, axis| work.saturating_mul(product(inside(axis), 1)));
         let work = work.saturating_mul(product(self.planes, 1));
         cx.run.touch(work)?;
-        let threads = product(rayon::current_num_threads(), 1);
+        let threads = product(threads(), 1);
         let scratch = product(size, size_of::<f64>()) + product(count, size_of::<B>());
         cx.reserve(Taps::bytes(&self.axes) + product(self.planes * count, size_of::<T>()))?;
         cx.reserve(scratch.saturating_mul(threads))?;

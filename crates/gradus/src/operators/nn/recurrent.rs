@@ -4,7 +4,7 @@
 use gradus_core::convert::product;
 use gradus_core::graph::Content;
 use gradus_core::{Result, Value};
-use rayon::prelude::*;
+use gradus_kernels::{Options, share_map};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
@@ -213,7 +213,7 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         }
         Ok((all, h, c))
     };
-    let done: Vec<_> = (0..directions * batch).into_par_iter().map(sequence).collect::<Result<_>>()?;
+    let done: Vec<_> = share_map(0..directions * batch, Options::default(), sequence)?;
     let mut y = vec![0.0; steps * directions * batch * hidden];
     let (mut last_h, mut last_c) =
         (vec![0.0; directions * batch * hidden], vec![0.0; directions * batch * hidden]);

@@ -7,10 +7,10 @@
 //! | `ReduceMax`, `ReduceMin`, `ArgMax`, `ArgMin`, `TopK`, `Unique`, `NonZero` | exactly |
 //! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
 
-use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::convert::{self, FromNumber, i64_of, product, usize_of_i64};
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
-use rayon::prelude::*;
+use gradus_kernels::share_map;
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
@@ -19,6 +19,7 @@ use crate::operators::errors;
 use crate::operators::floats::{Adding, Ring};
 use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
+use crate::operators::strided::threads_for;
 
 pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
     Ok(vec![tensor.into()])
@@ -106,13 +107,13 @@ fn reduced_floats(
 /// A reduction of floats along the last axes, whose elements lie side by side.
 fn reduced_rows(cx: &EvalContext<'_>, size: usize, shape: Shape) -> Result<Vec<Value>> {
     let (operator, limits, numbers) = (cx.operator, cx.limits(), cx.floats(0)?);
-    cx.reserve(convert::product(shape.len(), 2 * size_of::<f64>()))?;
+    cx.reserve(product(shape.len(), 2 * size_of::<f64>()))?;
     let adding = cx.adding(&limits)?;
     let row = |row: &[f64]| {
         limits.check()?;
         Ok(reduced_floats(operator, adding, row.iter().copied()))
     };
-    let results = numbers.par_chunks(size).map(row).collect::<Result<Vec<_>>>()?;
+    let results = share_map(numbers.chunks(size), threads_for(product(numbers.len(), 1)), row)?;
     one(f64::tensor(cx.tensor(0)?.dtype(), shape, &results)?)
 }
 
@@ -149,10 +150,7 @@ pub(crate) fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Re
     let size: usize = axes.iter().map(|&axis| dims[axis]).product();
     let count: usize = kept.iter().map(|&axis| dims[axis]).product();
     // Also for each group a result: of no elements, there may be any number of groups.
-    cx.reserve(convert::product(
-        count,
-        size.saturating_mul(2).saturating_add(1).saturating_mul(size_of::<usize>()),
-    ))?;
+    cx.reserve(product(count, size.saturating_mul(2).saturating_add(1).saturating_mul(size_of::<usize>())))?;
     Ok(Groups { places: indices::turned(dims, &perm), count, size })
 }
 
@@ -196,7 +194,7 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let groups = groups(cx, dims, &axes)?;
     // The numbers of a group, and one for each.
     cx.reserve(
-        convert::product(groups.size.saturating_add(groups.len()), size_of::<Number>())
+        product(groups.size.saturating_add(groups.len()), size_of::<Number>())
             + byte_len(data.dtype(), &shape),
     )?;
     let limits = cx.limits();
@@ -278,7 +276,7 @@ pub(crate) fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     // Lists of unknown length grow by doubling.
-    cx.reserve(convert::product(data.len(), 2 * size_of::<usize>()))?;
+    cx.reserve(product(data.len(), 2 * size_of::<usize>()))?;
     let found: Vec<usize> = match data.dtype().class() {
         Class::Text => {
             (0..data.len()).filter(|&i| data.texts().is_ok_and(|texts| !texts[i].is_empty())).collect()
@@ -317,7 +315,7 @@ pub(crate) fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         each.fold(std::cmp::Ordering::Equal, std::cmp::Ordering::then)
     };
     // The lists below have a number for each slice, or two.
-    cx.reserve(convert::product(slices.len(), 16 * size_of::<usize>()))?;
+    cx.reserve(product(slices.len(), 16 * size_of::<usize>()))?;
     let mut ranked: Vec<usize> = (0..slices.len()).collect();
     ranked.sort_by(|&a, &b| compare(a, b).then(a.cmp(&b)));
     // By kind: the first slice that is of it, and how many are.
