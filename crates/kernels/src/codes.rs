@@ -61,9 +61,9 @@ fn write(plan: &impl Fill, kernel: &Kernel, lo: u64, out: &mut [u8], options: Op
         }
         _ => {
             u8::write(kernel, &Elements { at: &at, len: plan.len() }, lo, out, options.token(), false);
-            // Integers keep their low bits.
+            let low_bits = u8::MAX >> (8 - dtype.bits());
             for code in out {
-                *code &= u8::MAX >> (8 - dtype.bits());
+                *code &= low_bits;
             }
         }
     };

@@ -4,8 +4,11 @@ use fearless_simd::Level as Token;
 use gradus_sequences::{LinspacePlan, Plan as _};
 use num_complex::Complex;
 
-use crate::affine::BLOCK;
+use crate::options::at_level;
 use crate::writer::{Elements, Fill as _, Kernel, Write};
+
+/// Elements whose parts are made before they are put together.
+const BLOCK: usize = 2048;
 
 /// The real and the imaginary parts, prepared.
 #[derive(Clone, Debug)]
@@ -28,10 +31,17 @@ impl Pair {
                 let elements = Elements { at: &|i| T::from_number(plan.at(i)), len: plan.len() };
                 T::write(kernel, &elements, lo, &mut made[..block.len()], token, false);
             }
-            let [re, im] = &made;
-            for (out, (&re, &im)) in block.iter_mut().zip(re.iter().zip(im)) {
-                *out = Complex { re, im };
-            }
+            at_level!(token, _ => join(&made, block));
         }
+    }
+}
+
+/// Puts parts together.
+#[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
+fn join<T: Copy>([re, im]: &[[T; BLOCK]; 2], out: &mut [Complex<T>]) {
+    let (re, im) = (&re[..out.len()], &im[..out.len()]);
+    for i in 0..out.len() {
+        out[i] = Complex { re: re[i], im: im[i] };
     }
 }

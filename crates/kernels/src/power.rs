@@ -123,6 +123,35 @@ impl Powers {
         }
     }
 
+    /// Floats of 32 bits from index `lo` on.
+    #[inline(always)]
+    pub fn write_singles<S: Simd>(
+        &self,
+        simd: S,
+        streams: bool,
+        exact: Exact<'_, f32>,
+        lo: u64,
+        out: &mut [f32],
+    ) {
+        let sign = self.sign();
+        for (lo, part, start) in self.parts(exact, lo, out) {
+            let products = RoundedProducts { start: start.high * sign, positions: &self.positions };
+            let exact = |i| exact(lo + i);
+            if products.are_singles(part.len()) {
+                certain::write_groups(
+                    simd,
+                    streams,
+                    part,
+                    #[inline(always)]
+                    |group, out| products.round_once(simd, group, out),
+                    exact,
+                );
+            } else {
+                certain::write(simd, streams, part, &products, exact);
+            }
+        }
+    }
+
     /// Floats of 16 bits from index `lo` on.
     #[inline(always)]
     pub fn write_halves<S: Simd, T: Half>(
@@ -358,6 +387,41 @@ impl<S: Simd> ErrorBounds<S> for Products<'_> {
 pub struct RoundedProducts<'a> {
     start: f64,
     positions: &'a [Positions],
+}
+
+/// Bits of a double behind those of a single.
+const BEHIND: u32 = 52 - 23;
+
+/// How far products may be off, in units of their last place: 2^-51 of them is at most 4, and what
+/// is off by 2^-50 is in doubt.
+const OFF: u32 = 8;
+
+impl RoundedProducts<'_> {
+    /// Returns true if so many elements are normal singles.
+    #[inline(always)]
+    fn are_singles(&self, len: usize) -> bool {
+        let last = self.positions[(len - 1) / GROUP].high[(len - 1) % GROUP];
+        [1.0, last].iter().all(|position| SINGLES.contains(&(self.start * position).abs()))
+    }
+
+    /// Writes a group of normal singles, each rounded from its product, and says which products are
+    /// so near to the middle of two singles that the element may be the other one, as bits.
+    #[inline(always)]
+    fn round_once<S: Simd>(&self, simd: S, group: usize, out: &mut [f32; GROUP]) -> u64 {
+        let splat = |x| S::u32s::splat(simd, x);
+        let high = &self.positions[group].high;
+        let mut doubts = 0;
+        for from in (0..GROUP).step_by(S::f32s::LEN) {
+            let product =
+                |from: usize| S::f64s::from_slice(simd, &high[from..from + S::f64s::LEN]) * self.start;
+            let (one, two) = (product(from), product(from + S::f64s::LEN));
+            one.narrow(two).store_slice(&mut out[from..from + S::f32s::LEN]);
+            let (one, two): (S::u32s, S::u32s) = (one.bitcast(), two.bitcast());
+            let above = (one.unzip_low(two) - splat((1 << (BEHIND - 1)) - OFF)) << (32 - BEHIND);
+            doubts |= above.simd_le(splat((2 * OFF) << (32 - BEHIND))).to_bitmask() << from;
+        }
+        doubts
+    }
 }
 
 impl<S: Simd> ErrorBounds<S> for RoundedProducts<'_> {

@@ -420,7 +420,7 @@ macro_rules! write_rounded {
 write_rounded! {
     f16: write_halves;
     bf16: write_halves;
-    f32: write_rounded [Fused];
+    f32: write_singles [Fused];
 }
 
 macro_rules! write_integers {

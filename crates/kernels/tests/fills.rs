@@ -111,6 +111,20 @@ fn check_whole<T: Write>(plan: &(impl Fill + std::fmt::Debug)) {
     }
 }
 
+/// Powers of which some are in the middle of two singles, and some are no normal singles.
+#[test]
+fn whole_powers_of_singles() {
+    let odd = (16_777_217..16_777_249).step_by(2).map(|base| (base, -1, 3));
+    for (base, start, stop) in odd.chain([(2, -160, 130), (10, -47, 40)]) {
+        for num in [101, 2001] {
+            for (start, stop) in [(start, stop), (stop, start)] {
+                let [base, start, stop] = [base, start, stop].map(Number::Int);
+                check_whole::<f32>(&LogspacePlan::new(base, start, stop, num, true, DType::F32).unwrap());
+            }
+        }
+    }
+}
+
 /// Lines between ends and back, of so many elements.
 fn check_lines<T: Write>(ends: &[(f64, f64)], lengths: &[u64]) {
     let float = Number::Float;
