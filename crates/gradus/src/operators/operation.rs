@@ -35,6 +35,12 @@ impl Operation {
         matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
     }
 
+    /// Returns true for sums, differences, products and quotients.
+    pub(crate) fn is_arithmetic(self) -> bool {
+        use Operation::{Add, Div, Mul, Sub};
+        matches!(self, Add | Sub | Mul | Div)
+    }
+
     /// Returns true if the result is a truth value: comparisons and logical operations.
     pub(crate) fn gives_truth(self) -> bool {
         self.compares() || matches!(self, Operation::And | Operation::Or | Operation::Xor)

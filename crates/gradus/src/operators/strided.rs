@@ -35,6 +35,9 @@ pub(crate) struct Strided<const N: usize> {
     outer: Vec<(usize, [usize; N])>,
 }
 
+/// Writes the elements of a line from the places of the operands on.
+type WriteLine<'a, T, const N: usize> = &'a (dyn Fn([usize; N], &mut [T]) -> Result<()> + Sync);
+
 /// Elements that one thread makes at a time, between two looks at the limits.
 const PART: usize = 1 << 14;
 
@@ -98,6 +101,11 @@ impl<const N: usize> Strided<N> {
         limits: &Limits,
         write: impl Fn([usize; N], &mut [T]) -> Result<()> + Sync,
     ) -> Result<()> {
+        self.fill_lines(out, limits, &write)
+    }
+
+    /// As [`Strided::fill`], compiled once for all functions.
+    fn fill_lines<T: Send>(&self, out: &mut [T], limits: &Limits, write: WriteLine<'_, T, N>) -> Result<()> {
         let part = |(): &mut (), (part, mut out): (usize, &mut [T])| {
             limits.check()?;
             let mut at = part * PART;

@@ -16,7 +16,7 @@
 use gradus_core::convert::{self, FromNumber, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::tensor::byte_len;
-use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
+use gradus_core::{DType, Error, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
@@ -239,69 +239,68 @@ impl BinaryOp {
             })?;
             return Tensor::from_vec(shape, equal);
         }
-        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, a, &b, shape, limits),
-            dtype => Err(errors::dtype(dtype, "bool or a real numeric type")))
+        let operands = [a, &b];
+        // Those that models have many of are told apart before the loop, so that it has vectors.
+        if a.dtype() == b.dtype() && a.dtype().is_float() && operation.is_arithmetic() {
+            return dispatch!(a.dtype(), [F16, BF16, F32, F64] => floats(operation, operands, shape, limits),
+                dtype => Err(refused(dtype)));
+        }
+        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, operands, shape, limits),
+            dtype => Err(refused(dtype)))
     }
 }
 
-fn all<T: FromNumber>(
+fn refused(dtype: DType) -> Error {
+    errors::dtype(dtype, "bool or a real numeric type")
+}
+
+/// Sums, differences, products or quotients of floats.
+fn floats<T: FromNumber>(
     operation: Operation,
-    a: &Tensor,
-    b: &Tensor,
+    operands: [&Tensor; 2],
     shape: Shape,
     limits: &Limits,
 ) -> Result<Tensor> {
-    if b.dtype() != T::DTYPE {
-        // The exponent of a power may be of another type.
-        let second = limits.collect(b.numbers()?)?;
-        return combined(operation, [a, b], &a.elements::<T>()?, &second, |x| x, shape, limits);
+    let [a, b] = [operands[0].elements::<T>()?, operands[1].elements::<T>()?];
+    let lines =
+        Lines { strided: Strided::broadcast(operands.map(Tensor::shape), &shape), a: &a, b: &b, limits };
+    macro_rules! by {
+        ($operator:tt) => {
+            lines.floats(
+                shape,
+                #[inline(always)]
+                |a, b| a $operator b,
+            )
+        };
     }
-    combined(operation, [a, b], &a.elements::<T>()?, &b.elements::<T>()?, T::number, shape, limits)
+    match operation {
+        Operation::Sub => by!(-),
+        Operation::Mul => by!(*),
+        Operation::Div => by!(/),
+        _ => by!(+),
+    }
 }
 
 /// The results for all pairs of elements.
-fn combined<T: FromNumber, U: Copy + Sync>(
+fn all<T: FromNumber>(
     operation: Operation,
     operands: [&Tensor; 2],
-    a: &[T],
-    b: &[U],
-    number: impl Fn(U) -> Number + Sync,
     shape: Shape,
     limits: &Limits,
 ) -> Result<Tensor> {
-    let lines = Lines { strided: Strided::broadcast(operands.map(Tensor::shape), &shape), a, b, limits };
+    let strided = Strided::broadcast(operands.map(Tensor::shape), &shape);
+    let [a, b] = operands;
+    let a = &*a.elements::<T>()?;
+    if b.dtype() != T::DTYPE {
+        // The exponent of a power may be of another type.
+        let second = limits.collect(b.numbers()?)?;
+        return Lines { strided, a, b: &second, limits }.map(shape, |x, y| operation.apply(x, y));
+    }
+    let lines = Lines { strided, a, b: &b.elements::<T>()?, limits };
     if operation.compares() {
-        let holds = |x: T, y| Bool::from(operation.holds(x.number(), number(y)));
-        return lines.map(shape, |x, y| Ok(holds(x, y)));
+        return lines.map(shape, |x, y| Ok(Bool::from(operation.holds(x.number(), y.number()))));
     }
-    // Those that models have many of are told apart before the loop, so that it has vectors.
-    match operation {
-        Operation::Add if T::DTYPE.is_float() => lines.floats(
-            shape,
-            number,
-            #[inline(always)]
-            |a, b| a + b,
-        ),
-        Operation::Sub if T::DTYPE.is_float() => lines.floats(
-            shape,
-            number,
-            #[inline(always)]
-            |a, b| a - b,
-        ),
-        Operation::Mul if T::DTYPE.is_float() => lines.floats(
-            shape,
-            number,
-            #[inline(always)]
-            |a, b| a * b,
-        ),
-        Operation::Div if T::DTYPE.is_float() => lines.floats(
-            shape,
-            number,
-            #[inline(always)]
-            |a, b| a / b,
-        ),
-        _ => lines.map(shape, |x, y| operation.apply(x, number(y))),
-    }
+    lines.map(shape, |x, y| operation.apply(x, y.number()))
 }
 
 /// Elements of two operands, line by line.
@@ -312,16 +311,11 @@ struct Lines<'a, T, U> {
     limits: &'a Limits,
 }
 
-impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
+impl<F: FromNumber> Lines<'_, F, F> {
     /// A tensor of what a function makes of each pair in float64, rounded once.
-    fn floats(
-        &self,
-        shape: Shape,
-        number: impl Fn(U) -> Number + Sync,
-        compute: impl Fn(f64, f64) -> f64 + Sync,
-    ) -> Result<Tensor> {
-        let (number, compute) = (&number, &compute);
-        let mut results = vec![T::from_f64(0.0); shape.len()];
+    fn floats(&self, shape: Shape, compute: impl Fn(f64, f64) -> f64 + Sync) -> Result<Tensor> {
+        let compute = &compute;
+        let mut results = vec![F::from_f64(0.0); shape.len()];
         self.strided.fill(&mut results, self.limits, |[a, b], out| {
             let (a, b, [by_a, by_b], count) = (&self.a[a..], &self.b[b..], self.strided.steps, out.len());
             match [by_a, by_b] {
@@ -330,7 +324,7 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
                     each_at(
                         out,
                         #[inline(always)]
-                        move |at| rounded(number, compute, (a[at], b[at])),
+                        move |at| rounded(compute, (a[at], b[at])),
                     );
                 }
                 [1, 0] => {
@@ -338,7 +332,7 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
                     each_at(
                         out,
                         #[inline(always)]
-                        move |at| rounded(number, compute, (a[at], b)),
+                        move |at| rounded(compute, (a[at], b)),
                     );
                 }
                 [0, 1] => {
@@ -346,19 +340,21 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
                     each_at(
                         out,
                         #[inline(always)]
-                        move |at| rounded(number, compute, (a, b[at])),
+                        move |at| rounded(compute, (a, b[at])),
                     );
                 }
                 _ => out
                     .iter_mut()
                     .enumerate()
-                    .for_each(|(at, out)| *out = rounded(number, compute, (a[at * by_a], b[at * by_b]))),
+                    .for_each(|(at, out)| *out = rounded(compute, (a[at * by_a], b[at * by_b]))),
             }
             Ok(())
         })?;
         Tensor::from_vec(shape, results)
     }
+}
 
+impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
     /// A tensor of what a function makes of each pair.
     fn map<R: FromNumber>(&self, shape: Shape, make: impl Fn(T, U) -> Result<R> + Sync) -> Result<Tensor> {
         let mut results = vec![R::from_f64(0.0); shape.len()];
@@ -378,12 +374,8 @@ impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
 /// A function of a pair in float64, rounded once.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "functions are compiled for the level")]
-fn rounded<T: FromNumber, U>(
-    number: &impl Fn(U) -> Number,
-    compute: &impl Fn(f64, f64) -> f64,
-    (x, y): (T, U),
-) -> T {
-    T::from_f64(compute(convert::nearest_f64(x.number()), convert::nearest_f64(number(y))))
+fn rounded<T: FromNumber>(compute: &impl Fn(f64, f64) -> f64, pair: (T, T)) -> T {
+    T::from_f64(compute(convert::nearest_f64(pair.0.number()), convert::nearest_f64(pair.1.number())))
 }
 
 /// Sets elements to what a function makes of items.
