@@ -1,28 +1,30 @@
 //! Tables whose products are the elements of a geometric sequence.
 //!
 //! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two
-//! tables of `B` and `K` entries, which are products of yet shorter tables of wide powers. All are
-//! pairs of doubles. In units of 2^-106, and with products off by 5 of them beside what their
-//! factors are:
+//! tables of `B` and `K` entries. The entries of a table are powers of one wide power, and products
+//! of those and of powers of another, 32 times as far apart. All are pairs of doubles. In units of
+//! 2^-106, and with products off by 5 of them beside what their factors are:
 //!
 //! | what | relatively off by less than |
 //! |---|---|
 //! | wide power (2^-110) as a pair (2^-105) | 2.1 |
-//! | entry: a product of two | 9.3 |
-//! | `S R[b]` | 16.5 |
-//! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 31 |
+//! | its `n`th power, of squares and products with itself: `7.1 n - 5` | 216 |
+//! | entry: a product of at most three, of which one is below the fourth power (17) | 459 |
+//! | `S R[b]` | 467 |
+//! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 931 |
 //!
-//! 2^-101 is 32 units; the bounds are made with 2^-100. Elements of fewer bits are a product of
+//! 2^-96 is 1024 units; the bounds are made with 2^-95. Elements of fewer bits are a product of
 //! doubles: off by half a unit in the last place for `S R[b]`, `P[j]`, its bound and the product,
 //! 2^-51 together; the bounds are made with 2^-50.
 
 use std::ops::Range;
 
-use gradus_core::convert::nearest_f64;
+use gradus_core::convert::{nearest_f64, usize_of};
 use gradus_core::{DType, Number};
 use gradus_sequences::PowerLine;
 
 use crate::double_double::{DoubleDouble, power_of_two};
+use crate::options::widest;
 
 /// A geometric sequence as products of tables.
 #[derive(Clone, Debug)]
@@ -129,7 +131,7 @@ impl Tables {
 }
 
 /// Bounds of what is relatively off: of pairs, and of doubles.
-const LONG: f64 = power_of_two(-100);
+const LONG: f64 = power_of_two(-95);
 const SHORT: f64 = power_of_two(-50);
 
 /// The low part of a power for a position less the bound of elements of a type, and with it; of
@@ -147,18 +149,76 @@ pub fn has_long_mantissa(dtype: DType) -> bool {
     matches!(dtype, DType::F64 | DType::I64 | DType::U64)
 }
 
-/// The powers from 0 to `count - 1` of the ratio of elements so many apart.
+/// Powers of a wide power, at most.
+const CHAIN: u64 = 32;
+
+/// The powers from 0 to `count - 1`, a power of two, of the ratio of elements so many apart.
 fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
-    // As few wide powers as a product of two tables needs.
-    let short = 1 << (count.ilog2() / 2);
-    let wide = |apart: u64| {
-        if apart == 0 {
-            return DoubleDouble { high: 1.0, low: 0.0 };
+    if count == 1 {
+        // The ratio may be beyond the doubles.
+        return powers(DoubleDouble { high: 1.0, low: 0.0 }, 1);
+    }
+    let (mantissa, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
+    let fine = powers(mantissa.scaled(exponent), usize_of(count.min(CHAIN)));
+    if count <= CHAIN {
+        return fine;
+    }
+    let coarse = table(line, apart * CHAIN, count / CHAIN);
+    let mut all = Vec::with_capacity(usize_of(count));
+    widest(
+        #[inline(always)]
+        || {
+            for coarse in coarse {
+                all.extend(fine.iter().map(|fine| coarse.times(*fine)));
+            }
+        },
+    );
+    all
+}
+
+/// The powers of a number from 0 on.
+fn powers(x: DoubleDouble, count: usize) -> Vec<DoubleDouble> {
+    let mut powers = vec![DoubleDouble { high: 1.0, low: 0.0 }; count];
+    widest(
+        #[inline(always)]
+        || {
+            for n in 1..count {
+                let even = powers[n / 2].times(powers[n / 2]);
+                powers[n] = if n == 1 {
+                    x
+                } else if n % 2 == 0 {
+                    even
+                } else {
+                    even.times(x)
+                };
+            }
+        },
+    );
+    powers
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::convert::u64_of;
+    use gradus_sequences::LogspacePlan;
+
+    use super::*;
+
+    #[test]
+    fn entries_are_as_near_as_they_say() {
+        let [start, stop] = [-0.3, 9.7].map(Number::Float);
+        let plan = LogspacePlan::new(Number::Int(3), start, stop, 1 << 20, true, DType::F64);
+        let line = plan.expect("a plan").line().expect("a line");
+        for (longest, apart) in [([512, 4096], 512), ([2, 8], 2)] {
+            let tables = Tables::new(line, longest);
+            for (table, apart) in [(&tables.positions, 1), (&tables.blocks, apart)] {
+                for (n, entry) in table.iter().enumerate() {
+                    let (exact, exponent) = DoubleDouble::of_mantissa(line.ratio(u64_of(n) * apart));
+                    let exact = exact.scaled(exponent);
+                    let off = (entry.high - exact.high) + (entry.low - exact.low);
+                    assert!(off.abs() <= power_of_two(-97) * exact.high, "entry {n} is off by {off}");
+                }
+            }
         }
-        let (mantissa, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
-        mantissa.scaled(exponent)
-    };
-    let fine: Vec<DoubleDouble> = (0..short).map(|i| wide(apart * i)).collect();
-    let coarse = (0..count / short).map(|i| wide(apart * short * i));
-    coarse.flat_map(|coarse| fine.iter().map(move |&fine| coarse.times(fine)).collect::<Vec<_>>()).collect()
+    }
 }

@@ -3,9 +3,9 @@
 //
 // | what | relatively off by less than |
 // |---|---|
-// | wide power, table entry (2^-101.9), cut off to 95 bits | 1.01 times 2^-94 |
-// | start of a block: a product of two, cut off | 3.03 times 2^-94 |
-// | its product with a position, which is exact | 4.1 times 2^-94 |
+// | wide power, table entry (2^-97), cut off to 95 bits | 1.13 times 2^-94 |
+// | start of a block: a product of two, cut off | 3.27 times 2^-94 |
+// | its product with a position, which is exact | 4.41 times 2^-94 |
 //
 // The product is below 2^190, so it is off by less than 5 times 2^96.
 const ERROR: u32 = 5u;
