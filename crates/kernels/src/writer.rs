@@ -282,9 +282,12 @@ impl<P: Fill> Writer<'_, P> {
 
     fn streams<T>(&self, out: &[T]) -> bool {
         match self.options.stores {
-            Stores::Auto => {
-                size_of_val(out) >= MANY && !matches!(self.kernel, Kernel::Each) && stream::pays()
-            }
+            Stores::Auto if size_of_val(out) < MANY => false,
+            Stores::Auto => match self.kernel {
+                Kernel::Each => false,
+                Kernel::Affine(_) | Kernel::Powers(_) => stream::pays(self.plan.dtype() == DType::F64),
+                _ => stream::pays(false),
+            },
             Stores::Cached => false,
             Stores::Streaming => true,
         }
