@@ -51,8 +51,16 @@ impl BigFraction {
             let product = (IBig::from(number.mantissa) * times) << small_usize(number.exponent - exponent);
             if number.negative { -product } else { product }
         };
-        let denominator = UBig::from(denominator);
-        BigFraction { numerator: term(a, times_a) + term(b, times_b), exponent, denominator }
+        // Most are short, and need no memory.
+        let short = |number: Parts, times: i64| {
+            let product = i128::try_from(number.mantissa).ok()?.checked_mul(times.into())?;
+            let by = if product == 0 { 0 } else { u32::try_from(number.exponent - exponent).ok()? };
+            let fits = by < product.unsigned_abs().leading_zeros().saturating_sub(1);
+            fits.then(|| if number.negative { -(product << by) } else { product << by })
+        };
+        let sum = short(a, times_a).zip(short(b, times_b)).and_then(|(a, b)| a.checked_add(b));
+        let numerator = sum.map_or_else(|| term(a, times_a) + term(b, times_b), IBig::from);
+        BigFraction { numerator, exponent, denominator: UBig::from(denominator) }
     }
 
     /// The least integer that is not below the quotient of two fractions.
