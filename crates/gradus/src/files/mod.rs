@@ -1,12 +1,12 @@
 //! Files on disk: mapped into memory, and written so that they appear whole or not at all.
 
+mod mapped;
 mod write;
 
 use std::collections::HashMap;
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{Error, Kind, Result, room_for};
 use gradus_formats::{Files, Part, Splice};
 
+pub(crate) use mapped::origin;
+use mapped::{MOST_MAPS, Map};
 pub use write::{NewFiles, abandon_unfinished, cannot_write};
 
 /// Files of constants of at most so many bytes are read: a map takes a page and more.
@@ -24,8 +26,6 @@ const SMALL: u64 = 1 << 14;
 const READ: u64 = 1 << 26;
 /// Milliseconds that a reader waits for a writer in the same folder.
 const PATIENCE: u32 = 1000;
-/// Maps that the process may have. Linux allows 65,530, and allocators need some of them.
-const MOST_MAPS: usize = 1 << 15;
 
 /// The bytes of a regular file. Those beyond 64 MiB are mapped, so only those that are looked at
 /// are read.
@@ -82,43 +82,6 @@ fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
         return Err(Error::new(Kind::Limit, message).in_file(path.display()));
     };
     Ok(Bytes::from_owner(map))
-}
-
-/// A mapped file, counted.
-struct Map(memmap2::Mmap);
-
-/// The mapped files of the process.
-static MAPS: AtomicUsize = AtomicUsize::new(0);
-
-impl Map {
-    /// Maps a file, unless there are too many.
-    #[expect(unsafe_code, reason = "the one place where a file is mapped")]
-    fn new(file: &File) -> io::Result<Option<Map>> {
-        if MAPS.fetch_add(1, Ordering::Relaxed) >= MOST_MAPS {
-            MAPS.fetch_sub(1, Ordering::Relaxed);
-            return Ok(None);
-        }
-        // SAFETY: the map is private to this process and only read, through `Bytes`, which outlives
-        // no part of it. That nobody changes the file meanwhile cannot be enforced; it is a
-        // documented duty of the caller of `map`.
-        let map = unsafe { memmap2::Mmap::map(file) };
-        if map.is_err() {
-            MAPS.fetch_sub(1, Ordering::Relaxed);
-        }
-        Ok(Some(Map(map?)))
-    }
-}
-
-impl Drop for Map {
-    fn drop(&mut self) {
-        MAPS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl AsRef<[u8]> for Map {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
 }
 
 /// Opens a file to read it, at once: a pipe or a device is refused, not waited for.
@@ -299,6 +262,8 @@ impl Files for Spliced {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use super::*;
 
     #[test]

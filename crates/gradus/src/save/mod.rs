@@ -1,13 +1,13 @@
 //! Writing models: what was read, with its changes, into a file beside which the files of its
 //! constants lie.
 //!
-//! Long parts of the source are copied from file to file by the system, so weights pass through no
+//! Long parts of mapped files are copied from file to file by the system, so weights pass through no
 //! memory of ours.
 
 mod beside;
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
-use crate::files::{Folder, NewFiles, Spliced, cannot_write, folder_of, map, open_regular};
+use crate::files::{NewFiles, Spliced, cannot_write, folder_of, map, origin};
 use crate::model::{Model, OpenOptions};
 
 /// Parts from this length on are copied by the system.
@@ -81,7 +81,7 @@ impl Model {
         let written = self.encoded()?;
         self.check_output(path)?;
         let (mut files, limits) = (NewFiles::default(), self.limits());
-        files.create(path, |out| Output { out, path, limits }.splice(&written, &Bytes::new(), None))?;
+        files.create(path, |out| Output { out, path, limits }.splice(&written, &Bytes::new()))?;
         files.commit()?;
         Ok(u64_of(written.len()))
     }
@@ -116,8 +116,7 @@ impl Model {
             match constants {
                 ConstantFiles::Spliced(splice, source) => {
                     len += splice.len();
-                    let old = self.unedited_path().and_then(|path| Folder::of(path).file(self.beside()).ok());
-                    output.splice(splice, source, same_file(old, source).as_ref())
+                    output.splice(splice, source)
                 }
                 ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| {
                     len += part.len();
@@ -125,7 +124,7 @@ impl Model {
                 }),
             }
         })?;
-        files.create(path, |out| Output { out, path, limits }.splice(xml, text, None))?;
+        files.create(path, |out| Output { out, path, limits }.splice(xml, text))?;
         files.commit()?;
         Ok(u64_of(len))
     }
@@ -170,9 +169,7 @@ impl Model {
             Some(edit) => onnx::edit_model(bytes, self.source(), edit)?,
             None => Splice::whole(bytes.len()),
         };
-        let file = self.unedited_path().filter(|_| names.is_empty()).and_then(|path| open_regular(path).ok());
-        let file = same_file(file, bytes);
-        files.create(path, |out| Output { out, path, limits }.splice(&splice, bytes, file.as_ref()))?;
+        files.create(path, |out| Output { out, path, limits }.splice(&splice, bytes))?;
         if let Some(written) = files.last() {
             read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
         }
@@ -199,11 +196,6 @@ fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
     })
 }
 
-/// The file that was mapped, if it still is as long.
-fn same_file(file: Option<File>, bytes: &Bytes) -> Option<File> {
-    file.filter(|file| file.metadata().is_ok_and(|file| file.len() == u64_of(bytes.len())))
-}
-
 /// A file that is written until the deadline.
 struct Output<'a> {
     out: &'a mut BufWriter<File>,
@@ -212,30 +204,47 @@ struct Output<'a> {
 }
 
 impl Output<'_> {
-    fn splice(&mut self, splice: &Splice, bytes: &Bytes, source: Option<&File>) -> Result<()> {
-        for part in splice.parts() {
-            match (part, source) {
-                (Part::Fresh(bytes), _) => self.bytes(bytes)?,
-                (Part::Source(range), Some(mut source)) if range.len() >= LONG => {
-                    let sought = source.seek(SeekFrom::Start(u64_of(range.start)));
-                    sought.map_err(|error| cannot_write(self.path, error))?;
-                    if self.copy(source, u64_of(range.len()))? != u64_of(range.len()) {
-                        let message = "the model's file became shorter while it was copied";
-                        return Err(cannot_write(self.path, std::io::Error::other(message)));
-                    }
-                }
-                (Part::Source(range), _) => self.bytes(&bytes[range])?,
-            }
-        }
-        Ok(())
+    fn splice(&mut self, splice: &Splice, source: &Bytes) -> Result<()> {
+        splice.parts().try_for_each(|part| match part {
+            Part::Fresh(bytes) => self.bytes(bytes),
+            Part::Source(range) => self.bytes(&source[range]),
+        })
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         for bytes in bytes.chunks(usize_of(AT_ONCE)) {
             self.limits.check()?;
-            self.out.write_all(bytes).map_err(|error| cannot_write(self.path, error))?;
+            let copied = if bytes.len() < LONG { 0 } else { self.copy_mapped(bytes)? };
+            self.out.write_all(&bytes[copied..]).map_err(|error| cannot_write(self.path, error))?;
         }
         Ok(())
+    }
+
+    /// Copies bytes of a mapped file by the system, and returns how many there were: none if the
+    /// files are on no such systems.
+    #[cfg(target_os = "linux")]
+    fn copy_mapped(&mut self, bytes: &[u8]) -> Result<usize> {
+        let Some((source, mut from)) = origin(bytes) else { return Ok(0) };
+        let fail = |error| cannot_write(self.path, error);
+        self.out.flush().map_err(fail)?;
+        let (out, mut copied) = (self.out.get_ref(), 0);
+        while copied < bytes.len() {
+            let rest = bytes.len() - copied;
+            match rustix::fs::copy_file_range(&*source, Some(&mut from), out, None, rest) {
+                Ok(0) => {
+                    let message = "the model's file became shorter while it was copied";
+                    return Err(fail(std::io::Error::other(message)));
+                }
+                Ok(count) => copied += count,
+                Err(_) => break,
+            }
+        }
+        Ok(copied)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn copy_mapped(&mut self, _: &[u8]) -> Result<usize> {
+        Ok(0)
     }
 
     /// Copies at most so many bytes by the system, and returns how many there were.
