@@ -4,6 +4,7 @@
 //! where a reader can use them as they lie: long constants at multiples of 64 bytes, as far apart
 //! as cache lines, short ones at multiples of 8.
 
+use std::hash::BuildHasher;
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -17,11 +18,21 @@ use crate::Splice;
 const LONG: usize = 64;
 const SHORT: usize = 8;
 
+/// Contents of more bytes are looked up by so many pieces of so many bytes, as the pages of a mapped
+/// file are read when they are looked at.
+const WHOLE: usize = 1 << 14;
+const PIECES: usize = 4;
+const PIECE: usize = 1 << 10;
+
+/// Contents with equal pieces that one is compared with; of more, some may be written twice.
+const COMPARED: usize = 8;
+
 /// Constants that the file will have behind those that it has, each content once.
 #[derive(Debug, Default)]
 pub(super) struct New {
     contents: Vec<Bytes>,
-    known: HashMap<Bytes, usize>,
+    /// The numbers of contents, by their length and the hash of their pieces.
+    known: HashMap<(usize, u64), Vec<usize>>,
 }
 
 impl New {
@@ -32,12 +43,25 @@ impl New {
     pub(super) fn add(&mut self, tensor: &Tensor) -> Result<(usize, usize)> {
         let bytes = encode(tensor)?;
         let (contents, len) = (&mut self.contents, bytes.len());
-        let number = *self.known.entry(bytes.clone()).or_insert_with(|| {
+        let hash = self.known.hasher().hash_one(pieces(&bytes).collect::<Vec<_>>());
+        let alike = self.known.entry((len, hash)).or_default();
+        let equal = |&number: &usize| contents.get(number) == Some(&bytes);
+        let number = alike.iter().copied().find(equal).unwrap_or_else(|| {
+            if alike.len() < COMPARED {
+                alike.push(contents.len());
+            }
             contents.push(bytes);
             contents.len() - 1
         });
         Ok((number, len))
     }
+}
+
+/// Pieces from the first byte to the last, or all bytes if there are few.
+fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let (count, len) = if bytes.len() > WHOLE { (PIECES, PIECE) } else { (1, bytes.len()) };
+    let apart = (bytes.len() - len) / (count - 1).max(1);
+    (0..count).filter_map(move |at| bytes.get(at * apart..at * apart + len))
 }
 
 /// The file as it will be.
@@ -140,6 +164,15 @@ mod tests {
         let again = Laid::new(parts.to_vec(), New::default());
         assert_eq!(parts.map(|part| again.place(&part).unwrap()), [0, 8, 72, 108, 112, 128]);
         assert_eq!(laid.place(&(0..1)), None);
+    }
+
+    #[test]
+    fn long_contents_are_written_once_if_they_are_equal() {
+        let (mut new, mut other) = (New::default(), vec![7u8; 1 << 16]);
+        let long = Tensor::vector(&other);
+        other[1 << 15] = 8;
+        let numbers = [&long, &Tensor::vector(&other), &long].map(|tensor| new.add(tensor).unwrap().0);
+        assert_eq!((numbers, new.contents.len()), ([0, 1, 0], 2));
     }
 
     #[test]
