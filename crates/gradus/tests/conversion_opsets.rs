@@ -248,3 +248,45 @@ fn ranges_of_short_floats_are_those_of_version_27_or_of_float32() {
     let bytes: Bytes = newest.model.to_onnx().unwrap();
     assert!(Model::from_bytes(&bytes).is_ok());
 }
+
+#[test]
+fn comparisons_with_equality_become_others_before_operator_set_12() {
+    let nan = f32::NAN;
+    let floats =
+        [tensor(&[6], &[1.0f32, 2.0, 3.0, nan, 0.0, nan]), tensor(&[6], &[2.0f32, 2.0, 2.0, 1.0, nan, nan])];
+    let integers = [tensor(&[3], &[1i64, 2, 3]), tensor(&[3], &[2i64, 2, 2])];
+    for inputs in [&floats, &integers] {
+        for operator in ["GreaterOrEqual", "LessOrEqual"] {
+            let (model, given) = One::of(Standard::Onnx, operator, 16).inputs(inputs).model();
+            let want = run(&model, &given);
+            for opset in [9, 11, 12] {
+                let mut options = ConvertOptions::default();
+                options.opset = Some(opset);
+                let converted = model.convert(Standard::Onnx, &options).unwrap();
+                compare(operator, &want, &converted.model, &given, Exactness::Exact);
+            }
+        }
+    }
+}
+
+#[test]
+fn axes_are_counted_from_the_first_where_the_operator_set_wants_it() {
+    let x = || vec![counted(&[2, 3, 1])];
+    let axes = |axes: &[i64]| vec![Tensor::vector(axes)];
+    let nodes = [
+        ("Concat", x(), vec![], vec![("axis", Content::Int(-2))]),
+        ("ReduceSum", x(), axes(&[-2, 0]), vec![]),
+        ("ReduceMax", x(), axes(&[-1]), vec![]),
+        ("Squeeze", x(), axes(&[-1]), vec![]),
+        ("Unsqueeze", x(), axes(&[-1, 1]), vec![]),
+    ];
+    for (operator, inputs, constants, attributes) in nodes {
+        let one = One::of(Standard::Onnx, operator, 18).inputs(&inputs).constants(&constants).known();
+        let one = attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone()));
+        let (model, given) = one.model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(9);
+        let converted = model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+        compare(operator, &run(&model, &given), &converted.model, &given, Exactness::Exact);
+    }
+}

@@ -58,14 +58,16 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 15] = [
+const BODIES: [Body; 17] = [
     Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
     Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
+    Body { operator: "GreaterOrEqual", since: 12, caveat: "", write: greater_or_equal },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
     Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
     Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
+    Body { operator: "LessOrEqual", since: 12, caveat: "", write: less_or_equal },
     Body { operator: "Mish", since: 18, caveat: caveats::FUNCTION, write: mish },
     Body { operator: "Pad", since: 18, caveat: "", write: pad },
     Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
@@ -341,6 +343,37 @@ fn trilu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>
     let beyond = cx.put(beyond, &[distance, diagonal], &[])?;
     let nothing = cx.number(0.0, dtype)?;
     Ok(vec![cx.put("Where", &[beyond, nothing, x], &[])?])
+}
+
+fn greater_or_equal(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    ordered(cx, new, ["Greater", "Less"])
+}
+
+fn less_or_equal(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    ordered(cx, new, ["Less", "Greater"])
+}
+
+/// A comparison that equal numbers pass, by its strict form and the other one. NaN passes neither.
+fn ordered(
+    cx: &mut ConvertContext<'_, '_>,
+    new: &New<'_>,
+    [strict, other]: [&str; 2],
+) -> Result<Vec<NewValue>> {
+    let dtype = new.dtype()?;
+    if !dtype.is_float() {
+        let reverse = cx.put(other, new.inputs, &[])?;
+        return Ok(vec![cx.put("Not", &[reverse], &[])?]);
+    }
+    if cx.target.admits("Equal", dtype) {
+        let (strict, equal) = (cx.put(strict, new.inputs, &[])?, cx.put("Equal", new.inputs, &[])?);
+        return Ok(vec![cx.put("Or", &[strict, equal], &[])?]);
+    }
+    let mut fails = cx.put(other, new.inputs, &[])?;
+    for &input in new.inputs {
+        let nan = cx.put("IsNaN", &[input], &[])?;
+        fails = cx.put("Or", &[fails, nan], &[])?;
+    }
+    Ok(vec![cx.put("Not", &[fails], &[])?])
 }
 
 fn gelu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
