@@ -16,6 +16,7 @@ use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
 use crate::operators::indices::axis as axis_of;
+use crate::operators::nn::to_onnx::softmax_of_last;
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
@@ -87,7 +88,7 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
         // Nodes that do not train.
         (None, Some(Older::TrainingByOutputs)) | (Some(Older::TrainingByOutputs), None)
             if cx.outputs() == 1 && !cx.attributes.flag("training_mode", false)? => {}
-        (None, Some(Older::Flattened)) | (Some(Older::Flattened), None) if last_axis()? => {}
+        (Some(Older::Flattened), None) if last_axis()? => {}
         _ => {
             return Err(cannot(format!(
                 "cannot convert: {name} means something else in the two operator sets"
@@ -194,6 +195,9 @@ fn count_axes_from_first(
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
     let (from, to) = (cx.attributes.form(), cx.target.form(name));
+    if to.is(Older::Flattened) && !from.is(Older::Flattened) {
+        return softmax_of_last(cx, name);
+    }
     let by_group =
         from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
     if !bodies::has_body(cx.target, name) && !by_group {
