@@ -118,7 +118,7 @@ impl Tables {
         let exact = numbers().all(|value| value.is_nan() || f64::from(single(value)) == value);
         let dtype = if l.dtype_of(0)? == DType::F32 && exact { DType::F32 } else { DType::F64 };
         let values = if dtype == DType::F32 {
-            Tensor::vector(&numbers().map(|value| single(value)).collect::<Vec<_>>())
+            Tensor::vector(&numbers().map(single).collect::<Vec<_>>())
         } else {
             Tensor::vector(&numbers().collect::<Vec<_>>())
         };
@@ -203,7 +203,7 @@ fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[State]) -> Result<Lower
     Ok(at)
 }
 
-/// The weights that leaves give to the targets, of `initial` where they give none.
+/// The weights that leaves give to targets, a row for each state, and which ones are given.
 fn table(l: &mut Lowering<'_>, e: &Ensemble, states: &[State], targets: usize) -> Result<[LoweredValue; 2]> {
     let elements = product(states.len(), targets);
     if elements > MOST_WEIGHTS {
