@@ -342,7 +342,7 @@ fn patches_of_images_become_slices() {
     let image = counted(&[1, 2, 5, 6]);
     for (auto, last) in [("valid", [8, 2, 2]), ("same_upper", [8, 3, 2]), ("same_lower", [8, 3, 2])] {
         let words = [("sizes", "2,2"), ("strides", "2,3"), ("rates", "1,2"), ("auto_pad", auto)];
-        let (model, given) = openvino("ExtractImagePatches", 3, &[image.clone()], &[], &words, 1);
+        let (model, given) = openvino("ExtractImagePatches", 3, std::slice::from_ref(&image), &[], &words, 1);
         let patches = run(&model, &given)[0].tensor().unwrap().clone();
         assert_eq!(patches.shape().dims()[1..], last, "{auto}");
         let first: Vec<_> =
@@ -352,6 +352,6 @@ fn patches_of_images_become_slices() {
             "valid" => [0, 30, 2, 32, 6, 36, 8, 38],
             _ => continue,
         };
-        assert_eq!(first, wanted.map(|number| gradus::Number::Int(number)));
+        assert_eq!(first, wanted.map(gradus::Number::Int));
     }
 }
