@@ -248,3 +248,110 @@ fn ranges_of_short_floats_are_those_of_version_27_or_of_float32() {
     let bytes: Bytes = newest.model.to_onnx().unwrap();
     assert!(Model::from_bytes(&bytes).is_ok());
 }
+
+#[test]
+fn comparisons_with_equality_become_others_before_operator_set_12() {
+    let nan = f32::NAN;
+    let floats =
+        [tensor(&[6], &[1.0f32, 2.0, 3.0, nan, 0.0, nan]), tensor(&[6], &[2.0f32, 2.0, 2.0, 1.0, nan, nan])];
+    let integers = [tensor(&[3], &[1i64, 2, 3]), tensor(&[3], &[2i64, 2, 2])];
+    for inputs in [&floats, &integers] {
+        for operator in ["GreaterOrEqual", "LessOrEqual"] {
+            let (model, given) = One::of(Standard::Onnx, operator, 16).inputs(inputs).model();
+            let want = run(&model, &given);
+            for opset in [9, 11, 12] {
+                let mut options = ConvertOptions::default();
+                options.opset = Some(opset);
+                let converted = model.convert(Standard::Onnx, &options).unwrap();
+                compare(operator, &want, &converted.model, &given, Exactness::Exact);
+            }
+        }
+    }
+}
+
+#[test]
+fn axes_are_counted_from_the_first_where_the_operator_set_wants_it() {
+    let x = || vec![counted(&[2, 3, 1])];
+    let axes = |axes: &[i64]| vec![Tensor::vector(axes)];
+    let nodes = [
+        ("Concat", x(), vec![], vec![("axis", Content::Int(-2))]),
+        ("ReduceSum", x(), axes(&[-2, 0]), vec![]),
+        ("ReduceMax", x(), axes(&[-1]), vec![]),
+        ("Squeeze", x(), axes(&[-1]), vec![]),
+        ("Unsqueeze", x(), axes(&[-1, 1]), vec![]),
+    ];
+    for (operator, inputs, constants, attributes) in nodes {
+        let one = One::of(Standard::Onnx, operator, 18).inputs(&inputs).constants(&constants).known();
+        let one = attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone()));
+        let (model, given) = one.model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(9);
+        let converted = model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+        compare(operator, &run(&model, &given), &converted.model, &given, Exactness::Exact);
+    }
+}
+
+#[test]
+fn softmax_along_one_axis_keeps_its_meaning_before_operator_set_13() {
+    for axis in [None, Some(0), Some(1), Some(-1)] {
+        for operator in ["Softmax", "LogSoftmax", "Hardmax"] {
+            let one = One::of(Standard::Onnx, operator, 13).inputs(&[floats(&[2, 3, 4])]).known();
+            let one = axis.iter().fold(one, |one, &axis| one.attribute("axis", Content::Int(axis)));
+            let (model, given) = one.model();
+            let mut options = ConvertOptions::default();
+            options.opset = Some(11);
+            let converted = model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+            compare(operator, &run(&model, &given), &converted.model, &given, Exactness::Exact);
+        }
+    }
+}
+
+#[test]
+fn extremes_of_integers_are_chosen_before_operator_set_12() {
+    let inputs = [tensor(&[3], &[1i32, 5, -3]), tensor(&[1], &[2i32]), tensor(&[3], &[0i32, 9, 0])];
+    for operator in ["Max", "Min"] {
+        let (model, given) = One::of(Standard::Onnx, operator, 13).inputs(&inputs).model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(11);
+        let converted = model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+        compare(operator, &run(&model, &given), &converted.model, &given, Exactness::Exact);
+    }
+}
+
+#[test]
+fn resized_images_and_slices_reach_the_oldest_operator_sets() {
+    let sizes = [Tensor::vector(&[4i64, 3]), Tensor::vector(&[2i64, 3])];
+    let words = [("mode", "nearest"), ("shape_calculation_mode", "sizes")];
+    let image = counted(&[1, 1, 2, 3]);
+    let (resize, given) = openvino("Interpolate", 11, &[image], &sizes, &words, 1);
+    let mut options = ConvertOptions::default();
+    options.opset = Some(11);
+    let converted = resize.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+    let kept = kept(&[&converted.report]);
+    compare("Resize", &run(&resize, &given), &converted.model, &given, kept);
+    let bounds = [&[1i64][..], &[3], &[0], &[1]].map(Tensor::vector);
+    let one = One::of(Standard::Onnx, "Slice", 13).inputs(&[counted(&[4, 2])]).constants(&bounds);
+    let (slice, given) = one.model();
+    options.opset = Some(9);
+    let converted = slice.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+    compare("Slice", &run(&slice, &given), &converted.model, &given, Exactness::Exact);
+}
+
+#[test]
+fn patches_of_images_become_slices() {
+    let image = counted(&[1, 2, 5, 6]);
+    for (auto, last) in [("valid", [8, 2, 2]), ("same_upper", [8, 3, 2]), ("same_lower", [8, 3, 2])] {
+        let words = [("sizes", "2,2"), ("strides", "2,3"), ("rates", "1,2"), ("auto_pad", auto)];
+        let (model, given) = openvino("ExtractImagePatches", 3, std::slice::from_ref(&image), &[], &words, 1);
+        let patches = run(&model, &given)[0].tensor().unwrap().clone();
+        assert_eq!(patches.shape().dims()[1..], last, "{auto}");
+        let first: Vec<_> =
+            patches.numbers().unwrap().step_by(patches.shape().dims()[2..].iter().product()).collect();
+        let wanted = match auto {
+            // Rows, columns, channels: elements 0 and 2 of the first row, 6 and 8 of the second.
+            "valid" => [0, 30, 2, 32, 6, 36, 8, 38],
+            _ => continue,
+        };
+        assert_eq!(first, wanted.map(gradus::Number::Int));
+    }
+}

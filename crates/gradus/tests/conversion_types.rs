@@ -432,5 +432,143 @@ fn features_and_linear_models_are_computed_by_others() {
     ];
     let (model, _) = foreign(("ai.onnx.ml", "LinearClassifier", 1), &[x], &[], &labels, 2);
     let error = model.convert(OpenVino, &ConvertOptions::default()).unwrap_err();
-    assert!(error.to_string().contains("LinearClassifier with labels of text"), "{error}");
+    assert!(error.to_string().contains("a classifier with labels of text"), "{error}");
+}
+
+fn texts(all: &[&str]) -> Content {
+    Content::Strings(all.iter().map(|text| text.as_bytes().to_vec().into()).collect())
+}
+
+/// Two trees with two levels of comparisons and one: their leaves have weights for three targets.
+fn trees(weights: &str, modes: &[&str]) -> Vec<(&'static str, Content)> {
+    let [trees, nodes, ids, weight] = match weights {
+        "class" => ["class_treeids", "class_nodeids", "class_ids", "class_weights"],
+        _ => ["target_treeids", "target_nodeids", "target_ids", "target_weights"],
+    };
+    let ints = |all: &[i64]| Content::Ints(all.to_vec());
+    vec![
+        ("nodes_treeids", ints(&[0, 0, 0, 0, 0, 1, 1, 1])),
+        ("nodes_nodeids", ints(&[0, 1, 2, 3, 4, 0, 1, 2])),
+        ("nodes_featureids", ints(&[0, 0, 1, 0, 0, 1, 0, 0])),
+        ("nodes_values", Content::Floats(vec![0.5, 0.0, -1.0, 0.0, 0.0, 2.0, 0.0, 0.0])),
+        ("nodes_modes", texts(&[modes[0], "LEAF", modes[1], "LEAF", "LEAF", modes[2], "LEAF", "LEAF"])),
+        ("nodes_truenodeids", ints(&[1, 0, 3, 0, 0, 1, 0, 0])),
+        ("nodes_falsenodeids", ints(&[2, 0, 4, 0, 0, 2, 0, 0])),
+        ("nodes_missing_value_tracks_true", ints(&[1, 0, 0, 0, 0, 0, 0, 0])),
+        (trees, ints(&[0, 0, 0, 1, 1, 1])),
+        (nodes, ints(&[1, 3, 4, 1, 2, 2])),
+        (ids, ints(&[0, 1, 1, 2, 1, 0])),
+        (weight, Content::Floats(vec![1.0, 2.0, 4.0, 8.0, 16.0, 0.5])),
+    ]
+}
+
+/// Samples on both sides of all values, equal to them, and missing.
+fn samples() -> Tensor {
+    let nan = f32::NAN;
+    tensor(&[7, 2], &[0.5f32, 2.0, 0.25, 3.0, 0.75, -1.0, 0.75, -2.0, nan, nan, nan, 5.0, 3.0, nan])
+}
+
+#[test]
+fn trees_become_tables_that_are_descended_by_level() {
+    let text = |text: &'static str| Content::Bytes(text.into());
+    let three = ("n_targets", Content::Int(3));
+    let base = ("base_values", Content::Floats(vec![0.5, 0.0, -1.0]));
+    let modes: [&[&str]; 5] = [
+        &["BRANCH_LEQ"; 3],
+        &["BRANCH_LT"; 3],
+        &["BRANCH_GT", "BRANCH_GTE", "BRANCH_GTE"],
+        &["BRANCH_EQ", "BRANCH_LEQ", "BRANCH_EQ"],
+        &["BRANCH_NEQ"; 3],
+    ];
+    let mut rows = Vec::new();
+    for modes in modes {
+        for aggregate in ["SUM", "AVERAGE", "MIN", "MAX"] {
+            let others = [three.clone(), base.clone(), ("aggregate_function", text(aggregate))];
+            rows.push(("TreeEnsembleRegressor", [trees("target", modes), others.to_vec()].concat(), 1));
+        }
+        for transform in ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"] {
+            let labels = Content::Ints(vec![7, 9, 5]);
+            let others = [("classlabels_int64s", labels), ("post_transform", text(transform))];
+            rows.push(("TreeEnsembleClassifier", [trees("class", modes), others.to_vec()].concat(), 2));
+        }
+    }
+    // Weights for the first of two classes alone are the score of the second.
+    for weights in [[0.25f32, 0.0, 0.5, 0.25, 0.5, 0.0], [0.25, -1.0, 0.5, 0.25, -0.5, 0.0]] {
+        let mut all = trees("class", &["BRANCH_LEQ"; 3]);
+        all[10].1 = Content::Ints(vec![0; 6]);
+        all[11].1 = Content::Floats(weights.to_vec());
+        all.push(("classlabels_int64s", Content::Ints(vec![3, 4])));
+        all.push(("base_values", Content::Floats(vec![0.125])));
+        rows.push(("TreeEnsembleClassifier", all, 2));
+    }
+    for (operator, attributes, outputs) in rows {
+        let model = foreign(("ai.onnx.ml", operator, 3), &[samples()], &[], &attributes, outputs);
+        converted(operator, &model, OpenVino, 0);
+    }
+}
+
+#[test]
+fn trees_that_compare_with_sets_become_chains_of_comparisons() {
+    let ints = |all: &[i64]| Content::Ints(all.to_vec());
+    let floats = |all: &[f64]| Content::Tensor(Tensor::vector(all).into());
+    let attributes = [
+        ("nodes_modes", Content::Tensor(Tensor::vector(&[6u8, 6, 0]).into())),
+        ("nodes_featureids", ints(&[0, 1, 1])),
+        ("nodes_splits", floats(&[0.0, 0.0, 2.5])),
+        ("membership_values", floats(&[1.0, 4.0, 9.0, f64::NAN, 2.0, 3.0, f64::NAN])),
+        ("nodes_truenodeids", ints(&[1, 0, 2])),
+        ("nodes_trueleafs", ints(&[0, 1, 1])),
+        ("nodes_falsenodeids", ints(&[2, 1, 3])),
+        ("nodes_falseleafs", ints(&[0, 1, 1])),
+        ("nodes_missing_value_tracks_true", ints(&[1, 0, 0])),
+        ("leaf_targetids", ints(&[0, 1, 0, 1])),
+        ("leaf_weights", floats(&[0.5, 1.0, 2.0, 0.1])),
+        ("tree_roots", ints(&[0])),
+        ("n_targets", Content::Int(2)),
+    ];
+    let x = tensor(&[6, 2], &[1.0f64, 2.0, 4.0, 5.0, 9.0, 3.0, 8.0, 2.5, f64::NAN, 3.0, 2.0, f64::NAN]);
+    let model = foreign(("ai.onnx.ml", "TreeEnsemble", 5), &[x], &[], &attributes, 1);
+    converted("TreeEnsemble", &model, OpenVino, 0);
+}
+
+#[test]
+fn support_vector_machines_become_products_of_kernels() {
+    let floats = |all: &[f32]| Content::Floats(all.to_vec());
+    let text = |text: &'static str| Content::Bytes(text.into());
+    let x = tensor(&[4, 2], &[0.5f32, -1.0, 2.0, 0.25, 0.0, 0.0, -1.5, 1.0]);
+    let vectors = ("support_vectors", floats(&[1.0, 0.5, -1.0, 2.0, 0.25, -0.75, 1.5, 1.0]));
+    let params = ("kernel_params", floats(&[0.5, 0.25, 3.0]));
+    let mut rows = Vec::new();
+    for kernel in ["LINEAR", "POLY", "RBF", "SIGMOID"] {
+        let kernel = [("kernel_type", text(kernel)), vectors.clone(), params.clone()];
+        let one = [("n_supports", Content::Int(4)), ("rho", floats(&[0.125]))];
+        let coefficients = ("coefficients", floats(&[0.5, -1.0, 2.0, 0.75]));
+        let regressor = [&kernel[..], &one, &[coefficients]].concat();
+        rows.push(("SVMRegressor", [&regressor[..], &[("one_class", Content::Int(1))]].concat(), 1));
+        rows.push(("SVMRegressor", regressor, 1));
+        for (per_class, rho, labels) in
+            [(&[2, 1, 1][..], &[0.5f32, -0.25, 0.0][..], &[4, 5, 6][..]), (&[1, 3], &[0.1], &[0, 1])]
+        {
+            let coefficients = [0.5, -1.0, 2.0, 0.75, -0.5, 1.0, 0.25, -2.0];
+            let own = [
+                ("vectors_per_class", Content::Ints(per_class.to_vec())),
+                ("coefficients", floats(&coefficients[..4 * (per_class.len() - 1)])),
+                ("rho", floats(rho)),
+                ("classlabels_ints", Content::Ints(labels.to_vec())),
+            ];
+            rows.push(("SVMClassifier", [&kernel[..], &own].concat(), 2));
+        }
+    }
+    rows.push(("SVMRegressor", vec![("coefficients", floats(&[0.5, -1.0])), ("rho", floats(&[0.125]))], 1));
+    let linear = vec![
+        ("coefficients", floats(&[0.5, -1.0, 1.0, 0.5])),
+        ("rho", floats(&[0.25])),
+        ("classlabels_ints", Content::Ints(vec![3, 8])),
+        ("post_transform", text("SOFTMAX")),
+    ];
+    rows.push(("SVMClassifier", linear, 2));
+    for (operator, attributes, outputs) in rows {
+        let model = foreign(("ai.onnx.ml", operator, 1), from_ref(&x), &[], &attributes, outputs);
+        converted(operator, &model, OpenVino, 0);
+    }
 }

@@ -58,14 +58,18 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 15] = [
+const BODIES: [Body; 19] = [
     Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
     Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
+    Body { operator: "GreaterOrEqual", since: 12, caveat: "", write: greater_or_equal },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
     Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
     Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
+    Body { operator: "LessOrEqual", since: 12, caveat: "", write: less_or_equal },
+    Body { operator: "Max", since: 12, caveat: "", write: max },
+    Body { operator: "Min", since: 12, caveat: "", write: min },
     Body { operator: "Mish", since: 18, caveat: caveats::FUNCTION, write: mish },
     Body { operator: "Pad", since: 18, caveat: "", write: pad },
     Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
@@ -341,6 +345,64 @@ fn trilu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>
     let beyond = cx.put(beyond, &[distance, diagonal], &[])?;
     let nothing = cx.number(0.0, dtype)?;
     Ok(vec![cx.put("Where", &[beyond, nothing, x], &[])?])
+}
+
+fn max(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    extreme(cx, new, ["Max", "Greater"])
+}
+
+fn min(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    extreme(cx, new, ["Min", "Less"])
+}
+
+/// The largest or smallest elements. Integers are compared and chosen, as older sets take floats
+/// alone.
+fn extreme(
+    cx: &mut ConvertContext<'_, '_>,
+    new: &New<'_>,
+    [operator, beyond]: [&str; 2],
+) -> Result<Vec<NewValue>> {
+    if new.dtype.is_none_or(|dtype| cx.target.admits(operator, dtype)) {
+        return cx.target.put(operator, new.inputs, new.attributes, new.outputs);
+    }
+    let (&first, rest) = new.inputs.split_first().ok_or_else(|| not_known("input 0"))?;
+    let mut all = if rest.is_empty() { cx.put("Identity", &[first], &[])? } else { first };
+    for &value in rest {
+        let chosen = cx.put(beyond, &[value, all], &[])?;
+        all = cx.put("Where", &[chosen, value, all], &[])?;
+    }
+    Ok(vec![all])
+}
+
+fn greater_or_equal(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    ordered(cx, new, ["Greater", "Less"])
+}
+
+fn less_or_equal(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    ordered(cx, new, ["Less", "Greater"])
+}
+
+/// A comparison that equal numbers pass, by its strict form and the other one. NaN passes neither.
+fn ordered(
+    cx: &mut ConvertContext<'_, '_>,
+    new: &New<'_>,
+    [strict, other]: [&str; 2],
+) -> Result<Vec<NewValue>> {
+    let dtype = new.dtype()?;
+    if !dtype.is_float() {
+        let reverse = cx.put(other, new.inputs, &[])?;
+        return Ok(vec![cx.put("Not", &[reverse], &[])?]);
+    }
+    if cx.target.admits("Equal", dtype) {
+        let (strict, equal) = (cx.put(strict, new.inputs, &[])?, cx.put("Equal", new.inputs, &[])?);
+        return Ok(vec![cx.put("Or", &[strict, equal], &[])?]);
+    }
+    let mut fails = cx.put(other, new.inputs, &[])?;
+    for &input in new.inputs {
+        let nan = cx.put("IsNaN", &[input], &[])?;
+        fails = cx.put("Or", &[fails, nan], &[])?;
+    }
+    Ok(vec![cx.put("Not", &[fails], &[])?])
 }
 
 fn gelu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {

@@ -15,6 +15,8 @@ use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
+use crate::operators::indices::axis as axis_of;
+use crate::operators::nn::to_onnx::softmax_of_last;
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
@@ -86,7 +88,7 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
         // Nodes that do not train.
         (None, Some(Older::TrainingByOutputs)) | (Some(Older::TrainingByOutputs), None)
             if cx.outputs() == 1 && !cx.attributes.flag("training_mode", false)? => {}
-        (None, Some(Older::Flattened)) | (Some(Older::Flattened), None) if last_axis()? => {}
+        (Some(Older::Flattened), None) if last_axis()? => {}
         _ => {
             return Err(cannot(format!(
                 "cannot convert: {name} means something else in the two operator sets"
@@ -156,10 +158,46 @@ fn nest_all(cx: &mut ConvertContext<'_, '_>, attributes: &mut [(&str, Content)])
     Ok(())
 }
 
+/// Counts axes that are known from the first one, where the rank is known.
+fn count_axes_from_first(
+    cx: &mut ConvertContext<'_, '_>,
+    name: &str,
+    inputs: &mut [NewValue],
+    attributes: &mut [(&str, Content)],
+) -> Result<()> {
+    let Ok(rank) = cx.rank(0) else { return Ok(()) };
+    for (attribute, content) in attributes {
+        match content {
+            Content::Int(axis) if *attribute == "axis" => *axis = i64_of(cx.axis(*axis, 0)?),
+            Content::Ints(axes) if *attribute == "axes" => {
+                // Those that Unsqueeze adds count.
+                let rank = if name == "Unsqueeze" { rank + axes.len() } else { rank };
+                for axis in axes {
+                    *axis = i64_of(axis_of(*axis, rank)?);
+                }
+            }
+            _ => {}
+        }
+    }
+    for (change, _) in cx.target.form(name).changes() {
+        let Change::Input(input, "axes") = *change else { continue };
+        if let (Some(value), Some(tensor)) = (inputs.get_mut(input), cx.known(input)?) {
+            let axes = tensor.to_i64()?;
+            let rank = if name == "Unsqueeze" { rank + axes.len() } else { rank };
+            let axes = axes.into_iter().map(|axis| Ok(i64_of(axis_of(axis, rank)?)));
+            *value = cx.list(&axes.collect::<Result<Vec<_>>>()?);
+        }
+    }
+    Ok(())
+}
+
 /// The same operator in the operator set that is written.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
     let (from, to) = (cx.attributes.form(), cx.target.form(name));
+    if to.is(Older::Flattened) && !from.is(Older::Flattened) {
+        return softmax_of_last(cx, name);
+    }
     let by_group =
         from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
     if !bodies::has_body(cx.target, name) && !by_group {
@@ -221,6 +259,9 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         {
             inputs[input] = cx.constant(tensor);
         }
+    }
+    if to.counts_axes_from_first() {
+        count_axes_from_first(cx, name, &mut inputs, &mut newest)?;
     }
     if name == "Resize" {
         resize_all_axes(cx, &mut inputs, &mut newest)?;

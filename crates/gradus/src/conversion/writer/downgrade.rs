@@ -5,7 +5,7 @@
 
 use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::{GraphWriter, NONE, NewValue};
 use crate::conversion::types::exactly;
@@ -17,7 +17,7 @@ use crate::schema::{Arity, Signature, onnx_versions};
 /// # Errors
 /// [`Kind::Unsupported`] if there is none.
 pub(crate) fn in_form_of(
-    target: &GraphWriter,
+    target: &mut GraphWriter,
     operator: &str,
     inputs: &mut Vec<NewValue>,
     attributes: &mut Vec<Attribute>,
@@ -28,7 +28,22 @@ pub(crate) fn in_form_of(
             None => Err(refused(format!("cannot convert: ONNX has no operator {operator}"))),
         };
     };
+    if operator == "Slice" && inputs.len() == 5 && signature.inputs.len() < 5 {
+        let steps = target.known(inputs[4])?.map(|steps| steps.to_i64()).transpose()?;
+        if steps.is_none_or(|steps| steps.iter().any(|&step| step != 1)) {
+            return Err(needs_newer(target, "Slice with steps", 10));
+        }
+        inputs.pop();
+    }
     inputs_to_attributes(target, operator, inputs, attributes)?;
+    // Regions and scales that newer sets may leave out are tensors of no elements.
+    if operator == "Resize" && signature.inputs.get(1).is_some_and(|roi| matches!(roi.arity, Arity::One)) {
+        for (input, wanted) in inputs.iter_mut().zip(signature.inputs) {
+            if *input == NONE && matches!(wanted.arity, Arity::One) {
+                *input = target.tensor(Tensor::vector::<f32>(&[]));
+            }
+        }
+    }
     if target.form(operator).is(Older::ModesOfImages) {
         for Attribute { name, content } in &mut *attributes {
             if &**name == "mode"

@@ -20,6 +20,11 @@ fn floats(l: &mut Lowering<'_>, list: &[f32]) -> Result<LoweredValue> {
     l.constant(Tensor::vector(&numbers))
 }
 
+/// A list of float64.
+pub(super) fn floats64(l: &mut Lowering<'_>, list: &[f64]) -> Result<LoweredValue> {
+    l.constant(Tensor::vector(list))
+}
+
 fn rounded(l: &mut Lowering<'_>, value: LoweredValue) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(value, DType::F32)?])
 }
@@ -98,16 +103,22 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     rounded(l, same)
 }
 
+/// The samples, a row each; a single axis is one sample.
+pub(super) fn matrix_of_samples(l: &mut Lowering<'_>) -> Result<LoweredValue> {
+    match (l.input(0)?, l.rank_of(0)?) {
+        (x, 2) => Ok(x),
+        (x, 1) => l.reshape(x, &[1, -1]),
+        (_, rank) => Err(unsupported(&format!("samples of rank {rank}"))),
+    }
+}
+
 /// The number of the scores of linear models, and the scores.
 fn scores(l: &mut Lowering<'_>, linear: &Linear<'_>) -> Result<(usize, LoweredValue)> {
     let features = l.dims_of(0)?.last().copied().flatten();
     let features = features.ok_or_else(|| not_known("number of features".to_owned()))?;
     let targets = linear.targets_of(features)?;
-    let x = match (wide(l)?, l.rank_of(0)?) {
-        (x, 2) => x,
-        (x, 1) => l.reshape(x, &[1, -1])?,
-        (_, rank) => return Err(unsupported(&format!("samples of rank {rank}"))),
-    };
+    let x = matrix_of_samples(l)?;
+    let x = if l.dtype_of(0)? == DType::F64 { x } else { l.cast(x, DType::F64)? };
     let weights = linear.coefficients.chunks(features.max(1));
     let column = |feature: usize| weights.clone().map(move |row| f64::from(row[feature]));
     let weights: Vec<_> = (0..features).flat_map(column).collect();
@@ -120,35 +131,85 @@ fn scores(l: &mut Lowering<'_>, linear: &Linear<'_>) -> Result<(usize, LoweredVa
     Ok((targets, scores))
 }
 
-fn transformed(l: &mut Lowering<'_>, scores: LoweredValue, by: PostTransform) -> Result<LoweredValue> {
+/// The scores after the transformation, rounded to a type.
+pub(super) fn transformed(
+    l: &mut Lowering<'_>,
+    scores: LoweredValue,
+    by: PostTransform,
+    to: DType,
+) -> Result<LoweredValue> {
     let value = match by {
         PostTransform::None => scores,
         PostTransform::Logistic => l.apply("Sigmoid", &[scores], &[])?,
         PostTransform::Softmax => l.apply("Softmax", &[scores], &[int("axis", -1)])?,
-        PostTransform::SoftmaxZero => return Err(unsupported("post_transform=SOFTMAX_ZERO")),
+        PostTransform::SoftmaxZero => softmax_zero(l, scores)?,
         PostTransform::Probit => return Err(unsupported("post_transform=PROBIT")),
     };
-    l.cast(value, DType::F32)
+    if to == DType::F64 { Ok(value) } else { l.cast(value, to) }
+}
+
+/// Softmax in which scores of zero stay zero.
+fn softmax_zero(l: &mut Lowering<'_>, scores: LoweredValue) -> Result<LoweredValue> {
+    let last = l.list(&[-1])?;
+    let [nothing, tiny, half] = [0.0, 1e-7, 0.5].map(|number| l.constant(Tensor::scalar(number)));
+    let (nothing, tiny, half) = (nothing?, tiny?, half?);
+    let largest = l.apply("ReduceMax", &[scores, last], &[])?;
+    let below = l.apply("Sub", &[scores, largest], &[])?;
+    let power = l.apply("Exp", &[below], &[])?;
+    let scale = l.apply("Neg", &[largest], &[])?;
+    let scale = l.apply("Exp", &[scale], &[])?;
+    let kept = l.apply("Mul", &[scores, scale], &[])?;
+    let size = l.apply("Abs", &[scores], &[])?;
+    let zero = l.apply("LessOrEqual", &[size, tiny], &[])?;
+    let terms = l.apply("Where", &[zero, kept, power], &[])?;
+    let sum = l.apply("ReduceSum", &[terms, last], &[])?;
+    let none = l.apply("Equal", &[sum, nothing], &[])?;
+    let parts = l.apply("Div", &[terms, sum], &[])?;
+    l.apply("Where", &[none, half, parts], &[])
+}
+
+/// The class that one score for each sample chooses: 1 above a number, else 0.
+pub(super) fn class_of_one(l: &mut Lowering<'_>, score: LoweredValue, above: f64) -> Result<LoweredValue> {
+    let (above, row) = (l.constant(Tensor::scalar(above))?, l.list(&[1])?);
+    let class = l.apply("Greater", &[score, above], &[])?;
+    let class = l.cast(class, DType::I64)?;
+    l.apply("Squeeze", &[class, row], &[])
+}
+
+/// The labels of classes by number.
+pub(super) fn labelled(
+    l: &mut Lowering<'_>,
+    labels: &Labels<'_>,
+    class: LoweredValue,
+) -> Result<LoweredValue> {
+    match *labels {
+        Labels::Texts(_) => Err(unsupported("a classifier with labels of text")),
+        Labels::Integers([]) => Ok(class),
+        // The label of the second of two classes; the first is 0.
+        Labels::Integers(&[only]) => {
+            let only = l.constant(Tensor::scalar(only))?;
+            l.apply("Mul", &[class, only], &[])
+        }
+        Labels::Integers(labels) => {
+            let labels = l.list(labels)?;
+            l.apply("Gather", &[labels, class], &[])
+        }
+    }
 }
 
 pub(crate) fn linear_regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let linear = Linear::regressor(&l.attributes)?;
     let (_, scores) = scores(l, &linear)?;
-    Ok(vec![transformed(l, scores, linear.transform)?])
+    Ok(vec![transformed(l, scores, linear.transform, DType::F32)?])
 }
 
 /// The label of the largest score, and the scores.
 pub(crate) fn linear_classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let linear = Linear::classifier(&l.attributes)?;
-    let Labels::Integers(labels) = Labels::of(&l.attributes, "classlabels_ints")? else {
-        return Err(unsupported("LinearClassifier with labels of text"));
-    };
+    let labels = Labels::of(&l.attributes, "classlabels_ints")?;
     let (targets, mut scores) = scores(l, &linear)?;
-    let mut class = if targets == 1 {
-        let (zero, row) = (l.constant(Tensor::scalar(0f64))?, l.list(&[1])?);
-        let above = l.apply("Greater", &[scores, zero], &[])?;
-        let class = l.cast(above, DType::I64)?;
-        l.apply("Squeeze", &[class, row], &[])?
+    let class = if targets == 1 {
+        class_of_one(l, scores, 0.0)?
     } else {
         l.apply("ArgMax", &[scores], &[int("axis", 1), int("keepdims", 0)])?
     };
@@ -156,19 +217,7 @@ pub(crate) fn linear_classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
         let other = l.apply("Neg", &[scores], &[])?;
         scores = l.apply("Concat", &[other, scores], &[int("axis", 1)])?;
     }
-    match labels {
-        [] => {}
-        // The label of the second of two classes; the first is 0.
-        &[only] => {
-            let only = l.constant(Tensor::scalar(only))?;
-            class = l.apply("Mul", &[class, only], &[])?;
-        }
-        _ => {
-            let labels = l.list(labels)?;
-            class = l.apply("Gather", &[labels, class], &[])?;
-        }
-    }
-    Ok(vec![class, transformed(l, scores, linear.transform)?])
+    Ok(vec![labelled(l, &labels, class)?, transformed(l, scores, linear.transform, DType::F32)?])
 }
 
 /// The value of each integer that is a key, and a default for others.

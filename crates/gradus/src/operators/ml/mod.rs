@@ -12,4 +12,6 @@ pub(crate) mod maps;
 mod samples;
 pub(crate) mod scores;
 pub(crate) mod svm;
+pub(crate) mod svm_lowered;
 pub(crate) mod trees;
+pub(crate) mod trees_lowered;

@@ -11,7 +11,7 @@ use crate::operators::errors;
 use crate::operators::nn::windows::float_of;
 
 #[derive(Clone, Copy, Debug)]
-enum Kernel {
+pub(super) enum Kernel {
     Linear,
     Poly,
     Rbf,
@@ -21,16 +21,16 @@ enum Kernel {
 /// The attributes of a machine. Without support vectors, coefficients are those of features.
 #[derive(Debug)]
 pub(crate) struct Machine<'a> {
-    kernel: Kernel,
-    gamma: f64,
-    offset: f64,
-    degree: f64,
-    vectors: &'a [f32],
-    coefficients: &'a [f32],
-    rho: &'a [f32],
+    pub(super) kernel: Kernel,
+    pub(super) gamma: f64,
+    pub(super) offset: f64,
+    pub(super) degree: f64,
+    pub(super) vectors: &'a [f32],
+    pub(super) coefficients: &'a [f32],
+    pub(super) rho: &'a [f32],
     /// The number of support vectors.
-    supports: usize,
-    transform: PostTransform,
+    pub(super) supports: usize,
+    pub(super) transform: PostTransform,
 }
 
 impl<'a> Machine<'a> {
@@ -77,6 +77,12 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// Returns true if all samples are of the second of two classes: as in ONNX Runtime, if no
+    /// coefficient is below zero.
+    pub(super) fn all_second(&self) -> bool {
+        self.coefficients.iter().all(|&c| c >= 0.0)
+    }
+
     fn kernel(&self, sample: &[f64], vector: &[f32]) -> f64 {
         let pairs = || sample.iter().zip(vector).map(|(&x, &v)| (x, f64::from(v)));
         let dot = || pairs().map(|(x, v)| x * v).sum::<f64>();
@@ -102,8 +108,8 @@ fn coefficient(list: &[f32], index: usize) -> f64 {
 /// The machine of a regressor.
 #[derive(Debug)]
 pub(crate) struct Regressor<'a> {
-    machine: Machine<'a>,
-    one_class: bool,
+    pub(super) machine: Machine<'a>,
+    pub(super) one_class: bool,
 }
 
 impl<'a> Regressor<'a> {
@@ -144,13 +150,13 @@ pub(crate) fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 /// The machines of a classifier: one for each pair of classes, or one of features for each class.
 #[derive(Debug)]
 pub(crate) struct Classifier<'a> {
-    machine: Machine<'a>,
+    pub(super) machine: Machine<'a>,
     pub(crate) labels: Labels<'a>,
     /// The number of support vectors of each class.
-    of_class: Vec<usize>,
+    pub(super) of_class: Vec<usize>,
     /// The parameters of the probabilities of each pair.
-    probabilities: Option<(&'a [f32], &'a [f32])>,
-    classes: usize,
+    pub(super) probabilities: Option<(&'a [f32], &'a [f32])>,
+    pub(super) classes: usize,
 }
 
 impl<'a> Classifier<'a> {
@@ -291,9 +297,7 @@ pub(crate) fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
             }
             scores = coupled(&pairs);
         } else if classes == 2 {
-            // As ONNX Runtime: without a coefficient below zero, all samples are of the second
-            // class.
-            if machine.coefficients.iter().all(|&c| c >= 0.0) {
+            if machine.all_second() {
                 best = 1;
             }
             scores = vec![-scores[0], scores[0]];

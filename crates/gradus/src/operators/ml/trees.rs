@@ -18,7 +18,7 @@ use crate::operators::errors;
 
 /// How a feature is compared.
 #[derive(Clone, Copy, Debug)]
-enum Mode {
+pub(super) enum Mode {
     AtMost,
     Less,
     AtLeast,
@@ -40,19 +40,19 @@ const MODES: [(&str, Mode); 7] = [
 ];
 
 #[derive(Clone, Copy, Debug)]
-enum Child {
+pub(super) enum Child {
     Node(usize),
     Leaf(usize),
 }
 
 #[derive(Debug)]
-struct Node {
-    mode: Mode,
-    feature: usize,
-    value: f64,
-    members: Vec<f64>,
-    missing: bool,
-    children: [Child; 2],
+pub(super) struct Node {
+    pub(super) mode: Mode,
+    pub(super) feature: usize,
+    pub(super) value: f64,
+    pub(super) members: Vec<f64>,
+    pub(super) missing: bool,
+    pub(super) children: [Child; 2],
 }
 
 impl Node {
@@ -74,7 +74,7 @@ impl Node {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Aggregate {
+pub(super) enum Aggregate {
     Average,
     Sum,
     Min,
@@ -91,14 +91,14 @@ const AGGREGATES: [(&str, Aggregate); 4] = [
 /// Trees, and what becomes of the weights of their leaves.
 #[derive(Debug)]
 pub(crate) struct Ensemble {
-    nodes: Vec<Node>,
-    roots: Vec<Child>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) roots: Vec<Child>,
     /// Targets and weights.
-    leaves: Vec<Vec<(usize, f64)>>,
-    base: Vec<f64>,
+    pub(super) leaves: Vec<Vec<(usize, f64)>>,
+    pub(super) base: Vec<f64>,
     pub(crate) targets: usize,
-    aggregate: Aggregate,
-    transform: PostTransform,
+    pub(super) aggregate: Aggregate,
+    pub(super) transform: PostTransform,
 }
 
 /// Integers that must be as many as the nodes.
@@ -327,7 +327,7 @@ impl Ensemble {
     }
 
     /// Returns true if leaves have weights for the first of two classes alone.
-    fn is_binary(&self) -> bool {
+    pub(super) fn is_binary(&self) -> bool {
         self.targets == 2 && self.leaves.iter().flatten().all(|(target, _)| *target == 0)
     }
 

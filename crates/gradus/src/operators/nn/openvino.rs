@@ -156,6 +156,31 @@ pub(crate) fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
+/// Windows of an image, whose elements are channels.
+pub(crate) fn image_patches(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (batch, channels, spatial) = image(cx, 0)?;
+    let list = |name: &str| -> Result<_, InferError> {
+        let list = required(name, cx.attributes.list(name)?)?;
+        if list.len() == spatial.len() {
+            return Ok(list);
+        }
+        Err(errors::count(&format!("elements of attribute \"{name}\""), list.len(), spatial.len()).into())
+    };
+    let (sizes, strides, dilations) = (list("sizes")?, list("strides")?, list("rates")?);
+    positive(&strides, &dilations)?;
+    positive(&sizes, &dilations)?;
+    let same = cx.attributes.text("auto_pad")?.is_some_and(|auto| auto.starts_with("same"));
+    let kernel: Vec<_> = sizes.into_iter().map(Dim::Known).collect();
+    let windows = Windows { kernel, strides, dilations, pads: vec![0; 2 * spatial.len()], same };
+    let size = cx.product(&windows.kernel);
+    let mut all = vec![batch, cx.multiply(channels, size)];
+    for (axis, &size) in spatial.iter().enumerate() {
+        fits(cx, &windows, axis, size)?;
+        all.push(windows.count(cx, axis, size, Rounding::Down));
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
 pub(crate) fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let sizes = match cx.integers(1) {

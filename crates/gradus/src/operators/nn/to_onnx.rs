@@ -13,19 +13,31 @@ use crate::conversion::writer::NewValue;
 use crate::normalize::Older;
 use crate::operators::indices::axis as axis_of;
 
-/// Before operator set 13, all axes from one on are one.
 pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
-    let mut axis = cx.attributes.int("axis")?.unwrap_or(-1);
     if cx.target.form(operator).is(Older::Flattened) {
-        let first = axis_of(axis, cx.rank(0)?)?;
-        if first + 1 != cx.rank(0)? {
-            return Err(cannot("ONNX before operator set 13 has an equivalent for the last axis only"));
-        }
-        axis = i64_of(first);
+        return softmax_of_last(cx, operator);
     }
-    let x = cx.input(0)?;
+    let (x, axis) = (cx.input(0)?, cx.attributes.int_or("axis", -1)?);
     Ok(vec![cx.put(operator, &[x], &[int("axis", axis)])?])
+}
+
+/// `Softmax` and its like along one axis in an operator set that takes all axes from one on
+/// together: another axis becomes the last one.
+pub(crate) fn softmax_of_last(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    let (x, rank) = (cx.input(0)?, cx.rank(0)?);
+    let axis = axis_of(cx.attributes.int_or("axis", -1)?, rank)?;
+    let last = rank.saturating_sub(1);
+    let along = [int("axis", i64_of(last))];
+    if axis == last {
+        return Ok(vec![cx.put(operator, &[x], &along)?]);
+    }
+    let mut order: Vec<_> = (0..i64_of(rank)).collect();
+    order.swap(axis, last);
+    let order = [("perm", Content::Ints(order))];
+    let turned = cx.put("Transpose", &[x], &order)?;
+    let y = cx.put(operator, &[turned], &along)?;
+    Ok(vec![cx.put("Transpose", &[y], &order)?])
 }
 
 /// Brought to a mean of 0 and, if it is wanted, a variance of 1.

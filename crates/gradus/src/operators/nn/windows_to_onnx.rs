@@ -132,6 +132,61 @@ pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVal
     Ok(vec![cx.put("AveragePool", &[x], &attributes)?])
 }
 
+/// Most slices that windows of an image become.
+const MOST_SLICES: i64 = 1024;
+
+/// Windows of an image, whose elements are channels: a slice for each place in a window.
+pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let [sizes, strides, rates] = ["sizes", "strides", "rates"].map(|name| each(cx, name, 1, 2));
+    let (sizes, strides, rates) = (sizes?, strides?, rates?);
+    for (name, list) in [("sizes", &sizes), ("strides", &strides), ("rates", &rates)] {
+        list.iter().try_for_each(|&value| errors::at_least_1(name, value).map(drop))?;
+    }
+    let auto = cx.attributes.text("auto_pad")?.unwrap_or("valid");
+    let (same, upper) = (auto.starts_with("same"), auto == "same_upper");
+    let slices = sizes[0].saturating_mul(sizes[1]);
+    if slices > MOST_SLICES {
+        return Err(cannot(format!(
+            "cannot convert ExtractImagePatches: number of elements of a patch is {slices}, expected at most \
+             {MOST_SLICES}"
+        )));
+    }
+    let mut pads = vec![0; 8];
+    let mut spans = Vec::new();
+    for axis in 0..2 {
+        let known = cx.known_size(0, axis + 2);
+        let size = known.ok_or_else(|| not_known(&format!("size of axis {} of input 0", axis + 2)))?;
+        let window = rates[axis].saturating_mul(sizes[axis] - 1).saturating_add(1);
+        let count = if same {
+            (size + strides[axis] - 1) / strides[axis]
+        } else {
+            size.saturating_sub(window) / strides[axis] + 1
+        };
+        let span = strides[axis].saturating_mul(count - 1).saturating_add(1);
+        let total = if same { span.saturating_add(window - 1).saturating_sub(size).max(0) } else { 0 };
+        let before = if upper { total / 2 } else { total - total / 2 };
+        pads[axis + 2] = before;
+        pads[axis + 6] = total - before;
+        spans.push(span);
+    }
+    let mut x = cx.input(0)?;
+    if pads.iter().any(|&pad| pad != 0) {
+        let (pads, zero) = (cx.list(&pads), cx.number(0.0, cx.dtype(0)?)?);
+        x = cx.put("Pad", &[x, pads, zero], &[])?;
+    }
+    let (axes, steps) = (cx.list(&[2, 3]), cx.list(&strides));
+    let mut all = Vec::new();
+    for row in 0..sizes[0] {
+        for column in 0..sizes[1] {
+            let starts = [row.saturating_mul(rates[0]), column.saturating_mul(rates[1])];
+            let ends = [starts[0].saturating_add(spans[0]), starts[1].saturating_add(spans[1])];
+            let (starts, ends) = (cx.list(&starts), cx.list(&ends));
+            all.push(cx.put("Slice", &[x, starts, ends, axes, steps], &[])?);
+        }
+    }
+    Ok(vec![cx.put("Concat", &all, &[int("axis", 1)])?])
+}
+
 pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
     let both = cx.attributes.form().is(Older::SizesAndScales);

@@ -1,6 +1,8 @@
 //! The operators of `ai.onnx.ml`.
 
-use super::super::ml::{encode, features, infer, linear, lowered, maps, svm, trees};
+use super::super::ml::{
+    encode, features, infer, linear, lowered, maps, svm, svm_lowered, trees, trees_lowered,
+};
 use super::super::row::{Row, ml};
 use crate::cost::Work;
 
@@ -49,15 +51,35 @@ pub(super) const ML: &[Row] = &[
         .infer(infer::one_hot_encoder)
         .computes(encode::one_hot)
         .lower(lowered::one_hot),
-    ml("SVMClassifier").works(Work::SupportVectors).infer(infer::svm_classifier).computes(svm::classify),
-    ml("SVMRegressor").works(Work::SupportVectors).infer(infer::svm_regressor).computes(svm::regress),
+    ml("SVMClassifier")
+        .works(Work::SupportVectors)
+        .infer(infer::svm_classifier)
+        .computes(svm::classify)
+        .lower(svm_lowered::classifier),
+    ml("SVMRegressor")
+        .works(Work::SupportVectors)
+        .infer(infer::svm_regressor)
+        .computes(svm::regress)
+        .lower(svm_lowered::regressor),
     ml("Scaler")
         .works(Work::EachOutput(2))
         .infer(infer::scaler)
         .computes(features::scaler)
         .lower(lowered::scaler),
-    ml("TreeEnsemble").works(Work::Trees).infer(infer::tree_ensemble).computes(trees::ensemble),
-    ml("TreeEnsembleClassifier").works(Work::Trees).infer(infer::tree_classifier).computes(trees::classify),
-    ml("TreeEnsembleRegressor").works(Work::Trees).infer(infer::tree_regressor).computes(trees::regress),
+    ml("TreeEnsemble")
+        .works(Work::Trees)
+        .infer(infer::tree_ensemble)
+        .computes(trees::ensemble)
+        .lower(trees_lowered::ensemble),
+    ml("TreeEnsembleClassifier")
+        .works(Work::Trees)
+        .infer(infer::tree_classifier)
+        .computes(trees::classify)
+        .lower(trees_lowered::classifier),
+    ml("TreeEnsembleRegressor")
+        .works(Work::Trees)
+        .infer(infer::tree_regressor)
+        .computes(trees::regress)
+        .lower(trees_lowered::regressor),
     ml("ZipMap").works(Work::None).infer(infer::zip_map).computes(maps::zip),
 ];

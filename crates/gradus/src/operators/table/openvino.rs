@@ -240,6 +240,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Exp)
         .build(elementwise::openvino::floats)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
+    openvino("ExtractImagePatches")
+        .infer(nn::openvino::image_patches)
+        .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
+        .moves(),
     openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves().converts(
         "EyeLike, ConstantOfShape, Expand",
         "",
