@@ -131,6 +131,19 @@ fn moves() -> Vec<Pattern> {
             "Reshape Relu",
         ),
         pattern(
+            "reshapes",
+            end(
+                x(&["n", "6"]).ints("heads", &[-1, 4, 1, 6]).node("Reshape", &["x", "heads"], &["a"]).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[0, 2, 1, 3]),
+                ),
+                &["m", "1", "4", "6"],
+            ),
+            "Reshape Relu",
+        ),
+        pattern(
             "unit-axes",
             end(
                 x(&["n", "m"])
@@ -189,6 +202,16 @@ fn values() -> Vec<Pattern> {
     let bools = || Sketch::new().input("x", DType::Bool, n);
     let not = |sketch: Sketch| sketch.node("Not", &["t"], &["y"]).output("y", DType::Bool, n).model();
     vec![
+        pattern(
+            "known-floats",
+            end(
+                scalar("step", 0.25)(scalar("limit", 1.0)(scalar("start", 0.25)(x(&["3"]))))
+                    .node("Range", &["start", "limit", "step"], &["a"])
+                    .node("Add", &["x", "a"], &["t"]),
+                &["3"],
+            ),
+            "Add Relu",
+        ),
         pattern("dropout", end(x(n).node("Dropout", &["x"], &["t"]), n), "Relu"),
         pattern("neutral-operand", binary("Mul", 1.0), "Relu"),
         pattern("neutral-operand", binary("Div", 1.0), "Relu"),
