@@ -489,6 +489,25 @@ fn each_rule_of_one_node_has_a_pattern() {
     }
 }
 
+/// Both factors are scalars before the product is made a list.
+#[test]
+fn an_operand_at_least_has_the_shape_around_views() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1"])
+        .input("z", DType::F32, &["1"])
+        .ints("first", &[0])
+        .ints("list", &[1])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Squeeze", &["z", "first"], &["b"])
+        .node("Mul", &["a", "b"], &["c"])
+        .node("Reshape", &["c", "list"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let small = folded(&model, RuleSet::of(Level::Exact));
+    assert_eq!(operators(&small), "Mul");
+    assert!(small.infer(&InferOptions::default()).unwrap().problems().is_empty());
+}
+
 #[test]
 fn unknown_rules_are_errors() {
     let error = RuleSet::default().with("identities").unwrap_err().to_string();

@@ -64,13 +64,14 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) ->
         return false;
     }
     let mut readers = readers(scope);
-    let held = held(scope);
+    let mut held = held(scope);
     let mut changed = false;
     for &index in scope.graph.order() {
         let found = scope.nodes[index].stays.then(|| region(scope, &readers, &held, index)).flatten();
         let Some(region) = found else { continue };
         if region.exits.iter().all(|&(id, other)| scope.is_replaceable(folder, id, other)) {
             changed = true;
+            held.extend(region.exits.iter().map(|(_, inner)| *inner));
             apply(scope, folder, &mut readers, region);
         }
     }
@@ -103,7 +104,8 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
     let first = NodeView::new(scope, index);
     let start = first.output().filter(|_| is_view(&first))?;
     let (around, within) = (first.dims(0)?, first.output_dims()?);
-    if around == within {
+    // Integers are left to the rules about shapes.
+    if around == within || !first.dtype_of(start)?.is_float() {
         return None;
     }
     let (mut nodes, mut exits) = (Vec::new(), Vec::new());
@@ -141,21 +143,23 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
     for node in nodes {
         let view = NodeView::new(scope, node);
         for input in 0..view.input_count() {
-            let source = view.input(input);
-            let operand = match &source {
-                Source::Value(id) if seen.contains(id) && *id != start => continue,
-                Source::Value(id) => view.dims_of(*id)?.clone(),
+            let operand = match view.input(input) {
+                Source::Value(id) if seen.contains(&id) && id != start => continue,
+                Source::Value(id) => view.dims_of(id)?.clone(),
                 Source::Tensor(tensor) => tensor.shape().dims().iter().map(|&size| Dim::from(size)).collect(),
                 Source::Missing => continue,
             };
-            if fits(&operand, around, within) {
-                continue;
+            // Scalars too: one operand at least must have the shape around.
+            let turns = |producer: &NodeView<'_, '_>| {
+                is_view(producer)
+                    && producer.dims(0) == Some(around)
+                    && producer.output_dims() == Some(within)
+            };
+            match view.producer(input).filter(turns) {
+                Some(producer) => entries.push((node, input, producer.value(0)?)),
+                None if fits(&operand, around, within) => {}
+                None => return None,
             }
-            let producer = view.producer(input).filter(is_view)?;
-            if producer.dims(0) != Some(around) || producer.output_dims() != Some(within) {
-                return None;
-            }
-            entries.push((node, input, producer.value(0)?));
         }
     }
     values.remove(0);
@@ -194,7 +198,9 @@ fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut 
     for (id, inner) in exits {
         scope.replace(folder, id, inner);
         let moved = readers.remove(&id).unwrap_or_default();
-        readers.entry(inner).or_default().extend(moved);
+        let of_inner = readers.entry(inner).or_default();
+        of_inner.retain(|&(node, _)| scope.graph.nodes()[node].outputs.first() != Some(&Some(id)));
+        of_inner.extend(moved);
     }
     for id in values {
         let value = &mut scope.values[id.index()];
