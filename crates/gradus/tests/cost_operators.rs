@@ -17,6 +17,11 @@ fn zeros(dims: &[usize]) -> Tensor {
     Tensor::vector(&vec![0f32; shape.len()]).reshaped(shape).unwrap()
 }
 
+fn bytes(dims: &[usize]) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    Tensor::vector(&vec![0u8; shape.len()]).reshaped(shape).unwrap()
+}
+
 /// MACs and operations.
 fn costs(model: &Model) -> [Option<i64>; 2] {
     let cost = model.cost(&InferOptions::default()).unwrap();
@@ -422,11 +427,78 @@ fn experts_multiply_the_rows_that_they_are_given() {
     let two = [("k", Content::Int(2))];
     let weights = [Some(zeros(&[3, 6, 4])), None, Some(zeros(&[3, 4, 6]))];
     assert_eq!(of("MoE", &weights, &two), [Some(5 * 2 * (24 + 24)), Some(0)]);
-    let bytes = |dims: &[usize]| {
-        let shape = Shape::new(dims.to_vec()).unwrap();
-        Some(Tensor::vector(&vec![0u8; shape.len()]).reshaped(shape).unwrap())
-    };
-    let scales = || Some(zeros(&[3, 6]));
-    let packed = [bytes(&[3, 6, 2]), scales(), None, bytes(&[3, 4, 3]), Some(zeros(&[3, 4]))];
+    let (first, second) = (Some(bytes(&[3, 6, 2])), Some(bytes(&[3, 4, 3])));
+    let packed = [first, Some(zeros(&[3, 6])), None, second, Some(zeros(&[3, 4]))];
     assert_eq!(of("QMoE", &packed, &two), [Some(5 * 2 * (24 + 24)), Some(0)]);
+}
+
+/// 27 or 54 elements from filters of 18; 18 or 36 that are spread by filters of 16 or 12.
+#[test]
+fn convolutions_multiply_the_elements_of_a_filter() {
+    let macs = |macs: i64| [Some(macs), Some(0)];
+    assert_eq!(onnx("ConvInteger", 10, &[bytes(&[1, 2, 5, 5]), bytes(&[3, 2, 3, 3])], &[]), macs(27 * 18));
+    let transposed = [zeros(&[1, 2, 3, 3]), zeros(&[2, 4, 2, 2])];
+    assert_eq!(onnx("ConvTranspose", 11, &transposed, &[]), macs(18 * 16));
+    let windows = [
+        ("strides", "1,1"),
+        ("dilations", "1,1"),
+        ("pads_begin", "0,0"),
+        ("pads_end", "0,0"),
+        ("auto_pad", "explicit"),
+    ];
+    let of = |operator, x: &[usize], filter: &[usize], more: &[(&str, &str)]| {
+        openvino(operator, 1, &[zeros(x), zeros(filter)], &[], &[&windows[..], more].concat())
+    };
+    assert_eq!(of("Convolution", &[1, 2, 5, 5], &[3, 2, 3, 3], &[]), macs(27 * 18));
+    assert_eq!(of("GroupConvolution", &[1, 4, 5, 5], &[2, 3, 2, 3, 3], &[]), macs(54 * 18));
+    assert_eq!(of("ConvolutionBackpropData", &[1, 2, 3, 3], &[2, 4, 2, 2], &[]), macs(18 * 16));
+    assert_eq!(of("GroupConvolutionBackpropData", &[1, 4, 3, 3], &[2, 2, 3, 2, 2], &[]), macs(36 * 12));
+    let binary = [("mode", "xnor-popcount"), ("pad_value", "0")];
+    assert_eq!(of("BinaryConvolution", &[1, 2, 5, 5], &[3, 2, 3, 3], &binary), macs(27 * 18));
+    // Each of 30 elements from the last two of its channel.
+    let causal = One::of(Standard::Onnx, "CausalConvWithState", 27);
+    let causal = causal.constants(&[zeros(&[2, 3, 5]), zeros(&[3, 1, 2])]).outputs(2);
+    assert_eq!(costs(&causal.model().0), macs(30 * 2));
+}
+
+#[test]
+fn products_and_cells_of_onnx_multiply_all_weights() {
+    let macs = |macs: i64| [Some(macs), Some(0)];
+    assert_eq!(onnx("MatMulInteger", 10, &[bytes(&[2, 3]), bytes(&[3, 4])], &[]), macs(2 * 4 * 3));
+    let hidden = [("hidden_size", Content::Int(4))];
+    for (operator, gates) in [("GRU", 3), ("RNN", 1)] {
+        let inputs = [zeros(&[3, 2, 5]), zeros(&[1, gates * 4, 5]), zeros(&[1, gates * 4, 4])];
+        let weights = i64::try_from(gates * 4 * (5 + 4)).unwrap();
+        assert_eq!(onnx(operator, 14, &inputs, &hidden), macs(3 * 2 * weights), "{operator}");
+    }
+    assert_eq!(
+        openvino("Inverse", 14, &[zeros(&[2, 3, 3])], &[], &[("adjoint", "false")]),
+        macs(2 * 3 * 3 * 3)
+    );
+}
+
+#[test]
+fn pools_and_normalizations_look_at_elements_a_few_times() {
+    let operations = |count: i64| [Some(0), Some(count)];
+    let window = [("kernel_shape", Content::Ints(vec![2, 2]))];
+    assert_eq!(onnx("LpPool", 18, &[zeros(&[1, 1, 4, 4])], &window), operations(9 * 4));
+    let window = [
+        ("kernel", "2,2"),
+        ("strides", "1,1"),
+        ("pads_begin", "0,0"),
+        ("pads_end", "0,0"),
+        ("exclude-pad", "false"),
+        ("rounding_type", "floor"),
+    ];
+    assert_eq!(openvino("AvgPool", 1, &[zeros(&[1, 1, 4, 4])], &[], &window), operations(9 * 4));
+    assert_eq!(openvino("GRN", 1, &[zeros(&[1, 4, 3, 3])], &[], &[("bias", "1")]), operations(36 * 3));
+    assert_eq!(openvino("SoftMax", 1, &[zeros(&[2, 3])], &[], &[("axis", "1")]), operations(6 * 5));
+    let axes = Tensor::vector(&[1i64]);
+    let near = [("eps", "1"), ("eps_mode", "add")];
+    assert_eq!(openvino("NormalizeL2", 1, &[zeros(&[2, 3])], &[axes], &near), operations(6 * 3));
+    let scaled = [zeros(&[2, 3]), zeros(&[1])];
+    assert_eq!(
+        openvino("FakeConvert", 13, &scaled, &[], &[("destination_type", "f8e4m3")]),
+        operations(6 * 2)
+    );
 }

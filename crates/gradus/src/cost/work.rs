@@ -222,7 +222,7 @@ impl Shapes<'_> {
     /// The sizes of the window of a pool.
     fn window(&self) -> Option<Vec<Dim>> {
         let name = if self.standard == Standard::OpenVino { "kernel" } else { "kernel_shape" };
-        Some(self.attributes().ints(name).ok()??.iter().map(|&size| Dim::Known(size)).collect())
+        Some(self.attributes().list(name).ok()??.into_iter().map(Dim::Known).collect())
     }
 
     /// The size of the axis over which a matrix product sums.

@@ -47,7 +47,7 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
     };
     let input = |input: usize| numbers(&view.constant(input)?);
     if view.function() == "Range" {
-        return is_exact_range([0, 1, 2].map(input), output.shape().len());
+        return is_exact_range(&[0, 1, 2].map(input), output.shape().len());
     }
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
     if let Some((_, argument, value)) = function {
@@ -66,7 +66,7 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
 
 /// Returns true if nothing is rounded in a range: neither its elements, nor the span and the quotient
 /// that its length comes from.
-fn is_exact_range(arguments: [Option<Vec<f64>>; 3], len: usize) -> bool {
+fn is_exact_range(arguments: &[Option<Vec<f64>>; 3], len: usize) -> bool {
     let one = |argument: &Option<Vec<f64>>| argument.as_ref()?.first().copied();
     let [Some(start), Some(limit), Some(step)] = arguments.each_ref().map(one) else { return false };
     let has_length = exact_length(start, step).is_some_and(|most| i64_of(len) <= most);
@@ -114,13 +114,13 @@ mod tests {
     #[test]
     fn ranges_are_exact_where_nothing_is_rounded() {
         let range = |start: f64, limit: f64, step: f64, len| {
-            is_exact_range([start, limit, step].map(|x| Some(vec![x])), len)
+            is_exact_range(&[start, limit, step].map(|x| Some(vec![x])), len)
         };
         assert!(range(0.0, 28.0, 1.0, 28) && range(7.5, 0.0, -0.25, 30) && range(0.0, 0.0, 1.0, 0));
         assert!(!range(0.0, 1.0, f64::from(0.1f32), 10), "elements are rounded");
         assert!(!range(-1.0, 1e-9, 1.0, 2), "the span is rounded, and with it the length");
         assert!(!range(16_777_210.0, 16_777_222.0, 1.0, 12), "elements have more than 24 bits");
-        assert!(!is_exact_range([Some(vec![0.0]), None, Some(vec![1.0])], 1));
+        assert!(!is_exact_range(&[Some(vec![0.0]), None, Some(vec![1.0])], 1));
     }
 
     #[test]
