@@ -380,6 +380,37 @@ fn loop_whose_sizes_change_is_not_counted() {
     assert_eq!(cost.memory.peak.unwrap().unknown, 1);
 }
 
+/// Each iteration looks at `n` elements, and casts the places of those that are not zero.
+#[test]
+fn loop_whose_sizes_change_costs_what_its_largest_sizes_do() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("row", DType::F32, &["r"])
+        .node("Identity", &["go"], &["on"])
+        .node("NonZero", &["row"], &["places"])
+        .with("Cast", &["places"], &["floats"], vec![("to", Content::Int(1))])
+        .constant("axes", Tensor::vector(&[0i64, 1]))
+        .with("ReduceSum", &["floats", "axes"], &["sum"], vec![("keepdims", Content::Int(0))])
+        .node("Add", &["row", "sum"], &["next"])
+        .output("on", DType::Bool, &[])
+        .output("next", DType::F32, &["r"]);
+    let model = Sketch::new()
+        .input("x", DType::F32, &["t"])
+        .input("start", DType::F32, &["n"])
+        .node("Size", &["x"], &["trips"])
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .output("end", DType::F32, &["n"])
+        .model();
+    let [macs, operations, read, ..] = whole(&model);
+    // `n` elements each are compared, cast, summed and added to.
+    assert_eq!([&*macs, &*operations], ["0", "4*t*n"]);
+    // The condition, the row twice, places, floats and axes, and the sum.
+    assert_eq!(read, "20*t*n + 21*t");
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (0, 0));
+}
+
 #[test]
 fn what_is_not_counted_has_a_reason() {
     let body = Sketch::nested()

@@ -131,6 +131,19 @@ fn moves() -> Vec<Pattern> {
             "Reshape Relu",
         ),
         pattern(
+            "reshapes",
+            end(
+                x(&["n", "6"]).ints("heads", &[-1, 4, 1, 6]).node("Reshape", &["x", "heads"], &["a"]).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[0, 2, 1, 3]),
+                ),
+                &["m", "1", "4", "6"],
+            ),
+            "Reshape Relu",
+        ),
+        pattern(
             "unit-axes",
             end(
                 x(&["n", "m"])
@@ -189,6 +202,16 @@ fn values() -> Vec<Pattern> {
     let bools = || Sketch::new().input("x", DType::Bool, n);
     let not = |sketch: Sketch| sketch.node("Not", &["t"], &["y"]).output("y", DType::Bool, n).model();
     vec![
+        pattern(
+            "known-floats",
+            end(
+                scalar("step", 0.25)(scalar("limit", 1.0)(scalar("start", 0.25)(x(&["3"]))))
+                    .node("Range", &["start", "limit", "step"], &["a"])
+                    .node("Add", &["x", "a"], &["t"]),
+                &["3"],
+            ),
+            "Add Relu",
+        ),
         pattern("dropout", end(x(n).node("Dropout", &["x"], &["t"]), n), "Relu"),
         pattern("neutral-operand", binary("Mul", 1.0), "Relu"),
         pattern("neutral-operand", binary("Div", 1.0), "Relu"),
@@ -464,6 +487,25 @@ fn each_rule_of_one_node_has_a_pattern() {
         let has = patterns().iter().any(|pattern| pattern.rule == rule.name) || rule.name == "empty-loop";
         assert!(has, "{} has no pattern", rule.name);
     }
+}
+
+/// Both factors are scalars before the product is made a list.
+#[test]
+fn an_operand_at_least_has_the_shape_around_views() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1"])
+        .input("z", DType::F32, &["1"])
+        .ints("first", &[0])
+        .ints("list", &[1])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Squeeze", &["z", "first"], &["b"])
+        .node("Mul", &["a", "b"], &["c"])
+        .node("Reshape", &["c", "list"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let small = folded(&model, RuleSet::of(Level::Exact));
+    assert_eq!(operators(&small), "Mul");
+    assert!(small.infer(&InferOptions::default()).unwrap().problems().is_empty());
 }
 
 #[test]

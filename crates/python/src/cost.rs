@@ -61,6 +61,7 @@ pub(crate) fn cost_to_python<'py>(
             size(of.operations)?,
             size(of.bytes_read)?,
             size(of.bytes_written)?,
+            of.uncounted,
         ))
     });
     let live = live.into_iter().map(|(id, bytes)| Ok((&*graph.value(id).name, size(py, symbols, bytes)?)));

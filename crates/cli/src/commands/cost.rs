@@ -52,6 +52,7 @@ struct NodeJson {
     operations: Option<DimJson>,
     bytes_read: Option<DimJson>,
     bytes_written: Option<DimJson>,
+    uncounted: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -167,6 +168,7 @@ fn cost_json<'a>(
         operations: json(node.operations),
         bytes_read: json(node.bytes_read),
         bytes_written: json(node.bytes_written),
+        uncounted: node.uncounted,
     });
     let peak = cost.memory.peak;
     CostJson {

@@ -142,6 +142,51 @@ impl Shapes<'_> {
         })
     }
 
+    /// `LinearAttention`: each position adds the product of its key and value to the state, and each
+    /// query multiplies the state. A rule of differences multiplies it by the key first, and a gated
+    /// one scales it.
+    pub(super) fn linear_attention(&mut self) -> Option<(Dim, Dim)> {
+        let (query, value, output) = (self.input(0)?, self.input(2)?, self.output()?);
+        let attributes = self.attributes();
+        let heads = Dim::Known(attributes.int("q_num_heads").ok()??);
+        let (products, scales) = match attributes.text("update_rule").ok()?.unwrap_or("gated_delta") {
+            "linear" => (1, 0),
+            "gated" => (1, 1),
+            "delta" => (2, 0),
+            _ => (2, 1),
+        };
+        let size = self.symbols.floor_divide(*query.last()?, heads)?;
+        let state = self.product(&value, &[size])?;
+        let read = self.product(&output, &[size])?;
+        let updated = self.symbols.multiply(state, Dim::Known(products))?;
+        Some((self.symbols.add(updated, read)?, self.symbols.multiply(state, Dim::Known(scales))?))
+    }
+
+    /// The products of each row with the weights of `k` experts, whose first axis are the experts.
+    pub(super) fn experts(&mut self, weights: [usize; 3]) -> Option<Dim> {
+        let (input, selected) = (self.input(0)?, Dim::Known(self.attributes().int_or("k", 1).ok()?));
+        let (_, rows) = input.split_last()?;
+        let (mut each, packed) = (Dim::ZERO, self.packed()?);
+        for weight in weights {
+            if !self.has(weight) {
+                continue;
+            }
+            let dims = self.input(weight)?;
+            let of_one = self.product(dims.get(1..)?, &[packed])?;
+            each = self.symbols.add(each, of_one)?;
+        }
+        self.product(rows, &[selected, each])
+    }
+
+    /// The weights of `QMoE` in a byte; 1 for weights that are floats.
+    fn packed(&self) -> Option<Dim> {
+        if &*self.node.operator.name != "QMoE" {
+            return Some(Dim::ONE);
+        }
+        let bits = self.attributes().int_or("expert_weight_bits", 4).ok()?;
+        Some(Dim::Known(8i64.checked_div(bits)?))
+    }
+
     /// The number of keys with those of the past, which an axis of an input counts.
     fn after_past(&mut self, keys: Dim, input: usize, axis: usize) -> Option<Dim> {
         if !self.has(input) {

@@ -30,6 +30,11 @@ use crate::operators::{Row, row_of};
 /// MACs, operations, bytes read and bytes written.
 type Columns = [Option<Dim>; 4];
 
+/// The reason of an operator without a rule.
+const NO_RULE: &str = "the operator has no rule";
+/// The reason of a number that shapes do not tell.
+pub(super) const UNSIZED: &str = "sizes are not known";
+
 /// The costs of the nodes of a model.
 pub(super) struct NodeCosts<'a> {
     model: &'a Model,
@@ -86,14 +91,14 @@ impl<'a> NodeCosts<'a> {
                         let standard = self.model.source().standard;
                         let symbols = self.inference.symbols_mut();
                         let (facts, given) = (of.facts, &of.parameters);
-                        Shapes { standard, node, facts, parameters: given, symbols }.operations(work)
+                        let mut shapes = Shapes { standard, node, facts, parameters: given, symbols };
+                        shapes.operations(work).ok_or_else(|| shapes.why_uncounted(work))
                     }
-                    (None, Some(row)) if row.is_lowered() => self.lowered(of, node, row),
-                    _ => {
-                        why = Some("the operator has no rule");
-                        None
-                    }
+                    (None, Some(row)) if row.is_lowered() => self.lowered(of.facts, node, row),
+                    _ => Err(NO_RULE),
                 };
+                why = counted.err();
+                let counted = counted.ok();
                 let symbols = self.inference.symbols_mut();
                 let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
                 [
@@ -104,32 +109,39 @@ impl<'a> NodeCosts<'a> {
                 ]
             }
         };
-        let uncounted = macs.zip(operations).is_none().then(|| why.unwrap_or("sizes are not known"));
+        let uncounted = macs.zip(operations).is_none().then(|| why.unwrap_or(UNSIZED));
         NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written, uncounted }
     }
 
-    /// The work of the operators of ONNX that stand for a node; nothing if one of them is not counted.
-    fn lowered(&mut self, of: &Counted<'_>, node: &Node, row: &Row) -> Option<Operations> {
-        let fact = |id: &Option<ValueId>| id.map_or(Fact::Unknown, |id| of.facts[id.index()].clone());
+    /// The work of the operators of ONNX that stand for a node, or why one of them is not counted.
+    fn lowered(&mut self, facts: &[Fact], node: &Node, row: &Row) -> Result<Operations, &'static str> {
+        let fact = |id: &Option<ValueId>| id.map_or(Fact::Unknown, |id| facts[id.index()].clone());
         let inputs: Vec<_> = node.inputs.iter().map(fact).collect();
         let given = node.inputs.iter().zip(&inputs);
         let known: Vec<_> = given.map(|(id, fact)| id.map(|_| Known::of_fact(fact))).collect();
-        let graph = lowering::graph(node, &known, row).ok()?;
+        let graph = lowering::graph(node, &known, row).map_err(|_| UNSIZED)?;
         let facts = self.inference.lowered(&graph, inputs);
         let parameters = Parameters::default();
         let mut sum = Operations { macs: Dim::ZERO, elementary: Dim::ZERO };
         for &index in graph.order() {
             let node = &graph.nodes()[index];
-            let work = row_of(Standard::Onnx, node)?.work().filter(|&work| work != Work::Graphs)?;
+            let row = row_of(Standard::Onnx, node).ok_or(NO_RULE)?;
+            let Operations { macs, elementary } = match row.work() {
+                None if row.is_lowered() => self.lowered(&facts, node, row)?,
+                None | Some(Work::Graphs) => return Err(NO_RULE),
+                Some(work) => {
+                    let symbols = self.inference.symbols_mut();
+                    let (facts, given) = (&*facts, &parameters);
+                    let mut shapes =
+                        Shapes { standard: Standard::Onnx, node, facts, parameters: given, symbols };
+                    shapes.operations(work).ok_or_else(|| shapes.why_uncounted(work))?
+                }
+            };
             let symbols = self.inference.symbols_mut();
-            let (facts, given) = (&*facts, &parameters);
-            let mut shapes = Shapes { standard: Standard::Onnx, node, facts, parameters: given, symbols };
-            let Operations { macs, elementary } = shapes.operations(work)?;
-            let symbols = self.inference.symbols_mut();
-            sum.macs = symbols.add(sum.macs, macs)?;
-            sum.elementary = symbols.add(sum.elementary, elementary)?;
+            sum.macs = symbols.add(sum.macs, macs).ok_or(UNSIZED)?;
+            sum.elementary = symbols.add(sum.elementary, elementary).ok_or(UNSIZED)?;
         }
-        Some(sum)
+        Ok(sum)
     }
 
     /// The costs of the graphs that a node runs; their constants are added to its parameters.

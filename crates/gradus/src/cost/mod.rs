@@ -9,6 +9,7 @@ mod attention;
 mod classical;
 mod fit;
 mod graphs;
+mod lookups;
 mod plan;
 mod signal;
 mod work;
@@ -21,7 +22,7 @@ use gradus_core::graph::{Graph, ValueId};
 pub(crate) use attention::Attention;
 pub use fit::Fit;
 pub use plan::{Block, MemoryPlan};
-pub(crate) use work::Work;
+pub(crate) use work::{OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
 
 use crate::dim::{Dim, Symbols};
 use crate::infer::{InferOptions, Inference, Peak};

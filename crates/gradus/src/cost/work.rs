@@ -5,11 +5,19 @@ use std::collections::BTreeMap;
 use gradus_core::graph::{Node, Standard};
 
 use super::attention::Attention;
+use super::graphs::UNSIZED;
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, Fact};
 use crate::normalize::Form;
 use crate::operators::matmul::eval::Equation;
+
+/// The reason why pools of regions are not counted.
+pub(crate) const OF_REGIONS: &str = "the sizes of regions decide the number of comparisons";
+/// The reason why operators of texts are not counted.
+pub(crate) const OF_TEXTS: &str = "the lengths of texts decide the number of operations";
+/// The reason why operators that generate tokens are not counted.
+pub(crate) const OF_TOKENS: &str = "the tokens decide the number of iterations";
 
 /// How the number of operations follows from shapes: a column of the operator table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +72,20 @@ pub(crate) enum Work {
     Grams,
     /// The operations of the graphs that the node runs.
     Graphs,
+    /// A state of keys by values, which each position updates and each query reads.
+    LinearAttention,
+    /// Products with the weights (inputs, by number) of as many experts as are selected.
+    Experts { weights: [usize; 3] },
+    /// Pools of windows that together cover an axis, whose ends overlap where sizes do not divide.
+    AdaptivePool,
+    /// Rows of a table, summed by index (`weights`: the number of the input that scales them).
+    Bags { weights: usize },
+    /// A binary search for each element of `values` among those of the last axis of `table`.
+    Search { table: usize, values: usize },
+    /// Pools of regions: interpolation between 4 neighbours for each element of the output.
+    RoiPooling,
+    /// No number that shapes tell, and the reason.
+    Open(&'static str),
 }
 
 /// Numbers of operations.
@@ -128,8 +150,36 @@ impl Shapes<'_> {
             Work::Trees => (Dim::ZERO, self.trees()?),
             Work::SupportVectors => (self.support_vectors()?, Dim::ZERO),
             Work::Grams => (Dim::ZERO, self.grams()?),
+            Work::LinearAttention => self.linear_attention()?,
+            Work::Experts { weights } => (self.experts(weights)?, Dim::ZERO),
+            Work::AdaptivePool => (Dim::ZERO, self.adaptive_pool()?),
+            Work::Bags { weights } => self.bags(weights)?,
+            Work::Search { table, values } => (Dim::ZERO, self.search(table, values)?),
+            Work::RoiPooling if self.pools_maxima()? => return None,
+            Work::RoiPooling => (self.scaled(&self.output()?, 4)?, Dim::ZERO),
+            Work::Open(_) => return None,
         };
         Some(Operations { macs, elementary })
+    }
+
+    /// The reason why [`operations`](Shapes::operations) are not counted.
+    pub(super) fn why_uncounted(&self, work: Work) -> &'static str {
+        let samples = || self.attributes().int_or("sampling_ratio", 0).is_ok_and(|ratio| ratio <= 0);
+        match work {
+            Work::Open(reason) => reason,
+            Work::RoiAlign if samples() => "the sizes of regions decide the number of samples",
+            Work::RoiPooling if self.pools_maxima() == Some(true) => OF_REGIONS,
+            Work::Resize if self.attributes().flag("antialias", false).is_ok_and(|it| it) => {
+                "antialiasing takes as many neighbours as the scale decides"
+            }
+            Work::Einsum if self.node.inputs.len() > 2 => "programs choose the order of the products",
+            _ => UNSIZED,
+        }
+    }
+
+    /// Returns true if `ROIPooling` selects the largest element of each part of a region.
+    fn pools_maxima(&self) -> Option<bool> {
+        Some(self.attributes().text("method").ok()?.unwrap_or("max") == "max")
     }
 
     pub(super) fn has(&self, input: usize) -> bool {
@@ -172,7 +222,7 @@ impl Shapes<'_> {
     /// The sizes of the window of a pool.
     fn window(&self) -> Option<Vec<Dim>> {
         let name = if self.standard == Standard::OpenVino { "kernel" } else { "kernel_shape" };
-        Some(self.attributes().ints(name).ok()??.iter().map(|&size| Dim::Known(size)).collect())
+        Some(self.attributes().list(name).ok()??.into_iter().map(Dim::Known).collect())
     }
 
     /// The size of the axis over which a matrix product sums.

@@ -21,6 +21,7 @@ mod reads;
 mod report;
 mod representable;
 mod reproducible;
+mod reshaped;
 mod rules;
 mod scope;
 mod shape_source;
@@ -161,6 +162,11 @@ impl Model {
         limits.check()?;
         scope.need_outputs(&mut folder);
         limits.check()?;
+        if reshaped::choose(&mut scope, &mut folder) {
+            folder.report.unsettled = true;
+            scope.forget_needs();
+            scope.need_outputs(&mut folder);
+        }
         shape_source::choose(&mut scope, &mut folder);
         join::choose(&mut scope, &folder);
         let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
@@ -168,6 +174,7 @@ impl Model {
         if folder.declare {
             declare::values(&folder, &scope, &mut edit);
         }
+        declare::reshaped(&folder, &scope, &mut edit);
         report::complete(&mut folder, &scope, &edit, original);
         Ok(Folded { edit, report: folder.report })
     }

@@ -1,11 +1,12 @@
-//! Results of powers and elementary functions that are numbers of their type: rounding does not
-//! change them, so they are the same bits wherever they are rounded at all.
+//! Results of powers, elementary functions and ranges that are numbers of their type: rounding does
+//! not change them, so they are the same bits wherever they are rounded at all.
 
-use gradus_core::convert::{nearest_f64, truncated};
+use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number, Tensor};
 
 use super::rules::NodeView;
+use crate::operators::range::exact_length;
 
 /// Most elements that are looked at one by one.
 const MOST_ELEMENTS: usize = 1 << 12;
@@ -29,12 +30,12 @@ const RATIONAL: [(&str, f64, f64); 15] = [
     ("Erf", 0.0, 0.0),
 ];
 
-/// Returns true if a node computes a power or an elementary function.
+/// Returns true if a node computes a power, an elementary function or a range.
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
-    view.function() == "Pow" || RATIONAL.iter().any(|(name, ..)| *name == view.function())
+    matches!(view.function(), "Pow" | "Range") || RATIONAL.iter().any(|(name, ..)| *name == view.function())
 }
 
-/// Returns true if each element that a power or an elementary function has of constants is exact.
+/// Returns true if each element that such a node has of constants is exact.
 pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
     let function = RATIONAL.iter().find(|(name, ..)| *name == view.function());
     if output.shape().len() > MOST_ELEMENTS || !matches!(output.dtype(), DType::F32 | DType::F64) {
@@ -45,6 +46,9 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         is_double.then(|| tensor.numbers().ok().map(|all| all.map(nearest_f64).collect()))?
     };
     let input = |input: usize| numbers(&view.constant(input)?);
+    if view.function() == "Range" {
+        return is_exact_range(&[0, 1, 2].map(input), output.shape().len());
+    }
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
     if let Some((_, argument, value)) = function {
         let same = |a: &f64, b: f64| a.to_bits() == b.to_bits();
@@ -58,6 +62,16 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         is_power_of(value, one(&arguments, i), one(&exponents, i)) && value.abs() >= least
     };
     fits(&arguments) && fits(&exponents) && values.iter().enumerate().all(exact)
+}
+
+/// Returns true if nothing is rounded in a range: neither its elements, nor the span and the quotient
+/// that its length comes from.
+fn is_exact_range(arguments: &[Option<Vec<f64>>; 3], len: usize) -> bool {
+    let one = |argument: &Option<Vec<f64>>| argument.as_ref()?.first().copied();
+    let [Some(start), Some(limit), Some(step)] = arguments.each_ref().map(one) else { return false };
+    let has_length = exact_length(start, step).is_some_and(|most| i64_of(len) <= most);
+    let is_exact = |x: f64| exact_length(x, step).is_some();
+    has_length && is_exact(limit) && is_exact(limit - start)
 }
 
 /// An odd integer and a power of two whose product is a finite number other than zero.
@@ -95,7 +109,19 @@ fn is_power_of(value: f64, base: f64, exponent: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_power_of;
+    use super::{is_exact_range, is_power_of};
+
+    #[test]
+    fn ranges_are_exact_where_nothing_is_rounded() {
+        let range = |start: f64, limit: f64, step: f64, len| {
+            is_exact_range(&[start, limit, step].map(|x| Some(vec![x])), len)
+        };
+        assert!(range(0.0, 28.0, 1.0, 28) && range(7.5, 0.0, -0.25, 30) && range(0.0, 0.0, 1.0, 0));
+        assert!(!range(0.0, 1.0, f64::from(0.1f32), 10), "elements are rounded");
+        assert!(!range(-1.0, 1e-9, 1.0, 2), "the span is rounded, and with it the length");
+        assert!(!range(16_777_210.0, 16_777_222.0, 1.0, 12), "elements have more than 24 bits");
+        assert!(!is_exact_range(&[Some(vec![0.0]), None, Some(vec![1.0])], 1));
+    }
 
     #[test]
     fn powers_are_told_from_roundings() {

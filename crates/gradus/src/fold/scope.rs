@@ -73,6 +73,8 @@ pub(super) struct FoldState<'m> {
     pub(super) replacements: BTreeMap<usize, Replacement>,
     /// By node: the products that are computed where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
+    /// Values that have another shape than the file declares.
+    pub(super) reshaped: Vec<ValueId>,
     /// By value: the output of the graph whose name it takes.
     pub(super) renamed: HashMap<ValueId, ValueId>,
     /// By value: inputs of live nodes, subgraphs and outputs of the graph that read it.
@@ -115,6 +117,7 @@ impl<'m> FoldState<'m> {
             inputs: BTreeMap::new(),
             replacements: BTreeMap::new(),
             joined: BTreeMap::new(),
+            reshaped: Vec::new(),
             renamed: HashMap::default(),
             reads: vec![0; graph.values().len()],
             changed: HashSet::default(),

@@ -10,7 +10,7 @@ use gradus_core::graph::Standard;
 use gradus_core::graph::edit::{Change, Stage};
 
 use super::rules::Pass;
-use super::{FoldOptions, Folded, functions, unroll};
+use super::{FoldOptions, FoldReport, Folded, functions, unroll};
 use crate::infer::SizeAssumptions;
 use crate::model::Model;
 
@@ -76,16 +76,17 @@ impl Staged {
         self.model.edited(&self.folded.edit)
     }
 
-    /// Folds once more while nodes took the place of others.
+    /// Folds once more while nodes took the place of others, or values got other shapes.
     fn settled(mut self, options: &FoldOptions) -> Result<Staged> {
-        let mut inlined = self.folded.report.inlined > 0;
+        let is_open = |report: &FoldReport| report.inlined > 0 || report.unsettled;
+        let mut open = is_open(&self.folded.report);
         for _ in 0..MOST_STAGES {
-            if !inlined {
+            if !open {
                 break;
             }
             let model = self.result()?;
             let next = model.fold_graph(options, model.source())?;
-            inlined = next.report.inlined > 0;
+            open = is_open(&next.report);
             self = self.then(model, next);
         }
         Ok(self)

@@ -558,9 +558,9 @@ impl<'m> Pass<'m> {
         let Some(inputs) = self.values(frame, node).filter(|_| self.may_be_small(frame, outputs)) else {
             return;
         };
-        // Results may take a few times the bytes while they are made.
+        // Results may take a few times the bytes while they are made, as those in float64.
         let mut limits = self.limits;
-        (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(2), 1);
+        (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(8), 1);
         let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
         let mut run = RunState::new(&options);
         // Results that chance decides are not known before a run.

@@ -9,6 +9,7 @@ use super::When;
 use super::conditions::NodeFacts;
 use crate::compare::compare;
 use crate::dim::{Condition, Dim, Relation};
+use crate::operators::range::exact_length;
 
 /// Most elements that are compared one by one; of a longer sequence it is not decided.
 const COMPARED: u64 = 1 << 20;
@@ -73,22 +74,6 @@ pub(super) fn of_float64(node: &mut NodeFacts<'_>) -> Option<When> {
     let len = first(1).and_then(|limit| truncated((limit - start) / step));
     let exact = exact_length(start, step).zip(len).is_some_and(|(exact, len)| len <= i128::from(exact));
     (!exact).then_some(When::Data)
-}
-
-/// A length up to which nothing is rounded, whatever the formula: start, step, limit, span, indices
-/// and elements are multiples of one power of two, at most 1, and have 24 bits. Nothing if start or
-/// step has no such power.
-fn exact_length(start: f64, step: f64) -> Option<i64> {
-    const MOST: i64 = 1 << 24;
-    let multiples = (0..=24).find_map(|bits| {
-        let scale = f64::from(1u32 << bits);
-        let [start, step] = [start, step].map(|x| (x * scale).abs());
-        let is_whole = |x: f64| x.fract() == 0.0 && x <= f64::from(1u32 << 24);
-        let whole = |x: f64| is_whole(x).then(|| truncated(x)).flatten().and_then(|x| i64::try_from(x).ok());
-        whole(start).zip(whole(step))
-    });
-    let (start, step) = multiples.filter(|&(_, step)| step > 0)?;
-    Some((MOST - start) / step)
 }
 
 /// Returns true if the programs return different sequences, or if that is not decided.

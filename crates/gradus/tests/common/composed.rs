@@ -114,6 +114,18 @@ pub fn exact() -> Vec<Pattern> {
         pattern("single-loop", looped(1), "Mul Add Relu"),
         pattern("unrolled-loops", undone(5), "Neg Relu"),
         pattern(
+            "reshapes-around",
+            scalar("half", 0.5)(around(&["6", "4"], &["2", "3", "4"], "Neg"))
+                .node("Mul", &["b", "half"], &["c"])
+                .node("Add", &["b", "c"], &["d"])
+                .ints("back", &[6, 4])
+                .node("Reshape", &["d", "back"], &["t"])
+                .node("Relu", &["t"], &["y"])
+                .output("y", DType::F32, &["6", "4"])
+                .model(),
+            "Neg Mul Add Relu",
+        ),
+        pattern(
             "transposes-around",
             end(
                 x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).node("Neg", &["a"], &["b"]).with(
@@ -127,6 +139,12 @@ pub fn exact() -> Vec<Pattern> {
             "Neg Relu",
         ),
     ]
+}
+
+/// A function of `x` in another shape.
+fn around(sizes: &[&str], within: &[&str], operator: &str) -> Sketch {
+    let target: Vec<i64> = within.iter().map(|size| size.parse().unwrap()).collect();
+    x(sizes).ints("within", &target).node("Reshape", &["x", "within"], &["a"]).node(operator, &["a"], &["b"])
 }
 
 fn last(sketch: Sketch) -> Sketch {
@@ -235,6 +253,18 @@ pub fn fused() -> Vec<Pattern> {
         pattern("attention", attention(false, false), "Attention Relu"),
         pattern("attention", attention(true, false), "Attention Relu"),
         pattern("attention", attention(true, true), "Transpose Attention Relu"),
+        pattern(
+            "reshapes-around-functions",
+            end(
+                around(&["6", "4"], &["2", "3", "4"], "Sin").ints("back", &[6, 4]).node(
+                    "Reshape",
+                    &["b", "back"],
+                    &["t"],
+                ),
+                &["6", "4"],
+            ),
+            "Sin Relu",
+        ),
         pattern(
             "transposes-around-functions",
             end(

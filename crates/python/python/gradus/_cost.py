@@ -47,6 +47,8 @@ class NodeCost:
     operations: int | Dim | None
     bytes_read: int | Dim | None
     bytes_written: int | Dim | None
+    #: Why ``macs`` and ``operations`` are not counted; ``None`` if they are.
+    uncounted: str | None
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 /// The order in which a Transpose takes the axes.
-fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
+pub(super) fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
     if view.role() != Role::Transpose && view.operator() != "Transpose" {
         return None;
     }
@@ -156,11 +156,11 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 /// Functions of each element without attributes that are rounded alike wherever the element lies.
-const ROUNDED: [&str; 10] =
+pub(in crate::fold) const ROUNDED: [&str; 10] =
     ["Abs", "Ceil", "Floor", "Neg", "Not", "Reciprocal", "Relu", "Round", "Sign", "Sqrt"];
 
 /// Functions of each element without attributes that vectors may round otherwise than their rest.
-const APPROXIMATED: [&str; 12] =
+pub(in crate::fold) const APPROXIMATED: [&str; 12] =
     ["Acos", "Asin", "Atan", "Cos", "Erf", "Exp", "HardSwish", "Log", "Sigmoid", "Sin", "Tan", "Tanh"];
 
 /// A function of each element between two Transposes that keep the order together, without these.

@@ -15,7 +15,9 @@ use super::GraphFolder;
 use super::scope::{FoldState, Read};
 use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
+pub(super) use exact::{APPROXIMATED, ROUNDED};
 pub(super) use node_view::NodeView;
+pub(super) use shapes::is_view;
 
 /// How far folding may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,6 +142,10 @@ passes! {
         "a function that is called once, or whose calls leave fewer nodes -> the nodes of its body (ONNX)";
     OutputNames = "output-names", Exact,
         "an output of the graph that equals the output of a node -> the node defines it";
+    ReshapesAround = "reshapes-around", Exact,
+        "Reshape(f(Reshape(x))) that returns to the shape of x, f operators of elements as Add, Mul, Relu, … -> f(x) (ONNX)";
+    ReshapesAroundFunctions = "reshapes-around-functions", Fuse,
+        "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, … -> f(x) (ONNX)";
     JoinedProducts = "joined-products", Fuse,
         "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";

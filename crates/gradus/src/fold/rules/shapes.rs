@@ -7,16 +7,17 @@ use super::super::dialect::Role;
 use super::super::simplify_shapes::reshape_target;
 use super::super::write::list;
 use super::Level::Exact;
+use super::exact::order;
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
-use crate::dim::Symbols;
+use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
 
 pub(super) const RULES: &[Rule] = &[
     local(
         "reshapes",
         Exact,
-        "Reshape, Flatten, Squeeze, Unsqueeze of one another, with one unknown size -> Reshape",
+        "Reshape, Flatten, Squeeze, Unsqueeze, Transpose of axes of size 1 of one another, with one unknown size -> Reshape",
         reshapes,
     ),
     local(
@@ -152,13 +153,25 @@ fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if whole && same { split.becomes(0) } else { None }
 }
 
-fn is_view(view: &NodeView<'_, '_>) -> bool {
+/// Returns true if a node gives the elements of its first input another shape.
+pub(in crate::fold) fn is_view(view: &NodeView<'_, '_>) -> bool {
     matches!(view.role(), Role::Reshape | Role::View)
         || matches!(view.operator(), "Reshape" | "Squeeze" | "Unsqueeze")
 }
 
+/// Returns true if a Transpose of ONNX exchanges no axes but those of size 1.
+fn is_unit_transpose(view: &NodeView<'_, '_>) -> bool {
+    let long = |axis: &i64| {
+        let size = view.dims(0).zip(usize::try_from(*axis).ok()).and_then(|(dims, axis)| dims.get(axis));
+        size != Some(&Dim::ONE)
+    };
+    let order = order(view).filter(|_| view.standard() == Standard::Onnx);
+    order.is_some_and(|order| order.iter().filter(|axis| long(axis)).is_sorted())
+}
+
 fn reshapes(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| is_view(view) && is_view(first))?;
+    let keeps_order = |view: &NodeView<'_, '_>| is_view(view) || is_unit_transpose(view);
+    let first = view.producer(0).filter(|first| keeps_order(view) && keeps_order(first))?;
     if view.standard() == Standard::OpenVino {
         // The shape has no zeros, which would mean dimensions of another input.
         let target = reshape_target(symbols, first.dims(0)?, view.output_dims()?, true)

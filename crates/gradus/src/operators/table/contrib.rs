@@ -2,7 +2,7 @@
 
 use super::super::row::{Row, microsoft, onnx, own};
 use super::super::{contrib, elementwise, indexing, layout, matmul, nn, range};
-use crate::cost::{Attention, Work};
+use crate::cost::{Attention, OF_TOKENS, Work};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization")
@@ -29,7 +29,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::attention_rule)
         .computes(contrib::eval::attention)
         .lower(contrib::transformers::attention),
-    microsoft("BeamSearch").infer(contrib::microsoft::beam_search),
+    microsoft("BeamSearch").works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
     microsoft("BiasAdd")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::microsoft_same)
@@ -50,11 +50,12 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("BiasSplitGelu")
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::composed::bias_split_gelu),
-    microsoft("BitmaskDropout").infer(elementwise::infer::same),
+    microsoft("BitmaskDropout").works(Work::None).infer(elementwise::infer::same),
     microsoft("CDist").infer(contrib::microsoft::c_dist).lowers(contrib::composed::c_dist),
     microsoft("ComplexMul").lowers(|l| contrib::composed::complex_mul(l, false)),
     microsoft("ComplexMulConj").lowers(|l| contrib::composed::complex_mul(l, true)),
     microsoft("CropAndResize")
+        .works(Work::GridSample)
         .infer(contrib::microsoft::crop_and_resize)
         .computes(contrib::eval::crop_and_resize),
     microsoft("DequantizeLinear")
@@ -125,7 +126,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(contrib::composed::gemm_fast_gelu),
     microsoft("GemmFloat8").works(Work::MatMul).infer(matmul::infer::gemm_float8),
     microsoft("GemmaRotaryEmbedding").infer(elementwise::infer::microsoft_same),
-    microsoft("GreedySearch").infer(contrib::microsoft::beam_search),
+    microsoft("GreedySearch").works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
     microsoft("GridSample")
         .works(Work::GridSample)
         .infer(nn::conv_pool::grid_sample_rule)
@@ -175,8 +176,8 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(matmul::infer::packed)
         .computes(contrib::eval::mat_mul_n_bits)
         .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_n_bits),
-    microsoft("MaxpoolWithMask").infer(nn::conv_pool::microsoft_pool),
-    microsoft("MoE").infer(elementwise::infer::microsoft_same),
+    microsoft("MaxpoolWithMask").works(Work::Window).infer(nn::conv_pool::microsoft_pool),
+    microsoft("MoE").works(Work::Experts { weights: [2, 4, 6] }).infer(elementwise::infer::microsoft_same),
     microsoft("MulInteger").works(Work::EachOutput(1)).lowers(contrib::quantized::mul_integer),
     microsoft("MultiHeadAttention")
         .works(Work::Attention(Attention::MultiHead))
@@ -250,7 +251,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::q_linear_where)
         .lowers(contrib::quantized::choose),
-    microsoft("QMoE").infer(elementwise::infer::microsoft_same),
+    microsoft("QMoE").works(Work::Experts { weights: [2, 5, 8] }).infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear")
         .works(Work::EachOutput(1))
         .infer(contrib::microsoft::quantize_linear)
@@ -270,7 +271,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .signatures_are(contrib::signatures::ROTARY)
         .infer(contrib::microsoft::rotary)
         .computes(contrib::eval::rotary),
-    microsoft("Sampling").infer(contrib::microsoft::beam_search),
+    microsoft("Sampling").works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
     microsoft("ScaledSiLU").works(Work::EachOutput(1)).lowers(contrib::composed::scaled_silu),
     microsoft("SimplifiedLayerNormalization")
         .works(Work::EachInput(4))

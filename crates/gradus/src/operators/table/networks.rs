@@ -2,7 +2,7 @@
 
 use super::super::row::{Row, onnx};
 use super::super::{contrib, elementwise, nn};
-use crate::cost::{Attention, Work};
+use crate::cost::{Attention, OF_REGIONS, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid")
@@ -132,7 +132,10 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::layer_norm)
         .computes(nn::normalization::layer)
         .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
-    onnx("LinearAttention").infer(nn::infer::linear_attention).computes(nn::attention::linear),
+    onnx("LinearAttention")
+        .works(Work::LinearAttention)
+        .infer(nn::infer::linear_attention)
+        .computes(nn::attention::linear),
     onnx("LpNormalization")
         .works(Work::EachInput(3))
         .infer(nn::infer::along)
@@ -148,11 +151,11 @@ pub(super) const NETWORKS: &[Row] = &[
         "floats: NaN",
         nn::windows_to_openvino::max_pool,
     ),
-    onnx("MaxRoiPool").infer(nn::conv_pool::roi_pool).computes(nn::sampling::max_roi_pool).converts(
-        "ROIPooling",
-        "floats: NaN",
-        nn::sampling_to_openvino::max_roi_pool,
-    ),
+    onnx("MaxRoiPool")
+        .works(Work::Open(OF_REGIONS))
+        .infer(nn::conv_pool::roi_pool)
+        .computes(nn::sampling::max_roi_pool)
+        .converts("ROIPooling", "floats: NaN", nn::sampling_to_openvino::max_roi_pool),
     onnx("MaxUnpool").works(Work::None).infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
     onnx("MeanVarianceNormalization")
         .works(Work::EachInput(5))

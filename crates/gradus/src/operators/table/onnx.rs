@@ -9,7 +9,7 @@ use super::super::{
     contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence,
     shape,
 };
-use crate::cost::Work;
+use crate::cost::{OF_TEXTS, Work};
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs")
@@ -340,7 +340,9 @@ pub(super) const ONNX: &[Row] = &[
         .converts("If", "", control_flow::to_openvino::branch)
         .moves()
         .role(Role::If),
-    onnx("ImageDecoder").infer(generate::infer::image_decoder),
+    onnx("ImageDecoder")
+        .works(Work::Open("the contents of images decide the number of operations"))
+        .infer(generate::infer::image_decoder),
     onnx("IsInf")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::same)
@@ -600,7 +602,10 @@ pub(super) const ONNX: &[Row] = &[
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
-    onnx("RegexFullMatch").infer(generate::infer::regex).computes(generate::text::full_match),
+    onnx("RegexFullMatch")
+        .works(Work::Open(OF_TEXTS))
+        .infer(generate::infer::regex)
+        .computes(generate::text::full_match),
     onnx("Relu")
         .works(Work::EachOutput(1))
         .infer(elementwise::infer::relu)
@@ -786,9 +791,18 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Squeeze", "", |cx| layout::to_openvino::on_axes(cx, "Squeeze"))
         .moves()
         .role(Role::View),
-    onnx("StringConcat").infer(elementwise::infer::bit_shift).computes(elementwise::mixed::string_concat),
-    onnx("StringNormalizer").infer(generate::infer::string_normalizer).computes(generate::text::normalize),
-    onnx("StringSplit").infer(generate::infer::string_split).computes(elementwise::mixed::string_split),
+    onnx("StringConcat")
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::infer::bit_shift)
+        .computes(elementwise::mixed::string_concat),
+    onnx("StringNormalizer")
+        .works(Work::Open(OF_TEXTS))
+        .infer(generate::infer::string_normalizer)
+        .computes(generate::text::normalize),
+    onnx("StringSplit")
+        .works(Work::Open(OF_TEXTS))
+        .infer(generate::infer::string_split)
+        .computes(elementwise::mixed::string_split),
     onnx("Sub")
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)

@@ -27,12 +27,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Acosh)
         .build(elementwise::openvino::floats)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
-    openvino("AdaptiveAvgPool").infer(nn::openvino::adaptive_pool).converts(
+    openvino("AdaptiveAvgPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool).converts(
         "GlobalAveragePool, AveragePool",
         "rounding",
         nn::sampling_to_onnx::adaptive_average_pool,
     ),
-    openvino("AdaptiveMaxPool").infer(nn::openvino::adaptive_pool),
+    openvino("AdaptiveMaxPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool),
     openvino("Add")
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
@@ -118,11 +118,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Expand, Unsqueeze", "", layout::to_onnx::broadcast)
         .moves()
         .role(Role::Expand),
-    openvino("Bucketize").infer(reduction::openvino::bucketize).converts(
-        "Less, LessOrEqual, ReduceSum",
-        "floats: NaN",
-        reduction::to_onnx::bucketize,
-    ),
+    openvino("Bucketize")
+        .works(Work::Search { table: 1, values: 0 })
+        .infer(reduction::openvino::bucketize)
+        .converts("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::bucketize),
     openvino("Ceiling")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -210,19 +209,21 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         elementwise::to_onnx::elu,
     ),
-    openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets),
-    openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets),
-    openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed).converts(
-        "Gather, Mul, ReduceSum, ReduceMean",
-        "floats: rounding",
-        indexing::to_onnx::embedding_bag,
-    ),
-    openvino("EmbeddingBagPackedSum").infer(indexing::openvino::embedding_bag_packed).converts(
-        "Gather, Mul, ReduceSum",
-        "floats: rounding",
-        indexing::to_onnx::embedding_bag,
-    ),
-    openvino("EmbeddingSegmentsSum").infer(indexing::openvino::segments),
+    openvino("EmbeddingBagOffsets")
+        .works(Work::Bags { weights: 4 })
+        .infer(indexing::openvino::embedding_bag_offsets),
+    openvino("EmbeddingBagOffsetsSum")
+        .works(Work::Bags { weights: 4 })
+        .infer(indexing::openvino::embedding_bag_offsets),
+    openvino("EmbeddingBagPacked")
+        .works(Work::Bags { weights: 2 })
+        .infer(indexing::openvino::embedding_bag_packed)
+        .converts("Gather, Mul, ReduceSum, ReduceMean", "floats: rounding", indexing::to_onnx::embedding_bag),
+    openvino("EmbeddingBagPackedSum")
+        .works(Work::Bags { weights: 2 })
+        .infer(indexing::openvino::embedding_bag_packed)
+        .converts("Gather, Mul, ReduceSum", "floats: rounding", indexing::to_onnx::embedding_bag),
+    openvino("EmbeddingSegmentsSum").works(Work::Bags { weights: 5 }).infer(indexing::openvino::segments),
     openvino("Equal")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Equal)
@@ -249,7 +250,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         layout::to_onnx::eye,
     ),
-    openvino("FakeConvert").infer(elementwise::infer::same).converts(
+    openvino("FakeConvert").works(Work::EachInput(2)).infer(elementwise::infer::same).converts(
         "Mul, Sub, Cast, Add, Div",
         "rounding",
         elementwise::to_onnx::fake_convert,
@@ -602,8 +603,8 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::sampling_to_onnx::roi_align,
     ),
-    openvino("ROIAlignRotated").infer(nn::openvino::roi),
-    openvino("ROIPooling").infer(nn::openvino::roi).converts(
+    openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi),
+    openvino("ROIPooling").works(Work::RoiPooling).infer(nn::openvino::roi).converts(
         "MaxRoiPool",
         "floats: NaN",
         nn::sampling_to_onnx::roi_pooling,
@@ -740,11 +741,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(indexing::openvino::run_scatter_update)
         .converts("ScatterElements, Expand", "indices that occur twice", indexing::to_onnx::scatter_update),
-    openvino("SearchSorted").infer(reduction::openvino::search_sorted).converts(
-        "Less, LessOrEqual, ReduceSum",
-        "floats: NaN",
-        reduction::to_onnx::search_sorted,
-    ),
+    openvino("SearchSorted")
+        .works(Work::Search { table: 0, values: 1 })
+        .infer(reduction::openvino::search_sorted)
+        .converts("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::search_sorted),
     openvino("Select")
         .infer(elementwise::openvino::select)
         .eval(elementwise::select::select)
