@@ -517,6 +517,7 @@ impl Model {
         dims: &Bound<'py, PyDict>,
         opset: Option<i64>,
         runtime: Option<&str>,
+        states: (bool, Vec<(String, String)>),
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let known = [Standard::Onnx, Standard::OpenVino];
@@ -538,6 +539,7 @@ impl Model {
             }
         }
         options.dims = numbers(Some(dims))?;
+        (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
         let converted = engine(py, || read(model)?.convert(standard, &options));
         let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;

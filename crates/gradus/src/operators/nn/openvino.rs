@@ -10,7 +10,7 @@
 
 use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::{DeclaredDim, Type};
-use gradus_core::{DType, Value};
+use gradus_core::{DType, Error, Kind, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Relation};
@@ -22,6 +22,7 @@ use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::nn::conv_pool::{Rounding, Windows, image, parts_of_image, positive};
 use crate::operators::nn::infer::of;
+use crate::operators::output::{allowed, one};
 
 /// How windows lie, from the attributes.
 fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
@@ -315,11 +316,23 @@ fn scaled(cx: &mut InferContext<'_, '_>, size: Dim, scale: Option<f64>) -> Dim {
     }
 }
 
+/// The value in the first run: that of the input, or else zeros, of which open axes have none.
 pub(crate) fn read_value_eval(
-    _: &Attributes<'_>,
+    attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
 ) -> gradus_core::Result<Vec<Value>> {
-    Ok(vec![cx.value(0)?.clone()])
+    if cx.has(0) {
+        return Ok(vec![cx.value(0)?.clone()]);
+    }
+    let declared = attributes.text("variable_shape")?.and_then(gradus_formats::openvino::shape);
+    let (Some(dtype), Some(Type::Tensor(_, Some(sizes)))) = (attributes.dtype("variable_type")?, declared)
+    else {
+        let what = "cannot run ReadValue: its variable_shape";
+        return Err(Error::mismatch(Kind::Unsupported, what, "missing or of any rank", "a list of sizes"));
+    };
+    let size = |size: &DeclaredDim| if let DeclaredDim::Known(len) = size { *len } else { 0 };
+    let shape = allowed(cx, dtype, &sizes.iter().map(size).collect::<Vec<_>>())?;
+    one(Tensor::zeros(dtype, shape)?)
 }
 
 pub(crate) fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
