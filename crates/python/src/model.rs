@@ -510,6 +510,7 @@ impl Model {
     }
 
     /// The model in the operators of another standard, and what is to be said of it.
+    #[allow(clippy::too_many_arguments, reason = "the parameters are those of Python's method")]
     fn _convert<'py>(
         &self,
         py: Python<'py>,

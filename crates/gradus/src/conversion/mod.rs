@@ -123,7 +123,9 @@ impl Model {
             && let Some((explicit, lost)) = self.without_variables()?
         {
             let mut converted = explicit.convert(to, options)?;
-            lost.into_iter().for_each(|lost| converted.report.lose(lost));
+            for lost in lost {
+                converted.report.lose(lost);
+            }
             return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
         let asked = options.opset.is_some() || options.runtime.is_some();

@@ -64,8 +64,12 @@ fn fits(cx: &mut InferContext<'_, '_>, windows: &Windows, axis: usize, size: Dim
 }
 
 /// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
-fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2], Vec<Dim>), InferError> {
-    let dims = cx.dims(1)?;
+fn weights(
+    cx: &mut InferContext<'_, '_>,
+    input: usize,
+    groups: usize,
+) -> Result<(Dim, [Dim; 2], Vec<Dim>), InferError> {
+    let dims = cx.dims(input)?;
     match &dims[groups.min(dims.len())..] {
         [first, second, kernel @ ..] => {
             let group = if groups == 1 { dims[0] } else { Dim::ONE };
@@ -75,14 +79,16 @@ fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2
     }
 }
 
-fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
-    let (group, [out, inner], kernel) = weights(cx, groups)?;
+fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> InferResult {
+    let (group, [out, inner], kernel) = weights(cx, input, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
+    // Of a deformable convolution, an attribute has the groups of the weights.
     let inner = cx.multiply(group, inner);
+    let inner = cx.multiply(Dim::Known(cx.attributes.int_or("group", 1)?), inner);
     cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let mut all = vec![batch, cx.multiply(group, out)];
@@ -94,7 +100,7 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
 }
 
 fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
-    let (group, [inner, out], kernel) = weights(cx, groups)?;
+    let (group, [inner, out], kernel) = weights(cx, 1, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
     if kernel.len() != spatial.len() {
@@ -336,11 +342,16 @@ pub(crate) fn read_value_eval(
 }
 
 pub(crate) fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 0)
+    convolution(cx, 1, 0)
+}
+
+/// `DeformableConvolution`: offsets stand before the weights.
+pub(crate) fn deformable(cx: &mut InferContext<'_, '_>) -> InferResult {
+    convolution(cx, 2, 0)
 }
 
 pub(crate) fn group_convolution(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 1)
+    convolution(cx, 1, 1)
 }
 
 pub(crate) fn convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -123,6 +123,8 @@ pub(super) const OPENVINO: &[Row] = &[
         "floats: NaN",
         reduction::to_onnx::bucketize,
     ),
+    openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
+    openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
     openvino("Ceiling")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -135,6 +137,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::clamp)
         .converts("Clip", "floats: NaN", elementwise::to_onnx::clamp),
+    openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
+        "Col2Im",
+        "floats: rounding",
+        nn::windows_to_onnx::col2im,
+    ),
     openvino("Concat")
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
@@ -185,6 +192,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         generate::to_onnx::dft,
     ),
+    openvino("DeformableConvolution")
+        .works(Work::DeformConv { weight: 2 })
+        .infer(nn::openvino::deformable)
+        .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
     openvino("DepthToSpace")
         .infer(indexing::openvino::blocks)
         .moves()
@@ -210,8 +221,16 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         elementwise::to_onnx::elu,
     ),
-    openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets),
-    openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets),
+    openvino("EmbeddingBagOffsets").infer(indexing::openvino::embedding_bag_offsets).converts(
+        "Gather, Mul, ScatterND, Div",
+        "floats: rounding",
+        indexing::segments_to_onnx::embedding,
+    ),
+    openvino("EmbeddingBagOffsetsSum").infer(indexing::openvino::embedding_bag_offsets).converts(
+        "Gather, Mul, ScatterND",
+        "floats: rounding",
+        indexing::segments_to_onnx::embedding,
+    ),
     openvino("EmbeddingBagPacked").infer(indexing::openvino::embedding_bag_packed).converts(
         "Gather, Mul, ReduceSum, ReduceMean",
         "floats: rounding",
@@ -222,7 +241,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "floats: rounding",
         indexing::to_onnx::embedding_bag,
     ),
-    openvino("EmbeddingSegmentsSum").infer(indexing::openvino::segments),
+    openvino("EmbeddingSegmentsSum").infer(indexing::openvino::segments).converts(
+        "Gather, Mul, ScatterND",
+        "floats: rounding",
+        indexing::segments_to_onnx::embedding,
+    ),
     openvino("Equal")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Equal)
@@ -234,7 +257,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         |cx| cx.function("Erf"),
     ),
-    openvino("ErfInv").works(Work::EachOutput(1)).infer(elementwise::infer::same),
+    openvino("ErfInv")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv)),
     openvino("Exp")
         .infer(elementwise::infer::same)
         .real(Function::Exp)
@@ -376,7 +402,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::windows_to_onnx::interpolate,
     ),
-    openvino("Inverse").works(Work::Elimination { parts: 1 }).infer(elementwise::infer::same),
+    openvino("Inverse")
+        .works(Work::Elimination { parts: 1 })
+        .infer(matmul::elimination::square)
+        .computes(matmul::elimination::inverse),
     openvino("IRDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
@@ -740,6 +769,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "Less, LessOrEqual, ReduceSum",
         "floats: NaN",
         reduction::to_onnx::search_sorted,
+    ),
+    openvino("SegmentMax").infer(indexing::openvino::segments).converts(
+        "ScatterND, Where, Slice",
+        "floats: NaN",
+        indexing::segments_to_onnx::segment_max,
     ),
     openvino("Select")
         .infer(elementwise::openvino::select)
