@@ -4,7 +4,7 @@ that `openvino_shapes.py` therefore does not record.
 
 import numpy as np
 import openvino as ov
-from openvino import opset1, opset16
+from openvino import opset1, opset8, opset16
 
 BOXES = np.array([[0, 0, 5, 5], [1, 2, 9, 7], [3, 1, 6, 9]], np.float32)
 
@@ -68,6 +68,44 @@ def models():
     rows = np.array([[0, 2], [4, 4], [1, 3]])
     cases["embedding_sum"] = ([floats(5, 3), floats(3, 2)], lambda x, w: op.embedding_bag_packed_sum(x, rows, w))
     cases["embedding_mean"] = ([floats(5, 3)], lambda x: op.embedding_bag_packed(x, rows, reduction="mean"))
+    offsets, ids = np.array([0, 0, 2], np.int32), np.array([0, 0, 2, 3])
+    chosen, weights = np.array([0, 2, 3, 4], np.int32), np.array([0.5, 1, 2, 3], np.float32)
+    for default in (-1, 1):
+        bag = lambda x, d=default: op.embedding_bag_offsets(x, chosen, offsets, np.int32(d), weights)
+        cases[f"embedding_offsets_{default}"] = ([floats(5, 3)], bag)
+        mean = lambda x, d=default: op.embedding_bag_offsets(x, chosen, offsets, np.int32(d), reduction="mean")
+        cases[f"embedding_offsets_mean_{default}"] = ([floats(5, 3)], mean)
+    segments = lambda x: op.embedding_segments_sum(x, chosen, ids.astype(np.int32), np.int32(6), np.int32(1), weights)
+    cases["embedding_segments"] = ([floats(5, 3)], segments)
+    for fill in ("ZERO", "LOWEST"):
+        cases[f"segment_max_{fill}"] = ([floats(4, 3)], lambda x, f=fill: op.segment_max(x, ids, None, fill_mode=f))
+        cases[f"segment_max_of_six_{fill}"] = ([floats(4, 3)], lambda x, f=fill: op.segment_max(x, ids, np.int64(6), fill_mode=f))
+        cases[f"segment_max_of_two_{fill}"] = ([floats(4, 3)], lambda x, f=fill: op.segment_max(x, ids, np.int64(2), fill_mode=f))
+    how = {"strides": [2, 1], "pads_begin": [1, 0], "pads_end": [0, 1]}
+    cases["col2im"] = ([floats(2, 12, 18)], lambda x: op.col2im(x, np.array([7, 6]), np.array([3, 2]), **how))
+    cases["col2im_of_one"] = ([floats(12, 25)], lambda x: op.col2im(x, np.array([7, 6]), np.array([3, 2])))
+    for groups in (1, 2):
+        lies = ([1, 1], [1, 0], [0, 1], [1, 1])
+        deform = lambda x, o, w, m, g=groups: opset8.deformable_convolution(x, o, w, *lies, m, "EXPLICIT", g, 2, True)
+        arrays = [floats(1, 4, 6, 7), floats(1, 36, 5, 6), floats(4, 4 // groups, 3, 3), floats(1, 18, 5, 6)]
+        cases[f"deformable_convolution_{groups}"] = (arrays, deform)
+    scaled = {"axes": np.array([2, 3]), "cube_coeff": -0.5}
+    for mode in ("bilinear_pillow", "bicubic_pillow"):
+        for size in ([3, 4], [14, 20]):
+            resize = lambda x, m=mode, s=size: op.interpolate(x, np.array(s), m, "sizes", **scaled)
+            cases[f"interpolate_{mode}_{size[0]}"] = ([floats(1, 2, 7, 9)], resize)
+    image = random.integers(0, 256, (1, 2, 7, 9)).astype(np.uint8)
+    for mode in ("linear", "cubic", "bicubic_pillow"):
+        resize = lambda x, m=mode: op.interpolate(x, np.array([4, 13]), m, "sizes", **scaled)
+        cases[f"interpolate_bytes_{mode}"] = ([image], resize)
+    pads = {"pads_begin": [0, 0, 1, 0], "pads_end": [0, 0, 0, 2]}
+    padded = lambda x: op.interpolate(x, np.array([4, 13]), "linear_onnx", "sizes", axes=np.array([2, 3]), **pads)
+    cases["interpolate_padded"] = ([floats(1, 2, 7, 9)], padded)
+    smooth = lambda x: op.interpolate(x, np.array([4, 5]), "linear", "sizes", axes=np.array([2, 3]), antialias=True)
+    cases["interpolate_smooth"] = ([floats(1, 2, 7, 9)], smooth)
+    for size in (3, 14):
+        simple = lambda x, s=size: op.interpolate(x, np.array([s, s]), "nearest", "sizes", axes=np.array([2, 3]), nearest_mode="simple")
+        cases[f"interpolate_simple_{size}"] = ([floats(1, 2, 7, 9)], simple)
     bounds, values = np.array([-0.5, 0, 0.5], np.float32), np.array([-1, -0.5, 0, 0.2, 0.5, 2], np.float32)
     ordered, wanted = np.array([[-1, 0, 1], [0, 0, 2]], np.float32), np.array([[0, 0.5], [0, 3]], np.float32)
     for right in (True, False):

@@ -553,6 +553,33 @@ def branch(c):
     return node
 
 
+@makes("CTCGreedyDecoder-1")
+def ctc_greedy_decoder(c):
+    steps, batch, classes = c.integer(1, 6), c.integer(1, 3), c.integer(2, 4)
+    scores = c.random.permuted(np.tile(np.arange(classes), (steps, batch, 1)), axis=2).astype(F32)
+    lengths = c.random.integers(0, steps + 1, batch)
+    mask = (np.arange(steps)[:, None] < lengths).astype(F32)
+    return opset1.ctc_greedy_decoder(c.parameter(scores), c.parameter(mask), c.flag())
+
+
+@makes("CTCGreedyDecoderSeqLen-6")
+def ctc_greedy_decoder_seq_len(c):
+    steps, batch, classes = c.integer(1, 6), c.integer(1, 3), c.integer(2, 4)
+    scores = c.random.permuted(np.tile(np.arange(classes), (batch, steps, 1)), axis=2).astype(F32)
+    blank = c.choose(None, c.constant([c.integer(0, classes - 1)], I32))
+    return opset6.ctc_greedy_decoder_seq_len(
+        c.parameter(scores), c.parameter(c.array([batch], I32, 0, steps)), blank, c.flag(), c.choose("i32", "i64"), c.choose("i32", "i64")
+    )
+
+
+@makes("Inverse-14")
+def inverse(c):
+    """Of powers of two in a permuted diagonal, which is exact."""
+    size = c.integer(1, 4)
+    matrices = [np.eye(size)[c.random.permutation(size)] * 2.0 ** c.array([size], I64, -2, 3) for _ in range(c.integer(1, 2))]
+    return opset14.inverse(c.parameter(np.array(matrices, F32)), c.flag())
+
+
 @makes("Loop-5")
 def loop(c):
     shape = c.dims(2)

@@ -366,6 +366,19 @@ def only_onnx(paddle, x, image, regions, counts):
     return [(paddle.linalg.det(x), 64), (paddle.linalg.slogdet(x), 64), paddle.vision.ops.roi_pool(image, regions, counts, (3, 2), 0.5)]
 
 
+def only_run(paddle, x, y, numbers):
+    """Operators that ONNX has no equivalent of. In the old format, they have no name."""
+    if not paddle.framework.in_pir_mode():
+        raise ValueError("these operators are not read from the old format")
+    square = x @ paddle.transpose(x, [0, 2, 1]) + paddle.eye(3)
+    values = [
+        paddle.inverse(square), paddle.linalg.cholesky(square), paddle.linalg.cholesky(square, True), paddle.linalg.solve(square, y),
+        paddle.linalg.solve(square, y[0]), paddle.linalg.triangular_solve(square, y),
+        paddle.linalg.triangular_solve(square, y, False, True, True), paddle.lgamma(numbers), paddle.digamma(numbers), paddle.erfinv(numbers / 4),
+    ]  # fmt: skip
+    return [(value, 256) for value in values]
+
+
 def functions(paddle, x, n, truth):
     """Functions of elements, and reductions."""
     import paddle.nn.functional as F
@@ -700,6 +713,15 @@ RECORDED = {
         arranged,
     ),
     "unconverted": ({"x": ([3, 4], "float32")}, {"x": array("float32", [3, 4], 1) - 7}, unconverted),
+    "only_run": (
+        {"x": ([2, 3, 3], "float32"), "y": ([2, 3, 3], "float32"), "numbers": ([6], "float32")},
+        {
+            "x": array("float32", [2, 3, 3]) * 7 % 11 - 5,
+            "y": array("float32", [2, 3, 3]) * 5 % 13 - 6,
+            "numbers": array("float32", [6]) / 2 + np.float32(0.7),
+        },
+        only_run,
+    ),
     "only_onnx": (
         {"x": ([-1, 3, 3], "float32"), "image": ([-1, 2, 6, 5], "float32"), "regions": ([-1, 4], "float32"), "counts": ([-1], "int32")},
         {

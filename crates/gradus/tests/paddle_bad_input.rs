@@ -229,7 +229,7 @@ fn damaged_old_programs_are_refused() {
         message(&bytes)
     };
     assert!(
-        of(0).ends_with("operator \"while\": block 0 is the body of two operations, or of one within it"),
+        of(0).ends_with("operator \"while\": block 0 is the body of an operation within it"),
         "{}",
         of(0)
     );

@@ -510,6 +510,7 @@ impl Model {
     }
 
     /// The model in the operators of another standard, and what is to be said of it.
+    #[allow(clippy::too_many_arguments, reason = "the parameters are those of Python's method")]
     fn _convert<'py>(
         &self,
         py: Python<'py>,
@@ -517,6 +518,7 @@ impl Model {
         dims: &Bound<'py, PyDict>,
         opset: Option<i64>,
         runtime: Option<&str>,
+        states: (bool, Vec<(String, String)>),
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let known = [Standard::Onnx, Standard::OpenVino];
@@ -538,6 +540,7 @@ impl Model {
             }
         }
         options.dims = numbers(Some(dims))?;
+        (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
         let converted = engine(py, || read(model)?.convert(standard, &options));
         let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;

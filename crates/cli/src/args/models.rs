@@ -601,6 +601,15 @@ pub(crate) struct ConvertArgs {
     #[arg(long = "for", value_name = "RUNTIME")]
     pub(crate) runtime: Option<RuntimeName>,
 
+    /// To OpenVINO: make variables (ReadValue, Assign) of the inputs past_key_values.* and the
+    /// outputs present.*.
+    #[arg(long)]
+    pub(crate) stateful: bool,
+
+    /// To OpenVINO: make a variable of an input, whose next value is an output.
+    #[arg(long = "state", value_name = "INPUT=OUTPUT")]
+    pub(crate) states: Vec<String>,
+
     /// List everything that is not kept.
     #[arg(long)]
     pub(crate) all: bool,

@@ -70,6 +70,12 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
         RuntimeName::Openvino => Runtime::OpenVino,
     });
     options.dims = given::dims(&args.dims)?;
+    options.stateful = args.stateful;
+    let pair = |text: &String| match text.split_once('=') {
+        Some((input, output)) => Ok((input.to_owned(), output.to_owned())),
+        None => Err(Error::mismatch(Kind::Usage, "--state", text, "INPUT=OUTPUT")),
+    };
+    options.states = args.states.iter().map(pair).collect::<Result<_, _>>()?;
     let written = match args.to {
         Some(Target::Onnx) => Some(Standard::Onnx),
         Some(Target::Openvino) => Some(Standard::OpenVino),

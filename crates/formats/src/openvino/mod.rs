@@ -14,5 +14,5 @@ mod shape;
 mod write;
 
 pub use model::{NEWEST_OPSET, read_model};
-pub use shape::{element_type, shape};
+pub use shape::{element_type, shape, shape_text};
 pub use write::{Written, edit_model, encode_model};

@@ -68,8 +68,8 @@ pub(super) fn precision(dtype: Option<DType>) -> String {
     }
 }
 
-/// A shape in the form that [`tensor_type`] reads.
-pub(super) fn shape_text(sizes: Option<&[DeclaredDim]>) -> String {
+/// A shape in the form that [`shape`] reads; `...` for any rank.
+pub fn shape_text(sizes: Option<&[DeclaredDim]>) -> String {
     let text = |size: &DeclaredDim| match size {
         DeclaredDim::Known(len) => len.to_string(),
         DeclaredDim::Between(least, None) => format!("{least}.."),

@@ -62,7 +62,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
     let mut reading = DescReader {
         limits,
         blocks,
-        used: HashSet::new(),
+        opened: HashMap::new(),
         types: HashMap::new(),
         written: HashMap::new(),
         spent: 0,
@@ -127,6 +127,9 @@ impl<'a> OpDesc<'a> {
 /// The domain of operators that PIR has no name for.
 const OLD: &str = "old";
 
+/// Most operations that one block is the body of: each has a graph of its own.
+const MOST_BODIES: usize = 64;
+
 /// A block while it is read.
 struct BlockScope {
     builder: Builder,
@@ -140,8 +143,8 @@ struct BlockScope {
 struct DescReader<'a, 'l> {
     limits: &'l Limits,
     blocks: Vec<ByteSpan<'a>>,
-    /// Blocks that have been read: each is the body of one operation.
-    used: HashSet<i64>,
+    /// By block: how often it was read, and whether it is being read now.
+    opened: HashMap<i64, (usize, bool)>,
     types: HashMap<&'a str, Type>,
     /// How often a variable was written.
     written: HashMap<String, usize>,
@@ -165,11 +168,14 @@ impl<'a> DescReader<'a, '_> {
                 by.error(Kind::Graph, format!("block {index} is wanted, but the program has {count}"))
             );
         };
-        if !self.used.insert(index) {
-            return Err(by.error(
-                Kind::Graph,
-                format!("block {index} is the body of two operations, or of one within it"),
-            ));
+        let (count, is_open) = self.opened.entry(index).or_default();
+        *count += 1;
+        if std::mem::replace(is_open, true) {
+            return Err(by.error(Kind::Graph, format!("block {index} is the body of an operation within it")));
+        }
+        if *count > MOST_BODIES {
+            let message = format!("block {index} is the body of more than {MOST_BODIES} operations");
+            return Err(by.error(Kind::Limit, message));
         }
         let mut operations = Vec::new();
         for field in block.fields() {
@@ -192,6 +198,13 @@ impl<'a> DescReader<'a, '_> {
             }
         }
         Ok(operations)
+    }
+
+    /// Ends the reading of the block of an operation.
+    fn close(&mut self, operation: &OpDesc<'a>) {
+        if let Some((_, is_open)) = operation.body.and_then(|body| self.opened.get_mut(&body)) {
+            *is_open = false;
+        }
     }
 
     fn operation(&mut self, span: ByteSpan<'a>) -> Result<OpDesc<'a>> {
@@ -532,6 +545,7 @@ impl<'a> DescReader<'a, '_> {
                 return Err(Error::new(Kind::Unsupported, "a branch writes a variable around it"));
             }
             self.operations(&mut inner, &operations)?;
+            self.close(block);
             for value in values {
                 let key = current(&inner, value);
                 inner.builder.output(&key);
@@ -567,6 +581,7 @@ impl<'a> DescReader<'a, '_> {
             inner.current.insert((*name).to_owned(), key);
         }
         self.operations(&mut inner, &operations)?;
+        self.close(operation);
         for name in [condition].iter().chain(&carried) {
             let key = current(&inner, name);
             inner.builder.output(&key);

@@ -91,7 +91,7 @@ pub(crate) struct Compared {
 impl Model {
     /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
     /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
-    /// position.
+    /// position. Variables of OpenVINO are inputs, and their next values outputs.
     ///
     /// ```
     /// use gradus::Model;
@@ -105,8 +105,12 @@ impl Model {
     /// [`Kind::Graph`] if inputs or outputs do not correspond; of the first model, the error of the
     /// last run if it runs under no binding; of the second, the error of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
-        let Compared { runs, outputs, differing } = self.compare(other, options)?;
-        let parting = differing.and_then(|(inputs, renamed)| self.parting(other, &inputs, &renamed));
+        let explicit = |model: &Model| -> Result<Model> {
+            Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
+        };
+        let (first, second) = (explicit(self)?, explicit(other)?);
+        let Compared { runs, outputs, differing } = first.compare(&second, options)?;
+        let parting = differing.and_then(|(inputs, renamed)| first.parting(&second, &inputs, &renamed));
         Ok(Check { runs, outputs, parting })
     }
 

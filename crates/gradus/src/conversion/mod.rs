@@ -26,6 +26,7 @@ pub(crate) mod opset;
 pub(crate) mod report;
 mod runtime;
 pub(crate) mod scope;
+mod states;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod types;
@@ -65,6 +66,11 @@ pub struct ConvertOptions {
     pub runtime: Option<Runtime>,
     /// Symbols and the numbers that they are fixed to, in the converted model too.
     pub dims: HashMap<String, i64>,
+    /// To OpenVINO: whether the inputs `past_key_values.*`, or `past*`, become variables, whose next
+    /// values are the outputs `present.*`.
+    pub stateful: bool,
+    /// To OpenVINO: inputs that become variables, and the outputs that are their next values.
+    pub states: Vec<(String, String)>,
 }
 
 /// A converted model.
@@ -110,6 +116,18 @@ impl Model {
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
+        if options.stateful || !options.states.is_empty() {
+            return self.converted_with_states(to, options);
+        }
+        if to == Standard::Onnx
+            && let Some((explicit, lost)) = self.without_variables()?
+        {
+            let mut converted = explicit.convert(to, options)?;
+            for lost in lost {
+                converted.report.lose(lost);
+            }
+            return Ok(Converted { model: converted.model.converted_from(self), ..converted });
+        }
         let asked = options.opset.is_some() || options.runtime.is_some();
         let same_set = from == to && !(to == Standard::Onnx && asked);
         if same_set || to == Standard::Paddle {
@@ -163,6 +181,22 @@ impl Model {
             });
         };
         self.in_set(to, opset, options)
+    }
+
+    /// The model of OpenVINO with variables in place of inputs and outputs.
+    fn converted_with_states(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        if to != Standard::OpenVino {
+            let what = "cannot convert inputs to variables: target";
+            return Err(Error::mismatch(Kind::Usage, what, to, Standard::OpenVino));
+        }
+        let without = ConvertOptions { stateful: false, states: Vec::new(), ..options.clone() };
+        let converted = if self.source().standard == to {
+            Converted { model: self.clone(), report: ConversionReport::default() }
+        } else {
+            self.convert(to, &without)?
+        };
+        let model = states::stateful(&converted, self.graph(), options)?;
+        Ok(Converted { model: model.converted_from(self), ..converted })
     }
 
     /// The model in another standard or operator set. Where operators of Paddle become some that

@@ -184,7 +184,7 @@ fn positive_zeros(tensor: &Tensor) -> Tensor {
 
 /// Operators of which no models are recorded: the plugin's functions are less exact than ours, or
 /// they are its variables.
-const NOT_RECORDED: [&str; 19] = [
+const NOT_RECORDED: [&str; 20] = [
     "Acos",
     "Acosh",
     "Asin",
@@ -194,6 +194,7 @@ const NOT_RECORDED: [&str; 19] = [
     "Atanh",
     "Cos",
     "Cosh",
+    "ErfInv",
     "Exp",
     "Log",
     "ReadValue",

@@ -432,6 +432,8 @@ class Model:
         dims: Mapping[str, int] | None = None,
         opset: int | None = None,
         runtime: str | None = None,
+        stateful: bool = False,
+        states: Mapping[str, str] | None = None,
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -445,6 +447,8 @@ class Model:
             dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
             opset: the version of ONNX's operator set; by default 21, or the newest where that keeps the meaning of more nodes.
             runtime: the program that will run the model, ``"onnxruntime"`` or ``"openvino"``: without ``opset``, the newest set in which it runs every node. Types that it lacks are avoided.
+            stateful: to OpenVINO, make variables of the inputs ``past_key_values.*`` and the outputs ``present.*``.
+            states: to OpenVINO, inputs that become variables, and the outputs that are their next values.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -464,7 +468,8 @@ class Model:
             array([0.  , 0.25, 0.5 , 0.75], dtype=float32)
         """
         limits = (max_bytes, max_work, timeout)
-        native, report = self._native._convert(to, dict(dims or {}), opset, runtime, limits)
+        pairs = (stateful, list((states or {}).items()))
+        native, report = self._native._convert(to, dict(dims or {}), opset, runtime, pairs, limits)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
 

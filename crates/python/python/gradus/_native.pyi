@@ -301,7 +301,13 @@ class Model:
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _convert(
-        self, to: str, dims: dict[str, int], opset: int | None, runtime: str | None, limits: _Limits
+        self,
+        to: str,
+        dims: dict[str, int],
+        opset: int | None,
+        runtime: str | None,
+        states: tuple[bool, list[tuple[str, str]]],
+        limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _verify_in(
         self, folded: Model, runtime: str, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions

@@ -133,13 +133,24 @@ pub(crate) fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// Most boxes around a center.
+const MOST_BOXES: usize = 4096;
+
 /// Half the widths and heights of the boxes around a center.
 fn prior_sizes(l: &Lowering<'_>) -> Result<Vec<(f64, f64)>> {
     let of =
         |name| Ok::<_, gradus_core::Error>(floats(l, name)?.into_iter().map(f64::from).collect::<Vec<_>>());
     let (least, most, flip) = (of("min_sizes")?, of("max_sizes")?, l.attributes.flag("flip", false)?);
-    let mut ratios = vec![1.0];
-    for ratio in of("aspect_ratios")? {
+    let (mut ratios, given) = (vec![1.0], of("aspect_ratios")?);
+    let count = least.len().saturating_mul(2 * given.len() + 2);
+    if count > MOST_BOXES {
+        return Err(errors::value(
+            "number of sizes times aspect ratios",
+            count,
+            format_args!("at most {MOST_BOXES}"),
+        ));
+    }
+    for ratio in given {
         if ratios.iter().all(|other: &f64| (other - ratio).abs() >= 1e-6) {
             ratios.push(ratio);
             if flip {

@@ -2,9 +2,9 @@
 //!
 //! Most are *lowered*: a node becomes a small graph of ONNX operators that mean the same, which is
 //! run and inferred in its place, so that an operator is written once for all standards. A row is a
-//! name, its inputs, and the function that writes the graph. Of their own are only sequences that
-//! ONNX does not have (`sequences.rs`), and what has the form of ONNX's operators already: `if` and
-//! `while`.
+//! name, its inputs, and the function that writes the graph. Of their own are only sequences,
+//! solutions of systems and special functions that ONNX does not have, and what has the form of
+//! ONNX's operators already: `if` and `while`.
 //!
 //! | file | operators |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | `fused.rs` | normalizations and softmax with sums before them |
 //! | `indexing.rs` | `argsort`, `unique`, `one_hot`, `roll`, `meshgrid`, `scatter`, `set_value` and their like |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
+//! | `lines.rs` | evaluation of `mode`, `cummax`, `searchsorted` and their like |
 //! | `losses.rs` | losses |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
 //! | `matrices.rs` | determinants, products and diagonals of matrices |
@@ -35,6 +36,7 @@ pub(crate) mod detection;
 pub(crate) mod fused;
 pub(crate) mod indexing;
 pub(crate) mod layout;
+pub(crate) mod lines;
 pub(crate) mod losses;
 pub(crate) mod math;
 pub(crate) mod matrices;

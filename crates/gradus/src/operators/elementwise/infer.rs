@@ -24,6 +24,11 @@ pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
+/// As the first input, with its type.
+pub(crate) fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(cx.dims(0)?)))])
+}
+
 /// As the first input, which has the axis.
 pub(crate) fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();

@@ -7,6 +7,7 @@ pub(crate) mod infer;
 pub(crate) mod mixed;
 pub(crate) mod openvino;
 pub(crate) mod select;
+pub(crate) mod special;
 pub(crate) mod symbolic;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;

@@ -3,5 +3,6 @@
 pub(crate) mod eval;
 pub(crate) mod infer;
 pub(crate) mod openvino;
+pub(crate) mod segments_to_onnx;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;

@@ -358,7 +358,8 @@ fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
 
 pub(crate) fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
-    let count = match cx.integer(3) {
+    let input = if &*cx.node.operator.name == "SegmentMax" { 2 } else { 3 };
+    let count = match cx.integer(input) {
         Some(count) => count,
         None => cx.data("number of segments", Bounds::SIZE),
     };

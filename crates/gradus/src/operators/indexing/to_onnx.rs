@@ -15,7 +15,7 @@ use crate::operators::indexing::openvino::Masks;
 use crate::operators::indices::axis as axis_of;
 
 /// Indices in a type that ONNX takes.
-fn indices(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
+pub(crate) fn indices(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue> {
     if cx.dtype(input)? == DType::I32 { cx.input(input) } else { cx.whole(input) }
 }
 
@@ -351,6 +351,25 @@ pub(crate) fn roll(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 }
 
 /// Sums or means of rows of a table, as many for each bag.
+/// Rows of the table that is the first input, times the weights that an input may have for each, of
+/// so many axes.
+pub(crate) fn weighted(
+    cx: &mut ConvertContext<'_, '_>,
+    rows: NewValue,
+    input: usize,
+    axes: i64,
+) -> Result<NewValue> {
+    if !cx.has(input) {
+        return Ok(rows);
+    }
+    let (mut weights, behind) = (cx.input(input)?, i64_of(cx.rank(0)?) - 1);
+    if behind > 0 {
+        let behind = cx.list(&(axes..axes + behind).collect::<Vec<_>>());
+        weights = cx.put("Unsqueeze", &[weights, behind], &[])?;
+    }
+    cx.put("Mul", &[rows, weights], &[])
+}
+
 pub(crate) fn embedding_bag(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let mean = match cx.attributes.text("reduction")?.unwrap_or("sum") {
@@ -359,13 +378,8 @@ pub(crate) fn embedding_bag(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
         other => return Err(errors::text("reduction", other, "sum or mean")),
     };
     let (table, chosen, axis) = (cx.input(0)?, indices(cx, 1)?, cx.list(&[1]));
-    let mut rows = cx.put("Gather", &[table, chosen], &[int("axis", 0)])?;
-    if cx.has(2) {
-        let (weights, rank) = (cx.input(2)?, cx.rank(0)?);
-        let behind = cx.list(&(2..=i64_of(rank)).collect::<Vec<_>>());
-        let weights = if rank > 1 { cx.put("Unsqueeze", &[weights, behind], &[])? } else { weights };
-        rows = cx.put("Mul", &[rows, weights], &[])?;
-    }
+    let rows = cx.put("Gather", &[table, chosen], &[int("axis", 0)])?;
+    let rows = weighted(cx, rows, 2, 2)?;
     let operator = if mean { "ReduceMean" } else { "ReduceSum" };
     Ok(vec![cx.put(operator, &[rows, axis], &[int("keepdims", 0)])?])
 }

@@ -456,39 +456,6 @@ fn contracted<T: Ring>(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
     one(T::tensor(dtype, shape, &result.numbers)?)
 }
 
-/// The determinants of matrices, by elimination with the largest pivot.
-pub(crate) fn det(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let &[.., rows, _] = cx.tensor(0)?.shape().dims() else {
-        return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), "at least 2"));
-    };
-    let (_, shape) = cx.output(0)?;
-    cx.run.touch(product(shape.len() * rows, rows).saturating_mul(product(rows, 1)))?;
-    let mut numbers = cx.floats(0)?;
-    let mut determinants = vec![1.0; shape.len()];
-    for (matrix, det) in numbers.chunks_mut((rows * rows).max(1)).zip(&mut determinants) {
-        for k in 0..rows {
-            cx.limits().check()?;
-            let pivot =
-                (k..rows).max_by(|&i, &j| matrix[i * rows + k].abs().total_cmp(&matrix[j * rows + k].abs()));
-            let pivot = pivot.unwrap_or(k);
-            if pivot != k {
-                (0..rows).for_each(|j| matrix.swap(k * rows + j, pivot * rows + j));
-                *det = -*det;
-            }
-            let largest = matrix[k * rows + k];
-            *det *= largest;
-            if largest == 0.0 {
-                break;
-            }
-            for i in k + 1..rows {
-                let factor = matrix[i * rows + k] / largest;
-                (k..rows).for_each(|j| matrix[i * rows + j] -= factor * matrix[k * rows + j]);
-            }
-        }
-    }
-    Ok(vec![cx.rounded(0, &determinants)?])
-}
-
 /// The elements of an input less its zero points: one for all, or one for each row of the first
 /// factor or each column of the second.
 pub(crate) fn shifted(cx: &EvalContext<'_>, input: usize, zero: usize) -> Result<Vec<f64>> {

@@ -365,6 +365,27 @@ pub(crate) fn roi_align(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped([rois[0], dims[1], height, width])])
 }
 
+/// `Col2Im` of OpenVINO, which may have no axis of samples.
+pub(crate) fn col2im_of_any_rank(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let channels = match dims.len() {
+        2 => 0,
+        3 => 1,
+        rank => return Err(errors::rank("input 0", rank, "2 or 3").into()),
+    };
+    let size = cx.integers(2).map(|kernel| cx.product(&kernel));
+    let mut all = dims[..=channels].to_vec();
+    all[channels] = match size {
+        Some(size) => cx.floor_divide(dims[channels], size),
+        None => cx.data("the kernel is not known before the run", Bounds::SIZE),
+    };
+    match cx.integers(1) {
+        Some(image) => all.extend(image.iter().copied()),
+        None => all.extend(cx.any_dims("the image's shape is not known before the run", 2)),
+    }
+    Ok(vec![Fact::shaped(all)])
+}
+
 pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let (image, block) = (cx.integers(1), cx.integers(2));

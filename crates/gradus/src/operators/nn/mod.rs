@@ -2,6 +2,7 @@
 
 pub(crate) mod attention;
 pub(crate) mod conv_pool;
+pub(crate) mod ctc;
 pub(crate) mod decomposed;
 mod direct;
 pub(crate) mod eval;

@@ -10,7 +10,7 @@
 
 use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::{DeclaredDim, Type};
-use gradus_core::{DType, Value};
+use gradus_core::{DType, Error, Kind, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Dim, Relation};
@@ -22,6 +22,7 @@ use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::nn::conv_pool::{Rounding, Windows, image, parts_of_image, positive};
 use crate::operators::nn::infer::of;
+use crate::operators::output::{allowed, one};
 
 /// How windows lie, from the attributes.
 fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
@@ -63,8 +64,12 @@ fn fits(cx: &mut InferContext<'_, '_>, windows: &Windows, axis: usize, size: Dim
 }
 
 /// The weights' groups times channels of the result, channels of the input, and spatial dimensions.
-fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2], Vec<Dim>), InferError> {
-    let dims = cx.dims(1)?;
+fn weights(
+    cx: &mut InferContext<'_, '_>,
+    input: usize,
+    groups: usize,
+) -> Result<(Dim, [Dim; 2], Vec<Dim>), InferError> {
+    let dims = cx.dims(input)?;
     match &dims[groups.min(dims.len())..] {
         [first, second, kernel @ ..] => {
             let group = if groups == 1 { dims[0] } else { Dim::ONE };
@@ -74,14 +79,16 @@ fn weights(cx: &mut InferContext<'_, '_>, groups: usize) -> Result<(Dim, [Dim; 2
     }
 }
 
-fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
-    let (group, [out, inner], kernel) = weights(cx, groups)?;
+fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> InferResult {
+    let (group, [out, inner], kernel) = weights(cx, input, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
+    // Of a deformable convolution, an attribute has the groups of the weights.
     let inner = cx.multiply(group, inner);
+    let inner = cx.multiply(Dim::Known(cx.attributes.int_or("group", 1)?), inner);
     cx.equal(channels, inner, "number of input channels")?;
     let windows = windows(cx, &kernel)?;
     let mut all = vec![batch, cx.multiply(group, out)];
@@ -93,7 +100,7 @@ fn convolution(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
 }
 
 fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
-    let (group, [inner, out], kernel) = weights(cx, groups)?;
+    let (group, [inner, out], kernel) = weights(cx, 1, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
     let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
     if kernel.len() != spatial.len() {
@@ -340,19 +347,36 @@ fn scaled(cx: &mut InferContext<'_, '_>, size: Dim, scale: Option<f64>) -> Dim {
     }
 }
 
+/// The value in the first run: that of the input, or else zeros, of which open axes have none.
 pub(crate) fn read_value_eval(
-    _: &Attributes<'_>,
+    attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
 ) -> gradus_core::Result<Vec<Value>> {
-    Ok(vec![cx.value(0)?.clone()])
+    if cx.has(0) {
+        return Ok(vec![cx.value(0)?.clone()]);
+    }
+    let declared = attributes.text("variable_shape")?.and_then(gradus_formats::openvino::shape);
+    let (Some(dtype), Some(Type::Tensor(_, Some(sizes)))) = (attributes.dtype("variable_type")?, declared)
+    else {
+        let what = "cannot run ReadValue: its variable_shape";
+        return Err(Error::mismatch(Kind::Unsupported, what, "missing or of any rank", "a list of sizes"));
+    };
+    let size = |size: &DeclaredDim| if let DeclaredDim::Known(len) = size { *len } else { 0 };
+    let shape = allowed(cx, dtype, &sizes.iter().map(size).collect::<Vec<_>>())?;
+    one(Tensor::zeros(dtype, shape)?)
 }
 
 pub(crate) fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 0)
+    convolution(cx, 1, 0)
+}
+
+/// `DeformableConvolution`: offsets stand before the weights.
+pub(crate) fn deformable(cx: &mut InferContext<'_, '_>) -> InferResult {
+    convolution(cx, 2, 0)
 }
 
 pub(crate) fn group_convolution(cx: &mut InferContext<'_, '_>) -> InferResult {
-    convolution(cx, 1)
+    convolution(cx, 1, 1)
 }
 
 pub(crate) fn convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {

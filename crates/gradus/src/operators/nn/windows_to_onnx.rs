@@ -3,7 +3,7 @@
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
@@ -124,6 +124,35 @@ pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     Ok(both)
 }
 
+pub(crate) fn deformable_convolution(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    if !cx.attributes.flag("bilinear_interpolation_pad", false)? {
+        return Err(cannot(
+            "ONNX has no equivalent of DeformableConvolution without bilinear_interpolation_pad",
+        ));
+    }
+    let mut attributes = windows(cx, 2, false)?;
+    for (name, own) in [("group", "group"), ("deformable_group", "offset_group")] {
+        attributes.push(int(own, cx.attributes.int_or(name, 1)?));
+    }
+    let mask = if cx.has(3) { cx.input(3)? } else { NONE };
+    let inputs = [cx.input(0)?, cx.input(2)?, cx.input(1)?, NONE, mask];
+    Ok(vec![cx.put("DeformConv", &inputs, &attributes)?])
+}
+
+/// Blocks that are added up in an image; without an axis of samples, there is one.
+pub(crate) fn col2im(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding_of_floats(caveats::ORDER);
+    let (mut x, single, first) = (cx.input(0)?, cx.rank(0)? == 2, cx.list(&[0]));
+    if single {
+        x = cx.put("Unsqueeze", &[x, first], &[])?;
+    }
+    let inputs = [x, cx.whole_list(1)?, cx.whole_list(2)?];
+    let attributes = windows(cx, 2, false)?;
+    let image = cx.put("Col2Im", &inputs, &attributes)?;
+    Ok(vec![if single { cx.put("Squeeze", &[image, first], &[])? } else { image }])
+}
+
 pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let excludes = cx.attributes.flag("exclude-pad", false)?;
@@ -190,18 +219,12 @@ pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
 pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
     let both = cx.attributes.form().is(Older::SizesAndScales);
-    for pads in ["pads_begin", "pads_end"] {
-        if cx.attributes.list(pads)?.is_some_and(|pads| pads.iter().any(|&pad| pad != 0)) {
-            return refused(pads);
-        }
-    }
-    if cx.attributes.flag("antialias", false)? {
-        return refused("antialias");
-    }
-    let mode = match required("mode", cx.attributes.text("mode")?)? {
-        "nearest" => "nearest",
-        "linear_onnx" | "linear" => "linear",
-        "cubic" => "cubic",
+    let (mode, pillow) = match required("mode", cx.attributes.text("mode")?)? {
+        "nearest" => ("nearest", false),
+        "linear_onnx" | "linear" => ("linear", false),
+        "cubic" => ("cubic", false),
+        "bilinear_pillow" => ("linear", true),
+        "bicubic_pillow" => ("cubic", true),
         mode => return refused(&format!("mode={mode}")),
     };
     if mode != "nearest" {
@@ -210,27 +233,123 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     let rank = cx.rank(0)?;
     let axes_at = if both { 3 } else { 2 };
     let axes = if cx.has(axes_at) { axes_of(&cx.integers(axes_at)?, rank)? } else { (0..rank).collect() };
-    let axes: Vec<_> = axes.into_iter().map(i64_of).collect();
-    let coordinates = cx.attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel");
-    let nearest = cx.attributes.text("nearest_mode")?.unwrap_or("round_prefer_floor");
+    let x = padded(cx, rank)?;
+    let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
+    let scales_at = if both { 2 } else { 1 };
+    let smooth = cx.attributes.flag("antialias", false)? && !pillow;
+    if smooth && mode != "linear" {
+        return refused(&format!("antialias and mode={mode}"));
+    }
+    let mut nearest = cx.attributes.text("nearest_mode")?.unwrap_or("round_prefer_floor");
+    if smooth || (mode == "nearest" && nearest == "simple") {
+        // OpenVINO has a narrower window where the image grows, and rounds otherwise there.
+        let grows = growth(cx, &axes, if by_scales { Err(scales_at) } else { Ok(1) })?;
+        nearest = match (grows, smooth) {
+            (Some(false), true) => nearest,
+            (Some(grows), false) => {
+                if grows {
+                    "floor"
+                } else {
+                    "ceil"
+                }
+            }
+            (_, true) => return refused("antialias, unless no axis grows"),
+            (None, false) => return refused("nearest_mode=simple, unless all axes grow or none"),
+        };
+    }
+    let coordinates = cx.attributes.text("coordinate_transformation_mode")?.filter(|_| !pillow);
     let mut attributes = vec![
         word("mode", mode),
-        ("axes", Content::Ints(axes)),
-        word("coordinate_transformation_mode", coordinates),
+        word("coordinate_transformation_mode", coordinates.unwrap_or("half_pixel")),
         word("nearest_mode", nearest),
     ];
+    if smooth || pillow {
+        attributes.extend([flag("antialias", true), flag("exclude_outside", true)]);
+    }
     if let Some(coefficient) = cx.attributes.float("cube_coeff")?.filter(|_| mode == "cubic") {
         attributes.push(("cubic_coeff_a", Content::Float(coefficient)));
     }
+    if by_scales && pillow {
+        return refused("scales and a mode of Pillow");
+    }
+    let (dtype, sizes) = (cx.dtype(0)?, if by_scales { cx.input(scales_at)? } else { cx.whole_list(1)? });
+    let sizes = if by_scales { cx.cast(sizes, DType::F32)? } else { sizes };
+    let rounds = mode != "nearest" && !dtype.is_float();
+    let mut x = if rounds { cx.cast(x, DType::F32)? } else { x };
+    // Pillow rounds integers after each axis, the last one first.
+    let each = rounds && pillow;
+    for pass in (0..if each { axes.len() } else { 1 }).rev() {
+        let (own, sizes) = if each {
+            (&axes[pass..=pass], cx.part_of(sizes, i64_of(pass), i64_of(pass + 1))?)
+        } else {
+            (&axes[..], sizes)
+        };
+        let mut inputs = if by_scales { [x, NONE, sizes, NONE] } else { [x, NONE, NONE, sizes] };
+        let mut attributes = attributes.clone();
+        attributes.push(("axes", Content::Ints(own.iter().copied().map(i64_of).collect())));
+        resize_all_axes(cx, &mut inputs, &mut attributes)?;
+        x = cx.put("Resize", &inputs, &attributes)?;
+        if rounds {
+            x = cx.put("Round", &[x], &[])?;
+        }
+        let bounds = match dtype {
+            DType::U8 => [0.0, 255.0],
+            DType::I8 => [-128.0, 127.0],
+            _ => continue,
+        };
+        if mode == "cubic" {
+            let [least, most] = bounds.map(|bound| cx.number(bound, DType::F32));
+            x = cx.put("Clip", &[x, least?, most?], &[])?;
+        }
+    }
+    Ok(vec![if rounds { cx.cast(x, dtype)? } else { x }])
+}
+
+/// An image with zeros around it, as attributes say.
+fn padded(cx: &mut ConvertContext<'_, '_>, rank: usize) -> Result<NewValue> {
+    let mut pads = Vec::new();
+    for name in ["pads_begin", "pads_end"] {
+        let mut given = cx.attributes.list(name)?.unwrap_or_default();
+        given.resize(rank, 0);
+        pads.extend(given);
+    }
     let x = cx.input(0)?;
-    let mut inputs = if cx.attributes.text("shape_calculation_mode")? == Some("scales") {
-        let scales = cx.input(if both { 2 } else { 1 })?;
-        [x, NONE, cx.cast(scales, DType::F32)?, NONE]
-    } else {
-        [x, NONE, NONE, cx.whole_list(1)?]
+    if pads.iter().all(|&pad| pad == 0) {
+        return Ok(x);
+    }
+    let pads = cx.list(&pads);
+    cx.put("Pad", &[x, pads], &[])
+}
+
+/// Returns true if an image grows along all of these axes, and false along none, by sizes or scales
+/// that an input has; nothing if some may grow and others not.
+fn growth(
+    cx: &ConvertContext<'_, '_>,
+    axes: &[usize],
+    by: std::result::Result<usize, usize>,
+) -> Result<Option<bool>> {
+    let grows: Option<Vec<bool>> = match by {
+        Ok(sizes) => cx.known_integers(sizes)?.and_then(|sizes| {
+            let dims = cx.dims(0)?;
+            let pads = |name| cx.attributes.list(name).ok().flatten().unwrap_or_default();
+            let (begins, ends) = (pads("pads_begin"), pads("pads_end"));
+            let own = |axis: usize| {
+                let pad = begins.get(axis).unwrap_or(&0).checked_add(*ends.get(axis).unwrap_or(&0))?;
+                dims.get(axis).copied().flatten()?.checked_add(pad)
+            };
+            axes.iter().zip(sizes).map(|(&axis, size)| Some(size > own(axis)?)).collect()
+        }),
+        Err(scales) => match cx.known(scales)? {
+            Some(scales) => Some(
+                scales.numbers()?.map(|scale| matches!(scale, Number::Float(scale) if scale > 1.0)).collect(),
+            ),
+            None => None,
+        },
     };
-    resize_all_axes(cx, &mut inputs, &mut attributes)?;
-    Ok(vec![cx.put("Resize", &inputs, &attributes)?])
+    Ok(grows.and_then(|grows| match (grows.contains(&true), grows.contains(&false)) {
+        (true, true) => None,
+        (grows, _) => Some(grows),
+    }))
 }
 
 /// Names all axes of a `Resize` in an operator set where it has no `axes`: the others keep their
@@ -262,14 +381,9 @@ pub(crate) fn resize_all_axes(
     let given = |axis: usize| axes.iter().position(|&own| own == axis);
     let from: Vec<_> =
         (0..rank).map(|axis| given(axis).map_or(axis, |place| rank + place)).map(i64_of).collect();
-    let from = cx.list(&from);
+    let (from, x) = (cx.list(&from), inputs[0]);
     for (input, value) in inputs.iter_mut().enumerate().skip(2).filter(|(_, value)| **value != NONE) {
-        let kept = if input == 2 {
-            cx.constant(Tensor::vector(&vec![1_f32; rank]))
-        } else {
-            let x = cx.input(0)?;
-            cx.sizes(x)?
-        };
+        let kept = if input == 2 { cx.constant(Tensor::vector(&vec![1_f32; rank])) } else { cx.sizes(x)? };
         let all = cx.put("Concat", &[kept, *value], &[int("axis", 0)])?;
         *value = cx.put("Gather", &[all, from], &[int("axis", 0)])?;
     }
@@ -326,7 +440,7 @@ pub(crate) fn fake_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
     cx.rounding(caveats::FUNCTION);
     let levels = required("levels", cx.attributes.int("levels")?)?;
     let dtype = cx.dtype(0)?;
-    let steps = gradus_core::convert::nearest_f64(gradus_core::Number::Int((levels - 1).into()));
+    let steps = gradus_core::convert::nearest_f64(Number::Int((levels - 1).into()));
     let steps = cx.number(steps, dtype)?;
     let [x, low, high, from, to] = [0, 1, 2, 3, 4].map(|input| cx.input(input));
     let (x, low, high, from, to) = (x?, low?, high?, from?, to?);

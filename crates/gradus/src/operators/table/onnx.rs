@@ -211,7 +211,10 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::depth_to_space)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
-    onnx("Det").works(Work::Elimination { parts: 3 }).infer(matmul::infer::det).computes(matmul::eval::det),
+    onnx("Det")
+        .works(Work::Elimination { parts: 3 })
+        .infer(matmul::infer::det)
+        .computes(matmul::elimination::det),
     onnx("Div")
         .infer(elementwise::infer::binary)
         .operation(Operation::Div)

@@ -122,6 +122,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::Search { table: 1, values: 0 })
         .infer(reduction::openvino::bucketize)
         .converts("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::bucketize),
+    openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
+    openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
     openvino("Ceiling")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -134,6 +136,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::clamp)
         .converts("Clip", "floats: NaN", elementwise::to_onnx::clamp),
+    openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
+        "Col2Im",
+        "floats: rounding",
+        nn::windows_to_onnx::col2im,
+    ),
     openvino("Concat")
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
@@ -184,6 +191,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         generate::to_onnx::dft,
     ),
+    openvino("DeformableConvolution")
+        .works(Work::DeformConv { weight: 2 })
+        .infer(nn::openvino::deformable)
+        .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
     openvino("DepthToSpace")
         .infer(indexing::openvino::blocks)
         .moves()
@@ -211,10 +222,12 @@ pub(super) const OPENVINO: &[Row] = &[
     ),
     openvino("EmbeddingBagOffsets")
         .works(Work::Bags { weights: 4 })
-        .infer(indexing::openvino::embedding_bag_offsets),
+        .infer(indexing::openvino::embedding_bag_offsets)
+        .converts("Gather, Mul, ScatterND, Div", "floats: rounding", indexing::segments_to_onnx::embedding),
     openvino("EmbeddingBagOffsetsSum")
         .works(Work::Bags { weights: 4 })
-        .infer(indexing::openvino::embedding_bag_offsets),
+        .infer(indexing::openvino::embedding_bag_offsets)
+        .converts("Gather, Mul, ScatterND", "floats: rounding", indexing::segments_to_onnx::embedding),
     openvino("EmbeddingBagPacked")
         .works(Work::Bags { weights: 2 })
         .infer(indexing::openvino::embedding_bag_packed)
@@ -223,7 +236,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::Bags { weights: 2 })
         .infer(indexing::openvino::embedding_bag_packed)
         .converts("Gather, Mul, ReduceSum", "floats: rounding", indexing::to_onnx::embedding_bag),
-    openvino("EmbeddingSegmentsSum").works(Work::Bags { weights: 5 }).infer(indexing::openvino::segments),
+    openvino("EmbeddingSegmentsSum")
+        .works(Work::Bags { weights: 5 })
+        .infer(indexing::openvino::segments)
+        .converts("Gather, Mul, ScatterND", "floats: rounding", indexing::segments_to_onnx::embedding),
     openvino("Equal")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Equal)
@@ -235,7 +251,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         |cx| cx.function("Erf"),
     ),
-    openvino("ErfInv").works(Work::EachOutput(1)).infer(elementwise::infer::same),
+    openvino("ErfInv")
+        .works(Work::EachOutput(1))
+        .infer(elementwise::infer::same)
+        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv)),
     openvino("Exp")
         .infer(elementwise::infer::same)
         .real(Function::Exp)
@@ -381,7 +400,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         nn::windows_to_onnx::interpolate,
     ),
-    openvino("Inverse").works(Work::Elimination { parts: 1 }).infer(elementwise::infer::same),
+    openvino("Inverse")
+        .works(Work::Elimination { parts: 1 })
+        .infer(matmul::elimination::square)
+        .computes(matmul::elimination::inverse),
     openvino("IRDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
@@ -745,6 +767,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::Search { table: 0, values: 1 })
         .infer(reduction::openvino::search_sorted)
         .converts("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::search_sorted),
+    openvino("SegmentMax").infer(indexing::openvino::segments).converts(
+        "ScatterND, Where, Slice",
+        "floats: NaN",
+        indexing::segments_to_onnx::segment_max,
+    ),
     openvino("Select")
         .infer(elementwise::openvino::select)
         .eval(elementwise::select::select)

@@ -1,21 +1,26 @@
 //! The operators of Paddle.
 
-use super::super::control_flow;
+use super::super::matmul::elimination;
 use super::super::row::{Row, paddle};
+use super::super::{control_flow, elementwise, elementwise::special};
 use crate::cost::Work;
 use crate::dialects::paddle::{
-    convert, create, detection, fused, indexing, layout, losses, many, math, matrices, maybe, network, one,
-    ordering, patches, random, recurrent, rest, sequences, signature, suppression,
+    convert, create, detection, fused, indexing, layout, lines, losses, many, math, matrices, maybe, network,
+    one, ordering, patches, random, recurrent, rest, sequences, signature, suppression,
 };
+use crate::infer::Rule;
 use crate::lowering;
+use crate::op::Compute;
 use crate::schema::Signature;
 
-/// Rows of operators that are lowered: a name, its inputs, and the function that writes the graph.
+/// Rows of operators that are lowered: a name, its inputs, the function that writes the graph, and
+/// perhaps one that runs faster than the graph.
 macro_rules! lowered {
-    ($($name:literal [$($input:expr),*] $lower:expr;)*) => {
+    ($($name:literal [$($input:expr),*] $lower:expr $(=> $compute:expr)?;)*) => {
         pub(super) const LOWERED: &[Row] = &[$(
             paddle(const { &[signature($name, const { &[$($input),*] })] })
                 .lowers($lower)
+                $(.computes($compute))?
         ),*];
     };
 }
@@ -75,8 +80,8 @@ lowered! {
     "crop" [one("x"), maybe("shape"), maybe("offsets")] layout::crop;
     "cross" [one("x"), one("y")] matrices::cross;
     "cross_entropy_with_softmax" [one("input"), one("label")] losses::cross_entropy;
-    "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax");
-    "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin");
+    "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax") => lines::extreme;
+    "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin") => lines::extreme;
     "cumprod" [one("x")] |l| network::cumulative(l, "CumProd");
     "cumsum" [one("x"), maybe("axis")] |l| network::cumulative(l, "CumSum");
     "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
@@ -164,7 +169,7 @@ lowered! {
     "log2" [one("x")] math::wide;
     "log_loss" [one("input"), one("label")] losses::log_loss;
     "log_softmax" [one("x")] |l| math::softmax(l, "LogSoftmax");
-    "logcumsumexp" [one("x")] ordering::logcumsumexp;
+    "logcumsumexp" [one("x")] ordering::logcumsumexp => lines::log_sums;
     "logical_and" [one("x"), one("y")] |l| math::logical(l, "And");
     "logical_not" [one("x")] |l| math::logical(l, "Not");
     "logical_or" [one("x"), one("y")] |l| math::logical(l, "Or");
@@ -192,7 +197,7 @@ lowered! {
     "min" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMin");
     "minimum" [one("x"), one("y")] |l| math::binary(l, "Min");
     "mish" [one("x")] |l| math::unary(l, "Mish");
-    "mode" [one("x")] ordering::mode;
+    "mode" [one("x")] ordering::mode => lines::mode;
     "mul" [one("x"), one("y")] matrices::mul;
     "multiclass_nms3" [one("bboxes"), one("scores"), maybe("rois_num")] suppression::multiclass_nms;
     "multiplex" [many("inputs_and_index")] indexing::multiplex;
@@ -239,7 +244,7 @@ lowered! {
     "scale" [one("x"), maybe("scale")] math::scale;
     "scatter" [one("x"), one("index"), one("updates")] indexing::scatter;
     "scatter_nd_add" [one("x"), one("index"), one("updates")] indexing::scatter_nd_add;
-    "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted;
+    "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted => lines::search;
     "selu" [one("x")] |l| network::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
@@ -304,8 +309,29 @@ const fn drawn(signatures: &'static [Signature], lower: lowering::Lower) -> Row 
     paddle(signatures).lowers(lower).random()
 }
 
+/// A row of a function of the elements of one tensor that ONNX does not have.
+const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
+    paddle(signatures).infer(elementwise::infer::alike).computes(compute).works(Work::EachOutput(1))
+}
+
+/// A row of an operator of matrices that ONNX does not have.
+const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute) -> Row {
+    paddle(signatures).infer(rule).computes(compute).works(Work::Elimination { parts: 1 })
+}
+
 pub(super) const PADDLE: &[Row] = &[
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
+    matrices(
+        const { &[signature("cholesky", const { &[one("x")] })] },
+        elimination::square,
+        elimination::cholesky,
+    ),
+    function(const { &[signature("digamma", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, special::digamma)
+    }),
+    function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, special::erf_inv)
+    }),
     drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
     drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),
     drawn(
@@ -314,6 +340,16 @@ pub(super) const PADDLE: &[Row] = &[
     ),
     drawn(const { &[signature("randint", const { &[maybe("shape")] })] }, random::randint),
     drawn(const { &[signature("randperm", const { &[maybe("n")] })] }, random::randperm),
+    matrices(
+        const { &[signature("solve", const { &[one("x"), one("y")] })] },
+        elimination::solution,
+        elimination::solve,
+    ),
+    matrices(
+        const { &[signature("triangular_solve", const { &[one("x"), one("y")] })] },
+        elimination::solution,
+        elimination::solve_triangle,
+    ),
     drawn(
         const { &[signature("uniform", const { &[maybe("shape"), maybe("min"), maybe("max")] })] },
         random::uniform,
@@ -324,6 +360,14 @@ pub(super) const PADDLE: &[Row] = &[
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", convert::branch),
+    matrices(
+        const { &[signature("inverse", const { &[one("x")] })] },
+        elimination::square,
+        elimination::inverse,
+    ),
+    function(const { &[signature("lgamma", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, special::ln_gamma)
+    }),
     paddle(sequences::LINSPACE)
         .works(Work::EachOutput(2))
         .infer(sequences::rule)
