@@ -288,9 +288,9 @@ fn openvino(
 /// 7 elements in windows `0..3`, `2..5`, `4..7`, and 6 in windows of 2.
 #[test]
 fn adaptive_pools_look_at_some_elements_twice() {
-    let (x, sizes) = (zeros(&[2, 5, 7, 6]), Tensor::vector(&[3i64, 3]));
+    let (x, sizes) = ([zeros(&[2, 5, 7, 6])], [Tensor::vector(&[3i64, 3])]);
     let elements = (3 + 3 + 3) * 6;
-    let of = |operator| openvino(operator, 8, &[x.clone()], &[sizes.clone()], &[]);
+    let of = |operator| openvino(operator, 8, &x, &sizes, &[]);
     assert_eq!(of("AdaptiveAvgPool"), [Some(0), Some(2 * 5 * elements)]);
     assert_eq!(of("AdaptiveMaxPool"), [Some(0), Some(2 * 5 * elements)]);
 }
