@@ -601,8 +601,8 @@ pub(crate) struct ConvertArgs {
     #[arg(long = "for", value_name = "RUNTIME")]
     pub(crate) runtime: Option<RuntimeName>,
 
-    /// To OpenVINO: make variables (ReadValue, Assign) of the inputs past_key_values.* and the
-    /// outputs present.*.
+    /// To OpenVINO: make variables (`ReadValue`, `Assign`) of the inputs `past_key_values.*` and of
+    /// the outputs `present.*`.
     #[arg(long)]
     pub(crate) stateful: bool,
 
