@@ -392,8 +392,7 @@ pub struct RoundedProducts<'a> {
 /// Bits of a double behind those of a single.
 const BEHIND: u32 = 52 - 23;
 
-/// How far products may be off, in units of their last place: 2^-51 of them is at most 4, and what
-/// is off by 2^-50 is in doubt.
+/// Bound of the error of products, in units of their last place: 2^-51 of them is at most 4.
 const OFF: u32 = 8;
 
 impl RoundedProducts<'_> {

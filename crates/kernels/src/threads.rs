@@ -78,7 +78,7 @@ pub fn share<I: ExactSizeIterator + Send, S, E: Send>(
     error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// What a function makes of each item, in their order, as [`share`] calls it.
+/// Returns the results of a function for all items, in their order; [`share`] calls it.
 ///
 /// # Errors
 /// As [`share`].

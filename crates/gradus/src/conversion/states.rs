@@ -192,7 +192,7 @@ fn explicit(graph: &Graph, variables: &[Variable<'_>], lost: &mut Vec<String>) -
     };
     for &index in graph.order() {
         let node = &graph.nodes()[index];
-        // What is read from an Assign is what it is given.
+        // Readers of an Assign get the value that it is given.
         if let ("Assign", Some(from), Some(to)) =
             (&*node.operator.name, node.inputs.first().copied().flatten(), value(node))
         {

@@ -9,7 +9,7 @@ use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::{errors, indices};
 
-/// What has the order of a number: whether it is NaN, which comes last, and an integer, the same
+/// A key with the order of numbers: whether it is NaN, which comes last, and an integer, the same
 /// for both zeros.
 type Key = (bool, i64);
 

@@ -13,7 +13,7 @@ use crate::conversion::writer::NewValue;
 use crate::operators::errors;
 use crate::operators::indexing::to_onnx::{indices, weighted};
 
-/// Where rows go, and the number of segments, as a list.
+/// The segments of rows, and the number of segments as a list.
 struct Segments {
     ids: NewValue,
     count: NewValue,
@@ -90,7 +90,7 @@ impl Segments {
     }
 }
 
-/// How often each number from 0 on occurs in a list, up to a length.
+/// Counts how often each number from 0 on occurs in a list, up to a length.
 fn tallied(
     cx: &mut ConvertContext<'_, '_>,
     ids: NewValue,

@@ -101,7 +101,7 @@ struct Tables {
     features: LoweredValue,
     values: LoweredValue,
     children: [LoweredValue; 2],
-    /// Whether NaN follows the first branch, if it does anywhere.
+    /// True if NaN follows the first branch, if it does anywhere.
     missing: Option<LoweredValue>,
     /// The tests that occur, and which one each state makes if there are several.
     tests: Vec<&'static str>,

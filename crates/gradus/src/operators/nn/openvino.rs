@@ -86,7 +86,7 @@ fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> In
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
-    // Of a deformable convolution, an attribute has the groups of the weights.
+    // An attribute of a deformable convolution has the groups of the weights.
     let inner = cx.multiply(group, inner);
     let inner = cx.multiply(Dim::Known(cx.attributes.int_or("group", 1)?), inner);
     cx.equal(channels, inner, "number of input channels")?;
