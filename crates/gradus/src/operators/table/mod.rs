@@ -1,10 +1,11 @@
-//! The table of operators, a file for each standard and domain, and for networks, sorted by name.
+//! The table of operators, a file for each standard and domain, and for their networks, sorted by name.
 
 mod contrib;
 mod ml;
 mod networks;
 mod onnx;
 mod openvino;
+mod openvino_networks;
 mod paddle;
 
 use super::row::Row;
@@ -16,6 +17,7 @@ pub(super) const TABLE: &[&[Row]] = &[
     ml::ML,
     contrib::CONTRIB,
     openvino::OPENVINO,
+    openvino_networks::OPENVINO_NETWORKS,
     paddle::LOWERED,
     paddle::PADDLE,
 ];

@@ -5,10 +5,8 @@ use gradus_kernels::Function;
 use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
-use super::super::{
-    control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
-};
-use crate::cost::{Attention, Work};
+use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
+use crate::cost::Work;
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -27,12 +25,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Acosh)
         .build(elementwise::openvino::floats)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
-    openvino("AdaptiveAvgPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool).converts(
-        "GlobalAveragePool, AveragePool",
-        "rounding",
-        nn::sampling_to_onnx::adaptive_average_pool,
-    ),
-    openvino("AdaptiveMaxPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool),
     openvino("Add")
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
@@ -64,24 +56,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Atanh)
         .build(elementwise::openvino::floats)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    openvino("AvgPool").works(Work::Window).infer(nn::openvino::pool).converts(
-        "AveragePool",
-        "rounding",
-        nn::windows_to_onnx::average_pool,
-    ),
-    openvino("BatchNormInference").works(Work::EachInput(2)).infer(nn::openvino::batch_norm).converts(
-        "BatchNormalization",
-        "rounding",
-        nn::to_onnx::batch_normalization,
-    ),
     openvino("BatchToSpace").infer(indexing::openvino::batches).moves().converts(
         "Reshape, Transpose, Slice",
         "",
         indexing::to_onnx::batches,
     ),
-    openvino("BinaryConvolution")
-        .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::openvino::convolution_rule),
     openvino("BitwiseAnd")
         .infer(elementwise::openvino::bitwise_and)
         .operation(Operation::And)
@@ -122,8 +101,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::Search { table: 1, values: 0 })
         .infer(reduction::openvino::bucketize)
         .converts("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::bucketize),
-    openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
-    openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
     openvino("Ceiling")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -136,11 +113,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::clamp)
         .converts("Clip", "floats: NaN", elementwise::to_onnx::clamp),
-    openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
-        "Col2Im",
-        "floats: rounding",
-        nn::windows_to_onnx::col2im,
-    ),
     openvino("Concat")
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
@@ -163,14 +135,6 @@ pub(super) const OPENVINO: &[Row] = &[
         )
         .moves()
         .role(Role::Cast),
-    openvino("Convolution")
-        .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::openvino::convolution_rule)
-        .converts("Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, false)),
-    openvino("ConvolutionBackpropData")
-        .works(Work::ConvTranspose { skip: 1 })
-        .infer(nn::openvino::convolution_backprop_data)
-        .converts("ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
     openvino("Cos")
         .infer(elementwise::infer::same)
         .real(Function::Cos)
@@ -191,14 +155,6 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         generate::to_onnx::dft,
     ),
-    openvino("DeformableConvolution")
-        .works(Work::DeformConv { weight: 2 })
-        .infer(nn::openvino::deformable)
-        .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
-    openvino("DepthToSpace")
-        .infer(indexing::openvino::blocks)
-        .moves()
-        .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("Divide")
         .works(Work::EachOutput(1))
         .meaning("FloorDiv")
@@ -260,10 +216,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Exp)
         .build(elementwise::openvino::floats)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
-    openvino("ExtractImagePatches")
-        .infer(nn::openvino::image_patches)
-        .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
-        .moves(),
     openvino("Eye").infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).moves().converts(
         "EyeLike, ConstantOfShape, Expand",
         "",
@@ -273,11 +225,6 @@ pub(super) const OPENVINO: &[Row] = &[
         "Mul, Sub, Cast, Add, Div",
         "rounding",
         elementwise::to_onnx::fake_convert,
-    ),
-    openvino("FakeQuantize").works(Work::EachInput(2)).infer(elementwise::openvino::bitwise_and).converts(
-        "Min, Max, Round, Mul, Add",
-        "rounding",
-        nn::windows_to_onnx::fake_quantize,
     ),
     openvino("Floor")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -295,21 +242,6 @@ pub(super) const OPENVINO: &[Row] = &[
             "floats: rounding",
             elementwise::to_onnx::floor_mod,
         ),
-    openvino("GRN").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
-        "Mul, ReduceSum, Sqrt, Div",
-        "rounding",
-        nn::to_onnx::global_response,
-    ),
-    openvino("GRUCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
-        "GRU",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru),
-    ),
-    openvino("GRUSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
-        "GRU",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru),
-    ),
     openvino("Gather")
         .infer(indexing::openvino::gather)
         .eval(indexing::openvino::run_gather)
@@ -344,24 +276,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
-    openvino("GridSample").works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
-        "GridSample",
-        "rounding; nearest: halfway",
-        nn::sampling_to_onnx::grid_sample,
-    ),
-    openvino("GroupConvolution")
-        .works(Work::Conv { weight: 1, skip: 2 })
-        .infer(nn::openvino::group_convolution)
-        .converts("Reshape, Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, true)),
-    openvino("GroupConvolutionBackpropData")
-        .works(Work::ConvTranspose { skip: 2 })
-        .infer(nn::openvino::group_convolution_backprop_data)
-        .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
-    openvino("GroupNormalization").works(Work::EachInput(7)).infer(elementwise::infer::same).converts(
-        "GroupNormalization",
-        "rounding",
-        nn::to_onnx::group_normalization,
-    ),
     openvino("HSigmoid").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "Add, Clip, Div",
         "rounding",
@@ -395,11 +309,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("If", "", control_flow::to_onnx::branch)
         .moves()
         .role(Role::If),
-    openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
-        "Resize",
-        "rounding",
-        nn::windows_to_onnx::interpolate,
-    ),
     openvino("Inverse")
         .works(Work::Elimination { parts: 1 })
         .infer(matmul::elimination::square)
@@ -427,21 +336,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
-    openvino("LRN").works(Work::LocalResponse).infer(elementwise::infer::same).converts(
-        "LRN",
-        "rounding",
-        nn::to_onnx::local_response,
-    ),
-    openvino("LSTMCell").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
-        "LSTM",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm),
-    ),
-    openvino("LSTMSequence").works(Work::Recurrent { weight: 4 }).infer(nn::openvino::sequence).converts(
-        "LSTM",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm),
-    ),
     openvino("Less")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Less)
@@ -460,11 +354,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Log)
         .build(elementwise::openvino::floats)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    openvino("LogSoftmax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
-        "LogSoftmax",
-        "rounding",
-        |cx| nn::to_onnx::softmax(cx, "LogSoftmax"),
-    ),
     openvino("LogicalAnd")
         .meaning("And")
         .infer(elementwise::openvino::compare)
@@ -501,21 +390,11 @@ pub(super) const OPENVINO: &[Row] = &[
             control_flow::to_onnx::repeat(cx, true)
         })
         .moves(),
-    openvino("MVN").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
-        "ReduceMean, Sub, Mul, Add, Sqrt, Div",
-        "rounding",
-        nn::to_onnx::mean_variance,
-    ),
     openvino("MatMul")
         .works(Work::MatMul)
         .infer(matmul::openvino::mat_mul)
         .eval(matmul::openvino::run_mat_mul)
         .converts("MatMul, Transpose", "floats: rounding", matmul::to_onnx::mat_mul),
-    openvino("MaxPool").works(Work::Window).infer(nn::openvino::pool).converts(
-        "MaxPool",
-        "floats: NaN",
-        nn::windows_to_onnx::max_pool,
-    ),
     openvino("Maximum")
         .meaning("Max")
         .infer(elementwise::infer::binary)
@@ -554,14 +433,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Neg", "", |cx| cx.unary("Neg"))
         .rounded(),
-    openvino("NonMaxSuppression")
-        .works(Work::NonMaxSuppression)
-        .infer(reduction::openvino::non_max_suppression)
-        .converts(
-            "NonMaxSuppression",
-            "boxes of equal scores, or that overlap by the threshold",
-            nn::sampling_to_onnx::non_max_suppression,
-        ),
     openvino("NonZero")
         .works(Work::EachInput(1))
         .infer(reduction::infer::non_zero)
@@ -572,11 +443,6 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::non_zero,
         )
         .rounded(),
-    openvino("NormalizeL2").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
-        "Mul, ReduceSum, Sqrt, Div",
-        "rounding",
-        nn::to_onnx::normalize_l2,
-    ),
     openvino("NotEqual")
         .infer(elementwise::openvino::compare)
         .operation(Operation::NotEqual)
@@ -605,31 +471,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Pow)
         .build(elementwise::openvino::both)
         .converts("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
-    openvino("RNNCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
-        "RNN",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn),
-    ),
-    openvino("RNNSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
-        "RNN",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn),
-    ),
     openvino("RDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
         generate::to_onnx::dft,
-    ),
-    openvino("ROIAlign").works(Work::RoiAlign).infer(nn::openvino::roi).converts(
-        "RoiAlign",
-        "rounding",
-        nn::sampling_to_onnx::roi_align,
-    ),
-    openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi),
-    openvino("ROIPooling").works(Work::RoiPooling).infer(nn::openvino::roi).converts(
-        "MaxRoiPool",
-        "floats: NaN",
-        nn::sampling_to_onnx::roi_pooling,
     ),
     openvino("RandomUniform").works(Work::EachOutput(1)).infer(indexing::openvino::random_uniform).random(),
     openvino("Range")
@@ -648,11 +493,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::relu)
         .eval(elementwise::unary::relu)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
-    openvino("ReadValue")
-        .works(Work::None)
-        .infer(nn::openvino::read_value)
-        .eval(nn::openvino::read_value_eval)
-        .stateful(),
     openvino("ReduceL1")
         .works(Work::EachInput(1))
         .infer(reduction::infer::reduce)
@@ -744,10 +584,6 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         generate::to_onnx::stft,
     ),
-    openvino("ScaledDotProductAttention")
-        .works(Work::Attention(Attention::Separate))
-        .infer(nn::openvino::attention)
-        .converts("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
     openvino("ScatterElementsUpdate")
         .works(Work::None)
         .infer(elementwise::infer::same)
@@ -823,11 +659,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Slice),
     openvino("SliceScatter").works(Work::None).infer(elementwise::infer::same),
-    openvino("SoftMax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
-        "Softmax",
-        "rounding",
-        |cx| nn::to_onnx::softmax(cx, "Softmax"),
-    ),
     openvino("SoftPlus").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "Softplus",
         "rounding",
@@ -843,10 +674,6 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         indexing::to_onnx::batches,
     ),
-    openvino("SpaceToDepth")
-        .infer(indexing::openvino::blocks)
-        .moves()
-        .converts("SpaceToDepth", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
     openvino("Split")
         .infer(indexing::openvino::split)
         .eval(indexing::openvino::run_split)

@@ -1,0 +1,179 @@
+//! The operators of OpenVINO that networks are made of.
+
+use super::super::row::{Row, openvino};
+use super::super::{elementwise, indexing, nn, reduction};
+use crate::cost::{Attention, Work};
+
+pub(super) const OPENVINO_NETWORKS: &[Row] = &[
+    openvino("AdaptiveAvgPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool).converts(
+        "GlobalAveragePool, AveragePool",
+        "rounding",
+        nn::sampling_to_onnx::adaptive_average_pool,
+    ),
+    openvino("AdaptiveMaxPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool),
+    openvino("AvgPool").works(Work::Window).infer(nn::openvino::pool).converts(
+        "AveragePool",
+        "rounding",
+        nn::windows_to_onnx::average_pool,
+    ),
+    openvino("BatchNormInference").works(Work::EachInput(2)).infer(nn::openvino::batch_norm).converts(
+        "BatchNormalization",
+        "rounding",
+        nn::to_onnx::batch_normalization,
+    ),
+    openvino("BinaryConvolution")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::openvino::convolution_rule),
+    openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
+    openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
+    openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
+        "Col2Im",
+        "floats: rounding",
+        nn::windows_to_onnx::col2im,
+    ),
+    openvino("Convolution")
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::openvino::convolution_rule)
+        .converts("Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, false)),
+    openvino("ConvolutionBackpropData")
+        .works(Work::ConvTranspose { skip: 1 })
+        .infer(nn::openvino::convolution_backprop_data)
+        .converts("ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
+    openvino("DeformableConvolution")
+        .works(Work::DeformConv { weight: 2 })
+        .infer(nn::openvino::deformable)
+        .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
+    openvino("DepthToSpace")
+        .infer(indexing::openvino::blocks)
+        .moves()
+        .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
+    openvino("ExtractImagePatches")
+        .infer(nn::openvino::image_patches)
+        .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
+        .moves(),
+    openvino("FakeQuantize").works(Work::EachInput(2)).infer(elementwise::openvino::bitwise_and).converts(
+        "Min, Max, Round, Mul, Add",
+        "rounding",
+        nn::windows_to_onnx::fake_quantize,
+    ),
+    openvino("GRN").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
+        "Mul, ReduceSum, Sqrt, Div",
+        "rounding",
+        nn::to_onnx::global_response,
+    ),
+    openvino("GRUCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+        "GRU",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru),
+    ),
+    openvino("GRUSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
+        "GRU",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru),
+    ),
+    openvino("GridSample").works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
+        "GridSample",
+        "rounding; nearest: halfway",
+        nn::sampling_to_onnx::grid_sample,
+    ),
+    openvino("GroupConvolution")
+        .works(Work::Conv { weight: 1, skip: 2 })
+        .infer(nn::openvino::group_convolution)
+        .converts("Reshape, Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, true)),
+    openvino("GroupConvolutionBackpropData")
+        .works(Work::ConvTranspose { skip: 2 })
+        .infer(nn::openvino::group_convolution_backprop_data)
+        .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
+    openvino("GroupNormalization").works(Work::EachInput(7)).infer(elementwise::infer::same).converts(
+        "GroupNormalization",
+        "rounding",
+        nn::to_onnx::group_normalization,
+    ),
+    openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
+        "Resize",
+        "rounding",
+        nn::windows_to_onnx::interpolate,
+    ),
+    openvino("LRN").works(Work::LocalResponse).infer(elementwise::infer::same).converts(
+        "LRN",
+        "rounding",
+        nn::to_onnx::local_response,
+    ),
+    openvino("LSTMCell").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
+        "LSTM",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm),
+    ),
+    openvino("LSTMSequence").works(Work::Recurrent { weight: 4 }).infer(nn::openvino::sequence).converts(
+        "LSTM",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm),
+    ),
+    openvino("LogSoftmax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+        "LogSoftmax",
+        "rounding",
+        |cx| nn::to_onnx::softmax(cx, "LogSoftmax"),
+    ),
+    openvino("MVN").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+        "ReduceMean, Sub, Mul, Add, Sqrt, Div",
+        "rounding",
+        nn::to_onnx::mean_variance,
+    ),
+    openvino("MaxPool").works(Work::Window).infer(nn::openvino::pool).converts(
+        "MaxPool",
+        "floats: NaN",
+        nn::windows_to_onnx::max_pool,
+    ),
+    openvino("NonMaxSuppression")
+        .works(Work::NonMaxSuppression)
+        .infer(reduction::openvino::non_max_suppression)
+        .converts(
+            "NonMaxSuppression",
+            "boxes of equal scores, or that overlap by the threshold",
+            nn::sampling_to_onnx::non_max_suppression,
+        ),
+    openvino("NormalizeL2").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
+        "Mul, ReduceSum, Sqrt, Div",
+        "rounding",
+        nn::to_onnx::normalize_l2,
+    ),
+    openvino("RNNCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+        "RNN",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn),
+    ),
+    openvino("RNNSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
+        "RNN",
+        "rounding",
+        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn),
+    ),
+    openvino("ROIAlign").works(Work::RoiAlign).infer(nn::openvino::roi).converts(
+        "RoiAlign",
+        "rounding",
+        nn::sampling_to_onnx::roi_align,
+    ),
+    openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi),
+    openvino("ROIPooling").works(Work::RoiPooling).infer(nn::openvino::roi).converts(
+        "MaxRoiPool",
+        "floats: NaN",
+        nn::sampling_to_onnx::roi_pooling,
+    ),
+    openvino("ReadValue")
+        .works(Work::None)
+        .infer(nn::openvino::read_value)
+        .eval(nn::openvino::read_value_eval)
+        .stateful(),
+    openvino("ScaledDotProductAttention")
+        .works(Work::Attention(Attention::Separate))
+        .infer(nn::openvino::attention)
+        .converts("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
+    openvino("SoftMax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+        "Softmax",
+        "rounding",
+        |cx| nn::to_onnx::softmax(cx, "Softmax"),
+    ),
+    openvino("SpaceToDepth")
+        .infer(indexing::openvino::blocks)
+        .moves()
+        .converts("SpaceToDepth", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
+];
