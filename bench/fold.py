@@ -12,7 +12,7 @@ process seems to need no less memory than this one, from which it is started, ab
 --all takes every ONNX model below some folders, once, and prints in total and model by model where a peer leaves fewer nodes than
 the levels exact and fuse.
 
---large makes a model of 1.6 GB with its weights inside in that folder, and folds it beside copying it.
+--large makes a model of 1.6 GB with its weights inside in that folder, and folds it and converts it to OpenVINO beside copying it.
 """
 
 import argparse
@@ -151,7 +151,7 @@ def write_large(path):
     parts += [field(2, b"large"), declared(11, "x0", ["batch", "seq", WIDTH]), declared(12, x, ["batch", "seq", WIDTH])]
     parts += [small("i0", [0], True), small("i1", [1], True), small("axes", [0])]
     parts += [small("heads", [WIDTH // 64, 64]), small("whole", [0, 0, WIDTH])]
-    # Each weight is read from a random block, written often: what is in it does not matter.
+    # Each weight begins with a block of its own; the rest does not matter.
     block, size = os.urandom(1 << 20), WIDTH * WIDTH * 4
     heads = []
     for i in range(LAYERS):
@@ -163,7 +163,8 @@ def write_large(path):
         file.write(integer(1, 8) + field(8, integer(2, 17)) + varint(7 << 3 | 2) + varint(length) + graph)
         for head in heads:
             file.write(head)
-            for _ in range(size // len(block)):
+            file.write(os.urandom(len(block)))
+            for _ in range(size // len(block) - 1):
                 file.write(block)
 
 
@@ -189,16 +190,18 @@ def table(lines):
 
 def large(folder, rounds, peers):
     model, out = folder / "gradus-large.onnx", folder / "gradus-large.out.onnx"
+    pair = [folder / f"gradus-large.out.{ending}" for ending in ("xml", "bin")]
     try:
         write_large(model)
         copies = {
+            "gradus convert": ["sh", "-c", 'exec "$0" convert "$1" "$2" > /dev/null', GRADUS, model, pair[0]],
             "cp": ["cp", model, out],
             "dd conv=fsync": ["dd", f"if={model}", f"of={out}", "bs=1M", "conv=fsync"],
         }
         return f"weights ({model.stat().st_size / 1e9:.2f} GB)", best(folding(model, out, peers) | copies, rounds)
     finally:
-        model.unlink(missing_ok=True)
-        out.unlink(missing_ok=True)
+        for path in [model, out, *pair]:
+            path.unlink(missing_ok=True)
 
 
 def compare(folders, peers, out):

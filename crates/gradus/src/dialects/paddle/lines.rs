@@ -47,7 +47,8 @@ impl Lines {
         }
         let axis = indices::axis(attributes.int_or("axis", -1)?, dims.len())?;
         let stride: usize = dims[axis + 1..].iter().product();
-        Ok(Lines { count: dims[..axis].iter().product::<usize>() * stride, len: dims[axis], stride })
+        // Lines without elements may be too many to go through.
+        Ok(Lines { count: len.checked_div(dims[axis]).unwrap_or(0), len: dims[axis], stride })
     }
 
     /// The places of the elements of a line.
@@ -119,7 +120,7 @@ pub(crate) fn log_sums(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
 /// `mode`: the least of the elements that are there most often, and its last place.
 pub(crate) fn mode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (keys, lines) = (keys(cx, 0)?, Lines::of(attributes, cx)?);
-    if lines.len == 0 && lines.count > 0 {
+    if lines.len == 0 && !cx.output(0)?.1.is_empty() {
         return Err(errors::value("the size of the axis", 0, "at least 1"));
     }
     let (mut places, mut along) = (Vec::with_capacity(lines.count), Vec::with_capacity(lines.count));

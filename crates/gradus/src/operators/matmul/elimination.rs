@@ -107,6 +107,7 @@ fn squares(cx: &mut EvalContext<'_>, input: usize) -> Result<(usize, usize)> {
 pub(crate) fn det(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (count, rows) = squares(cx, 0)?;
     let mut numbers = cx.floats(0)?;
+    cx.reserve(product(count, size_of::<f64>()))?;
     let mut determinants = vec![1.0; count];
     for (matrix, det) in numbers.chunks_mut((rows * rows).max(1)).zip(&mut determinants) {
         *det = eliminate(cx, matrix, rows, &mut [], 0)?;

@@ -5,7 +5,7 @@
 //! | `CTCGreedyDecoder` | classes as floats, `[batch, steps, 1, 1]`; a mask ends a sequence |
 //! | `CTCGreedyDecoderSeqLen` | classes, `[batch, steps]`, and how many of them each sequence has |
 
-use gradus_core::convert::{Rules, cast, i64_of, usize_of_i64};
+use gradus_core::convert::{Rules, cast, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
@@ -80,13 +80,17 @@ fn made((dtype, shape): (DType, gradus_core::Shape), numbers: Vec<i64>) -> Resul
 }
 
 /// The scores, and the sizes of all axes but that of the classes, of which there is one at least.
-fn scores(cx: &EvalContext<'_>) -> Result<(Scores, usize, usize)> {
+/// Allows a list of classes for each sequence, and the results.
+fn scores(cx: &mut EvalContext<'_>) -> Result<(Scores, usize, usize)> {
     let &[first, second, classes] = cx.tensor(0)?.shape().dims() else {
         return Err(errors::rank(cx.label(0), cx.tensor(0)?.shape().rank(), 3));
     };
     if classes == 0 {
         return Err(errors::value("number of classes", 0, "at least 1"));
     }
+    cx.reserve(
+        product(first.max(second), size_of::<Vec<i64>>()) + product(first * second, 2 * size_of::<i64>()),
+    )?;
     Ok((Scores { numbers: cx.floats(0)?, classes }, first, second))
 }
 
