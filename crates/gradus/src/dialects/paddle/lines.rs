@@ -96,27 +96,6 @@ pub(crate) fn extreme(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     picked(cx, &places, along)
 }
 
-/// `logcumsumexp`: the logarithm of the sum of the exponentials of each element and those before
-/// it, less the largest of them.
-pub(crate) fn log_sums(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (mut numbers, lines) = (cx.floats(0)?, Lines::of(attributes, cx)?);
-    for line in 0..lines.count {
-        cx.limits().check()?;
-        let (mut most, mut sum) = (f64::NEG_INFINITY, 0.0);
-        for place in lines.places(line) {
-            let x = numbers[place];
-            if x > most {
-                (sum, most) = (if sum == 0.0 { 1.0 } else { sum * libm::exp(most - x) + 1.0 }, x);
-            } else if x != f64::NEG_INFINITY {
-                // Infinite numbers, and what is none, stay what they are.
-                sum += if x == most { 1.0 } else { libm::exp(x - most) };
-            }
-            numbers[place] = if sum == 0.0 { most } else { most + libm::log(sum) };
-        }
-    }
-    Ok(vec![cx.rounded(0, &numbers)?])
-}
-
 /// `mode`: the least of the elements that are there most often, and its last place.
 pub(crate) fn mode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (keys, lines) = (keys(cx, 0)?, Lines::of(attributes, cx)?);

@@ -169,7 +169,7 @@ lowered! {
     "log2" [one("x")] math::wide;
     "log_loss" [one("input"), one("label")] losses::log_loss;
     "log_softmax" [one("x")] |l| math::softmax(l, "LogSoftmax");
-    "logcumsumexp" [one("x")] ordering::logcumsumexp => lines::log_sums;
+    "logcumsumexp" [one("x")] ordering::logcumsumexp;
     "logical_and" [one("x"), one("y")] |l| math::logical(l, "And");
     "logical_not" [one("x")] |l| math::logical(l, "Not");
     "logical_or" [one("x"), one("y")] |l| math::logical(l, "Or");
