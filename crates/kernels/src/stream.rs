@@ -24,8 +24,8 @@ const LINE: usize = 64;
 /// of doubles, if it says so.
 ///
 /// On Intel's processors they are: 256 MiB take up to half of the time. On AMD's they take 2 to 5
-/// times as long as stores through the caches, but on those of family 25 half of the time for groups
-/// of doubles (docs/performance.md). Others were not measured.
+/// times as long as stores through the caches, but on those of family 25 half of the time for
+/// groups of doubles (docs/performance.md). Others were not measured.
 #[cfg(target_arch = "x86_64")]
 pub fn pays(doubles: bool) -> bool {
     use std::arch::x86_64::__cpuid;

@@ -66,8 +66,8 @@ pub struct ConvertOptions {
     pub runtime: Option<Runtime>,
     /// Symbols and the numbers that they are fixed to, in the converted model too.
     pub dims: HashMap<String, i64>,
-    /// To OpenVINO: whether the inputs `past_key_values.*`, or `past*`, become variables, whose next
-    /// values are the outputs `present.*`.
+    /// To OpenVINO: whether the inputs `past_key_values.*`, or `past*`, become variables, whose
+    /// next values are the outputs `present.*`.
     pub stateful: bool,
     /// To OpenVINO: inputs that become variables, and the outputs that are their next values.
     pub states: Vec<(String, String)>,

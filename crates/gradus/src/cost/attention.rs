@@ -142,9 +142,9 @@ impl Shapes<'_> {
         })
     }
 
-    /// `LinearAttention`: each position adds the product of its key and value to the state, and each
-    /// query multiplies the state. A rule of differences multiplies it by the key first, and a gated
-    /// one scales it.
+    /// `LinearAttention`: each position adds the product of its key and value to the state, and
+    /// each query multiplies the state. A rule of differences multiplies it by the key first, and a
+    /// gated one scales it.
     pub(super) fn linear_attention(&mut self) -> Option<(Dim, Dim)> {
         let (query, value, output) = (self.input(0)?, self.input(2)?, self.output()?);
         let attributes = self.attributes();

@@ -5,8 +5,9 @@ use crate::dim::Dim;
 
 impl Shapes<'_> {
     /// The elements of all windows. Window `i` of `m` on an axis of `n` elements goes from
-    /// `floor(i*n/m)` to `ceil((i + 1)*n/m)`, so each of the `m - 1` bounds within the axis that is no
-    /// integer adds an element. A size that is not known counts as one that divides none of them.
+    /// `floor(i*n/m)` to `ceil((i + 1)*n/m)`, so each of the `m - 1` bounds within the axis that is
+    /// no integer adds an element. A size that is not known counts as one that divides none of
+    /// them.
     pub(super) fn adaptive_pool(&mut self) -> Option<Dim> {
         let (input, output) = (self.input(0)?, self.output()?);
         let mut all = self.product(output.get(..2)?, &[])?;

@@ -64,8 +64,8 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
     fits(&arguments) && fits(&exponents) && values.iter().enumerate().all(exact)
 }
 
-/// Returns true if nothing is rounded in a range: neither its elements, nor the span and the quotient
-/// that its length comes from.
+/// Returns true if nothing is rounded in a range: neither its elements, nor the span and the
+/// quotient that its length comes from.
 fn is_exact_range(arguments: &[Option<Vec<f64>>; 3], len: usize) -> bool {
     let one = |argument: &Option<Vec<f64>>| argument.as_ref()?.first().copied();
     let [Some(start), Some(limit), Some(step)] = arguments.each_ref().map(one) else { return false };

@@ -1,8 +1,8 @@
 //! Views around operators of elements: `Reshape(f(Reshape(x)))` that returns to the shape of `x`.
 //!
-//! Operators of elements compute the same in every shape of as many elements. So those between views
-//! from one shape and back to it read the values before the views, and their readers read them. The
-//! operators between form a region, which may begin and end with several views.
+//! Operators of elements compute the same in every shape of as many elements. So those between
+//! views from one shape and back to it read the values before the views, and their readers read
+//! them. The operators between form a region, which may begin and end with several views.
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::graph::{Standard, ValueId};
@@ -175,8 +175,8 @@ fn is_of_elements(scope: &FoldState<'_>, view: &NodeView<'_, '_>) -> bool {
     applies && view.version() >= FIRST_VERSION && view.node.outputs.len() == 1
 }
 
-/// Returns true if an operand meets the same elements in both shapes: all its axes but the last have
-/// one element, and the last is one or that of both shapes.
+/// Returns true if an operand meets the same elements in both shapes: all its axes but the last
+/// have one element, and the last is one or that of both shapes.
 fn fits(operand: &Dims, around: &Dims, within: &Dims) -> bool {
     let Some((last, others)) = operand.split_last() else { return true };
     let is_last =

@@ -1,8 +1,8 @@
 //! Writing models: what was read, with its changes, into a file beside which the files of its
 //! constants lie.
 //!
-//! Long parts of mapped files are copied from file to file by the system, so weights pass through no
-//! memory of ours.
+//! Long parts of mapped files are copied from file to file by the system, so weights pass through
+//! no memory of ours.
 
 mod beside;
 

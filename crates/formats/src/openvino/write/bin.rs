@@ -18,8 +18,8 @@ use crate::Splice;
 const LONG: usize = 64;
 const SHORT: usize = 8;
 
-/// Contents of more bytes are looked up by so many pieces of so many bytes, as the pages of a mapped
-/// file are read when they are looked at.
+/// Contents of more bytes are looked up by so many pieces of so many bytes, as the pages of a
+/// mapped file are read when they are looked at.
 const WHOLE: usize = 1 << 14;
 const PIECES: usize = 4;
 const PIECE: usize = 1 << 10;

@@ -7,8 +7,8 @@ pub(crate) mod spaces;
 use gradus_core::convert::truncated;
 
 /// A length up to which nothing of a range of floats is rounded, whatever the formula: start, step,
-/// limit, span, indices and elements are multiples of one power of two, at most 1, and have 24 bits.
-/// Nothing if start or step has no such power.
+/// limit, span, indices and elements are multiples of one power of two, at most 1, and have 24
+/// bits. Nothing if start or step has no such power.
 pub(crate) fn exact_length(start: f64, step: f64) -> Option<i64> {
     const MOST: i64 = 1 << 24;
     let multiples = (0..=24).find_map(|bits| {

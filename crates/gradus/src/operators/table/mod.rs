@@ -1,4 +1,5 @@
-//! The table of operators, a file for each standard and domain, and for their networks, sorted by name.
+//! The table of operators, a file for each standard and domain, and for their networks, sorted by
+//! name.
 
 mod contrib;
 mod ml;
