@@ -160,7 +160,11 @@ impl Tables {
                     let number = l.constant(Tensor::scalar(i64_of(number)))?;
                     let own = l.apply("Gather", &[tests, at], &[])?;
                     let own = l.apply("Equal", &[own, number], &[])?;
-                    l.apply("Where", &[own, holds, before], &[])?
+                    // ONNX Runtime has no Where of booleans.
+                    let other = l.apply("Not", &[own], &[])?;
+                    let holds = l.apply("And", &[own, holds], &[])?;
+                    let before = l.apply("And", &[other, before], &[])?;
+                    l.apply("Or", &[holds, before], &[])?
                 }
                 _ => holds,
             });
