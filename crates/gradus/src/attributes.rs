@@ -167,6 +167,16 @@ impl<'a> Attributes<'a> {
         })
     }
 
+    /// Floats, if they are given, also as text.
+    pub(crate) fn numbers(&self, name: &str) -> Result<Option<Vec<f64>>> {
+        self.read(name, "floats", |content| match content {
+            Content::Floats(values) => Some(values.iter().copied().map(f64::from).collect()),
+            Content::Float(value) => Some(vec![f64::from(*value)]),
+            Content::Text(text) => list_of::<f32>(text).map(|all| all.into_iter().map(f64::from).collect()),
+            _ => None,
+        })
+    }
+
     /// Text, if it is given.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>> {
         self.read(name, "text", |content| match content {
@@ -296,8 +306,8 @@ fn flag_of(text: &str) -> Option<bool> {
     }
 }
 
-/// Integers as text, separated by commas.
-fn list_of(text: &str) -> Option<Vec<i64>> {
+/// Numbers as text, separated by commas.
+fn list_of<T: std::str::FromStr>(text: &str) -> Option<Vec<T>> {
     if text.trim().is_empty() {
         return Some(Vec::new());
     }

@@ -52,6 +52,13 @@ impl Known {
         Known { dtype: Some(tensor.dtype()), dims: Some(dims), integers: None }
     }
 
+    /// The same, with the elements of a tensor of few integers.
+    fn of_elements(value: &Value) -> Known {
+        let few = |tensor: &&Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MOST_INTEGERS;
+        let integers = value.tensor().ok().filter(few).and_then(|tensor| tensor.to_i64().ok());
+        Known { integers, ..Known::of_value(value) }
+    }
+
     pub(crate) fn of_fact(fact: &Fact) -> Known {
         let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
         let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());
@@ -318,14 +325,28 @@ pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 }
 
 impl Lowered {
-    fn program(&self, inputs: Inputs) -> Result<Arc<GraphProgram>> {
+    fn program(&self, given: &[Option<&Value>]) -> Result<Arc<GraphProgram>> {
+        let all = |known: fn(&Value) -> Known| given.iter().map(|value| value.map(known)).collect::<Inputs>();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, program)) = &*last
-            && *of == inputs
-        {
-            return Ok(program.clone());
+        let known = |last: &Option<(Inputs, Arc<GraphProgram>)>, inputs: &Inputs| match last {
+            Some((of, program)) if of == inputs => Some(program.clone()),
+            _ => None,
+        };
+        let mut inputs = all(Known::of_value);
+        if let Some(program) = known(&last, &inputs) {
+            return Ok(program);
         }
-        let graph = graph(&self.node, &inputs, self.row)?;
+        let graph = match graph(&self.node, &inputs, self.row) {
+            // Few graphs depend on elements, so that most are kept from run to run.
+            Err(error) if error.kind() == Kind::Unsupported => {
+                inputs = all(Known::of_elements);
+                if let Some(program) = known(&last, &inputs) {
+                    return Ok(program);
+                }
+                graph(&self.node, &inputs, self.row)?
+            }
+            graph => graph?,
+        };
         let program = Arc::new(Compiler::plain(Standard::Onnx, self.options).inner(&graph)?);
         *last = Some((inputs, program.clone()));
         Ok(program)
@@ -334,7 +355,7 @@ impl Lowered {
 
 impl Op for Lowered {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-        let program = self.program(cx.inputs.iter().map(|value| value.map(Known::of_value)).collect())?;
+        let program = self.program(cx.inputs)?;
         program.run_for_node(cx.inputs.iter().map(|value| value.cloned()).collect(), cx.run)
     }
 }

@@ -5,14 +5,19 @@
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
 //! they are silent.
 
+pub(crate) mod detection;
+pub(crate) mod images;
+pub(crate) mod priors;
 pub(crate) mod spelling;
 
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{Result, Tensor, Value};
+use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::normalize::Form;
+use crate::lowering::Lowering;
 use crate::op::{Compute, EvalContext};
+use crate::operators::errors;
 
 /// Calls a function that standards share with these attributes and inputs.
 pub(crate) fn called(
@@ -58,4 +63,17 @@ pub(crate) fn input(cx: &EvalContext<'_>, index: usize) -> Option<Value> {
 /// Integers as an input.
 pub(crate) fn integers(list: &[i64]) -> Option<Value> {
     Some(Tensor::vector(list).into())
+}
+
+/// Returns the error of a node that has no graph of ONNX operators.
+pub(crate) fn cannot(what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
+}
+
+/// Requires that an input has so many axes.
+pub(crate) fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
+    match l.rank_of(input)? {
+        own if own == rank => Ok(()),
+        own => Err(errors::rank(format_args!("input {input}"), own, rank)),
+    }
 }

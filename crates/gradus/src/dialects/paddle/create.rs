@@ -15,7 +15,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{missing, required, wrong};
-use crate::dialects::paddle::indexing::size;
+use crate::dialects::indices::size;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::ints;
 use crate::lowering::{LoweredValue, Lowering, along, axis};

@@ -13,32 +13,12 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
-use crate::dialects::paddle::indexing::{index, owners, positions, size};
+use crate::dialects::boxes::{columns, joined, only_float32};
+use crate::dialects::indices::{index, owners, positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like, float, floats, ints, text};
-use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
-
-/// The four numbers of each box, the last axis kept.
-pub(super) fn columns(l: &mut Lowering<'_>, boxes: LoweredValue) -> Result<[LoweredValue; 4]> {
-    let parts = l.apply_many("Split", &[boxes], &[int("axis", -1), int("num_outputs", 4)], 4)?;
-    Ok([parts[0], parts[1], parts[2], parts[3]])
-}
-
-/// Numbers of boxes side by side, in float32.
-pub(super) fn joined(l: &mut Lowering<'_>, columns: [Term; 4]) -> Result<LoweredValue> {
-    let columns = columns.into_iter().map(|column| column.write(l, DType::F32));
-    let columns = columns.collect::<Result<Vec<_>>>()?;
-    l.apply("Concat", &columns, &[int("axis", -1)])
-}
-
-/// Refuses floats of other types than those that operators of detection have in ONNX.
-pub(super) fn only_float32(l: &Lowering<'_>, input: usize) -> Result<()> {
-    match l.dtype_of(input)? {
-        DType::F32 => Ok(()),
-        other => Err(errors::dtype(other, "float32")),
-    }
-}
 
 /// Positions along an axis of a value, as float32, with `behind` axes after them.
 fn cells(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, behind: usize) -> Result<LoweredValue> {

@@ -12,31 +12,14 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
+use crate::dialects::indices::{index, owners, positions, size};
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
-use crate::dialects::paddle::terms::{of, pick};
+use crate::dialects::terms::{of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
-
-/// The size of an axis, as a list of one.
-pub(super) fn size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
-    l.apply("Shape", &[x], &[int("start", i64_of(axis)), int("end", i64_of(axis) + 1)])
-}
-
-/// The integers from zero up to a number, which is a list of one.
-pub(super) fn positions(l: &mut Lowering<'_>, count: LoweredValue) -> Result<LoweredValue> {
-    let count = l.reshape(count, &[])?;
-    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-    l.apply("Range", &[zero, count, one], &[])
-}
-
-/// An input of indices as int64.
-pub(super) fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
-    let given = l.input(input)?;
-    if l.dtype_of(input)? == DType::I64 { Ok(given) } else { l.cast(given, DType::I64) }
-}
 
 fn unsqueezed(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
     let axis = l.list(&[axis])?;
@@ -311,19 +294,6 @@ pub(crate) fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn scatter_nd_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, index(l, 1)?, l.input(2)?];
     Ok(vec![scattered(l, inputs, "add")?])
-}
-
-/// The positions of a vector, each so often as its element says.
-pub(super) fn owners(l: &mut Lowering<'_>, repeats: LoweredValue) -> Result<LoweredValue> {
-    // An element is the one before which so many repeats end.
-    let first = l.constant(Tensor::scalar(0i64))?;
-    let ends = l.apply("CumSum", &[repeats, first], &[])?;
-    let total = l.apply("ReduceSum", &[repeats], &[])?;
-    let places = positions(l, total)?;
-    let places = unsqueezed(l, places, 1)?;
-    let ended = l.apply("LessOrEqual", &[ends, places], &[])?;
-    let (ended, axes) = (l.cast(ended, DType::I64)?, l.list(&[1])?);
-    l.apply("ReduceSum", &[ended, axes], &[int("keepdims", 0)])
 }
 
 pub(crate) fn repeat_interleave(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

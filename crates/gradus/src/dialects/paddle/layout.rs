@@ -14,7 +14,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::dialects::paddle::indexing::index;
+use crate::dialects::indices::index;
 use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
 use crate::operators::errors;
 

@@ -11,9 +11,9 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::paddle::indexing::index;
+use crate::dialects::indices::index;
 use crate::dialects::paddle::network::{constant_like, text};
-use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 
 fn attribute(l: &Lowering<'_>, name: &str, default: f64) -> Result<f64> {

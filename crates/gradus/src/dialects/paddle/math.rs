@@ -16,7 +16,7 @@ use gradus_core::{Class, DType, Result, Tensor};
 use crate::attributes::required;
 use crate::dialects::paddle::layout::inputs;
 use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
-use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 use crate::operators::errors;
 

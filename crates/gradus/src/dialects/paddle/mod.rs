@@ -47,7 +47,6 @@ pub(crate) mod random;
 pub(crate) mod recurrent;
 pub(crate) mod sequences;
 pub(crate) mod suppression;
-pub(crate) mod terms;
 
 use gradus_core::DType;
 

@@ -12,6 +12,7 @@ use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 
+use crate::dialects::adaptive;
 use crate::dialects::paddle::layout::list;
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
@@ -216,64 +217,6 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
     Ok(attributes)
 }
 
-/// Most elements along an axis of the result of an adaptive pool.
-const MOST_WINDOWS: i64 = 1 << 10;
-
-/// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
-/// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
-///
-/// Its second result is the index of each maximum along each axis, if `indices` are asked for.
-fn adaptive(
-    l: &mut Lowering<'_>,
-    mut x: LoweredValue,
-    counts: &[i64],
-    mean: bool,
-    indices: bool,
-) -> Result<(LoweredValue, Vec<LoweredValue>)> {
-    let mut found: Vec<LoweredValue> = Vec::new();
-    for (i, &count) in counts.iter().enumerate().rev() {
-        if !(1..=MOST_WINDOWS).contains(&count) {
-            let wanted = format_args!("from 1 to {MOST_WINDOWS}");
-            return Err(errors::value("size of an adaptive pool", count, wanted));
-        }
-        let (axis, by) = (i64_of(i) + 2, l.list(&[count])?);
-        let (size, axes) =
-            (l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?, l.list(&[axis])?);
-        let (mut windows, mut places) = (Vec::new(), Vec::new());
-        for window in 0..count {
-            let (from, next, short) = (l.list(&[window])?, l.list(&[window + 1])?, l.list(&[count - 1])?);
-            let (start, end) = (l.apply("Mul", &[size, from], &[])?, l.apply("Mul", &[size, next], &[])?);
-            let end = l.apply("Add", &[end, short], &[])?;
-            let (start, end) = (l.apply("Div", &[start, by], &[])?, l.apply("Div", &[end, by], &[])?);
-            let part = l.apply("Slice", &[x, start, end, axes], &[])?;
-            windows.push(l.apply(if mean { "ReduceMean" } else { "ReduceMax" }, &[part, axes], &[])?);
-            if indices {
-                let place = l.apply("ArgMax", &[part], &[int("axis", axis)])?;
-                places.push(l.apply("Add", &[place, start], &[])?);
-            }
-        }
-        x = l.apply("Concat", &windows, &[int("axis", axis)])?;
-        if indices {
-            let places = l.apply("Concat", &places, &[int("axis", axis)])?;
-            for index in &mut found {
-                *index = l.apply("GatherElements", &[*index, places], &[int("axis", axis)])?;
-            }
-            found.insert(0, places);
-        }
-    }
-    Ok((x, found))
-}
-
-/// The one size of the windows of an adaptive pool whose result divides the data evenly.
-fn even_windows(l: &Lowering<'_>, counts: &[i64]) -> Result<Option<Vec<i64>>> {
-    let first = first_axis(l)?;
-    let size = |(i, &count): (usize, &i64)| {
-        let len = known_size(l, 0, first + i).ok()?;
-        (count > 0 && len > 0 && len % count == 0).then_some(len / count)
-    };
-    Ok(counts.iter().enumerate().map(size).collect())
-}
-
 pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
@@ -282,22 +225,13 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let size = size.to_vec();
     let adapts = l.attributes.flag("adaptive", false)?;
     let mean = text(l, "pooling_type", "max")? == "avg";
-    let global =
-        l.attributes.flag("global_pooling", false)? || (adapts && size.iter().all(|&size| size == 1));
-    let y = if global {
+    let y = if l.attributes.flag("global_pooling", false)? {
         l.apply(if mean { "GlobalAveragePool" } else { "GlobalMaxPool" }, &[x], &[])?
+    } else if adapts {
+        adaptive::pool(l, x, first_axis(l)?, &size, mean)?
     } else {
-        let attributes = if adapts {
-            even_windows(l, &size)?.map(|window| {
-                vec![("kernel_shape", Content::Ints(window.clone())), ("strides", Content::Ints(window))]
-            })
-        } else {
-            Some(pool_attributes(l, size.clone(), mean)?)
-        };
-        match attributes {
-            Some(attributes) => l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)?,
-            None => adaptive(l, x, &size, mean, false)?.0,
-        }
+        let attributes = pool_attributes(l, size, mean)?;
+        l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)?
     };
     Ok(vec![channels_last(l, y, last)?])
 }
@@ -316,14 +250,8 @@ pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
         return Ok(vec![value, l.cast(index, DType::I32)?]);
     }
     if adapts {
-        let (value, places) = adaptive(l, x, &size, false, true)?;
-        let mut flat = l.list(&[0])?;
-        for (axis, place) in (2..).zip(places) {
-            let size = l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?;
-            let before = l.apply("Mul", &[flat, size], &[])?;
-            flat = l.apply("Add", &[before, place], &[])?;
-        }
-        return Ok(vec![value, l.cast(flat, DType::I32)?]);
+        let [value, index] = adaptive::pool_with_index(l, x, &size)?;
+        return Ok(vec![value, l.cast(index, DType::I32)?]);
     }
     let attributes = pool_attributes(l, size, false)?;
     let outputs = l.apply_many("MaxPool", &[x], &attributes, 2)?;

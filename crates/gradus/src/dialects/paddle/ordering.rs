@@ -13,9 +13,9 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::paddle::indexing::{index, positions, size};
+use crate::dialects::indices::{index, positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
-use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 

@@ -4,9 +4,9 @@ use gradus_core::convert::{i64_of, nearest_f32, nearest_f64, truncated};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result};
 
-use crate::dialects::paddle::indexing::{positions, size};
+use crate::dialects::indices::{positions, size};
 use crate::dialects::paddle::network::{cannot, channels_first, channels_last, constant_like, ints, windows};
-use crate::dialects::paddle::terms::Term;
+use crate::dialects::terms::Term;
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 

@@ -4,11 +4,11 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
-use crate::dialects::paddle::indexing::index;
+use crate::dialects::indices::index;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::cannot;
 use crate::dialects::paddle::network::float;
-use crate::dialects::paddle::terms::{Term, f};
+use crate::dialects::terms::{Term, f};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 

@@ -8,16 +8,15 @@
 //! | `generate_proposals` | boxes of anchors and their deltas, clipped to the image |
 //! | `distribute_fpn_proposals` | boxes by the level of the pyramid that fits their area |
 
-use std::slice::from_ref;
-
-use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::paddle::detection::{columns, joined, only_float32};
-use crate::dialects::paddle::indexing::{index, owners, positions, size};
+use crate::dialects::boxes::{
+    Choice, Decay, at_most, columns, detections, joined, matrix, multiclass, only_float32,
+};
+use crate::dialects::indices::{counts_of, index, owners, positions, size};
 use crate::dialects::paddle::network::cannot;
-use crate::dialects::paddle::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -25,61 +24,6 @@ use crate::operators::errors;
 fn number(l: &mut Lowering<'_>, name: &str, default: f64) -> Result<LoweredValue> {
     let value = l.constant(Tensor::vector(&[l.float(name)?.unwrap_or(default)]))?;
     l.cast(value, DType::F32)
-}
-
-/// How often each of the images `0..count` occurs.
-fn counts_of(l: &mut Lowering<'_>, images: LoweredValue, count: LoweredValue) -> Result<LoweredValue> {
-    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-    let dims = l.shape(images)?;
-    let (none, ones) = (l.apply("Expand", &[zero, count], &[])?, l.apply("Expand", &[one, dims], &[])?);
-    let adds = ("reduction", Content::Bytes("add".into()));
-    l.apply("ScatterElements", &[none, images, ones], &[along(0), adds])
-}
-
-/// All elements of a vector in order, and where they were; equal ones as they were.
-fn sorted(l: &mut Lowering<'_>, values: LoweredValue, largest: bool) -> Result<Vec<LoweredValue>> {
-    let all = l.shape(values)?;
-    l.apply_many("TopK", &[values, all], &[along(0), int("largest", largest.into()), int("sorted", 1)], 2)
-}
-
-/// Places of at most `most` scores of each image, the best ones, in ascending order.
-fn best(
-    l: &mut Lowering<'_>,
-    scores: LoweredValue,
-    images: LoweredValue,
-    count: LoweredValue,
-    most: i64,
-) -> Result<LoweredValue> {
-    let by_score = sorted(l, scores, true)?[1];
-    let owner = l.apply("Gather", &[images, by_score], &[along(0)])?;
-    let by_image = sorted(l, owner, false)?;
-    let order = l.apply("Gather", &[by_score, by_image[1]], &[along(0)])?;
-    let (counts, axis) = (counts_of(l, images, count)?, l.constant(Tensor::scalar(0i64))?);
-    let starts = l.apply("CumSum", &[counts, axis], &[int("exclusive", 1)])?;
-    let start = l.apply("Gather", &[starts, by_image[0]], &[along(0)])?;
-    let all = l.shape(order)?;
-    let ranks = positions(l, all)?;
-    let most = l.constant(Tensor::scalar(most))?;
-    let good = of("Less", ranks - start, most).write(l, DType::I64)?;
-    let kept = l.apply("Compress", &[order, good], &[along(0)])?;
-    Ok(sorted(l, kept, false)?[0])
-}
-
-/// The scores, those of the background below the threshold.
-fn without_background(
-    l: &mut Lowering<'_>,
-    scores: LoweredValue,
-    least: LoweredValue,
-) -> Result<LoweredValue> {
-    let background = l.attributes.int_or("background_label", 0)?;
-    if background < 0 {
-        return Ok(scores);
-    }
-    let count = size(l, scores, 1)?;
-    let labels = positions(l, count)?;
-    let labels = l.reshape(labels, &[-1, 1])?;
-    let background = l.constant(Tensor::scalar(background))?;
-    pick(of("Equal", labels, background), least, scores).write(l, DType::F32)
 }
 
 /// Boxes and scores of the images, of which each box has one for all classes.
@@ -94,33 +38,17 @@ fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
     }
 }
 
-/// The lesser of an attribute, if it is not negative, and the size of an axis.
-fn most_of(l: &mut Lowering<'_>, name: &str, all: LoweredValue) -> Result<LoweredValue> {
-    let most = l.attributes.int_or(name, -1)?;
-    if most < 0 {
-        return Ok(all);
-    }
-    let most = l.list(&[most])?;
-    l.apply("Min", &[most, all], &[])
-}
-
-/// Rows of label, score and box; the index of each box among those of all images; and the number of
-/// rows of each image.
-fn detections(
-    l: &mut Lowering<'_>,
-    boxes: LoweredValue,
-    [image, label, place]: [LoweredValue; 3],
-    score: LoweredValue,
-) -> Result<Vec<LoweredValue>> {
-    let (last, all, images) = (int("axis", 1), size(l, boxes, 1)?, size(l, boxes, 0)?);
-    let at = l.apply("Concat", &[image, place], from_ref(&last))?;
-    let found = l.apply("GatherND", &[boxes, at], &[])?;
-    let (label, score) = (l.cast(label, DType::F32)?, l.reshape(score, &[-1, 1])?);
-    let rows = l.apply("Concat", &[label, score, found], &[last])?;
-    let index = (image * all + place).write(l, DType::I64)?;
-    let image = l.reshape(image, &[-1])?;
-    let counts = counts_of(l, image, images)?;
-    Ok(vec![rows, l.cast(index, DType::I32)?, l.cast(counts, DType::I32)?])
+/// The choice that attributes say.
+fn choice(l: &Lowering<'_>, overlap: f64) -> Result<Choice> {
+    Ok(Choice {
+        background: l.attributes.int_or("background_label", 0)?,
+        least: l.float("score_threshold")?.unwrap_or(0.0),
+        inclusive: false,
+        overlap,
+        top: l.attributes.int_or("nms_top_k", -1)?,
+        keep: l.attributes.int_or("keep_top_k", -1)?,
+        more: if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 },
+    })
 }
 
 pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -129,118 +57,21 @@ pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     if l.float("nms_eta")?.unwrap_or(1.0) < 1.0 && overlap > 0.5 {
         return Err(cannot("multiclass_nms with an adaptive threshold"));
     }
-    let (least, overlap) = (number(l, "score_threshold", 0.0)?, number(l, "nms_threshold", 0.3)?);
-    let (all, third) = (size(l, scores, 2)?, int("axis", 2));
-    let mut candidates = without_background(l, scores, least)?;
-    let most = l.attributes.int_or("nms_top_k", -1)?;
-    if most >= 0 && l.dims_of(1)?[2].is_none_or(|count| i64_of(count) > most) {
-        // Scores that do not take part fall to the threshold.
-        let count = most_of(l, "nms_top_k", all)?;
-        let sort = [third.clone(), int("largest", 1), int("sorted", 1)];
-        let top = l.apply_many("TopK", &[candidates, count], &sort, 2)?;
-        let dims = l.shape(scores)?;
-        let none = l.apply("Expand", &[least, dims], &[])?;
-        candidates = l.apply("ScatterElements", &[none, top[1], top[0]], &[third])?;
-    }
-    let mut spans = boxes;
-    if !l.attributes.flag("normalized", true)? {
-        // Sides of pixels are one longer than the distance.
-        let more = l.constant(Tensor::vector(&[0.0f32, 0.0, 1.0, 1.0]))?;
-        spans = l.apply("Add", &[boxes, more], &[])?;
-    }
-    let mut found = l.apply("NonMaxSuppression", &[spans, candidates, all, overlap, least], &[])?;
-    let mut score = l.apply("GatherND", &[scores, found], &[])?;
-    let keep = l.attributes.int_or("keep_top_k", -1)?;
-    let second = int("axis", 1);
-    let mut parts = l.apply_many("Split", &[found], &[second.clone(), int("num_outputs", 3)], 3)?;
-    if keep >= 0 {
-        let (images, count) = (l.reshape(parts[0], &[-1])?, size(l, boxes, 0)?);
-        let kept = best(l, score, images, count, keep)?;
-        found = l.apply("Gather", &[found, kept], &[along(0)])?;
-        score = l.apply("Gather", &[score, kept], &[along(0)])?;
-        parts = l.apply_many("Split", &[found], &[second, int("num_outputs", 3)], 3)?;
-    }
-    detections(l, boxes, [parts[0], parts[1], parts[2]], score)
-}
-
-/// Overlap of each box, along the last axis but one, with each other, along the last: their common
-/// area in that of both.
-fn overlaps(l: &mut Lowering<'_>, boxes: LoweredValue, more: f64) -> Result<LoweredValue> {
-    let own = columns(l, boxes)?;
-    let rank = 4;
-    let perm: Vec<_> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
-    let swap = [("perm", Content::Ints(perm))];
-    let mut other = own;
-    for column in &mut other {
-        *column = l.apply("Transpose", &[*column], &swap)?;
-    }
-    let mut sides = Vec::new();
-    let mut apart = Vec::new();
-    for i in 0..2 {
-        let low = of("Max", own[i], other[i]);
-        let side = (of("Min", own[2 + i], other[2 + i]) - low).write(l, DType::F32)?;
-        apart.push(of("Less", side, 0.0));
-        sides.push(side + more);
-    }
-    let [wide, high] = <[_; 2]>::try_from(sides).expect("two axes");
-    let [beside, below] = <[_; 2]>::try_from(apart).expect("two axes");
-    let common = pick(of("Or", beside, below), 0.0, wide * high).write(l, DType::F32)?;
-    let area = |of: [LoweredValue; 4]| (of[2] - of[0] + more) * (of[3] - of[1] + more);
-    (common / (area(own) + area(other) - common)).write(l, DType::F32)
+    let choice = choice(l, overlap)?;
+    let found = multiclass(l, boxes, scores, &choice)?;
+    detections(l, boxes, &found, DType::I32)
 }
 
 pub(crate) fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [boxes, scores] = candidates(l)?;
-    let more = if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 };
-    let (least, never) = (l.float("score_threshold")?.unwrap_or(0.0), f64::NEG_INFINITY);
-    let floor = number(l, "score_threshold", 0.0)?;
-    let candidates = without_background(l, scores, floor)?;
-    let all = size(l, scores, 2)?;
-    let count = most_of(l, "nms_top_k", all)?;
-    let sort = |axis| [int("axis", axis), int("largest", 1), int("sorted", 1)];
-    let top = l.apply_many("TopK", &[candidates, count], &sort(2), 2)?;
-    let (last, third) = (l.list(&[-1])?, l.list(&[3])?);
-    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
-    let tops = l.apply("GatherND", &[boxes, at], &[int("batch_dims", 1)])?;
-    let overlap = overlaps(l, tops, more)?;
-    // Only better boxes count.
-    let place = positions(l, count)?;
-    let own = l.reshape(place, &[-1, 1])?;
-    let better = l.apply("Less", &[place, own], &[])?;
-    let overlap = pick(better, overlap, 0.0).write(l, DType::F32)?;
-    let greatest = l.apply("ReduceMax", &[overlap, third], &[])?;
-    let swap = [("perm", Content::Ints(vec![0, 1, 3, 2]))];
-    let greatest = l.apply("Transpose", &[greatest], &swap)?;
-    let decay = if l.attributes.flag("use_gaussian", false)? {
-        let sigma = l.float("gaussian_sigma")?.unwrap_or(2.0);
-        f("Exp", (greatest * greatest - overlap * overlap) * sigma)
-    } else {
-        let whole = of("GreaterOrEqual", greatest, 1.0);
-        pick(whole, 1.0, (Term::from(1.0) - overlap) / (Term::from(1.0) - greatest))
+    let choice = choice(l, 0.0)?;
+    let sigma = l.float("gaussian_sigma")?.unwrap_or(2.0);
+    let decay = Decay {
+        sigma: l.attributes.flag("use_gaussian", false)?.then_some(sigma),
+        least: l.float("post_threshold")?.unwrap_or(0.0),
     };
-    let decay = of("Min", pick(better, decay, 1.0), 1.0).write(l, DType::F32)?;
-    let decay = l.apply("ReduceMin", &[decay, third], &[int("keepdims", 0)])?;
-    let score = (top[0] * decay).write(l, DType::F32)?;
-    let after = l.float("post_threshold")?.unwrap_or(0.0);
-    let good = of("And", of("Greater", top[0], least), of("Greater", score, after));
-    let score = pick(good, score, never).write(l, DType::F32)?;
-    let score = l.reshape(score, &[0, -1])?;
-    let all = size(l, score, 1)?;
-    let keep = most_of(l, "keep_top_k", all)?;
-    let kept = l.apply_many("TopK", &[score, keep], &sort(1), 2)?;
-    let there = of("Greater", kept[0], never).write(l, DType::F32)?;
-    let rows = l.apply("NonZero", &[there], &[])?;
-    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints(vec![1, 0]))])?;
-    let [score, slot] = [kept[0], kept[1]].map(|of| l.apply("GatherND", &[of, rows], &[]));
-    let (score, slot) = (score?, slot?);
-    let slot = l.reshape(slot, &[-1, 1])?;
-    let label = (slot / count).write(l, DType::I64)?;
-    let parts = l.apply_many("Split", &[rows], &[int("axis", 1), int("num_outputs", 2)], 2)?;
-    let (places, at) =
-        (l.reshape(top[1], &[0, -1])?, l.apply("Concat", &[parts[0], slot], &[int("axis", 1)])?);
-    let place = l.apply("GatherND", &[places, at], &[])?;
-    let place = l.reshape(place, &[-1, 1])?;
-    detections(l, boxes, [parts[0], label, place], score)
+    let found = matrix(l, boxes, scores, &choice, &decay)?;
+    detections(l, boxes, &found, DType::I32)
 }
 
 /// `nms`: boxes come in the order of their scores.
@@ -277,7 +108,7 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     delta = l.reshape(delta, &[0, -1, 4])?;
     let all = size(l, score, 1)?;
     let most = l.attributes.int_or("pre_nms_top_n", 6000)?;
-    let count = if most <= 0 { all } else { most_of(l, "pre_nms_top_n", all)? };
+    let count = if most <= 0 { all } else { at_most(l, most, all)? };
     let sort = [int("axis", 1), int("largest", 1), int("sorted", 1)];
     let top = l.apply_many("TopK", &[score, count], &sort, 2)?;
     let last = l.list(&[-1])?;

@@ -6,7 +6,7 @@ use gradus_core::{DType, Result};
 use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
+use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::writer::NewValue;
 
@@ -76,12 +76,6 @@ pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 
 /// Boxes of each class that overlap no better one.
 pub(crate) fn non_max_suppression(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.wants(1) || cx.wants(2) {
-        return Err(cannot("ONNX has no equivalent of the scores and the number of selected boxes"));
-    }
-    if cx.attributes.flag("sort_result_descending", true)? {
-        return Err(cannot("ONNX has no equivalent of NonMaxSuppression with sort_result_descending=true"));
-    }
     if cx.has(5)
         && cx.known(5)?.is_none_or(|sigma| sigma.only_number().ok() != Some(gradus_core::Number::Float(0.0)))
     {
@@ -100,28 +94,35 @@ pub(crate) fn non_max_suppression(cx: &mut ConvertContext<'_, '_>) -> Result<Vec
         let value = if cx.has(input) { cx.input(input)? } else { cx.number(0.0, DType::F32)? };
         inputs.push(cx.with_shape(value, one)?);
     }
-    let found = cx.put("NonMaxSuppression", &inputs, &[flag("center_point_box", center)])?;
-    match cx.attributes.index_dtype("output_type")? {
-        Some(DType::I32) => Ok(vec![cx.cast(found, DType::I32)?]),
-        _ => Ok(vec![found]),
-    }
-}
-
-/// Windows of one size, where the axes are multiples of what they become.
-pub(crate) fn adaptive_average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    let (x, sizes) = (cx.input(0)?, cx.integers(1)?);
-    if sizes.iter().all(|&size| size == 1) {
-        return Ok(vec![cx.put("GlobalAveragePool", &[x], &[])?]);
-    }
-    let mut kernel = Vec::new();
-    for (axis, &size) in sizes.iter().enumerate() {
-        let own = cx.known_size(0, 2 + axis).ok_or_else(|| not_known("size of a spatial axis"))?;
-        if size < 1 || own % size != 0 {
-            return Err(cannot("ONNX has no equivalent of AdaptiveAvgPool with windows of several sizes"));
+    let mut found = cx.put("NonMaxSuppression", &inputs, &[flag("center_point_box", center)])?;
+    let sorts = cx.attributes.flag("sort_result_descending", true)?;
+    let to = cx.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
+    let mut outputs = Vec::new();
+    let counted = cx.size_of(found, 0)?;
+    let mut scores = None;
+    if sorts || cx.wants(1) {
+        let mut score = cx.put("GatherND", &[inputs[1], found], &[])?;
+        if sorts {
+            // Boxes of all classes and images in the order of their scores.
+            let order = cx.put_many("TopK", &[score, counted], &[int("axis", 0)], 2)?;
+            score = order[0];
+            found = cx.put("Gather", &[found, order[1]], &[int("axis", 0)])?;
         }
-        kernel.push(own / size);
+        scores = Some(score);
     }
-    let attributes = [("kernel_shape", Content::Ints(kernel.clone())), ("strides", Content::Ints(kernel))];
-    Ok(vec![cx.put("AveragePool", &[x], &attributes)?])
+    outputs.push(if to == DType::I64 { found } else { cx.cast(found, to)? });
+    if cx.wants(1) || cx.wants(2) {
+        let score = match scores {
+            Some(score) => score,
+            None => cx.put("GatherND", &[inputs[1], found], &[])?,
+        };
+        let (from, ends, second) = (cx.list(&[0]), cx.list(&[2]), cx.list(&[1]));
+        let of = cx.put("Slice", &[found, from, ends, second], &[])?;
+        let dtype = if cx.dtype(1)? == DType::F16 { DType::F16 } else { DType::F32 };
+        let of = cx.cast(of, dtype)?;
+        let score = cx.put("Unsqueeze", &[score, second], &[])?;
+        outputs.push(cx.put("Concat", &[of, score], &[int("axis", 1)])?);
+        outputs.push(if to == DType::I64 { counted } else { cx.cast(counted, to)? });
+    }
+    Ok(outputs)
 }

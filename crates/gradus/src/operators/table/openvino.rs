@@ -7,6 +7,7 @@ use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
 use crate::cost::Work;
+use crate::dialects::openvino::images;
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -658,7 +659,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Slice", "", indexing::to_onnx::slice)
         .moves()
         .role(Role::Slice),
-    openvino("SliceScatter").works(Work::None).infer(elementwise::infer::same),
+    openvino("SliceScatter")
+        .works(Work::None)
+        .infer(elementwise::infer::same)
+        .lowers(images::slice_scatter)
+        .moves(),
     openvino("SoftPlus").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
         "Softplus",
         "rounding",

@@ -3,14 +3,17 @@
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
 use crate::cost::{Attention, Work};
+use crate::dialects::openvino::{detection, images, priors};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
-    openvino("AdaptiveAvgPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool).converts(
-        "GlobalAveragePool, AveragePool",
-        "rounding",
-        nn::sampling_to_onnx::adaptive_average_pool,
-    ),
-    openvino("AdaptiveMaxPool").works(Work::AdaptivePool).infer(nn::openvino::adaptive_pool),
+    openvino("AdaptiveAvgPool")
+        .works(Work::AdaptivePool)
+        .infer(nn::openvino::adaptive_pool)
+        .lowers(images::adaptive_average),
+    openvino("AdaptiveMaxPool")
+        .works(Work::AdaptivePool)
+        .infer(nn::openvino::adaptive_pool)
+        .lowers(images::adaptive_maximum),
     openvino("AvgPool").works(Work::Window).infer(nn::openvino::pool).converts(
         "AveragePool",
         "rounding",
@@ -47,6 +50,8 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(indexing::openvino::blocks)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
+    openvino("DetectionOutput").lowers(detection::detection_output),
+    openvino("ExperimentalDetectronPriorGridGenerator").lowers(priors::prior_grid),
     openvino("ExtractImagePatches")
         .infer(nn::openvino::image_patches)
         .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
@@ -89,6 +94,8 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         nn::to_onnx::group_normalization,
     ),
+    openvino("I420toBGR").lowers(images::i420_to_bgr),
+    openvino("I420toRGB").lowers(images::i420_to_rgb),
     openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
         "Resize",
         "rounding",
@@ -119,11 +126,15 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         nn::to_onnx::mean_variance,
     ),
+    openvino("MatrixNms").lowers(detection::matrix_nms),
     openvino("MaxPool").works(Work::Window).infer(nn::openvino::pool).converts(
         "MaxPool",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
     ),
+    openvino("MulticlassNms").lowers(detection::multiclass_nms),
+    openvino("NV12toBGR").lowers(images::nv12_to_bgr),
+    openvino("NV12toRGB").lowers(images::nv12_to_rgb),
     openvino("NonMaxSuppression")
         .works(Work::NonMaxSuppression)
         .infer(reduction::openvino::non_max_suppression)
@@ -137,6 +148,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         nn::to_onnx::normalize_l2,
     ),
+    openvino("PriorBox").lowers(priors::prior_box),
+    openvino("PriorBoxClustered").lowers(priors::prior_box_clustered),
+    openvino("Proposal").lowers(detection::proposal),
     openvino("RNNCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
         "RNN",
         "rounding",
@@ -163,6 +177,8 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(nn::openvino::read_value)
         .eval(nn::openvino::read_value_eval)
         .stateful(),
+    openvino("RegionYolo").lowers(images::region_yolo),
+    openvino("ReorgYolo").lowers(images::reorg_yolo).moves(),
     openvino("ScaledDotProductAttention")
         .works(Work::Attention(Attention::Separate))
         .infer(nn::openvino::attention)

@@ -1,0 +1,246 @@
+"""Makers of random models of OpenVINO's operators on images and boxes, for `openvino_shapes.py` and `convert.py`.
+
+Each is given a `Case` of `openvino_shapes.py`, and gives the node. Those in `ROUNDED` give floats that programs round otherwise.
+"""
+
+import numpy as np
+import openvino as ov
+from openvino import opset1, opset4, opset8, opset9, opset15
+
+I64, I32, F32, U8 = np.int64, np.int32, np.float32, np.uint8
+MAKERS, ROUNDED = {}, set()
+
+
+def makes(name, rounded=False):
+    def note(make):
+        MAKERS[name] = make
+        if rounded:
+            ROUNDED.add(name)
+        return make
+
+    return note
+
+
+def of_detectron(name, attributes, inputs):
+    """A node of an operator that the package has no function for."""
+    from openvino.utils.node_factory import NodeFactory
+
+    return NodeFactory("opset6").create(name, [node.output(0) for node in inputs], attributes)
+
+
+def colors():
+    for name in ("nv12_to_rgb", "nv12_to_bgr", "i420_to_rgb", "i420_to_bgr"):
+
+        def make(c, name=name):
+            images, rows, columns = c.integer(1, 2), 2 * c.integer(1, 3), 2 * c.integer(1, 3)
+            byte = lambda *dims: c.parameter(c.random.integers(0, 256, dims).astype(U8))
+            if c.flag():
+                return getattr(opset8, name)(byte(images, rows * 3 // 2, columns, 1))
+            if name.startswith("nv12"):
+                return getattr(opset8, name)(byte(images, rows, columns, 1), byte(images, rows // 2, columns // 2, 2))
+            half = [byte(images, rows // 2, columns // 2, 1) for _ in range(2)]
+            return getattr(opset8, name)(byte(images, rows, columns, 1), *half)
+
+        own = name.replace("_to_rgb", "toRGB").replace("_to_bgr", "toBGR").replace("nv12", "NV12").replace("i420", "I420")
+        MAKERS[f"{own}-8"] = make
+
+
+colors()
+
+
+@makes("ReorgYolo-2")
+def reorg_yolo(c):
+    stride = c.integer(1, 3)
+    dims = [c.integer(1, 2), stride * stride * c.integer(1, 2), stride * c.integer(1, 2), stride * c.integer(1, 3)]
+    return opset8.reorg_yolo(c.image(dims), [stride])
+
+
+@makes("RegionYolo-1", rounded=True)
+def region_yolo(c):
+    classes, coords, regions, softmax = c.integer(1, 4), c.integer(2, 5), c.integer(1, 3), c.flag()
+    image = c.parameter(c.random.standard_normal((c.integer(1, 2), regions * (classes + coords + 1), c.integer(1, 3), c.integer(1, 3))).astype(F32))
+    return opset1.region_yolo(image, coords, classes, regions, softmax, list(range(regions)), 1, c.integer(1, 3) if softmax else 3, [1.0, 2.0])
+
+
+@makes("AdaptiveMaxPool-8")
+def adaptive_max_pool(c):
+    sizes = [c.integer(1, 4) for _ in range(c.integer(1, 3))]
+    x = c.random.permutation(2 * 3 * int(np.prod(spatial := [c.integer(1, 7) for _ in sizes]))).reshape(2, 3, *spatial)
+    return opset8.adaptive_max_pool(c.parameter(x.astype(F32), static=True), c.constant(sizes), c.choose("i32", "i64"))
+
+
+@makes("AdaptiveAvgPool-8", rounded=True)
+def adaptive_avg_pool(c):
+    sizes = [c.integer(1, 4) for _ in range(c.integer(1, 3))]
+    x = c.random.standard_normal((2, 3, *[c.integer(1, 7) for _ in sizes])).astype(F32)
+    return opset8.adaptive_avg_pool(c.parameter(x, static=True), c.constant(sizes))
+
+
+@makes("SliceScatter-15")
+def slice_scatter(c):
+    dims = c.dims(2, 2, 5)
+    axis, step = c.integer(-2, 1), c.choose(1, 1, 2, -1)
+    start, stop = (c.integer(0, 1), c.integer(2, 6)) if step > 0 else (-1, -20)
+    part = list(dims)
+    part[axis] = len(range(dims[axis])[slice(start, stop, step)])
+    dtype = c.choose(I32, F32)
+    bounds = [c.constant([n]) for n in (start, stop, step)]
+    return opset15.slice_scatter(c.parameter(c.array(dims, dtype)), c.parameter(c.array(part, dtype, 5, 9)), *bounds, c.constant([axis]))
+
+
+def priors(c):
+    of = lambda low, high: [float(c.integer(low, high)) for _ in range(c.integer(1, 2))]
+    sides = [c.maybe_constant([c.integer(1, 3), c.integer(1, 3)], I64), c.maybe_constant([c.integer(8, 16), c.integer(8, 16)], I64)]
+    return sides, of, c.choose([], [0.5], [0.1, 0.1, 0.2, 0.2])
+
+
+@makes("PriorBox-1", rounded=True)
+def prior_box_1(c):
+    sides, of, variance = priors(c)
+    least = of(2, 8)
+    attributes = {
+        "min_size": np.array(least, F32), "max_size": np.array([size + 3 for size in least][: c.integer(0, len(least))], F32),
+        "aspect_ratio": np.array(c.choose([], [2.0], [2.0, 3.0, 1.0]), F32), "flip": c.flag(), "clip": c.flag(), "step": c.choose(0.0, 4.0),
+        "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32), "scale_all_sizes": True,
+    }  # fmt: skip
+    return opset1.prior_box(sides[0], np.array([9, 11], I64), attributes) if c.flag() else opset1.prior_box(*sides, attributes)
+
+
+@makes("PriorBox-8", rounded=True)
+def prior_box_8(c):
+    sides, of, variance = priors(c)
+    least = of(2, 8)
+    attributes = {
+        "min_size": np.array(least, F32), "max_size": np.array([size + 3 for size in least][: c.integer(0, len(least))], F32),
+        "aspect_ratio": np.array(c.choose([], [2.0], [2.0, 3.0, 1.0]), F32), "flip": c.flag(), "clip": c.flag(), "step": c.choose(0.0, 4.0),
+        "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32), "min_max_aspect_ratios_order": c.flag(), "scale_all_sizes": True,
+    }  # fmt: skip
+    if c.integer(0, 3) == 0:
+        attributes |= {"max_size": np.array([], F32), "scale_all_sizes": False, "step": c.choose(0.1, -1.0)}
+    if c.integer(0, 2) == 0:
+        attributes |= {"fixed_size": np.array(of(3, 8), F32), "density": np.array([2.0, 1.0], F32), "min_size": np.array([], F32), "max_size": np.array([], F32)}
+        attributes["density"] = attributes["density"][: len(attributes["fixed_size"])]
+        if c.flag():
+            attributes["fixed_ratio"] = np.array([1.0, 0.5], F32)
+    return opset8.prior_box(*sides, attributes)
+
+
+@makes("PriorBoxClustered-1", rounded=True)
+def prior_box_clustered(c):
+    sides, _, variance = priors(c)
+    count = c.integer(1, 3)
+    attributes = {
+        "width": c.random.integers(1, 9, count).astype(F32), "height": c.random.integers(1, 9, count).astype(F32), "clip": c.flag(),
+        "step": c.choose(0.0, 2.0), "step_widths": c.choose(0.0, 4.0), "step_heights": 0.0, "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32),
+    }  # fmt: skip
+    return opset1.prior_box_clustered(*sides, attributes)
+
+
+def some_boxes(c, *dims, most=1.0):
+    corner = c.random.random((*dims, 2)) * most
+    return np.concatenate([corner, corner + c.random.random((*dims, 2)) * most / 2], -1).astype(F32)
+
+
+def some_scores(c, *dims):
+    """Scores that all differ."""
+    return (c.random.permutation(int(np.prod(dims))).reshape(dims) / np.prod(dims)).astype(F32)
+
+
+@makes("NonMaxSuppression-9")
+def non_max_suppression(c):
+    images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
+    numbers = [np.int64(c.integer(0, 5)), np.float32(c.choose(0.0, 0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
+    given = [c.parameter(some_boxes(c, images, boxes)), c.parameter(some_scores(c, images, classes, boxes))]
+    return opset9.non_max_suppression(*given, *numbers, None, "corner", c.flag(), c.choose("i32", "i64"))
+
+
+def chosen(c):
+    return {
+        "sort_result_type": c.choose("class", "score"), "sort_result_across_batch": c.flag(), "output_type": c.choose("i32", "i64"),
+        "score_threshold": c.choose(0.0, 0.3), "nms_top_k": c.choose(-1, 3), "keep_top_k": c.choose(-1, 4),
+        "background_class": c.choose(-1, 0), "normalized": c.flag(),
+    }  # fmt: skip
+
+
+@makes("MulticlassNms-8")
+def multiclass_nms_8(c, made=opset8):
+    images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
+    given = [c.parameter(some_boxes(c, images, boxes)), c.parameter(some_scores(c, images, classes, boxes))]
+    how = chosen(c) | {"iou_threshold": c.choose(0.0, 0.2, 0.5), "nms_eta": 1.0}
+    if made is opset9:
+        return opset9.multiclass_nms(*given, None, **how)
+    return opset8.multiclass_nms(*given, **how)
+
+
+@makes("MulticlassNms-9")
+def multiclass_nms_9(c):
+    return multiclass_nms_8(c, opset9)
+
+
+@makes("MatrixNms-8", rounded=True)
+def matrix_nms(c):
+    images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
+    given = [c.parameter(some_boxes(c, images, boxes)), c.parameter(some_scores(c, images, classes, boxes))]
+    how = {"decay_function": c.choose("linear", "gaussian"), "gaussian_sigma": 2.0, "post_threshold": c.choose(0.0, 0.1)}
+    return opset8.matrix_nms(*given, **chosen(c), **how)
+
+
+def of_ssd(c):
+    images, classes, priors = c.integer(1, 2), c.integer(2, 4), c.integer(1, 6)
+    how = {
+        "background_label_id": c.choose(0, 0, -1), "top_k": c.choose(-1, 4), "variance_encoded_in_target": c.flag(), "keep_top_k": np.array([c.choose(5, -1)], I64),
+        "code_type": "caffe.PriorBoxParameter." + c.choose("CORNER", "CENTER_SIZE"), "share_location": c.flag(), "nms_threshold": c.choose(0.3, 0.5),
+        "confidence_threshold": c.choose(0.0, 0.2), "clip_after_nms": c.flag(), "clip_before_nms": c.flag(), "decrease_label_id": False,
+        "normalized": c.flag(), "input_height": 1, "input_width": 1, "objectness_score": 0.0,
+    }  # fmt: skip
+    own = some_boxes(c, 1, priors)
+    if not how["normalized"]:
+        how |= {"input_height": 16, "input_width": 8}
+        own = np.concatenate([np.zeros((1, priors, 1), F32), own * np.array([8, 16, 8, 16], F32)], -1)
+    own = own.reshape(1, 1, -1)
+    if not how["variance_encoded_in_target"]:
+        own = np.concatenate([own, np.full_like(own, 0.5)], 1)
+    places = 1 if how["share_location"] else classes
+    deltas = c.random.standard_normal((images, priors * places * 4)).astype(F32) / 4
+    return how, classes, [c.parameter(deltas), c.parameter(some_scores(c, images, priors * classes)), c.parameter(own.astype(F32))]
+
+
+@makes("DetectionOutput-1", rounded=True)
+def detection_output_1(c):
+    how, classes, given = of_ssd(c)
+    return opset1.detection_output(*given, how | {"num_classes": classes})
+
+
+@makes("DetectionOutput-8", rounded=True)
+def detection_output_8(c):
+    how, _, given = of_ssd(c)
+    for parameter in given:
+        parameter.set_partial_shape(ov.PartialShape(list(c.feeds[parameter.friendly_name].shape)))
+        parameter.validate_and_infer_types()
+    return opset8.detection_output(*given, how)
+
+
+def of_proposal(c):
+    images, rows, columns = c.integer(1, 2), c.integer(1, 3), c.integer(1, 3)
+    ratios, scales = [0.5, 1.0, 2.0][: c.integer(1, 3)], [1.0, 2.0][: c.integer(1, 2)]
+    count = len(ratios) * len(scales)
+    how = {
+        "base_size": c.choose(8, 16), "pre_nms_topn": c.choose(4, 100), "post_nms_topn": c.choose(3, 6), "nms_thresh": c.choose(0.5, 0.7), "feat_stride": c.choose(4, 8),
+        "min_size": c.choose(1, 6), "ratio": np.array(ratios, F32), "scale": np.array(scales, F32), "clip_before_nms": c.flag(), "clip_after_nms": c.flag(),
+        "normalize": c.flag(), "box_size_scale": c.choose(1.0, 5.0), "box_coordinate_scale": c.choose(1.0, 10.0), "framework": c.choose("", "tensorflow"),
+    }  # fmt: skip
+    scores, deltas = some_scores(c, images, 2 * count, rows, columns), c.random.standard_normal((images, 4 * count, rows, columns)).astype(F32) / 3
+    info = np.array([24, 28, 1] + ([2] if c.flag() else []), F32)
+    return [c.parameter(scores), c.parameter(deltas), c.parameter(info, static=True)], how
+
+
+@makes("Proposal-1", rounded=True)
+def proposal_1(c):
+    given, how = of_proposal(c)
+    return opset1.proposal(*given, how)
+
+
+@makes("Proposal-4", rounded=True)
+def proposal_4(c):
+    given, how = of_proposal(c)
+    return opset4.proposal(*given, how)

@@ -1,0 +1,546 @@
+//! Operators of OpenVINO that choose boxes.
+//!
+//! | operators | results |
+//! |---|---|
+//! | `DetectionOutput` | rows of image, class, score and box, of boxes decoded from priors |
+//! | `MulticlassNms`, `MatrixNms` | rows of class, score and box |
+//! | `Proposal` | rows of image and box, so many for each image |
+//! | `GenerateProposals`, `ExperimentalDetectronGenerateProposalsSingleImage` | boxes of anchors and their deltas, clipped to the image |
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Shape, Tensor};
+
+use crate::attributes::required;
+use crate::dialects::boxes::{
+    Choice, Decay, Found, at_most, columns, detections, greatest, joined, kept, listed, matrix, multiclass,
+    only_float32, only_top, spans, suppressed,
+};
+use crate::dialects::indices::{counts_of, positions, size, sorted};
+use crate::dialects::openvino::{cannot, expect_rank};
+use crate::dialects::terms::{Term, f, of, pick};
+use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::operators::errors;
+
+/// A float attribute that must be given.
+fn float(l: &Lowering<'_>, name: &'static str) -> Result<f64> {
+    required(name, l.float(name)?)
+}
+
+/// The part of the rows of `[image, row, number]` between two rows.
+fn sliced(l: &mut Lowering<'_>, x: LoweredValue, axis: i64, [from, to]: [i64; 2]) -> Result<LoweredValue> {
+    let (from, to, axes) = (l.list(&[from])?, l.list(&[to])?, l.list(&[axis])?);
+    l.apply("Slice", &[x, from, to, axes], &[])
+}
+
+/// The axes of a value in another order.
+fn turned(l: &mut Lowering<'_>, x: LoweredValue, perm: &[i64]) -> Result<LoweredValue> {
+    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec()))])
+}
+
+/// The choice that attributes say.
+fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
+    Ok(Choice {
+        background: l.attributes.int_or("background_class", -1)?,
+        least: l.float("score_threshold")?.unwrap_or(0.0),
+        inclusive,
+        overlap: l.float("iou_threshold")?.unwrap_or(0.0),
+        top: l.attributes.int_or("nms_top_k", -1)?,
+        keep: l.attributes.int_or("keep_top_k", -1)?,
+        more: if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 },
+    })
+}
+
+/// Boxes in the order that attributes say; `by_class` if they are in that of classes already.
+fn arranged(l: &mut Lowering<'_>, mut found: Found, by_class: bool) -> Result<Found> {
+    let across = l.attributes.flag("sort_result_across_batch", false)?;
+    let by_label = match l.attributes.text("sort_result")?.unwrap_or("none") {
+        "none" => return Ok(found),
+        "class" => true,
+        "score" => false,
+        other => {
+            return Err(errors::value("attribute \"sort_result\"", other, "class, score or none"));
+        }
+    };
+    // The last order counts most: each keeps that of equal elements.
+    if !by_label || !by_class {
+        let order = sorted(l, found.score, true)?[1];
+        found = found.picked(l, order)?;
+    }
+    if !across || by_label {
+        let image = l.reshape(found.image, &[-1])?;
+        let order = sorted(l, image, false)?[1];
+        found = found.picked(l, order)?;
+    }
+    if by_label {
+        let label = l.reshape(found.label, &[-1])?;
+        let order = sorted(l, label, false)?[1];
+        found = found.picked(l, order)?;
+        if !across {
+            let image = l.reshape(found.image, &[-1])?;
+            let order = sorted(l, image, false)?[1];
+            found = found.picked(l, order)?;
+        }
+    }
+    Ok(found)
+}
+
+/// Boxes and scores of images.
+fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
+    if l.has(2) {
+        return Err(cannot("boxes of several images in one list"));
+    }
+    for input in 0..2 {
+        only_float32(l, input)?;
+        expect_rank(l, input, 3)?;
+    }
+    Ok([l.input(0)?, l.input(1)?])
+}
+
+pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let ([boxes, scores], choice) = (candidates(l)?, choice(l, true)?);
+    if l.float("nms_eta")?.unwrap_or(1.0) < 1.0 && choice.overlap > 0.5 {
+        return Err(cannot("MulticlassNms with an adaptive threshold"));
+    }
+    let found = multiclass(l, boxes, scores, &choice)?;
+    let found = arranged(l, found, true)?;
+    let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
+    detections(l, boxes, &found, to)
+}
+
+pub(crate) fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let ([boxes, scores], choice) = (candidates(l)?, choice(l, false)?);
+    let sigma = l.float("gaussian_sigma")?.unwrap_or(2.0);
+    let gaussian = match l.attributes.text("decay_function")?.unwrap_or("linear") {
+        "gaussian" => true,
+        "linear" => false,
+        other => {
+            return Err(errors::value("attribute \"decay_function\"", other, "gaussian or linear"));
+        }
+    };
+    let decay =
+        Decay { sigma: gaussian.then_some(sigma), least: l.float("post_threshold")?.unwrap_or(0.0) };
+    let found = matrix(l, boxes, scores, &choice, &decay)?;
+    let found = arranged(l, found, false)?;
+    let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
+    detections(l, boxes, &found, to)
+}
+
+/// Boxes decoded from priors, as columns; `variances` are none if the deltas have them.
+fn decoded(
+    l: &mut Lowering<'_>,
+    prior: [LoweredValue; 4],
+    deltas: LoweredValue,
+    variances: Option<[LoweredValue; 4]>,
+) -> Result<[LoweredValue; 4]> {
+    let mut d = columns(l, deltas)?;
+    if let Some(variances) = variances {
+        for (delta, variance) in d.iter_mut().zip(variances) {
+            *delta = (variance * *delta).write(l, DType::F32)?;
+        }
+    }
+    let mut corners = Vec::new();
+    match l.attributes.text("code_type")?.unwrap_or("caffe.PriorBoxParameter.CORNER") {
+        "caffe.PriorBoxParameter.CORNER" => {
+            for (corner, delta) in prior.into_iter().zip(d) {
+                corners.push((corner + delta).write(l, DType::F32)?);
+            }
+        }
+        "caffe.PriorBoxParameter.CENTER_SIZE" => {
+            let mut ends = Vec::new();
+            for i in 0..2 {
+                let side = (prior[2 + i] - prior[i]).write(l, DType::F32)?;
+                let center = d[i] * side + (prior[i] + prior[2 + i]) / 2.0;
+                let center = center.write(l, DType::F32)?;
+                let half = (f("Exp", d[2 + i]) * side / 2.0).write(l, DType::F32)?;
+                ends.push(((center - half).write(l, DType::F32)?, (center + half).write(l, DType::F32)?));
+            }
+            corners.extend([ends[0].0, ends[1].0, ends[0].1, ends[1].1]);
+        }
+        other => {
+            let wanted = "caffe.PriorBoxParameter.CORNER or caffe.PriorBoxParameter.CENTER_SIZE";
+            return Err(errors::value("attribute \"code_type\"", other, wanted));
+        }
+    }
+    if l.attributes.flag("clip_before_nms", false)? {
+        clip(l, &mut corners)?;
+    }
+    Ok([corners[0], corners[1], corners[2], corners[3]])
+}
+
+/// Keeps numbers between 0 and 1.
+fn clip(l: &mut Lowering<'_>, corners: &mut [LoweredValue]) -> Result<()> {
+    for corner in corners {
+        *corner = of("Max", of("Min", *corner, 1.0), 0.0).write(l, DType::F32)?;
+    }
+    Ok(())
+}
+
+/// Rows in an output of a fixed number of rows, the last of them followed by -1.
+fn terminated(
+    l: &mut Lowering<'_>,
+    rows: LoweredValue,
+    count: LoweredValue,
+    width: i64,
+) -> Result<LoweredValue> {
+    let mut end = vec![0.0; usize_of_i64(width).unwrap_or_default()];
+    end[0] = -1.0;
+    let (end, one, each) = (listed(l, &end)?, l.list(&[1, width])?, l.list(&[width])?);
+    let end = l.apply("Reshape", &[end, one], &[])?;
+    let dims = l.apply("Concat", &[count, each], &[along(0)])?;
+    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+    let rows = l.apply("Concat", &[rows, end, zeros], &[along(0)])?;
+    let (zero, first) = (l.list(&[0])?, l.list(&[0])?);
+    l.apply("Slice", &[rows, zero, count, first], &[])
+}
+
+pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 2), (1, 2), (2, 3), (3, 2), (4, 2)] {
+        if l.has(input) {
+            only_float32(l, input)?;
+            expect_rank(l, input, rank)?;
+        }
+    }
+    let (normalized, shares) =
+        (l.attributes.flag("normalized", false)?, l.attributes.flag("share_location", true)?);
+    let refines = l.has(3) && l.has(4);
+    if refines && !normalized {
+        return Err(cannot("DetectionOutput with two stages and boxes of pixels"));
+    }
+    let width = if normalized { 4 } else { 5 };
+    let known = |input: usize, axis: usize| {
+        let size = l.dims_of(input)?[axis].map(i64_of);
+        size.ok_or_else(|| not_known(format!("dimension {axis} of input {input}")))
+    };
+    let classes = match l.attributes.int("num_classes")? {
+        Some(classes) => errors::at_least_1("num_classes", classes)?,
+        None => match known(2, 2)? / width {
+            0 => return Err(errors::value("dimension 2 of input 2", known(2, 2)?, format_args!("at least {width}"))),
+            priors => known(1, 1)? / priors,
+        },
+    };
+    let places = if shares { 1 } else { classes };
+    let images = l.input(0)?;
+    let images = size(l, images, 0)?;
+    // [image, class, prior]
+    let scores = l.input(1)?;
+    let scores = l.reshape(scores, &[0, -1, classes])?;
+    let mut scores = turned(l, scores, &[0, 2, 1])?;
+    if refines {
+        let other = l.input(3)?;
+        let other = l.reshape(other, &[0, 1, -1, 2])?;
+        let other = sliced(l, other, 3, [1, 2])?;
+        let other = l.reshape(other, &[0, 1, -1])?;
+        let none = of("Less", other, l.float("objectness_score")?.unwrap_or(0.0));
+        scores = pick(none, 0.0, scores).write(l, DType::F32)?;
+    }
+    // Priors as columns of [image, 1, prior, 1].
+    let priors = l.input(2)?;
+    let first = sliced(l, priors, 1, [0, 1])?;
+    let mut first = l.reshape(first, &[0, 1, -1, width])?;
+    if !normalized {
+        first = sliced(l, first, 3, [1, 5])?;
+    }
+    let mut prior = columns(l, first)?;
+    if !normalized {
+        let sides = ["input_width", "input_height"].map(|name| l.attributes.int_or(name, 1));
+        let [wide, high] = sides;
+        let sides = [wide?, high?];
+        for (i, corner) in prior.iter_mut().enumerate() {
+            *corner = (*corner / sides[i % 2]).write(l, DType::F32)?;
+        }
+    }
+    let variances = if l.attributes.flag("variance_encoded_in_target", false)? {
+        None
+    } else {
+        let mut second = sliced(l, priors, 1, [1, 2])?;
+        if !normalized {
+            // Four numbers of each prior, without gaps.
+            let all = size(l, priors, 2)?;
+            let (zero, to) = (l.list(&[0])?, (all * 4i64 / 5i64).write(l, DType::I64)?);
+            let axis = l.list(&[2])?;
+            second = l.apply("Slice", &[second, zero, to, axis], &[])?;
+        }
+        let second = l.reshape(second, &[0, 1, -1, 4])?;
+        Some(columns(l, second)?)
+    };
+    // Deltas as [image, class, prior, 4].
+    for input in [4, 0] {
+        if input == 4 && !refines {
+            continue;
+        }
+        let deltas = l.input(input)?;
+        let deltas = l.reshape(deltas, &[0, -1, places, 4])?;
+        let deltas = turned(l, deltas, &[0, 2, 1, 3])?;
+        prior = decoded(l, prior, deltas, variances)?;
+    }
+    let least = l.float("confidence_threshold")?.unwrap_or(0.0);
+    let background = l.attributes.int_or("background_label_id", 0)?;
+    let one_label = l.attributes.flag("decrease_label_id", false)?;
+    let labels = positions_of(l, classes)?;
+    let labels = l.reshape(labels, &[-1, 1])?;
+    let mut takes_part = of(if one_label { "GreaterOrEqual" } else { "Greater" }, scores, least);
+    let hidden = l.constant(Tensor::scalar(background))?;
+    takes_part = of("And", takes_part, f("Not", of("Equal", labels, hidden)));
+    if one_label {
+        // Each prior has its best class alone, and class 0 is none.
+        let none = l.constant(Tensor::scalar(0i64))?;
+        takes_part = of("And", takes_part, of("Greater", labels, none));
+    }
+    let mut candidates = pick(takes_part, scores, f64::NEG_INFINITY).write(l, DType::F32)?;
+    let top = l.attributes.int_or("top_k", -1)?;
+    if one_label {
+        let best = l.apply("ArgMax", &[candidates], &[int("axis", 1)])?;
+        candidates = pick(of("Equal", labels, best), candidates, f64::NEG_INFINITY).write(l, DType::F32)?;
+        if top >= 0 {
+            let axis = l.list(&[1])?;
+            let best = l.apply("ReduceMax", &[candidates, axis], &[])?;
+            let best = only_top(l, best, 2, top)?;
+            let last = f64::NEG_INFINITY;
+            candidates = pick(of("Greater", best, last), candidates, last).write(l, DType::F32)?;
+        }
+    } else if top >= 0 {
+        candidates = only_top(l, candidates, 2, top)?;
+    }
+    // Boxes with negative sides overlap none, so their sides count as zero.
+    let ends = [0, 1].map(|i| of("Max", prior[i], prior[2 + i]));
+    let [right, bottom] = ends;
+    let spans = joined(l, [prior[0].into(), prior[1].into(), right, bottom])?;
+    let mut corners = prior;
+    if l.attributes.flag("clip_after_nms", false)? {
+        clip(l, &mut corners)?;
+    }
+    let boxes = joined(l, corners.map(Term::from))?;
+    // Where each class has boxes of its own, it is an image of its own.
+    let (count, four) = (size(l, boxes, 2)?, l.list(&[4])?);
+    let groups = (images * places).write(l, DType::I64)?;
+    let each = l.list(&[classes / places])?;
+    let dims = l.apply("Concat", &[groups, count, four], &[along(0)])?;
+    let [spans, boxes] = [spans, boxes].map(|of| l.apply("Reshape", &[of, dims], &[int("allowzero", 1)]));
+    let (spans, boxes) = (spans?, boxes?);
+    let dims = l.apply("Concat", &[groups, each, count], &[along(0)])?;
+    let candidates = l.apply("Reshape", &[candidates, dims], &[int("allowzero", 1)])?;
+    let mut found = suppressed(l, spans, candidates, float(l, "nms_threshold")?)?;
+    if !shares {
+        let image = (found.image / classes).write(l, DType::I64)?;
+        let label = (found.image - image * classes).write(l, DType::I64)?;
+        found = Found { image, label, ..found };
+    }
+    let keep = required("keep_top_k", l.attributes.list("keep_top_k")?)?;
+    let keep = *keep.first().ok_or_else(|| errors::count("elements of attribute \"keep_top_k\"", 0, 1))?;
+    if keep >= 0 {
+        found = kept(l, found, images, keep)?;
+    }
+    let group = if shares { found.image.into() } else { found.image * classes + found.label };
+    let group = group.write(l, DType::I64)?;
+    let at = l.apply("Concat", &[group, found.place], &[int("axis", 1)])?;
+    let boxes = l.apply("GatherND", &[boxes, at], &[])?;
+    let label = if one_label { found.label - 1i64 } else { found.label.into() };
+    let label = label.write(l, DType::I64)?;
+    let (image, label) = (l.cast(found.image, DType::F32)?, l.cast(label, DType::F32)?);
+    let score = l.reshape(found.score, &[-1, 1])?;
+    let rows = l.apply("Concat", &[image, label, score, boxes], &[int("axis", 1)])?;
+    let all = match (keep, top) {
+        (1.., _) => images * keep,
+        (_, 1..) => images * top.saturating_mul(classes),
+        _ => images * classes * count,
+    };
+    let all = all.write(l, DType::I64)?;
+    let rows = terminated(l, rows, all, 7)?;
+    let (ones, seven) = (l.list(&[1, 1])?, l.list(&[7])?);
+    let dims = l.apply("Concat", &[ones, all, seven], &[along(0)])?;
+    Ok(vec![l.apply("Reshape", &[rows, dims], &[int("allowzero", 1)])?])
+}
+
+/// The integers from zero up to a known number.
+fn positions_of(l: &mut Lowering<'_>, count: i64) -> Result<LoweredValue> {
+    let count = l.list(&[count])?;
+    positions(l, count)
+}
+
+/// Most anchors of a cell.
+const MOST_ANCHORS: usize = 4096;
+
+/// The boxes around a cell, one for each ratio and scale.
+fn anchors(l: &Lowering<'_>, exact: bool) -> Result<Vec<f32>> {
+    let base = required("base_size", l.attributes.int("base_size")?)?;
+    let base = gradus_core::convert::nearest_f32(gradus_core::Number::Int(base.into()));
+    let [ratios, scales] = ["ratio", "scale"].map(|name| required(name, l.attributes.numbers(name)?));
+    let (ratios, scales) = (ratios?, scales?);
+    let count = ratios.len().saturating_mul(scales.len());
+    if !(1..=MOST_ANCHORS).contains(&count) {
+        let wanted = format_args!("from 1 to {MOST_ANCHORS}");
+        return Err(errors::value("number of ratios times scales", count, wanted));
+    }
+    let narrow = |number: f64| gradus_core::convert::nearest_f32(gradus_core::Number::Float(number));
+    let offset = if exact { 0.0 } else { 1.0 };
+    let middle = if exact { 0.0 } else { 0.5 * (base - offset) };
+    let mut anchors = Vec::with_capacity(4 * count);
+    for ratio in ratios {
+        let ratio = narrow(ratio);
+        let mut width = (base * base / ratio).sqrt();
+        let mut height = width * ratio;
+        if !exact {
+            width = width.round();
+            height = (width * ratio).round();
+        }
+        for &scale in &scales {
+            let scale = narrow(scale);
+            let (x, y) = (0.5 * (width * scale - offset), 0.5 * (height * scale - offset));
+            anchors.extend([middle - x, middle - y, middle + x, middle + y]);
+        }
+    }
+    Ok(anchors)
+}
+
+pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 4), (1, 4), (2, 1)] {
+        only_float32(l, input)?;
+        expect_rank(l, input, rank)?;
+    }
+    // The object detection API of TensorFlow has boxes whose sides are the distances of corners.
+    let exact = l.attributes.text("framework")? == Some("tensorflow");
+    let (more, anchors) = (if exact { 0.0 } else { 1.0 }, anchors(l, exact)?);
+    let count = i64_of(anchors.len() / 4);
+    if let Some(own) = l.dims_of(0)?[1].map(i64_of)
+        && own != 2 * count
+    {
+        return Err(errors::value("size of axis 1 of input 0", own, format_args!("{}", 2 * count)));
+    }
+    let scores = l.input(0)?;
+    let (images, rows, wide) = (size(l, scores, 0)?, size(l, scores, 2)?, size(l, scores, 3)?);
+    let scores = sliced(l, scores, 1, [count, 2 * count])?;
+    let scores = turned(l, scores, &[0, 2, 3, 1])?;
+    let scores = l.reshape(scores, &[0, -1, 1])?;
+    let deltas = l.input(1)?;
+    let inner = l.list(&[count, 4])?;
+    let dims = l.apply("Concat", &[images, inner, rows, wide], &[along(0)])?;
+    let deltas = l.apply("Reshape", &[deltas, dims], &[int("allowzero", 1)])?;
+    let deltas = turned(l, deltas, &[0, 3, 4, 1, 2])?;
+    let deltas = l.reshape(deltas, &[0, -1, 4])?;
+    // Anchors of all cells.
+    let stride = whole(l, "feat_stride")?;
+    let anchors = l.constant(Tensor::vector(&anchors).reshaped(Shape::new([anchors.len() / 4, 4])?)?)?;
+    let (mut places, each) = (Vec::new(), l.list(&[count])?);
+    let sides = l.apply("Concat", &[rows, wide, each], &[along(0)])?;
+    for (size, dims) in [(wide, &[-1, 1][..]), (rows, &[-1, 1, 1])] {
+        let place = positions(l, size)?;
+        let place = l.cast(place, DType::F32)?;
+        let place = (place * stride).write(l, DType::F32)?;
+        let place = l.reshape(place, dims)?;
+        let place = l.apply("Expand", &[place, sides], &[])?;
+        places.push(l.reshape(place, &[1, -1, 1])?);
+    }
+    if exact {
+        // Rows are counted along the width there.
+        places.swap(0, 1);
+    }
+    let own = columns(l, anchors)?;
+    let info = l.input(2)?;
+    let number = |l: &mut Lowering<'_>, at: i64| {
+        let part = sliced(l, info, 0, [at, at + 1])?;
+        l.reshape(part, &[])
+    };
+    let (height, width, by_height) = (number(l, 0)?, number(l, 1)?, number(l, 2)?);
+    let by_width = match l.dims_of(2)?[0] {
+        Some(4) => number(l, 3)?,
+        Some(3) => by_height,
+        Some(other) => return Err(errors::count("elements of input 2", other, "3 or 4")),
+        None => return Err(not_known("number of elements of input 2".to_owned())),
+    };
+    let least = l.float("min_size")?.unwrap_or(0.0);
+    let [near, far] =
+        ["box_coordinate_scale", "box_size_scale"].map(|name| Ok(l.float(name)?.unwrap_or(1.0)));
+    let (near, far): (f64, f64) = (near?, far?);
+    let clips = l.attributes.flag("clip_before_nms", true)?;
+    let d = columns(l, deltas)?;
+    let (mut corners, mut fits) = (Vec::new(), Vec::new());
+    for (i, (image, by)) in [(width, by_width), (height, by_height)].into_iter().enumerate() {
+        let mut ends = Vec::new();
+        for end in [own[i], own[2 + i]] {
+            let end = l.reshape(end, &[-1])?;
+            let end = l.apply("Expand", &[end, sides], &[])?;
+            let end = l.reshape(end, &[1, -1, 1])?;
+            let end = places[i] + end;
+            let end = if exact { of("Max", of("Min", end, image), 0.0) } else { end };
+            ends.push(end.write(l, DType::F32)?);
+        }
+        let side = (ends[1] - ends[0] + more).write(l, DType::F32)?;
+        let center = d[i] / near * side + ends[0] + side * 0.5;
+        let center = center.write(l, DType::F32)?;
+        let half = (f("Exp", d[2 + i] / far) * side * 0.5).write(l, DType::F32)?;
+        let (mut low, mut high) = (center - half, center + half);
+        if clips {
+            let last = (image - more).write(l, DType::F32)?;
+            [low, high] = [low, high].map(|end| of("Max", of("Min", end, last), 0.0));
+        }
+        let (low, high) = (low.write(l, DType::F32)?, high.write(l, DType::F32)?);
+        fits.push(of("LessOrEqual", by * least, high - low + more));
+        corners.push([low, high]);
+    }
+    let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
+    let [wide_enough, high_enough] = <[_; 2]>::try_from(fits).expect("two axes");
+    // Small boxes stay, with a score of zero.
+    let scores = pick(of("And", wide_enough, high_enough), scores, scores * 0.0).write(l, DType::F32)?;
+    let scores = l.reshape(scores, &[0, -1])?;
+    let (before, after) = (whole(l, "pre_nms_topn")?, whole(l, "post_nms_topn")?);
+    let all = size(l, scores, 1)?;
+    let count = at_most(l, before, all)?;
+    let top = l.apply_many("TopK", &[scores, count], &greatest(1), 2)?;
+    let (last, one) = (l.list(&[-1])?, l.list(&[1])?);
+    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
+    let boxes = l.apply("GatherND", &[boxes, at], &[int("batch_dims", 1)])?;
+    let scores = l.apply("Unsqueeze", &[top[0], one], &[])?;
+    let spans = spans(l, boxes, more)?;
+    let found = suppressed(l, spans, scores, float(l, "nms_thresh")?.min(1.0))?;
+    let found = kept(l, found, images, after)?;
+    let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
+    let boxes = l.apply("GatherND", &[boxes, at], &[])?;
+    let mut corners = columns(l, boxes)?;
+    for (i, corner) in corners.iter_mut().enumerate() {
+        let image = if i % 2 == 0 { width } else { height };
+        let mut end = Term::from(*corner);
+        if l.attributes.flag("clip_after_nms", false)? {
+            end = of("Max", of("Min", end, image), 0.0);
+        }
+        if l.attributes.flag("normalize", false)? {
+            end = end / image;
+        }
+        *corner = end.write(l, DType::F32)?;
+    }
+    let image = l.cast(found.image, DType::F32)?;
+    let parts: Vec<_> = [image].into_iter().chain(corners).collect();
+    let boxes = l.apply("Concat", &parts, &[int("axis", 1)])?;
+    // Each image has so many rows; behind the last that is a box, -1 ends them.
+    let owner = l.reshape(found.image, &[-1])?;
+    let counts = counts_of(l, owner, images)?;
+    let zero = l.constant(Tensor::scalar(0i64))?;
+    let starts = l.apply("CumSum", &[counts, zero], &[int("exclusive", 1)])?;
+    let start = l.apply("Gather", &[starts, owner], &[along(0)])?;
+    let number = l.shape(owner)?;
+    let rank = positions(l, number)?;
+    let row = (owner * after + (rank - start)).write(l, DType::I64)?;
+    let row = l.reshape(row, &[-1, 1])?;
+    let short = of("Less", counts, after).write(l, DType::I64)?;
+    let short = l.apply("NonZero", &[short], &[])?;
+    let short = l.reshape(short, &[-1])?;
+    let count = l.apply("Gather", &[counts, short], &[along(0)])?;
+    let end = (short * after + count).write(l, DType::I64)?;
+    let end = l.reshape(end, &[-1, 1])?;
+    let (number, ends) = (l.shape(short)?, listed(l, &[-1.0, 0.0, 0.0, 0.0, 0.0])?);
+    let (five, all) = (l.list(&[5])?, (images * after).write(l, DType::I64)?);
+    let dims = l.apply("Concat", &[number, five], &[along(0)])?;
+    let ends = l.apply("Expand", &[ends, dims], &[])?;
+    let dims = l.apply("Concat", &[all, five], &[along(0)])?;
+    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+    let rows = l.apply("ScatterND", &[zeros, row, boxes], &[])?;
+    let rows = l.apply("ScatterND", &[rows, end, ends], &[])?;
+    let zeros = l.apply("ConstantOfShape", &[all], &[])?;
+    let scores = l.apply("ScatterND", &[zeros, row, found.score], &[])?;
+    Ok(vec![rows, scores])
+}
+
+/// A positive integer attribute that must be given.
+fn whole(l: &Lowering<'_>, name: &str) -> Result<i64> {
+    errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
+}
