@@ -291,12 +291,12 @@ def openvino_cases(gradus, wanted: str, folder: pathlib.Path, runner: Runner) ->
     import openvino_models
 
     cases = {}
-    for name, (arrays, make) in openvino_models.models().items():
+    for name, write in openvino_models.writers():
         key = f"openvino_{name}"
         if not re.search(wanted, key):
             continue
         xml, path = folder / "back.xml", folder / "back.onnx"
-        inputs = openvino_models.save(str(xml), arrays, make)
+        inputs = write(str(xml))
         try:
             report = convert(gradus, xml, path, "--opset", str(OPSET_OF_NETWORKS))
         except (Refused, Failed) as error:

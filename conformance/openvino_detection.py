@@ -108,7 +108,9 @@ def prior_box_1(c):
 
 @makes("PriorBox-8", rounded=True)
 def prior_box_8(c):
-    sides, of, variance = priors(c)
+    _, of, variance = priors(c)
+    # The plugin infers no shape from sides that are computed.
+    sides = [c.constant([c.integer(1, 3), c.integer(1, 3)]), c.constant([c.integer(8, 16), c.integer(8, 16)])]
     least = of(2, 8)
     attributes = {
         "min_size": np.array(least, F32), "max_size": np.array([size + 3 for size in least][: c.integer(0, len(least))], F32),
@@ -116,12 +118,13 @@ def prior_box_8(c):
         "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32), "min_max_aspect_ratios_order": c.flag(), "scale_all_sizes": True,
     }  # fmt: skip
     if c.integer(0, 3) == 0:
-        attributes |= {"max_size": np.array([], F32), "scale_all_sizes": False, "step": c.choose(0.1, -1.0)}
+        attributes |= {"max_size": np.array([], F32), "scale_all_sizes": False, "step": 0.25}
     if c.integer(0, 2) == 0:
         attributes |= {"fixed_size": np.array(of(3, 8), F32), "density": np.array([2.0, 1.0], F32), "min_size": np.array([], F32), "max_size": np.array([], F32)}
         attributes["density"] = attributes["density"][: len(attributes["fixed_size"])]
         if c.flag():
-            attributes["fixed_ratio"] = np.array([1.0, 0.5], F32)
+            # With other ratios beside it, the plugin writes behind what it allocates.
+            attributes |= {"fixed_ratio": np.array([0.5], F32), "aspect_ratio": np.array([], F32)}
     return opset8.prior_box(*sides, attributes)
 
 
@@ -131,8 +134,9 @@ def prior_box_clustered(c):
     count = c.integer(1, 3)
     attributes = {
         "width": c.random.integers(1, 9, count).astype(F32), "height": c.random.integers(1, 9, count).astype(F32), "clip": c.flag(),
-        "step": c.choose(0.0, 2.0), "step_widths": c.choose(0.0, 4.0), "step_heights": 0.0, "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32),
+        "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32),
     }  # fmt: skip
+    attributes |= c.choose({}, {"step": 2.0}, {"step_widths": 4.0, "step_heights": 3.0})
     return opset1.prior_box_clustered(*sides, attributes)
 
 
@@ -244,3 +248,49 @@ def proposal_1(c):
 def proposal_4(c):
     given, how = of_proposal(c)
     return opset4.proposal(*given, how)
+
+
+@makes("GenerateProposals-9", rounded=True)
+def generate_proposals(c):
+    images, anchors, rows, columns = c.integer(1, 2), c.integer(1, 3), c.integer(1, 3), c.integer(1, 3)
+    info = np.tile(np.array([20, 24, 1], F32), (images, 1))
+    boxes, scores = some_boxes(c, rows, columns, anchors, most=16.0), some_scores(c, images, anchors, rows, columns)
+    deltas = c.random.standard_normal((images, 4 * anchors, rows, columns)).astype(F32) / 3
+    return opset9.generate_proposals(
+        *map(c.parameter, (info, boxes, deltas, scores)), min_size=c.choose(0.0, 4.0), nms_threshold=c.choose(0.3, 0.7), pre_nms_count=c.choose(4, 100),
+        post_nms_count=c.choose(3, 8), normalized=c.flag(), nms_eta=1.0, roi_num_type=c.choose("i32", "i64"),
+    )  # fmt: skip
+
+
+@makes("ExperimentalDetectronGenerateProposalsSingleImage-6", rounded=True)
+def proposals_of_image(c):
+    anchors, rows, columns = c.integer(1, 3), c.integer(1, 3), c.integer(1, 3)
+    boxes, scores = some_boxes(c, rows * columns * anchors, most=16.0), some_scores(c, anchors, rows, columns)
+    deltas = c.random.standard_normal((4 * anchors, rows, columns)).astype(F32) / 3
+    how = {"min_size": c.choose(0.0, 4.0), "nms_threshold": c.choose(0.3, 0.7), "pre_nms_count": c.choose(4, 100), "post_nms_count": c.choose(3, 8)}
+    given = [c.parameter(array) for array in (np.array([20, 24, 1], F32), boxes, deltas, scores)]
+    return of_detectron("ExperimentalDetectronGenerateProposalsSingleImage", how, given)
+
+
+@makes("ExperimentalDetectronPriorGridGenerator-6")
+def prior_grid(c):
+    how = {"flatten": c.flag(), "h": c.choose(0, 2), "w": c.choose(0, 3), "stride_x": c.choose(0.0, 4.0), "stride_y": c.choose(0.0, 8.0)}
+    boxes, rows, columns = c.array((c.integer(1, 3), 4), F32), c.choose(1, 2, 4), c.choose(1, 2, 4)
+    given = [c.parameter(array) for array in (boxes, np.zeros((1, 2, rows, columns), F32), np.zeros((1, 3, 16, 24), F32))]
+    return of_detectron("ExperimentalDetectronPriorGridGenerator", how, given)
+
+
+@makes("ExperimentalDetectronTopKROIs-6")
+def top_boxes(c):
+    count = c.integer(1, 6)
+    given = [c.parameter(some_boxes(c, count)), c.parameter(some_scores(c, count))]
+    return of_detectron("ExperimentalDetectronTopKROIs", {"max_rois": c.integer(1, count)}, given)
+
+
+@makes("PSROIPooling-1", rounded=True)
+def psroi_pooling(c):
+    images, channels, groups, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 3), c.integer(1, 4)
+    data = c.random.standard_normal((images, channels * groups * groups, c.integer(4, 8), c.integer(4, 8))).astype(F32)
+    corners = some_boxes(c, boxes, most=8.0)
+    rows = np.concatenate([c.random.integers(0, images, (boxes, 1)).astype(F32), corners], 1)
+    return opset1.psroi_pooling(c.parameter(data), c.parameter(rows), channels, groups, c.choose(0.5, 1.0), 1, 1, "average")

@@ -123,6 +123,33 @@ def models():
     return cases
 
 
+def writers():
+    """By name: what writes a model, and gives what goes in."""
+    import openvino_detection
+
+    for name, (arrays, make) in models().items():
+        yield name, lambda path, arrays=arrays, make=make: save(path, arrays, make)
+    for name in sorted(openvino_detection.MAKERS):
+        for number in range(2):
+            yield f"{name}_{number}", lambda path, name=name, number=number: save_drawn(path, name, number)
+
+
+def save_drawn(path, name, number) -> dict:
+    """Writes a random model of an operator on images or boxes."""
+    import openvino_detection
+    import openvino_shapes
+
+    case = openvino_shapes.Case(np.random.default_rng([number, *name.encode()]))
+    node = openvino_detection.MAKERS[name](case)
+    for parameter in case.parameters:
+        parameter.output(0).get_tensor().set_names({parameter.friendly_name})
+    model = ov.Model(list(node.outputs()), case.parameters, "model")
+    for i, output in enumerate(model.outputs):
+        output.get_tensor().set_names({f"y{i}"})
+    ov.save_model(model, path, compress_to_fp16=False)
+    return case.feeds
+
+
 def save(path, arrays, make) -> dict:
     """Writes a model, whose inputs are `x0` on and outputs `y0` on; gives what goes in."""
     parameters = [opset16.parameter(array.shape, ov.Type(array.dtype)) for array in arrays]

@@ -27,7 +27,11 @@ IN_FILES = {"Constant": "Const", "PRelu": "PReLU", "Relu": "ReLU", "Softmax": "S
 # Operators with inner graphs have no functions that make them: any number of inputs.
 WITH_BODIES = ["If", "Loop", "TensorIterator"]
 # The package makes these, but has no functions for them.
-WITHOUT_FUNCTIONS = ["Reverse", "Xor"]
+WITHOUT_FUNCTIONS = [
+    "ExperimentalDetectronDetectionOutput", "ExperimentalDetectronGenerateProposalsSingleImage",
+    "ExperimentalDetectronPriorGridGenerator", "ExperimentalDetectronROIFeatureExtractor", "ExperimentalDetectronTopKROIs",
+    "Reverse", "Xor",
+]  # fmt: skip
 # Readers turn these into inputs, outputs and constants of graphs.
 PARTS_OF_GRAPHS = ["Constant", "Parameter", "Result"]
 

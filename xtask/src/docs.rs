@@ -73,6 +73,9 @@ fn converted() -> String {
             let kept = if conversion.caveat.is_empty() { "–" } else { conversion.caveat };
             let _ = writeln!(text, "| `{name}` | {} | {kept} |", conversion.becomes);
         }
+        if from == Standard::OpenVino {
+            text += "| all others that are lowered, below | the operators of ONNX that they are run by | what the operators that are written leave open |\n";
+        }
     }
     let rows = operators::all().filter(|row| row.becomes_onnx());
     let (mut own, mut features, mut names) = (Vec::new(), Vec::new(), Vec::new());
@@ -84,7 +87,9 @@ fn converted() -> String {
         };
         list.push(format!("`{}`", row.name));
     }
-    for list in [&mut own, &mut features, &mut names] {
+    let lowered = operators::all().filter(|row| row.standard == Standard::OpenVino && row.is_lowered());
+    let mut lowered: Vec<_> = lowered.map(|row| format!("`{}`", row.name)).collect();
+    for list in [&mut own, &mut features, &mut names, &mut lowered] {
         list.sort_unstable();
     }
     text += "| all others that are run (docs/ops.md) | the operators of ONNX that they are run by | what the operators that are written leave open |\n";
@@ -93,10 +98,12 @@ fn converted() -> String {
         text,
         "\n## By simpler operators of ONNX\n\nThese operators of ONNX become simpler ones, before they are converted to OpenVINO, and in operator \
          sets that lack them: {}. Those of `ai.onnx.ml` do so only before they are converted to \
-         OpenVINO: {}.\n\n## From ONNX Runtime\n\nThese operators of `com.microsoft` become operators of ONNX: {}.\n",
+         OpenVINO: {}.\n\n## From ONNX Runtime\n\nThese operators of `com.microsoft` become operators of ONNX: {}.\n\n## From OpenVINO by graphs\n\nThese operators of \
+         OpenVINO are lowered to graphs of ONNX operators: {}.\n",
         own.join(", "),
         features.join(", "),
-        names.join(", ")
+        names.join(", "),
+        lowered.join(", ")
     );
     text
 }

@@ -244,6 +244,30 @@ fn constants_beside_an_output_have_names_that_come_from_its_own() {
     assert_eq!(names("kept"), ["m.onnx", "sitecustomize.py"]);
 }
 
+/// A model of OpenVINO, two results of which are one value.
+const SHARED: &str = r#"<net name="m" version="11"><layers>
+<layer id="0" name="x" type="Parameter" version="opset1"><data shape="2" element_type="f32"/>
+<output><port id="0" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="1" name="y" type="Negative" version="opset1"><input><port id="0"><dim>2</dim></port></input>
+<output><port id="1" precision="FP32"><dim>2</dim></port></output></layer>
+<layer id="2" name="a" type="Result" version="opset1"><input><port id="0"><dim>2</dim></port></input></layer>
+<layer id="3" name="b" type="Result" version="opset1"><input><port id="0"><dim>2</dim></port></input></layer>
+</layers><edges><edge from-layer="0" from-port="0" to-layer="1" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="2" to-port="0"/>
+<edge from-layer="1" from-port="1" to-layer="3" to-port="0"/></edges></net>"#;
+
+#[test]
+fn outputs_of_one_name_are_told_apart() {
+    let folder = Scratch::new("files-shared-outputs");
+    fs::write(folder.path().join("m.xml"), SHARED).unwrap();
+    succeeds(&folder, &["run", "m.xml", "-i", "x=[1, 2]", "--out", "out"]);
+    let saved = |name: &str| fs::read(folder.path().join("out").join(name)).unwrap();
+    assert_eq!(saved("y.npy"), saved("y_1.npy"));
+    let printed = run(&folder, &["run", "m.xml", "-i", "x=[1, 2]", "--json"]).stdout;
+    let printed: serde_json::Value = serde_json::from_slice(&printed).unwrap();
+    assert_eq!(printed["outputs"].as_object().unwrap().len(), 2, "{printed}");
+}
+
 #[test]
 fn outputs_have_names_up_to_the_limit_of_the_system() {
     let folder = Scratch::new("files-long-names");

@@ -1,6 +1,6 @@
 //! `gradus run`: a model's outputs, printed or saved.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +41,7 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
         }
     })?;
     let mut outputs: Vec<_> = outputs.into_iter().collect();
+    name_apart(&mut outputs);
     let kept = args.save_all.as_ref().map(|folder| save_all(&model, folder, &outputs)).transpose()?;
     if args.save_all.is_some() {
         outputs.truncate(model.graph().outputs().len());
@@ -87,6 +88,21 @@ fn values(model: &Model) -> Vec<String> {
     let others = computed.filter(|id| !graph.outputs().contains(id));
     let names = graph.outputs().iter().chain(others).map(|&id| graph.value(id).name.to_string());
     names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Gives outputs of one name names of their own, as conversions do: the second `y` is `y_1`.
+fn name_apart(outputs: &mut [(Arc<str>, Value)]) {
+    let mut taken: HashSet<Arc<str>> = outputs.iter().map(|(name, _)| name.clone()).collect();
+    let mut seen = HashSet::new();
+    for (name, _) in outputs {
+        if seen.insert(name.clone()) {
+            continue;
+        }
+        let mut numbered = (1..).map(|number: usize| Arc::from(format!("{name}_{number}")));
+        let own: Arc<str> = numbered.find(|own| !taken.contains(own)).expect("numbers have no end");
+        taken.insert(own.clone());
+        *name = own;
+    }
 }
 
 type SavedFiles = Vec<(String, PathBuf)>;

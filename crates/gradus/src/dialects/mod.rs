@@ -1,4 +1,5 @@
-//! Dialects: standards whose operators are adapted to the functions that all standards share.
+//! Dialects: standards whose operators are adapted to the functions that all standards share, and
+//! the graphs that they have in common.
 
 pub(crate) mod adaptive;
 pub(crate) mod boxes;

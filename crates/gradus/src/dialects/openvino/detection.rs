@@ -544,3 +544,143 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 fn whole(l: &Lowering<'_>, name: &str) -> Result<i64> {
     errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
 }
+
+/// Anchors, and the deltas and scores of each, of images.
+struct Anchors {
+    /// Those of `[image, anchor]`; deltas and anchors have four numbers each.
+    scores: LoweredValue,
+    deltas: LoweredValue,
+    anchors: LoweredValue,
+    /// Height and width of the images, as columns of `[image, 1, 1]`.
+    sides: [LoweredValue; 2],
+    more: f64,
+    /// True if small boxes are left out before the best ones are taken.
+    filters_first: bool,
+}
+
+/// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
+const MOST_STRETCH: f64 = 4.135_166_556_742_356;
+
+/// The best boxes of anchors and their deltas, and all boxes of which they are.
+fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredValue)> {
+    let Anchors { scores, deltas, anchors, sides, more, filters_first } = *of_image;
+    let (least, overlap) = (float(l, "min_size")?, float(l, "nms_threshold")?);
+    let (before, after) = (whole(l, "pre_nms_count")?, whole(l, "post_nms_count")?);
+    let (a, d) = (columns(l, anchors)?, columns(l, deltas)?);
+    let (mut corners, mut fits) = (Vec::new(), Vec::new());
+    for i in 0..2 {
+        let last = (sides[1 - i] - more).write(l, DType::F32)?;
+        let side = (a[2 + i] - a[i] + more).write(l, DType::F32)?;
+        let center = (d[i] * side + a[i] + side * 0.5).write(l, DType::F32)?;
+        let half = f("Exp", of("Min", d[2 + i], MOST_STRETCH)) * side * 0.5;
+        let half = half.write(l, DType::F32)?;
+        let clipped = |end: Term| of("Max", of("Min", end, last), 0.0);
+        let low = clipped(center - half).write(l, DType::F32)?;
+        let high = clipped(center + half - more).write(l, DType::F32)?;
+        fits.push(of("GreaterOrEqual", high - low + more, least));
+        corners.push([low, high]);
+    }
+    let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
+    let [wide, high] = <[_; 2]>::try_from(fits).expect("two axes");
+    let last = l.list(&[-1])?;
+    let fits = of("And", wide, high).write(l, DType::F32)?;
+    let fits = l.apply("Squeeze", &[fits, last], &[])?;
+    let (one, never) = (l.list(&[1])?, f64::NEG_INFINITY);
+    let mut candidates = if filters_first {
+        pick(fits, scores, never).write(l, DType::F32)?
+    } else {
+        scores
+    };
+    candidates = l.apply("Unsqueeze", &[candidates, one], &[])?;
+    candidates = only_top(l, candidates, 2, before)?;
+    if !filters_first {
+        let fits = l.apply("Unsqueeze", &[fits, one], &[])?;
+        candidates = pick(fits, candidates, never).write(l, DType::F32)?;
+    }
+    let spans = spans(l, boxes, more)?;
+    let found = suppressed(l, spans, candidates, overlap)?;
+    let images = size(l, boxes, 0)?;
+    Ok((kept(l, found, images, after)?, boxes))
+}
+
+/// Boxes of all images, their scores, and how many each image has.
+pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 2), (1, 4), (2, 4), (3, 4)] {
+        only_float32(l, input)?;
+        expect_rank(l, input, rank)?;
+    }
+    let eta = l.float("nms_eta")?.unwrap_or(1.0);
+    if eta < 1.0 && float(l, "nms_threshold")? > 0.5 {
+        return Err(cannot("GenerateProposals with an adaptive threshold"));
+    }
+    let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
+    let (scores, images) = (turned(l, scores, &[0, 2, 3, 1])?, size(l, info, 0)?);
+    let scores = l.reshape(scores, &[0, -1])?;
+    let deltas = turned(l, deltas, &[0, 2, 3, 1])?;
+    let deltas = l.reshape(deltas, &[0, -1, 4])?;
+    let anchors = l.reshape(anchors, &[1, -1, 4])?;
+    let mut sides = [info; 2];
+    for (side, at) in sides.iter_mut().zip(0..) {
+        let part = sliced(l, info, 1, [at, at + 1])?;
+        *side = l.reshape(part, &[-1, 1, 1])?;
+    }
+    let more = if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 };
+    let of_image = Anchors { scores, deltas, anchors, sides, more, filters_first: false };
+    let (found, boxes) = proposed(l, &of_image)?;
+    let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
+    let rows = l.apply("GatherND", &[boxes, at], &[])?;
+    let owner = l.reshape(found.image, &[-1])?;
+    let counts = counts_of(l, owner, images)?;
+    let to = l.attributes.index_dtype("roi_num_type")?.unwrap_or(DType::I64);
+    Ok(vec![rows, found.score, l.cast(counts, to)?])
+}
+
+/// So many boxes of one image and their scores; zeros behind the last.
+pub(crate) fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 1), (1, 2), (2, 3), (3, 3)] {
+        only_float32(l, input)?;
+        expect_rank(l, input, rank)?;
+    }
+    let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
+    let scores = turned(l, scores, &[1, 2, 0])?;
+    let scores = l.reshape(scores, &[1, -1])?;
+    let deltas = turned(l, deltas, &[1, 2, 0])?;
+    let deltas = l.reshape(deltas, &[1, -1, 4])?;
+    let anchors = l.reshape(anchors, &[1, -1, 4])?;
+    let mut sides = [info; 2];
+    for (side, at) in sides.iter_mut().zip(0..) {
+        let part = sliced(l, info, 0, [at, at + 1])?;
+        *side = l.reshape(part, &[1, 1, 1])?;
+    }
+    let of_image = Anchors { scores, deltas, anchors, sides, more: 1.0, filters_first: true };
+    let (found, boxes) = proposed(l, &of_image)?;
+    let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
+    let rows = l.apply("GatherND", &[boxes, at], &[])?;
+    let after = whole(l, "post_nms_count")?;
+    let (count, four, zero) = (l.list(&[after])?, l.list(&[4])?, l.list(&[0])?);
+    let dims = l.apply("Concat", &[count, four], &[along(0)])?;
+    let mut outputs = Vec::new();
+    for (value, dims) in [(rows, dims), (found.score, count)] {
+        let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+        let all = l.apply("Concat", &[value, zeros], &[along(0)])?;
+        let first = l.apply("Slice", &[all, zero, count, zero], &[])?;
+        outputs.push(l.apply("Reshape", &[first, dims], &[int("allowzero", 1)])?);
+    }
+    Ok(outputs)
+}
+
+/// The boxes of the best scores, in their order; all boxes if there are not so many.
+pub(crate) fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 2), (1, 1)] {
+        expect_rank(l, input, rank)?;
+    }
+    let most = required("max_rois", l.attributes.int("max_rois")?)?;
+    if most < 0 {
+        return Err(errors::value("attribute \"max_rois\"", most, "at least 0"));
+    }
+    let (boxes, scores) = (l.input(0)?, l.input(1)?);
+    let all = l.shape(scores)?;
+    let count = at_most(l, most, all)?;
+    let best = l.apply_many("TopK", &[scores, count], &greatest(0), 2)?;
+    Ok(vec![l.apply("Gather", &[boxes, best[1]], &[along(0)])?])
+}

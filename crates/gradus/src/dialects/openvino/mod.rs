@@ -1,13 +1,23 @@
 //! OpenVINO's operators: of each what is its own, names, attributes, order of inputs, before the
 //! functions that all standards share.
 //!
+//! | file | operators that are lowered to graphs of ONNX's |
+//! |---|---|
+//! | `detection.rs` | `DetectionOutput`, `MulticlassNms`, `MatrixNms`, `Proposal`, `GenerateProposals` and their like |
+//! | `features.rs` | `PSROIPooling` |
+//! | `images.rs` | `NV12toRGB` and its like, `ReorgYolo`, `RegionYolo`, adaptive pools, `SliceScatter` |
+//! | `priors.rs` | `PriorBox`, `PriorBoxClustered`, `ExperimentalDetectronPriorGridGenerator` |
+//! | `random.rs` | `RandomUniform`, `Multinomial` |
+//!
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
 //! they are silent.
 
 pub(crate) mod detection;
+pub(crate) mod features;
 pub(crate) mod images;
 pub(crate) mod priors;
+pub(crate) mod random;
 pub(crate) mod spelling;
 
 use gradus_core::graph::{Attribute, Content};

@@ -7,7 +7,7 @@ use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
 use crate::cost::Work;
-use crate::dialects::openvino::images;
+use crate::dialects::openvino::{images, random};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -419,7 +419,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Fmod)
         .build(elementwise::openvino::both)
         .converts("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
-    openvino("Multinomial").infer(reduction::openvino::multinomial).random(),
+    openvino("Multinomial").infer(reduction::openvino::multinomial).lowers(random::multinomial).random(),
     openvino("Multiply")
         .meaning("Mul")
         .infer(elementwise::infer::binary)
@@ -477,7 +477,11 @@ pub(super) const OPENVINO: &[Row] = &[
         "rounding",
         generate::to_onnx::dft,
     ),
-    openvino("RandomUniform").works(Work::EachOutput(1)).infer(indexing::openvino::random_uniform).random(),
+    openvino("RandomUniform")
+        .works(Work::EachOutput(1))
+        .infer(indexing::openvino::random_uniform)
+        .lowers(random::uniform)
+        .random(),
     openvino("Range")
         .works(Work::EachOutput(2))
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])

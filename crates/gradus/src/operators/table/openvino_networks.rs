@@ -3,7 +3,7 @@
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
 use crate::cost::{Attention, Work};
-use crate::dialects::openvino::{detection, images, priors};
+use crate::dialects::openvino::{detection, features, images, priors};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("AdaptiveAvgPool")
@@ -51,7 +51,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("DetectionOutput").lowers(detection::detection_output),
+    openvino("ExperimentalDetectronGenerateProposalsSingleImage").lowers(detection::proposals_of_image),
     openvino("ExperimentalDetectronPriorGridGenerator").lowers(priors::prior_grid),
+    openvino("ExperimentalDetectronTopKROIs").lowers(detection::top_boxes),
     openvino("ExtractImagePatches")
         .infer(nn::openvino::image_patches)
         .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
@@ -76,6 +78,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru),
     ),
+    openvino("GenerateProposals").lowers(detection::generate_proposals),
     openvino("GridSample").works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
         "GridSample",
         "rounding; nearest: halfway",
@@ -148,6 +151,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         nn::to_onnx::normalize_l2,
     ),
+    openvino("PSROIPooling").lowers(features::psroi_pooling),
     openvino("PriorBox").lowers(priors::prior_box),
     openvino("PriorBoxClustered").lowers(priors::prior_box_clustered),
     openvino("Proposal").lowers(detection::proposal),
