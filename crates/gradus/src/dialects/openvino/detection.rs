@@ -54,12 +54,14 @@ fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
 /// Boxes in the order that attributes say; `by_class` if they are in that of classes already.
 fn arranged(l: &mut Lowering<'_>, mut found: Found, by_class: bool) -> Result<Found> {
     let across = l.attributes.flag("sort_result_across_batch", false)?;
-    let by_label = match l.attributes.text("sort_result")?.unwrap_or("none") {
+    // Files call the attribute, and one of its values, otherwise than the text does.
+    let given = l.attributes.text("sort_result_type")?.or(l.attributes.text("sort_result")?);
+    let by_label = match given.unwrap_or("none") {
         "none" => return Ok(found),
-        "class" => true,
+        "class" | "classid" => true,
         "score" => false,
         other => {
-            return Err(errors::value("attribute \"sort_result\"", other, "class, score or none"));
+            return Err(errors::value("attribute \"sort_result_type\"", other, "classid, score or none"));
         }
     };
     // The last order counts most: each keeps that of equal elements.
