@@ -653,9 +653,9 @@ def main():
     target = pathlib.Path(sys.argv[1])
     seed, count = (int(argument) for argument in (sys.argv[2:4] + ["1", "3"][len(sys.argv) - 2 :]))
     core, operators = ov.Core(), {}
-    makers = MAKERS | openvino_detection.MAKERS
+    makers = [*sorted(MAKERS.items()), *sorted(openvino_detection.MAKERS.items())]
     with tempfile.TemporaryDirectory() as folder:
-        for name, make in sorted(makers.items()):
+        for name, make in makers:
             random = np.random.default_rng([seed, *name.encode()])
             cases, refused = [], 0
             while len(cases) < count and refused < 20 * count:

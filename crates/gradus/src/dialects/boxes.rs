@@ -208,12 +208,7 @@ pub(crate) fn suppressed(
 }
 
 /// At most so many of each image, whose number is a list of one: those of the best scores.
-pub(crate) fn kept(
-    l: &mut Lowering<'_>,
-    found: Found,
-    images: LoweredValue,
-    most: i64,
-) -> Result<Found> {
+pub(crate) fn kept(l: &mut Lowering<'_>, found: Found, images: LoweredValue, most: i64) -> Result<Found> {
     let owners = l.reshape(found.image, &[-1])?;
     let kept = best(l, found.score, owners, images, most)?;
     found.picked(l, kept)

@@ -39,7 +39,11 @@ pub(crate) fn owners(l: &mut Lowering<'_>, repeats: LoweredValue) -> Result<Lowe
 }
 
 /// How often each of the images `0..count` occurs.
-pub(crate) fn counts_of(l: &mut Lowering<'_>, images: LoweredValue, count: LoweredValue) -> Result<LoweredValue> {
+pub(crate) fn counts_of(
+    l: &mut Lowering<'_>,
+    images: LoweredValue,
+    count: LoweredValue,
+) -> Result<LoweredValue> {
     let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
     let dims = l.shape(images)?;
     let (none, ones) = (l.apply("Expand", &[zero, count], &[])?, l.apply("Expand", &[one, dims], &[])?);

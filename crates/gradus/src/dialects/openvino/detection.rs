@@ -120,8 +120,7 @@ pub(crate) fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             return Err(errors::value("attribute \"decay_function\"", other, "gaussian or linear"));
         }
     };
-    let decay =
-        Decay { sigma: gaussian.then_some(sigma), least: l.float("post_threshold")?.unwrap_or(0.0) };
+    let decay = Decay { sigma: gaussian.then_some(sigma), least: l.float("post_threshold")?.unwrap_or(0.0) };
     let found = matrix(l, boxes, scores, &choice, &decay)?;
     let found = arranged(l, found, false)?;
     let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
@@ -217,7 +216,13 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let classes = match l.attributes.int("num_classes")? {
         Some(classes) => errors::at_least_1("num_classes", classes)?,
         None => match known(2, 2)? / width {
-            0 => return Err(errors::value("dimension 2 of input 2", known(2, 2)?, format_args!("at least {width}"))),
+            0 => {
+                return Err(errors::value(
+                    "dimension 2 of input 2",
+                    known(2, 2)?,
+                    format_args!("at least {width}"),
+                ));
+            }
             priors => known(1, 1)? / priors,
         },
     };
@@ -588,11 +593,7 @@ fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredV
     let fits = of("And", wide, high).write(l, DType::F32)?;
     let fits = l.apply("Squeeze", &[fits, last], &[])?;
     let (one, never) = (l.list(&[1])?, f64::NEG_INFINITY);
-    let mut candidates = if filters_first {
-        pick(fits, scores, never).write(l, DType::F32)?
-    } else {
-        scores
-    };
+    let mut candidates = if filters_first { pick(fits, scores, never).write(l, DType::F32)? } else { scores };
     candidates = l.apply("Unsqueeze", &[candidates, one], &[])?;
     candidates = only_top(l, candidates, 2, before)?;
     if !filters_first {

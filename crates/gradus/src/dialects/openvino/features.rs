@@ -61,7 +61,8 @@ pub(crate) fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `PSROIPooling` with mode `average`: products of the data and of which elements are in each bin.
 fn averages(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, boxes, groups) = (l.input(0)?, l.input(1)?, bins(l, "group_size")?);
-    let channels = errors::at_least_1("output_dim", required("output_dim", l.attributes.int("output_dim")?)?)?;
+    let channels =
+        errors::at_least_1("output_dim", required("output_dim", l.attributes.int("output_dim")?)?)?;
     let scale = required("spatial_scale", l.float("spatial_scale")?)?;
     let parts = l.apply_many("Split", &[boxes], &[int("axis", 1), int("num_outputs", 5)], 5)?;
     let mut inside = Vec::new();

@@ -159,11 +159,8 @@ pub(crate) fn region_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::value("attribute \"coords\"", places, "at least 2"));
     }
     let softmax = l.attributes.flag("do_softmax", true)?;
-    let regions = if softmax {
-        whole("num")?
-    } else {
-        i64_of(l.attributes.list("mask")?.unwrap_or_default().len())
-    };
+    let regions =
+        if softmax { whole("num")? } else { i64_of(l.attributes.list("mask")?.unwrap_or_default().len()) };
     // [image, region, number, row, column]
     let (images, inner) = (size(l, x, 0)?, l.list(&[regions, places + 1 + classes])?);
     let sides = l.apply("Shape", &[x], &[int("start", 2)])?;
@@ -184,7 +181,11 @@ pub(crate) fn region_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         });
         let (from, to) = (from?, to?);
         if from > to {
-            return Err(errors::value("attribute \"axis\"", from, format_args!("at most {to}, the end_axis")));
+            return Err(errors::value(
+                "attribute \"axis\"",
+                from,
+                format_args!("at most {to}, the end_axis"),
+            ));
         }
         let all = l.shape(x)?;
         let mut parts = Vec::new();

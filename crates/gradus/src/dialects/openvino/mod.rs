@@ -24,8 +24,8 @@ use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::normalize::Form;
 use crate::lowering::Lowering;
+use crate::normalize::Form;
 use crate::op::{Compute, EvalContext};
 use crate::operators::errors;
 

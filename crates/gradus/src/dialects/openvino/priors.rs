@@ -63,6 +63,10 @@ fn dense(priors: &mut Vec<Prior>, size: f64, density: f64, shape: Prior) -> Resu
             column += 1.0;
         }
         row += 1.0;
+        if priors.len() > MOST_BOXES {
+            let wanted = format_args!("at most {MOST_BOXES}");
+            return Err(errors::value("number of boxes of each cell", priors.len(), wanted));
+        }
     }
     Ok(())
 }
@@ -115,7 +119,8 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
             true => Some(low),
             false => (i + 1 == least.len()).then_some(least[0]),
         };
-        let shaped = shaped.into_iter().flat_map(|side| ratios.iter().map(move |&ratio| Prior::shaped(side, ratio)));
+        let shaped =
+            shaped.into_iter().flat_map(|side| ratios.iter().map(move |&ratio| Prior::shaped(side, ratio)));
         priors.push(Prior::square(low));
         if l.attributes.flag("min_max_aspect_ratios_order", true)? {
             priors.extend(between);
