@@ -152,10 +152,11 @@ def some_scores(c, *dims):
 
 
 # Overlaps that equal the threshold are left out: the plugin suppresses these too, which the texts do not.
-@makes("NonMaxSuppression-9")
+@makes("NonMaxSuppression-9", rounded=True)
 def non_max_suppression(c):
     images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
-    numbers = [np.int64(c.integer(0, 5)), np.float32(c.choose(0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
+    # The plugin does not write the number of boxes where there may be none.
+    numbers = [np.int64(c.integer(1, 5)), np.float32(c.choose(0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
     given = [c.parameter(array, True) for array in (some_boxes(c, images, boxes), some_scores(c, images, classes, boxes))]
     return opset9.non_max_suppression(*given, *numbers, None, "corner", c.flag(), c.choose("i32", "i64"))
 
@@ -233,7 +234,7 @@ def of_proposal(c):
     count = len(ratios) * len(scales)
     how = {
         "base_size": c.choose(8, 16), "pre_nms_topn": c.choose(12, 100), "post_nms_topn": 3, "nms_thresh": c.choose(0.5, 0.7), "feat_stride": c.choose(4, 8),
-        "min_size": c.choose(1, 6), "ratio": np.array(ratios, F32), "scale": np.array(scales, F32), "clip_before_nms": c.flag(), "clip_after_nms": c.flag(),
+        "min_size": 1, "ratio": np.array(ratios, F32), "scale": np.array(scales, F32), "clip_before_nms": c.flag(), "clip_after_nms": c.flag(),
         "normalize": c.flag(), "box_size_scale": c.choose(1.0, 5.0), "box_coordinate_scale": c.choose(1.0, 10.0), "framework": "",
     }  # fmt: skip
     how |= {name: np.uint64(how[name]) for name in ("base_size", "pre_nms_topn", "post_nms_topn", "feat_stride", "min_size")}
@@ -271,7 +272,9 @@ def proposals_of_image(c):
     anchors, rows, columns = c.integer(1, 3), c.integer(1, 3), c.integer(1, 3)
     boxes, scores = some_boxes(c, rows * columns * anchors, most=16.0), some_scores(c, anchors, rows, columns)
     deltas = c.random.standard_normal((4 * anchors, rows, columns)).astype(F32) / 3
-    how = {"min_size": c.choose(0.0, 4.0), "nms_threshold": c.choose(0.3, 0.7), "pre_nms_count": c.choose(4, 100), "post_nms_count": c.choose(3, 8)}
+    # The plugin keeps boxes below the least size, with a score of zero, which the text removes.
+    # Boxes that are less than a pixel apart overlap a little by the sizes of pixels, and not at all in the plugin.
+    how = {"min_size": 0.0, "nms_threshold": 0.7, "pre_nms_count": c.choose(4, 100), "post_nms_count": c.choose(3, 8)}
     given = [c.parameter(array) for array in (np.array([20, 24, 1], F32), boxes, deltas, scores)]
     return of_detectron("ExperimentalDetectronGenerateProposalsSingleImage", how, given)
 

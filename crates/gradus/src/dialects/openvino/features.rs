@@ -74,7 +74,7 @@ fn averages(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let width = (width / groups).write(l, DType::F32)?;
         let group = l.list(&[groups])?;
         let bin = counted(l, group, &[1, -1])?;
-        let from = of("Min", of("Max", f("Floor", start + bin * width), 0.0), len - 1.0);
+        let from = of("Min", of("Max", f("Floor", start + bin * width), 0.0), len);
         let to = of("Min", of("Max", f("Ceil", start + (bin + 1.0) * width), 0.0), len);
         let (from, to, last) = (from.write(l, DType::F32)?, to.write(l, DType::F32)?, l.list(&[-1])?);
         let [from, to] = [from, to].map(|end| l.apply("Unsqueeze", &[end, last], &[]));
