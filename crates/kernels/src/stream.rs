@@ -20,17 +20,17 @@ const SCRATCH: usize = 2048;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
-/// Returns true if stores past the caches are the faster ones for what no cache holds; for groups
-/// of doubles, if it says so.
+/// Returns true if stores past the caches are the faster ones for what no cache holds; for elements
+/// that are made faster than they are stored, if it says so.
 ///
-/// On Intel's processors they are: 256 MiB take up to half of the time. On AMD's they take 2 to 5
-/// times as long as stores through the caches, but on those of family 25 half of the time for
-/// groups of doubles (docs/performance.md). Others were not measured.
+/// On Intel's processors they are: 256 MiB take up to half of the time. On AMD's of family 25
+/// elements that are made fast take two thirds of the time, and others up to twice as long
+/// (docs/performance.md). Others were not measured.
 #[cfg(target_arch = "x86_64")]
-pub fn pays(doubles: bool) -> bool {
+pub fn pays(fast: bool) -> bool {
     use std::arch::x86_64::__cpuid;
     use std::sync::LazyLock;
-    /// For all, and for groups of doubles.
+    /// For all elements, and for those that are made fast.
     static PAYS: LazyLock<[bool; 2]> = LazyLock::new(|| {
         let leaf = __cpuid(0);
         let vendor = [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes);
@@ -39,7 +39,7 @@ pub fn pays(doubles: bool) -> bool {
         let intel = vendor.as_flattened() == b"GenuineIntel";
         [intel, intel || (vendor.as_flattened() == b"AuthenticAMD" && family == 25)]
     });
-    PAYS[usize::from(doubles)]
+    PAYS[usize::from(fast)]
 }
 
 /// Elsewhere no such stores are made.
@@ -118,7 +118,8 @@ fn whole_lines<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
 }
 
 /// Copies past the caches: both slices have the same length, which is a multiple of a line's, and
-/// `to` starts where a line does.
+/// `to` starts where a line does. Loops go over indices: functions of iterators that are not compiled
+/// for the instructions would be called for each vector.
 #[cfg(target_arch = "x86_64")]
 fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     let (from, to) = (bytemuck::cast_slice::<T, u8>(from), bytemuck::cast_slice_mut::<T, u8>(to));
@@ -145,8 +146,10 @@ fn copy<T: Pod>(from: &[T], to: &mut [T]) {
 #[inline]
 fn copy_512(from: &[u8], to: &mut [u8]) {
     use std::arch::x86_64::{__m512i, _mm512_loadu_si512, _mm512_stream_si512};
-    for (from, to) in from.chunks_exact(64).zip(to.chunks_exact_mut(64)) {
-        let (from, to) = (from.as_ptr().cast::<__m512i>(), to.as_mut_ptr().cast::<__m512i>());
+    let (from, to) = (from.as_chunks::<64>().0, to.as_chunks_mut::<64>().0);
+    let from = &from[..to.len()];
+    for at in 0..to.len() {
+        let (from, to) = (from[at].as_ptr().cast::<__m512i>(), to[at].as_mut_ptr().cast::<__m512i>());
         // SAFETY: 64 bytes are read and written, as said above.
         unsafe { _mm512_stream_si512(to, _mm512_loadu_si512(from)) };
     }
@@ -157,8 +160,10 @@ fn copy_512(from: &[u8], to: &mut [u8]) {
 #[inline]
 fn copy_256(from: &[u8], to: &mut [u8]) {
     use std::arch::x86_64::{__m256i, _mm256_loadu_si256, _mm256_stream_si256};
-    for (from, to) in from.chunks_exact(32).zip(to.chunks_exact_mut(32)) {
-        let (from, to) = (from.as_ptr().cast::<__m256i>(), to.as_mut_ptr().cast::<__m256i>());
+    let (from, to) = (from.as_chunks::<32>().0, to.as_chunks_mut::<32>().0);
+    let from = &from[..to.len()];
+    for at in 0..to.len() {
+        let (from, to) = (from[at].as_ptr().cast::<__m256i>(), to[at].as_mut_ptr().cast::<__m256i>());
         // SAFETY: 32 bytes are read and written, as said above.
         unsafe { _mm256_stream_si256(to, _mm256_loadu_si256(from)) };
     }
@@ -168,8 +173,10 @@ fn copy_256(from: &[u8], to: &mut [u8]) {
 #[inline(always)]
 fn copy_128(from: &[u8], to: &mut [u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-    for (from, to) in from.chunks_exact(16).zip(to.chunks_exact_mut(16)) {
-        let (from, to) = (from.as_ptr().cast::<__m128i>(), to.as_mut_ptr().cast::<__m128i>());
+    let (from, to) = (from.as_chunks::<16>().0, to.as_chunks_mut::<16>().0);
+    let from = &from[..to.len()];
+    for at in 0..to.len() {
+        let (from, to) = (from[at].as_ptr().cast::<__m128i>(), to[at].as_mut_ptr().cast::<__m128i>());
         // SAFETY: 16 bytes are read and written, as said above. SSE2 is part of x86-64.
         unsafe { _mm_stream_si128(to, _mm_loadu_si128(from)) };
     }

@@ -283,11 +283,14 @@ impl<P: Fill> Writer<'_, P> {
     fn streams<T>(&self, out: &[T]) -> bool {
         match self.options.stores {
             Stores::Auto if size_of_val(out) < MANY => false,
-            Stores::Auto => match self.kernel {
-                Kernel::Each => false,
-                Kernel::Affine(_) | Kernel::Powers(_) => stream::pays(self.plan.dtype() == DType::F64),
-                _ => stream::pays(false),
-            },
+            Stores::Auto => {
+                let fast = match self.kernel {
+                    Kernel::Each => return false,
+                    Kernel::Powers(_) => self.plan.dtype() == DType::F64,
+                    _ => size_of::<T>() >= 4,
+                };
+                stream::pays(fast)
+            }
             Stores::Cached => false,
             Stores::Streaming => true,
         }
