@@ -139,7 +139,7 @@ pub(crate) fn at_most(l: &mut Lowering<'_>, most: i64, all: LoweredValue) -> Res
     l.apply("Min", &[most, all], &[])
 }
 
-/// The attributes of a TopK of the greatest elements along an axis.
+/// The attributes of a `TopK` of the greatest elements along an axis.
 pub(crate) fn greatest(axis: i64) -> [(&'static str, Content); 3] {
     [int("axis", axis), int("largest", 1), int("sorted", 1)]
 }

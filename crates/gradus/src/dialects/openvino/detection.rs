@@ -557,7 +557,7 @@ struct Anchors {
     /// Those of `[image, anchor]`; deltas and anchors have four numbers each.
     scores: LoweredValue,
     deltas: LoweredValue,
-    anchors: LoweredValue,
+    boxes: LoweredValue,
     /// Height and width of the images, as columns of `[image, 1, 1]`.
     sides: [LoweredValue; 2],
     more: f64,
@@ -570,7 +570,7 @@ const MOST_STRETCH: f64 = 4.135_166_556_742_356;
 
 /// The best boxes of anchors and their deltas, and all boxes of which they are.
 fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredValue)> {
-    let Anchors { scores, deltas, anchors, sides, more, filters_first } = *of_image;
+    let Anchors { scores, deltas, boxes: anchors, sides, more, filters_first } = *of_image;
     let (least, overlap) = (float(l, "min_size")?, float(l, "nms_threshold")?);
     let (before, after) = (whole(l, "pre_nms_count")?, whole(l, "post_nms_count")?);
     let (a, d) = (columns(l, anchors)?, columns(l, deltas)?);
@@ -628,7 +628,7 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
         *side = l.reshape(part, &[-1, 1, 1])?;
     }
     let more = if l.attributes.flag("normalized", true)? { 0.0 } else { 1.0 };
-    let of_image = Anchors { scores, deltas, anchors, sides, more, filters_first: false };
+    let of_image = Anchors { scores, deltas, boxes: anchors, sides, more, filters_first: false };
     let (found, boxes) = proposed(l, &of_image)?;
     let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
     let rows = l.apply("GatherND", &[boxes, at], &[])?;
@@ -655,7 +655,7 @@ pub(crate) fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
         let part = sliced(l, info, 0, [at, at + 1])?;
         *side = l.reshape(part, &[1, 1, 1])?;
     }
-    let of_image = Anchors { scores, deltas, anchors, sides, more: 1.0, filters_first: true };
+    let of_image = Anchors { scores, deltas, boxes: anchors, sides, more: 1.0, filters_first: true };
     let (found, boxes) = proposed(l, &of_image)?;
     let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
     let rows = l.apply("GatherND", &[boxes, at], &[])?;
