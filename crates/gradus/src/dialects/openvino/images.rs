@@ -167,7 +167,7 @@ pub(crate) fn region_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dims = l.apply("Concat", &[images, inner, sides], &[along(0)])?;
     let y = l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?;
     let (third, sizes) = (int("axis", 2), l.list(&[2, places - 2, 1, classes])?);
-    let mut parts = l.apply_many("Split", &[y, sizes], &[third.clone()], 4)?;
+    let mut parts = l.apply_many("Split", &[y, sizes], std::slice::from_ref(&third), 4)?;
     for (part, function) in [(0, "Sigmoid"), (2, "Sigmoid"), (3, if softmax { "Softmax" } else { "Sigmoid" })]
     {
         let along = if function == "Softmax" { &[third.clone()][..] } else { &[] };

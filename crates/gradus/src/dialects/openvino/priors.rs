@@ -50,7 +50,7 @@ fn floats(l: &Lowering<'_>, name: &str) -> Result<Vec<f64>> {
 /// The boxes of `fixed_size`: several in each cell.
 fn dense(priors: &mut Vec<Prior>, size: f64, density: f64, shape: Prior) -> Result<()> {
     let density = density.trunc();
-    if !(density >= 1.0 && density <= 64.0) {
+    if !(1.0..=64.0).contains(&density) {
         return Err(errors::value("attribute \"density\"", density, "from 1 to 64"));
     }
     let (shift, half) = ((size / density).trunc(), (size.trunc() / 2.0).trunc());
@@ -115,10 +115,7 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
     for (i, &low) in least.iter().enumerate() {
         let between = most.get(i).filter(|_| scales).map(|high| Prior::square((low * high).sqrt()));
         // Where sizes are parts of the image, only the first has other shapes, after the last.
-        let shaped = match scales {
-            true => Some(low),
-            false => (i + 1 == least.len()).then_some(least[0]),
-        };
+        let shaped = if scales { Some(low) } else { (i + 1 == least.len()).then_some(least[0]) };
         let shaped =
             shaped.into_iter().flat_map(|side| ratios.iter().map(move |&ratio| Prior::shaped(side, ratio)));
         priors.push(Prior::square(low));
@@ -197,12 +194,10 @@ fn listed(l: &mut Lowering<'_>, numbers: impl Iterator<Item = f64>) -> Result<Lo
 fn expect_sides(l: &Lowering<'_>) -> Result<()> {
     for input in 0..2 {
         expect_rank(l, input, 1)?;
-        match l.dims_of(input)? {
-            [Some(2) | None] => {}
-            other => {
-                let got = other[0].unwrap_or_default();
-                return Err(errors::count(&format!("elements of input {input}"), got, 2));
-            }
+        if let &[Some(got)] = l.dims_of(input)?
+            && got != 2
+        {
+            return Err(errors::count(&format!("elements of input {input}"), got, 2));
         }
     }
     Ok(())
