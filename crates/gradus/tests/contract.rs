@@ -752,10 +752,12 @@ fn conditions_have_their_reasons() {
     held("halves", &["n"], &["n == 8 (node \"make y\" (Split))"]);
     held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);
     held("lookup", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Gather))"]);
-    let element = ["n >= seq - 2", "n >= -seq + 3"].map(|of| format!("{of} (node \"make z\" (GatherElements))"));
+    let element =
+        ["n >= seq - 2", "n >= -seq + 3"].map(|of| format!("{of} (node \"make z\" (GatherElements))"));
     held("element", &["rows", "seq", "n"], &element.each_ref().map(|of| &**of));
     for (name, operator) in [("tuple", "GatherND"), ("update", "ScatterND")] {
-        let place = ["n >= rows + 1", "m >= seq + 1"].map(|of| format!("{of} (node \"make z\" ({operator}))"));
+        let place =
+            ["n >= rows + 1", "m >= seq + 1"].map(|of| format!("{of} (node \"make z\" ({operator}))"));
         held(name, &["rows", "seq", "n", "m"], &place.each_ref().map(|of| &**of));
     }
     assert_eq!(text("hostile").len(), 3);

@@ -183,7 +183,12 @@ fn ranks(items: &[Item], edges: &[Edge]) -> Vec<usize> {
 }
 
 /// The points of each edge in the rows between its ends. Edges that begin at one place share them.
-fn chains(edges: &[Edge], ranks: &[usize], spots: &mut Vec<Spot>, rows: &mut [Vec<usize>]) -> Vec<Vec<usize>> {
+fn chains(
+    edges: &[Edge],
+    ranks: &[usize],
+    spots: &mut Vec<Spot>,
+    rows: &mut [Vec<usize>],
+) -> Vec<Vec<usize>> {
     let mut order: Vec<_> = (0..edges.len()).collect();
     let span = |edge: &Edge| ranks[edge.to].saturating_sub(ranks[edge.from] + 1);
     order.sort_by_key(|&index| span(&edges[index]));

@@ -179,7 +179,8 @@ impl<'a> Drawing<'a> {
     /// Draws the inside of a group, whose groups are open for so many levels more.
     fn group(&self, group: &Group<'a>, open: usize, is_whole: bool) -> Drawn {
         let groups = group.groups.iter().map(|(name, inner)| Child::Group(name, inner));
-        let mut children: Vec<_> = group.nodes.iter().map(|&index| Child::Node(index)).chain(groups).collect();
+        let mut children: Vec<_> =
+            group.nodes.iter().map(|&index| Child::Node(index)).chain(groups).collect();
         children.sort_by_cached_key(|child| self.first(child));
         if children.len() > MOST_BOXES[1] || (open == 0 && children.len() > MOST_BOXES[0]) {
             let each = children.len().div_ceil(RUNS);
@@ -229,7 +230,8 @@ impl<'a> Drawing<'a> {
                     from.insert(id, (index, drawn.exits.get(&id).copied().unwrap_or(middle)));
                 }
                 for id in node.needs().filter(|id| !self.constant[id.index()] && seen.insert(*id)) {
-                    let is_within = matches!(self.graph.value(id).origin, Origin::Node(by, _) if own.contains(&by));
+                    let is_within =
+                        matches!(self.graph.value(id).origin, Origin::Node(by, _) if own.contains(&by));
                     if !is_within {
                         into.push((index, id, drawn.entries.get(&id).copied().unwrap_or(middle)));
                     }
@@ -274,7 +276,9 @@ impl<'a> Drawing<'a> {
             let lines = ids.iter().map(|&id| self.value(id)).collect();
             let _ = writeln!(drawn.body, "<path class=\"e\" d=\"{path}\">{}</path>", title(lines));
         }
-        for ([x, y], inner) in layout.corners.iter().zip(&boxes.drawn).filter(|(_, inner)| !inner.body.is_empty()) {
+        for ([x, y], inner) in
+            layout.corners.iter().zip(&boxes.drawn).filter(|(_, inner)| !inner.body.is_empty())
+        {
             let _ = writeln!(drawn.body, "<g transform=\"translate({x:.0},{y:.0})\">{}</g>", inner.body);
         }
         let at = |&(id, port): &(ValueId, usize)| (id, layout.corners[port][0]);
@@ -338,7 +342,7 @@ impl<'a> Drawing<'a> {
         let fact = node.outputs.iter().flatten().next().map(|&id| self.inference.fact(id));
         let name = node.name.rsplit('/').next().unwrap_or_default();
         let mut lines = vec![node.operator.to_string()];
-        lines.extend((!name.is_empty()).then(|| name.to_owned()));
+        lines.extend((!name.is_empty() && *name != *lines[0]).then(|| name.to_owned()));
         lines.extend(fact.map(|fact| self.inference.describe(fact)));
         // Values whose elements follow from sizes.
         let is_arithmetic = fact.and_then(Fact::as_tensor).is_some_and(TensorFact::has_elements);
@@ -370,7 +374,9 @@ impl<'a> Drawing<'a> {
         let (mut entering, mut leaving) = (Vec::new(), Vec::new());
         for &index in nodes {
             let node = &self.graph.nodes()[index];
-            entering.extend(node.needs().filter(|&id| !self.constant[id.index()] && !is_own(id) && seen.insert(id)));
+            entering.extend(
+                node.needs().filter(|&id| !self.constant[id.index()] && !is_own(id) && seen.insert(id)),
+            );
             leaving.extend(node.outputs.iter().copied().flatten().filter(|&id| {
                 let beyond = self.used[id.index()].is_some_and(|[a, b]| a < first || b > last);
                 beyond || self.outputs.contains(&id)
@@ -414,7 +420,11 @@ fn boxed(class: &str, lines: &[String], titles: Vec<String>) -> Drawn {
     for (number, line) in lines.iter().enumerate() {
         let class = if number == 0 { "o" } else { "s" };
         let line = text(line, MOST_CHARACTERS);
-        let _ = write!(body, "<text class=\"{class}\" x=\"{:.0}\" y=\"{y:.0}\" text-anchor=\"middle\">{line}</text>", width / 2.0);
+        let _ = write!(
+            body,
+            "<text class=\"{class}\" x=\"{:.0}\" y=\"{y:.0}\" text-anchor=\"middle\">{line}</text>",
+            width / 2.0
+        );
         y += LINE;
     }
     body += &title(titles);

@@ -76,7 +76,8 @@ fn picture(model: &Model, depth: Option<usize>) -> String {
 /// The texts of all elements of a name.
 fn texts(picture: &str, element: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(picture).unwrap();
-    let of_name = document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", element)));
+    let of_name =
+        document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", element)));
     of_name.filter_map(|node| node.text().map(str::to_owned)).collect()
 }
 
@@ -94,7 +95,9 @@ fn names_stay_text_in_pictures() {
         let document = roxmltree::Document::parse(picture).unwrap();
         document.descendants().map(|node| node.tag_name().name().to_owned()).collect::<Vec<_>>()
     };
-    for name in ["<script>alert(1)<script>", "a & b < c > d \" '", "]]><![CDATA[", "<!--", "&#60;", "\u{202e}right\0"] {
+    for name in
+        ["<script>alert(1)<script>", "a & b < c > d \" '", "]]><![CDATA[", "<!--", "&#60;", "\u{202e}right\0"]
+    {
         let text = picture(&named(name), None);
         assert_eq!(elements(&text), elements(&plain), "{name:?}: {text}");
         let shown = gradus::text::escaped(name);
@@ -160,7 +163,8 @@ fn nodes_of_constants_are_left_out_and_arithmetic_is_grey() {
     let model = Model::open(path).unwrap();
     let text = picture(&model, None);
     let nodes = ["n", "a"].map(|class| boxes(&text, class));
-    let of_constants = |index: &usize| model.graph().nodes()[*index].needs().all(|id| model.graph().constant(id).is_some());
+    let of_constants =
+        |index: &usize| model.graph().nodes()[*index].needs().all(|id| model.graph().constant(id).is_some());
     let left_out = model.graph().order().iter().filter(|index| of_constants(index)).count();
     assert_eq!(nodes[0] + nodes[1] + left_out, model.graph().nodes().len());
     assert!(nodes.iter().all(|&count| count > 0), "{nodes:?}");

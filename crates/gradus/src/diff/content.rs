@@ -51,7 +51,11 @@ pub(super) fn attributes(before: &[Attribute], after: &[Attribute]) -> Result<Ve
         if let (Some(before), Some(after)) = (before, after) {
             changes.extend(contents(&name, before, after)?);
         } else {
-            changes.push(Change::new(name, before.map(attribute_text).transpose()?, after.map(attribute_text).transpose()?));
+            changes.push(Change::new(
+                name,
+                before.map(attribute_text).transpose()?,
+                after.map(attribute_text).transpose()?,
+            ));
         }
     }
     Ok(changes)
@@ -87,7 +91,11 @@ fn contents(name: &str, before: &Content, after: &Content) -> Result<Option<Chan
         (Content::Text(a), Content::Text(b)) | (Content::Parameter(a), Content::Parameter(b)) => a == b,
         _ => false,
     };
-    if equal { Ok(None) } else { Ok(Some(Change::new(name, Some(attribute_text(before)?), Some(attribute_text(after)?)))) }
+    if equal {
+        Ok(None)
+    } else {
+        Ok(Some(Change::new(name, Some(attribute_text(before)?), Some(attribute_text(after)?))))
+    }
 }
 
 /// How two constants differ, if they do: in type or shape, or in bits of elements.

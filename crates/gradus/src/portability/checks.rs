@@ -1,7 +1,7 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
-use gradus_core::{DType, Number};
 use gradus_core::convert::{i64_of, nearest_f64, truncated, usize_of_i64};
+use gradus_core::{DType, Number};
 
 use super::When;
 use super::conditions::{INT32, NodeFacts};

@@ -8,8 +8,9 @@ use gradus_core::{DType, Number};
 
 use super::checks::{
     an_input, an_input_outside, both, bounds_outside, cast, distant, either, fewer_rows, index_below,
-    index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements, no_windows, open_bound_outside_int32,
-    pools_beyond, pools_padding, quotient_beyond_int32, result_bounds, result_outside, ties, zeros,
+    index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements, no_windows,
+    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
+    result_outside, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};

@@ -236,7 +236,9 @@ fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
         (None, Elements::Known(tensor)) => {
             tensor.to_i64().ok().map(|indices| indices.into_iter().map(Dim::Known).collect())
         }
-        (None, Elements::Progression(both)) if sizes.len() == 1 && require_last(cx, sizes[0], &both) => return,
+        (None, Elements::Progression(both)) if sizes.len() == 1 && require_last(cx, sizes[0], &both) => {
+            return;
+        }
         _ => None,
     };
     let Some(indices) = indices else {
