@@ -265,7 +265,7 @@ fn separated(spots: &mut [Spot], row: &[usize], wanted: &[f64]) {
     let mut distances = Vec::with_capacity(row.len());
     for (number, &index) in row.iter().enumerate() {
         if let Some(before) = number.checked_sub(1).map(|before| spots[row[before]]) {
-            distance += (before.width + spots[index].width) / 2.0 + GAP;
+            distance += f64::midpoint(before.width, spots[index].width) + GAP;
         }
         distances.push(distance);
     }

@@ -149,6 +149,17 @@ enum Child<'a, 'b> {
     Run(Vec<Child<'a, 'b>>),
 }
 
+impl Child<'_, '_> {
+    /// Adds all nodes.
+    fn collect(&self, nodes: &mut Vec<usize>) {
+        match self {
+            Child::Node(index) => nodes.push(*index),
+            Child::Group(_, group) => group.collect(nodes),
+            Child::Run(children) => children.iter().for_each(|child| child.collect(nodes)),
+        }
+    }
+}
+
 /// What is drawn of a box, from its left upper corner on.
 #[derive(Default)]
 struct Drawn {
@@ -212,7 +223,7 @@ impl<'a> Drawing<'a> {
         }
         for child in &children {
             let mut nodes = Vec::new();
-            self.collect(child, &mut nodes);
+            child.collect(&mut nodes);
             let drawn = match child {
                 Child::Node(index) => self.node(*index),
                 Child::Group(name, inner) => match open.checked_sub(1) {
@@ -262,12 +273,12 @@ impl<'a> Drawing<'a> {
         ports: &[Vec<(ValueId, usize)>; 2],
     ) -> Drawn {
         // Values between the same places share an edge.
-        let mut joined: BTreeMap<(usize, usize, u64, u64), (Edge, Vec<ValueId>)> = BTreeMap::new();
+        let mut joined = BTreeMap::new();
         for &(to, id, end) in into {
             let Some(&(from, begin)) = from.get(&id) else { continue };
             let edge = Edge { from, to, begin, end };
             let key = (from, to, begin.to_bits(), end.to_bits());
-            joined.entry(key).or_insert((edge, Vec::new())).1.push(id);
+            joined.entry(key).or_insert_with(|| (edge, Vec::new())).1.push(id);
         }
         let edges: Vec<_> = joined.values().map(|(edge, _)| *edge).collect();
         let layout = layered(&boxes.items, &edges);
@@ -388,16 +399,8 @@ impl<'a> Drawing<'a> {
     /// The step of the run at which a box begins.
     fn first(&self, child: &Child<'a, '_>) -> usize {
         let mut nodes = Vec::new();
-        self.collect(child, &mut nodes);
+        child.collect(&mut nodes);
         nodes.into_iter().map(|index| self.step[index]).min().unwrap_or(0)
-    }
-
-    fn collect(&self, child: &Child<'a, '_>, nodes: &mut Vec<usize>) {
-        match child {
-            Child::Node(index) => nodes.push(*index),
-            Child::Group(_, group) => group.collect(nodes),
-            Child::Run(children) => children.iter().for_each(|child| self.collect(child, nodes)),
-        }
     }
 
     fn label(&self, index: usize) -> String {
