@@ -8,6 +8,7 @@
 //! | `f[2,3]` | an input of float32 and its sizes; `-` is none, and `?` one of which nothing is known |
 //! | `=i64[2]:1,5` | a constant |
 //! | `axis=1`, `axes=1,2,`, `alpha~0.5`, `mode:linear` | an attribute: an integer, integers, a float, a text |
+//! | `splits%f:0.5,` | an attribute that is a list of float32 or uint8 in a tensor |
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeSet;
@@ -99,6 +100,9 @@ const NODES: &[&str] = &[
      u8[] u8[] u8[] u8[] u8[] /2 -> 0 216",
     "microsoft Range-1 =i64[]:0 =i64[]:5 -> 0 10",
     "openvino Range-4 =i64[]:0 =i64[]:5 =i64[]:1 output_type:i64 -> 0 10",
+    "gradus LinSpace-1 f[] f[] =i64[]:5 dtype:float32 -> 0 10",
+    "gradus LogSpace-1 f[] f[] =i64[]:5 f[] dtype:float32 -> 0 15",
+    "gradus GeomSpace-1 f[] f[] =i64[]:5 dtype:float32 -> 0 15",
     // Elements of the input.
     "onnx ArgMax-13 f[2,3] axis=1 -> 0 6",
     "onnx ArgMin-13 f[2,3] axis=1 -> 0 6",
@@ -172,7 +176,6 @@ const NODES: &[&str] = &[
     "microsoft GemmFastGelu-1 f[2,1] f[1,3] f[3] -> 6 0",
     "microsoft GemmFloat8-1 f[2,3] f[3,4] -> 24 0",
     "microsoft MatMulBnb4-1 f[1,1,1] u8[1] f[1] K=1 N=1 block_size=32 quant_type=0 -> 1 0",
-    "microsoft MatMulFpQ4-1 f[2,3] u8[36] =i64[2]:3,4 -> 24 0",
     "microsoft MatMulInteger16-1 i16[2,2] i16[2,2] -> 8 0",
     "microsoft MatMulIntegerToFloat-1 u8[1,3] u8[3,1] f[] f[] u8[] - - -> 3 0",
     "microsoft MatMulNBits-1 f[1,24] u8[1,2,8] f[2] - i32[32] - K=24 N=1 bits=4 block_size=16 -> 24 0",
@@ -209,6 +212,9 @@ const NODES: &[&str] = &[
     "ml TreeEnsembleClassifier-1 f[2,5] nodes_modes:BRANCH_LEQ;LEAF;LEAF; nodes_treeids=0,0,0, nodes_nodeids=0,1,2, \
      nodes_featureids=0,0,0, nodes_truenodeids=1,0,0, nodes_falsenodeids=2,0,0, nodes_values~0.5,0,0, class_treeids=0,0, \
      class_nodeids=1,2, class_ids=0,1, class_weights~1,1, classlabels_int64s=0,1, /2 -> 0 4",
+    "ml TreeEnsemble-5 f[2,5] nodes_modes%u8:0, nodes_featureids=0, nodes_truenodeids=0, nodes_falsenodeids=1, \
+     nodes_trueleafs=1, nodes_falseleafs=1, nodes_splits%f:0.5, leaf_weights%f:1,1, leaf_targetids=0,0, tree_roots=0, \
+     -> 0 4",
     // The data decide the work.
     "onnx ImageDecoder-20 u8[9] -> open",
     "onnx RegexFullMatch-20 s[2] pattern:a -> open",
@@ -217,6 +223,8 @@ const NODES: &[&str] = &[
     "microsoft BeamSearch-1 i32[1,2] -> open",
     "microsoft GreedySearch-1 i32[1,2] -> open",
     "microsoft Sampling-1 i32[1,2] -> open",
+    // Its sizes are elements of an input, which inference does not read.
+    "microsoft MatMulFpQ4-1 f[2,3] u8[36] =i64[2]:3,4 -> open",
     // No arithmetic.
     "onnx BitCast-26 f[2,3] to=6 -> 0 0",
     "onnx CenterCropPad-18 f[2,3] =i64[2]:3,3 -> 0 0",
@@ -260,6 +268,7 @@ fn home(word: &str) -> (Standard, &'static str) {
         "onnx" => (Standard::Onnx, ""),
         "ml" => (Standard::Onnx, "ai.onnx.ml"),
         "microsoft" => (Standard::Onnx, "com.microsoft"),
+        "gradus" => (Standard::Onnx, "gradus"),
         "openvino" => (Standard::OpenVino, ""),
         other => panic!("{other} has no operators"),
     }
@@ -314,13 +323,17 @@ fn input(builder: &mut Builder, number: usize, word: &str) -> String {
 }
 
 fn attribute(standard: Standard, word: &str) -> graph::Attribute {
-    let at = word.find(['=', '~', ':']).unwrap();
+    let at = word.find(['=', '~', ':', '%']).unwrap();
     let (name, text) = (&word[..at], &word[at + 1..]);
     let is_list = text.ends_with([',', ';']);
     let content = match &word[at..=at] {
         ":" if standard == Standard::OpenVino => Content::Text(text.into()),
         "=" if is_list => Content::Ints(list(text)),
         "=" => Content::Int(text.parse().unwrap()),
+        "%" => match text.split_once(':').unwrap() {
+            ("u8", numbers) => Content::Tensor(Tensor::vector(&list::<u8>(numbers)).into()),
+            (_, numbers) => Content::Tensor(Tensor::vector(&list::<f32>(numbers)).into()),
+        },
         "~" if is_list => Content::Floats(list(text)),
         "~" => Content::Float(text.parse().unwrap()),
         _ if is_list => {
@@ -360,7 +373,9 @@ fn read(line: &str) -> (Model, [Option<i64>; 2]) {
     };
     let names: Vec<_> = (0..outputs).map(|output| format!("y{output}")).collect();
     builder.push(node, &names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
-    names.iter().for_each(|name| builder.output(name));
+    for name in &names {
+        builder.output(name);
+    }
     let mut model = graph::Model::new(standard);
     if standard == Standard::Onnx {
         model.opsets = vec![("".into(), if domain.is_empty() { version } else { 21 })];

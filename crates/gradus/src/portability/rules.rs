@@ -63,13 +63,6 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
-        name: "average-pool-of-no-elements",
-        operators: &["AveragePool"],
-        condition: "no window fits in the input",
-        results: ["returns no elements", "fails", "returns no elements"],
-        applies: no_windows,
-    },
-    Rule {
         name: "cast-by-int32",
         operators: &["Cast"],
         condition: "an element does not fit int32",
@@ -381,13 +374,6 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element is 87 or more below the largest",
         results: ["returns a number", "returns a number", "returns -infinity, or a number that is rounded"],
         applies: distant,
-    },
-    Rule {
-        name: "max-pool-of-no-elements",
-        operators: &["MaxPool"],
-        condition: "no window fits in the input",
-        results: ["returns no elements", "fails", "fails"],
-        applies: no_windows,
     },
     Rule {
         name: "maximum-of-nan",
