@@ -77,8 +77,8 @@ pub use gradus_gpu as gpu;
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
 pub use gradus_kernels::{
-    Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill, fill_codes,
-    fill_codes_within, fill_with, stay_alone, tensor as filled,
+    Destination, Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill,
+    fill_codes, fill_codes_within, fill_with, stay_alone, tensor as filled,
 };
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;

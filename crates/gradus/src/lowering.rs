@@ -335,7 +335,12 @@ impl Lowered {
 impl Op for Lowered {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let program = self.program(cx.inputs.iter().map(|value| value.map(Known::of_value)).collect())?;
-        program.run_for_node(cx.inputs.iter().map(|value| value.cloned()).collect(), cx.run)
+        let wide = cx.inputs.iter().flatten().any(|value| value.dtype() == Some(DType::F64));
+        let narrow = cx.run.narrow;
+        cx.run.narrow = narrow || !wide;
+        let outputs = program.run_for_node(cx.inputs.iter().map(|value| value.cloned()).collect(), cx.run);
+        cx.run.narrow = narrow;
+        outputs
     }
 }
 

@@ -397,6 +397,8 @@ pub(crate) struct RunState {
     /// The seed of random numbers, if they may be drawn.
     pub(crate) seed: Option<u64>,
     pub(crate) sums: Sums,
+    /// True within the graph that a node of floats of at most 32 bits stands for.
+    pub(crate) narrow: bool,
     /// Nodes without a seed of their own that have drawn random numbers.
     drawn: u64,
     /// The most bytes in use since they were last counted.
@@ -444,6 +446,7 @@ impl RunState {
             shown: options.steps,
             seed: Some(options.seed),
             sums: options.sums,
+            narrow: false,
             drawn: 0,
             peak: Cell::new(0),
             live_peak: 0,

@@ -7,7 +7,7 @@ mod one;
 
 use gradus::convert::{Rules, nearest_f64};
 use gradus::graph::{self, Builder, Content, Origin, Standard};
-use gradus::{DType, Model, Number, RunOptions, Shape, Sums, Tensor, Value};
+use gradus::{DType, Destination, Model, Number, RunOptions, Shape, Sums, Tensor, Value};
 use one::One;
 
 /// A model of one node.
@@ -375,15 +375,19 @@ fn sums_are_added_as_the_run_asks() {
     let mut rng = fastrand::Rng::with_seed(9);
     let (rows, inner) = (3, 700);
     // Magnitudes are so far apart that float64 loses some.
-    let mut floats = |dims: &Vec<usize>| {
+    let mut floats = |dtype: DType, dims: &Vec<usize>| {
         let mut number = || Number::Float((rng.f64() - 0.5) * 2f64.powi(rng.i32(-45..45)));
         let shape = Shape::new(dims.clone()).unwrap();
         let numbers: Vec<_> = (0..shape.len()).map(|_| number()).collect();
-        Tensor::from_numbers(DType::F32, shape, numbers, Rules::IEEE).unwrap()
+        Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE).unwrap()
     };
-    for (model, dims) in sums_of_rows(rows, inner) {
+    let types = [(DType::F32, Destination::Narrow), (DType::F64, Destination::Double)];
+    let cases =
+        types.into_iter().flat_map(|to| sums_of_rows(rows, inner).into_iter().map(move |case| (case, to)));
+    for ((model, dims), (dtype, to)) in cases {
         let operator = model.graph().nodes()[0].operator.name.clone();
-        let inputs: Vec<_> = dims.iter().filter(|dims| !dims.is_empty()).map(&mut floats).collect();
+        let given = dims.iter().filter(|dims| !dims.is_empty());
+        let inputs: Vec<_> = given.map(|dims| floats(dtype, dims)).collect();
         let numbers = |tensor: &Tensor| tensor.numbers().unwrap().map(nearest_f64).collect::<Vec<_>>();
         let x = numbers(&inputs[0]);
         let x = |row: usize, k: usize| {
@@ -396,10 +400,115 @@ fn sums_are_added_as_the_run_asks() {
         };
         for sums in Sums::ALL {
             let got = run_with(sums, &model, &inputs);
-            let sum = |row| Number::Float(sums.of((0..inner).map(|k| term(row, k)), true));
-            let want = Tensor::from_numbers(DType::F32, got.shape().clone(), (0..rows).map(sum), Rules::IEEE)
-                .unwrap();
-            assert_eq!(got.bytes().unwrap(), want.bytes().unwrap(), "{operator} {}", sums.name());
+            let sum = |row| Number::Float(sums.of((0..inner).map(|k| term(row, k)), to));
+            let want =
+                Tensor::from_numbers(dtype, got.shape().clone(), (0..rows).map(sum), Rules::IEEE).unwrap();
+            assert_eq!(got.bytes().unwrap(), want.bytes().unwrap(), "{operator} {dtype} {}", sums.name());
         }
     }
+}
+
+#[test]
+fn statistics_and_means_add_as_the_run_asks() {
+    let large = 2f64.powi(60);
+    let axes = || vec![("axes", Content::Ints(vec![1])), ("keepdims", Content::Int(0))];
+    let kernel = || vec![("kernel_shape", Content::Ints(vec![4]))];
+    // The number that is lost where float64 adds one after the other, in four numbers whose mean is it.
+    let cases = [
+        (model("AveragePool", 11, 1, kernel()), vec![1, 1, 4], 1.0),
+        (model("GlobalAveragePool", 1, 1, vec![]), vec![1, 1, 4], 1.0),
+        (model("ReduceMean", 13, 1, axes()), vec![1, 4], 1.0),
+        (model("ReduceLogSum", 13, 1, axes()), vec![1, 4], 4f64.ln()),
+    ];
+    for (model, dims, want) in cases {
+        let operator = model.graph().nodes()[0].operator.name.clone();
+        for (dtype, sums, is_exact) in [
+            (DType::F32, Sums::Float64, false),
+            (DType::F32, Sums::Exact, true),
+            (DType::F64, Sums::Float64, true),
+            (DType::F64, Sums::Exact, true),
+        ] {
+            let numbers = [large, 4.0, -large, 0.0].map(Number::Float);
+            let x =
+                Tensor::from_numbers(dtype, Shape::new(dims.clone()).unwrap(), numbers, Rules::IEEE).unwrap();
+            let got = nearest_f64(run_with(sums, &model, &[x]).only_number().unwrap());
+            let close = (got - want).abs() < 1e-6;
+            assert_eq!(close, is_exact, "{operator} of {dtype}, {}: {got}", sums.name());
+        }
+    }
+}
+
+#[test]
+fn normalizations_and_attention_add_as_the_run_asks() {
+    let (large, unit) = (2f64.powi(40), 2f64.powi(-20));
+    let row = [large, unit, -large, 0.0];
+    let of = |dims: &[usize], numbers: &[f64]| {
+        let numbers = numbers.iter().map(|&x| Number::Float(x));
+        Tensor::from_numbers(DType::F32, Shape::new(dims).unwrap(), numbers, Rules::IEEE).unwrap()
+    };
+    // All keys have the same score, so that the result is the mean of the values.
+    let (query, keys, values) =
+        (of(&[1, 1, 1, 1], &[0.0]), of(&[1, 1, 4, 1], &[1.0; 4]), of(&[1, 1, 4, 1], &row));
+    let attention = model("Attention", 23, 3, vec![]);
+    let mean = |sums| {
+        nearest_f64(
+            run_with(sums, &attention, &[query.clone(), keys.clone(), values.clone()]).only_number().unwrap(),
+        )
+    };
+    assert_eq!([mean(Sums::Float64), mean(Sums::Exact)], [0.0, unit / 4.0]);
+    // The mean of the row is lost beside the deviation but not where it is a summand of its own.
+    let x = of(&[1, 4], &row);
+    let normalized = model("LayerNormalization", 17, 2, vec![("epsilon", Content::Float(0.0))]);
+    let scale = of(&[4], &[2f64.powi(41); 4]);
+    let last = |sums| {
+        nearest_f64(
+            run_with(sums, &normalized, &[x.clone(), scale.clone()]).numbers().unwrap().nth(3).unwrap(),
+        )
+    };
+    assert!(
+        last(Sums::Float64) == 0.0 && last(Sums::Exact) < 0.0,
+        "{} {}",
+        last(Sums::Float64),
+        last(Sums::Exact)
+    );
+}
+
+/// Exponentials, powers, logarithms, sines and cosines within operators have one result each, on all
+/// platforms.
+#[test]
+fn bits_of_functions_within_operators_are_the_same_everywhere() {
+    let mut rng = fastrand::Rng::with_seed(12);
+    let mut floats = |dims: &[usize]| {
+        let shape = Shape::new(dims).unwrap();
+        let numbers: Vec<_> = (0..shape.len()).map(|_| Number::Float(rng.f64() * 8.0 - 4.0)).collect();
+        Tensor::from_numbers(DType::F64, shape, numbers, Rules::IEEE).unwrap()
+    };
+    let (row, image) = (floats(&[4, 24]), floats(&[2, 3, 4, 8]));
+    let [query, keys, values] = [(); 3].map(|()| floats(&[1, 4, 6, 8]));
+    let int = |name, x| (name, Content::Int(x));
+    let axes = || vec![("axes", Content::Ints(vec![1]))];
+    let kernel = || vec![("kernel_shape", Content::Ints(vec![2, 2])), int("p", 3)];
+    let length =
+        Tensor::from_numbers(DType::I64, Shape::new([]).unwrap(), [Number::Int(24)], Rules::IEEE).unwrap();
+    let window = |operator| model(operator, 17, 1, vec![int("output_datatype", 11)]);
+    let signal = floats(&[1, 12, 1]);
+    let cases = [
+        (model("Softmax", 13, 1, vec![]), vec![row.clone()]),
+        (model("LogSoftmax", 13, 1, vec![]), vec![row.clone()]),
+        (model("ReduceLogSumExp", 13, 1, axes()), vec![row]),
+        (model("ReduceLogSum", 13, 1, vec![]), vec![image.clone()]),
+        (model("LpPool", 18, 1, kernel()), vec![image.clone()]),
+        (model("LRN", 13, 1, vec![int("size", 3)]), vec![image]),
+        (model("Attention", 23, 3, vec![("softcap", Content::Float(2.0))]), vec![query, keys, values]),
+        (window("HannWindow"), vec![length.clone()]),
+        (window("BlackmanWindow"), vec![length]),
+        (model("DFT", 17, 1, vec![int("axis", 1)]), vec![signal]),
+    ];
+    let mut digest = 0xcbf2_9ce4_8422_2325u64;
+    for (model, inputs) in &cases {
+        for x in run(model, inputs).numbers().unwrap().map(nearest_f64) {
+            digest = (digest ^ x.to_bits()).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    assert_eq!(digest, 0x055e_023c_14a1_6ffb);
 }

@@ -22,7 +22,7 @@ mod power;
 pub mod product;
 mod range;
 mod stream;
-mod sums;
+pub mod sums;
 mod tables;
 mod threads;
 mod writer;
@@ -33,7 +33,7 @@ use gradus_core::{DType, Limits, Result, Shape, Tensor, dispatch};
 pub use codes::{fill_codes, fill_codes_within};
 pub use functions::{Call, Float, Function, power};
 pub use options::{Level, Options, Stores, widest};
-pub use sums::{Sums, multiply_with};
+pub use sums::{Accumulator, Destination, Sums, multiply_with};
 pub use threads::{share, share_map, stay_alone, threads};
 pub use writer::{Each, Fill, Form, Write, Writer};
 

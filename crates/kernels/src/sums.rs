@@ -1,20 +1,27 @@
-//! Sums of products that are not added in float64: without any error, or in float32.
+//! Sums of products that are not added in float64 one after the other: in pairs of doubles, without
+//! any error, or in float32.
+//!
+//! A pair has the sum, and the sum of the errors of its products and additions, each of which is a
+//! double (Ogita, Rump, Oishi 2005, "Accurate Sum and Dot Product", algorithm 5.3).
 //!
 //! A sum without error is kept as a number of fixed point, of digits of 32 bits, that holds the
 //! product of any two finite floats (Kulisch 2013, "Computer Arithmetic and Validity", 8.1). Digits
 //! are signed and wide, so that carries wait until many products have been added.
 
+use fearless_simd::prelude::*;
+use fearless_simd::{Level as Token, Simd};
 use gradus_core::convert::{FromNumber, i64_of};
 
-use crate::options::Options;
+use crate::options::{Options, at_level};
 use crate::product::{Product, Sizes};
 use crate::threads::share;
+use crate::with_accumulator;
 
 /// How floats are added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Sums {
-    /// In float64, in the order of the elements.
+    /// In float64, in the order of the elements; results of float64 in pairs of doubles.
     #[default]
     Float64,
     /// Without error: the sum is rounded once.
@@ -37,47 +44,186 @@ impl Sums {
         }
     }
 
-    /// The sum of products, rounded to float64 for a result that is `narrow`, of at most 32 bits, or
-    /// of float64. Of no products it is zero.
+    /// The sum of products. Of no products it is zero.
     ///
     /// ```
-    /// use gradus_kernels::Sums;
+    /// use gradus_kernels::{Destination, Sums};
     /// let terms = || [1e30, 1.0, -1e30].into_iter().map(|x| (x, 1.0));
-    /// assert_eq!(Sums::Float64.of(terms(), false), 0.0);
-    /// assert_eq!(Sums::Exact.of(terms(), false), 1.0);
+    /// assert_eq!(Sums::Float64.of(terms(), Destination::Narrow), 0.0);
+    /// assert_eq!(Sums::Float64.of(terms(), Destination::Double), 1.0);
+    /// assert_eq!(Sums::Exact.of(terms(), Destination::Narrow), 1.0);
     /// ```
-    pub fn of(self, terms: impl Iterator<Item = (f64, f64)>, narrow: bool) -> f64 {
-        fn add<A: Accumulator>(mut sum: A, terms: impl Iterator<Item = (f64, f64)>, narrow: bool) -> f64 {
-            terms.for_each(|(a, b)| sum.add(a, b));
-            sum.total(narrow)
+    pub fn of(self, terms: impl Iterator<Item = (f64, f64)>, to: Destination) -> f64 {
+        let mut terms = terms.peekable();
+        if terms.peek().is_none() {
+            return 0.0;
         }
-        match self {
-            Sums::Float64 => terms.map(|(a, b)| a * b).reduce(|sum, x| sum + x).unwrap_or(0.0),
-            Sums::Exact => add(Exact::default(), terms, narrow),
-            Sums::Float32 if narrow => add(Single::default(), terms, narrow),
-            Sums::Float32 => Sums::Float64.of(terms, narrow),
+        with_accumulator!(self, to, A => {
+            let mut sum = A::default();
+            terms.for_each(|(a, b)| sum.add(a, b));
+            sum.total(to)
+        })
+    }
+}
+
+/// The number that a sum becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// A result of float64, or a number that it is computed from.
+    Double,
+    /// A result of at most 32 bits.
+    Narrow,
+    /// A double that a result of at most 32 bits is computed from.
+    Intermediate,
+}
+
+/// Evaluates an expression with the type of [`Accumulator`] for [`Sums`] and a [`Destination`].
+#[macro_export]
+macro_rules! with_accumulator {
+    ($sums:expr, $to:expr, $A:ident => $work:expr) => {{
+        use $crate::{Destination, Sums, sums};
+        match ($sums, $to) {
+            (Sums::Exact, _) => {
+                type $A = sums::Exact;
+                $work
+            }
+            (Sums::Float32, Destination::Narrow) => {
+                type $A = sums::Single;
+                $work
+            }
+            (Sums::Float64, Destination::Double) => {
+                type $A = sums::Twofold;
+                $work
+            }
+            _ => {
+                type $A = sums::Plain;
+                $work
+            }
+        }
+    }};
+}
+
+/// A sum of products that goes on.
+pub trait Accumulator: Clone + Default + Send + Sync {
+    /// Adds a product.
+    fn add(&mut self, a: f64, b: f64);
+
+    /// The sum so far.
+    fn total(&self, to: Destination) -> f64;
+
+    /// Adds the products of rows of `a` and lines of [`COLUMNS`] numbers of `b` to rows of sums, with
+    /// the instructions of a level.
+    #[doc(hidden)]
+    fn add_block(rows: std::slice::ChunksExactMut<'_, Self>, a: &[f64], b: &[f64], _: Token) {
+        for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
+            for (&x, b) in a.iter().zip(b.chunks(COLUMNS)) {
+                sums.iter_mut().zip(b).for_each(|(sum, &y)| sum.add(x, y));
+            }
         }
     }
 }
 
-/// A sum of products that goes on.
-trait Accumulator: Clone + Default {
-    fn add(&mut self, a: f64, b: f64);
+/// A sum in float64.
+#[derive(Clone, Copy, Debug)]
+pub struct Plain(f64);
 
-    /// The sum so far. A `narrow` one goes to a float of at most 32 bits.
-    fn total(&self, narrow: bool) -> f64;
+impl Default for Plain {
+    fn default() -> Plain {
+        // The number that leaves each summand as it is.
+        Plain(-0.0)
+    }
 }
 
-#[derive(Clone, Copy, Default)]
-struct Single(f32);
+impl Accumulator for Plain {
+    #[inline(always)]
+    fn add(&mut self, a: f64, b: f64) {
+        self.0 += a * b;
+    }
+
+    #[inline(always)]
+    fn total(&self, _: Destination) -> f64 {
+        self.0
+    }
+}
+
+/// A sum in float32.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Single(f32);
 
 impl Accumulator for Single {
     fn add(&mut self, a: f64, b: f64) {
         self.0 += f32::from_f64(a) * f32::from_f64(b);
     }
 
-    fn total(&self, _: bool) -> f64 {
+    fn total(&self, _: Destination) -> f64 {
         f64::from(self.0)
+    }
+}
+
+/// A sum in float64, and what rounding took from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Twofold {
+    sum: f64,
+    rest: f64,
+}
+
+impl Default for Twofold {
+    fn default() -> Twofold {
+        Twofold { sum: Plain::default().0, rest: 0.0 }
+    }
+}
+
+impl Accumulator for Twofold {
+    #[inline(always)]
+    fn add(&mut self, a: f64, b: f64) {
+        let product = a * b;
+        let lost = a.mul_add(b, -product);
+        let sum = self.sum + product;
+        let added = sum - self.sum;
+        self.rest += ((self.sum - (sum - added)) + (product - added)) + lost;
+        self.sum = sum;
+    }
+
+    #[inline(always)]
+    fn total(&self, _: Destination) -> f64 {
+        // Errors of sums that are not finite are NaN.
+        if self.rest == 0.0 || !self.rest.is_finite() { self.sum } else { self.sum + self.rest }
+    }
+
+    fn add_block(rows: std::slice::ChunksExactMut<'_, Twofold>, a: &[f64], b: &[f64], token: Token) {
+        for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
+            at_level!(token, simd => Twofold::add_lines(simd, sums, a, b));
+        }
+    }
+}
+
+impl Twofold {
+    /// Adds to a row of sums the products of numbers and lines, vector by vector.
+    #[inline(always)]
+    fn add_lines<S: Simd>(simd: S, sums: &mut [Twofold], a: &[f64], b: &[f64]) {
+        let lanes = S::f64s::LEN;
+        for (at, sums) in sums.chunks_mut(lanes).enumerate() {
+            let mut both = [[0.0; MOST_LANES]; 2];
+            for i in 0..sums.len() {
+                (both[0][i], both[1][i]) = (sums[i].sum, sums[i].rest);
+            }
+            let [mut sum, mut rest] = both.map(|all| S::f64s::from_slice(simd, &all[..lanes]));
+            for k in 0..a.len() {
+                let x = S::f64s::splat(simd, a[k]);
+                let y = S::f64s::from_slice(simd, &b[k * COLUMNS + at * lanes..][..lanes]);
+                let product = x * y;
+                let lost = x.mul_add_precise(y, -product);
+                let next = sum + product;
+                let added = next - sum;
+                rest += ((sum - (next - added)) + (product - added)) + lost;
+                sum = next;
+            }
+            sum.store_slice(&mut both[0][..lanes]);
+            rest.store_slice(&mut both[1][..lanes]);
+            for i in 0..sums.len() {
+                sums[i] = Twofold { sum: both[0][i], rest: both[1][i] };
+            }
+        }
     }
 }
 
@@ -90,8 +236,8 @@ const LAST: i64 = -32 * 71;
 const DELAY: u32 = 1 << 29;
 
 /// A sum without error.
-#[derive(Clone)]
-struct Exact {
+#[derive(Clone, Debug)]
+pub struct Exact {
     digits: [i64; DIGITS],
     waiting: u32,
     /// The sum of products that are not finite.
@@ -155,9 +301,9 @@ impl Accumulator for Exact {
         }
     }
 
-    /// To the nearest float64, or, if it is `narrow`, to the float64 with an odd last bit where it is
-    /// none: then it is rounded to a narrower type as the sum itself.
-    fn total(&self, narrow: bool) -> f64 {
+    /// To the nearest float64, or, for a narrow result, to the float64 with an odd last bit where it
+    /// is none: then it is rounded to the narrower type as the sum itself.
+    fn total(&self, to: Destination) -> f64 {
         if self.special != 0.0 || self.special.is_nan() {
             return if self.special.is_nan() { f64::NAN } else { self.special };
         }
@@ -171,7 +317,7 @@ impl Accumulator for Exact {
         let word = |sum: u128, &digit: &i64| sum << 32 | u128::from(digit.cast_unsigned());
         let sticky = digits[..low].iter().any(|&digit| digit != 0);
         let integer = digits[low..=first].iter().rev().fold(0, word) | u128::from(sticky);
-        let magnitude = rounded(integer, LAST + 32 * i64_of(low), narrow);
+        let magnitude = rounded(integer, LAST + 32 * i64_of(low), to == Destination::Narrow);
         if negative { -magnitude } else { magnitude }
     }
 }
@@ -198,12 +344,15 @@ fn rounded(integer: u128, exponent: i64, odd: bool) -> f64 {
     if field + (kept >> 52) >= 2047 { f64::INFINITY } else { f64::from_bits((field << 52) + kept) }
 }
 
-/// Columns that are added at a time, and the part of the summed axis that is read at a time.
+/// Columns and rows whose sums go on at a time, and the part of the summed axis that is read at a
+/// time.
 const COLUMNS: usize = 64;
-const INNER: usize = 512;
+const ROWS: usize = 16;
+const INNER: usize = 128;
+/// Lanes of the widest vector.
+const MOST_LANES: usize = 8;
 
-/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in float32 or
-/// without error. `narrow` is true if sums become floats of at most 32 bits.
+/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another way.
 ///
 /// # Errors
 /// Those of `check`.
@@ -211,56 +360,67 @@ const INNER: usize = 512;
 /// # Panics
 /// As `multiply`.
 pub fn multiply_with<T: Send, E: Send>(
-    sums: Sums,
-    narrow: bool,
+    (sums, to): (Sums, Destination),
     products: &[Product<'_>],
     sizes: Sizes,
     out: &mut [T],
+    options: Options,
     check: impl Fn() -> Result<(), E> + Sync,
     store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
 ) -> Result<(), E> {
     if out.is_empty() {
         return Ok(());
     }
-    let row = |(): &mut (), (at, out): (usize, &mut [T])| {
-        let (matrix, row) = (at / sizes.rows, at % sizes.rows);
-        for (block, out) in out.chunks_mut(COLUMNS).enumerate() {
-            let column = block * COLUMNS;
-            let (of, place) = (&products[matrix], [row, column]);
-            let totals = match sums {
-                Sums::Exact => of.added::<Exact, E>(place, sizes.inner, out.len(), narrow, &check)?,
-                _ => of.added::<Single, E>(place, sizes.inner, out.len(), narrow, &check)?,
-            };
-            store(matrix, row, column, &totals, out);
+    let mut parts = Vec::new();
+    for (matrix, out) in out.chunks_mut(sizes.rows * sizes.columns).enumerate() {
+        let rows = out.chunks_mut(ROWS * sizes.columns).enumerate();
+        parts.extend(rows.map(|(at, out)| (matrix, at * ROWS, out)));
+    }
+    let part = |(): &mut (), (matrix, row, out): (usize, usize, &mut [T])| {
+        let rows = out.len() / sizes.columns;
+        for column in (0..sizes.columns).step_by(COLUMNS) {
+            let of = Sizes { rows, columns: COLUMNS.min(sizes.columns - column), ..sizes };
+            let totals = with_accumulator!(sums, to, A => {
+                products[matrix].added::<A, E>([row, column], of, to, options, &check)?
+            });
+            for (at, totals) in totals.chunks(of.columns).enumerate() {
+                let out = &mut out[at * sizes.columns + column..][..of.columns];
+                store(matrix, row + at, column, totals, out);
+            }
         }
         Ok(())
     };
-    share(out.chunks_mut(sizes.columns).enumerate(), Options::default(), || (), row)
+    share(parts.into_iter(), options, || (), part)
 }
 
 impl Product<'_> {
-    /// The sums of some columns of a row.
+    /// The sums of a block.
     fn added<A: Accumulator, E>(
         &self,
         [row, column]: [usize; 2],
-        inner: usize,
-        columns: usize,
-        narrow: bool,
+        of: Sizes,
+        to: Destination,
+        options: Options,
         check: impl Fn() -> Result<(), E>,
     ) -> Result<Vec<f64>, E> {
-        let mut sums = vec![A::default(); columns];
-        let mut a = vec![0.0; inner.min(INNER)];
-        let mut b = [0.0; COLUMNS];
-        for first in (0..inner).step_by(INNER) {
+        let mut sums = vec![A::default(); of.rows * of.columns];
+        let mut a = vec![0.0; of.rows * of.inner.min(INNER)];
+        let mut b = vec![0.0; of.inner.min(INNER) * COLUMNS];
+        for first in (0..of.inner).step_by(INNER) {
             check()?;
-            let a = &mut a[..INNER.min(inner - first)];
-            self.a.read(row, first, a);
-            for (k, &x) in a.iter().enumerate() {
-                let b = &mut b[..columns];
-                self.b.read(first + k, column, b);
-                sums.iter_mut().zip(&*b).for_each(|(sum, &y)| sum.add(x, y));
+            let inner = INNER.min(of.inner - first);
+            let (a, b) = (&mut a[..of.rows * inner], &mut b[..inner * COLUMNS]);
+            a.chunks_mut(inner).enumerate().for_each(|(at, a)| self.a.read(row + at, first, a));
+            for (k, b) in b.chunks_mut(COLUMNS).enumerate() {
+                self.b.read(first + k, column, &mut b[..of.columns]);
             }
+            A::add_block(sums.chunks_exact_mut(of.columns), a, b, options.token());
         }
-        Ok(sums.iter().map(|sum| sum.total(narrow)).collect())
+        let total = |sum: &A| {
+            let total = sum.total(to);
+            // Negative zeros sum up to zero.
+            if total.is_nan() { f64::NAN } else { total + 0.0 }
+        };
+        Ok(sums.iter().map(total).collect())
     }
 }

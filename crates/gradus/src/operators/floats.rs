@@ -4,7 +4,6 @@
 //! add in a fixed order and round once, at the end, so that results do not depend on the processor
 //! or on the number of threads.
 
-use std::convert::Infallible;
 use std::fmt::Debug;
 use std::num::Wrapping;
 use std::ops::{AddAssign, Mul};
@@ -14,7 +13,7 @@ use gradus_core::element::Element;
 use gradus_core::{DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 use gradus_kernels::product as kernel;
 pub(crate) use gradus_kernels::product::{Matrix, Numbers, Sizes};
-use gradus_kernels::{Options, Sums, multiply_with, share};
+use gradus_kernels::{Destination, Options, Sums, multiply_with, share};
 
 use crate::op::EvalContext;
 use crate::operators::strided::{elements, threads_for};
@@ -72,7 +71,7 @@ impl Ring for f64 {
         let exact = factors.iter().all(Numbers::are_singles);
         let products: Vec<_> = matrices.iter().map(|[a, b]| kernel::Product { a, b, exact }).collect();
         let store = |_, _, _, sums: &[f64], out: &mut [f64]| out.copy_from_slice(sums);
-        adding.multiply(&products, sizes, results, store)
+        adding.multiply(&products, sizes, results, Options::default(), store)
     }
 }
 
@@ -80,26 +79,51 @@ impl Ring for f64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Adding<'a> {
     pub(crate) sums: Sums,
-    /// True if sums become floats of at most 32 bits.
-    pub(crate) narrow: bool,
+    pub(crate) to: Destination,
     pub(crate) limits: &'a Limits,
 }
 
 impl Adding<'_> {
+    /// The same for sums that a result is computed from.
+    pub(crate) fn within(self) -> Self {
+        let to = if self.to == Destination::Narrow { Destination::Intermediate } else { self.to };
+        Adding { to, ..self }
+    }
+
+    /// The sum of numbers.
+    pub(crate) fn sum(self, numbers: impl Iterator<Item = f64>) -> f64 {
+        self.products(numbers.map(|x| (x, 1.0)))
+    }
+
+    /// The sum of products.
+    pub(crate) fn products(self, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
+        self.sums.of(terms, self.to)
+    }
+
+    /// Returns true if products, which are exact in float64 or not, are added in float64 one after
+    /// the other.
+    pub(crate) fn is_plain(self, exact: bool) -> bool {
+        match self.sums {
+            Sums::Float32 => !exact,
+            Sums::Float64 => self.to != Destination::Double,
+            _ => false,
+        }
+    }
+
     /// Multiplies matrices; see [`kernel::multiply`].
     pub(crate) fn multiply<T: Send>(
         self,
         products: &[kernel::Product<'_>],
         sizes: Sizes,
         out: &mut [T],
+        options: Options,
         store: impl Fn(usize, usize, usize, &[f64], &mut [T]) + Sync,
     ) -> Result<()> {
         let check = || self.limits.check();
-        let fits = self.sums == Sums::Exact || products.iter().all(|product| product.exact);
-        if self.sums == Sums::Float64 || !fits {
-            return kernel::multiply(products, sizes, out, Options::default(), check, store);
+        if self.is_plain(products.iter().all(|product| product.exact)) {
+            return kernel::multiply(products, sizes, out, options, check, store);
         }
-        multiply_with(self.sums, self.narrow, products, sizes, out, check, store)
+        multiply_with((self.sums, self.to), products, sizes, out, options, check, store)
     }
 }
 
@@ -117,15 +141,14 @@ pub(crate) fn matrices<'a>(
     pairs.iter().map(|&(i, j)| [matrix(&a, i, rows, inner), matrix(&b, j, inner, columns)]).collect()
 }
 
-/// A product of two matrices in float64, computed by this thread.
-pub(crate) fn product_of(a: Matrix<'_>, b: Matrix<'_>, sizes: Sizes) -> Vec<f64> {
+/// A product of two matrices, computed by this thread.
+pub(crate) fn product_of(a: Matrix<'_>, b: Matrix<'_>, sizes: Sizes, adding: Adding<'_>) -> Result<Vec<f64>> {
     let mut sums = vec![0.0; sizes.rows * sizes.columns];
     let exact = a.numbers.are_singles() && b.numbers.are_singles();
     let factors = [kernel::Product { a: &a, b: &b, exact }];
     let store = |_, _, _, sums: &[f64], out: &mut [f64]| out.copy_from_slice(sums);
-    let Ok(()) =
-        kernel::multiply(&factors, sizes, &mut sums, Options::ONE_THREAD, || Ok::<_, Infallible>(()), store);
-    sums
+    adding.multiply(&factors, sizes, &mut sums, Options::ONE_THREAD, store)?;
+    Ok(sums)
 }
 
 /// Elements of a tensor that products are made of: as they lie there if they are float32, and in
@@ -217,12 +240,28 @@ impl<'a> EvalContext<'a> {
         self.has(input).then(|| self.floats(input)).transpose()
     }
 
-    /// How the node adds: as the run says, to numbers of the type of the first input.
+    /// How a node adds that never adds in float32.
+    ///
+    /// # Errors
+    /// As [`EvalContext::tensor`].
+    pub(crate) fn adding_doubles<'l>(&self, limits: &'l Limits) -> Result<Adding<'l>> {
+        let adding = self.adding(limits)?;
+        let sums = if adding.sums == Sums::Float32 { Sums::Float64 } else { adding.sums };
+        Ok(Adding { sums, ..adding })
+    }
+
+    /// How the node adds: as the run says, to numbers of the type of the first input. A graph that
+    /// stands for a node of narrow floats computes in float64, and rounds at its end.
     ///
     /// # Errors
     /// As [`EvalContext::tensor`].
     pub(crate) fn adding<'l>(&self, limits: &'l Limits) -> Result<Adding<'l>> {
-        Ok(Adding { sums: self.run.sums, narrow: self.tensor(0)?.dtype() != DType::F64, limits })
+        let to = match self.tensor(0)?.dtype() {
+            DType::F64 if self.run.narrow => Destination::Intermediate,
+            DType::F64 => Destination::Double,
+            _ => Destination::Narrow,
+        };
+        Ok(Adding { sums: self.run.sums, to, limits })
     }
 
     /// An output that has the type and shape that the rule infers.

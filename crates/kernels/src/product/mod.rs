@@ -7,7 +7,7 @@
 //! the positive quiet one, as processors disagree about its sign.
 //!
 //! Blocks of both factors are packed in float64: of the first, a few rows side by side; of the
-//! second, as many columns as `VECTORS` vectors have. A tile of the result stays in registers
+//! second, as many columns as `tile` says vectors have. A tile of the result stays in registers
 //! while a block of the summed axis passes. To a result of very few rows, rows of the second factor
 //! are added as they are.
 
@@ -25,7 +25,7 @@ use crate::threads::share;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
 pub use tiles::add_shifted;
-use tiles::{VECTORS, add_lines, lanes, tiles};
+use tiles::{MOST_VECTORS, add_lines, lanes, tiles};
 
 /// A matrix that is read row by row.
 pub trait Rows: Sync {
@@ -176,7 +176,7 @@ const LINE: usize = 512;
 
 /// Most rows of a tile, and most columns.
 const MOST_ROWS: usize = 8;
-const MOST_COLUMNS: usize = VECTORS * 8;
+const MOST_COLUMNS: usize = MOST_VECTORS * 8;
 
 /// Multiplications that take less time than other threads need to wake.
 const FEW_FOR_THREADS: u128 = 1 << 20;

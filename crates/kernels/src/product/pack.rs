@@ -5,7 +5,8 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
-use super::{Numbers, Rows, Sizes, VECTORS, lanes};
+use super::tiles::tile;
+use super::{Numbers, Rows, Sizes, lanes};
 use crate::options::at_level;
 
 /// Elements that must lie behind those of [`Shifted`] planes: whole vectors are read.
@@ -135,11 +136,12 @@ impl Wide for [u8; 4] {
 #[inline(always)]
 fn split<S: Simd, T: Wide>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut [f64]) {
     let lanes = S::f64s::LEN;
-    let width = VECTORS * lanes;
+    let vectors = tile(lanes).1;
+    let width = vectors * lanes;
     let whole = line.len() / width;
     for panel in 0..whole {
         let (line, out) = (&line[panel * width..][..width], &mut out[(panel * rows + k) * width..][..width]);
-        for at in 0..VECTORS {
+        for at in 0..vectors {
             T::widen(simd, &line[at * lanes..][..lanes], &mut out[at * lanes..][..lanes]);
         }
     }
@@ -208,7 +210,7 @@ impl Rows for Shifted<'_> {
 
     fn pack(&self, row: usize, column: usize, panels: &mut Panels<'_>) {
         let Panels { out, line, rows, token } = panels;
-        let width = VECTORS * lanes(*token);
+        let width = tile(lanes(*token)).1 * lanes(*token);
         let segments = self.segments(column..column + line.len(), width);
         let places: Vec<_> = (row..row + *rows).map(|row| self.place(row)).collect();
         at_level!(*token, simd => match self.planes {
@@ -223,7 +225,7 @@ impl Rows for Shifted<'_> {
 #[inline(always)]
 fn copy<S: Simd, T: Wide>(simd: S, all: &[T], segments: &[Segment], places: &[usize], out: &mut [f64]) {
     let lanes = S::f64s::LEN;
-    let width = VECTORS * lanes;
+    let width = tile(lanes).1 * lanes;
     for segments in segments.chunk_by(|a, b| a.panel == b.panel) {
         let panel = &mut out[segments[0].panel * places.len() * width..];
         for k in 0..places.len() {

@@ -8,12 +8,13 @@ use fearless_simd::{Level as Token, Simd};
 use super::{MOST_COLUMNS, Sizes};
 use crate::options::{Options, at_level};
 
-/// Vectors side by side in a tile.
-pub(super) const VECTORS: usize = 3;
+/// Vectors side by side in the widest tile.
+pub(super) const MOST_VECTORS: usize = 3;
 
-/// Rows of a tile, by lanes of a vector: as many as registers hold.
-pub(super) const fn tile_rows(lanes: usize) -> usize {
-    if lanes == 8 { 8 } else { 4 }
+/// Rows of a tile and vectors side by side, by lanes of a vector: sums, a row of the second factor and
+/// an element of the first stay in registers, of which there are 32 with 8 lanes and 16 with fewer.
+pub(super) const fn tile(lanes: usize) -> (usize, usize) {
+    if lanes == 8 { (8, MOST_VECTORS) } else { (4, 2) }
 }
 
 /// Adds to each sum the products of numbers and of as many elements, in their order: for the first
@@ -57,23 +58,23 @@ fn add_lines_of<S: Simd, const FUSED: bool>(
     places: &[usize],
     sums: &mut [f64],
 ) {
-    let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
+    let (lanes, width) = (S::f64s::LEN, MOST_VECTORS * S::f64s::LEN);
     let places = &places[..a.len()];
     let whole = sums.len() / width * width;
     let (wide, rest) = sums.split_at_mut(whole);
     for (at, sums) in wide.chunks_exact_mut(width).enumerate() {
-        let mut own = [S::f64s::splat(simd, 0.0); VECTORS];
-        for v in 0..VECTORS {
+        let mut own = [S::f64s::splat(simd, 0.0); MOST_VECTORS];
+        for v in 0..MOST_VECTORS {
             own[v] = S::f64s::from_slice(simd, &sums[v * lanes..][..lanes]);
         }
         for k in 0..a.len() {
             let (x, line) = (S::f64s::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
-            for v in 0..VECTORS {
+            for v in 0..MOST_VECTORS {
                 let y = S::f64s::from_slice(simd, &line[v * lanes..][..lanes]);
                 own[v] = if FUSED { x.mul_add(y, own[v]) } else { own[v] + x * y };
             }
         }
-        for v in 0..VECTORS {
+        for v in 0..MOST_VECTORS {
             own[v].store_slice(&mut sums[v * lanes..][..lanes]);
         }
     }
@@ -126,20 +127,23 @@ fn tiles_of<S: Simd, const FUSED: bool>(
     sums: &mut [f64],
 ) {
     let Sizes { rows, inner, columns } = of;
-    let (lanes, width) = (S::f64s::LEN, VECTORS * S::f64s::LEN);
-    let group = tile_rows(lanes);
+    let lanes = S::f64s::LEN;
+    let (group, vectors) = tile(lanes);
+    let width = vectors * lanes;
     for (panel, first) in (0..columns).step_by(width).enumerate() {
         let b = &b[panel * inner * width..][..inner * width];
         // Panels of few columns have no vectors to spare.
         let rest = columns - first;
-        let each = if rest > 2 * lanes { width } else { lanes };
+        let each = if rest > (vectors - 1) * lanes { width } else { lanes };
         for row in (0..rows).step_by(group) {
             let a = &a[row * inner..][..inner * group];
             for from in (0..rest.min(width)).step_by(each) {
                 let here = each.min(rest - from);
                 let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
-                if each == width {
-                    tile.rows::<S, VECTORS, FUSED>(simd, row..rows.min(row + group));
+                if each == width && lanes == 8 {
+                    tile.rows::<S, MOST_VECTORS, FUSED>(simd, row..rows.min(row + group));
+                } else if each == width {
+                    tile.rows::<S, 2, FUSED>(simd, row..rows.min(row + group));
                 } else {
                     tile.rows::<S, 1, FUSED>(simd, row..rows.min(row + group));
                 }
@@ -208,7 +212,8 @@ impl Tile<'_> {
         }
         // A copy that nothing points to stays in registers.
         let mut tile = sums;
-        for (a, b) in self.a.chunks_exact(tile_rows(lanes)).zip(self.b.chunks_exact(VECTORS * lanes)) {
+        let (group, vectors) = super::tiles::tile(lanes);
+        for (a, b) in self.a.chunks_exact(group).zip(self.b.chunks_exact(vectors * lanes)) {
             let b = &b[self.from..][..V * lanes];
             let mut columns = [S::f64s::splat(simd, 0.0); V];
             for v in 0..V {

@@ -71,10 +71,11 @@ pub(crate) fn skip_layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     add(cx, &mut sum, 1)?;
     add(cx, &mut sum, bias)?;
     let gamma = shaped(cx, 2, &[width])?;
-    let mut numbers = sum.clone();
+    let (limits, mut numbers) = (cx.limits(), sum.clone());
+    let adding = cx.adding_doubles(&limits)?;
     let (mut means, mut inverses) = (Vec::new(), Vec::new());
     for row in numbers.chunks_mut(width.max(1)) {
-        let (mean, inverse) = standardize(row, epsilon, centered);
+        let (mean, inverse) = standardize(row, epsilon, centered, adding);
         means.push(mean);
         inverses.push(inverse);
         for (at, x) in row.iter_mut().enumerate() {
@@ -118,9 +119,10 @@ pub(crate) fn embed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
             row.iter_mut().zip(&numbers[at * width..]).for_each(|(x, own)| *x += own);
         }
     }
-    let mut numbers = sum.clone();
+    let (limits, mut numbers) = (cx.limits(), sum.clone());
+    let adding = cx.adding_doubles(&limits)?;
     for row in numbers.chunks_mut(width.max(1)) {
-        standardize(row, epsilon, true);
+        standardize(row, epsilon, true, adding);
         for (at, x) in row.iter_mut().enumerate() {
             *x = *x * gamma[at] + beta[at];
         }

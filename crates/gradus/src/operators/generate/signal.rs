@@ -29,7 +29,7 @@ pub(crate) fn window(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     };
     let element = |at: usize| {
         let angle = 2.0 * PI * float_of(at) / float_of(period);
-        cosines[0] + cosines[1] * angle.cos() + cosines[2] * (2.0 * angle).cos()
+        cosines[0] + cosines[1] * libm::cos(angle) + cosines[2] * libm::cos(2.0 * angle)
     };
     let numbers: Vec<_> = (0..size).map(element).collect();
     Ok(vec![cx.rounded(0, &numbers)?])
@@ -40,7 +40,7 @@ fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
     let count = signal.len();
     let turn = |at: usize| {
         let angle = sign * 2.0 * PI * float_of(at % count) / float_of(count);
-        (angle.cos(), angle.sin())
+        (libm::cos(angle), libm::sin(angle))
     };
     let times = |(a, b): (f64, f64), (c, d): (f64, f64)| (a * c - b * d, a * d + b * c);
     if count > 1 && count.is_multiple_of(2) {
@@ -168,12 +168,12 @@ pub(crate) fn mel_weights(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     let (len, rate, low, high) = (number(1)?, number(2)?, number(3)?, number(4)?);
     let (_, shape) = cx.output(0)?;
     let &[spectrum, bins] = shape.dims() else { return Err(errors::rank("output 0", shape.rank(), 2)) };
-    let ten = 10f64.ln();
-    let mel = |hertz: f64| 2595.0 * (hertz / 700.0).ln_1p() / ten;
+    let ten = std::f64::consts::LN_10;
+    let mel = |hertz: f64| 2595.0 * libm::log1p(hertz / 700.0) / ten;
     let step = (mel(high) - mel(low)) / float_of(bins + 2);
     cx.reserve(product(bins, 16))?;
     let edges = (0..bins + 2).map(|at| {
-        let hertz = 700.0 * ((float_of(at) * step + mel(low)) / 2595.0 * ten).exp_m1();
+        let hertz = 700.0 * libm::expm1((float_of(at) * step + mel(low)) / 2595.0 * ten);
         let bin = truncated(((len + 1.0) * hertz / rate).floor()).and_then(|bin| usize::try_from(bin).ok());
         let bin = bin.filter(|&bin| bin < spectrum);
         bin.ok_or_else(|| errors::value("edge of a mel bin in hertz", hertz, "a frequency of the spectrum"))

@@ -6,7 +6,7 @@ use std::num::Wrapping;
 use gradus_core::convert::{self, FromNumber, product};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
 use gradus_kernels::product::{Matrix, Numbers, Product as Factors, Sizes};
-use gradus_kernels::threads;
+use gradus_kernels::{Options, threads};
 
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
@@ -54,7 +54,7 @@ pub(crate) fn finished<T: FromNumber + Default>(
 ) -> Result<Vec<T>> {
     let mut results = vec![T::default(); allow::<T>(cx, sizes, products.len())?];
     let limits = cx.limits();
-    cx.adding(&limits)?.multiply(products, sizes, &mut results, finish)?;
+    cx.adding(&limits)?.multiply(products, sizes, &mut results, Options::default(), finish)?;
     Ok(results)
 }
 

@@ -7,7 +7,7 @@ use gradus_kernels::{share_map, threads};
 use crate::attributes::{Attributes, required};
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::{Matrix, Numbers, Sizes, product_of};
+use crate::operators::floats::{Adding, Matrix, Numbers, Sizes, product_of};
 use crate::operators::indices;
 use crate::operators::nn::windows::float_of;
 use crate::operators::strided::threads_for;
@@ -43,7 +43,7 @@ pub(crate) struct Scores<F> {
 
 /// Replaces numbers by their exponentials, which sum up to 1 with that of the sink; where all are
 /// minus infinity, by 0.
-fn softmax(row: &mut [f64], sink: f64) {
+fn softmax(row: &mut [f64], sink: f64, adding: Adding<'_>) {
     let most =
         row.iter().copied().fold(sink, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) });
     if most == f64::NEG_INFINITY {
@@ -51,9 +51,9 @@ fn softmax(row: &mut [f64], sink: f64) {
         return;
     }
     for x in &mut *row {
-        *x = (*x - most).exp();
+        *x = libm::exp(*x - most);
     }
-    let sum: f64 = row.iter().sum::<f64>() + (sink - most).exp();
+    let sum = adding.within().sum(row.iter().copied()) + libm::exp(sink - most);
     for x in row {
         *x /= sum;
     }
@@ -79,6 +79,7 @@ impl Heads {
             cx.reserve(Sizes { rows: length, inner, columns }.bytes(1, threads()))?;
         }
         let limits = cx.limits();
+        let adding = cx.adding_doubles(&limits)?;
         let head = |at: usize| {
             limits.check()?;
             let (sample, head) = (at / queries, at % queries);
@@ -89,7 +90,7 @@ impl Heads {
             let by_row = |numbers, row| Matrix { numbers: Numbers::Doubles(numbers), row, column: 1 };
             let columns = Matrix { numbers: Numbers::Doubles(k), row: 1, column: size };
             let sizes = Sizes { rows: length, inner: size, columns: total };
-            let mut rows = product_of(by_row(q, size), columns, sizes);
+            let mut rows = product_of(by_row(q, size), columns, sizes, adding.within())?;
             let mut wanted = Vec::new();
             let mut keep = |stage: i64, rows: &[f64]| {
                 if scores.stage == Some(stage) {
@@ -102,7 +103,7 @@ impl Heads {
             keep(0, &rows);
             if scores.cap > 0.0 {
                 for x in &mut rows {
-                    *x = scores.cap * (*x / scores.cap).tanh();
+                    *x = scores.cap * libm::tanh(*x / scores.cap);
                 }
             }
             keep(1, &rows);
@@ -111,10 +112,10 @@ impl Heads {
             }
             keep(2, &rows);
             let sink = scores.sinks.as_ref().map_or(f64::NEG_INFINITY, |sinks| sinks[head]);
-            rows.chunks_mut(total.max(1)).for_each(|row| softmax(row, sink));
+            rows.chunks_mut(total.max(1)).for_each(|row| softmax(row, sink, adding));
             keep(3, &rows);
             let sizes = Sizes { rows: length, inner: total, columns: value_size };
-            Ok((product_of(by_row(&rows, total), by_row(v, value_size), sizes), wanted))
+            Ok((product_of(by_row(&rows, total), by_row(v, value_size), sizes, adding)?, wanted))
         };
         let done: Vec<(Vec<f64>, Vec<f64>)> = share_map(0..batch * queries, threads_for(count), head)?;
         let (sums, wanted): (Vec<_>, Vec<_>) = done.into_iter().unzip();
@@ -290,7 +291,7 @@ pub(crate) fn linear(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
             if gated {
                 for (row, state) in state.chunks_mut(values.max(1)).enumerate() {
                     let index = (at * keys + head) * decays + if decays == 1 { 0 } else { row };
-                    let factor = decay[index].exp();
+                    let factor = libm::exp(decay[index]);
                     for x in state {
                         *x *= factor;
                     }
@@ -420,7 +421,7 @@ pub(crate) fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
         let added = bias.as_ref().map_or(0.0, |bias| bias[row % channels]);
         for window in all.windows(taps.max(1)).take(length) {
             let sum = window.iter().zip(kernel).map(|(x, weight)| x * weight).sum::<f64>() + added;
-            y.push(if swish { sum / (1.0 + (-sum).exp()) } else { sum });
+            y.push(if swish { sum / (1.0 + libm::exp(-sum)) } else { sum });
         }
         state.extend_from_slice(&all[length..]);
     }
@@ -432,7 +433,7 @@ pub(crate) fn swiglu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let linear = cx.floats(1)?;
     let mut gate = cx.floats(0)?;
     for (x, linear) in gate.iter_mut().zip(linear) {
-        *x = *x / (1.0 + (-alpha * *x).exp()) * linear;
+        *x = *x / (1.0 + libm::exp(-alpha * *x)) * linear;
     }
     Ok(vec![cx.rounded(0, &gate)?])
 }

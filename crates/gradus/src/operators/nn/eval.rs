@@ -7,7 +7,7 @@ use gradus_kernels::share;
 use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::EvalContext;
-use crate::operators::floats::Ring;
+use crate::operators::floats::{Adding, Ring};
 use crate::operators::generate::random::draws;
 use crate::operators::indices;
 use crate::operators::output::allowed;
@@ -48,24 +48,24 @@ pub(crate) fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 fn along(
     attributes: &Attributes<'_>,
     cx: &mut EvalContext<'_>,
-    function: impl Fn(&mut [f64]) + Send + Sync,
+    function: impl Fn(&mut [f64], Adding<'_>) + Send + Sync,
 ) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len())?;
     let last = if attributes.form().is(Older::Flattened) { dims.len() } else { axis + 1 };
     let shape = allowed(cx, data.dtype(), dims)?;
-    let mut numbers = cx.floats(0)?;
+    let (limits, mut numbers) = (cx.limits(), cx.floats(0)?);
+    let adding = cx.adding_doubles(&limits)?.within();
     let row: usize = dims[axis..].iter().product();
     if last == dims.len() && row > 0 {
-        let (limits, options) = (cx.limits(), threads_for(product(numbers.len(), 1)));
         share(
             numbers.chunks_mut(row),
-            options,
+            threads_for(product(data.len(), 1)),
             || (),
             |(), row| {
                 limits.check()?;
-                function(row);
+                function(row, adding);
                 Ok::<_, gradus_core::Error>(())
             },
         )?;
@@ -73,7 +73,7 @@ fn along(
     }
     for places in groups(cx, dims, &(axis..last).collect::<Vec<_>>())?.iter() {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
-        function(&mut group);
+        function(&mut group, adding);
         places.iter().zip(group).for_each(|(&place, number)| numbers[place] = number);
     }
     Ok(vec![f64::tensor(data.dtype(), shape, &numbers)?.into()])
@@ -88,12 +88,12 @@ fn largest(group: &[f64]) -> f64 {
 }
 
 pub(crate) fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    along(attributes, cx, |group| {
+    along(attributes, cx, |group, adding| {
         let most = largest(group);
         for x in group.iter_mut() {
             *x = libm::exp(*x - most);
         }
-        let sum: f64 = group.iter().sum();
+        let sum = adding.sum(group.iter().copied());
         for x in group {
             *x /= sum;
         }
@@ -101,9 +101,9 @@ pub(crate) fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 }
 
 pub(crate) fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    along(attributes, cx, |group| {
+    along(attributes, cx, |group, adding| {
         let most = largest(group);
-        let sum: f64 = group.iter().map(|x| libm::exp(x - most)).sum();
+        let sum = adding.sum(group.iter().map(|x| libm::exp(x - most)));
         for x in group {
             *x = (*x - most) - libm::log(sum);
         }
@@ -112,7 +112,7 @@ pub(crate) fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
 
 /// The first of the largest elements becomes 1, all others 0.
 pub(crate) fn hardmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    along(attributes, cx, |group| {
+    along(attributes, cx, |group, _| {
         let most = largest(group);
         let first = group.iter().position(|&x| x == most);
         group.iter_mut().enumerate().for_each(|(at, x)| *x = f64::from(u8::from(Some(at) == first)));

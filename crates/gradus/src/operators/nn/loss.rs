@@ -20,9 +20,9 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         for position in 0..positions {
             let at = |class: usize| (position / inner * classes + class) * inner + position % inner;
             let most = (0..classes).map(|class| scores[at(class)]).fold(f64::NEG_INFINITY, f64::max);
-            let sum: f64 = (0..classes).map(|class| (scores[at(class)] - most).exp()).sum();
+            let sum: f64 = (0..classes).map(|class| libm::exp(scores[at(class)] - most)).sum();
             for class in 0..classes {
-                scores[at(class)] -= most + sum.ln();
+                scores[at(class)] -= most + libm::log(sum);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::operators::errors;
-use crate::operators::floats::Ring;
+use crate::operators::floats::{Adding, Ring};
 use crate::operators::indices;
 use crate::operators::nn::pools::{norm, order_of_norm};
 use crate::operators::nn::windows::float_of;
@@ -17,20 +17,27 @@ use crate::operators::reduction::eval::groups;
 use crate::operators::strided::{Strided, threads_for};
 
 /// Mean and variance.
-fn moments(numbers: &[f64]) -> (f64, f64) {
+fn moments(numbers: &[f64], adding: Adding<'_>) -> (f64, f64) {
+    let mean = adding.within().sum(numbers.iter().copied()) / float_of(numbers.len());
+    (mean, mean_square(numbers.iter().map(|x| x - mean), adding))
+}
+
+/// The mean of the squares of numbers.
+fn mean_square(numbers: impl ExactSizeIterator<Item = f64>, adding: Adding<'_>) -> f64 {
     let count = float_of(numbers.len());
-    let mean = numbers.iter().sum::<f64>() / count;
-    (mean, numbers.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count)
+    adding.within().products(numbers.map(|x| (x, x))) / count
 }
 
 /// Subtracts the mean, unless only the root of the mean square is wanted, and divides by the
 /// deviation. Returns the mean and the reciprocal of the deviation.
-pub(crate) fn standardize(numbers: &mut [f64], epsilon: f64, centered: bool) -> (f64, f64) {
-    let (mean, variance) = if centered {
-        moments(numbers)
-    } else {
-        (0.0, numbers.iter().map(|x| x * x).sum::<f64>() / float_of(numbers.len()))
-    };
+pub(crate) fn standardize(
+    numbers: &mut [f64],
+    epsilon: f64,
+    centered: bool,
+    adding: Adding<'_>,
+) -> (f64, f64) {
+    let (mean, variance) =
+        if centered { moments(numbers, adding) } else { (0.0, mean_square(numbers.iter().copied(), adding)) };
     let deviation = (variance + epsilon).sqrt();
     for x in &mut *numbers {
         *x = (*x - mean) / deviation;
@@ -68,9 +75,10 @@ pub(crate) fn layer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let mut numbers = cx.floats(0)?;
     let row: usize = dims[axis..].iter().product();
     let (limits, options) = (cx.limits(), threads_for(product(numbers.len(), 1)));
+    let adding = cx.adding_doubles(&limits)?;
     let statistics: Vec<_> = share_map(numbers.chunks_mut(row.max(1)), options, |row| {
         limits.check()?;
-        Ok::<_, gradus_core::Error>(standardize(row, epsilon, centered))
+        Ok::<_, gradus_core::Error>(standardize(row, epsilon, centered, adding))
     })?;
     scale_and_shift(cx, &mut numbers, 1, 2)?;
     let mut outputs = vec![cx.rounded(0, &numbers)?];
@@ -95,10 +103,11 @@ pub(crate) fn group(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     let groups = attributes.int("num_groups")?.and_then(usize_of_i64).unwrap_or(*channels);
     let plane: usize = spatial.iter().product();
     let epsilon = epsilon(attributes)?;
-    let mut numbers = cx.floats(0)?;
+    let (limits, mut numbers) = (cx.limits(), cx.floats(0)?);
+    let adding = cx.adding_doubles(&limits)?;
     let size = channels.checked_div(groups).unwrap_or(0).saturating_mul(plane);
     numbers.chunks_mut(size.max(1)).for_each(|group| {
-        standardize(group, epsilon, true);
+        standardize(group, epsilon, true, adding);
     });
     let (scale, shift) = (cx.floats(1)?, cx.floats(2)?);
     // The first version has one for each group.
@@ -141,10 +150,11 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     if trains(attributes, cx.outputs)? {
         let momentum = f64::from(attributes.float("momentum")?.unwrap_or(0.9));
         let axes: Vec<_> = (0..dims.len()).filter(|&axis| axis == 0 || (axis > 1 && spatial)).collect();
-        let own: Vec<_> = groups(cx, dims, &axes)?
-            .iter()
-            .map(|places| moments(&places.iter().map(|&place| numbers[place]).collect::<Vec<_>>()))
-            .collect();
+        let limits = cx.limits();
+        let adding = cx.adding_doubles(&limits)?;
+        let group = |places: &[usize]| places.iter().map(|&place| numbers[place]).collect::<Vec<_>>();
+        let own = groups(cx, dims, &axes)?;
+        let own: Vec<_> = own.iter().map(|places| moments(&group(places), adding)).collect();
         let running = |old: &[f64], new: fn(&(f64, f64)) -> f64| -> Vec<f64> {
             old.iter().zip(&own).map(|(old, own)| old * momentum + new(own) * (1.0 - momentum)).collect()
         };
@@ -174,11 +184,16 @@ pub(crate) fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
 }
 
 /// Applies a function to the elements along some axes, which become its result.
-fn along(cx: &EvalContext<'_>, axes: &[usize], function: impl Fn(&mut [f64])) -> Result<Vec<Value>> {
-    let mut numbers = cx.floats(0)?;
+fn along(
+    cx: &EvalContext<'_>,
+    axes: &[usize],
+    function: impl Fn(&mut [f64], Adding<'_>),
+) -> Result<Vec<Value>> {
+    let (limits, mut numbers) = (cx.limits(), cx.floats(0)?);
+    let adding = cx.adding_doubles(&limits)?;
     for places in groups(cx, cx.tensor(0)?.shape().dims(), axes)?.iter() {
         let mut group: Vec<_> = places.iter().map(|&place| numbers[place]).collect();
-        function(&mut group);
+        function(&mut group, adding);
         places.iter().zip(group).for_each(|(&place, number)| numbers[place] = number);
     }
     Ok(vec![cx.rounded(0, &numbers)?])
@@ -188,8 +203,8 @@ pub(crate) fn lp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     let rank = cx.tensor(0)?.shape().rank();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), rank)?;
     let p = order_of_norm(attributes)?;
-    along(cx, &[axis], |group| {
-        let norm = norm(group.iter().copied(), p);
+    along(cx, &[axis], |group, adding| {
+        let norm = norm(group.iter().copied(), p, adding);
         // A group of zeros stays.
         group.iter_mut().filter(|_| norm != 0.0).for_each(|x| *x /= norm);
     })
@@ -198,8 +213,8 @@ pub(crate) fn lp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 pub(crate) fn mean_variance(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let rank = cx.tensor(0)?.shape().rank();
     let axes = indices::axes(attributes.ints("axes")?.unwrap_or(&[0, 2, 3]), rank)?;
-    along(cx, &axes, |group| {
-        let (mean, variance) = moments(group);
+    along(cx, &axes, |group, adding| {
+        let (mean, variance) = moments(group, adding);
         for x in group {
             *x = (*x - mean) / (variance.sqrt() + 1e-9);
         }
@@ -214,12 +229,13 @@ pub(crate) fn lrn(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     let (alpha, beta, bias) = (parameter("alpha", 1e-4)?, parameter("beta", 0.75)?, parameter("bias", 1.0)?);
     let size = usize_of_i64(attributes.int("size")?.unwrap_or(1)).unwrap_or(0);
     let (before, after) = (size.saturating_sub(1) / 2, size.saturating_sub(1).div_ceil(2));
-    along(cx, &[1], |channels| {
-        let squares: Vec<_> = channels.iter().map(|x| x * x).collect();
+    along(cx, &[1], |channels, adding| {
+        let own = channels.to_vec();
         for (at, x) in channels.iter_mut().enumerate() {
-            let last = at.saturating_add(after).min(squares.len() - 1);
-            let sum: f64 = squares[at.saturating_sub(before)..=last].iter().sum();
-            *x /= (bias + alpha / float_of(size) * sum).powf(beta);
+            let last = at.saturating_add(after).min(own.len() - 1);
+            let window = &own[at.saturating_sub(before)..=last];
+            let sum = adding.within().products(window.iter().map(|&x| (x, x)));
+            *x /= libm::pow(bias + alpha / float_of(size) * sum, beta);
         }
     })
 }

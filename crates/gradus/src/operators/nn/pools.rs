@@ -4,12 +4,12 @@
 use gradus_core::convert::{FromNumber, Rules, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use gradus_kernels::{share, threads, widest};
+use gradus_kernels::{Accumulator, share, threads, widest, with_accumulator};
 
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
-use crate::operators::floats::Numbers;
+use crate::operators::floats::{Adding, Numbers};
 use crate::operators::nn::windows::{Axis, Taps, axes, float_of, place};
 use crate::operators::strided::threads_for;
 
@@ -54,11 +54,11 @@ impl Windows {
 
     /// The results of all windows. A line of windows is computed at a time, tap by tap.
     #[allow(clippy::needless_range_loop, reason = "loops over indices are compiled for the level")]
-    fn pooled<B: Copy + Send + Sync, T: FromNumber>(
+    fn pooled<B: Clone + Send + Sync, T: FromNumber>(
         &self,
         cx: &mut EvalContext<'_>,
         x: Numbers<'_>,
-        pool: &Pool<B, impl Fn(B, f64, usize) -> B + Sync, impl Fn(B, usize) -> T + Sync>,
+        pool: &Pool<B, impl Fn(&mut B, f64, usize) + Sync, impl Fn(&B, usize) -> T + Sync>,
     ) -> Result<Vec<T>> {
         let (count, size) = (self.count(), self.size());
         if self.planes == 0 || count == 0 {
@@ -79,7 +79,7 @@ impl Windows {
         let plane = |(elements, line): &mut (Vec<f64>, Vec<B>), (plane, out): (usize, &mut [T])| {
             x.read(plane * size, 1, elements);
             for (at, out) in out.chunks_mut(last.windows).enumerate() {
-                line.fill(pool.begin);
+                line.fill(pool.begin.clone());
                 for tap in 0..outer_taps {
                     limits.check()?;
                     let Some(place) = place(outer, tap, at) else { continue };
@@ -92,7 +92,7 @@ impl Windows {
                                 #[inline(always)]
                                 move || {
                                     for i in 0..count {
-                                        line[i] = (pool.add)(line[i], own[i], first + i);
+                                        (pool.add)(&mut line[i], own[i], first + i);
                                     }
                                 },
                             );
@@ -100,7 +100,7 @@ impl Windows {
                         }
                         for (i, all) in line.iter_mut().enumerate() {
                             let place = first + i * reached.stride;
-                            *all = (pool.add)(*all, elements[place], place);
+                            (pool.add)(all, elements[place], place);
                         }
                     }
                 }
@@ -108,38 +108,58 @@ impl Windows {
                 out.iter_mut()
                     .zip(&*line)
                     .zip(windows)
-                    .for_each(|((out, &all), window)| *out = (pool.finish)(all, window));
+                    .for_each(|((out, all), window)| *out = (pool.finish)(all, window));
             }
             Ok::<_, gradus_core::Error>(())
         };
         let mut results = vec![T::from_f64(0.0); self.planes * count];
-        let scratch = || (vec![0.0; size], vec![pool.begin; last.windows]);
+        let scratch = || (vec![0.0; size], vec![pool.begin.clone(); last.windows]);
         share(results.chunks_mut(count).enumerate(), threads_for(work), scratch, plane)?;
         Ok(results)
     }
 
     /// The pool of floats as the first output, which is rounded once.
-    fn output<B: Copy + Send + Sync>(
+    fn output<B: Clone + Send + Sync>(
         &self,
         cx: &mut EvalContext<'_>,
         begin: B,
-        add: impl Fn(B, f64, usize) -> B + Sync,
-        finish: impl Fn(B, usize) -> f64 + Sync,
+        add: impl Fn(&mut B, f64, usize) + Sync,
+        finish: impl Fn(&B, usize) -> f64 + Sync,
     ) -> Result<Value> {
         let x = cx.factor(0)?;
         let (dtype, shape) = cx.output(0)?;
         if dtype == DType::F32 {
-            let finish = |all, window| f32::from_f64(finish(all, window));
+            let finish = |all: &B, window| f32::from_f64(finish(all, window));
             let results = self.pooled(cx, x.numbers(), &Pool { begin, add, finish })?;
             return Ok(Tensor::from_vec(shape, results)?.into());
         }
         let results: Vec<f64> = self.pooled(cx, x.numbers(), &Pool { begin, add, finish })?;
         cx.rounded(0, &results)
     }
-}
 
-/// A sum begins with this: added to -0.0, it leaves that.
-const NOTHING: f64 = -0.0;
+    /// The pool of sums: of a product for each element, and a function of the sum and the window.
+    fn sums(
+        &self,
+        cx: &mut EvalContext<'_>,
+        term: impl Fn(f64) -> (f64, f64) + Sync,
+        finish: impl Fn(f64, usize) -> f64 + Sync,
+    ) -> Result<Value> {
+        let limits = cx.limits();
+        let Adding { sums, to, .. } = cx.adding_doubles(&limits)?.within();
+        with_accumulator!(sums, to, A => {
+            self.output(
+                cx,
+                A::default(),
+                #[inline(always)]
+                |sum: &mut A, x, _| {
+                    let (a, b) = term(x);
+                    sum.add(a, b);
+                },
+                |sum, window| finish(sum.total(to), window),
+            )
+        })
+    }
+}
 
 pub(crate) fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let padding = attributes.flag("count_include_pad", false)?;
@@ -158,13 +178,13 @@ pub(crate) fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>
         }
         sum / float_of(all)
     };
-    Ok(vec![windows.output(cx, NOTHING, |sum, x, _| sum + x, mean)?])
+    Ok(vec![windows.sums(cx, |x| (x, 1.0), mean)?])
 }
 
 pub(crate) fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let p = order_of_norm(attributes)?;
     let windows = Windows::of(attributes, cx)?;
-    Ok(vec![windows.output(cx, NOTHING, |sum, x, _| sum + power(x, p), |sum, _| root(sum, p))?])
+    Ok(vec![windows.sums(cx, |x| power(x, p), |sum, _| root(sum, p))?])
 }
 
 /// The order of a norm, which the first versions give as a float.
@@ -176,16 +196,16 @@ pub(crate) fn order_of_norm(attributes: &Attributes<'_>) -> Result<f64> {
 }
 
 /// The norm of order p.
-pub(crate) fn norm(numbers: impl Iterator<Item = f64>, p: f64) -> f64 {
-    root(numbers.map(|x| power(x, p)).sum(), p)
+pub(crate) fn norm(numbers: impl Iterator<Item = f64>, p: f64, adding: Adding<'_>) -> f64 {
+    root(adding.within().products(numbers.map(|x| power(x, p))), p)
 }
 
-/// The summand of a norm of order p.
-fn power(x: f64, p: f64) -> f64 {
+/// The summand of a norm of order p, as a product.
+fn power(x: f64, p: f64) -> (f64, f64) {
     match p {
-        1.0 => x.abs(),
-        2.0 => x * x,
-        _ => x.abs().powf(p),
+        1.0 => (x.abs(), 1.0),
+        2.0 => (x, x),
+        _ => (libm::pow(x.abs(), p), 1.0),
     }
 }
 
@@ -194,7 +214,7 @@ fn root(sum: f64, p: f64) -> f64 {
     match p {
         1.0 => sum,
         2.0 => sum.sqrt(),
-        _ => sum.powf(p.recip()),
+        _ => libm::pow(sum, p.recip()),
     }
 }
 
@@ -212,8 +232,8 @@ pub(crate) fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         cx,
         least,
         #[inline(always)]
-        |best, x, _| if larger(x, best) { x } else { best },
-        |best, _| best,
+        |best: &mut f64, x, _| *best = if larger(x, *best) { x } else { *best },
+        |best, _| *best,
     );
     let mut outputs = vec![output?];
     if cx.outputs > 1 {
@@ -226,12 +246,12 @@ impl Windows {
     /// The index of the largest element of each window in the input; -1 where there is none.
     fn indices(&self, attributes: &Attributes<'_>, cx: &mut EvalContext<'_>, shape: Shape) -> Result<Value> {
         let columns_first = attributes.flag("storage_order", false)?;
-        let add = |best: Option<(f64, usize)>, x: f64, at: usize| match best {
-            Some((most, _)) if !larger(x, most) => best,
-            _ => Some((x, at)),
+        let add = |best: &mut Option<(f64, usize)>, x: f64, at: usize| match best {
+            Some((most, _)) if !larger(x, *most) => {}
+            _ => *best = Some((x, at)),
         };
-        let finish = |best: Option<(f64, usize)>, _| {
-            let Some((_, mut best)) = best else { return -1 };
+        let finish = |best: &Option<(f64, usize)>, _| {
+            let &Some((_, mut best)) = best else { return -1 };
             if columns_first {
                 let (mut rest, mut before) = (best, self.size());
                 best = 0;

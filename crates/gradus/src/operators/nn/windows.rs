@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use gradus_core::convert::{FromNumber, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
-use gradus_kernels::Sums;
 use gradus_kernels::product::{Product as Factors, Rows, Shifted};
 
 use crate::attributes::Attributes;
@@ -291,7 +290,8 @@ impl Convolution {
         let (inner, outer) = (self.channels / self.groups, self.filters / self.groups);
         let taps = weights.len().checked_div(self.filters * inner).unwrap_or(0);
         let layout = if x.is_empty() { None } else { Layout::of(self) };
-        if cx.run.sums == Sums::Float64
+        let exact = x.are_singles() && weights.are_singles();
+        if cx.adding(&cx.limits())?.is_plain(exact)
             && let Some(layout) = &layout
             && layout.is_direct(self)
         {
@@ -303,7 +303,6 @@ impl Convolution {
             axis.kernel == 1 && axis.stride == 1 && axis.begin == 0 && axis.windows == axis.size
         };
         let plain = self.axes.iter().all(plain);
-        let exact = x.are_singles() && weights.are_singles();
         let products = self.batch * self.groups;
         cx.reserve(product(products, 3 * size_of::<Elements<'_>>()) + Taps::bytes(&self.axes))?;
         let planes = match layout {

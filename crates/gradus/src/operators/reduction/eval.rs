@@ -85,19 +85,20 @@ fn reduced_floats(
     all: impl ExactSizeIterator<Item = f64> + Clone,
 ) -> f64 {
     let count = convert::nearest_f64(Number::Int(i128::from(i64_of(all.len()))));
-    let sum = |all: &mut dyn Iterator<Item = (f64, f64)>| adding.sums.of(all, adding.narrow);
+    let sum = |all: &mut dyn Iterator<Item = (f64, f64)>| adding.products(all);
     match operator {
         "ReduceProd" => all.product(),
         "ReduceMean" => sum(&mut all.map(|x| (x, 1.0))) / count,
         "ReduceSumSquare" => sum(&mut all.map(|x| (x, x))),
         "ReduceL1" => sum(&mut all.map(|x| (x.abs(), 1.0))),
         "ReduceL2" => sum(&mut all.map(|x| (x, x))).sqrt(),
-        "ReduceLogSum" => sum(&mut all.map(|x| (x, 1.0))).ln(),
+        "ReduceLogSum" => libm::log(sum(&mut all.map(|x| (x, 1.0)))),
         "ReduceLogSumExp" => {
             // `f64::max` would lose a NaN.
             let larger = |most: f64, x: f64| if x > most || x.is_nan() { x } else { most };
             let most = all.clone().fold(f64::NEG_INFINITY, larger);
-            if most.is_finite() { most + all.map(|x| (x - most).exp()).sum::<f64>().ln() } else { most }
+            let powers = all.map(|x| libm::exp(x - most));
+            if most.is_finite() { most + libm::log(adding.within().sum(powers)) } else { most }
         }
         // The sum of negative zeros is plus zero.
         _ => sum(&mut all.map(|x| (x, 1.0))) + 0.0,
