@@ -109,6 +109,10 @@ for t in [i32, i64]:
 for t in [i8, u8]:
     case("division-of-8-bit-integers", "Div", [a(t, 100, 7), a(t, 2, 2)])
     case(None, "Mod", [a(t, 100, 7), a(t, 3, 2)], constants=(1,))
+case("division-by-reciprocal", "Div", [a(f32, 7, 0.3), a(f32, 49, 7)])
+case("division-by-reciprocal", "Div", [a(f32, 7, 0.3), a(f32, 49)], constants=(1,))
+case(None, "Div", [a(f32, 1, 7, 0.3, 100), a(f32, 2, 0.5, 1024, -8)], constants=(1,))
+case(None, "Div", [a(f16, 7, 0.3), a(f16, 49, 7)])
 for t in [i16, u16]:
     case(None, "Div", [a(t, 100, 7, 200), a(t, 3, 2, 3)], constants=(1,))
 for t in [i32, i64, u32]:
@@ -276,6 +280,10 @@ for operator in ["Max", "Min"]:
     case(None, operator, [a(i32, 1, 5), a(i32, 4, 2)])
 case("pool-of-int8", "MaxPool", [np.arange(25, dtype=i8).reshape(1, 1, 5, 5)], {"kernel_shape": [2, 2]})
 case(None, "MaxPool", [np.arange(25, dtype=u8).reshape(1, 1, 5, 5)], {"kernel_shape": [2, 2]})
+wide = np.ones((1, 1, 2, 5), f32)
+filters = np.ones((1, 1, 3, 3), f32)
+case("convolution-of-no-elements", "Conv", [wide, filters], constants=(1,))
+case(None, "Conv", [np.ones((1, 1, 3, 5), f32), filters], constants=(1,))
 plane = np.array([[[[1, NAN, 3, 0], [2, 1, 0, 5], [NAN, 1, 2, 3], [1, 2, 3, 4]]]], f32)
 case("pool-of-nan", "MaxPool", [plane], {"kernel_shape": [2, 2], "strides": [1, 1]})
 for outputs in [1, 2]:

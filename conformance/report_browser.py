@@ -74,7 +74,14 @@ class Report:
         return self.page.locator(selector).inner_text()
 
     def data(self) -> dict:
-        return json.loads(self.page.locator("#data").text_content() or "")
+        data = json.loads(self.page.locator("#data").text_content() or "")
+        nodes, values = data["nodes"], data["values"]["name"]
+        # A number: the name of the first output is so much longer.
+        for index, name in enumerate(nodes["name"]):
+            if isinstance(name, int):
+                output = values[nodes["outputs"][index][0]]
+                nodes["name"][index] = output[: len(output) - name]
+        return data
 
     def close(self) -> None:
         self.context.close()
@@ -223,6 +230,8 @@ def use_memory(report: Report) -> None:
     same(chart.get_attribute("aria-valuenow"), "1", "the first step")
     page.get_by_role("button", name="Go to the peak").click()
     same(number(report.text("#live-title").split(": ")[1]), number(report.text("#total-peak")), "the bytes at the peak")
+    layers = page.locator("#legend .swatch").count()
+    same(page.locator("#chart .area").count(), layers, "areas of the chart")
     live = page.locator("#live tr td:nth-child(4)").all_inner_texts()
     if len(live) < 200:
         same(sum(number(text) or 0 for text in live), number(report.text("#total-peak")), "the sum of values at the peak")
@@ -283,6 +292,15 @@ def use_graph(report: Report) -> None:
         canvas.locator("button").first.press("Enter")
         same(page.locator("#search").input_value(), name, "the node that is searched")
         check(name in data["nodes"]["name"], f"{name!r} is no node")
+        detail = page.locator("#node-rows .detail")
+        same(detail.count(), 1, "nodes that are open")
+        lines = data["nodes"]["attributes"][data["nodes"]["name"].index(name)]
+        shown = detail.locator(".attributes li").all_inner_texts()
+        same(shown, data["attributes"][lines - 1].split("\n") if lines > 0 else [], f"attributes of {name!r}")
+        if detail.locator("button").count() > 0:
+            neighbour = detail.locator("button").first.inner_text()
+            detail.locator("button").first.press("Enter")
+            same(page.locator("#search").input_value(), neighbour, f"the neighbour of {name!r}")
         page.locator("#search").fill("")
     if depth > 1:
         page.locator("#graph nav button").first.press("Enter")

@@ -50,7 +50,7 @@ fn a_difference_has_its_condition_and_results_in_json() {
 #[test]
 fn models_and_calls_are_told_apart() {
     prints(
-        &["compare", "examples/function.onnx"],
+        &["compare", "examples/heads.onnx"],
         str![[r#"
 no known difference between onnxruntime, openvino, onnx
 

@@ -145,6 +145,15 @@ flowchart TB
 }
 
 #[test]
+fn graph_is_drawn_as_a_picture() {
+    let svg = ["graph", "examples/heads.onnx", "--format", "svg", "--dim", "batch=3"];
+    let done = gradus(&svg).assert().code(0).stderr_eq("").get_output().stdout.clone();
+    let text = String::from_utf8(done).unwrap();
+    assert!(text.starts_with("<svg xmlns=") && text.ends_with("</svg>\n"), "{text}");
+    assert!(text.contains(">float32[3, 2, seq, 4]</text>"), "{text}");
+}
+
+#[test]
 fn a_folded_model_is_shown_beside_the_model() {
     let folder = folder("report-beside");
     let (folded, page) = (folder.join("folded.onnx"), folder.join("both.html"));

@@ -609,6 +609,44 @@ fn conditional() -> Vec<(&'static str, Model)> {
                 .model(),
         ),
         (
+            // `seq - 3` may be below 0, and counts from the end then.
+            "element",
+            Sketch::new()
+                .input("x", f32, &["rows", "seq"])
+                .input("y", f32, &["n"])
+                .ints("at", &[1])
+                .ints("three", &[3])
+                .node("Shape", &["x"], &["shape"])
+                .node("Gather", &["shape", "at"], &["len"])
+                .node("Sub", &["len", "three"], &["place"])
+                .node("GatherElements", &["y", "place"], &["z"])
+                .output("z", f32, &open(1))
+                .model(),
+        ),
+        (
+            "tuple",
+            Sketch::new()
+                .input("x", f32, &["rows", "seq"])
+                .input("y", f32, &["n", "m"])
+                .node("Shape", &["x"], &["place"])
+                .node("GatherND", &["y", "place"], &["z"])
+                .output("z", f32, &open(0))
+                .model(),
+        ),
+        (
+            "update",
+            Sketch::new()
+                .input("x", f32, &["rows", "seq"])
+                .input("y", f32, &["n", "m"])
+                .ints("row", &[1, 2])
+                .constant("new", Tensor::from_vec(Shape::new([1]).unwrap(), vec![0.5f32]).unwrap())
+                .node("Shape", &["x"], &["shape"])
+                .node("Reshape", &["shape", "row"], &["place"])
+                .node("ScatterND", &["y", "place", "new"], &["z"])
+                .output("z", f32, &open(2))
+                .model(),
+        ),
+        (
             "hostile",
             Sketch::new()
                 .input("a*/\n\"\\??/\u{202e}é", f32, &["int", "class"])
@@ -714,6 +752,14 @@ fn conditions_have_their_reasons() {
     held("halves", &["n"], &["n == 8 (node \"make y\" (Split))"]);
     held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);
     held("lookup", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Gather))"]);
+    let element =
+        ["n >= seq - 2", "n >= 3 - seq"].map(|of| format!("{of} (node \"make z\" (GatherElements))"));
+    held("element", &["rows", "seq", "n"], &element.each_ref().map(|of| &**of));
+    for (name, operator) in [("tuple", "GatherND"), ("update", "ScatterND")] {
+        let place =
+            ["n >= rows + 1", "m >= seq + 1"].map(|of| format!("{of} (node \"make z\" ({operator}))"));
+        held(name, &["rows", "seq", "n", "m"], &place.each_ref().map(|of| &**of));
+    }
     assert_eq!(text("hostile").len(), 3);
 
     let (_, model) = conditional().into_iter().find(|(of, _)| *of == "window").unwrap();
@@ -723,6 +769,29 @@ fn conditions_have_their_reasons() {
     let texts: Vec<_> = contract.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(texts, ["h >= 0", "h % 4 == 0", "h//2 - 2 >= 0"]);
     assert_eq!(contract.parameters().count(), 0);
+}
+
+/// Indices that are computed from sizes in ways that are not followed.
+#[test]
+fn indices_that_are_not_followed_are_listed() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["rows", "seq"])
+        .input("y", DType::F32, &["n", "m"])
+        .constant("zero", Tensor::scalar(0i64))
+        .constant("one", Tensor::scalar(1i64))
+        .ints("pair", &[-1, 2])
+        .ints("twice", &[2])
+        .node("Shape", &["x"], &["shape"])
+        .node("Gather", &["shape", "one"], &["len"])
+        .node("Range", &["zero", "len", "one"], &["row"])
+        .node("Tile", &["row", "twice"], &["all"])
+        .node("Reshape", &["all", "pair"], &["places"])
+        .node("GatherND", &["y", "places"], &["z"])
+        .output("z", DType::F32, &["?"])
+        .model();
+    let contract = model.contract(&InferOptions::default()).unwrap();
+    let unchecked: Vec<_> = contract.unchecked().iter().map(|it| (&*it.text, &*it.place)).collect();
+    assert_eq!(unchecked, [("indices are within sizes n, m", "node \"make z\" (GatherND)")]);
 }
 
 /// The models in a folder and the folders within.

@@ -375,6 +375,12 @@ impl Plan {
         hasher.finish()
     }
 
+    /// The call and the elements at both ends, as a notebook shows them.
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let html = slf.py().import("gradus._html")?;
+        html.call_method1("sequence", (slf, slf.getattr("dtype")?))?.extract()
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let call = self.recipe.text(py)?;
         let PlanWindow { first, stride, len } = self.window;

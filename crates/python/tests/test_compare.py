@@ -79,11 +79,14 @@ def test_programs_without_the_function_are_left_out():
 def test_models_have_the_nodes_at_which_programs_differ():
     model = gradus.load("examples/positions.onnx")
     found = model.compare()
-    (it,) = found
+    it, division = found
+    assert (division.node, division.rule, division.of) == ('node "phase"', "division-by-reciprocal", "data")
     assert (it.node, it.of, it.condition, it.sequences) == ('node "pos"', "sizes", "seq >= 2147483648", {})
     assert list(it.results) == list(found.programs) == ["onnx", "onnxruntime", "openvino"]
-    assert repr(found) == "<Portability: differences: 1, nodes: 1>"
-    assert found._repr_html_().count("<tr>") == 2
-    assert len(model.compare({"seq": 4})) == 0 and len(model.compare(ranges={"seq": (0, 1000)})) == 0
+    assert repr(found) == "<Portability: differences: 2, nodes: 2>"
+    assert found._repr_html_().count("<tr>") == 3
+    # Quotients of a power of two are exact.
+    assert len(model.compare({"seq": 4})) == 0
+    assert [it.rule for it in model.compare(ranges={"seq": (0, 1000)})] == ["division-by-reciprocal"]
     with pytest.raises(gradus.GradusError, match="no such symbol|unknown"):
         model.compare({"nothing": 1})

@@ -28,6 +28,21 @@ def test_models_and_what_is_known_of_them():
     assert gradus.Dim("min(a, b) + 1")._repr_html_() == "<code>min(a, b) + 1</code>"
 
 
+def test_sequences_show_both_ends():
+    assert cells(gradus.plan.arange(3))[1:] == [["0", "0"], ["1", "1"], ["2", "2"]]
+    rows = cells(gradus.plan.linspace(0, 1, 101))
+    assert len(rows) == 1 + 5 + 1 + 5 and rows[1] == ["0", "0.0"] and rows[6] == ["…", "…"] and rows[-1] == ["100", "1.0"]
+
+
+def test_graphs_show_what_is_known_of_their_values():
+    g = gradus.Graph()
+    assert g._repr_html_() == "<p>no nodes</p>"
+    x = g.input(HOSTILE, "float32", ["n", 3])
+    g.apply("Relu", x)
+    rows = cells(g)
+    assert [HOSTILE, "float32[n, 3]"] in [row[:2] for row in rows] and len(rows) == 3
+
+
 def test_runtimes():
     report = gradus.load("examples/positions.onnx").check_in("onnxruntime", runs=1)
     rows = cells(report)

@@ -12,10 +12,9 @@
  * @typedef {"macs" | "operations" | "read" | "written"} Metric
  * @typedef {{
  *   symbols: SizeSymbol[], formulas: Entry[], texts: [number, string][],
- *   operators: string[], types: string[], shapes: (number[] | string)[],
- *   values: {name: string[], type: Index[], shape: Index[], bytes: Index[], kind: number[],
- *     made: (number | null)[], last: (number | null)[]},
- *   nodes: {name: string[], operator: number[], inputs: (number | null)[][], outputs: (number | null)[][],
+ *   operators: string[], attributes: string[], types: string[], shapes: (number[] | string)[],
+ *   values: {name: string[], type: Index[], shape: Index[], bytes: Index[], kind: number[], lasts: (number | null)[]},
+ *   nodes: {name: (string | number)[], operator: number[], attributes: number[], arithmetic: string, inputs: (number | null)[][], outputs: (number | null)[][],
  *     parameters: (number | string)[], macs: Index[], operations: Index[], read: Index[], written: Index[]},
  *   inputs: number[], outputs: number[], reasons: [number, string[]][],
  *   bodies: {path: string, values: [string, Index, Index][]}[],
@@ -29,12 +28,23 @@
   /** @type {Data} */
   const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementById("data")).textContent || "");
   const { nodes, values: tensors } = data;
+  /** Names of nodes. A number says how much longer the name of the first output is. */
+  const names = nodes.name.map((name, node) =>
+    typeof name === "string" ? name : tensors.name[Number(nodes.outputs[node][0])].slice(0, name === 0 ? undefined : -name),
+  );
+  /** The step at which a value is made, and the last that needs it; -1 of what no node makes. */
+  const made = new Int32Array(tensors.name.length).fill(-1);
+  nodes.outputs.forEach((ids, node) => {
+    for (const id of ids) if (id !== null) made[id] = node;
+  });
+  const last = made.map((step, id) => (step < 0 ? -1 : step + Number(tensors.lasts[id])));
   const texts = new Map(data.texts);
   const reasons = new Map(data.reasons);
-  const count = nodes.name.length;
+  const count = names.length;
   const allNodes = Array.from({ length: count }, (_, index) => index);
   const outputsOfModel = new Set(data.outputs);
-  const parametersOf = nodes.parameters.map((number) => BigInt(number));
+  /** @param {number} node */
+  const parametersOf = (node) => BigInt(nodes.parameters[node]);
 
   /** Rows of the table of nodes on a page of it, and entries of other lists. */
   const PAGE = 100;
@@ -442,14 +452,17 @@
    * @param {Index[]} column
    */
   function tally(of, column) {
+    const times = new Uint32Array(of.length < 1000 ? 0 : data.formulas.length);
     /** @type {Map<number, bigint>} */
     const counts = new Map();
     let missing = 0;
     for (const node of of) {
       const formula = column[node];
       if (formula === null) missing += 1;
+      else if (times.length > 0) times[formula] += 1;
       else counts.set(formula, (counts.get(formula) ?? 0n) + 1n);
     }
+    times.forEach((number, formula) => number > 0 && counts.set(formula, BigInt(number)));
     return { counts: [...counts], missing };
   }
 
@@ -458,9 +471,24 @@
     /** @param {number[]} of */
     constructor(of) {
       this.nodes = of;
-      this.parameters = of.reduce((sum, node) => sum + parametersOf[node], 0n);
+      /** @type {bigint | null} */
+      this.allParameters = null;
       /** @type {Partial<Record<Metric, ReturnType<typeof tally>>>} */
       this.tallies = {};
+    }
+
+    /** Parameters of all nodes. */
+    get parameters() {
+      if (this.allParameters !== null) return this.allParameters;
+      // Numbers are added as such, as long as their sum is exact.
+      let [exactSum, sum] = [0n, 0];
+      for (const node of this.nodes) {
+        const number = nodes.parameters[node];
+        if (typeof number === "number" && Number.isSafeInteger(sum + number)) sum += number;
+        else exactSum += BigInt(number);
+      }
+      this.allParameters = exactSum + BigInt(sum);
+      return this.allParameters;
     }
 
     /** @param {Metric} metric */
@@ -570,43 +598,90 @@
   // --- Memory --------------------------------------------------------------------------------
 
   /** Values of nodes with sizes, which the chart counts. */
-  const held = tensors.name.map((_, id) => id).filter((id) => tensors.made[id] !== null && tensors.bytes[id] !== null);
-  const unsized = tensors.made.filter((made, id) => made !== null && tensors.bytes[id] === null).length;
+  /** @type {number[]} */
+  const held = [];
+  let unsized = 0;
+  made.forEach((step, id) => {
+    if (step < 0) return;
+    if (tensors.bytes[id] === null) unsized += 1;
+    else held.push(id);
+  });
+
+  /**
+   * Sums of what is made and freed, step by step.
+   * @template {number | bigint} T
+   * @param {{[step: number]: T}} live zeros
+   * @param {(bytes: bigint) => T} of
+   * @param {number[]} ids
+   */
+  function addBytes(live, of, ids) {
+    /** @type {any[]} */
+    const known = values.map((value) => of(value ?? 0n));
+    for (const id of ids) {
+      const bytes = known[Number(tensors.bytes[id])];
+      live[made[id]] += bytes;
+      live[last[id] + 1] -= bytes;
+    }
+    for (let step = 1; step < count; step += 1) /** @type {any} */ (live)[step] += live[step - 1];
+    return live;
+  }
 
   const memory = {
-    /** Bytes that values occupy at each step. @type {bigint[]} */
+    /** Bytes that values occupy at each step: as numbers, where all sums are exact. @type {{[step: number]: number | bigint}} */
     live: [],
-    /** Those of them within the graphs of the node. @type {bigint[]} */
-    within: [],
+    /** Those of them within the graphs of the node. @type {Map<number, bigint>} */
+    within: new Map(),
     peak: /** @type {bigint | null} */ (count === 0 ? 0n : null),
     peakAt: 0,
     compute() {
-      /** @type {bigint[]} */
-      const live = new Array(count + 1).fill(0n);
-      for (const id of held) {
-        const bytes = values[Number(tensors.bytes[id])];
-        if (bytes === null) continue;
-        live[Number(tensors.made[id])] += bytes;
-        live[Number(tensors.last[id]) + 1] -= bytes;
-      }
-      /** @type {bigint[]} */
-      const within = new Array(count).fill(0n);
-      for (const [step, formula] of data.within) within[step] = values[formula] ?? 0n;
-      let now = 0n;
-      this.peak = null;
-      for (let step = 0; step < count; step += 1) {
-        now += live[step];
-        live[step] = now + within[step];
-        if (this.peak === null || live[step] > this.peak) [this.peak, this.peakAt] = [live[step], step];
-      }
+      const largest = values.reduce((/** @type {bigint} */ most, value) => (value !== null && value > most ? value : most), 0n);
+      const isExact = largest * BigInt(held.length + 1) <= BigInt(Number.MAX_SAFE_INTEGER);
+      /** @type {any} */
+      const live = isExact
+        ? addBytes(new Float64Array(count + 1), Number, held)
+        : addBytes(new Array(count + 1).fill(0n), (bytes) => bytes, held);
+      this.within = new Map(data.within.map(([step, formula]) => [step, values[formula] ?? 0n]));
+      for (const [step, bytes] of this.within) live[step] += isExact ? Number(bytes) : bytes;
       this.live = live;
-      this.within = within;
+      let most = 0;
+      for (let step = 1; step < count; step += 1) if (this.live[step] > this.live[most]) most = step;
+      if (count > 0) [this.peak, this.peakAt] = [this.at(most), most];
+    },
+    /** @param {number} step */
+    at(step) {
+      return BigInt(this.live[step]);
+    },
+    /**
+     * The operators whose values are largest at the peak: names, and their bytes at each step for a picture.
+     * @param {number} most
+     */
+    layers(most) {
+      /** @type {Map<number, number[]>} */
+      const byOperator = new Map();
+      /** @type {Map<number, bigint>} */
+      const atPeak = new Map();
+      for (const id of held) {
+        const operator = nodes.operator[made[id]];
+        const list = byOperator.get(operator);
+        if (list === undefined) byOperator.set(operator, [id]);
+        else list.push(id);
+        if (made[id] > this.peakAt || last[id] < this.peakAt) continue;
+        atPeak.set(operator, (atPeak.get(operator) ?? 0n) + (values[Number(tensors.bytes[id])] ?? 0n));
+      }
+      return [...atPeak]
+        .sort(([, a], [, b]) => (a > b ? -1 : a < b ? 1 : 0))
+        .slice(0, most)
+        .map(([operator, bytes]) => ({
+          name: data.operators[operator],
+          bytes,
+          live: addBytes(new Float64Array(count + 1), Number, byOperator.get(operator) ?? []),
+        }));
     },
   };
 
   /** @param {number} step */
   const stepText = (step) =>
-    `step ${exact(BigInt(step + 1))} of ${exact(BigInt(count))}, ${nodes.name[step]} (${data.operators[nodes.operator[step]]}): ${bytesText(memory.live[step])}`;
+    `step ${exact(BigInt(step + 1))} of ${exact(BigInt(count))}, ${names[step]} (${data.operators[nodes.operator[step]]}): ${bytesText(memory.at(step))}`;
 
   function drawMemory() {
     const box = content("memory");
@@ -626,6 +701,7 @@
       "aria-valuemax": count,
       "aria-describedby": "chart-help",
     });
+    const legend = el("p", { class: "legend", id: "legend" });
     const about = el("p", { class: "step", id: "step" });
     const toPeak = el("button", { type: "button", onclick: () => choose(memory.peakAt, true) }, "Go to the peak");
     const help = el(
@@ -643,6 +719,7 @@
     box.append(
       el("p", { class: "quiet" }, "Values of nodes, where nodes run in order and each value is freed after its last use. Values within a graph that a node runs count at its step. Constants and inputs come on top."),
       slider,
+      legend,
       el("div", { class: "tools" }, about, toPeak),
       help,
       caption,
@@ -692,18 +769,38 @@
           svg("text", { class: "tick end", x: LEFT - 8, y: y(bytes) + 4 }, bytesText(BigInt(Math.round(bytes)))),
         );
       }
-      // A column of pixels shows the most of its steps.
+      // A column of pixels shows the step of it at which most lives.
       const columns = Math.min(count, Math.floor(inner));
-      let path = `M${LEFT},${y(0)}`;
-      for (let column = 0; column < columns; column += 1) {
+      const fullest = Array.from({ length: columns }, (_, column) => {
         const [from, to] = [Math.floor((column * count) / columns), Math.floor(((column + 1) * count) / columns)];
-        let most = 0n;
-        for (let at = from; at < to; at += 1) if (memory.live[at] > most) most = memory.live[at];
-        const height = y(Number(most)).toFixed(1);
-        path += `L${(LEFT + (column / columns) * inner).toFixed(1)},${height}L${(LEFT + ((column + 1) / columns) * inner).toFixed(1)},${height}`;
+        let most = from;
+        for (let at = from + 1; at < to; at += 1) if (memory.live[at] > memory.live[most]) most = at;
+        return most;
+      });
+      /**
+       * An area below the bytes at each step.
+       * @param {string} name
+       * @param {(step: number) => number} bytesAt
+       */
+      const area = (name, bytesAt) => {
+        let path = `M${LEFT},${y(0)}`;
+        fullest.forEach((at, column) => {
+          const height = y(bytesAt(at)).toFixed(1);
+          path += `L${(LEFT + (column / columns) * inner).toFixed(1)},${height}L${(LEFT + ((column + 1) / columns) * inner).toFixed(1)},${height}`;
+        });
+        picture.append(svg("path", { class: name, d: `${path}L${LEFT + inner},${y(0)}Z` }));
+      };
+      // Areas lie upon each other: the sum of all, of all but the last operator, and so on.
+      area("area", (at) => Number(memory.live[at]));
+      const layers = memory.layers(4);
+      for (let number = layers.length; number > 0; number -= 1) {
+        area(`area layer-${number}`, (at) => layers.slice(0, number).reduce((sum, { live: bytes }) => sum + bytes[at], 0));
       }
-      path += `L${LEFT + inner},${y(0)}Z`;
-      picture.append(svg("path", { class: "area", d: path }));
+      legend.replaceChildren(
+        el("span", {}, "At the peak, made by:"),
+        ...layers.map(({ name, bytes }, index) => el("span", {}, el("span", { class: `swatch layer-${index + 1}` }), named(name), ` ${bytesText(bytes)}`)),
+        el("span", {}, el("span", { class: "swatch" }), "others"),
+      );
       const [peakX, isRight] = [x(memory.peakAt), memory.peakAt > count / 2];
       picture.append(
         svg("line", { class: "peak", x1: peakX, x2: peakX, y1: TOP - 8, y2: HEIGHT - BOTTOM }),
@@ -730,14 +827,13 @@
     }
 
     function drawLive() {
-      const present = held.filter((id) => Number(tensors.made[id]) <= cursor && cursor <= Number(tensors.last[id]));
+      const present = held.filter((id) => made[id] <= cursor && cursor <= last[id]);
       const bytesOf = (/** @type {number} */ id) => values[Number(tensors.bytes[id])] ?? 0n;
       present.sort((a, b) => (bytesOf(a) > bytesOf(b) ? -1 : bytesOf(a) < bytesOf(b) ? 1 : a - b));
-      const total = memory.live[cursor];
+      const total = memory.at(cursor);
       caption.textContent = `${counted(present.length, "value")} in memory at step ${exact(BigInt(cursor + 1))}: ${exact(total)} bytes`;
       const rows = present.slice(0, MOST).map((id) => {
         const share = total > 0n ? Number((bytesOf(id) * 1000n) / total) / 10 : 0;
-        const last = Number(tensors.last[id]);
         return el(
           "tr",
           {},
@@ -746,11 +842,11 @@
           el("td", { class: "shape" }, shapeText(tensors.shape[id])),
           el("td", { class: "number" }, amount(tensors.bytes[id])),
           el("td", { class: "number" }, `${share.toFixed(1)} %`),
-          el("td", { class: "number" }, exact(BigInt(Number(tensors.made[id]) + 1))),
-          el("td", {}, outputsOfModel.has(id) ? "an output of the model" : named(nodes.name[last])),
+          el("td", { class: "number" }, exact(BigInt(made[id] + 1))),
+          el("td", {}, outputsOfModel.has(id) ? "an output of the model" : named(names[last[id]])),
         );
       });
-      const within = memory.within[cursor];
+      const within = memory.within.get(cursor) ?? 0n;
       if (within > 0n) {
         const share = Number((within * 1000n) / total) / 10;
         const step = exact(BigInt(cursor + 1));
@@ -764,7 +860,7 @@
             el("td", { class: "number" }, exact(within)),
             el("td", { class: "number" }, `${share.toFixed(1)} %`),
             el("td", { class: "number" }, step),
-            el("td", {}, named(nodes.name[cursor])),
+            el("td", {}, named(names[cursor])),
           ),
         );
       }
@@ -809,6 +905,22 @@
 
   // --- Cost ----------------------------------------------------------------------------------
 
+  /**
+   * A part of a name between slashes. The last part is the node's own, and nothing here.
+   * @param {string} name
+   * @param {number} depth
+   */
+  function partOf(name, depth) {
+    let begin = 0;
+    while (name[begin] === "/") begin += 1;
+    for (let part = 0; ; part += 1) {
+      const end = name.indexOf("/", begin);
+      if (end < 0) return "";
+      if (part === depth) return name.slice(begin, end);
+      begin = end + 1;
+    }
+  }
+
   /** Nodes whose names begin alike. */
   class Group {
     /**
@@ -833,9 +945,7 @@
       /** @type {Map<string, number[]>} */
       const found = new Map();
       for (const node of this.sums.nodes) {
-        const parts = nodes.name[node].replace(/^\/+/, "").split("/");
-        // The last part is the node's own.
-        const part = this.depth < parts.length - 1 ? parts[this.depth] : "";
+        const part = partOf(names[node], this.depth);
         const list = found.get(part);
         if (list === undefined) found.set(part, [node]);
         else list.push(node);
@@ -852,7 +962,9 @@
     }
   }
 
-  /** Shows some nodes in the table of nodes. @type {(search: string, operator: string) => void} */
+  const root = new Group("", "", 0, allNodes);
+
+  /** Shows some nodes in the table of nodes, one of them open. @type {(search: string, operator: string, open?: number) => void} */
   let showNodes = () => {};
 
   function drawCost() {
@@ -860,7 +972,6 @@
     /** @type {Metric | "parameters"} */
     let metric = "macs";
     let isByName = true;
-    const root = new Group("", "", 0, allNodes);
     root.isOpen = true;
     // A chain of groups with one group each is open.
     for (let group = root; ; ) {
@@ -1050,7 +1161,7 @@
 
     name() {
       if (this.group !== null) return this.group.name;
-      const name = nodes.name[this.nodes[0]];
+      const name = names[this.nodes[0]];
       return name.slice(name.lastIndexOf("/") + 1) || name;
     }
 
@@ -1069,7 +1180,7 @@
     /** Boxes that are drawn before more are asked for. */
     const STEP = 60;
     let limit = STEP;
-    let group = new Group("", "", 0, allNodes);
+    let group = root;
     /** The groups around it, the outermost first. @type {Group[]} */
     const around = [];
     for (;;) {
@@ -1090,24 +1201,25 @@
     /** @type {{item: Item, button: HTMLElement, about: HTMLElement}[]} */
     let shown = [];
 
-    /**
-     * Nodes that read a value that is no constant; the others are left out.
-     * @param {number} node
-     */
-    const reads = (node) => nodes.inputs[node].some((id) => id !== null && tensors.kind[id] !== 1 && !ofConstants.has(id));
-    /** Values that are made of constants alone. @type {Set<number>} */
-    const ofConstants = new Set();
+    /** Nodes that read a value that is no constant, and is not made of constants alone; the others are left out. */
+    const reads = new Uint8Array(count);
+    const isOpen = Uint8Array.from(tensors.kind, (kind) => (kind === 1 ? 0 : 1));
     for (const node of allNodes) {
-      if (!reads(node)) nodes.outputs[node].forEach((id) => id !== null && ofConstants.add(id));
+      for (const id of nodes.inputs[node]) if (id !== null && isOpen[id] === 1) reads[node] = 1;
+      if (reads[node] === 0) for (const id of nodes.outputs[node]) if (id !== null) isOpen[id] = 0;
     }
 
-    /** The boxes within the group, in the order of the run. */
+    /** The boxes within the group, in the order of the run: the first of them, and how many there are. */
     function itemsOf() {
       const inner = group.children();
-      const items = inner.filter(({ name }) => name !== "").map((child) => new Item(child, child.sums.nodes));
+      const groups = inner.filter(({ name }) => name !== "");
       const own = inner.length === 0 ? group.sums.nodes : inner.filter(({ name }) => name === "").flatMap(({ sums }) => sums.nodes);
-      items.push(...own.filter(reads).map((node) => new Item(null, [node])));
-      return items.sort((a, b) => a.nodes[0] - b.nodes[0]);
+      const nodesHere = own.filter((node) => reads[node] === 1);
+      // Both are in the order of the run, so the first of all are among the first of each.
+      const items = groups.slice(0, limit).map((child) => new Item(child, child.sums.nodes));
+      items.push(...nodesHere.slice(0, limit).map((node) => new Item(null, [node])));
+      items.sort((a, b) => a.nodes[0] - b.nodes[0]);
+      return { items: items.slice(0, limit), all: groups.length + nodesHere.length };
     }
 
     /**
@@ -1123,8 +1235,7 @@
       const edges = new Map();
       for (const [node, to] of home) {
         for (const id of nodes.inputs[node]) {
-          const made = id === null ? null : tensors.made[id];
-          const from = made === null ? undefined : home.get(made);
+          const from = id === null || made[id] < 0 ? undefined : home.get(made[id]);
           if (from !== undefined && from !== to) edges.set(`${from} ${to}`, [from, to]);
         }
       }
@@ -1134,8 +1245,7 @@
     /** @param {number} boxes */
     function show(boxes) {
       limit = boxes;
-      const all = itemsOf();
-      const items = all.slice(0, limit);
+      const { items, all } = itemsOf();
       const edges = edgesOf(items);
       // A box stands below all that it reads from and that begin before it.
       edges.sort((a, b) => a[1] - b[1]);
@@ -1172,8 +1282,8 @@
           "button",
           {
             type: "button",
-            class: item.group === null ? "box" : "box groups",
-            title: item.group === null ? nodes.name[item.nodes[0]] : item.group.path,
+            class: item.group !== null ? "box groups" : nodes.arithmetic[item.nodes[0]] === "1" ? "box arithmetic" : "box",
+            title: item.group === null ? names[item.nodes[0]] : item.group.path,
             "aria-description": sources.length > 0 ? `reads from ${sources.slice(0, 8).join(", ")}` : null,
             onclick: () => open(item),
           },
@@ -1192,10 +1302,10 @@
           : el("button", { type: "button", class: "link", onclick: () => leave(index) }, named(label));
       });
       path.replaceChildren(...crumbs);
-      more.hidden = all.length <= limit;
+      more.hidden = all <= limit;
       const first =
-        all.length > limit
-          ? `The first ${exact(BigInt(limit))} of ${exact(BigInt(all.length))} boxes, in the order of the run. `
+        all > limit
+          ? `The first ${exact(BigInt(limit))} of ${exact(BigInt(all))} boxes, in the order of the run. `
           : "";
       note.textContent = `${first}A group opens, a node is shown in the table. Nodes that read only constants are left out.`;
       label();
@@ -1209,7 +1319,7 @@
     /** @param {Item} item */
     function open(item) {
       if (item.group === null) {
-        showNodes(nodes.name[item.nodes[0]], "");
+        showNodes(names[item.nodes[0]], "", item.nodes[0]);
         return;
       }
       around.push(group);
@@ -1241,10 +1351,10 @@
     /** @type {Column[]} */
     const columns = [
       { key: "step", label: "Step", kind: "number", text: (node) => exact(BigInt(node + 1)) },
-      { key: "name", label: "Node", kind: "", text: (node) => nodes.name[node] },
+      { key: "name", label: "Node", kind: "", text: (node) => names[node] },
       { key: "operator", label: "Operator", kind: "", text: (node) => data.operators[nodes.operator[node]] },
       { key: "output", label: "Output", kind: "", text: (node) => outputs(node).map((id) => `${typeText(id)}${shapeText(tensors.shape[id])}`).join("\n") },
-      { key: "parameters", label: "Parameters", kind: "number", text: (node) => exact(parametersOf[node]) },
+      { key: "parameters", label: "Parameters", kind: "number", text: (node) => exact(parametersOf(node)) },
       ...METRICS.map(({ key, label }) => ({ key, label, kind: /** @type {"number"} */ ("number"), text: (/** @type {number} */ node) => amount(nodes[key][node]) })),
     ];
     let sorted = "step";
@@ -1286,12 +1396,14 @@
       el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nodes" }, table),
     );
 
-    const lower = nodes.name.map((name) => name.toLowerCase());
+    /** Names in lower case, once a text is searched. @type {string[]} */
+    let lower = [];
     /** @param {number} node */
     const isOpen = (node) => outputs(node).some((id) => reasons.has(id) || tensors.shape[id] === null);
 
     function filter() {
       const text = search.value.trim().toLowerCase();
+      if (text !== "" && lower.length === 0) lower = names.map((name) => name.toLowerCase());
       const wanted = data.operators.indexOf(operator.value);
       /** @param {number} node */
       const has = (node) =>
@@ -1321,7 +1433,7 @@
         case "step":
           return (a, b) => sign * (a - b);
         case "name":
-          return by((node) => nodes.name[node]);
+          return by((node) => names[node]);
         case "operator":
           return by((node) => data.operators[nodes.operator[node]]);
         case "output": {
@@ -1330,7 +1442,7 @@
           return by((node) => all[node]);
         }
         case "parameters":
-          return by((node) => parametersOf[node]);
+          return by(parametersOf);
         default: {
           const column = nodes[/** @type {Metric} */ (sorted)];
           return by((node) => values[column[node] ?? -1] ?? -1n);
@@ -1393,7 +1505,7 @@
               if (again instanceof HTMLElement) again.focus();
             },
           },
-          named(nodes.name[node]),
+          named(names[node]),
         );
         return el("th", { scope: "row" }, button);
       });
@@ -1402,9 +1514,24 @@
       return rows;
     }
 
-    /** The inputs and outputs of a node. @param {number} node */
+    /**
+     * The node that makes an input, or those that read an output.
+     * @param {string} role
+     * @param {number} id
+     */
+    function neighbours(role, id) {
+      const readers = () => allNodes.filter((node) => nodes.inputs[node].includes(id));
+      const found = role === "output" ? readers() : made[id] < 0 ? [] : [made[id]];
+      const buttons = found.slice(0, 8).map((node) =>
+        el("button", { type: "button", class: "link name", onclick: () => showNodes(names[node], "", node) }, named(names[node])),
+      );
+      if (found.length > buttons.length) buttons.push(el("span", { class: "quiet" }, `and ${found.length - buttons.length} more`));
+      return buttons.flatMap((button) => [button, " "]);
+    }
+
+    /** The attributes, inputs and outputs of a node. @param {number} node */
     function detail(node) {
-      const { body: rows, box: table } = tableOf([[""], ["Name"], ["Type"], ["Shape"], ["Formula"], ["Bytes", "number"], ["Not known because"]], `Values of ${nodes.name[node]}`);
+      const { body: rows, box: table } = tableOf([[""], ["Name"], ["Made or read by"], ["Type"], ["Shape"], ["Formula"], ["Bytes", "number"], ["Not known because"]], `Values of ${names[node]}`);
       /**
        * @param {string} role
        * @param {(number | null)[]} ids
@@ -1420,6 +1547,7 @@
               {},
               el("td", { class: "quiet" }, kind),
               el("th", { scope: "row" }, named(tensors.name[id])),
+              el("td", {}, ...neighbours(role, id)),
               el("td", {}, typeText(id)),
               el("td", { class: "shape" }, shapeText(tensors.shape[id], false)),
               el("td", { class: "shape" }, shapeText(tensors.shape[id], true)),
@@ -1432,7 +1560,9 @@
       add("input", nodes.inputs[node]);
       add("output", nodes.outputs[node]);
       const note = nodes.macs[node] === null ? el("p", { class: "quiet" }, "Its operations are not counted.") : null;
-      return el("div", {}, table, note);
+      const attributes = nodes.attributes[node] > 0 ? data.attributes[nodes.attributes[node] - 1].split("\n") : [];
+      const list = attributes.length > 0 ? el("ul", { class: "attributes" }, ...attributes.map((line) => el("li", {}, named(line)))) : null;
+      return el("div", {}, list, table, note);
     }
 
     /** @param {string} text */
@@ -1445,12 +1575,12 @@
         const ids = outputs(node);
         return [
           String(node + 1),
-          nodes.name[node],
+          names[node],
           data.operators[nodes.operator[node]],
           ids.map((id) => tensors.name[id]).join(" "),
           ids.map(typeText).join(" "),
           ids.map((id) => shapeText(tensors.shape[id], false)).join(" "),
-          String(parametersOf[node]),
+          String(nodes.parameters[node]),
           ...METRICS.map(({ key }) => number(nodes[key][node])),
         ].map(quoted).join(",");
       });
@@ -1482,9 +1612,14 @@
     search.addEventListener("input", filter);
     operator.addEventListener("change", filter);
     state.addEventListener("change", filter);
-    showNodes = (text, name) => {
+    showNodes = (text, name, node = -1) => {
       [search.value, operator.value, state.value] = [text, name, ""];
       filter();
+      if (node >= 0) {
+        page = Math.floor(inOrder().indexOf(node) / PAGE);
+        opened = node;
+        drawRows();
+      }
       /** @type {HTMLElement} */ (document.getElementById("nodes")).scrollIntoView();
       search.focus({ preventScroll: true });
     };

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use gradus::cost::Cost;
-use gradus::graph::{Graph, Origin, ValueId};
+use gradus::graph::{Attribute, Graph, Node, Origin, ValueId};
 use gradus::infer::{Assumption, Completeness, Inference};
 use gradus::text::escaped;
-use gradus::{DType, Dim, Fact};
+use gradus::{DType, Dim, Fact, TensorFact, diff};
 use serde::Serialize;
 
 use crate::formulas::{Exact, Formulas, Table};
@@ -18,6 +18,8 @@ pub(crate) struct Data {
     #[serde(flatten)]
     pub(crate) table: Table,
     operators: Vec<String>,
+    /// Attributes of nodes, a line each.
+    attributes: Vec<String>,
     types: Vec<String>,
     /// Lists of formulas; text for what is no tensor.
     shapes: Vec<ShapeJson>,
@@ -64,16 +66,19 @@ struct ValueColumns {
     bytes: Vec<Option<usize>>,
     /// 0: an input, 1: a constant, 2: of a node, 3: an input with a default.
     kind: Vec<u8>,
-    /// The steps of the run at which it is made and last needed.
-    made: Vec<Option<usize>>,
-    last: Vec<Option<usize>>,
+    /// Steps of the run from the node that makes it to the last that needs it.
+    lasts: Vec<Option<usize>>,
 }
 
 /// The nodes of the main graph.
 #[derive(Debug, Default, Serialize)]
 struct NodeColumns {
-    name: Vec<String>,
+    name: Vec<NodeName>,
     operator: Vec<usize>,
+    /// The place of its attributes in their list, counted from 1; 0 of a node without.
+    attributes: Vec<usize>,
+    /// A character for each: `1` where the elements of the first output follow from sizes.
+    arithmetic: String,
     inputs: Vec<Vec<Option<usize>>>,
     outputs: Vec<Vec<Option<usize>>>,
     parameters: Vec<Exact>,
@@ -81,6 +86,24 @@ struct NodeColumns {
     operations: Vec<Option<usize>>,
     read: Vec<Option<usize>>,
     written: Vec<Option<usize>>,
+}
+
+/// The name of a node.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum NodeName {
+    Text(String),
+    /// That of its first output without so many bytes at the end, which are ASCII.
+    OfOutput(usize),
+}
+
+impl NodeName {
+    fn new(name: String, output: Option<&str>) -> NodeName {
+        match output.and_then(|output| output.strip_prefix(&*name)) {
+            Some(rest) if rest.is_ascii() => NodeName::OfOutput(rest.len()),
+            _ => NodeName::Text(name),
+        }
+    }
 }
 
 /// The values of a graph within a node, or of a function: name, type and shape.
@@ -195,21 +218,26 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
             _ => 0,
         });
         let life = lifetimes[id.index()];
-        values.made.push(life.map(|life| life.made));
-        values.last.push(life.map(|life| life.last));
+        values.lasts.push(life.map(|life| life.last - life.made));
         if inference.completeness(fact) > Completeness::Full {
             let why = inference.why_incomplete(id);
             reasons.push((id.index(), why.iter().map(|why| text(why)).collect()));
         }
     }
-    let mut operators = Distinct::new();
+    let (mut operators, mut attributes) = (Distinct::new(), Distinct::new());
     let mut nodes = NodeColumns::default();
     let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
     for of in &cost.nodes {
         let node = &graph.nodes()[of.node];
         let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
-        nodes.name.push(if node.name.is_empty() { node.label(of.node) } else { text(&node.name) });
+        let name = if node.name.is_empty() { node.label(of.node) } else { text(&node.name) };
+        let output = node.outputs.first().copied().flatten();
+        nodes.name.push(NodeName::new(name, output.map(|id| &*values.name[id.index()])));
         nodes.operator.push(operators.index(text(&node.operator.to_string())));
+        let lines = attributes_of(node);
+        nodes.attributes.push(if lines.is_empty() { 0 } else { attributes.index(lines) + 1 });
+        let first = output.map(|id| inference.fact(id)).and_then(Fact::as_tensor);
+        nodes.arithmetic.push(if first.is_some_and(TensorFact::has_elements) { '1' } else { '0' });
         nodes.inputs.push(slots(&node.inputs));
         nodes.outputs.push(slots(&node.outputs));
         nodes.parameters.push(exact(of.parameters));
@@ -246,6 +274,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
     Data {
         table: formulas.finish(),
         operators: operators.0,
+        attributes: attributes.0,
         types: facts.types.0,
         shapes: facts.shapes.0,
         values,
@@ -259,6 +288,16 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         within,
         other: None,
     }
+}
+
+/// The attributes of a node as text, a line each.
+fn attributes_of(node: &Node) -> String {
+    let line = |of: &Attribute| {
+        // What cannot be read is a remark of its own.
+        let content = diff::attribute_text(&of.content).unwrap_or_else(|error| error.to_string());
+        text(&format!("{} = {content}", of.name))
+    };
+    node.attributes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn totals(cost: &Cost, formulas: &mut Formulas<'_>, parameters: u128) -> TotalsJson {

@@ -1,6 +1,6 @@
-//! The graph of a model as a diagram in the language of Graphviz or of Mermaid.
+//! The graph of a model as a diagram: an SVG (`svg.rs`), or text of Graphviz or Mermaid.
 //!
-//! Nodes of a common beginning of their names stand in a box. Names are text in both languages,
+//! Nodes of a common beginning of their names stand in a box. Names are text in all of them,
 //! whatever they contain: nodes of the diagram are numbered, and labels are escaped.
 
 use std::collections::{BTreeMap, HashSet};
@@ -11,6 +11,8 @@ use gradus::infer::{InferOptions, Inference};
 use gradus::text::escaped;
 use gradus::{Model, Result};
 
+use crate::svg;
+
 /// The language of a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -19,11 +21,17 @@ pub enum DiagramFormat {
     Dot,
     /// A flowchart of Mermaid, as in Markdown.
     Mermaid,
+    /// A picture, for browsers.
+    Svg,
 }
 
-/// Draws the main graph of a model: inputs, nodes and outputs, with types and shapes on the edges.
-/// Constants are left out. The first `depth` parts of the names of nodes, which `/` separates, are
-/// boxes, within each other at most 32.
+/// Draws the main graph of a model: inputs, nodes and outputs, with types and shapes. Constants are
+/// left out.
+///
+/// The first `depth` parts of the names of nodes, which `/` separates, are boxes, within each other
+/// at most 32. In the languages these are 2 unless they are given. In a picture, boxes further within
+/// are closed: one box that says how many nodes there are. Unless `depth` is given, as many are open as
+/// leave at most 1,000 boxes, and never more than 10,000. Nodes that read only constants are left out.
 ///
 /// # Errors
 /// As [`Model::infer`].
@@ -32,14 +40,24 @@ pub enum DiagramFormat {
 /// use gradus::infer::InferOptions;
 /// use gradus_report::{DiagramFormat, diagram};
 /// let model = gradus::Model::open("../../examples/range.onnx")?;
-/// let dot = diagram(&model, &InferOptions::default(), DiagramFormat::Dot, 2)?;
+/// let dot = diagram(&model, &InferOptions::default(), DiagramFormat::Dot, None)?;
 /// assert!(dot.starts_with("digraph"));
+/// let picture = diagram(&model, &InferOptions::default(), DiagramFormat::Svg, None)?;
+/// assert!(picture.starts_with("<svg"));
 /// # Ok::<(), gradus::Error>(())
 /// ```
-pub fn diagram(model: &Model, options: &InferOptions, format: DiagramFormat, depth: usize) -> Result<String> {
+pub fn diagram(
+    model: &Model,
+    options: &InferOptions,
+    format: DiagramFormat,
+    depth: Option<usize>,
+) -> Result<String> {
     let inference = model.infer(options)?;
+    if format == DiagramFormat::Svg {
+        return Ok(svg::picture(model.graph(), &inference, depth));
+    }
     let mut diagram = Diagram { format, text: String::new(), boxes: 0 };
-    diagram.graph(model.graph(), &inference, depth);
+    diagram.graph(model.graph(), &inference, depth.unwrap_or(2));
     Ok(diagram.text)
 }
 
@@ -48,9 +66,23 @@ const MOST_DEPTH: usize = 32;
 
 /// Nodes whose names begin alike.
 #[derive(Default)]
-struct Group<'a> {
-    nodes: Vec<usize>,
-    groups: BTreeMap<&'a str, Group<'a>>,
+pub(crate) struct Group<'a> {
+    pub(crate) nodes: Vec<usize>,
+    pub(crate) groups: BTreeMap<&'a str, Group<'a>>,
+}
+
+impl<'a> Group<'a> {
+    /// All nodes that are taken, by the first `depth` parts of their names, in the order of the run.
+    pub(crate) fn of(graph: &'a Graph, depth: usize, takes: impl Fn(usize) -> bool) -> Group<'a> {
+        let mut all = Group::default();
+        for &index in graph.order().iter().filter(|&&index| takes(index)) {
+            let name = graph.nodes()[index].name.trim_start_matches('/');
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let parts = folder.split('/').filter(|part| !part.is_empty()).take(depth.min(MOST_DEPTH));
+            parts.fold(&mut all, |group, part| group.groups.entry(part).or_default()).nodes.push(index);
+        }
+        all
+    }
 }
 
 struct Diagram {
@@ -61,23 +93,12 @@ struct Diagram {
 
 impl Diagram {
     fn graph(&mut self, graph: &Graph, inference: &Inference, depth: usize) {
-        self.line(
-            0,
-            match self.format {
-                DiagramFormat::Dot => "digraph {",
-                DiagramFormat::Mermaid => "flowchart TB",
-            },
-        );
-        if self.format == DiagramFormat::Dot {
+        let is_dot = self.format == DiagramFormat::Dot;
+        self.line(0, if is_dot { "digraph {" } else { "flowchart TB" });
+        if is_dot {
             self.line(1, "node [shape=box]");
         }
-        let mut all = Group::default();
-        for &index in graph.order() {
-            let name = graph.nodes()[index].name.trim_start_matches('/');
-            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let parts = folder.split('/').filter(|part| !part.is_empty()).take(depth.min(MOST_DEPTH));
-            parts.fold(&mut all, |group, part| group.groups.entry(part).or_default()).nodes.push(index);
-        }
+        let all = Group::of(graph, depth, |_| true);
         let open = || graph.inputs().iter().filter(|&&id| graph.constant(id).is_none());
         for &id in open() {
             self.node(1, &format!("i{}", id.index()), &[&graph.value(id).name], true);
@@ -110,12 +131,11 @@ impl Diagram {
         for (name, inner) in &group.groups {
             self.boxes += 1;
             let (number, label) = (self.boxes, self.label(&[name]));
-            match self.format {
-                DiagramFormat::Dot => {
-                    self.line(level, &format!("subgraph cluster{number} {{"));
-                    self.line(level + 1, &format!("label={label}"));
-                }
-                DiagramFormat::Mermaid => self.line(level, &format!("subgraph g{number}[{label}]")),
+            if self.format == DiagramFormat::Dot {
+                self.line(level, &format!("subgraph cluster{number} {{"));
+                self.line(level + 1, &format!("label={label}"));
+            } else {
+                self.line(level, &format!("subgraph g{number}[{label}]"));
             }
             self.group(level + 1, graph, inner);
             self.line(level, if self.format == DiagramFormat::Dot { "}" } else { "end" });
@@ -125,11 +145,11 @@ impl Diagram {
     /// A node, of which the ends of the graph are round.
     fn node(&mut self, level: usize, id: &str, lines: &[&str], is_end: bool) {
         let label = self.label(lines);
-        let node = match (self.format, is_end) {
-            (DiagramFormat::Dot, true) => format!("{id} [label={label}, shape=ellipse]"),
-            (DiagramFormat::Dot, false) => format!("{id} [label={label}]"),
-            (DiagramFormat::Mermaid, true) => format!("{id}([{label}])"),
-            (DiagramFormat::Mermaid, false) => format!("{id}[{label}]"),
+        let node = match (self.format == DiagramFormat::Dot, is_end) {
+            (true, true) => format!("{id} [label={label}, shape=ellipse]"),
+            (true, false) => format!("{id} [label={label}]"),
+            (false, true) => format!("{id}([{label}])"),
+            (false, false) => format!("{id}[{label}]"),
         };
         self.line(level, &node);
     }
@@ -142,9 +162,10 @@ impl Diagram {
             _ => return,
         };
         let label = self.label(&[&inference.describe(inference.fact(id))]);
-        let edge = match self.format {
-            DiagramFormat::Dot => format!("{from} -> {to} [label={label}]"),
-            DiagramFormat::Mermaid => format!("{from} -->|{label}| {to}"),
+        let edge = if self.format == DiagramFormat::Dot {
+            format!("{from} -> {to} [label={label}]")
+        } else {
+            format!("{from} -->|{label}| {to}")
         };
         self.line(1, &edge);
     }

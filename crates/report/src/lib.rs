@@ -7,7 +7,9 @@ mod diagram;
 mod formulas;
 mod index;
 mod json;
+mod layout;
 mod page;
+mod svg;
 
 pub use diagram::{DiagramFormat, diagram};
 pub use index::{IndexRow, index};

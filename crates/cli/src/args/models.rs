@@ -628,22 +628,25 @@ pub(crate) struct ConvertArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// The language of a diagram.
+/// The form of a diagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Diagram {
     /// That of Graphviz
     Dot,
     /// A flowchart of Mermaid, as in Markdown
     Mermaid,
+    /// A picture, for browsers
+    Svg,
 }
 
-/// Draw the graph of a model in the language of Graphviz or of Mermaid.
+/// Draw the graph of a model, as an SVG or in the language of Graphviz or of Mermaid.
 ///
-/// Inputs, nodes and outputs of the main graph, with types and shapes on the edges; constants are
-/// left out. Nodes whose names begin alike are in a box. `dot -Tsvg` of Graphviz makes an SVG.
+/// Inputs, nodes and outputs of the main graph, with types and shapes; constants are left out. Nodes
+/// whose names begin alike are in a box. In an SVG, nodes that read only constants are left out too,
+/// and boxes are closed where there would be more than 1,000.
 #[derive(Debug, ClapArgs)]
 #[command(
-    after_help = "Examples:\n  gradus graph examples/heads.onnx\n  gradus graph examples/heads.onnx --format mermaid --dim batch=1"
+    after_help = "Examples:\n  gradus graph examples/heads.onnx --format svg\n  gradus graph examples/heads.onnx --format mermaid --dim batch=1"
 )]
 pub(crate) struct GraphArgs {
     /// The model: an ONNX file, an .xml file of OpenVINO IR, or a .json or .pdmodel file of a Paddle
@@ -651,13 +654,14 @@ pub(crate) struct GraphArgs {
     #[arg(value_name = "MODEL")]
     pub(crate) model: PathBuf,
 
-    /// The language.
+    /// The form.
     #[arg(long, value_enum, default_value = "dot")]
     pub(crate) format: Diagram,
 
-    /// Parts of the names of nodes, between slashes, that make boxes within each other.
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(crate) depth: usize,
+    /// Parts of the names of nodes, between slashes, that make boxes within each other; of an SVG,
+    /// those that are open. [default: 2; of an SVG, what leaves at most 1,000 boxes]
+    #[arg(long, value_name = "N")]
+    pub(crate) depth: Option<usize>,
 
     #[command(flatten)]
     pub(crate) sizes: SizeArgs,

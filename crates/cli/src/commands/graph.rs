@@ -12,6 +12,7 @@ pub(crate) fn graph(args: &args::GraphArgs) -> Result<(), Failure> {
     let format = match args.format {
         Diagram::Dot => DiagramFormat::Dot,
         Diagram::Mermaid => DiagramFormat::Mermaid,
+        Diagram::Svg => DiagramFormat::Svg,
     };
     let model = args.limits.open(&args.model)?;
     let drawn = diagram(&model, &options, format, args.depth);

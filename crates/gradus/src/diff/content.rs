@@ -26,7 +26,7 @@ pub(super) fn parameters(functions: [&Function; 2]) -> Result<Vec<Change>> {
         let name = format!("attribute {name}");
         let said = |default: Option<Option<&Attribute>>| {
             let text = |default: Option<&Attribute>| match default {
-                Some(attribute) => text(&attribute.content),
+                Some(attribute) => attribute_text(&attribute.content),
                 None => Ok("required".to_owned()),
             };
             default.map(text).transpose()
@@ -51,7 +51,11 @@ pub(super) fn attributes(before: &[Attribute], after: &[Attribute]) -> Result<Ve
         if let (Some(before), Some(after)) = (before, after) {
             changes.extend(contents(&name, before, after)?);
         } else {
-            changes.push(Change::new(name, before.map(text).transpose()?, after.map(text).transpose()?));
+            changes.push(Change::new(
+                name,
+                before.map(attribute_text).transpose()?,
+                after.map(attribute_text).transpose()?,
+            ));
         }
     }
     Ok(changes)
@@ -72,7 +76,7 @@ fn contents(name: &str, before: &Content, after: &Content) -> Result<Option<Chan
             if parts.is_empty() {
                 return Ok(None);
             }
-            let change = Change::new(name, Some(text(before)?), Some(text(after)?));
+            let change = Change::new(name, Some(attribute_text(before)?), Some(attribute_text(after)?));
             return Ok(Some(Change { parts, ..change }));
         }
         (Content::Float(a), Content::Float(b)) => a.to_bits() == b.to_bits(),
@@ -87,7 +91,11 @@ fn contents(name: &str, before: &Content, after: &Content) -> Result<Option<Chan
         (Content::Text(a), Content::Text(b)) | (Content::Parameter(a), Content::Parameter(b)) => a == b,
         _ => false,
     };
-    if equal { Ok(None) } else { Ok(Some(Change::new(name, Some(text(before)?), Some(text(after)?)))) }
+    if equal {
+        Ok(None)
+    } else {
+        Ok(Some(Change::new(name, Some(attribute_text(before)?), Some(attribute_text(after)?))))
+    }
 }
 
 /// How two constants differ, if they do: in type or shape, or in bits of elements.
@@ -148,8 +156,18 @@ pub(super) fn described(constant: &Constant) -> Result<String> {
     Ok(text)
 }
 
-/// An attribute in words.
-fn text(content: &Content) -> Result<String> {
+/// The value of an attribute as text; long lists and texts end with `…`.
+///
+/// # Errors
+/// As reading the constant that it is.
+///
+/// ```
+/// use gradus::diff::attribute_text;
+/// use gradus::graph::Content;
+/// assert_eq!(attribute_text(&Content::Ints(vec![1, 2]))?, "[1, 2]");
+/// # Ok::<(), gradus::Error>(())
+/// ```
+pub fn attribute_text(content: &Content) -> Result<String> {
     Ok(match content {
         Content::Float(float) => float.to_string(),
         Content::Int(int) => int.to_string(),

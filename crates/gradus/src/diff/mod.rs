@@ -13,6 +13,7 @@ mod pairs;
 
 use std::collections::BTreeMap;
 
+pub use content::attribute_text;
 use gradus_core::graph::{self, Graph};
 use gradus_core::{Limits, Result};
 

@@ -207,6 +207,11 @@ impl Row {
         self.work.or(told)
     }
 
+    /// Returns true if a rule of its own says how the number of operations follows from shapes.
+    pub fn has_work_rule(&self) -> bool {
+        self.work.is_some()
+    }
+
     /// The name by which the functions know it: that of the ONNX operator of the same meaning.
     pub(crate) fn known_as(&self) -> &'static str {
         self.meaning.unwrap_or(self.name)

@@ -1,7 +1,7 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
-use gradus_core::DType;
 use gradus_core::convert::{i64_of, nearest_f64, truncated, usize_of_i64};
+use gradus_core::{DType, Number};
 
 use super::When;
 use super::conditions::{INT32, NodeFacts};
@@ -136,6 +136,23 @@ pub(super) fn fewer_rows(node: &mut NodeFacts<'_>) -> Option<When> {
         }
     }
     found
+}
+
+/// When no window of a convolution or a pool fits in its input.
+pub(super) fn no_windows(node: &mut NodeFacts<'_>) -> Option<When> {
+    let Some(dims) = node.output().and_then(|fact| fact.dims.clone()) else { return Some(When::Data) };
+    // A size that is 0 only where one of the inputs is says nothing about windows.
+    let symbols = &node.symbols;
+    let is_large = |dim: &Dim| symbols.evaluate(*dim, &|_| Some(1)).is_some_and(|size| size > 0);
+    let small: Vec<_> = dims.iter().skip(2).copied().filter(|dim| !is_large(dim)).collect();
+    node.any(&small, |_, dim| [Condition::new(dim, Relation::AtMost, Dim::ZERO)])
+}
+
+/// Returns true for a power of two whose reciprocal is a number of float32 too.
+pub(super) fn is_power_of_two(number: Number) -> bool {
+    // Without the bits of the mantissa, and far from subnormal numbers.
+    let of = nearest_f64(number).abs();
+    (2f64.powi(-126)..=2f64.powi(126)).contains(&of) && of.to_bits() << 12 == 0
 }
 
 /// When an axis that is reduced has no elements.

@@ -109,9 +109,9 @@ impl Model {
     ///
     /// ```
     /// use gradus::infer::InferOptions;
-    /// let model = gradus::Model::open("../../examples/function.onnx")?;
+    /// let model = gradus::Model::open("../../examples/heads.onnx")?;
     /// let found = model.portability(&InferOptions::default())?;
-    /// // Nothing but divisions and products of float32.
+    /// // Elements are moved, and nothing is rounded.
     /// assert!(found.differences.is_empty());
     /// # Ok::<(), gradus::Error>(())
     /// ```

@@ -8,8 +8,9 @@ use gradus_core::{DType, Number};
 
 use super::checks::{
     an_input, an_input_outside, both, bounds_outside, cast, distant, either, fewer_rows, index_below,
-    index_out_of_range, integer_product, is_left, is_text, no_elements, open_bound_outside_int32,
-    pools_beyond, pools_padding, quotient_beyond_int32, result_bounds, result_outside, ties, zeros,
+    index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements, no_windows,
+    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
+    result_outside, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -135,6 +136,24 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element is NaN",
         results: ["returns false", "returns true", "returns false"],
         applies: |node| either(node.nan(0), node.nan(1)),
+    },
+    Rule {
+        name: "convolution-of-no-elements",
+        operators: &["Conv"],
+        condition: "no window fits in the input",
+        results: ["fails", "returns no elements", "returns no elements"],
+        applies: no_windows,
+    },
+    Rule {
+        name: "division-by-reciprocal",
+        operators: &["Div"],
+        condition: "a quotient is rounded",
+        results: ["rounds the quotient", "multiplies by the rounded reciprocal", "rounds the quotient"],
+        applies: |node| {
+            let powers_of_two =
+                node.constant(1).is_some_and(|divisors| divisors.iter().all(|&x| is_power_of_two(x)));
+            (node.is(1, &[F32]) && !powers_of_two).then_some(When::Data)
+        },
     },
     Rule {
         name: "division-of-8-bit-integers",

@@ -269,6 +269,11 @@ class Graph:
         """The graph as a model with these outputs, to be inferred, run or saved."""
         return Model(self._builder._model([self._own(value) for value in outputs]))
 
+    def _repr_html_(self) -> str:
+        # What is known of all values, as far as nodes make any.
+        outputs = [Symbolic(self, name) for name in self._unread]
+        return self.infer(outputs)._repr_html_() if outputs else "<p>no nodes</p>"
+
     def infer(self, outputs: Sequence[Symbolic], dims: Mapping[str, int] | None = None) -> Inference:
         """Infers the type and shape of every value, as :meth:`Model.infer` says."""
         return self.model(outputs).infer(dims)

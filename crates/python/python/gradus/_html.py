@@ -8,6 +8,8 @@ from typing import Any
 
 #: Rows of a table that are shown.
 MOST = 200
+#: Elements at each end of a sequence that are shown.
+ENDS = 5
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = "", most: int = MOST) -> str:
@@ -21,6 +23,14 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[Any]], caption: str = ""
     # The caption above the table, as all texts of models: escaped, and on the left.
     above = f"<caption style='text-align:left'>{escape(caption)}</caption>" if caption else ""
     return f"<table>{above}{body}</table>"
+
+
+def sequence(of: Sequence[Any], dtype: Any) -> str:
+    """The first and the last elements of a sequence, by their indices."""
+    count = len(of)
+    shown = range(count) if count <= 2 * ENDS else [*range(ENDS), None, *range(count - ENDS, count)]
+    rows = [["…", "…"] if index is None else [str(index), str(of[index])] for index in shown]
+    return table(["index", "element"], rows, f"{of!r}: {count:,} elements of {dtype}")
 
 
 def _cell(content: Any) -> str:

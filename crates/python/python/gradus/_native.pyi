@@ -182,6 +182,7 @@ def plan_geomspace(
 
 @final
 class Plan(Sequence[Any]):
+    def _repr_html_(self) -> str: ...
     @property
     def shape(self) -> tuple[int]: ...
     @property

@@ -224,49 +224,58 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let (Some(size), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
         indices.iter().try_for_each(|&index| indices::index(index, size).map(|_| ()))?;
     } else {
-        require_in_range(cx, dims[axis]);
+        require_in_range(cx, &dims[axis..=axis]);
     }
     gathered(cx, axis, 0)
 }
 
-/// Requires that the indices, the second input, are within a size.
-fn require_in_range(cx: &mut InferContext<'_, '_>, size: Dim) {
-    let of_data = cx.depends_on_data(1);
-    let Some(indices) = cx.integers(1) else {
-        match cx.elements(1) {
-            Elements::Progression(both) if both.1.known().is_some_and(|step| step > 0) => {
-                let (first, step) = *both;
-                let Some(dims) = cx.known_dims(1).filter(|_| cx.symbols().at_least(first, 0)) else { return };
-                let count = cx.product(&dims);
-                let steps = cx.subtract(count, Dim::ONE);
-                let span = cx.multiply(steps, step);
-                let last = cx.add(first, span);
-                let mut least = cx.add(last, Dim::ONE);
-                // Without indices, none is beyond; the count itself is no less than that.
-                if least != count && !cx.symbols().at_least(count, 1) {
-                    let any = cx.min(count, Dim::ONE);
-                    least = cx.multiply(least, any);
-                }
-                cx.require(size, Relation::AtLeast, least);
-            }
-            Elements::Known(tensor) => {
-                if let Ok(indices) = tensor.to_i64() {
-                    let indices: Vec<_> = indices.into_iter().map(Dim::Known).collect();
-                    require_each(cx, size, &indices);
-                }
-            }
-            _ if !of_data => {
-                let size = cx.symbols().print(size).to_string();
-                cx.require_of_values(format!("indices are within size {size}"));
-            }
-            _ => {}
+/// Requires that the indices, the second input, are within sizes: rows of an index for each of them.
+fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
+    let indices = match (cx.integers(1), cx.elements(1)) {
+        (Some(indices), _) => Some(indices.to_vec()),
+        (None, Elements::Known(tensor)) => {
+            tensor.to_i64().ok().map(|indices| indices.into_iter().map(Dim::Known).collect())
+        }
+        (None, Elements::Progression(both)) if sizes.len() == 1 && require_last(cx, sizes[0], &both) => {
+            return;
+        }
+        _ => None,
+    };
+    let Some(indices) = indices else {
+        if !cx.depends_on_data(1) {
+            let sizes: Vec<_> = sizes.iter().map(|&size| cx.symbols().print(size).to_string()).collect();
+            let plural = if sizes.len() == 1 { "" } else { "s" };
+            cx.require_of_values(format!("indices are within size{plural} {}", sizes.join(", ")));
         }
         return;
     };
-    require_each(cx, size, &indices);
+    for (column, &size) in sizes.iter().enumerate() {
+        let column: Vec<_> = indices.iter().skip(column).step_by(sizes.len()).copied().collect();
+        require_each(cx, size, &column);
+    }
 }
 
-/// Requires that each of some indices is within a size.
+/// Requires that the last of indices that rise from 0 or above is within a size; returns false if
+/// they may do otherwise.
+fn require_last(cx: &mut InferContext<'_, '_>, size: Dim, indices: &(Dim, Dim)) -> bool {
+    let (first, step) = *indices;
+    let rises = step.known().is_some_and(|step| step > 0) && cx.symbols().at_least(first, 0);
+    let Some(dims) = cx.known_dims(1).filter(|_| rises) else { return false };
+    let count = cx.product(&dims);
+    let steps = cx.subtract(count, Dim::ONE);
+    let span = cx.multiply(steps, step);
+    let last = cx.add(first, span);
+    let mut least = cx.add(last, Dim::ONE);
+    // Without indices, none is beyond; the count itself is no less than that.
+    if least != count && !cx.symbols().at_least(count, 1) {
+        let any = cx.min(count, Dim::ONE);
+        least = cx.multiply(least, any);
+    }
+    cx.require(size, Relation::AtLeast, least);
+    true
+}
+
+/// Requires that each of some indices is within a size; those below 0 count from the end.
 fn require_each(cx: &mut InferContext<'_, '_>, size: Dim, indices: &[Dim]) {
     let known = indices.iter().filter_map(|index| index.known());
     let first = known.clone().min().and_then(i64::checked_neg).filter(|&least| least > 0);
@@ -275,8 +284,10 @@ fn require_each(cx: &mut InferContext<'_, '_>, size: Dim, indices: &[Dim]) {
         cx.require(size, Relation::AtLeast, Dim::Known(least));
     }
     for &index in indices.iter().filter(|index| index.known().is_none()) {
-        if cx.symbols().at_least(index, 0) {
-            let least = cx.add(index, Dim::ONE);
+        let least = cx.add(index, Dim::ONE);
+        cx.require(size, Relation::AtLeast, least);
+        if !cx.symbols().at_least(index, 0) {
+            let least = cx.subtract(Dim::ZERO, index);
             cx.require(size, Relation::AtLeast, least);
         }
     }
@@ -336,6 +347,7 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (&own, &of_data) in before.iter().zip(&dims[..batch]) {
         cx.equal(own, of_data, "dimensions of the batch")?;
     }
+    require_in_range(cx, &dims[batch..batch + depth]);
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
     let mut elements = Elements::Unknown;
     if batch == 0 && depth == 1 && dims.len() == 1 {
@@ -358,6 +370,7 @@ pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(indices) = cx.known_dims(1) {
         indices_fit(cx, &indices)?;
         cx.same_shape(2, &indices)?;
+        require_along_axis(cx)?;
     }
     reduction(cx)?;
     Ok(vec![Fact::shaped(dims)])
@@ -389,6 +402,7 @@ pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
                 )
             })?;
             cx.same_shape(2, &[before, rest].concat())?;
+            require_in_range(cx, &dims[..depth]);
         }
     }
     let plain = reduction(cx)? == "none";
@@ -450,8 +464,17 @@ fn indices_fit(cx: &mut InferContext<'_, '_>, indices: &[Dim]) -> Result<(), Inf
     Ok(())
 }
 
+/// Requires that indices of single elements are within the size of the indexed axis.
+fn require_along_axis(cx: &mut InferContext<'_, '_>) -> Result<(), InferError> {
+    let Some(data) = cx.known_dims(0) else { return Ok(()) };
+    let axis = indices::axis(cx.attributes.int_or("axis", 0)?, data.len())?;
+    require_in_range(cx, &data[axis..=axis]);
+    Ok(())
+}
+
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     indices_fit(cx, &indices)?;
+    require_along_axis(cx)?;
     Ok(vec![Fact::shaped(indices)])
 }
