@@ -4,7 +4,8 @@
 
 For models that nobody has looked at. Of each: `show`, `cost` and `report` succeed; `infer` finds the shapes that all values
 have in ONNX Runtime, for two bindings of the symbols; `run` gives ONNX Runtime's outputs; what `fold` writes has the same
-bits, as `fold.py` says; what `convert` writes, IR and back and operator sets 13 to 23, gives the same outputs. Outputs of an
+bits, as `fold.py` says, at level fuse about the same values, of fixed sizes too, and folds to itself; `infer --emit` writes
+contracts, and Python runs its own; what `convert` writes, IR and back and operator sets 13 to 23, gives the same outputs. Outputs of an
 IR are held against OpenVINO's, those of its conversion to ONNX and back too. One line for each thing that is wrong, refused or
 unknown; the exit status is 1 where something is wrong.
 """
@@ -240,6 +241,30 @@ class Field:
             return
         for inputs, expected, _ in runs:
             self.same("fold --level fuse", lambda: Runtime(fused, False).run(inputs), expected)
+        again = self.work / "again.onnx"
+        if self.ask("fold again", "fold", fused, "-o", again, "--level", "fuse") is not None:
+            counts = [sum(execution.operators(onnx.load(path)).values()) for path in (fused, again)]
+            if counts[0] != counts[1]:
+                self.note("wrong", "fold again", f"{counts[1]} nodes, expected {counts[0]}")
+        for inputs, expected, _ in runs[:1]:
+            of_sizes = self.work / "fixed.onnx"
+            options = ("-o", of_sizes, "--level", "fuse", *fixed(inputs))
+            if self.ask("fold --input-shape", "fold", self.path, *options) is not None:
+                self.same("fold --input-shape", lambda: Runtime(of_sizes, False).run(inputs), expected)
+
+    def emit(self):
+        """The contract of the shapes, in each language; that of Python is a program that ends well."""
+        for language in ("rust", "c", "python"):
+            kind = f"infer --emit {language}"
+            status, out, errors = gradus(self.program, "infer", self.path, "--emit", language)
+            if status:
+                what = message(status, errors)
+                self.note("wrong" if what.startswith("PANIC") else "refused", kind, what)
+            elif language == "python":
+                done = subprocess.run([sys.executable, "-"], input=out, capture_output=True, text=True, timeout=SECONDS)
+                if done.returncode:
+                    said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
+                    self.note("wrong", kind, said[-1][:200])
 
     def same(self, kind: str, run, expected, close=CLOSE):
         """Whether what is written runs, and gives the outputs."""
@@ -308,6 +333,7 @@ def examine(program, path, work, runner) -> dict:
         return dict(field.notes)
     if path.suffix == ".onnx":
         field.fold(runs)
+        field.emit()
     field.convert(runs, runner)
     return dict(field.notes)
 
