@@ -512,3 +512,21 @@ fn bits_of_functions_within_operators_are_the_same_everywhere() {
     }
     assert_eq!(digest, 0x055e_023c_14a1_6ffb);
 }
+
+/// A region that is far larger than the image has as many points as it has pixels, few of which matter.
+#[test]
+fn regions_of_any_size_take_the_time_of_the_image() {
+    let of = |dtype, dims: &[usize], numbers: &[Number]| {
+        Tensor::from_numbers(dtype, Shape::new(dims).unwrap(), numbers.iter().copied(), Rules::IEEE).unwrap()
+    };
+    let points = 2e6;
+    let image = of(DType::F32, &[1, 1, 4, 4], &[Number::Float(points * points); 16]);
+    let region = [-1e6, -1e6, 1e6, 1e6].map(Number::Float);
+    let (region, sample) = (of(DType::F32, &[1, 4], &region), of(DType::I64, &[1], &[Number::Int(0)]));
+    for (mode, want) in [("avg", 36.0), ("max", points * points)] {
+        let model = model("RoiAlign", 16, 3, vec![("mode", Content::Bytes(mode.into()))]);
+        let got = run(&model, &[image.clone(), region.clone(), sample.clone()]);
+        let got = nearest_f64(got.only_number().unwrap());
+        assert!((got / want - 1.0).abs() < 1e-6, "{mode}: {got}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Evaluation of operators that read images between their elements: `GridSample`, `DeformConv`,
 //! `RoiAlign`, and the grids of `AffineGrid`; and of regions and boxes.
 
+use std::ops::Range;
+
 use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
 
@@ -296,39 +298,85 @@ pub(crate) fn roi_align(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
             (begin, len / float_of(bins), usize::try_from(points.max(0)).unwrap_or(usize::MAX))
         };
         let axes = [axis(0, height), axis(1, width)];
-        let points = product(axes[0].2, axes[1].2);
-        cx.run.touch(points.saturating_mul(product(height * width, 4 * channels.max(1))))?;
+        let number = float_of(axes[0].2.max(1)) * float_of(axes[1].2.max(1));
         for bin in 0..height * width {
-            cx.limits().check()?;
+            // The position of each point along an axis, and the points within the image.
             let along = |axis: usize, bin: usize| {
                 let (begin, size, points) = axes[axis];
                 let at = move |point: usize| {
                     begin + float_of(bin) * size + (float_of(point) + 0.5) * size / float_of(points)
                 };
-                (0..points).map(move |point| in_region(at(point), sizes[axis]))
+                (at, inside(at, points, size, sizes[axis]))
             };
-            let mut all = Vec::new();
-            for row in along(0, bin / width) {
-                all.extend(along(1, bin % width).map(|column| around(&[row.clone(), column], sizes)));
+            let [(row, rows), (column, columns)] = [along(0, bin / width), along(1, bin % width)];
+            cx.run.touch(product(rows.len() + columns.len(), 1) + product(sizes[0] + sizes[1], 1))?;
+            let planes = (0..channels).map(|channel| &x[(sample * channels + channel) * plane..][..plane]);
+            let target = |channel: usize| (region * channels + channel) * height * width + bin;
+            if largest {
+                cx.run.touch(product(rows.len(), columns.len()).saturating_mul(product(4, channels)))?;
+                // A point outside of the image counts as zero.
+                let all = product(axes[0].2, axes[1].2);
+                let least = if all > product(rows.len(), columns.len()) { 0.0 } else { f64::NEG_INFINITY };
+                for (channel, plane) in planes.enumerate() {
+                    let mut most = least;
+                    for row in rows.clone().map(|point| in_region(row(point), sizes[0])) {
+                        cx.limits().check()?;
+                        for column in columns.clone().map(|point| in_region(column(point), sizes[1])) {
+                            let around = around(&[row.clone(), column], sizes);
+                            most = around
+                                .iter()
+                                .map(|&(place, weight)| weight * plane[place])
+                                .fold(most, f64::max);
+                        }
+                    }
+                    y[target(channel)] = if all == 0 { 0.0 } else { most };
+                }
+                continue;
             }
-            for channel in 0..channels {
-                let plane = &x[(sample * channels + channel) * plane..][..plane];
-                let terms = |point: &Vec<(usize, f64)>| -> Vec<f64> {
-                    point.iter().map(|&(place, weight)| weight * plane[place]).collect()
+            let rows = weights(rows.map(|point| in_region(row(point), sizes[0])), sizes[0]);
+            let columns = weights(columns.map(|point| in_region(column(point), sizes[1])), sizes[1]);
+            cx.run.touch(product(rows.len(), columns.len()).saturating_mul(product(channels, 1)))?;
+            for (channel, plane) in planes.enumerate() {
+                let line = |&(row, weight): &(usize, f64)| {
+                    let elements = columns.iter().map(|&(column, own)| own * plane[row * sizes[1] + column]);
+                    weight * elements.sum::<f64>()
                 };
-                let target = &mut y[(region * channels + channel) * height * width + bin];
-                *target = if largest {
-                    // A point outside of the image counts as zero.
-                    let most = |point| terms(point).into_iter().reduce(f64::max).unwrap_or(0.0);
-                    all.iter().map(most).reduce(f64::max).unwrap_or(0.0)
-                } else {
-                    let sum: f64 = all.iter().map(|point| terms(point).iter().sum::<f64>()).sum();
-                    sum / float_of(all.len().max(1))
-                };
+                y[target(channel)] = rows.iter().map(line).sum::<f64>() / number;
             }
         }
     }
     Ok(vec![cx.rounded(0, &y)?])
+}
+
+/// The points of a bin of that size that are not outside of the image by more than 1: their positions
+/// rise or fall.
+fn inside(at: impl Fn(usize) -> f64, points: usize, size: f64, image: usize) -> Range<usize> {
+    let first = |holds: &dyn Fn(f64) -> bool| {
+        let (mut from, mut to) = (0, points);
+        while from < to {
+            let middle = from.midpoint(to);
+            if holds(at(middle)) {
+                to = middle;
+            } else {
+                from = middle + 1;
+            }
+        }
+        from
+    };
+    let last = float_of(image);
+    let (from, to) = if size >= 0.0 {
+        (first(&|x| x >= -1.0), first(&|x| x > last))
+    } else {
+        (first(&|x| x <= last), first(&|x| x < -1.0))
+    };
+    from..to.max(from)
+}
+
+/// The sum of the weights of points for each element of an axis that has some.
+fn weights(points: impl Iterator<Item = Vec<(usize, f64)>>, size: usize) -> Vec<(usize, f64)> {
+    let mut sums = vec![None; size];
+    points.flatten().for_each(|(place, weight)| *sums[place].get_or_insert(0.0) += weight);
+    sums.into_iter().enumerate().filter_map(|(place, sum)| Some((place, sum?))).collect()
 }
 
 /// `MaxRoiPool`: the largest element of each bin of a region.
