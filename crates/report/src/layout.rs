@@ -392,14 +392,15 @@ mod tests {
 
     /// Every box is read by the last: there would be millions of points.
     #[test]
-    fn many_long_edges_take_no_long_time() {
+    fn many_long_edges_have_a_limited_number_of_points() {
         let count = 3000;
         let items = vec![item(2000.0); count];
         let chain = (1..count).map(|to| edge(to - 1, to));
         let edges: Vec<_> = chain.chain((0..count - 1).map(|from| edge(from, count - 1))).collect();
-        let begin = std::time::Instant::now();
-        assert_eq!(layered(&items, &edges).paths.len(), edges.len());
-        assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+        let paths = layered(&items, &edges).paths;
+        assert_eq!(paths.len(), edges.len());
+        let points: usize = paths.iter().map(|path| path.matches('V').count()).sum();
+        assert!(points < 10 * MOST_POINTS, "{points}");
     }
 
     #[test]
@@ -407,7 +408,7 @@ mod tests {
         let mut spots = vec![Spot { width: 10.0, x: 0.0, is_point: false }; 3];
         separated(&mut spots, &[0, 1, 2], &[0.0, 0.0, 100.0]);
         // The first two share what they lack.
-        let apart = (10.0 + GAP) / 2.0;
+        let apart = f64::midpoint(10.0, GAP);
         let found: Vec<_> = spots.iter().map(|spot| spot.x).collect();
         assert!(found.iter().zip([-apart, apart, 100.0]).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
     }

@@ -286,13 +286,12 @@ pub(crate) fn prior_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             Some(count) => l.list(&[errors::at_least_1(size_name, count)?])?,
             None => size(l, features, axis)?,
         };
-        let step = match l.float(stride_name)?.filter(|&step| step != 0.0) {
-            Some(step) => Term::from(step),
-            None => {
-                let whole = size(l, image, axis)?;
-                let (whole, count) = (l.cast(whole, dtype)?, l.cast(count, dtype)?);
-                whole / count
-            }
+        let step = if let Some(step) = l.float(stride_name)?.filter(|&step| step != 0.0) {
+            Term::from(step)
+        } else {
+            let whole = size(l, image, axis)?;
+            let (whole, count) = (l.cast(whole, dtype)?, l.cast(count, dtype)?);
+            whole / count
         };
         let places = positions(l, count)?;
         let places = l.cast(places, dtype)?;
