@@ -28,6 +28,7 @@ fn amounts<'py>(py: Python<'py>, symbols: &Symbols, of: &Amounts) -> PyResult<Bo
     ] {
         found.set_item(name, size(py, symbols, dim)?)?;
     }
+    found.set_item("intensity", of.intensity())?;
     found.set_item("uncounted", of.uncounted)?;
     found.set_item("unsized", of.unsized_nodes)?;
     Ok(found)
@@ -61,6 +62,7 @@ pub(crate) fn cost_to_python<'py>(
             size(of.operations)?,
             size(of.bytes_read)?,
             size(of.bytes_written)?,
+            of.intensity(),
             of.uncounted,
         ))
     });

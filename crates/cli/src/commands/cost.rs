@@ -39,6 +39,7 @@ pub(super) struct AmountsJson {
     operations: Option<DimJson>,
     bytes_read: Option<DimJson>,
     bytes_written: Option<DimJson>,
+    intensity: Option<f64>,
     uncounted: usize,
     r#unsized: usize,
 }
@@ -52,6 +53,7 @@ struct NodeJson {
     operations: Option<DimJson>,
     bytes_read: Option<DimJson>,
     bytes_written: Option<DimJson>,
+    intensity: Option<f64>,
     uncounted: Option<&'static str>,
 }
 
@@ -139,6 +141,7 @@ pub(super) fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJ
         operations: json(amounts.operations),
         bytes_read: json(amounts.bytes_read),
         bytes_written: json(amounts.bytes_written),
+        intensity: amounts.intensity(),
         uncounted: amounts.uncounted,
         r#unsized: amounts.unsized_nodes,
     }
@@ -168,6 +171,7 @@ fn cost_json<'a>(
         operations: json(node.operations),
         bytes_read: json(node.bytes_read),
         bytes_written: json(node.bytes_written),
+        intensity: node.intensity(),
         uncounted: node.uncounted,
     });
     let peak = cost.memory.peak;
@@ -196,11 +200,17 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
     let print = |dim: Option<Dim>| {
         dim.map_or_else(|| "too large".to_owned(), |dim| inference.symbols().print(dim).to_string())
     };
-    let mut rows =
-        vec![[heading, "nodes", "parameters", "MACs", "operations", "read", "written"].map(str::to_owned)];
+    // Where all sums are numbers, the last column says how many operations there are for each byte.
+    let is_number = |dim: Option<Dim>| dim.is_some_and(|dim| dim.known().is_some());
+    let of = |all: &Amounts| [all.macs, all.operations, all.bytes_read, all.bytes_written];
+    let is_known = groups.values().flat_map(of).all(is_number);
+    let last = if is_known { "per byte" } else { "" };
+    let columns = [heading, "nodes", "parameters", "MACs", "operations", "read", "written", last];
+    let mut rows = vec![columns.map(str::to_owned)];
     rows.extend(groups.iter().map(|(name, amounts)| {
         let counted = amounts.uncounted < amounts.nodes;
         let work = |dim| if counted { print(dim) } else { "?".to_owned() };
+        let ratio = amounts.intensity().filter(|_| counted && is_known);
         [
             name.clone(),
             amounts.nodes.to_string(),
@@ -209,6 +219,7 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
             work(amounts.operations),
             print(amounts.bytes_read),
             print(amounts.bytes_written),
+            ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         ]
     }));
     aligned(&rows)

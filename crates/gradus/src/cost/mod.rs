@@ -16,8 +16,9 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use gradus_core::Result;
+use gradus_core::convert::nearest_f64;
 use gradus_core::graph::{Graph, ValueId};
+use gradus_core::{Number, Result};
 
 pub(crate) use attention::Attention;
 pub use fit::Fit;
@@ -71,6 +72,27 @@ pub struct Amounts {
     pub uncounted: usize,
     /// Nodes of which bytes read or written are not known.
     pub unsized_nodes: usize,
+}
+
+impl Amounts {
+    /// Operations for each byte that is read or written, of which a MAC is two; nothing if a sum is
+    /// not a number, or if there are no bytes.
+    pub fn intensity(&self) -> Option<f64> {
+        intensity([self.macs, self.operations], [self.bytes_read, self.bytes_written])
+    }
+}
+
+impl NodeCost {
+    /// The same as [`Amounts::intensity`], of one node.
+    pub fn intensity(&self) -> Option<f64> {
+        intensity([self.macs, self.operations], [self.bytes_read, self.bytes_written])
+    }
+}
+
+fn intensity([macs, others]: [Option<Dim>; 2], [read, written]: [Option<Dim>; 2]) -> Option<f64> {
+    let number = |dim: Option<Dim>| Some(nearest_f64(Number::Int(dim?.known()?.into())));
+    let bytes = number(read)? + number(written)?;
+    (bytes > 0.0).then_some((2.0 * number(macs)? + number(others)?) / bytes)
 }
 
 /// A sum of costs that is being made. Many nodes have few different costs, so each is counted.

@@ -28,6 +28,8 @@ class Amounts:
     bytes_read: int | Dim | None
     #: Bytes of the outputs of each node.
     bytes_written: int | Dim | None
+    #: Operations for each byte that is read or written, of which a MAC is two; ``None`` unless all sums are numbers.
+    intensity: float | None
     #: Nodes that are missing in ``macs`` and ``operations``, as their operators are not counted.
     uncounted: int
     #: Nodes that are missing in the bytes, as the size of a value is not known.
@@ -47,6 +49,8 @@ class NodeCost:
     operations: int | Dim | None
     bytes_read: int | Dim | None
     bytes_written: int | Dim | None
+    #: Operations for each byte, as in :class:`Amounts`.
+    intensity: float | None
     #: Why ``macs`` and ``operations`` are not counted; ``None`` if they are.
     uncounted: str | None
 

@@ -264,8 +264,8 @@ class Model:
         Example:
             >>> import gradus
             >>> found = gradus.load("examples/positions.onnx").compare()
-            >>> [(it.operator, it.rule, it.condition, it.results["openvino"]) for it in found]
-            [('Range', '64-bit-operands-in-32-bits', 'seq >= 2147483648', 'reads 32 bits')]
+            >>> [(it.operator, it.condition, it.results["openvino"]) for it in found]
+            [('Range', 'seq >= 2147483648', 'reads 32 bits'), ('Div', 'a quotient is rounded', 'multiplies by the rounded reciprocal')]
         """
         assumed = (dict(ranges or {}), nonempty, list(assume))
         limits = (max_bytes, max_work, timeout)
