@@ -60,7 +60,7 @@ fn even_windows(l: &Lowering<'_>, first: usize, counts: &[i64]) -> Result<Option
     let dims = l.dims_of(0)?;
     let size = |(i, &count): (usize, &i64)| {
         let len = dims.get(first + i).copied().flatten().map(i64_of)?;
-        (count > 0 && len > 0 && len % count == 0).then_some(len / count)
+        (count > 0 && len > 0 && len % count == 0).then(|| len / count)
     };
     Ok(counts.iter().enumerate().map(size).collect())
 }
