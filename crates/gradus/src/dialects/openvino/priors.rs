@@ -224,8 +224,14 @@ pub(crate) fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             (false, step) => (place + f64::from(offset)) * (image_height * step),
         };
         let shifts = listed(l, priors.iter().map(|prior| prior.shift[axis]))?;
-        let halves = listed(l, priors.iter().map(|prior| prior.half[axis]))?;
-        let halves = if scales { Term::from(halves) } else { halves * image_height };
+        // Fixed sizes are pixels, also where others are parts of the image.
+        let halves = |is_part: bool| {
+            let is_own = |prior: &Prior| (!scales && !prior.clipped) == is_part;
+            let half = |prior: &Prior| if is_own(prior) { prior.half[axis] } else { 0.0 };
+            priors.iter().map(half).collect::<Vec<_>>().into_iter()
+        };
+        let (pixels, parts) = (listed(l, halves(false))?, listed(l, halves(true))?);
+        let halves = if scales { Term::from(pixels) } else { parts * image_height + pixels };
         let center = (center + shifts).write(l, DType::F32)?;
         let (mut low, mut high) = ((center - halves.clone()) / image, (center + halves) / image);
         if priors.iter().any(|prior| prior.clipped) {
