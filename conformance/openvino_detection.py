@@ -151,7 +151,8 @@ def some_scores(c, *dims):
     return (c.random.permutation(int(np.prod(dims))).reshape(dims) / np.prod(dims)).astype(F32)
 
 
-# Overlaps that equal the threshold are left out: the plugin suppresses these too, which the texts do not.
+# Overlaps that equal the threshold are left out: the plugin suppresses these too, which the texts
+# do not.
 @makes("NonMaxSuppression-9", rounded=True)
 def non_max_suppression(c):
     images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
@@ -273,7 +274,8 @@ def proposals_of_image(c):
     boxes, scores = some_boxes(c, rows * columns * anchors, most=16.0), some_scores(c, anchors, rows, columns)
     deltas = c.random.standard_normal((4 * anchors, rows, columns)).astype(F32) / 3
     # The plugin keeps boxes below the least size, with a score of zero, which the text removes.
-    # Boxes that are less than a pixel apart overlap a little by the sizes of pixels, and not at all in the plugin.
+    # Boxes that are less than a pixel apart overlap a little by the sizes of pixels, and not at all
+    # in the plugin.
     how = {"min_size": 0.0, "nms_threshold": 0.7, "pre_nms_count": c.choose(4, 100), "post_nms_count": c.choose(3, 8)}
     given = [c.parameter(array) for array in (np.array([20, 24, 1], F32), boxes, deltas, scores)]
     return of_detectron("ExperimentalDetectronGenerateProposalsSingleImage", how, given)

@@ -189,7 +189,8 @@ const NODES: &[&str] = &[
     "microsoft TransposeMatMul-1 f[2,2,1,3] f[2,2,4,3] transB=1 -> 48 0",
     "openvino DeformableConvolution-8 f[1,2,4,4] f[1,8,3,3] f[3,2,2,2] strides:1,1 pads_begin:0,0 pads_end:0,0 \
      dilations:1,1 -> 504 0",
-    // Attention: queries and outputs times keys, five operations for each score, and the projection.
+    // Attention: queries and outputs times keys, five operations for each score, and the
+    // projection.
     "microsoft GroupQueryAttention-1 h[2,2,64] - - - - i32[2] =i32[]:2 - - num_heads=4 kv_num_heads=2 /3 -> 512 160",
     "microsoft MultiHeadAttention-1 f[2,2,4] f[2,2,1,2] f[2,2,1,2] num_heads=2 -> 32 40",
     "microsoft QAttention-1 u8[2,1,4] u8[4,6] f[6] f[] f[] - u8[] u8[] num_heads=2 -> 56 20",
@@ -206,7 +207,8 @@ const NODES: &[&str] = &[
     // Three lines of four numbers, 5 * 4 * 2 operations each, half of them for real numbers.
     "openvino IDFT-7 f[3,4,2] =i64[1]:1 -> 0 120",
     "openvino IRDFT-9 f[3,3,2] =i64[1]:1 -> 0 60",
-    // Two rows of five elements: three support vectors and a coefficient each; two comparisons and a leaf.
+    // Two rows of five elements: three support vectors and a coefficient each; two comparisons and
+    // a leaf.
     "ml SVMClassifier-1 f[2,5] support_vectors~1,1,1,1,1,1,1,1,1,1,1,1,1,1,1, coefficients~1,1,1, rho~0, vectors_per_class=1,2, \
      classlabels_ints=0,1, /2 -> 36 0",
     "ml TreeEnsembleClassifier-1 f[2,5] nodes_modes:BRANCH_LEQ;LEAF;LEAF; nodes_treeids=0,0,0, nodes_nodeids=0,1,2, \
@@ -396,7 +398,7 @@ fn nodes_cost_what_their_lines_say() {
         let cost = model.cost(&InferOptions::default()).unwrap();
         let problems = cost.inference().problems();
         let found = [cost.nodes[0].macs, cost.nodes[0].operations].map(|dim| dim?.known());
-        // What is said to cost nothing does so whatever it is given.
+        // Rules that say that an operator costs nothing hold for all inputs.
         let is_good = wanted == [Some(0); 2] || wanted[0].is_none() || problems.is_empty();
         if found != wanted || !is_good {
             wrong.push(format!("{line}: {found:?} {problems:?} {:?}", cost.nodes[0].uncounted));

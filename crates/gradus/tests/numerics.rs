@@ -413,7 +413,8 @@ fn statistics_and_means_add_as_the_run_asks() {
     let large = 2f64.powi(60);
     let axes = || vec![("axes", Content::Ints(vec![1])), ("keepdims", Content::Int(0))];
     let kernel = || vec![("kernel_shape", Content::Ints(vec![4]))];
-    // The number that is lost where float64 adds one after the other, in four numbers whose mean is it.
+    // The number that is lost where float64 adds one after the other, in four numbers whose mean is
+    // it.
     let cases = [
         (model("AveragePool", 11, 1, kernel()), vec![1, 1, 4], 1.0),
         (model("GlobalAveragePool", 1, 1, vec![]), vec![1, 1, 4], 1.0),
@@ -473,8 +474,8 @@ fn normalizations_and_attention_add_as_the_run_asks() {
     );
 }
 
-/// Exponentials, powers, logarithms, sines and cosines within operators have one result each, on all
-/// platforms.
+/// Exponentials, powers, logarithms, sines and cosines within operators have one result each, on
+/// all platforms.
 #[test]
 fn bits_of_functions_within_operators_are_the_same_everywhere() {
     let mut rng = fastrand::Rng::with_seed(12);
@@ -513,7 +514,8 @@ fn bits_of_functions_within_operators_are_the_same_everywhere() {
     assert_eq!(digest, 0x055e_023c_14a1_6ffb);
 }
 
-/// A region that is far larger than the image has as many points as it has pixels, few of which matter.
+/// A region that is far larger than the image has as many points as it has pixels, few of which
+/// matter.
 #[test]
 fn regions_of_any_size_take_the_time_of_the_image() {
     let of = |dtype, dims: &[usize], numbers: &[Number]| {

@@ -118,8 +118,8 @@ fn whole_lines<T: Pod>(out: &mut [T]) -> (&mut [T], &mut [T], &mut [T]) {
 }
 
 /// Copies past the caches: both slices have the same length, which is a multiple of a line's, and
-/// `to` starts where a line does. Loops go over indices: functions of iterators that are not compiled
-/// for the instructions would be called for each vector.
+/// `to` starts where a line does. Loops go over indices: functions of iterators that are not
+/// compiled for the instructions would be called for each vector.
 #[cfg(target_arch = "x86_64")]
 fn copy<T: Pod>(from: &[T], to: &mut [T]) {
     let (from, to) = (bytemuck::cast_slice::<T, u8>(from), bytemuck::cast_slice_mut::<T, u8>(to));

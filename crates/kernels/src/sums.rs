@@ -111,8 +111,8 @@ pub trait Accumulator: Clone + Default + Send + Sync {
     /// The sum so far.
     fn total(&self, to: Destination) -> f64;
 
-    /// Adds the products of rows of `a` and lines of [`COLUMNS`] numbers of `b` to rows of sums, with
-    /// the instructions of a level.
+    /// Adds the products of rows of `a` and lines of [`COLUMNS`] numbers of `b` to rows of sums,
+    /// with the instructions of a level.
     #[doc(hidden)]
     fn add_block(rows: std::slice::ChunksExactMut<'_, Self>, a: &[f64], b: &[f64], _: Token) {
         for (sums, a) in rows.zip(a.chunks(b.len() / COLUMNS)) {
@@ -301,8 +301,8 @@ impl Accumulator for Exact {
         }
     }
 
-    /// To the nearest float64, or, for a narrow result, to the float64 with an odd last bit where it
-    /// is none: then it is rounded to the narrower type as the sum itself.
+    /// To the nearest float64, or, for a narrow result, to the float64 with an odd last bit where
+    /// it is none: then it is rounded to the narrower type as the sum itself.
     fn total(&self, to: Destination) -> f64 {
         if self.special != 0.0 || self.special.is_nan() {
             return if self.special.is_nan() { f64::NAN } else { self.special };
@@ -352,7 +352,8 @@ const INNER: usize = 128;
 /// Lanes of the widest vector.
 const MOST_LANES: usize = 8;
 
-/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another way.
+/// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another
+/// way.
 ///
 /// # Errors
 /// Those of `check`.

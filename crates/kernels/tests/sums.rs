@@ -1,5 +1,5 @@
-//! Sums without error are the exact sums, rounded once; those in pairs of doubles are as near as their
-//! bound says; those in float32 are those of a plain loop.
+//! Sums without error are the exact sums, rounded once; those in pairs of doubles are as near as
+//! their bound says; those in float32 are those of a plain loop.
 
 use Destination::{Double, Narrow};
 use gradus_core::convert::FromNumber;

@@ -293,7 +293,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
 /// The attributes of a node as text, a line each.
 fn attributes_of(node: &Node) -> String {
     let line = |of: &Attribute| {
-        // What cannot be read is a remark of its own.
+        // Lines that cannot be read have a remark of their own.
         let content = diff::attribute_text(&of.content).unwrap_or_else(|error| error.to_string());
         text(&format!("{} = {content}", of.name))
     };

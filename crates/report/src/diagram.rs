@@ -29,9 +29,10 @@ pub enum DiagramFormat {
 /// left out.
 ///
 /// The first `depth` parts of the names of nodes, which `/` separates, are boxes, within each other
-/// at most 32. In the languages these are 2 unless they are given. In a picture, boxes further within
-/// are closed: one box that says how many nodes there are. Unless `depth` is given, as many are open as
-/// leave at most 1,000 boxes, and never more than 10,000. Nodes that read only constants are left out.
+/// at most 32. In the languages these are 2 unless they are given. In a picture, boxes further
+/// within are closed: one box that says how many nodes there are. Unless `depth` is given, as many
+/// are open as leave at most 1,000 boxes, and never more than 10,000. Nodes that read only
+/// constants are left out.
 ///
 /// # Errors
 /// As [`Model::infer`].
@@ -72,7 +73,8 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// All nodes that are taken, by the first `depth` parts of their names, in the order of the run.
+    /// All nodes that are taken, by the first `depth` parts of their names, in the order of the
+    /// run.
     pub(crate) fn of(graph: &'a Graph, depth: usize, takes: impl Fn(usize) -> bool) -> Group<'a> {
         let mut all = Group::default();
         for &index in graph.order().iter().filter(|&&index| takes(index)) {

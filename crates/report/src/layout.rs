@@ -215,7 +215,7 @@ fn chains(
 
 /// Orders and places the spots of all rows.
 fn sweep(spots: &mut [Spot], rows: &mut [Vec<usize>], steps: &[Step]) {
-    // Of each spot, those above and below, with the distance at which it would be straight.
+    // The spots above and below each, with the distance at which the edge would be straight.
     let mut above = vec![Vec::new(); spots.len()];
     let mut below = vec![Vec::new(); spots.len()];
     for step in steps {
@@ -258,7 +258,8 @@ fn sweep(spots: &mut [Spot], rows: &mut [Vec<usize>], steps: &[Step]) {
 }
 
 /// Puts the spots of a row as near as possible to the wanted places of their middles, in order and
-/// without overlaps: the sum of squares is the smallest. Points weigh more, so that edges are straight.
+/// without overlaps: the sum of squares is the smallest. Points weigh more, so that edges are
+/// straight.
 fn separated(spots: &mut [Spot], row: &[usize], wanted: &[f64]) {
     // Distances from the first spot, of which the wanted places are freed: what is left must rise.
     let mut distance = 0.0;
@@ -286,7 +287,8 @@ fn separated(spots: &mut [Spot], row: &[usize], wanted: &[f64]) {
     }
 }
 
-/// The course of an edge, from the foot of its row through points of others. Back edges have no foot.
+/// The course of an edge, from the foot of its row through points of others. Back edges have no
+/// foot.
 fn path(
     begin: [f64; 2],
     foot: Option<f64>,

@@ -160,7 +160,7 @@ impl Child<'_, '_> {
     }
 }
 
-/// What is drawn of a box, from its left upper corner on.
+/// The drawing of a box, from its left upper corner on.
 #[derive(Default)]
 struct Drawn {
     width: f64,
@@ -445,7 +445,7 @@ fn width_of(line: &str) -> f64 {
     f64::from(characters) * CHARACTER + 2.0 * PAD
 }
 
-/// What browsers show where the pointer rests.
+/// The text that browsers show where the pointer rests.
 fn title(mut lines: Vec<String>) -> String {
     let more = lines.len().saturating_sub(MOST_LINES);
     lines.truncate(MOST_LINES);

@@ -81,8 +81,8 @@ fn texts(picture: &str, element: &str) -> Vec<String> {
     of_name.filter_map(|node| node.text().map(str::to_owned)).collect()
 }
 
-/// How many boxes of a class there are: `n` nodes, `a` shape arithmetic, `c` closed groups, `g` open
-/// ones, `i` inputs and outputs.
+/// How many boxes of a class there are: `n` nodes, `a` shape arithmetic, `c` closed groups, `g`
+/// open ones, `i` inputs and outputs.
 fn boxes(picture: &str, class: &str) -> usize {
     let document = roxmltree::Document::parse(picture).unwrap();
     document.descendants().filter(|node| node.attribute("class") == Some(class)).count()
@@ -137,8 +137,8 @@ fn pictures_have_a_box_for_each_node_or_closed_group() {
     assert_eq!(counts(Some(2)), [60, 0, 9, 2]);
     assert_eq!(counts(Some(1)), [0, 6, 3, 2]);
     assert_eq!(counts(Some(0)), [0, 3, 0, 2]);
-    // 61 values; one goes through the frames of two groups where it leaves or enters a layer, and each
-    // frame cuts it in two and adds a line of its own.
+    // 61 values; one goes through the frames of two groups where it leaves or enters a layer, and
+    // each frame cuts it in two and adds a line of its own.
     let frames = 2 * 9;
     assert_eq!(boxes(&picture(&layers(), None), "e"), 61 + 2 * frames);
 }

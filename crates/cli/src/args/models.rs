@@ -641,9 +641,9 @@ pub(crate) enum Diagram {
 
 /// Draw the graph of a model, as an SVG or in the language of Graphviz or of Mermaid.
 ///
-/// Inputs, nodes and outputs of the main graph, with types and shapes; constants are left out. Nodes
-/// whose names begin alike are in a box. In an SVG, nodes that read only constants are left out too,
-/// and boxes are closed where there would be more than 1,000.
+/// Inputs, nodes and outputs of the main graph, with types and shapes; constants are left out.
+/// Nodes whose names begin alike are in a box. In an SVG, nodes that read only constants are left
+/// out too, and boxes are closed where there would be more than 1,000.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus graph examples/heads.onnx --format svg\n  gradus graph examples/heads.onnx --format mermaid --dim batch=1"

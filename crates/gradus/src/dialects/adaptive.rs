@@ -1,4 +1,5 @@
-//! Graphs of pools whose windows follow from the size of the data, for the operators of all dialects.
+//! Graphs of pools whose windows follow from the size of the data, for the operators of all
+//! dialects.
 
 use gradus_core::Result;
 use gradus_core::convert::i64_of;

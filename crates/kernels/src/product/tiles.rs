@@ -11,8 +11,9 @@ use crate::options::{Options, at_level};
 /// Vectors side by side in the widest tile.
 pub(super) const MOST_VECTORS: usize = 3;
 
-/// Rows of a tile and vectors side by side, by lanes of a vector: sums, a row of the second factor and
-/// an element of the first stay in registers, of which there are 32 with 8 lanes and 16 with fewer.
+/// Rows of a tile and vectors side by side, by lanes of a vector: sums, a row of the second factor
+/// and an element of the first stay in registers, of which there are 32 with 8 lanes and 16 with
+/// fewer.
 pub(super) const fn tile(lanes: usize) -> (usize, usize) {
     if lanes == 8 { (8, MOST_VECTORS) } else { (4, 2) }
 }

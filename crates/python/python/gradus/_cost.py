@@ -28,7 +28,8 @@ class Amounts:
     bytes_read: int | Dim | None
     #: Bytes of the outputs of each node.
     bytes_written: int | Dim | None
-    #: Operations for each byte that is read or written, of which a MAC is two; ``None`` unless all sums are numbers.
+    #: Operations for each byte that is read or written, of which a MAC is two; ``None`` unless all
+    #: sums are numbers.
     intensity: float | None
     #: Nodes that are missing in ``macs`` and ``operations``, as their operators are not counted.
     uncounted: int

@@ -270,7 +270,7 @@ class Graph:
         return Model(self._builder._model([self._own(value) for value in outputs]))
 
     def _repr_html_(self) -> str:
-        # What is known of all values, as far as nodes make any.
+        # The facts about all values that nodes make.
         outputs = [Symbolic(self, name) for name in self._unread]
         return self.infer(outputs)._repr_html_() if outputs else "<p>no nodes</p>"
 

@@ -104,7 +104,7 @@ fn averages(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let elements = l.apply("ReduceSum", &[both, last], &[])?;
     let means = pick(of("Greater", elements, 0.0), sums / of("Max", elements, 1.0), 0.0);
     let means = means.write(l, DType::F32)?;
-    // Of each box those of its image, as [box, image, channel, bin].
+    // The means of the image of each box, as [box, image, channel, bin].
     let means = l.apply("Transpose", &[means], &[("perm", Content::Ints(vec![2, 0, 3, 1]))])?;
     let image = l.cast(parts[0], DType::I64)?;
     let means = l.apply("GatherND", &[means, image], &[int("batch_dims", 1)])?;

@@ -190,8 +190,18 @@ fn listed(l: &mut Lowering<'_>, numbers: impl Iterator<Item = f64>) -> Result<Lo
     l.cast(numbers, DType::F32)
 }
 
-/// Checks that the sizes of the grid and of the image are lists of two.
-fn expect_sides(l: &Lowering<'_>) -> Result<()> {
+/// The sizes of an axis.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    /// The number of cells, as a list of one and as a scalar.
+    count: LoweredValue,
+    cells: LoweredValue,
+    /// The size of the image.
+    image: LoweredValue,
+}
+
+/// The columns and the rows of the grid and of the image, whose sizes must be lists of two.
+fn sides(l: &mut Lowering<'_>) -> Result<[Side; 2]> {
     for input in 0..2 {
         expect_rank(l, input, 1)?;
         if let &[Some(got)] = l.dims_of(input)?
@@ -200,28 +210,28 @@ fn expect_sides(l: &Lowering<'_>) -> Result<()> {
             return Err(errors::count(&format!("elements of input {input}"), got, 2));
         }
     }
-    Ok(())
+    let mut of = |at: i64| {
+        let ((cells, count), (image, _)) = (side(l, 0, at)?, side(l, 1, at)?);
+        Ok(Side { count, cells, image })
+    };
+    Ok([of(1)?, of(0)?])
 }
 
 pub(crate) fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    expect_sides(l)?;
+    let [wide, high] = sides(l)?;
     let scales = l.attributes.flag("scale_all_sizes", true)?;
     let (priors, offset) = (priors(l, scales)?, required("offset", l.attributes.float("offset")?)?);
     let step = l.float("step")?.unwrap_or(0.0);
-    let ((image_height, _), (image_width, _)) = (side(l, 1, 0)?, side(l, 1, 1)?);
-    let ((grid_height, height), (grid_width, width)) = (side(l, 0, 0)?, side(l, 0, 1)?);
     let mut ends = Vec::new();
-    for (axis, (count, grid, image)) in
-        [(width, grid_width, image_width), (height, grid_height, image_height)].into_iter().enumerate()
-    {
+    for (axis, Side { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
         let place = cells(l, count, axis == 1)?;
         let center = match (scales, step) {
             (true, 0.0) => (place + 0.5) * (image / grid),
             (true, step) => (place + f64::from(offset)) * step,
             // Steps are parts of the height of the image.
-            (false, -1.0) => (place + f64::from(offset)) * (image_height / grid_height),
+            (false, -1.0) => (place + f64::from(offset)) * (high.image / high.cells),
             (false, 0.0) => (place + 0.5) * (image / grid),
-            (false, step) => (place + f64::from(offset)) * (image_height * step),
+            (false, step) => (place + f64::from(offset)) * (high.image * step),
         };
         let shifts = listed(l, priors.iter().map(|prior| prior.shift[axis]))?;
         // Fixed sizes are pixels, also where others are parts of the image.
@@ -231,7 +241,7 @@ pub(crate) fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             priors.iter().map(half).collect::<Vec<_>>().into_iter()
         };
         let (pixels, parts) = (listed(l, halves(false))?, listed(l, halves(true))?);
-        let halves = if scales { Term::from(pixels) } else { parts * image_height + pixels };
+        let halves = if scales { Term::from(pixels) } else { parts * high.image + pixels };
         let center = (center + shifts).write(l, DType::F32)?;
         let (mut low, mut high) = ((center - halves.clone()) / image, (center + halves) / image);
         if priors.iter().any(|prior| prior.clipped) {
@@ -247,35 +257,31 @@ pub(crate) fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [(left, right), (top, bottom)] = <[_; 2]>::try_from(ends).expect("two axes");
     let clip = l.attributes.flag("clip", false)?;
     let count = i64_of(priors.len());
-    rows(l, [left, top, right, bottom], [height, width], count, clip)
+    rows(l, [left, top, right, bottom], [high.count, wide.count], count, clip)
 }
 
 pub(crate) fn prior_box_clustered(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    expect_sides(l)?;
+    let [wide, high] = sides(l)?;
     let offset = f64::from(required("offset", l.attributes.float("offset")?)?);
-    let sides = [floats(l, "width")?, floats(l, "height")?];
-    if sides[0].len() != sides[1].len() {
-        return Err(errors::count("elements of attribute \"height\"", sides[1].len(), sides[0].len()));
+    let sizes = [floats(l, "width")?, floats(l, "height")?];
+    if sizes[0].len() != sizes[1].len() {
+        return Err(errors::count("elements of attribute \"height\"", sizes[1].len(), sizes[0].len()));
     }
-    let [step, wide, high] = ["step", "step_w", "step_h"].map(|name| l.float(name));
-    let (step, wide, high) = (step?.unwrap_or(0.0), wide?.unwrap_or(0.0), high?.unwrap_or(0.0));
-    let steps = if wide == 0.0 && high == 0.0 { [step; 2] } else { [wide, high] };
-    let ((image_height, _), (image_width, _)) = (side(l, 1, 0)?, side(l, 1, 1)?);
-    let ((grid_height, height), (grid_width, width)) = (side(l, 0, 0)?, side(l, 0, 1)?);
+    let [step, across, down] = ["step", "step_w", "step_h"].map(|name| l.float(name));
+    let (step, across, down) = (step?.unwrap_or(0.0), across?.unwrap_or(0.0), down?.unwrap_or(0.0));
+    let steps = if across == 0.0 && down == 0.0 { [step; 2] } else { [across, down] };
     let mut ends = Vec::new();
-    for (axis, (count, grid, image)) in
-        [(width, grid_width, image_width), (height, grid_height, image_height)].into_iter().enumerate()
-    {
+    for (axis, Side { count, cells: grid, image }) in [wide, high].into_iter().enumerate() {
         let place = cells(l, count, axis == 1)?;
         let by = if steps == [0.0; 2] { image / grid } else { steps[axis].into() };
         let center = ((place + offset) * by).write(l, DType::F32)?;
-        let halves = listed(l, sides[axis].iter().map(|side| side / 2.0))?;
+        let halves = listed(l, sizes[axis].iter().map(|size| size / 2.0))?;
         ends.push(((center - halves) / image, (center + halves) / image));
     }
     let [(left, right), (top, bottom)] = <[_; 2]>::try_from(ends).expect("two axes");
     let clip = l.attributes.flag("clip", true)?;
-    let count = i64_of(sides[0].len());
-    rows(l, [left, top, right, bottom], [height, width], count, clip)
+    let count = i64_of(sizes[0].len());
+    rows(l, [left, top, right, bottom], [high.count, wide.count], count, clip)
 }
 
 /// Boxes of each cell: the given ones, moved to its center.

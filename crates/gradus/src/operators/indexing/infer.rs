@@ -229,7 +229,8 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     gathered(cx, axis, 0)
 }
 
-/// Requires that the indices, the second input, are within sizes: rows of an index for each of them.
+/// Requires that the indices, the second input, are within sizes: rows of an index for each of
+/// them.
 fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
     let indices = match (cx.integers(1), cx.elements(1)) {
         (Some(indices), _) => Some(indices.to_vec()),

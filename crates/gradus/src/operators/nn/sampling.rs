@@ -348,8 +348,8 @@ pub(crate) fn roi_align(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     Ok(vec![cx.rounded(0, &y)?])
 }
 
-/// The points of a bin of that size that are not outside of the image by more than 1: their positions
-/// rise or fall.
+/// The points of a bin of that size that are not outside of the image by more than 1: their
+/// positions rise or fall.
 fn inside(at: impl Fn(usize) -> f64, points: usize, size: f64, image: usize) -> Range<usize> {
     let first = |holds: &dyn Fn(f64) -> bool| {
         let (mut from, mut to) = (0, points);
