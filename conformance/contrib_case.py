@@ -52,6 +52,11 @@ class Rng:
         info = np.iinfo(dtype)
         return np.asarray(self.rng.integers(info.min, info.max + 1, size=dims), dtype=dtype)
 
+    def weights(self, *dims, dtype):
+        """Codes whose products with u8 do not saturate at 16 bits, as they do in ONNX Runtime on processors without VNNI."""
+        codes = self.codes(*dims, dtype=dtype)
+        return codes // 2 if dtype == np.int8 else codes
+
     def zero(self, dtype=np.uint8):
         info = np.iinfo(dtype)
         middle = (info.min + info.max + 1) // 2

@@ -121,7 +121,7 @@ def qlinear_conv(r, _):
     by = r.scale() if r.flag() else r.floats(out) ** 2 + np.float32(0.01)
     w_zero = np.zeros(np.shape(by), dtype=w_type) if w_type == np.int8 else np.full(np.shape(by), 120, dtype=w_type)
     inputs = [
-        r.codes(*dims, dtype=dtype), r.scale(), r.zero(dtype), r.codes(out, channels, kernel, kernel, dtype=w_type), by,
+        r.codes(*dims, dtype=dtype), r.scale(), r.zero(dtype), r.weights(out, channels, kernel, kernel, dtype=w_type), by,
         w_zero, r.scale(1, 5), r.zero(dtype),
     ]  # fmt: skip
     if r.flag():
@@ -135,7 +135,7 @@ def q_gemm(r, _):
     a_type, b_type = r.choice([(np.uint8, np.uint8), (np.uint8, np.int8), (np.int8, np.int8)])
     trans_a, trans_b = r.flag(), r.flag()
     a = r.codes(*((k, m) if trans_a else (m, k)), dtype=a_type)
-    b = r.codes(*((n, k) if trans_b else (k, n)), dtype=b_type)
+    b = r.weights(*((n, k) if trans_b else (k, n)), dtype=b_type)
     columns = r.flag()
     b_scale = np.abs(r.floats(n)) * np.float32(0.05) + np.float32(0.01) if columns else r.scale()
     b_zero = np.asarray([r.zero(b_type) for _ in range(n)], dtype=b_type) if columns else r.zero(b_type)
@@ -160,7 +160,7 @@ def product_inputs(r):
     if r.rng.integers(3) == 0:
         b_zero = None
     bias = r.floats(n) if r.flag() else None
-    return [*batch, m, k], r.codes(k, n, dtype=b_type), b_scale, b_zero, bias
+    return [*batch, m, k], r.weights(k, n, dtype=b_type), b_scale, b_zero, bias
 
 
 @maker("MatMulIntegerToFloat")
@@ -236,7 +236,7 @@ def q_attention(r, _):
     w_zero = np.asarray(zeros, dtype=w_type) if columns else r.zero(w_type)
     mask = np.asarray([r.int(1, length) for _ in range(batch)], dtype=np.int32) if r.flag() else None
     inputs = [
-        r.codes(batch, length, width), r.codes(width, 3 * hidden, dtype=w_type), r.floats(3 * hidden), r.scale(), by,
+        r.codes(batch, length, width), r.weights(width, 3 * hidden, dtype=w_type), r.floats(3 * hidden), r.scale(), by,
         mask, r.zero(), w_zero,
     ]  # fmt: skip
     outputs = 1
