@@ -47,7 +47,10 @@ pub(crate) const SUITES: &[Suite] = &[
         Ok(())
     }),
     suite("long", "tests of all crates that take long: their names begin with `long_`", |tally, _| {
-        test(tally, &["--workspace", "--no-fail-fast"], &["--ignored", "long_"], &[]);
+        // Some of them keep one core busy: two halves at a time.
+        let halves: [&[&str]; 2] =
+            [&["-p", "gradus", "--no-fail-fast"], &["--workspace", "--exclude", "gradus", "--no-fail-fast"]];
+        tally.run_beside(halves.map(|half| cargo_test(half, &["--ignored", "long_"], &[])).into());
         Ok(())
     }),
     suite("cuda", "CUDA kernels and calls of the driver, on the processor", |tally, _| {
@@ -77,6 +80,8 @@ pub(crate) const SUITES: &[Suite] = &[
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(|error| error.to_string())?;
         let folder = target(&format!("packages-{}", now.as_nanos()))?;
         let mut package = cargo();
+        // Nobody debugs what only has to build.
+        package.env("CARGO_PROFILE_DEV_DEBUG", "false");
         package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet"]);
         package.arg("--target-dir").arg(&folder);
         for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
@@ -284,12 +289,17 @@ fn browser(tally: &mut Tally, _: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Runs `cargo test` with these arguments, arguments of the tests, and variables.
-fn test(tally: &mut Tally, arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) {
+/// `cargo test` with these arguments, arguments of the tests, and variables.
+fn cargo_test(arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) -> Command {
     let variables = variables.iter().map(|(name, value)| (*name, value));
     let mut cargo = cargo();
     cargo.args(["test", "--quiet"]).args(arguments).arg("--").args(tests).envs(variables);
-    tally.run(&mut cargo);
+    cargo
+}
+
+/// Runs such a command.
+fn test(tally: &mut Tally, arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) {
+    tally.run(&mut cargo_test(arguments, tests, variables));
 }
 
 /// Runs the tests of upstream's cases whose names contain one of these.
