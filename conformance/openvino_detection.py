@@ -303,3 +303,34 @@ def psroi_pooling(c):
     corners = some_boxes(c, boxes, most=8.0)
     rows = np.concatenate([c.random.integers(0, images, (boxes, 1)).astype(F32), corners], 1)
     return opset1.psroi_pooling(c.parameter(data, True), c.parameter(rows, True), channels, groups, c.choose(0.5, 1.0), 1, 1, "average")
+
+
+@makes("ExperimentalDetectronDetectionOutput-6", rounded=True)
+def detectron_output(c):
+    boxes, classes = c.integer(1, 8), c.integer(2, 4)
+    how = {
+        "class_agnostic_box_regression": c.flag(), "deltas_weights": np.array([10, 10, 5, 5], F32), "max_delta_log_wh": c.choose(4.125, 0.0625),
+        "max_detections_per_image": c.choose(3, 12), "nms_threshold": c.choose(0.3, 0.5), "num_classes": classes, "post_nms_count": c.choose(2, 20),
+        "score_threshold": c.choose(0.0, 0.25),
+    }  # fmt: skip
+    given = [
+        some_boxes(c, boxes, most=16.0), c.random.standard_normal((boxes, 4 * classes)).astype(F32), some_scores(c, boxes, classes),
+        np.array([[20, 24, 1]], F32),
+    ]  # fmt: skip
+    return of_detectron("ExperimentalDetectronDetectionOutput", how, [c.parameter(array) for array in given])
+
+
+@makes("ExperimentalDetectronROIFeatureExtractor-6", rounded=True)
+def pyramid(c):
+    levels, channels, boxes = c.integer(1, 4), c.integer(1, 3), c.integer(1, 6)
+    # The sizes of boxes that ask for one of the maps; none is near the border to another.
+    sizes = c.random.choice([20.0, 60.0, 140.0, 300.0, 600.0], (boxes, 1)) * (1 + c.random.random((boxes, 2)) / 8)
+    corner = c.random.random((boxes, 2)) * 100
+    rois = np.concatenate([corner, corner + sizes], 1).astype(F32)
+    maps = [c.random.standard_normal((1, channels, c.integer(8, 12), c.integer(8, 12))).astype(F32) for _ in range(levels)]
+    # The plugin's samples are those of the text only with a ratio.
+    how = {
+        "output_size": c.integer(1, 3), "sampling_ratio": c.integer(1, 2), "pyramid_scales": np.array([4, 8, 16, 32][:levels], I64),
+        "aligned": c.flag(),
+    }  # fmt: skip
+    return of_detectron("ExperimentalDetectronROIFeatureExtractor", how, [c.parameter(array, True) for array in [rois, *maps]])

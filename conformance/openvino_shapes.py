@@ -73,11 +73,15 @@ class Case:
 
 
 MAKERS = {}
+# Operators whose floats programs round otherwise.
+ROUNDED = set()
 
 
-def makes(name):
+def makes(name, close=False):
     def note(make):
         MAKERS[name] = make
+        if close:
+            ROUNDED.add(name)
         return make
 
     return note
@@ -576,6 +580,42 @@ def ctc_greedy_decoder_seq_len(c):
     )
 
 
+@makes("GatherTree-1")
+def gather_tree(c):
+    steps, batch, beams, dtype = c.integer(1, 6), c.integer(1, 3), c.integer(1, 4), c.choose(I32, F32)
+    dims, end = (steps, batch, beams), np.array(c.integer(0, 5), dtype)
+    parents = c.array(dims, dtype, 0, beams - 1)
+    # The plugin refuses sequences without steps.
+    return opset1.gather_tree(c.data(dims, dtype, 0, 5), c.parameter(parents), c.data([batch], dtype, 1, steps + 1), c.parameter(end, True))
+
+
+@makes("ConvertPromoteTypes-14")
+def convert_promote_types(c):
+    shapes = [c.choose([], c.dims(2)) for _ in range(2)]
+    types = [c.choose(BOOL, U8, np.int8, I32, I64, F32) for _ in shapes]
+    return opset14.convert_promote_types(*map(c.data, shapes, types), c.flag(), c.flag(), c.choose("f32", "i64"))
+
+
+@makes("SparseFillEmptyRows-16")
+def sparse_fill_empty_rows(c):
+    dims = [c.integer(1, 5), c.integer(2, 4)]
+    places = np.sort(c.random.permutation(dims[0] * dims[1])[: c.integer(0, 6)])
+    at = np.stack([places // dims[1], places % dims[1]], 1).astype(to := c.choose(I32, I64))
+    values = c.parameter(c.array([len(at)], c.choose(I32, F32)), False)
+    default = c.parameter(np.array(9, c.feeds["in0"].dtype), True)
+    return opset16.sparse_fill_empty_rows(values, c.constant(dims, to), c.parameter(at, False), default)
+
+
+@makes("ISTFT-16", close=True)
+def istft(c):
+    size, frames = c.integer(1, 9), c.integer(1, 5)
+    step = c.integer(1, size)
+    data = c.random.standard_normal((*c.choose([], [2]), size // 2 + 1, frames, 2)).astype(F32)
+    window = (1 + c.random.random(c.choose(size, max(1, size - 2)))).astype(F32)
+    numbers = [c.constant(size), c.constant(step)] + ([c.constant(c.integer(1, step * frames + size + 2))] if c.flag() else [])
+    return opset16.istft(c.parameter(data, True), c.parameter(window, True), *numbers, center=c.flag(), normalized=c.flag())
+
+
 @makes("Inverse-14")
 def inverse(c):
     """Of powers of two in a permuted diagonal, which is exact."""
@@ -661,7 +701,7 @@ def main():
             while len(cases) < count and refused < 20 * count:
                 case = Case(random)
                 try:
-                    own = {"close": CLOSE} if name in openvino_detection.ROUNDED else {}
+                    own = {"close": CLOSE} if name in ROUNDED | openvino_detection.ROUNDED else {}
                     cases.append(recorded(core, make(case), case, pathlib.Path(folder)) | own)
                 except Exception as error:
                     refused += 1

@@ -3,7 +3,7 @@
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
 use crate::cost::{Attention, Work};
-use crate::dialects::openvino::{detection, features, images, priors};
+use crate::dialects::openvino::{detection, features, images, priors, signal};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("AdaptiveAvgPool")
@@ -51,8 +51,10 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("DetectionOutput").lowers(detection::detection_output),
+    openvino("ExperimentalDetectronDetectionOutput").lowers(detection::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage").lowers(detection::proposals_of_image),
     openvino("ExperimentalDetectronPriorGridGenerator").lowers(priors::prior_grid),
+    openvino("ExperimentalDetectronROIFeatureExtractor").lowers(features::pyramid),
     openvino("ExperimentalDetectronTopKROIs").lowers(detection::top_boxes),
     openvino("ExtractImagePatches")
         .infer(nn::openvino::image_patches)
@@ -99,6 +101,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     ),
     openvino("I420toBGR").lowers(images::i420_to_bgr),
     openvino("I420toRGB").lowers(images::i420_to_rgb),
+    openvino("ISTFT").lowers(signal::inverse_stft),
     openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
         "Resize",
         "rounding",
