@@ -580,40 +580,54 @@ def ctc_greedy_decoder_seq_len(c):
     )
 
 
-@makes("GatherTree-1")
-def gather_tree(c):
-    steps, batch, beams, dtype = c.integer(1, 6), c.integer(1, 3), c.integer(1, 4), c.choose(I32, F32)
-    dims, end = (steps, batch, beams), np.array(c.integer(0, 5), dtype)
-    parents = c.array(dims, dtype, 0, beams - 1)
-    # The plugin refuses sequences without steps.
-    return opset1.gather_tree(c.data(dims, dtype, 0, 5), c.parameter(parents), c.data([batch], dtype, 1, steps + 1), c.parameter(end, True))
+@makes("CTCLoss-4", close=True)
+def ctc_loss(c):
+    batch, steps, classes = c.integer(1, 3), c.integer(2, 8), c.integer(2, 5)
+    logits = c.random.standard_normal((batch, steps, classes)).astype(F32)
+    lengths = c.array([batch], I32, (steps + 1) // 2, steps)
+    # There are steps for a blank between any two labels.
+    labels, counts = c.array([batch, steps], I32, 0, classes - 2), np.array([c.integer(1, (length + 1) // 2) for length in lengths], I32)
+    given = [c.parameter(array) for array in (logits, lengths, labels, counts)]
+    blank = c.choose(None, c.constant(classes - 1, I32))
+    return opset4.ctc_loss(*given, blank, c.flag(), c.flag(), c.flag())
 
 
-@makes("ConvertPromoteTypes-14")
-def convert_promote_types(c):
-    shapes = [c.choose([], c.dims(2)) for _ in range(2)]
-    types = [c.choose(BOOL, U8, np.int8, I32, I64, F32) for _ in shapes]
-    return opset14.convert_promote_types(*map(c.data, shapes, types), c.flag(), c.flag(), c.choose("f32", "i64"))
+@makes("StringTensorPack-15")
+def strings(c):
+    """Strings of bytes, and their bytes again."""
+    text = "".join(c.choose("a", "bc", "\u00e9", "\u6f22", " ") for _ in range(c.integer(0, 6)))
+    places = np.cumsum([0, *(len(letter.encode()) for letter in text)])
+    ends = np.sort(c.random.choice(places, (c.integer(1, 4), 2)), axis=1).astype(I32)
+    symbols = np.frombuffer(text.encode(), U8)
+    packed = opset15.string_tensor_pack(*(c.parameter(ends[:, i]) for i in range(2)), c.parameter(symbols))
+    return opset15.string_tensor_unpack(packed)
 
 
-@makes("SparseFillEmptyRows-16")
-def sparse_fill_empty_rows(c):
-    dims = [c.integer(1, 5), c.integer(2, 4)]
-    places = np.sort(c.random.permutation(dims[0] * dims[1])[: c.integer(0, 6)])
-    at = np.stack([places // dims[1], places % dims[1]], 1).astype(to := c.choose(I32, I64))
-    values = c.parameter(c.array([len(at)], c.choose(I32, F32)), False)
-    default = c.parameter(np.array(9, c.feeds["in0"].dtype), True)
-    return opset16.sparse_fill_empty_rows(values, c.constant(dims, to), c.parameter(at, False), default)
+MAKERS["StringTensorUnpack-15"] = strings
 
 
-@makes("ISTFT-16", close=True)
-def istft(c):
-    size, frames = c.integer(1, 9), c.integer(1, 5)
-    step = c.integer(1, size)
-    data = c.random.standard_normal((*c.choose([], [2]), size // 2 + 1, frames, 2)).astype(F32)
-    window = (1 + c.random.random(c.choose(size, max(1, size - 2)))).astype(F32)
-    numbers = [c.constant(size), c.constant(step)] + ([c.constant(c.integer(1, step * frames + size + 2))] if c.flag() else [])
-    return opset16.istft(c.parameter(data, True), c.parameter(window, True), *numbers, center=c.flag(), normalized=c.flag())
+@makes("NMSRotated-13", close=True)
+def nms_rotated(c):
+    images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
+    sides = np.concatenate([c.random.random((images, boxes, 2)) * 3, 1 + c.random.random((images, boxes, 2)) * 3], -1)
+    rows = np.concatenate([sides, c.random.standard_normal((images, boxes, 1))], -1).astype(F32)
+    given = [c.parameter(array, True) for array in (rows, openvino_detection.some_scores(c, images, classes, boxes))]
+    numbers = [np.int64(c.integer(1, 5)), np.float32(c.choose(0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
+    return opset13.nms_rotated(*given, *numbers, c.flag(), c.choose("i32", "i64"), c.flag())
+
+
+@makes("BinaryConvolution-1")
+def binary_convolution(c):
+    """Weights of one bit, whose bytes are the same from either end, since the plugin and the text begin at different ones."""
+    outputs, channels, rows, columns = c.integer(1, 3), 8 * c.integer(1, 2), c.integer(1, 2), c.integer(1, 3)
+    halves = c.random.integers(0, 2, (outputs * channels * rows * columns // 8, 4))
+    codes = np.packbits(np.concatenate([halves, halves[:, ::-1]], 1).astype(U8))
+    weights = ov.op.Constant(ov.Tensor(codes, ov.Shape([outputs, channels, rows, columns]), ov.Type.u1))
+    image = c.image([c.integer(1, 2), channels, c.integer(4, 6), c.integer(4, 6)])
+    pads = [[c.integer(0, 1), c.integer(0, 1)] for _ in range(2)]
+    return opset1.binary_convolution(
+        image, weights, [c.integer(1, 2), 1], *pads, [1, c.integer(1, 2)], "xnor-popcount", c.choose(-1.0, 0.0, 1.0), c.choose("explicit", "same_upper", "valid")
+    )
 
 
 @makes("Inverse-14")

@@ -12,7 +12,8 @@ use gradus_core::{DType, Number, Result, Tensor};
 use crate::attributes::required;
 use crate::dialects::boxes::{columns, only_float32};
 use crate::dialects::indices::{positions, size, sorted};
-use crate::dialects::openvino::{cannot, expect_rank};
+use crate::dialects::openvino::expect_rank;
+use crate::dialects::openvino::samples::psroi_bilinear;
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
@@ -21,7 +22,7 @@ use crate::operators::errors;
 const MOST_BINS: i64 = 256;
 
 /// How many bins an attribute names.
-fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
+pub(crate) fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
     let bins = l.attributes.int_or(name, 1)?;
     if (1..=MOST_BINS).contains(&bins) {
         return Ok(bins);
@@ -30,21 +31,21 @@ fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
 }
 
 /// A size of a value as a float.
-fn float_size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
+pub(crate) fn float_size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
     let size = size(l, x, axis)?;
     let size = l.reshape(size, &[])?;
     l.cast(size, DType::F32)
 }
 
 /// The integers from zero up to a number, as float32 of some dimensions.
-fn counted(l: &mut Lowering<'_>, count: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
+pub(crate) fn counted(l: &mut Lowering<'_>, count: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
     let all = positions(l, count)?;
     let all = l.cast(all, DType::F32)?;
     l.reshape(all, dims)
 }
 
 /// The integer next to a number; of two, that farther from zero.
-fn rounded(x: LoweredValue) -> Term {
+pub(crate) fn rounded(x: LoweredValue) -> Term {
     of("Mul", f("Sign", x), f("Floor", f("Abs", x) + 0.5))
 }
 
@@ -55,7 +56,7 @@ pub(crate) fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     match l.attributes.text("mode")?.unwrap_or("average") {
         "average" => averages(l),
-        "bilinear" => Err(cannot("PSROIPooling with mode=bilinear")),
+        "bilinear" => psroi_bilinear(l),
         other => Err(errors::value("attribute \"mode\"", other, "average or bilinear")),
     }
 }
@@ -166,8 +167,7 @@ pub(crate) fn pyramid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         parts.push(l.apply("RoiAlign", &[data, own, image], &attributes)?);
         places.push(place);
     }
-    let (parts, places) =
-        (l.apply("Concat", &parts, &[along(0)])?, l.apply("Concat", &places, &[along(0)])?);
+    let (parts, places) = (l.apply("Concat", &parts, &[along(0)])?, l.apply("Concat", &places, &[along(0)])?);
     let order = sorted(l, places, false)?[1];
     Ok(vec![l.apply("Gather", &[parts, order], &[along(0)])?, l.apply("Identity", &[boxes], &[])?])
 }

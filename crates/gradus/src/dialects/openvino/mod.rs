@@ -9,6 +9,7 @@
 //! | `priors.rs` | `PriorBox`, `PriorBoxClustered`, `ExperimentalDetectronPriorGridGenerator` |
 //! | `random.rs` | `RandomUniform`, `Multinomial` |
 //! | `rows.rs` | `GatherTree`, `SparseFillEmptyRows`, `GroupedMatMul` |
+//! | `samples.rs` | `ROIAlignRotated`, `PSROIPooling` with samples, `DeformablePSROIPooling` |
 //! | `signal.rs` | `ISTFT` |
 //! | `types.rs` | `ConvertPromoteTypes` |
 //!
@@ -22,6 +23,7 @@ pub(crate) mod images;
 pub(crate) mod priors;
 pub(crate) mod random;
 pub(crate) mod rows;
+pub(crate) mod samples;
 pub(crate) mod signal;
 pub(crate) mod spelling;
 pub(crate) mod types;

@@ -1,7 +1,7 @@
 //! `ISTFT` of OpenVINO: a signal from the spectra of its frames, which overlap.
 
-use gradus_core::graph::Content;
 use gradus_core::convert::{i64_of, nearest_f64};
+use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::dialects::indices::{positions, size};
@@ -53,8 +53,7 @@ pub(crate) fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::rank("input 0", rank, "3 or 4"));
     }
     let (len, step) = (whole(l, 2, 1)?, whole(l, 3, 1)?);
-    let (center, normalized) =
-        (l.attributes.flag("center", false)?, l.attributes.flag("normalized", false)?);
+    let (center, normalized) = (l.attributes.flag("center", false)?, l.attributes.flag("normalized", false)?);
     let bins = len / 2 + 1;
     match l.dims_of(0)?[rank - 3].map(i64_of) {
         None => return Err(not_known(format!("dimension {} of input 0", rank - 3))),

@@ -6,7 +6,7 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
-use crate::cost::Work;
+use crate::cost::{OF_TEXTS, Work};
 use crate::dialects::openvino::{images, random, rows, types};
 
 pub(super) const OPENVINO: &[Row] = &[
@@ -723,6 +723,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Slice, Gather, Unsqueeze", "", indexing::to_onnx::strided_slice)
         .moves()
         .role(Role::Slice),
+    openvino("StringTensorPack")
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::text::packed)
+        .eval(elementwise::text::pack),
+    openvino("StringTensorUnpack")
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::text::unpacked)
+        .eval(elementwise::text::unpack),
     openvino("Subtract")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
