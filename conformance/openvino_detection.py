@@ -375,7 +375,8 @@ def gather_tree(c):
     dims, end = (steps, batch, beams), np.array(c.integer(0, 5), dtype)
     parents = c.array(dims, dtype, 0, beams - 1)
     # The plugin refuses sequences without steps.
-    return opset1.gather_tree(c.data(dims, dtype, 0, 5), c.parameter(parents), c.data([batch], dtype, 1, steps + 1), c.parameter(end, True))
+    # The number of steps must be known for a conversion.
+    return opset1.gather_tree(c.parameter(c.array(dims, dtype, 0, 5), True), c.parameter(parents), c.data([batch], dtype, 1, steps + 1), c.parameter(end, True))
 
 
 @makes("ConvertPromoteTypes-14")
@@ -401,5 +402,6 @@ def istft(c):
     step = c.integer(1, size)
     data = c.random.standard_normal((*c.choose([], [2]), size // 2 + 1, frames, 2)).astype(F32)
     window = (1 + c.random.random(c.choose(size, max(1, size - 2)))).astype(F32)
-    numbers = [c.constant(size), c.constant(step)] + ([c.constant(c.integer(1, step * frames + size + 2))] if c.flag() else [])
-    return opset16.istft(c.parameter(data, True), c.parameter(window, True), *numbers, center=c.flag(), normalized=c.flag())
+    wanted = c.constant(c.integer(1, step * frames + size + 2)) if c.flag() else None
+    given = [c.parameter(data, True), c.parameter(window, True), c.constant(size), c.constant(step)]
+    return opset16.istft(*given, c.flag(), c.flag(), wanted)

@@ -82,7 +82,16 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in 2..5 {
         cx.one_element(input)?;
     }
-    reduction::openvino::non_max_suppression(cx)
+    let each = match cx.integer(2) {
+        Some(most) => {
+            let most = cx.max(most, Dim::ZERO);
+            cx.min(most, boxes[1])
+        }
+        None => boxes[1],
+    };
+    let all = cx.product(&[scores[0], scores[1], each]);
+    let count = cx.at_most("number of selected boxes", all);
+    reduction::openvino::selected_boxes(cx, count)
 }
 
 pub(crate) fn suppressed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -90,7 +99,8 @@ pub(crate) fn suppressed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
     };
     let (boxes, scores, most) = (cx.floats(0)?, cx.floats(1)?, cx.integer(2)?);
-    let (overlap, least) = (cx.floats(3)?[0], cx.floats(4)?[0]);
+    let [overlap, least] = [3, 4].map(|input| Ok(nearest_f64(cx.only(input)?.only_number()?)));
+    let (overlap, least): (f64, f64) = (overlap?, least?);
     let turn = if attributes.flag("clockwise", true)? { 1.0 } else { -1.0 };
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
     // Image, class, box and score.

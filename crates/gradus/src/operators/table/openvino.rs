@@ -726,11 +726,11 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("StringTensorPack")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::text::packed)
-        .eval(elementwise::text::pack),
+        .computes(elementwise::text::pack),
     openvino("StringTensorUnpack")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::text::unpacked)
-        .eval(elementwise::text::unpack),
+        .computes(elementwise::text::unpack),
     openvino("Subtract")
         .meaning("Sub")
         .infer(elementwise::infer::binary)

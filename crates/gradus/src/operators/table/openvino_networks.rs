@@ -145,7 +145,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("NMSRotated")
         .works(Work::NonMaxSuppression)
         .infer(nn::rotated::rule)
-        .eval(nn::rotated::suppressed),
+        .computes(nn::rotated::suppressed),
     openvino("NV12toBGR").lowers(images::nv12_to_bgr),
     openvino("NV12toRGB").lowers(images::nv12_to_rgb),
     openvino("NonMaxSuppression")
