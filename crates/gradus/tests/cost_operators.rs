@@ -381,7 +381,9 @@ fn operators_whose_work_the_data_decide_say_so() {
     let texts = Tensor::from_text(Shape::new(vec![2]).unwrap(), vec!["a".into(), "b c".into()]).unwrap();
     let concatenated = One::of(Standard::Onnx, "StringConcat", 20).constants(&[texts.clone(), texts.clone()]);
     assert_eq!(reason(&concatenated.model().0), "the lengths of texts decide the number of operations");
-    let places = One::of(Standard::OpenVino, "StringTensorUnpack", 15).constants(&[texts.clone()]).outputs(3);
+    let places = One::of(Standard::OpenVino, "StringTensorUnpack", 15)
+        .constants(std::slice::from_ref(&texts))
+        .outputs(3);
     assert_eq!(reason(&places.model().0), "the lengths of texts decide the number of operations");
     let ends = [Tensor::vector(&[0i32]), Tensor::vector(&[1i32]), Tensor::vector(&[97u8])];
     let packed = One::of(Standard::OpenVino, "StringTensorPack", 15).constants(&ends);

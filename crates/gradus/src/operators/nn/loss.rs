@@ -138,7 +138,10 @@ pub(crate) fn ctc(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     for row in logits.chunks_mut(classes.max(1)) {
         let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = row.iter().map(|logit| libm::exp(logit - most)).sum();
-        row.iter_mut().for_each(|logit| *logit -= most + libm::log(sum));
+        let scale = most + libm::log(sum);
+        for logit in row {
+            *logit -= scale;
+        }
     }
     let class = |what: &str, given: i64| {
         let class = usize_of_i64(given).filter(|&class| class < classes);

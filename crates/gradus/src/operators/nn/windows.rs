@@ -438,12 +438,10 @@ pub(crate) fn binary_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
         other => return Err(errors::text("mode", other, "xnor-popcount")),
     }
     let pad = f64::from(attributes.float("pad_value")?.unwrap_or(0.0));
-    let sign = |x: &f64| if *x > 0.0 { 1.0 } else { -1.0 };
+    let sign = |x: f64| if x > 0.0 { 1.0 } else { -1.0 };
     // Pads are zeros once their value is taken from all elements, and its product is added again.
-    let mut x = cx.floats(0)?;
-    x.iter_mut().for_each(|x| *x = sign(x) - pad);
-    let mut weights = cx.floats(1)?;
-    weights.iter_mut().for_each(|x| *x = sign(x));
+    let x: Vec<_> = cx.floats(0)?.into_iter().map(|x| sign(x) - pad).collect();
+    let weights: Vec<_> = cx.floats(1)?.into_iter().map(sign).collect();
     let (_, shape) = cx.output(0)?;
     let each = cx.tensor(1)?.shape().dims()[1..].iter().product::<usize>().max(1);
     let bias: Vec<_> = weights.chunks(each).map(|filter| pad * filter.iter().sum::<f64>()).collect();
