@@ -600,7 +600,8 @@ def segments(paddle, x, index):
     import paddle.nn.functional as F
 
     ascending, image = paddle.sort(index), paddle.reshape(x, [1, 1, -1, 4])
-    plain = [paddle.tril_indices(3, 4, 1), paddle.triu_indices(4, 3, -1, "int32")]
+    tree = paddle.reshape(paddle.cast(x, "int64"), [5, 2, 2])
+    plain = [F.gather_tree(tree, tree % 2), paddle.tril_indices(3, 4, 1), paddle.triu_indices(4, 3, -1, "int32")]
     plain += [getattr(paddle.geometric, f"segment_{name}")(x, ascending) for name in ("sum", "mean", "max", "min")]
     rounded = []
     if paddle.framework.in_pir_mode():

@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use crate::chores;
 use crate::fuzz;
@@ -73,23 +73,6 @@ pub(crate) const SUITES: &[Suite] = &[
         })
     }),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
-    suite("packages", "the crates that are published build from what is packed", |tally, _| {
-        // In a folder of its own: Cargo takes what it unpacked or built from a local registry for
-        // unchanged as long as path and version are the same.
-        let now =
-            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_err(|error| error.to_string())?;
-        let folder = target(&format!("packages-{}", now.as_nanos()))?;
-        let mut package = cargo();
-        // Nobody debugs what only has to build.
-        package.env("CARGO_PROFILE_DEV_DEBUG", "false");
-        package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet"]);
-        package.arg("--target-dir").arg(&folder);
-        for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
-            package.args(["--exclude", private]);
-        }
-        tally.run(&mut package);
-        remove(&folder)
-    }),
     suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
     suite(
         "onnx",
@@ -187,6 +170,13 @@ pub(crate) const SUITES: &[Suite] = &[
     suite("browser", "pages of reports in Chromium, against what the command prints", browser),
     suite("memcheck", "the unsafe code of the kernels under valgrind", memcheck),
     Suite {
+        build: Some(|| packages().and_then(|mut package| run(&mut package))),
+        ..suite("packages", "the crates that are published build from what is packed", |tally, _| {
+            tally.run(&mut packages()?);
+            remove(&packages_folder()?)
+        })
+    },
+    Suite {
         build: Some(fuzz::build),
         ..suite("fuzz", "the fuzz targets", |tally, options| {
             if exists("c++") {
@@ -227,6 +217,24 @@ const CONVERTED: u32 = 60;
 pub(crate) const BROWSER: (&str, &[&str]) = ("venv-browser", &["playwright==1.65.2"]);
 
 const NO_CORPUS: &str = "GRADUS_CORPUS is not set";
+
+/// A folder of this process: Cargo takes what it unpacked or built from a local registry for unchanged
+/// as long as path and version are the same.
+fn packages_folder() -> Result<PathBuf> {
+    target(&format!("packages-{}", std::process::id()))
+}
+
+fn packages() -> Result<Command> {
+    let mut package = cargo();
+    // Nobody debugs what only has to build.
+    package.env("CARGO_PROFILE_DEV_DEBUG", "false");
+    package.args(["package", "--workspace", "--locked", "--allow-dirty", "--quiet", "--target-dir"]);
+    package.arg(packages_folder()?);
+    for private in ["gradus-python", "gradus-testkit", "gradus-bench", "xtask"] {
+        package.args(["--exclude", private]);
+    }
+    Ok(package)
+}
 
 fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
     if env::var_os("GRADUS_CORPUS").is_none() {

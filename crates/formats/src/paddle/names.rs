@@ -579,6 +579,7 @@ pub(super) const TABLE: &[Renamed] = &[
         row("segment_pool", "segment_pool", &[Of("X"), Of("SegmentIds")], &[("pooltype", "pooltype")]),
         &["Out", "SummedIds"],
     ),
+    row("gather_tree", "gather_tree", &[Of("Ids"), Of("Parents")], &[]),
     gives(row("tril_indices", "tril_indices", &[], PLACES), &["out"]),
     gives(row("triu_indices", "triu_indices", &[], PLACES), &["out"]),
     row("label_smooth", "label_smooth", &[Of("X"), Of("PriorDist")], &[("epsilon", "epsilon")]),

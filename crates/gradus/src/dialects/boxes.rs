@@ -32,6 +32,14 @@ pub(crate) fn only_float32(l: &Lowering<'_>, input: usize) -> Result<()> {
     }
 }
 
+/// Requires that an input has so many axes.
+pub(crate) fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
+    match l.rank_of(input)? {
+        own if own == rank => Ok(()),
+        own => Err(errors::rank(format_args!("input {input}"), own, rank)),
+    }
+}
+
 /// Overlap of each box, along the last axis but one, with each other, along the last: their common
 /// area in that of both.
 pub(crate) fn overlaps(l: &mut Lowering<'_>, boxes: LoweredValue, more: f64) -> Result<LoweredValue> {

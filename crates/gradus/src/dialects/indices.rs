@@ -4,7 +4,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::dialects::terms::{Term, pick};
+use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 
 /// The size of an axis, as a list of one.
 pub(crate) fn size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
@@ -16,6 +17,39 @@ pub(crate) fn positions(l: &mut Lowering<'_>, count: LoweredValue) -> Result<Low
     let count = l.reshape(count, &[])?;
     let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
     l.apply("Range", &[zero, count, one], &[])
+}
+
+/// The rows of a value from one on, up to another.
+pub(crate) fn rows(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: i64) -> Result<LoweredValue> {
+    let (from, to, first) = (l.list(&[from])?, l.list(&[to])?, l.list(&[0])?);
+    l.apply("Slice", &[x, from, to, first], &[])
+}
+
+/// The elements of the first input, `[step, batch, beam]`, along the beams that end in the last step:
+/// the second input says of each element which beam it goes on, in the step before. Where a
+/// condition does not hold, beams go straight on.
+pub(crate) fn beams(l: &mut Lowering<'_>, follows: Option<Term>) -> Result<LoweredValue> {
+    let Some(steps) = l.dims_of(0)?[0] else { return Err(not_known("number of steps".to_owned())) };
+    let (x, parents) = (l.input(0)?, index(l, 1)?);
+    let (width, dims) = (size(l, x, 2)?, l.shape(x)?);
+    let own = positions(l, width)?;
+    let own = l.apply("Expand", &[own, dims], &[])?;
+    // The beam of each step by that of the next.
+    let (after, last) = (rows(l, parents, 1, i64::MAX)?, rows(l, own, 0, 1)?);
+    let mut beams = l.apply("Concat", &[after, last], &[along(0)])?;
+    if let Some(follows) = follows {
+        beams = pick(follows, beams, own).write(l, DType::I64)?;
+    }
+    // Each round doubles the number of steps that are followed.
+    let mut reach = 1usize;
+    while reach < steps {
+        let by = i64_of(reach);
+        let (later, rest) = (rows(l, beams, by, i64::MAX)?, rows(l, own, 0, by)?);
+        let later = l.apply("Concat", &[later, rest], &[along(0)])?;
+        beams = l.apply("GatherElements", &[beams, later], &[int("axis", 2)])?;
+        reach = reach.saturating_mul(2);
+    }
+    l.apply("GatherElements", &[x, beams], &[int("axis", 2)])
 }
 
 /// An input of indices as int64.

@@ -14,11 +14,11 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::dialects::boxes::{
-    Choice, Decay, Found, at_most, columns, detections, greatest, joined, kept, listed, matrix, multiclass,
-    only_float32, only_top, spans, suppressed,
+    Choice, Decay, Found, at_most, columns, detections, expect_rank, greatest, joined, kept, listed, matrix,
+    multiclass, only_float32, only_top, spans, suppressed,
 };
 use crate::dialects::indices::{counts_of, positions, size, sorted};
-use crate::dialects::openvino::{cannot, expect_rank};
+use crate::dialects::openvino::cannot;
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;

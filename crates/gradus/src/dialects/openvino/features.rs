@@ -10,9 +10,8 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::attributes::required;
-use crate::dialects::boxes::{columns, only_float32};
+use crate::dialects::boxes::{columns, expect_rank, only_float32};
 use crate::dialects::indices::{positions, size, sorted};
-use crate::dialects::openvino::expect_rank;
 use crate::dialects::openvino::samples::psroi_bilinear;
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};

@@ -14,8 +14,8 @@ use gradus_core::{DType, Result};
 
 use crate::attributes::required;
 use crate::dialects::adaptive;
+use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::openvino::expect_rank;
 use crate::dialects::terms::{f, of};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;

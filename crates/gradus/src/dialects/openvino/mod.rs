@@ -32,10 +32,8 @@ use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::lowering::Lowering;
 use crate::normalize::Form;
 use crate::op::{Compute, EvalContext};
-use crate::operators::errors;
 
 /// Calls a function that standards share with these attributes and inputs.
 pub(crate) fn called(
@@ -86,12 +84,4 @@ pub(crate) fn integers(list: &[i64]) -> Option<Value> {
 /// Returns the error of a node that has no graph of ONNX operators.
 pub(crate) fn cannot(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
-}
-
-/// Requires that an input has so many axes.
-pub(crate) fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
-    match l.rank_of(input)? {
-        own if own == rank => Ok(()),
-        own => Err(errors::rank(format_args!("input {input}"), own, rank)),
-    }
 }

@@ -10,9 +10,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::required;
-use crate::dialects::boxes::columns;
+use crate::dialects::boxes::{columns, expect_rank};
 use crate::dialects::indices::{positions, size};
-use crate::dialects::openvino::expect_rank;
 use crate::dialects::terms::{Term, of};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;

@@ -9,46 +9,22 @@
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::indices::{counts_of, index, positions, size, sorted};
-use crate::dialects::openvino::expect_rank;
-use crate::dialects::terms::{of, pick};
-use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::dialects::boxes::expect_rank;
+use crate::dialects::indices::{beams, counts_of, index, positions, rows, size, sorted};
+use crate::dialects::terms::of;
+use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
-
-/// The rows of a value from one on, up to another.
-fn rows(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: i64) -> Result<LoweredValue> {
-    let (from, to, first) = (l.list(&[from])?, l.list(&[to])?, l.list(&[0])?);
-    l.apply("Slice", &[x, from, to, first], &[])
-}
 
 pub(crate) fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 3), (1, 3), (2, 1), (3, 0)] {
         expect_rank(l, input, rank)?;
     }
-    let Some(steps) = l.dims_of(0)?[0] else { return Err(not_known("number of steps".to_owned())) };
-    let (x, end) = (l.input(0)?, l.input(3)?);
-    let (parents, lengths) = (index(l, 1)?, index(l, 2)?);
-    let (count, width, dims) = (size(l, x, 0)?, size(l, x, 2)?, l.shape(x)?);
+    let (x, end, lengths) = (l.input(0)?, l.input(3)?, index(l, 2)?);
+    let count = size(l, x, 0)?;
     let level = positions(l, count)?;
     let level = l.reshape(level, &[-1, 1, 1])?;
     let lengths = l.reshape(lengths, &[-1, 1])?;
-    let own = positions(l, width)?;
-    let own = l.apply("Expand", &[own, dims], &[])?;
-    // The beam of each step by that of the next; behind the last step, beams are their own.
-    let (after, last) = (rows(l, parents, 1, i64::MAX)?, rows(l, own, 0, 1)?);
-    let next = l.apply("Concat", &[after, last], &[along(0)])?;
-    let follows = of("Less", level + 1i64, lengths);
-    let mut beams = pick(follows, next, own).write(l, DType::I64)?;
-    // Each round doubles the number of steps that are followed.
-    let mut reach = 1usize;
-    while reach < steps {
-        let by = gradus_core::convert::i64_of(reach);
-        let (later, rest) = (rows(l, beams, by, i64::MAX)?, rows(l, own, 0, by)?);
-        let later = l.apply("Concat", &[later, rest], &[along(0)])?;
-        beams = l.apply("GatherElements", &[beams, later], &[int("axis", 2)])?;
-        reach = reach.saturating_mul(2);
-    }
-    let chosen = l.apply("GatherElements", &[x, beams], &[int("axis", 2)])?;
+    let chosen = beams(l, Some(of("Less", level + 1i64, lengths)))?;
     let ends = of("Equal", chosen, end).write(l, DType::I64)?;
     let (ends, first) = (l.cast(ends, DType::I64)?, l.constant(Tensor::scalar(0i64))?);
     let ended = l.apply("CumSum", &[ends, first], &[int("exclusive", 1)])?;

@@ -12,9 +12,8 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::{DType, Number, Result};
 
 use crate::attributes::required;
-use crate::dialects::boxes::only_float32;
+use crate::dialects::boxes::{expect_rank, only_float32};
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::openvino::expect_rank;
 use crate::dialects::openvino::features::{bins, counted, float_size, rounded};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};

@@ -4,8 +4,8 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Tensor};
 
+use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{positions, size};
-use crate::dialects::openvino::expect_rank;
 use crate::dialects::terms::{of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;

@@ -5,6 +5,7 @@
 //! | `median`, `nanmedian` | the mean of the two middle elements, or the lower one, and where they are |
 //! | `kthvalue`, `mode` | the element of a rank, and the one that is there most often, the least of them |
 //! | `cummax`, `cummin`, `logcumsumexp` | of each element and those before it; the last of equal ones |
+//! | `gather_tree` | of beams that end in the last step |
 //! | `searchsorted`, `histogram`, `bincount` | how many elements lie below each value, or in each bin |
 
 use std::slice::from_ref;
@@ -13,7 +14,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::indices::{index, positions, size};
+use crate::dialects::boxes::expect_rank;
+use crate::dialects::indices::{beams, index, positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
@@ -106,6 +108,12 @@ fn kept(l: &mut Lowering<'_>, mut both: Vec<LoweredValue>, axis: usize) -> Resul
         }
     }
     Ok(both)
+}
+
+pub(crate) fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    expect_rank(l, 0, 3)?;
+    expect_rank(l, 1, 3)?;
+    Ok(vec![beams(l, None)?])
 }
 
 pub(crate) fn kthvalue(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

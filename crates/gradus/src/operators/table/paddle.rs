@@ -135,6 +135,7 @@ lowered! {
     "fused_softmax_mask" [one("x"), one("mask")] fused::softmax_mask;
     "gather" [one("x"), one("index"), maybe("axis")] layout::gather;
     "gather_nd" [one("x"), one("index")] layout::gather_nd;
+    "gather_tree" [one("ids"), one("parents")] ordering::gather_tree;
     "gelu" [one("x")] network::gelu;
     "generate_proposals" [one("scores"), one("bbox_deltas"), one("im_shape"), one("anchors"), one("variances")] suppression::generate_proposals;
     "greater_equal" [one("x"), one("y")] |l| math::binary(l, "GreaterOrEqual");
