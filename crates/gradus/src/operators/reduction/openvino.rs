@@ -16,6 +16,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::op::EvalContext;
+use crate::operators::generate;
 use crate::operators::nn::infer::of;
 use crate::operators::output::allowed;
 use crate::operators::reduction::infer;
@@ -124,7 +125,7 @@ pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
-    let count = cx.data("number of selected boxes", Bounds::SIZE);
+    let count = generate::infer::selected_boxes(cx);
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];
     Ok(vec![of(indices, chosen), Fact::typed(scores, chosen), of(indices, [Dim::ONE])])
