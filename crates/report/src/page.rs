@@ -14,7 +14,12 @@ use sha2::{Digest, Sha256};
 use crate::{Conversion, Summary, data};
 
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
-const SCRIPTS: [&str; 2] = [include_str!("../assets/formulas.js"), include_str!("../assets/report.js")];
+const SCRIPTS: [&str; 4] = [
+    include_str!("../assets/formulas.js"),
+    include_str!("../assets/chains.js"),
+    include_str!("../assets/treemap.js"),
+    include_str!("../assets/report.js"),
+];
 
 /// Remarks of a kind that are listed.
 pub(crate) const MOST: usize = 200;
@@ -28,9 +33,9 @@ pub(crate) fn page(
     data: &str,
     beside: Option<&Markup>,
 ) -> String {
-    let [formulas, script] = SCRIPTS.map(source);
+    let scripts = SCRIPTS.map(source).join(" ");
     let policy = format!(
-        "default-src 'none'; style-src {}; script-src {formulas} {script}; img-src data:; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; style-src {}; script-src {scripts}; img-src data:; base-uri 'none'; form-action 'none'",
         source(STYLE)
     );
     let title = escaped(name);

@@ -99,6 +99,9 @@ fn compare(model: &Model, name: &str) -> usize {
             let nodes = &data["nodes"];
             check(&nodes["macs"][index], node.macs);
             check(&nodes["operations"][index], node.operations);
+            check(&nodes["arithmetic"][index], node.arithmetic);
+            check(&nodes["comparisons"][index], node.comparisons);
+            check(&nodes["transcendentals"][index], node.transcendentals);
             check(&nodes["read"][index], node.bytes_read);
             check(&nodes["written"][index], node.bytes_written);
         }
@@ -137,7 +140,7 @@ fn names_mean_nothing_to_html() {
         let model = named(name, "Abs");
         let report = gradus_report::report(&model, name, &InferOptions::default()).unwrap();
         let scripts = report.html.matches("<script").count();
-        assert_eq!((scripts, report.html.matches("</script").count()), (3, 3), "{name:?}");
+        assert_eq!((scripts, report.html.matches("</script").count()), (5, 5), "{name:?}");
         assert!(!report.html.contains("<!--"), "{name:?}");
         assert!(!report.html.contains(['\u{0}', '\u{1b}', '\u{202e}', '\u{2066}', '\r']), "{name:?}");
         let data = data(&report.html);
