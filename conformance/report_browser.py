@@ -475,6 +475,21 @@ def use_compared(browser: Browser, program: str, model: str, folder: pathlib.Pat
     return compared
 
 
+def use_sequences(report: Report, program: str, model: str) -> None:
+    """The sequences of the page, where no size is open, are those of the command."""
+    page, data = report.page, report.data()
+    found = gradus(program, "compare", model)
+    if found is None or any(symbol["origin"] == "input" for symbol in data["symbols"]):
+        return
+    shown = page.locator("#sequences h3 code").all_inner_texts()
+    for sequence in found["sequences"][:20]:
+        check(sequence["call"] in shown, f"{sequence['call']} is not among {shown}")
+        section = page.locator("#sequences h3", has_text=sequence["call"]).first.locator("xpath=following-sibling::div[1]")
+        rows = section.locator("tbody th").all_inner_texts()
+        wanted = [name for name, result in sequence["results"].items() if not result.get("exact")]
+        same(rows, wanted, f"the programs that differ at {sequence['node']}")
+
+
 def use_conditions(report: Report) -> None:
     """Conditions that do not hold at the sizes are marked in their list and told above the page."""
     data = report.data()
@@ -591,6 +606,7 @@ def main() -> None:
             compared += compare_numbers(report, program, model)
             use_sizes(report)
             use_conditions(report)
+            use_sequences(report, program, model)
             use_nodes(report)
             use_memory(report)
             use_treemap(report, program, model)

@@ -1168,6 +1168,46 @@
       around.append(nav, map, note);
       /** The box that the keyboard is at. */
       let current = 0;
+      /** The width for which boxes are drawn. */
+      let drawn = 0;
+
+      /** Nodes of a list by their formulas, for a metric. @type {WeakMap<number[], Map<string, Map<any, number[]>>>} */
+      const byFormula = new WeakMap();
+
+      /**
+       * The nodes with the largest amounts, and how many have some: many nodes have few formulas.
+       * @param {number[]} of
+       * @param {number} most
+       */
+      function largestOf(of, most) {
+        const known = byFormula.get(of) ?? new Map();
+        byFormula.set(of, known);
+        /** @type {Map<any, number[]>} */
+        let lists = known.get(metric);
+        if (lists === undefined) {
+          lists = new Map();
+          const column = nodes[metric];
+          for (const node of of) {
+            const list = lists.get(column[node]);
+            if (list === undefined) lists.set(column[node], [node]);
+            else list.push(node);
+          }
+          known.set(metric, lists);
+        }
+        const sizeOf = (/** @type {any} */ key) => (metric === "parameters" ? BigInt(key) : (values[key ?? -1] ?? 0n));
+        const found = [...lists].map(([key, list]) => ({ size: sizeOf(key), list })).filter(({ size }) => size > 0n);
+        found.sort((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0));
+        /** @type {Part[]} */
+        const parts = [];
+        for (const { size, list } of found) {
+          for (const node of list.slice(0, most - parts.length)) {
+            parts.push({ name: names[node].slice(names[node].lastIndexOf("/") + 1), path: names[node], group: null, node, size });
+          }
+        }
+        return { parts, some: found.reduce((sum, { list }) => sum + list.length, 0) };
+      }
+
+      /** @typedef {{name: string, path: string, group: Group | null, node: number, size: bigint}} Part */
 
       /**
        * The boxes of a group, from the largest on; many small ones are one.
@@ -1175,23 +1215,19 @@
        * @param {number} most
        */
       function boxesOf(group, most) {
-        /** @typedef {{name: string, path: string, group: Group | null, node: number, size: bigint}} Part */
-        const amountOf = (/** @type {number} */ node) =>
-          metric === "parameters" ? parametersOf(node) : (values[nodes[metric][node] ?? -1] ?? 0n);
-        const ofNodes = (/** @type {number[]} */ of) =>
-          of.map((node) => ({ name: names[node].slice(names[node].lastIndexOf("/") + 1), path: names[node], group: null, node, size: amountOf(node) }));
         const children = group.children();
-        /** @type {Part[]} */
-        const parts = children.length === 0 ? ofNodes(group.sums.nodes) : [];
-        for (const child of children) {
-          if (child.name === "") parts.push(...ofNodes(child.sums.nodes));
-          else parts.push({ name: child.name, path: child.path, group: child, node: -1, size: child.sums.amount(metric) });
-        }
-        const counted = parts.filter(({ size }) => size > 0n);
-        counted.sort((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0));
-        const shown = counted.slice(0, most);
-        const rest = counted.slice(most);
-        return { shown, rest: rest.reduce((sum, { size }) => sum + size, 0n), left: rest.length, none: parts.length - counted.length };
+        const own = children.length === 0 ? group.sums.nodes : (children.find(({ name }) => name === "")?.sums.nodes ?? []);
+        const { parts, some } = largestOf(own, most);
+        const groups = children.filter(({ name }) => name !== "");
+        const sizes = groups.map((child) => child.sums.amount(metric));
+        groups.forEach((child, index) => {
+          if (sizes[index] > 0n) parts.push({ name: child.name, path: child.path, group: child, node: -1, size: sizes[index] });
+        });
+        parts.sort((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0));
+        const shown = parts.slice(0, most);
+        const all = some + sizes.filter((size) => size > 0n).length;
+        const rest = shown.reduce((sum, { size }) => sum - size, group.sums.amount(metric));
+        return { shown, rest, left: all - shown.length, none: own.length + groups.length - all };
       }
 
       /**
@@ -1250,6 +1286,7 @@
         const parts = shown.map(({ size }) => share(size));
         if (left > 0) parts.push(share(rest));
         const { clientWidth: width, clientHeight: height } = map;
+        drawn = width;
         const whole = { left: 0, top: 0, width: Math.max(1, width), height: Math.max(1, height) };
         // What is left may exceed the last box.
         const order = parts.map((_, index) => index).sort((a, b) => parts[b] - parts[a]);
@@ -1321,6 +1358,9 @@
         }
         event.preventDefault();
       });
+      new ResizeObserver(() => {
+        if (map.clientWidth !== drawn) draw();
+      }).observe(map);
       // A group that has all of the amount is open.
       for (;;) {
         const { shown } = boxesOf(path[path.length - 1], 2);

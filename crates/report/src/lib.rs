@@ -9,6 +9,7 @@ mod index;
 mod json;
 mod layout;
 mod page;
+mod sequences;
 mod svg;
 
 pub use diagram::{DiagramFormat, diagram};
@@ -129,6 +130,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         data.other = other;
         let json = json::for_html(&data)
             .map_err(|error| Error::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
+        let sequences = sequences::section(model, options, &cost)?;
         let [values, known, data_decided] = counts(graph, &cost);
         let symbols = data.table.symbols.iter().filter(|symbol| symbol.origin == "input");
         let panicked = |_| Error::new(Kind::Internal, "Gradus panicked");
@@ -144,7 +146,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
             fold: fold.join().map_err(panicked).and_then(|fold| fold),
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };
-        let html = page::page(model, name, &cost, &summary, &json, beside.as_ref());
+        let html = page::page(model, name, &cost, &summary, &json, [beside.as_ref(), sequences.as_ref()]);
         Ok(Report { html, summary })
     })
 }

@@ -31,7 +31,7 @@ pub(crate) fn page(
     cost: &Cost,
     summary: &Summary,
     data: &str,
-    beside: Option<&Markup>,
+    [beside, sequences]: [Option<&Markup>; 2],
 ) -> String {
     let scripts = SCRIPTS.map(source).join(" ");
     let policy = format!(
@@ -92,6 +92,7 @@ pub(crate) fn page(
                         h2 #nodes-title { "Nodes" }
                         div .content {}
                     }
+                    @if let Some(sequences) = sequences { (sequences) }
                     (remarks(model, cost, summary))
                 }
                 footer {

@@ -187,3 +187,22 @@ fn problems_are_listed() {
     assert!(report.html.contains("1 contradiction</a>"));
     assert!(report.html.contains("<section id=\"problems\""));
 }
+
+#[test]
+fn sequences_are_drawn_where_programs_differ() {
+    let path = "../../conformance/recorded/paddle/sequences.pir/model.json";
+    let report = gradus_report::report(&Model::open(path).unwrap(), "m", &InferOptions::default()).unwrap();
+    let section = report.html.split("id=\"sequences\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let found = Model::open(path).unwrap().sequences(&InferOptions::default()).unwrap();
+    for sequence in found.iter().take(20) {
+        assert!(section.contains(&sequence.call), "{}", sequence.call);
+    }
+    let differing = found.iter().take(20).flat_map(|of| &of.results).filter_map(|(_, result)| result.as_ref().ok());
+    let drawn = differing.filter(|found| !found.exact && !found.parts.is_empty()).count();
+    assert!(drawn > 0);
+    assert_eq!(section.matches("<svg").count(), drawn);
+    // A model without sequences has no section.
+    let heads = Model::open("../../examples/heads.onnx").unwrap();
+    let report = gradus_report::report(&heads, "heads", &InferOptions::default()).unwrap();
+    assert!(!report.html.contains("id=\"sequences\""));
+}
