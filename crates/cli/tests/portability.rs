@@ -43,7 +43,7 @@ fn a_difference_has_its_condition_and_results_in_json() {
     prints(
         &["compare", path.to_str().unwrap(), "--json"],
         str![[r#"
-{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.31.1 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"assumptions":[],"problems":[]}
+{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.31.1 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"sequences":[],"assumptions":[],"problems":[]}
 
 "#]],
     );
@@ -77,6 +77,9 @@ nodes with differences: 4
         &["compare", "examples/range_const.xml"],
         str![[r#"
 no known difference between onnxruntime, openvino, onnx
+sequences that programs do not return exactly: 1
+  node "positions" (Range): range 2 23 3 --in-dtype int32 --dtype int32
+    octave counts with stop
 
 "#]],
     );
@@ -130,6 +133,10 @@ unique-of-nan: onnxruntime takes elements beside NaN as equal to it; openvino ta
         &["compare", "--rules", "examples/heads.onnx"],
         str![[r#"
 error: the argument '--rules' cannot be used with '[MODEL]...'
+
+Usage: gradus compare --rules [MODEL]...
+
+For more information, try '--help'.
 
 "#]],
     );

@@ -124,9 +124,9 @@ fn says(sketch: Sketch, expected: &[(&str, &str)]) {
 fn sizes() -> Sketch {
     Sketch::new()
         .input("x", DType::F32, &["a", "b"])
-        .constant("first", gradus::Tensor::scalar(0i64))
-        .constant("second", gradus::Tensor::scalar(1i64))
-        .constant("two", gradus::Tensor::scalar(2i64))
+        .constant("first", Tensor::scalar(0i64))
+        .constant("second", Tensor::scalar(1i64))
+        .constant("two", Tensor::scalar(2i64))
         .node("Shape", &["x"], &["shape"])
         .node("Gather", &["shape", "first"], &["a"])
         .node("Gather", &["shape", "second"], &["b"])
@@ -145,7 +145,7 @@ fn conditions_are_about_sizes_where_sizes_decide() {
 #[test]
 fn positions_beyond_a_table_are_out_of_range() {
     let table = sizes()
-        .constant("one", gradus::Tensor::scalar(1i64))
+        .constant("one", Tensor::scalar(1i64))
         .input("table", DType::F32, &["512", "8"])
         .node("Range", &["first", "b", "one"], &["places"])
         .node("Gather", &["table", "places"], &["y"])
@@ -158,8 +158,8 @@ fn positions_beyond_a_table_are_out_of_range() {
 fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
     let range = |step: f32| {
         sizes()
-            .constant("start", gradus::Tensor::scalar(0f32))
-            .constant("step", gradus::Tensor::scalar(step))
+            .constant("start", Tensor::scalar(0f32))
+            .constant("step", Tensor::scalar(step))
             .with("Cast", &["b"], &["limit"], vec![("to", Content::Int(1))])
             .node("Range", &["start", "limit", "step"], &["y"])
             .output("y", DType::F32, &[])
@@ -210,9 +210,9 @@ fn models_of_other_standards_are_compared_as_what_they_convert_to() {
 #[test]
 fn ranges_of_known_arguments_name_the_programs_that_are_not_exact() {
     let sketch = Sketch::new()
-        .constant("start", gradus::Tensor::scalar(16_777_210f32))
-        .constant("limit", gradus::Tensor::scalar(16_777_222f32))
-        .constant("step", gradus::Tensor::scalar(1f32))
+        .constant("start", Tensor::scalar(16_777_210f32))
+        .constant("limit", Tensor::scalar(16_777_222f32))
+        .constant("step", Tensor::scalar(1f32))
         .node("Range", &["start", "limit", "step"], &["y"])
         .output("y", DType::F32, &[]);
     let found = differences(&sketch.model());

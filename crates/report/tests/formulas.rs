@@ -197,7 +197,8 @@ fn sequences_are_drawn_where_programs_differ() {
     for sequence in found.iter().take(20) {
         assert!(section.contains(&sequence.call), "{}", sequence.call);
     }
-    let differing = found.iter().take(20).flat_map(|of| &of.results).filter_map(|(_, result)| result.as_ref().ok());
+    let differing =
+        found.iter().take(20).flat_map(|of| &of.results).filter_map(|(_, result)| result.as_ref().ok());
     let drawn = differing.filter(|found| !found.exact && !found.parts.is_empty()).count();
     assert!(drawn > 0);
     assert_eq!(section.matches("<svg").count(), drawn);

@@ -225,6 +225,7 @@ fn write_sequences(sequences: &[ModelSequence], most: usize, out: &mut dyn Write
         for (profile, result) in &it.results {
             let why = match result {
                 Ok(found) if found.exact => continue,
+                Ok(found) if found.differing == 0 => found.why.clone().unwrap_or_default(),
                 Ok(found) => {
                     let largest = found.largest.and_then(|it| it.ulps);
                     let ulps = largest.map_or_else(String::new, |ulps| format!(", at most by {ulps} ulp"));

@@ -11,7 +11,7 @@ use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 
 use crate::attributes::Attributes;
 use crate::compare::{Found, compare};
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 use crate::model::Model;
 use crate::normalize::Form;
@@ -131,7 +131,7 @@ impl Arguments<'_> {
     /// The only element of an input, if it is known.
     fn number(&self, input: usize) -> Option<Number> {
         let id = self.input(input)?;
-        let known = self.facts[id.index()].as_tensor().and_then(|fact| fact.tensor());
+        let known = self.facts[id.index()].as_tensor().and_then(TensorFact::tensor);
         let one = |shape: &gradus_core::Shape| shape.len() == 1;
         let constant = || self.graph.constant(id).filter(|it| one(it.shape()))?.tensor().ok();
         known.or_else(constant)?.only_number().ok()
@@ -155,10 +155,12 @@ impl Arguments<'_> {
                 let dtype = attributes.dtype("dtype").ok().flatten();
                 self.range(self.number(2)?, dtype.or_else(|| self.dtype(0))?)
             }
-            (Standard::Paddle, _, "linspace") => self.space(&attributes, None, false),
-            (Standard::Paddle, _, "logspace") => self.space(&attributes, Some(self.number(3)?), false),
-            (Standard::Onnx, "gradus", "LinSpace") => self.space(&attributes, None, false),
-            (Standard::Onnx, "gradus", "LogSpace") => self.space(&attributes, Some(self.number(3)?), false),
+            (Standard::Paddle, _, "linspace") | (Standard::Onnx, "gradus", "LinSpace") => {
+                self.space(&attributes, None, false)
+            }
+            (Standard::Paddle, _, "logspace") | (Standard::Onnx, "gradus", "LogSpace") => {
+                self.space(&attributes, Some(self.number(3)?), false)
+            }
             (Standard::Onnx, "gradus", "GeomSpace") => self.space(&attributes, None, true),
             _ => None,
         }
