@@ -162,6 +162,8 @@ def difference(one, other, close: float = 0) -> str | None:
         return next((why for pair in zip(one, other, strict=True) if (why := difference(*pair, close))), None)
     if isinstance(one, dict) and isinstance(other, dict):
         return difference([*one, *one.values()], [*other, *other.values()], close)
+    if close and isinstance(one, float) and isinstance(other, float):
+        one, other = np.asarray(one), np.asarray(other)
     if not isinstance(one, (np.ndarray, np.generic)) or not isinstance(other, (np.ndarray, np.generic)):
         same = type(one) is type(other) and repr(one) == repr(other)
         return None if same else f"is {one!r:.40}, then {other!r:.40}"
