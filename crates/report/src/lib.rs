@@ -123,6 +123,8 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         let converted = scope.spawn(|| error::guarded(|| Ok(conversions(model, options))));
         let mut cost = model.cost(options)?;
         let graph = model.graph();
+        let sizes = sequences::first_sizes(graph, &cost);
+        let sequences = scope.spawn(move || error::guarded(|| sequences::section(model, options, &sizes)));
         let parameters = cost.inference().parameters(graph);
         let mut data = data::data(graph, &mut cost, parameters);
         let beside = other.map(|other| beside::beside(model, &cost, other, options)).transpose()?;
@@ -130,7 +132,6 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         data.other = other;
         let json = json::for_html(&data)
             .map_err(|error| Error::new(Kind::Internal, format!("cannot write JSON: {error}")))?;
-        let sequences = sequences::section(model, options, &cost)?;
         let [values, known, data_decided] = counts(graph, &cost);
         let symbols = data.table.symbols.iter().filter(|symbol| symbol.origin == "input");
         let panicked = |_| Error::new(Kind::Internal, "Gradus panicked");
@@ -146,6 +147,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
             fold: fold.join().map_err(panicked).and_then(|fold| fold),
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };
+        let sequences = sequences.join().map_err(panicked).and_then(|section| section)?;
         let html = page::page(model, name, &cost, &summary, &json, [beside.as_ref(), sequences.as_ref()]);
         Ok(Report { html, summary })
     })

@@ -18,16 +18,19 @@ const MOST: usize = 20;
 /// Units in the last place, as powers of two, at which a bar has its full height.
 const LEVELS: u32 = 8;
 
-/// Pixels of a bar's width.
-const BAR: u32 = 4;
+/// Pixels of a bar's width: more where there are few.
+const BAR: [u32; 2] = [4, 24];
 
 /// Pixels of a plot's height.
 const HEIGHT: u32 = 36;
 
 /// The section of a page, or nothing for a model without sequences whose arguments are known. Sizes of
 /// inputs that are not given are those that the page begins with.
-pub(crate) fn section(model: &Model, options: &InferOptions, cost: &Cost) -> Result<Option<Markup>> {
-    let sizes = first_sizes(model.graph(), cost);
+pub(crate) fn section(
+    model: &Model,
+    options: &InferOptions,
+    sizes: &[(String, i64)],
+) -> Result<Option<Markup>> {
     let mut options = options.clone();
     options.dims.extend(sizes.iter().cloned());
     let found = model.sequences(&options)?;
@@ -52,7 +55,7 @@ pub(crate) fn section(model: &Model, options: &InferOptions, cost: &Cost) -> Res
 }
 
 /// Sizes of the symbols of inputs that have no number: 1 for first axes, which are mostly batches.
-fn first_sizes(graph: &Graph, cost: &Cost) -> Vec<(String, i64)> {
+pub(crate) fn first_sizes(graph: &Graph, cost: &Cost) -> Vec<(String, i64)> {
     let (inference, mut sizes) = (cost.inference(), Vec::<(String, i64)>::new());
     let symbols = inference.symbols();
     for &id in graph.inputs() {
@@ -122,14 +125,16 @@ fn largest(found: &Found) -> String {
 fn plot(found: &Found) -> Markup {
     let level = |&ulps: &u64| (u64::BITS - ulps.leading_zeros()).min(LEVELS);
     let heights: Vec<_> = found.parts.iter().map(|ulps| level(ulps) * HEIGHT / LEVELS).collect();
-    let width = u32::try_from(heights.len()).unwrap_or(0) * BAR;
+    let count = u32::try_from(heights.len()).unwrap_or(0);
+    let bar = (240 / count.max(1)).clamp(BAR[0], BAR[1]);
+    let width = count * bar;
     let label = format!("{} of {} parts differ", heights.iter().filter(|&&it| it > 0).count(), heights.len());
     html! {
         @if width > 0 {
             svg.ulps width=(width) height=(HEIGHT) viewBox={ "0 0 " (width) " " (HEIGHT) } role="img" aria-label=(label) {
                 title { "from 1 ulp to 128 or more, in steps of twice as many" }
-                @for (index, height) in heights.iter().enumerate().filter(|&(_, &height)| height > 0) {
-                    rect x=(index * usize::try_from(BAR).unwrap_or(1)) y=(HEIGHT - height) width=(BAR - 1) height=(height) {}
+                @for (index, &height) in (0u32..).zip(&heights).filter(|&(_, &height)| height > 0) {
+                    rect x=(index * bar) y=(HEIGHT - height) width=(bar - 1) height=(height) {}
                 }
             }
         }
