@@ -1,13 +1,13 @@
-"""Makers of random models of OpenVINO's operators on images and boxes, for `openvino_shapes.py` and `convert.py`.
+"""Makers of random models of OpenVINO's operators that are lowered, most on images and boxes, for `openvino_shapes.py` and `convert.py`.
 
 Each is given a `Case` of `openvino_shapes.py`, and gives the node. Those in `ROUNDED` give floats that programs round otherwise.
 """
 
 import numpy as np
 import openvino as ov
-from openvino import opset1, opset4, opset8, opset9, opset15
+from openvino import opset1, opset4, opset8, opset9, opset14, opset15, opset16
 
-I64, I32, F32, U8 = np.int64, np.int32, np.float32, np.uint8
+I64, I32, F32, U8, BOOL = np.int64, np.int32, np.float32, np.uint8, np.bool_
 MAKERS, ROUNDED = {}, set()
 
 
@@ -296,10 +296,112 @@ def top_boxes(c):
     return of_detectron("ExperimentalDetectronTopKROIs", {"max_rois": c.integer(1, count)}, given)
 
 
+def rois(c, images, *columns):
+    """Boxes, each behind the number of its image."""
+    return np.concatenate([c.random.integers(0, images, (len(columns[0]), 1)).astype(F32), *columns], 1)
+
+
 @makes("PSROIPooling-1", rounded=True)
 def psroi_pooling(c):
     images, channels, groups, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 3), c.integer(1, 4)
-    data = c.random.standard_normal((images, channels * groups * groups, c.integer(4, 8), c.integer(4, 8))).astype(F32)
-    corners = some_boxes(c, boxes, most=8.0)
-    rows = np.concatenate([c.random.integers(0, images, (boxes, 1)).astype(F32), corners], 1)
-    return opset1.psroi_pooling(c.parameter(data, True), c.parameter(rows, True), channels, groups, c.choose(0.5, 1.0), 1, 1, "average")
+    samples = c.flag()
+    rows, columns = (c.integer(1, 3), c.integer(1, 3)) if samples else (1, 1)
+    all_channels = channels * (rows * columns if samples else groups * groups)
+    data = c.random.standard_normal((images, all_channels, c.integer(4, 8), c.integer(4, 8))).astype(F32)
+    corners = some_boxes(c, boxes, most=1.0 if samples else 8.0)
+    given = [c.parameter(data, True), c.parameter(rois(c, images, corners), True)]
+    mode = "bilinear" if samples else "average"
+    return opset1.psroi_pooling(*given, channels, groups, c.choose(0.5, 1.0), columns, rows, mode)
+
+
+@makes("DeformablePSROIPooling-1", rounded=True)
+def deformable_psroi_pooling(c):
+    images, classes, each, groups, boxes = c.integer(1, 2), c.integer(1, 2), c.integer(1, 2), c.integer(1, 3), c.integer(1, 4)
+    outputs, parts, bins = classes * each, c.integer(1, 3), c.integer(1, 3)
+    data = c.random.standard_normal((images, outputs * groups * groups, c.integer(4, 8), c.integer(4, 8))).astype(F32)
+    given = [data, rois(c, images, some_boxes(c, boxes, most=8.0))]
+    if c.flag():
+        given.append(c.random.standard_normal((boxes, 2 * classes, parts, parts)).astype(F32))
+    how = {
+        "spatial_scale": c.choose(0.5, 1.0), "group_size": groups, "mode": "bilinear_deformable", "spatial_bins_x": bins, "spatial_bins_y": bins,
+        "trans_std": c.choose(0.0, 0.5), "part_size": parts,
+    }  # fmt: skip
+    return opset1.deformable_psroi_pooling(*[c.parameter(array, True) for array in given[:2]], outputs, offsets=None if len(given) == 2 else c.parameter(given[2], True), **how)
+
+
+@makes("ROIAlignRotated-15", rounded=True)
+def roi_align_rotated(c):
+    images, channels, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 4)
+    data = c.random.standard_normal((images, channels, c.integer(4, 8), c.integer(4, 8))).astype(F32)
+    numbers = np.concatenate([c.random.random((boxes, 4)) * 8, c.random.standard_normal((boxes, 1))], 1).astype(F32)
+    given = [c.parameter(array, True) for array in (data, numbers, c.random.integers(0, images, boxes).astype(c.choose(I32, I64)))]
+    return opset15.roi_align_rotated(*given, c.integer(1, 3), c.integer(1, 3), c.integer(0, 2), c.choose(0.5, 1.0), c.flag())
+
+
+@makes("ExperimentalDetectronDetectionOutput-6", rounded=True)
+def detectron_output(c):
+    boxes, classes = c.integer(1, 8), c.integer(2, 4)
+    how = {
+        "class_agnostic_box_regression": c.flag(), "deltas_weights": np.array([10, 10, 5, 5], F32), "max_delta_log_wh": c.choose(4.125, 0.0625),
+        "max_detections_per_image": c.choose(3, 12), "nms_threshold": c.choose(0.3, 0.5), "num_classes": classes, "post_nms_count": c.choose(2, 20),
+        "score_threshold": c.choose(0.0, 0.25),
+    }  # fmt: skip
+    given = [
+        some_boxes(c, boxes, most=16.0), c.random.standard_normal((boxes, 4 * classes)).astype(F32), some_scores(c, boxes, classes),
+        np.array([[20, 24, 1]], F32),
+    ]  # fmt: skip
+    return of_detectron("ExperimentalDetectronDetectionOutput", how, [c.parameter(array) for array in given])
+
+
+@makes("ExperimentalDetectronROIFeatureExtractor-6", rounded=True)
+def pyramid(c):
+    levels, channels, boxes = c.integer(1, 4), c.integer(1, 3), c.integer(1, 6)
+    # The sizes of boxes that ask for one of the maps; none is near the border to another.
+    sizes = c.random.choice([20.0, 60.0, 140.0, 300.0, 600.0], (boxes, 1)) * (1 + c.random.random((boxes, 2)) / 8)
+    corner = c.random.random((boxes, 2)) * 100
+    rois = np.concatenate([corner, corner + sizes], 1).astype(F32)
+    maps = [c.random.standard_normal((1, channels, c.integer(8, 12), c.integer(8, 12))).astype(F32) for _ in range(levels)]
+    # The plugin's samples are those of the text only with a ratio.
+    how = {
+        "output_size": c.integer(1, 3), "sampling_ratio": c.integer(1, 2), "pyramid_scales": np.array([4, 8, 16, 32][:levels], I64),
+        "aligned": c.flag(),
+    }  # fmt: skip
+    return of_detectron("ExperimentalDetectronROIFeatureExtractor", how, [c.parameter(array, True) for array in [rois, *maps]])
+
+
+@makes("GatherTree-1")
+def gather_tree(c):
+    steps, batch, beams, dtype = c.integer(1, 6), c.integer(1, 3), c.integer(1, 4), c.choose(I32, F32)
+    dims, end = (steps, batch, beams), np.array(c.integer(0, 5), dtype)
+    parents = c.array(dims, dtype, 0, beams - 1)
+    # The plugin refuses sequences without steps.
+    # The number of steps must be known for a conversion.
+    return opset1.gather_tree(c.parameter(c.array(dims, dtype, 0, 5), True), c.parameter(parents), c.data([batch], dtype, 1, steps + 1), c.parameter(end, True))
+
+
+@makes("ConvertPromoteTypes-14")
+def convert_promote_types(c):
+    shapes = [c.choose([], c.dims(2)) for _ in range(2)]
+    types = [c.choose(BOOL, U8, np.int8, I32, I64, F32) for _ in shapes]
+    return opset14.convert_promote_types(*map(c.data, shapes, types), c.flag(), c.flag(), c.choose("f32", "i64"))
+
+
+@makes("SparseFillEmptyRows-16")
+def sparse_fill_empty_rows(c):
+    dims = [c.integer(1, 5), c.integer(2, 4)]
+    places = np.sort(c.random.permutation(dims[0] * dims[1])[: c.integer(0, 6)])
+    at = np.stack([places // dims[1], places % dims[1]], 1).astype(to := c.choose(I32, I64))
+    values = c.parameter(c.array([len(at)], c.choose(I32, F32)), False)
+    default = c.parameter(np.array(9, c.feeds["in0"].dtype), True)
+    return opset16.sparse_fill_empty_rows(values, c.constant(dims, to), c.parameter(at, False), default)
+
+
+@makes("ISTFT-16", rounded=True)
+def istft(c):
+    size, frames = c.integer(1, 9), c.integer(1, 5)
+    step = c.integer(1, size)
+    data = c.random.standard_normal((*c.choose([], [2]), size // 2 + 1, frames, 2)).astype(F32)
+    window = (1 + c.random.random(c.choose(size, max(1, size - 2)))).astype(F32)
+    wanted = c.constant(c.integer(1, step * frames + size + 2)) if c.flag() else None
+    given = [c.parameter(data, True), c.parameter(window, True), c.constant(size), c.constant(step)]
+    return opset16.istft(*given, c.flag(), c.flag(), wanted)

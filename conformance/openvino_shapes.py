@@ -73,11 +73,15 @@ class Case:
 
 
 MAKERS = {}
+# Operators whose floats programs round otherwise.
+ROUNDED = set()
 
 
-def makes(name):
+def makes(name, close=False):
     def note(make):
         MAKERS[name] = make
+        if close:
+            ROUNDED.add(name)
         return make
 
     return note
@@ -576,6 +580,56 @@ def ctc_greedy_decoder_seq_len(c):
     )
 
 
+@makes("CTCLoss-4", close=True)
+def ctc_loss(c):
+    batch, steps, classes = c.integer(1, 3), c.integer(2, 8), c.integer(2, 5)
+    logits = c.random.standard_normal((batch, steps, classes)).astype(F32)
+    lengths = c.array([batch], I32, (steps + 1) // 2, steps)
+    # There are steps for a blank between any two labels.
+    labels, counts = c.array([batch, steps], I32, 0, classes - 2), np.array([c.integer(1, (length + 1) // 2) for length in lengths], I32)
+    given = [c.parameter(array) for array in (logits, lengths, labels, counts)]
+    blank = c.choose(None, c.constant(classes - 1, I32))
+    return opset4.ctc_loss(*given, blank, c.flag(), c.flag(), c.flag())
+
+
+@makes("StringTensorPack-15")
+def strings(c):
+    """Strings of bytes, and their bytes again."""
+    text = "".join(c.choose("a", "bc", "\u00e9", "\u6f22", " ") for _ in range(c.integer(0, 6)))
+    places = np.cumsum([0, *(len(letter.encode()) for letter in text)])
+    ends = np.sort(c.random.choice(places, 2 * c.integer(1, 4))).reshape(-1, 2).astype(I32)
+    symbols = np.frombuffer(text.encode(), U8)
+    packed = opset15.string_tensor_pack(*(c.parameter(ends[:, i]) for i in range(2)), c.parameter(symbols))
+    return opset15.string_tensor_unpack(packed)
+
+
+MAKERS["StringTensorUnpack-15"] = strings
+
+
+@makes("NMSRotated-13", close=True)
+def nms_rotated(c):
+    images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
+    sides = np.concatenate([c.random.random((images, boxes, 2)) * 3, 1 + c.random.random((images, boxes, 2)) * 3], -1)
+    rows = np.concatenate([sides, c.random.standard_normal((images, boxes, 1))], -1).astype(F32)
+    given = [c.parameter(array, True) for array in (rows, openvino_detection.some_scores(c, images, classes, boxes))]
+    numbers = [np.int64(c.integer(1, 5)), np.float32(c.choose(0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
+    return opset13.nms_rotated(*given, *numbers, c.flag(), c.choose("i32", "i64"), c.flag())
+
+
+@makes("BinaryConvolution-1")
+def binary_convolution(c):
+    """Weights of one bit, whose bytes are the same from either end, since the plugin and the text begin at different ones."""
+    outputs, channels, rows, columns = c.integer(1, 3), 8 * c.integer(1, 2), c.integer(1, 2), c.integer(1, 3)
+    halves = c.random.integers(0, 2, (outputs * channels * rows * columns // 8, 4))
+    codes = np.packbits(np.concatenate([halves, halves[:, ::-1]], 1).astype(U8))
+    weights = ov.op.Constant(ov.Tensor(codes, ov.Shape([outputs, channels, rows, columns]), ov.Type.u1))
+    image = c.image([c.integer(1, 2), channels, c.integer(4, 6), c.integer(4, 6)])
+    pads = [[c.integer(0, 1), c.integer(0, 1)] for _ in range(2)]
+    return opset1.binary_convolution(
+        image, weights, [c.integer(1, 2), 1], *pads, [1, c.integer(1, 2)], "xnor-popcount", c.choose(-1.0, 0.0, 1.0), c.choose("explicit", "same_upper", "valid")
+    )
+
+
 @makes("Inverse-14")
 def inverse(c):
     """Of powers of two in a permuted diagonal, which is exact."""
@@ -661,7 +715,7 @@ def main():
             while len(cases) < count and refused < 20 * count:
                 case = Case(random)
                 try:
-                    own = {"close": CLOSE} if name in openvino_detection.ROUNDED else {}
+                    own = {"close": CLOSE} if name in ROUNDED | openvino_detection.ROUNDED else {}
                     cases.append(recorded(core, make(case), case, pathlib.Path(folder)) | own)
                 except Exception as error:
                     refused += 1

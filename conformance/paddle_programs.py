@@ -1,7 +1,7 @@
 """Makes Paddle programs, runs them with PaddlePaddle, and records what they give.
 
-    python conformance/paddle_programs.py recorded FOLDER         the programs that are checked in, in both formats
-    python conformance/paddle_programs.py random FOLDER SEED N    N random ones, in both formats
+    python conformance/paddle_programs.py recorded FOLDER [NAME…]   the programs that are checked in, in both formats
+    python conformance/paddle_programs.py random FOLDER SEED N      N random ones, in both formats
 
 A program becomes a folder `NAME.pir` or `NAME.old` with `model.json` or `model.pdmodel`, perhaps `model.pdiparams`,
 `arrays.npz` (`in.X` by name, `out.I` by number), and `case.json`: the error that each output may have, in units in the
@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 import numpy as np
+from paddle_layers import LAYERS, array
 
 HERE = pathlib.Path(__file__).resolve()
 
@@ -25,7 +26,7 @@ def main():
     if mode in ("recorded", "random"):
         return in_both_formats(HERE, mode, [folder, *rest])
     mode, form = mode.split("-")
-    programs = dict(RECORDED) if mode == "recorded" else random_programs(int(rest[0]), int(rest[1]))
+    programs = random_programs(int(rest[0]), int(rest[1])) if mode == "random" else {name: RECORDED[name] for name in rest or RECORDED}
     made = 0
     for name, program in programs.items():
         made += make(pathlib.Path(folder) / f"{name}.{form}", form, name, program)
@@ -78,7 +79,7 @@ def make_layer(folder, paddle, name, program):
         return 0
     finally:
         paddle.enable_static()
-    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, LAYERS.get(name, 0))
+    return record(folder, paddle, paddle.static.Executor(paddle.CPUPlace()), given, LAYERS[name][1])
 
 
 def record(folder, paddle, executor, given, ulps):
@@ -133,11 +134,6 @@ def strip(path):
             del operation.attrs[:]
             operation.attrs.extend(kept)
     path.write_bytes(program.SerializeToString())
-
-
-def array(dtype, dims, start=0):
-    count = int(np.prod(dims, dtype=int))
-    return (np.arange(start, start + count) % 101).astype(dtype).reshape(dims)
 
 
 # Programs: declared inputs, given inputs, and the outputs; a number beside one is the error in ulps that it may have.
@@ -250,25 +246,6 @@ def parameters(paddle, x):
     return [paddle.matmul(x, weight) + bias, paddle.shape(weight), bias * 2]
 
 
-def layer(paddle):
-    constant = paddle.nn.initializer.Constant
-
-    class Net(paddle.nn.Layer):
-        def __init__(self):
-            super().__init__()
-            self.linear = paddle.nn.Linear(4, 3, weight_attr=constant(0.25), bias_attr=constant(2.0))
-
-        def forward(self, x):
-            count = paddle.shape(x)[0]
-            y, i = self.linear(x), paddle.zeros([1], "int64")
-            while i < 3:
-                i = i + 1
-                y = y * 2
-            return y, paddle.arange(count), paddle.reshape(y, [count * 3]), paddle.stack([count, count - 1])
-
-    return Net()
-
-
 def parameter(paddle, shape, start):
     values = array("float32", shape, start) / 50 - 1
     return paddle.static.create_parameter(shape, "float32", default_initializer=paddle.nn.initializer.Assign(values))
@@ -374,7 +351,7 @@ def only_run(paddle, x, y, numbers):
     values = [
         paddle.inverse(square), paddle.linalg.cholesky(square), paddle.linalg.cholesky(square, True), paddle.linalg.solve(square, y),
         paddle.linalg.solve(square, y[0]), paddle.linalg.triangular_solve(square, y),
-        paddle.linalg.triangular_solve(square, y, False, True, True), paddle.lgamma(numbers), paddle.digamma(numbers), paddle.erfinv(numbers / 4),
+        paddle.linalg.triangular_solve(square, y, False, True, True), paddle.lgamma(numbers), paddle.digamma(numbers), paddle.erfinv(numbers / 4), paddle.gammaln(numbers),
     ]  # fmt: skip
     return [(value, 256) for value in values]
 
@@ -510,27 +487,6 @@ def symbols(paddle, x, index):
     ]  # fmt: skip
 
 
-def recurrent(paddle):
-    """Layers of LSTM, GRU and RNN, in both directions, and over sequences of several lengths."""
-
-    class Net(paddle.nn.Layer):
-        def __init__(self):
-            super().__init__()
-            self.lstm = paddle.nn.LSTM(2, 3, num_layers=2, direction="bidirect")
-            self.gru = paddle.nn.GRU(2, 3, direction="bidirect")
-            self.rnn = paddle.nn.SimpleRNN(2, 3, activation="relu")
-            for i, weight in enumerate(self.parameters()):
-                weight.set_value(array("float32", weight.shape, 17 * i) / 50 - 1)
-            self.eval()
-
-        def forward(self, x, lengths):
-            a, (h, c) = self.lstm(x)
-            b, d = self.gru(x, sequence_length=lengths)
-            return a, h, c, b, d, *self.rnn(x)
-
-    return Net()
-
-
 def detection(paddle, boxes, scores, image, regions, counts, anchors, deltas):
     """Operators of detection."""
     ops = paddle.vision.ops
@@ -639,6 +595,37 @@ def patches(paddle, image, offset, rows):
     return plain + [(value, 64) for value in rounded]
 
 
+def segments(paddle, x, index):
+    """Reductions of segments, shapes of other tensors, and pools of powers; quantized elements."""
+    import paddle.nn.functional as F
+
+    ascending, image = paddle.sort(index), paddle.reshape(x, [1, 1, -1, 4])
+    plain = [paddle.tril_indices(3, 4, 1), paddle.triu_indices(4, 3, -1, "int32")]
+    plain += [getattr(paddle.geometric, f"segment_{name}")(x, ascending) for name in ("sum", "mean", "max", "min")]
+    rounded = []
+    if paddle.framework.in_pir_mode():
+        zero = x * 0
+        plain += [paddle.copysign(x, -zero), paddle.copysign(zero, x - 5), paddle.copysign(index, -index), paddle.reduce_as(x, x[0]), paddle.reduce_as(x, paddle.ones([1, 4]))]
+        rounded += [F.lp_pool2d(image, 2.0, 2), F.lp_pool2d(image, 3.0, 3, 2, 1), F.lp_pool2d(image, float("inf"), 2)]
+    return plain + fakes(paddle, x) + [(value, 64) for value in rounded]
+
+
+def fakes(paddle, x):
+    """Codes and back, as networks that learned with them have them; PIR does not save them."""
+    if paddle.framework.in_pir_mode():
+        return []
+    helper, outputs = paddle.base.layer_helper.LayerHelper("fakes"), []
+    given = {"InScale": paddle.full([1], 7.3, "float32"), "InAccum": paddle.full([1], 1.0), "InState": paddle.full([1], 1.0)}
+    variants = [("quantize_dequantize_moving_average", {"is_test": True}, given), ("quantize_dequantize", {"bit_length": 4}, {})]
+    variants += [("channel_wise_quantize_dequantize", {"quant_axis": axis, "round_type": axis}, {}) for axis in (0, 1)]
+    for name, attributes, more in variants:
+        names = ("Out", "OutScale", "OutState", "OutAccum")[: 4 if more else 2]
+        slots = {slot: helper.create_variable_for_type_inference("float32") for slot in names}
+        helper.append_op(type=f"fake_{name}_abs_max", inputs={"X": x, **more}, outputs=slots, attrs={"bit_length": 8, **attributes})
+        outputs.append(slots["Out"])
+    return outputs
+
+
 def drawn(paddle, x):
     """Random numbers, of which only type and shape are certain."""
     n = paddle.shape(x)[0]
@@ -697,7 +684,6 @@ RECORDED = {
     ),
     "placeholder": ({"x": ([-1], "float32")}, {"x": array("float32", [2], 5)}, placeholder),
     "parameters": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, parameters),
-    "layer": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [2, 4])}, layer),
     "network": (
         {"image": ([2, 3, 6, 5], "float32"), "tokens": ([2, 4], "int64")},
         {"image": array("float32", [2, 3, 6, 5]) / 25 - 2, "tokens": array("int64", [2, 4], 0) % 7},
@@ -815,18 +801,15 @@ RECORDED = {
         },
         patches,
     ),
-    "drawn": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [3, 4]) / 12}, drawn),
-    "recurrent": (
-        {"x": ([2, 4, 2], "float32"), "lengths": ([2], "int32")},
-        {"x": array("float32", [2, 4, 2]) / 9 - 1, "lengths": array("int32", [2], 3)},
-        recurrent,
+    "segments": (
+        {"x": ([-1, 4], "float32"), "index": ([-1], "int64")},
+        {"x": array("float32", [5, 4]) * 7 % 23, "index": np.array([4, 1, 0, 1, 4])},
+        segments,
     ),
+    "drawn": ({"x": ([-1, 4], "float32")}, {"x": array("float32", [3, 4]) / 12}, drawn),
     "deviating": ({"x": ([1], "int64")}, {"x": array("int64", [1])}, deviating),
+    **{name: program for name, (program, _) in LAYERS.items()},
 }
-
-
-# Programs that are layers, and the error that their outputs may have.
-LAYERS = {"layer": 0, "recurrent": 64}
 
 
 def random_programs(seed, count):

@@ -219,6 +219,9 @@ fn overlaps_are_those_with_selected_boxes() {
     let limited = [boxes(), vec![Tensor::vector(&[3i64])]].concat();
     assert_eq!(onnx("NonMaxSuppression", 11, &limited, &[]), [Some(0), Some(2 * 5 * 3 * 13)]);
     assert_eq!(onnx("NonMaxSuppression", 11, &boxes(), &[]), [Some(0), Some(0)], "none is selected");
+    let (turned, limited) =
+        ([zeros(&[1, 5, 5]), zeros(&[1, 2, 5])], [Tensor::scalar(3i64), zeros(&[]), zeros(&[])]);
+    assert_eq!(openvino("NMSRotated", 13, &turned, &limited, &[]), [Some(0), Some(2 * 5 * 3 * 13)]);
 }
 
 #[test]
@@ -376,8 +379,15 @@ fn reason(model: &Model) -> &'static str {
 #[test]
 fn operators_whose_work_the_data_decide_say_so() {
     let texts = Tensor::from_text(Shape::new(vec![2]).unwrap(), vec!["a".into(), "b c".into()]).unwrap();
-    let concatenated = One::of(Standard::Onnx, "StringConcat", 20).constants(&[texts.clone(), texts]);
+    let concatenated = One::of(Standard::Onnx, "StringConcat", 20).constants(&[texts.clone(), texts.clone()]);
     assert_eq!(reason(&concatenated.model().0), "the lengths of texts decide the number of operations");
+    let places = One::of(Standard::OpenVino, "StringTensorUnpack", 15)
+        .constants(std::slice::from_ref(&texts))
+        .outputs(3);
+    assert_eq!(reason(&places.model().0), "the lengths of texts decide the number of operations");
+    let ends = [Tensor::vector(&[0i32]), Tensor::vector(&[1i32]), Tensor::vector(&[97u8])];
+    let packed = One::of(Standard::OpenVino, "StringTensorPack", 15).constants(&ends);
+    assert_eq!(reason(&packed.model().0), "the lengths of texts decide the number of operations");
     let regions = One::of(Standard::Onnx, "MaxRoiPool", 1).constants(&[zeros(&[1, 2, 8, 8]), zeros(&[2, 5])]);
     let regions = regions.attribute("pooled_shape", Content::Ints(vec![2, 2]));
     assert_eq!(reason(&regions.model().0), "the sizes of regions decide the number of comparisons");

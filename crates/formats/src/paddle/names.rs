@@ -81,6 +81,7 @@ const POOLED: &[(&str, &str)] = &[
     ("global_pooling", "global_pooling"),
     ("adaptive", "adaptive"),
     ("data_format", "data_format"),
+    ("norm_type", "norm_type"),
 ];
 const NORMALIZED: &[Argument] = &[Of("X"), Of("Mean"), Of("Variance"), Of("Scale"), Of("Bias")];
 const SCALED: &[Argument] = &[Of("X"), Of("Scale"), Of("Bias")];
@@ -98,6 +99,24 @@ const SOUGHT: &[(&str, &str)] =
     &[("axis", "axis"), ("keepdims", "keepdims"), ("flatten", "flatten"), ("dtype", "dtype")];
 const SUMMED: &[(&str, &str)] =
     &[("axis", "axis"), ("flatten", "flatten"), ("exclusive", "exclusive"), ("reverse", "reverse")];
+const QUANTIZED: &[Argument] = &[Of("X"), Of("Scale"), Of("ZeroPoint"), Of("InAccum"), Of("InState")];
+const CODED: &[(&str, &str)] = &[
+    ("quant_axis", "quant_axis"),
+    ("bit_length", "bit_length"),
+    ("qmax", "qmax"),
+    ("round_type", "round_type"),
+    ("is_test", "is_test"),
+    ("only_observer", "only_observer"),
+];
+const CODES: &[&str] = &["Y", "OutState", "OutAccum", "OutScale"];
+const PLACES: &[(&str, &str)] = &[
+    ("rows", "rows"),
+    ("cols", "cols"),
+    ("row", "row"),
+    ("col", "col"),
+    ("offset", "offset"),
+    ("dtype", "dtype"),
+];
 const RESIZED: &[Argument] = &[Of("X"), Of("OutSize"), Of("SizeTensor"), Of("Scale")];
 const SIZES: &[(&str, &str)] = &[
     ("scale", "scale"),
@@ -260,6 +279,7 @@ pub(super) const TABLE: &[Renamed] = &[
     gives(row("conv2d", "conv2d", CONVOLVED, WINDOWS), &["Output"]),
     gives(row("depthwise_conv2d", "depthwise_conv2d", CONVOLVED, WINDOWS), &["Output"]),
     gives(row("conv2d_transpose", "conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
+    row("lp_pool2d", "lp_pool2d", X, POOLED),
     row("pool2d", "pool2d", X, POOLED),
     gives(row("batch_norm", "batch_norm", NORMALIZED, NORMS), &["Y"]),
     gives(row("sync_batch_norm", "sync_batch_norm", NORMALIZED, NORMS), &["Y"]),
@@ -531,6 +551,36 @@ pub(super) const TABLE: &[Renamed] = &[
         ),
         &["Softmax", "Loss"],
     ),
+    gives(row("quantize_linear", "quantize_linear", QUANTIZED, CODED), CODES),
+    gives(row("dequantize_linear", "dequantize_linear", QUANTIZED, CODED), CODES),
+    gives(
+        row(
+            "fake_quantize_dequantize_moving_average_abs_max",
+            "fake_quantize_dequantize_moving_average_abs_max",
+            &[Of("X"), Of("InScale"), Of("InAccum"), Of("InState")],
+            CODED,
+        ),
+        &["Out", "OutScale", "OutState", "OutAccum"],
+    ),
+    gives(
+        row("fake_quantize_dequantize_abs_max", "fake_quantize_dequantize_abs_max", X, CODED),
+        &["Out", "OutScale"],
+    ),
+    gives(
+        row(
+            "fake_channel_wise_quantize_dequantize_abs_max",
+            "fake_channel_wise_quantize_dequantize_abs_max",
+            X,
+            CODED,
+        ),
+        &["Out", "OutScale"],
+    ),
+    gives(
+        row("segment_pool", "segment_pool", &[Of("X"), Of("SegmentIds")], &[("pooltype", "pooltype")]),
+        &["Out", "SummedIds"],
+    ),
+    gives(row("tril_indices", "tril_indices", &[], PLACES), &["out"]),
+    gives(row("triu_indices", "triu_indices", &[], PLACES), &["out"]),
     row("label_smooth", "label_smooth", &[Of("X"), Of("PriorDist")], &[("epsilon", "epsilon")]),
     row(
         "crop_tensor",

@@ -5,6 +5,7 @@
 //! | `DetectionOutput` | rows of image, class, score and box, of boxes decoded from priors |
 //! | `MulticlassNms`, `MatrixNms` | rows of class, score and box |
 //! | `Proposal` | rows of image and box, so many for each image |
+//! | `ExperimentalDetectronDetectionOutput` | boxes, classes and scores of one image, of boxes and their deltas |
 //! | `GenerateProposals`, `ExperimentalDetectronGenerateProposalsSingleImage` | boxes of anchors and their deltas, clipped to the image |
 
 use gradus_core::convert::{i64_of, usize_of_i64};
@@ -686,4 +687,74 @@ pub(crate) fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = at_most(l, most, all)?;
     let best = l.apply_many("TopK", &[scores, count], &greatest(0), 2)?;
     Ok(vec![l.apply("Gather", &[boxes, best[1]], &[along(0)])?])
+}
+
+/// So many boxes of one image, their classes and their scores; zeros behind the last.
+pub(crate) fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.count() != 4 {
+        return Err(errors::count("inputs", l.count(), 4));
+    }
+    for input in 0..4 {
+        only_float32(l, input)?;
+        expect_rank(l, input, 2)?;
+    }
+    let (classes, most) = (whole(l, "num_classes")?, whole(l, "max_detections_per_image")?);
+    let weights = required("deltas_weights", l.attributes.numbers("deltas_weights")?)?;
+    let &[near_x, near_y, far_x, far_y] = &weights[..] else {
+        return Err(errors::count("elements of attribute \"deltas_weights\"", weights.len(), 4));
+    };
+    let stretch = float(l, "max_delta_log_wh")?;
+    let [rois, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?];
+    // Deltas as columns of [class, box, 1].
+    let deltas = l.reshape(deltas, &[0, classes, 4])?;
+    let deltas = turned(l, deltas, &[1, 0, 2])?;
+    let (r, d) = (columns(l, rois)?, columns(l, deltas)?);
+    let (mut corners, mut fits) = (Vec::new(), Vec::new());
+    for (i, (near, far)) in [(near_x, far_x), (near_y, far_y)].into_iter().enumerate() {
+        let side = (r[2 + i] - r[i] + 1.0).write(l, DType::F32)?;
+        let center = (d[i] / near * side + r[i] + side * 0.5).write(l, DType::F32)?;
+        let half = f("Exp", of("Min", d[2 + i] / far, stretch)) * side * 0.5;
+        let half = half.write(l, DType::F32)?;
+        // OpenVINO clips boxes at zero, and not at the size of the image.
+        let clipped = |end: Term| of("Max", end, 0.0);
+        corners.push([clipped(center - half), clipped(center + half - 1.0)]);
+        fits.push(of("Greater", r[2 + i], r[i]));
+    }
+    let [[left, right], [top, bottom]] = <[_; 2]>::try_from(corners).expect("two axes");
+    let boxes = joined(l, [left, top, right, bottom])?;
+    let [wide, high] = <[_; 2]>::try_from(fits).expect("two axes");
+    let fits = of("And", wide, high).write(l, DType::F32)?;
+    let takes_part = of("And", of("Greater", scores, float(l, "score_threshold")?), fits);
+    // The first class is the background. Boxes of a class are an image of their own.
+    let labels = positions_of(l, classes)?;
+    let takes_part = of("And", takes_part, of("Greater", labels, l.constant(Tensor::scalar(0i64))?));
+    let candidates = pick(takes_part, scores, f64::NEG_INFINITY).write(l, DType::F32)?;
+    let candidates = turned(l, candidates, &[1, 0])?;
+    let one = l.list(&[1])?;
+    let candidates = l.apply("Unsqueeze", &[candidates, one], &[])?;
+    let spans = spans(l, boxes, 1.0)?;
+    let found = suppressed(l, spans, candidates, float(l, "nms_threshold")?)?;
+    let images = l.list(&[classes])?;
+    let mut found = kept(l, found, images, whole(l, "post_nms_count")?)?;
+    // The best ones are taken, and in their order, only where there are too many.
+    let (total, most) = (l.shape(found.score)?, l.list(&[most])?);
+    let (own, best) = (positions(l, total)?, sorted(l, found.score, true)?[1]);
+    let order = pick(of("Greater", total, most), best, own).write(l, DType::I64)?;
+    let first = l.list(&[0])?;
+    let order = l.apply("Slice", &[order, first, most, first], &[])?;
+    found = found.picked(l, order)?;
+    let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
+    let rows = l.apply("GatherND", &[boxes, at], &[])?;
+    let label = l.reshape(found.image, &[-1])?;
+    let label = l.cast(label, DType::I32)?;
+    let mut outputs = Vec::new();
+    for (value, rank) in [(rows, 2), (label, 1), (found.score, 1)] {
+        let all = size(l, value, 0)?;
+        let missing = (most - all).write(l, DType::I64)?;
+        let none = l.list(if rank == 2 { &[0, 0] } else { &[0] })?;
+        let parts = if rank == 2 { vec![none, missing, first] } else { vec![none, missing] };
+        let pads = l.apply("Concat", &parts, &[along(0)])?;
+        outputs.push(l.apply("Pad", &[value, pads], &[])?);
+    }
+    Ok(outputs)
 }

@@ -3,14 +3,17 @@
 //! | operators | results |
 //! |---|---|
 //! | `PSROIPooling` | means of the bins of boxes, each bin in channels of its own; or samples between elements |
+//! | `ExperimentalDetectronROIFeatureExtractor` | samples of boxes, each from the map for its size; and the boxes |
 
+use gradus_core::convert::{i64_of, nearest_f32, nearest_f64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::attributes::required;
-use crate::dialects::boxes::only_float32;
-use crate::dialects::indices::{positions, size};
-use crate::dialects::openvino::{cannot, expect_rank};
+use crate::dialects::boxes::{columns, only_float32};
+use crate::dialects::indices::{positions, size, sorted};
+use crate::dialects::openvino::expect_rank;
+use crate::dialects::openvino::samples::psroi_bilinear;
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
@@ -19,7 +22,7 @@ use crate::operators::errors;
 const MOST_BINS: i64 = 256;
 
 /// How many bins an attribute names.
-fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
+pub(crate) fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
     let bins = l.attributes.int_or(name, 1)?;
     if (1..=MOST_BINS).contains(&bins) {
         return Ok(bins);
@@ -28,21 +31,21 @@ fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
 }
 
 /// A size of a value as a float.
-fn float_size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
+pub(crate) fn float_size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<LoweredValue> {
     let size = size(l, x, axis)?;
     let size = l.reshape(size, &[])?;
     l.cast(size, DType::F32)
 }
 
 /// The integers from zero up to a number, as float32 of some dimensions.
-fn counted(l: &mut Lowering<'_>, count: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
+pub(crate) fn counted(l: &mut Lowering<'_>, count: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
     let all = positions(l, count)?;
     let all = l.cast(all, DType::F32)?;
     l.reshape(all, dims)
 }
 
 /// The integer next to a number; of two, that farther from zero.
-fn rounded(x: LoweredValue) -> Term {
+pub(crate) fn rounded(x: LoweredValue) -> Term {
     of("Mul", f("Sign", x), f("Floor", f("Abs", x) + 0.5))
 }
 
@@ -53,7 +56,7 @@ pub(crate) fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     match l.attributes.text("mode")?.unwrap_or("average") {
         "average" => averages(l),
-        "bilinear" => Err(cannot("PSROIPooling with mode=bilinear")),
+        "bilinear" => psroi_bilinear(l),
         other => Err(errors::value("attribute \"mode\"", other, "average or bilinear")),
     }
 }
@@ -111,4 +114,60 @@ fn averages(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sides = l.constant(Tensor::vector(&[channels, groups, groups]))?;
     let dims = l.apply("Concat", &[count, sides], &[along(0)])?;
     Ok(vec![l.apply("Reshape", &[means, dims], &[int("allowzero", 1)])?])
+}
+
+/// Most maps of features.
+const MOST_LEVELS: usize = 64;
+
+/// `ExperimentalDetectronROIFeatureExtractor`: samples of each box from the map that its size asks
+/// for; and the boxes.
+pub(crate) fn pyramid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let scales = required("pyramid_scales", l.attributes.list("pyramid_scales")?)?;
+    let levels = l.count().saturating_sub(1);
+    if levels == 0 || levels > MOST_LEVELS {
+        return Err(errors::count("inputs", l.count(), format_args!("from 2 to {}", MOST_LEVELS + 1)));
+    }
+    if scales.len() < levels {
+        let wanted = format_args!("at least {levels}");
+        return Err(errors::count("elements of attribute \"pyramid_scales\"", scales.len(), wanted));
+    }
+    for input in 0..=levels {
+        only_float32(l, input)?;
+        expect_rank(l, input, if input == 0 { 2 } else { 4 })?;
+    }
+    let side = errors::at_least_1("output_size", required("output_size", l.attributes.int("output_size")?)?)?;
+    let ratio = l.attributes.int_or("sampling_ratio", 0)?.max(0);
+    let aligned = l.attributes.flag("aligned", false)?;
+    let boxes = l.input(0)?;
+    let c = columns(l, boxes)?;
+    let area = of("Mul", c[2] - c[0], c[3] - c[1]).write(l, DType::F32)?;
+    // A box of 224 pixels is of the third map, one of twice the size of the next.
+    let level = f("Floor", f("Log", f("Sqrt", area) / 224.0 + 1e-6) / 2.0f64.ln()) + 2.0;
+    let last = nearest_f64(Number::Int(i128::from(i64_of(levels) - 1)));
+    let level = of("Min", of("Max", level, 0.0), last);
+    let level = pick(of("Greater", area, 0.0), level, 0.0).write(l, DType::F32)?;
+    let level = l.reshape(level, &[-1])?;
+    let (mut parts, mut places) = (Vec::new(), Vec::new());
+    for (at, &scale) in scales.iter().take(levels).enumerate() {
+        let scale = nearest_f64(Number::Int(errors::at_least_1("pyramid_scales", scale)?.into()));
+        let own = of("Equal", level, nearest_f64(Number::Int(i128::from(i64_of(at)))));
+        let own = own.write(l, DType::F32)?;
+        let place = l.apply("NonZero", &[own], &[])?;
+        let place = l.reshape(place, &[-1])?;
+        let own = l.apply("Gather", &[boxes, place], &[along(0)])?;
+        let (image, data) = ((place * 0i64).write(l, DType::I64)?, l.input(1 + at)?);
+        let mode = if aligned { "half_pixel" } else { "output_half_pixel" };
+        let attributes = [
+            int("output_height", side),
+            int("output_width", side),
+            int("sampling_ratio", ratio),
+            ("spatial_scale", Content::Float(nearest_f32(Number::Float(1.0 / scale)))),
+            ("coordinate_transformation_mode", Content::Bytes(mode.into())),
+        ];
+        parts.push(l.apply("RoiAlign", &[data, own, image], &attributes)?);
+        places.push(place);
+    }
+    let (parts, places) = (l.apply("Concat", &parts, &[along(0)])?, l.apply("Concat", &places, &[along(0)])?);
+    let order = sorted(l, places, false)?[1];
+    Ok(vec![l.apply("Gather", &[parts, order], &[along(0)])?, l.apply("Identity", &[boxes], &[])?])
 }

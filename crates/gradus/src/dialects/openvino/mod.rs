@@ -4,10 +4,14 @@
 //! | file | operators that are lowered to graphs of ONNX's |
 //! |---|---|
 //! | `detection.rs` | `DetectionOutput`, `MulticlassNms`, `MatrixNms`, `Proposal`, `GenerateProposals` and their like |
-//! | `features.rs` | `PSROIPooling` |
+//! | `features.rs` | `PSROIPooling`, `ExperimentalDetectronROIFeatureExtractor` |
 //! | `images.rs` | `NV12toRGB` and its like, `ReorgYolo`, `RegionYolo`, adaptive pools, `SliceScatter` |
 //! | `priors.rs` | `PriorBox`, `PriorBoxClustered`, `ExperimentalDetectronPriorGridGenerator` |
 //! | `random.rs` | `RandomUniform`, `Multinomial` |
+//! | `rows.rs` | `GatherTree`, `SparseFillEmptyRows`, `GroupedMatMul` |
+//! | `samples.rs` | `ROIAlignRotated`, `PSROIPooling` with samples, `DeformablePSROIPooling` |
+//! | `signal.rs` | `ISTFT` |
+//! | `types.rs` | `ConvertPromoteTypes` |
 //!
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
@@ -18,7 +22,11 @@ pub(crate) mod features;
 pub(crate) mod images;
 pub(crate) mod priors;
 pub(crate) mod random;
+pub(crate) mod rows;
+pub(crate) mod samples;
+pub(crate) mod signal;
 pub(crate) mod spelling;
+pub(crate) mod types;
 
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Error, Kind, Result, Tensor, Value};

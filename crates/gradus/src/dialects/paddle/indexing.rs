@@ -5,6 +5,7 @@
 //! | `roll` | elements pushed beyond the end come back at the start; without axes, of the flat tensor |
 //! | `scatter` | with `overwrite=False`, rows of the index are zeros before updates are added |
 //! | `set_value` | writes a slice; axes in `decrease_axes` are not axes of the value |
+//! | `segment_pool` | as many segments as the last number says |
 //! | `repeat_interleave` | repeats of each element, as a number or as a tensor |
 //! | `masked_select`, `index_put`, `meshgrid` | inputs are broadcast against each other |
 
@@ -12,7 +13,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::indices::{index, owners, positions, size};
+use crate::dialects::indices::{counts_of, index, owners, positions, size};
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
@@ -374,6 +375,58 @@ pub(crate) fn multiplex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 fn unsqueezed_input(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
     let x = l.input(input)?;
     unsqueezed(l, x, 0)
+}
+
+/// `segment_pool`: reductions of the rows of each segment, whose numbers ascend; zeros for segments
+/// without rows.
+pub(crate) fn segment_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype, rank, ids) = (l.input(0)?, l.dtype_of(0)?, l.rank_of(0)?, index(l, 1)?);
+    let (reduction, least) = match text(l, "pooltype", "SUM")? {
+        "SUM" | "MEAN" => ("add", 0.0),
+        "MAX" => ("max", f64::NEG_INFINITY),
+        "MIN" => ("min", f64::INFINITY),
+        other => return Err(errors::text("pooltype", other, "SUM, MEAN, MAX or MIN")),
+    };
+    if !dtype.is_float() {
+        return Err(errors::dtype(dtype, "a type of floats"));
+    }
+    let last = l.list(&[-1])?;
+    let last = l.apply("Gather", &[ids, last], &[along(0)])?;
+    let count = (last + 1i64).write(l, DType::I64)?;
+    let counts = counts_of(l, ids, count)?;
+    let rest = l.apply("Shape", &[x], &[int("start", 1)])?;
+    let dims = l.apply("Concat", &[count, rest], &[along(0)])?;
+    let start = constant_like(l, least)?;
+    let start = l.apply("Expand", &[start, dims], &[])?;
+    let places = unsqueezed(l, ids, -1)?;
+    let mut y = scattered(l, [start, places, x], reduction)?;
+    let counts = l.cast(counts, dtype)?;
+    let counts = l.reshape(counts, &[&[-1][..], &vec![1; rank - 1]].concat())?;
+    if text(l, "pooltype", "SUM")? == "MEAN" {
+        y = (y / of("Max", counts, 1.0)).write(l, dtype)?;
+        return Ok(vec![y, l.reshape(counts, &[-1, 1])?]);
+    }
+    if reduction != "add" {
+        y = pick(of("Equal", counts, 0.0), 0.0, y).write(l, dtype)?;
+    }
+    Ok(vec![y, constant_like(l, 0.0)?])
+}
+
+/// `tril_indices` and `triu_indices`: where the elements of a triangle are, in two rows.
+pub(crate) fn triangle_places(
+    l: &mut Lowering<'_>,
+    sides: [&str; 2],
+    upper: bool,
+) -> Result<Vec<LoweredValue>> {
+    let [rows, columns] = sides.map(|name| l.attributes.int_or(name, 0));
+    let (dims, one) = (l.list(&[rows?, columns?])?, l.constant(Tensor::scalar(1i64))?);
+    let ones = l.apply("Expand", &[one, dims], &[])?;
+    let offset = l.attributes.int_or("offset", 0)?;
+    let offset = l.constant(Tensor::scalar(offset))?;
+    let triangle = l.apply("Trilu", &[ones, offset], &[int("upper", upper.into())])?;
+    let places = l.apply("NonZero", &[triangle], &[])?;
+    let to = l.dtype("dtype")?.unwrap_or(DType::I64);
+    Ok(vec![if to == DType::I64 { places } else { l.cast(places, to)? }])
 }
 
 /// `sequence_mask`: true up to each length.

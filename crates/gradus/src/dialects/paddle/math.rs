@@ -17,7 +17,7 @@ use crate::attributes::required;
 use crate::dialects::paddle::layout::inputs;
 use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
 use crate::dialects::terms::{Term, f, of, pick};
-use crate::lowering::{LoweredValue, Lowering, axis, int};
+use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
 use crate::operators::errors;
 
 pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -236,6 +236,28 @@ pub(crate) fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
     Ok(values)
 }
 
+/// `reduce_as`: sums along the axes that a target lacks, or has one element along.
+pub(crate) fn reduce_as(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, dtype, target) = (l.input(0)?, l.dtype_of(0)?, l.dims_of(1)?.to_vec());
+    let behind = l.rank_of(0)?.checked_sub(target.len());
+    let behind = behind.ok_or_else(|| errors::rank("target", target.len(), "at most that of \"x\""))?;
+    let own = &l.dims_of(0)?[behind..];
+    let mut axes: Vec<_> = (0..behind).collect();
+    for (axis, (own, wanted)) in own.iter().zip(&target).enumerate() {
+        match (own, wanted) {
+            (own, wanted) if own == wanted && own.is_some() => {}
+            (_, Some(1)) => axes.push(behind + axis),
+            (_, Some(_)) => {}
+            (_, None) => return Err(not_known(format!("size of axis {axis} of the target"))),
+        }
+    }
+    let (axes, dims) = (l.list(&axes.into_iter().map(convert::i64_of).collect::<Vec<_>>())?, l.input(1)?);
+    let dims = l.shape(dims)?;
+    let x = if dtype == DType::Bool { l.cast(x, DType::I64)? } else { x };
+    let y = l.apply("ReduceSum", &[x, axes], &[int("noop_with_empty_axes", 1)])?;
+    Ok(vec![l.apply("Reshape", &[y, dims], &[int("allowzero", 1)])?])
+}
+
 /// `all` and `any`: the minimum and the maximum of what is not zero.
 pub(crate) fn reduce_truth(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut x = l.input(0)?;
@@ -441,6 +463,19 @@ pub(crate) fn lerp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Add", &[x, part], &[])?])
 }
 
+/// Whether a float has the sign of -1; zeros have signs.
+fn is_negative(x: LoweredValue) -> Term {
+    let sign = of("Less", Term::from(1.0) / x, 0.0);
+    of("Or", of("Less", x, 0.0), of("And", of("Equal", x, 0.0), sign))
+}
+
+pub(crate) fn copysign(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, y, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let size = f("Abs", x).write(l, dtype)?;
+    let negative = if dtype.is_float() { is_negative(y) } else { of("Less", y, 0.0) };
+    Ok(vec![pick(negative, f("Neg", size), size).write(l, dtype)?])
+}
+
 /// `atan2`: the angle of the point `(y, x)`; of integers, in float64.
 pub(crate) fn atan2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut rise, mut run, given) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
@@ -452,12 +487,7 @@ pub(crate) fn atan2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if given != dtype {
         (rise, run) = (l.cast(rise, dtype)?, l.cast(run, dtype)?);
     }
-    // Zeros have signs.
-    let below = |l: &mut Lowering<'_>, value: LoweredValue| {
-        let sign = of("Less", Term::from(1.0) / value, 0.0);
-        of("Or", of("Less", value, 0.0), of("And", of("Equal", value, 0.0), sign)).write(l, dtype)
-    };
-    let (down, back) = (below(l, rise)?, below(l, run)?);
+    let (down, back) = (is_negative(rise).write(l, dtype)?, is_negative(run).write(l, dtype)?);
     let nothing = of("Equal", rise, 0.0);
     let endless = of("And", f("IsInf", rise), f("IsInf", run)).write(l, dtype)?;
     let slope = pick(endless, f("Sign", rise) / f("Sign", run), rise / run);

@@ -20,6 +20,7 @@
 //! | `network.rs` | convolutions, pools, normalizations, activations, `embedding`, `topk` and their like |
 //! | `ordering.rs` | `median`, `mode`, `cummax`, `searchsorted`, `histogram` and their like |
 //! | `patches.rs` | `unfold`, `fold`, `frame`, `temporal_shift`, `deformable_conv` |
+//! | `quantized.rs` | `quantize_linear`, `dequantize_linear` and their like |
 //! | `random.rs` | `gaussian`, `uniform`, `randint` and their like |
 //! | `recurrent.rs` | `rnn` |
 //! | `sequences.rs` | `linspace`, `logspace`, `arange` |
@@ -43,6 +44,7 @@ pub(crate) mod matrices;
 pub(crate) mod network;
 pub(crate) mod ordering;
 pub(crate) mod patches;
+pub(crate) mod quantized;
 pub(crate) mod random;
 pub(crate) mod recurrent;
 pub(crate) mod sequences;

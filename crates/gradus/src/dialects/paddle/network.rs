@@ -3,17 +3,19 @@
 //! | operators | Paddle |
 //! |---|---|
 //! | `conv2d`, `depthwise_conv2d`, `conv2d_transpose`, `pool2d` | pads of each axis, or of each side, or by `padding_algorithm`; `NHWC` is transposed |
+//! | `lp_pool2d` | without `ceil_mode` |
 //! | `pool2d` | windows of `adaptive` pools follow from the size of the input |
 //! | `batch_norm_`, `dropout` | only inference |
 //! | `layer_norm` | scale and bias are flat |
 //! | `embedding` | the row of `padding_idx` is zeros |
 
-use gradus_core::convert::{self, Rules, i64_of};
+use gradus_core::convert::{self, Rules, i64_of, nearest_f64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 
 use crate::dialects::adaptive;
 use crate::dialects::paddle::layout::list;
+use crate::dialects::terms::of;
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
@@ -46,7 +48,7 @@ pub(super) fn floats(l: &Lowering<'_>, name: &str) -> Result<Vec<f32>> {
 
 /// A float attribute of ONNX.
 pub(super) fn float(name: &'static str, value: f64) -> (&'static str, Content) {
-    (name, Content::Float(convert::nearest_f32(gradus_core::Number::Float(value))))
+    (name, Content::Float(convert::nearest_f32(Number::Float(value))))
 }
 
 /// A number of the type of the first input.
@@ -232,6 +234,32 @@ pub(crate) fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     } else {
         let attributes = pool_attributes(l, size, mean)?;
         l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)?
+    };
+    Ok(vec![channels_last(l, y, last)?])
+}
+
+/// `lp_pool2d`: the root of the sum of powers, which are not of magnitudes.
+pub(crate) fn power_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, size, dtype) = (l.input(0)?, ints(l, "kernel_size")?, l.dtype_of(0)?);
+    let (x, last) = channels_first(l, x)?;
+    let p = l.float("norm_type")?.unwrap_or(2.0);
+    for name in ["global_pooling", "adaptive", "ceil_mode"] {
+        if l.attributes.flag(name, false)? {
+            return Err(cannot(&format!("lp_pool2d with {name}")));
+        }
+    }
+    let mut area = 1.0;
+    for &size in &size {
+        area *= nearest_f64(Number::Int(errors::at_least_1("kernel_size", size)?.into()));
+    }
+    let mut attributes = pool_attributes(l, size, false)?;
+    let y = if p == f64::INFINITY {
+        l.apply("MaxPool", &[x], &attributes)?
+    } else {
+        attributes.push(int("count_include_pad", 1));
+        let powers = of("Pow", x, p).write(l, dtype)?;
+        let means = l.apply("AveragePool", &[powers], &attributes)?;
+        of("Pow", means * area, 1.0 / p).write(l, dtype)?
     };
     Ok(vec![channels_last(l, y, last)?])
 }

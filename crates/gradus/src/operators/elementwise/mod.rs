@@ -9,6 +9,7 @@ pub(crate) mod openvino;
 pub(crate) mod select;
 pub(crate) mod special;
 pub(crate) mod symbolic;
+pub(crate) mod text;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod unary;

@@ -430,6 +430,28 @@ pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     Ok(vec![cx.rounded(0, &sums)?])
 }
 
+/// `BinaryConvolution` of OpenVINO: elements above zero, and bits of the weights, count as one, all
+/// others as minus one, and elements of the pads as their value.
+pub(crate) fn binary_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    match attributes.text("mode")?.unwrap_or("xnor-popcount") {
+        "xnor-popcount" => {}
+        other => return Err(errors::text("mode", other, "xnor-popcount")),
+    }
+    let pad = f64::from(attributes.float("pad_value")?.unwrap_or(0.0));
+    let sign = |x: f64| if x > 0.0 { 1.0 } else { -1.0 };
+    // Pads are zeros once their value is taken from all elements, and its product is added again.
+    let x: Vec<_> = cx.floats(0)?.into_iter().map(|x| sign(x) - pad).collect();
+    let weights: Vec<_> = cx.floats(1)?.into_iter().map(sign).collect();
+    let (_, shape) = cx.output(0)?;
+    let each = cx.tensor(1)?.shape().dims()[1..].iter().product::<usize>().max(1);
+    let bias: Vec<_> = weights.chunks(each).map(|filter| pad * filter.iter().sum::<f64>()).collect();
+    let numbers = [Numbers::Doubles(&x), Numbers::Doubles(&weights)];
+    let finish = |_, sums: &[f64], out: &mut [f64]| out.copy_from_slice(&sums[..out.len()]);
+    let mut y = convolved(attributes, cx, [0, 1], numbers, finish)?;
+    add_bias(&mut y, &shape, &bias);
+    Ok(vec![cx.rounded(0, &y)?])
+}
+
 pub(crate) fn float_of(count: usize) -> f64 {
     nearest_f64(Number::Int(i64_of(count).into()))
 }

@@ -124,8 +124,13 @@ pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
     let count = generate::infer::selected_boxes(cx);
+    selected_boxes(cx, count)
+}
+
+/// Rows of so many selected boxes, their scores, and their number.
+pub(crate) fn selected_boxes(cx: &InferContext<'_, '_>, count: Dim) -> InferResult {
+    let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];
     Ok(vec![of(indices, chosen), Fact::typed(scores, chosen), of(indices, [Dim::ONE])])

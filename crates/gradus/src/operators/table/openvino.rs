@@ -6,8 +6,8 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
-use crate::cost::{Each, Work};
-use crate::dialects::openvino::{images, random};
+use crate::cost::{Each, OF_TEXTS, Work};
+use crate::dialects::openvino::{images, random, rows, types};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -136,6 +136,7 @@ pub(super) const OPENVINO: &[Row] = &[
         )
         .moves()
         .role(Role::Cast),
+    openvino("ConvertPromoteTypes").works(Work::None).lowers(types::promote),
     openvino("Cos")
         .infer(elementwise::infer::same)
         .real(Function::Cos)
@@ -257,7 +258,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(indexing::openvino::run_gather_nd)
         .converts("GatherND, Reshape", "", indexing::to_onnx::gather_nd)
         .moves(),
-    openvino("GatherTree").works(Work::None).infer(elementwise::infer::same),
+    openvino("GatherTree")
+        .works(Work::None)
+        .infer(elementwise::infer::same)
+        .lowers(rows::gather_tree)
+        .moves(),
     openvino("Gelu").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Gelu",
         "rounding",
@@ -276,6 +281,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
+    openvino("GroupedMatMul").lowers(rows::grouped_product),
     openvino("HSigmoid").works(Work::EachOutput(Each::COMPARISON)).infer(elementwise::infer::same).converts(
         "Add, Clip, Div",
         "rounding",
@@ -679,6 +685,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         indexing::to_onnx::batches,
     ),
+    openvino("SparseFillEmptyRows").works(Work::None).lowers(rows::fill_empty_rows).moves(),
     openvino("Split")
         .infer(indexing::openvino::split)
         .eval(indexing::openvino::run_split)
@@ -712,6 +719,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Slice, Gather, Unsqueeze", "", indexing::to_onnx::strided_slice)
         .moves()
         .role(Role::Slice),
+    openvino("StringTensorPack")
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::text::packed)
+        .computes(elementwise::text::pack),
+    openvino("StringTensorUnpack")
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::text::unpacked)
+        .computes(elementwise::text::unpack),
     openvino("Subtract")
         .meaning("Sub")
         .infer(elementwise::infer::binary)

@@ -3,7 +3,7 @@
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
 use crate::cost::{Attention, Each, Work};
-use crate::dialects::openvino::{detection, features, images, priors};
+use crate::dialects::openvino::{detection, features, images, priors, samples, signal};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("AdaptiveAvgPool")
@@ -25,9 +25,11 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .converts("BatchNormalization", "rounding", nn::to_onnx::batch_normalization),
     openvino("BinaryConvolution")
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::openvino::convolution_rule),
+        .infer(nn::openvino::convolution_rule)
+        .computes(nn::windows::binary_conv),
     openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
     openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
+    openvino("CTCLoss").infer(nn::loss::of_sequences).computes(nn::loss::ctc),
     openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
         "Col2Im",
         "floats: rounding",
@@ -45,13 +47,16 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::DeformConv { weight: 2 })
         .infer(nn::openvino::deformable)
         .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
+    openvino("DeformablePSROIPooling").lowers(samples::deformable_psroi),
     openvino("DepthToSpace")
         .infer(indexing::openvino::blocks)
         .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("DetectionOutput").lowers(detection::detection_output),
+    openvino("ExperimentalDetectronDetectionOutput").lowers(detection::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage").lowers(detection::proposals_of_image),
     openvino("ExperimentalDetectronPriorGridGenerator").lowers(priors::prior_grid),
+    openvino("ExperimentalDetectronROIFeatureExtractor").lowers(features::pyramid),
     openvino("ExperimentalDetectronTopKROIs").lowers(detection::top_boxes),
     openvino("ExtractImagePatches")
         .infer(nn::openvino::image_patches)
@@ -96,6 +101,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .converts("GroupNormalization", "rounding", nn::to_onnx::group_normalization),
     openvino("I420toBGR").lowers(images::i420_to_bgr),
     openvino("I420toRGB").lowers(images::i420_to_rgb),
+    openvino("ISTFT").lowers(signal::inverse_stft),
     openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
         "Resize",
         "rounding",
@@ -133,6 +139,10 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         nn::windows_to_onnx::max_pool,
     ),
     openvino("MulticlassNms").lowers(detection::multiclass_nms),
+    openvino("NMSRotated")
+        .works(Work::NonMaxSuppression)
+        .infer(nn::rotated::rule)
+        .computes(nn::rotated::suppressed),
     openvino("NV12toBGR").lowers(images::nv12_to_bgr),
     openvino("NV12toRGB").lowers(images::nv12_to_rgb),
     openvino("NonMaxSuppression")
@@ -166,7 +176,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         nn::sampling_to_onnx::roi_align,
     ),
-    openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi),
+    openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi).lowers(samples::rotated_align),
     openvino("ROIPooling").works(Work::RoiPooling).infer(nn::openvino::roi).converts(
         "MaxRoiPool",
         "floats: NaN",

@@ -6,7 +6,7 @@ use super::super::{control_flow, elementwise, elementwise::special};
 use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
     convert, create, detection, fused, indexing, layout, lines, losses, many, math, matrices, maybe, network,
-    one, ordering, patches, random, recurrent, rest, sequences, signature, suppression,
+    one, ordering, patches, quantized, random, recurrent, rest, sequences, signature, suppression,
 };
 use crate::infer::Rule;
 use crate::lowering;
@@ -76,6 +76,7 @@ lowered! {
     "conv3d" [one("input"), one("filter")] network::conv;
     "conv3d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
     "cos" [one("x")] |l| math::unary(l, "Cos");
+    "copysign" [one("x"), one("y")] math::copysign;
     "cosh" [one("x")] |l| math::unary(l, "Cosh");
     "crop" [one("x"), maybe("shape"), maybe("offsets")] layout::crop;
     "cross" [one("x"), one("y")] matrices::cross;
@@ -87,6 +88,7 @@ lowered! {
     "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
     "depthwise_conv2d" [one("input"), one("filter")] network::conv;
     "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
+    "dequantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::dequantize_linear;
     "det" [one("x")] |l| math::unary(l, "Det");
     "diag" [one("x")] matrices::diag;
     "diag_embed" [one("input")] matrices::diag_embed;
@@ -109,6 +111,9 @@ lowered! {
     "expand_as" [one("x"), maybe("y")] layout::expand_as;
     "expm1" [one("x")] math::wide;
     "eye" [maybe("num_rows"), maybe("num_columns")] indexing::eye;
+    "fake_channel_wise_quantize_dequantize_abs_max" [one("x")] |l| quantized::fake_by_greatest(l, true);
+    "fake_quantize_dequantize_abs_max" [one("x")] |l| quantized::fake_by_greatest(l, false);
+    "fake_quantize_dequantize_moving_average_abs_max" [one("x"), one("in_scale"), maybe("in_accum"), maybe("in_state")] quantized::fake_by_given;
     "fetch" [one("x")] create::same;
     "flatten" [one("x")] layout::flatten;
     "flatten2" [one("x")] layout::flatten_to_matrix;
@@ -169,6 +174,7 @@ lowered! {
     "log2" [one("x")] math::wide;
     "log_loss" [one("input"), one("label")] losses::log_loss;
     "log_softmax" [one("x")] |l| math::softmax(l, "LogSoftmax");
+    "lp_pool2d" [one("x")] network::power_pool;
     "logcumsumexp" [one("x")] ordering::logcumsumexp;
     "logical_and" [one("x"), one("y")] |l| math::logical(l, "And");
     "logical_not" [one("x")] |l| math::logical(l, "Not");
@@ -225,8 +231,10 @@ lowered! {
     "print" [one("in")] create::same;
     "prior_box" [one("input"), one("image")] detection::prior_box;
     "prod" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceProd");
+    "quantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::quantize_linear;
     "put_along_axis" [one("arr"), one("indices"), one("values")] indexing::put_along_axis;
     "reciprocal" [one("x")] |l| math::unary(l, "Reciprocal");
+    "reduce_as" [one("x"), one("target")] math::reduce_as;
     "relu" [one("x")] |l| math::unary(l, "Relu");
     "relu6" [one("x")] |l| network::clip(l, Some((0.0, 6.0)));
     "remainder" [one("x"), one("y")] |l| math::binary(l, "Mod");
@@ -245,6 +253,7 @@ lowered! {
     "scatter" [one("x"), one("index"), one("updates")] indexing::scatter;
     "scatter_nd_add" [one("x"), one("index"), one("updates")] indexing::scatter_nd_add;
     "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted => lines::search;
+    "segment_pool" [one("x"), one("segment_ids")] indexing::segment_pool;
     "selu" [one("x")] |l| network::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
@@ -290,9 +299,11 @@ lowered! {
     "trace" [one("x")] matrices::trace;
     "transpose" [one("x")] layout::transpose;
     "tril" [one("x")] |l| network::triangle(l, false);
+    "tril_indices" [] |l| indexing::triangle_places(l, ["rows", "cols"], false);
     "tril_triu" [one("x")] |l| network::triangle(l, false);
     "trilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
     "triu" [one("x")] |l| network::triangle(l, true);
+    "triu_indices" [] |l| indexing::triangle_places(l, ["row", "col"], true);
     "trunc" [one("input")] math::trunc;
     "unbind" [one("input")] layout::unbind;
     "unfold" [one("x")] patches::unfold;
@@ -334,6 +345,9 @@ pub(super) const PADDLE: &[Row] = &[
     }),
     function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::erf_inv)
+    }),
+    function(const { &[signature("gammaln", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, special::ln_gamma)
     }),
     drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
     drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),

@@ -1,0 +1,146 @@
+//! Evaluation of turned boxes: `NMSRotated` of OpenVINO.
+
+use gradus_core::convert::{Rules, cast, i64_of, nearest_f64, product};
+use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
+
+use crate::attributes::Attributes;
+use crate::dim::Dim;
+use crate::infer::{InferContext, InferResult};
+use crate::op::EvalContext;
+use crate::operators::errors;
+use crate::operators::reduction;
+
+/// The least area of a box that overlaps another.
+const LEAST_AREA: f64 = 1e-14;
+
+type Point = [f64; 2];
+
+/// A box, by its corners, in the direction from the first axis to the second.
+struct Turned {
+    corners: [Point; 4],
+    area: f64,
+}
+
+impl Turned {
+    /// The box of a center, a width, a height and an angle.
+    fn new(numbers: &[f64], turn: f64) -> Turned {
+        let &[x, y, width, height, angle] = numbers else { unreachable!("a box has five numbers") };
+        let (sine, cosine) = (libm::sin(angle * turn) / 2.0, libm::cos(angle * turn) / 2.0);
+        let corner = |along: f64, across: f64| {
+            let (width, height) = (along * width, across * height);
+            [x + cosine * width - sine * height, y + sine * width + cosine * height]
+        };
+        let corners = [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+        Turned { corners, area: width * height }
+    }
+
+    /// The common area of two boxes: that of one, cut along each side of the other.
+    fn common(&self, other: &Turned) -> f64 {
+        let mut points = self.corners.to_vec();
+        for side in 0..4 {
+            let (from, to) = (other.corners[side], other.corners[(side + 1) % 4]);
+            let within = |point: Point| cross(from, to, point);
+            let mut cut = Vec::with_capacity(points.len() + 1);
+            for (at, &point) in points.iter().enumerate() {
+                let next = points[(at + 1) % points.len()];
+                let (own, after) = (within(point), within(next));
+                if own >= 0.0 {
+                    cut.push(point);
+                }
+                if (own >= 0.0) != (after >= 0.0) {
+                    let part = own / (own - after);
+                    cut.push([0, 1].map(|axis| point[axis] + part * (next[axis] - point[axis])));
+                }
+            }
+            points = cut;
+        }
+        let Some(&first) = points.first() else { return 0.0 };
+        points.windows(2).map(|pair| cross(first, pair[0], pair[1])).sum::<f64>().abs() / 2.0
+    }
+
+    /// The common area of two boxes as a part of that of both.
+    fn overlap(&self, other: &Turned) -> f64 {
+        if self.area.min(other.area) < LEAST_AREA {
+            return 0.0;
+        }
+        let common = self.common(other);
+        common / (self.area + other.area - common)
+    }
+}
+
+/// Twice the area of a triangle, which is negative if it turns the other way.
+fn cross(a: Point, b: Point, c: Point) -> f64 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// Rows of selected boxes and their scores.
+pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (boxes, scores) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(1, 3)?);
+    cx.equal(boxes[0], scores[0], "number of images")?;
+    cx.equal(boxes[1], scores[2], "number of boxes")?;
+    cx.equal(boxes[2], Dim::Known(5), "numbers of a box")?;
+    for input in 2..5 {
+        cx.one_element(input)?;
+    }
+    let each = match cx.integer(2) {
+        Some(most) => {
+            let most = cx.max(most, Dim::ZERO);
+            cx.min(most, boxes[1])
+        }
+        None => boxes[1],
+    };
+    let all = cx.product(&[scores[0], scores[1], each]);
+    let count = cx.at_most("number of selected boxes", all);
+    reduction::openvino::selected_boxes(cx, count)
+}
+
+pub(crate) fn suppressed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let &[images, classes, count] = cx.tensor(1)?.shape().dims() else {
+        return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
+    };
+    let (boxes, scores, most) = (cx.floats(0)?, cx.floats(1)?, cx.integer(2)?);
+    let [overlap, least] = [3, 4].map(|input| Ok(nearest_f64(cx.only(input)?.only_number()?)));
+    let (overlap, least): (f64, f64) = (overlap?, least?);
+    let turn = if attributes.flag("clockwise", true)? { 1.0 } else { -1.0 };
+    let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
+    // Image, class, box and score.
+    let mut found: Vec<([i64; 3], f64)> = Vec::new();
+    for at in 0..images * classes {
+        let scores = &scores[at * count..][..count];
+        cx.run.touch(product(count, 2))?;
+        let mut order: Vec<_> = (0..count).filter(|&own| scores[own] > least).collect();
+        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+        let mut kept: Vec<Turned> = Vec::new();
+        for candidate in order {
+            if kept.len() >= most {
+                break;
+            }
+            cx.run.touch(product(kept.len() + 1, 64))?;
+            let own = Turned::new(&boxes[(at / classes * count + candidate) * 5..][..5], turn);
+            if kept.iter().all(|other| own.overlap(other) <= overlap) {
+                cx.reserve(product(2, size_of::<Turned>() + size_of::<([i64; 3], f64)>() + 48))?;
+                kept.push(own);
+                found.push(([at / classes, at % classes, candidate].map(i64_of), scores[candidate]));
+            }
+        }
+    }
+    if attributes.flag("sort_result_descending", true)? {
+        found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    }
+    let to = attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
+    let shape = Shape::new([found.len(), 3])?;
+    let places = Tensor::from_vec(shape.clone(), found.iter().flat_map(|(at, _)| *at).collect())?;
+    let number = |index: i64| nearest_f64(Number::Int(index.into()));
+    let rows = found.iter().flat_map(|&([image, class, _], score)| [number(image), number(class), score]);
+    let rows = Tensor::from_vec(shape, rows.collect::<Vec<f64>>())?;
+    let counts = Tensor::vector(&[i64_of(found.len())]);
+    let of_scores = match cx.tensor(1)?.dtype() {
+        DType::F16 => DType::F16,
+        _ => DType::F32,
+    };
+    Ok(vec![
+        cast(&places, to, Rules::IEEE)?.into(),
+        cast(&rows, of_scores, Rules::IEEE)?.into(),
+        cast(&counts, to, Rules::IEEE)?.into(),
+    ])
+}
