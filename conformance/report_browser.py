@@ -23,7 +23,15 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 BINDINGS = 4
 LARGEST = 200
-METRICS = {"macs": "macs", "operations": "operations", "read": "bytes_read", "written": "bytes_written"}
+METRICS = {
+    "macs": "macs",
+    "operations": "operations",
+    "arithmetic": "arithmetic",
+    "comparisons": "comparisons",
+    "transcendentals": "transcendentals",
+    "read": "bytes_read",
+    "written": "bytes_written",
+}
 HOSTILE = [
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror='window.pwned = 1'>",
@@ -274,6 +282,78 @@ def use_cost(report: Report, program: str, model: str) -> None:
         same(page.locator("#cost-rows tr").count(), len(cost["operators"]) + 1, "rows by operator")
 
 
+def use_treemap(report: Report, program: str, model: str) -> None:
+    """The boxes are the groups of the command, in proportion; they follow sizes, and the keyboard opens and leaves them."""
+    page, data = report.page, report.data()
+    page.locator("input[name=group]").first.check()
+    boxes = page.locator("#treemap button")
+    for key, name in [("written", "bytes_written"), ("parameters", "parameters"), ("macs", "macs")]:
+        page.locator(f"input[name=share][value={key}]").check()
+        for _ in range(2):
+            chosen = sizes(data)
+            set_sizes(report, data, chosen)
+            shown = boxes.evaluate_all("(all) => all.map(({ title, clientWidth, clientHeight }) => [title, clientWidth * clientHeight])")
+            if not shown:
+                continue
+            depth = page.locator("#treemap-note").evaluate("(note) => note.parentElement.querySelectorAll('nav > *').length")
+            cost = gradus(program, "cost", model, f"--depth={depth}", *[f"--dim={of}={size}" for of, size in chosen.items()])
+            if cost is None:
+                continue
+            amounts = []
+            for title, area in shown:
+                found = re.fullmatch(r"(.*): ([\d,]+) [A-Za-z ]+, [\d.]+ %", title, re.DOTALL)
+                check(found is not None, f"the box {title!r} has no number")
+                group = cost["groups"].get(found[1])
+                if group is not None and isinstance(group[name], int) and found[1].count("/") == depth - 1:
+                    same(number(found[2]), group[name], f"the box of {found[1]} at {chosen}")
+                amounts.append((number(found[2]), area))
+            same([amount for amount, _ in amounts], sorted((amount for amount, _ in amounts), reverse=True), "boxes by size")
+            large = [area / amount for amount, area in amounts if area > 10_000]
+            check(not large or max(large) < 1.2 * min(large), f"areas are not in proportion: {amounts}")
+    if boxes.count() == 0:
+        return
+    boxes.first.focus()
+    if boxes.count() > 1:
+        page.keyboard.press("ArrowRight")
+        same(page.evaluate("document.activeElement.title"), boxes.nth(1).get_attribute("title"), "the box that the arrow goes to")
+        same(page.locator("#treemap button[tabindex='0']").count(), 1, "boxes that the tabulator reaches")
+    groups = page.locator("#treemap button.groups")
+    if groups.count() > 0:
+        name, path = groups.first.get_attribute("title"), groups.first.get_attribute("data-path")
+        groups.first.press("Enter")
+        check(path in report.text("#treemap-note"), f"the group {path} is not opened")
+        within = boxes.evaluate_all("(all) => all.map(({ dataset }) => dataset.path)")
+        check(all(of.lstrip("/").startswith(f"{path}/") for of in within), f"boxes within {path} are {within}")
+        boxes.first.press("Escape")
+        same(page.evaluate("document.activeElement.title"), name, "the box that was left")
+    page.locator("input[name=share]").first.check()
+
+
+def use_chain(report: Report, program: str, model: str) -> None:
+    """The origin of a shape is what the command prints."""
+    page, data = report.page, report.data()
+    made = [(node, ids[0]) for node, ids in enumerate(data["nodes"]["outputs"]) if ids and ids[0] is not None]
+    names = data["values"]["name"]
+    for node, value in random.sample(made, min(4, len(made))):
+        name = names[value]
+        if names.count(name) > 1 or "\\" in name:
+            continue
+        page.locator("#search").fill(name)
+        row = page.locator(f"#node-rows tr[data-node='{node}'] th button")
+        check(row.count() == 1, f"the node of {name} is not found")
+        row.press("Enter")
+        page.locator("#node-rows .chain summary").first.press("Enter")
+        report.settle()
+        lines = page.locator("#node-rows .chain").first.locator("li").evaluate_all(
+            "(all) => all.map((line) => '  '.repeat(Number(line.style.getPropertyValue('--level'))) + line.textContent)"
+        )
+        wanted = subprocess.run(
+            [program, "infer", model, f"--why={name}"], check=False, capture_output=True, encoding="utf-8"
+        ).stdout.splitlines()
+        same(lines, wanted, f"the origin of {name}")
+    page.locator("#search").fill("")
+
+
 def use_graph(report: Report) -> None:
     """Opens groups of the graph with the keyboard until a node is reached, and goes back to the model."""
     page, data = report.page, report.data()
@@ -395,6 +475,21 @@ def use_compared(browser: Browser, program: str, model: str, folder: pathlib.Pat
     return compared
 
 
+def use_sequences(report: Report, program: str, model: str) -> None:
+    """The sequences of the page, where no size is open, are those of the command."""
+    page, data = report.page, report.data()
+    found = gradus(program, "compare", model)
+    if found is None or any(symbol["origin"] == "input" for symbol in data["symbols"]):
+        return
+    shown = page.locator("#sequences h3 code").all_inner_texts()
+    for sequence in found["sequences"][:20]:
+        check(sequence["call"] in shown, f"{sequence['call']} is not among {shown}")
+        section = page.locator("#sequences h3", has_text=sequence["call"]).first.locator("xpath=following-sibling::div[1]")
+        rows = section.locator("tbody th").all_inner_texts()
+        wanted = [name for name, result in sequence["results"].items() if not result.get("exact")]
+        same(rows, wanted, f"the programs that differ at {sequence['node']}")
+
+
 def use_conditions(report: Report) -> None:
     """Conditions that do not hold at the sizes are marked in their list and told above the page."""
     data = report.data()
@@ -511,8 +606,11 @@ def main() -> None:
             compared += compare_numbers(report, program, model)
             use_sizes(report)
             use_conditions(report)
+            use_sequences(report, program, model)
             use_nodes(report)
             use_memory(report)
+            use_treemap(report, program, model)
+            use_chain(report, program, model)
             use_cost(report, program, model)
             use_graph(report)
             report.close()

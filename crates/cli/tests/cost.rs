@@ -22,6 +22,11 @@ Shape     1      0           0     0                    0     8
 Size      1      0           0     0                    0     8
 total     6      2           0     too large            32    20
 
+operations of  arithmetic           comparisons  transcendentals
+Cast           too large            0            0
+Div            9223372036854775807  0            0
+total          too large            0            0
+
 operations not counted: 1 Range (sizes are not known)
 nodes with values of unknown size: 3
 16 bytes of constants, ? of inputs
@@ -49,6 +54,12 @@ Shape     1      0           0     0           0            8
 Size      1      0           0     0           0            8
 total     6      2           0     4*seq + 1   12*seq + 36  16*seq + 20
 
+operations of  arithmetic  comparisons  transcendentals
+Cast           seq + 1     0            0
+Div            seq         0            0
+Range          2*seq       0            0
+total          4*seq + 1   0            0
+
 16 bytes of constants, 8*batch*seq of inputs
 at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase":
   position_ids: 8*seq
@@ -64,7 +75,7 @@ assumptions:
     prints(
         &["cost", "examples/positions.onnx", "--dim", "seq=4", "--dim", "batch=2", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","total":{"nodes":6,"parameters":2,"macs":0,"operations":17,"bytes_read":84,"bytes_written":84,"intensity":0.10119047619047619,"uncounted":0,"unsized":0},"memory":{"constants":16,"inputs":64,"peak_bytes":76,"peak_at":"node /"phase/"","peak_unknown":0,"live":[{"value":"position_ids","bytes":32},{"value":"token_count","bytes":8},{"value":"positions","bytes":16},{"value":"seq_float","bytes":4},{"value":"phase","bytes":16}]},"operators":{"Cast":{"nodes":2,"parameters":0,"macs":0,"operations":5,"bytes_read":40,"bytes_written":20,"intensity":0.08333333333333333,"uncounted":0,"unsized":0},"Div":{"nodes":1,"parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16,"intensity":0.1111111111111111,"uncounted":0,"unsized":0},"Range":{"nodes":1,"parameters":2,"macs":0,"operations":8,"bytes_read":24,"bytes_written":32,"intensity":0.14285714285714285,"uncounted":0,"unsized":0},"Shape":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":0,"unsized":0},"Size":{"nodes":1,"parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":0,"unsized":0}},"groups":{"":{"nodes":6,"parameters":2,"macs":0,"operations":17,"bytes_read":84,"bytes_written":84,"intensity":0.10119047619047619,"uncounted":0,"unsized":0}},"nodes":[{"node":"node /"length/"","operator":"Shape","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":null},{"node":"node /"pos/"","operator":"Range","parameters":2,"macs":0,"operations":8,"bytes_read":24,"bytes_written":32,"intensity":0.14285714285714285,"uncounted":null},{"node":"node /"count/"","operator":"Size","parameters":0,"macs":0,"operations":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":null},{"node":"node /"to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":4,"bytes_read":32,"bytes_written":16,"intensity":0.08333333333333333,"uncounted":null},{"node":"node /"seq_to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":1,"bytes_read":8,"bytes_written":4,"intensity":0.08333333333333333,"uncounted":null},{"node":"node /"phase/"","operator":"Div","parameters":0,"macs":0,"operations":4,"bytes_read":20,"bytes_written":16,"intensity":0.1111111111111111,"uncounted":null}],"assumptions":[],"problems":[]}
+{"model":"examples/positions.onnx","total":{"nodes":6,"parameters":2,"macs":0,"operations":17,"arithmetic":17,"comparisons":0,"transcendentals":0,"bytes_read":84,"bytes_written":84,"intensity":0.10119047619047619,"uncounted":0,"unsized":0},"memory":{"constants":16,"inputs":64,"peak_bytes":76,"peak_at":"node /"phase/"","peak_unknown":0,"live":[{"value":"position_ids","bytes":32},{"value":"token_count","bytes":8},{"value":"positions","bytes":16},{"value":"seq_float","bytes":4},{"value":"phase","bytes":16}]},"operators":{"Cast":{"nodes":2,"parameters":0,"macs":0,"operations":5,"arithmetic":5,"comparisons":0,"transcendentals":0,"bytes_read":40,"bytes_written":20,"intensity":0.08333333333333333,"uncounted":0,"unsized":0},"Div":{"nodes":1,"parameters":0,"macs":0,"operations":4,"arithmetic":4,"comparisons":0,"transcendentals":0,"bytes_read":20,"bytes_written":16,"intensity":0.1111111111111111,"uncounted":0,"unsized":0},"Range":{"nodes":1,"parameters":2,"macs":0,"operations":8,"arithmetic":8,"comparisons":0,"transcendentals":0,"bytes_read":24,"bytes_written":32,"intensity":0.14285714285714285,"uncounted":0,"unsized":0},"Shape":{"nodes":1,"parameters":0,"macs":0,"operations":0,"arithmetic":0,"comparisons":0,"transcendentals":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":0,"unsized":0},"Size":{"nodes":1,"parameters":0,"macs":0,"operations":0,"arithmetic":0,"comparisons":0,"transcendentals":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":0,"unsized":0}},"groups":{"":{"nodes":6,"parameters":2,"macs":0,"operations":17,"arithmetic":17,"comparisons":0,"transcendentals":0,"bytes_read":84,"bytes_written":84,"intensity":0.10119047619047619,"uncounted":0,"unsized":0}},"nodes":[{"node":"node /"length/"","operator":"Shape","parameters":0,"macs":0,"operations":0,"arithmetic":0,"comparisons":0,"transcendentals":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":null},{"node":"node /"pos/"","operator":"Range","parameters":2,"macs":0,"operations":8,"arithmetic":8,"comparisons":0,"transcendentals":0,"bytes_read":24,"bytes_written":32,"intensity":0.14285714285714285,"uncounted":null},{"node":"node /"count/"","operator":"Size","parameters":0,"macs":0,"operations":0,"arithmetic":0,"comparisons":0,"transcendentals":0,"bytes_read":0,"bytes_written":8,"intensity":0.0,"uncounted":null},{"node":"node /"to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":4,"arithmetic":4,"comparisons":0,"transcendentals":0,"bytes_read":32,"bytes_written":16,"intensity":0.08333333333333333,"uncounted":null},{"node":"node /"seq_to_float/"","operator":"Cast","parameters":0,"macs":0,"operations":1,"arithmetic":1,"comparisons":0,"transcendentals":0,"bytes_read":8,"bytes_written":4,"intensity":0.08333333333333333,"uncounted":null},{"node":"node /"phase/"","operator":"Div","parameters":0,"macs":0,"operations":4,"arithmetic":4,"comparisons":0,"transcendentals":0,"bytes_read":20,"bytes_written":16,"intensity":0.1111111111111111,"uncounted":null}],"assumptions":[],"problems":[]}
 
 "#]],
     );
@@ -82,6 +93,12 @@ Range     1      2           0     2*seq       24           8*seq
 Shape     1      0           0     0           0            8
 Size      1      0           0     0           0            8
 total     6      2           0     4*seq + 1   12*seq + 36  16*seq + 20
+
+operations of  arithmetic  comparisons  transcendentals
+Cast           seq + 1     0            0
+Div            seq         0            0
+Range          2*seq       0            0
+total          4*seq + 1   0            0
 
 16 bytes of constants, 64*seq of inputs
 at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase":

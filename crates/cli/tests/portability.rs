@@ -3,10 +3,12 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use gradus::graph::DeclaredDim;
 use snapbox::str;
 
-use common::{folder, misused, prints, save_chain};
+use common::{folder, gradus, misused, prints, save_chain};
 
 #[test]
 fn differences_are_grouped_by_rule() {
@@ -41,7 +43,7 @@ fn a_difference_has_its_condition_and_results_in_json() {
     prints(
         &["compare", path.to_str().unwrap(), "--json"],
         str![[r#"
-{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.31.1 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"assumptions":[],"problems":[]}
+{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.31.1 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"sequences":[],"assumptions":[],"problems":[]}
 
 "#]],
     );
@@ -75,6 +77,9 @@ nodes with differences: 4
         &["compare", "examples/range_const.xml"],
         str![[r#"
 no known difference between onnxruntime, openvino, onnx
+sequences that programs do not return exactly: 1
+  node "positions" (Range): range 2 23 3 --in-dtype int32 --dtype int32
+    octave counts with stop
 
 "#]],
     );
@@ -82,6 +87,56 @@ no known difference between onnxruntime, openvino, onnx
         &["compare", "examples/function.onnx", "--plot"],
         str![[r#"
 error: cannot draw a plot: what is compared is a model, expected a call of a sequence
+
+"#]],
+    );
+}
+
+/// The call that is printed for a sequence of a model gives the results that the model has.
+#[test]
+fn calls_of_sequences_give_the_results_of_the_model() {
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let output = gradus(arguments).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{arguments:?}: {output:?}"))
+    };
+    let mut functions = BTreeSet::new();
+    for model in ["sequences.pir/model.json", "sequences.old/model.pdmodel"] {
+        let found = json(&["compare", &format!("conformance/recorded/paddle/{model}"), "--json"]);
+        let sequences = found["sequences"].as_array().unwrap();
+        for sequence in sequences {
+            let call = sequence["call"].as_str().unwrap();
+            let words: Vec<_> = ["compare"].into_iter().chain(call.split(' ')).chain(["--json"]).collect();
+            assert_eq!(sequence["results"], json(&words)["results"], "{call}");
+            functions.extend(call.split(' ').next().map(str::to_owned));
+        }
+    }
+    assert_eq!(functions, ["linspace", "logspace", "range"].map(str::to_owned).into());
+}
+
+#[test]
+fn rules_are_listed() {
+    prints(
+        &["compare", "--rules"],
+        str![[r#"
+64-bit-integers-in-32-bits: onnxruntime computes in 64 bits; openvino computes in 32 bits; onnx computes in 64 bits
+  a result does not fit int32: Abs, Add, BitwiseAnd, BitwiseNot, CumSum, Mul, Neg, Sub
+...
+unique-of-nan: onnxruntime takes elements beside NaN as equal to it; openvino takes every NaN as another element; onnx takes all NaN as one element
+  an element is NaN: Unique
+
+"#]],
+    );
+    let output = gradus(&["compare", "--rules", "--json"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["rules"].as_array().unwrap().len(), gradus::portability::RULES.len());
+    misused(
+        &["compare", "--rules", "examples/heads.onnx"],
+        str![[r#"
+error: the argument '--rules' cannot be used with '[MODEL]...'
+
+Usage: gradus compare --rules [MODEL]...
+
+For more information, try '--help'.
 
 "#]],
     );

@@ -303,6 +303,26 @@ fn branches_cost_the_most_that_one_of_them_does() {
 }
 
 #[test]
+fn classes_of_branches_are_the_most_of_each() {
+    let twice = Sketch::nested().node("Relu", &["x"], &["a"]).node("Relu", &["a"], &["y"]);
+    let once = Sketch::nested().node("Exp", &["x"], &["y"]);
+    let branches = vec![
+        ("then_branch", twice.output("y", DType::F32, &["n", "4"]).graph()),
+        ("else_branch", once.output("y", DType::F32, &["n", "4"]).graph()),
+    ];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .input("yes", DType::Bool, &[])
+        .with("If", &["yes"], &["y"], branches)
+        .output("y", DType::F32, &["n", "4"])
+        .model();
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    let total = &cost.total;
+    let columns = [total.operations, total.arithmetic, total.comparisons, total.transcendentals];
+    assert_eq!(columns.map(|dim| print(&cost, dim)), ["8*n", "0", "8*n", "4*n"]);
+}
+
+#[test]
 fn branch_of_a_known_condition_costs_alone() {
     let model = Sketch::new()
         .input("x", DType::F32, &["n", "4"])

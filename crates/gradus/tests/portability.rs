@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::portability::{Difference, PROGRAMS, RULES, Rule, When};
-use gradus::{DType, Model};
+use gradus::{DType, Model, Tensor};
 
 #[path = "common/sketch.rs"]
 mod sketch;
@@ -124,9 +124,9 @@ fn says(sketch: Sketch, expected: &[(&str, &str)]) {
 fn sizes() -> Sketch {
     Sketch::new()
         .input("x", DType::F32, &["a", "b"])
-        .constant("first", gradus::Tensor::scalar(0i64))
-        .constant("second", gradus::Tensor::scalar(1i64))
-        .constant("two", gradus::Tensor::scalar(2i64))
+        .constant("first", Tensor::scalar(0i64))
+        .constant("second", Tensor::scalar(1i64))
+        .constant("two", Tensor::scalar(2i64))
         .node("Shape", &["x"], &["shape"])
         .node("Gather", &["shape", "first"], &["a"])
         .node("Gather", &["shape", "second"], &["b"])
@@ -145,7 +145,7 @@ fn conditions_are_about_sizes_where_sizes_decide() {
 #[test]
 fn positions_beyond_a_table_are_out_of_range() {
     let table = sizes()
-        .constant("one", gradus::Tensor::scalar(1i64))
+        .constant("one", Tensor::scalar(1i64))
         .input("table", DType::F32, &["512", "8"])
         .node("Range", &["first", "b", "one"], &["places"])
         .node("Gather", &["table", "places"], &["y"])
@@ -158,8 +158,8 @@ fn positions_beyond_a_table_are_out_of_range() {
 fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
     let range = |step: f32| {
         sizes()
-            .constant("start", gradus::Tensor::scalar(0f32))
-            .constant("step", gradus::Tensor::scalar(step))
+            .constant("start", Tensor::scalar(0f32))
+            .constant("step", Tensor::scalar(step))
             .with("Cast", &["b"], &["limit"], vec![("to", Content::Int(1))])
             .node("Range", &["start", "limit", "step"], &["y"])
             .output("y", DType::F32, &[])
@@ -210,12 +210,66 @@ fn models_of_other_standards_are_compared_as_what_they_convert_to() {
 #[test]
 fn ranges_of_known_arguments_name_the_programs_that_are_not_exact() {
     let sketch = Sketch::new()
-        .constant("start", gradus::Tensor::scalar(16_777_210f32))
-        .constant("limit", gradus::Tensor::scalar(16_777_222f32))
-        .constant("step", gradus::Tensor::scalar(1f32))
+        .constant("start", Tensor::scalar(16_777_210f32))
+        .constant("limit", Tensor::scalar(16_777_222f32))
+        .constant("step", Tensor::scalar(1f32))
         .node("Range", &["start", "limit", "step"], &["y"])
         .output("y", DType::F32, &[]);
     let found = differences(&sketch.model());
     let programs: Vec<_> = found[0].sequences.iter().map(|(program, _)| *program).collect();
     assert!(programs.contains(&"onnxruntime") && !programs.contains(&"exact"), "{programs:?}");
+}
+
+/// A range of the size of an input, by steps of a tenth.
+fn range_of_sizes() -> Model {
+    let scalar = |number: f32| Tensor::scalar(number);
+    Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("start", scalar(0.0))
+        .constant("step", scalar(0.1))
+        .node("Size", &["x"], &["size"])
+        .with("Cast", &["size"], &["limit"], vec![("to", Content::Int(1))])
+        .node("Range", &["start", "limit", "step"], &["y"])
+        .output("y", DType::F32, &["m"])
+        .model()
+}
+
+#[test]
+fn sequences_are_compared_where_sizes_are_given() {
+    let model = range_of_sizes();
+    assert!(model.sequences(&InferOptions::default()).unwrap().is_empty());
+    let mut options = InferOptions::default();
+    options.dims.insert("n".into(), 3);
+    let [sequence] = &model.sequences(&options).unwrap()[..] else { panic!("one sequence") };
+    assert_eq!(sequence.node, "node \"make y\"");
+    assert_eq!(sequence.call, "range 0.0 3.0 0.1 --in-dtype float32 --dtype float32");
+    let found = |name| sequence.results.iter().find(|(profile, _)| profile.name() == name).unwrap();
+    let exact = found("exact").1.as_ref().unwrap();
+    assert_eq!((exact.len, exact.exact), (30, true));
+    // Sums of a rounded tenth drift.
+    let summed = found("openvino-cpu").1.as_ref().unwrap();
+    assert!(!summed.exact && summed.parts.iter().any(|&ulps| ulps > 0), "{summed:?}");
+    assert_eq!(model.portability(&options).unwrap().sequences.len(), 1);
+}
+
+#[test]
+fn sequences_within_loops_are_compared() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .constant("start", Tensor::scalar(0f32))
+        .constant("limit", Tensor::scalar(1f32))
+        .constant("step", Tensor::scalar(0.1f32))
+        .node("Identity", &["go"], &["on"])
+        .node("Range", &["start", "limit", "step"], &["y"])
+        .output("on", DType::Bool, &[])
+        .output("y", DType::F32, &["m"]);
+    let model = Sketch::new()
+        .input("trips", DType::I64, &[])
+        .with("Loop", &["trips", ""], &["all"], vec![("body", body.graph())])
+        .output("all", DType::F32, &["n", "m"])
+        .model();
+    let sequences = model.sequences(&InferOptions::default()).unwrap();
+    let [sequence] = &sequences[..] else { panic!("{} sequences", sequences.len()) };
+    assert_eq!(sequence.node, "node \"make all\", node \"make y\"");
 }

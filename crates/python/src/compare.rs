@@ -32,6 +32,16 @@ pub(crate) fn portability_to_python<'py>(
     let fields = PyDict::new(py);
     fields.set_item("programs", by_program(VERSIONS))?;
     fields.set_item("differences", differences.collect::<Vec<_>>())?;
+    let mut sequences = Vec::new();
+    for it in &found.sequences {
+        let exact = it.results.first().and_then(|(_, exact)| Some(exact.as_ref().ok()?.dtype));
+        let rows = it.results.iter().map(|(profile, result)| {
+            let dtype = exact.or_else(|| Some(result.as_ref().ok()?.dtype)).unwrap_or(DType::F64);
+            row(py, *profile, result.clone(), dtype)
+        });
+        sequences.push((&it.node, &it.operator, &it.call, rows.collect::<PyResult<Vec<_>>>()?));
+    }
+    fields.set_item("sequences", sequences)?;
     fields.set_item("assumptions", assumptions)?;
     fields.set_item("problems", problems)?;
     Ok(fields)

@@ -23,6 +23,9 @@ fn amounts<'py>(py: Python<'py>, symbols: &Symbols, of: &Amounts) -> PyResult<Bo
     for (name, dim) in [
         ("macs", of.macs),
         ("operations", of.operations),
+        ("arithmetic", of.arithmetic),
+        ("comparisons", of.comparisons),
+        ("transcendentals", of.transcendentals),
         ("bytes_read", of.bytes_read),
         ("bytes_written", of.bytes_written),
     ] {
@@ -54,17 +57,21 @@ pub(crate) fn cost_to_python<'py>(
     let nodes = cost.nodes.iter().map(|of| {
         let node = &graph.nodes()[of.node];
         let size = |dim| size(py, symbols, dim);
-        Ok((
+        let fields = (
             node.label(of.node),
             node.operator.to_string(),
             of.parameters,
             size(of.macs)?,
             size(of.operations)?,
+            size(of.arithmetic)?,
+            size(of.comparisons)?,
+            size(of.transcendentals)?,
             size(of.bytes_read)?,
             size(of.bytes_written)?,
             of.intensity(),
             of.uncounted,
-        ))
+        );
+        Ok(fields)
     });
     let live = live.into_iter().map(|(id, bytes)| Ok((&*graph.value(id).name, size(py, symbols, bytes)?)));
     let peak = cost.memory.peak;

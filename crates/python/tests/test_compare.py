@@ -90,3 +90,13 @@ def test_models_have_the_nodes_at_which_programs_differ():
     assert [it.rule for it in model.compare(ranges={"seq": (0, 1000)})] == ["division-by-reciprocal"]
     with pytest.raises(gradus.GradusError, match="no such symbol|unknown"):
         model.compare({"nothing": 1})
+
+
+def test_models_have_the_sequences_that_programs_return_otherwise():
+    assert gradus.load("examples/heads.onnx").compare().sequences == []
+    found = gradus.load("conformance/recorded/paddle/sequences.pir/model.json").compare().sequences
+    it = next(it for it in found if it.results.call.startswith("linspace 0.0 1.0 7 "))
+    assert it.operator == "linspace"
+    own = gradus.compare("linspace", 0, 1, 7, dtype="float32")
+    assert [row.cells() for row in it.results] == [row.cells() for row in own]
+    assert repr(it) == f"<ModelSequence: {it.node} (linspace)>"

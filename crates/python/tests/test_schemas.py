@@ -24,6 +24,8 @@ def check(line, name):
         ("compare logspace 0 1 4 --base 1000 --dtype i64", ["compare"]),
         ("compare range 0 1 0.1 --dtype f16", ["compare"]),
         ("compare examples/positions.onnx examples/function.onnx", ["portability", "portability", "counts"]),
+        ("compare examples/range_const.xml", ["portability"]),
+        ("compare --rules", ["rules"]),
         ("run examples/positions.onnx -i tokens=[[1,2]]", ["run"]),
         ("infer examples/positions.onnx", ["infer"]),
         ("infer examples/loop.onnx examples/none.onnx examples/heads.onnx", ["infer", "error", "infer", "counts"]),

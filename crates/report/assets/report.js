@@ -9,17 +9,18 @@
  *   max?: number | string, limit?: number}} SizeSymbol
  * @typedef {{left: number, relation: "==" | "<=" | ">=" | "broadcasts with", right: number, text: string,
  *   place: string}} Condition
- * @typedef {"macs" | "operations" | "read" | "written"} Metric
+ * @typedef {"macs" | "operations" | "arithmetic" | "comparisons" | "transcendentals" | "read" | "written"} Metric
  * @typedef {{
  *   symbols: SizeSymbol[], formulas: Entry[], texts: [number, string][],
- *   operators: string[], attributes: string[], types: string[], shapes: (number[] | string)[],
- *   values: {name: string[], type: Index[], shape: Index[], bytes: Index[], kind: number[], lasts: (number | null)[]},
- *   nodes: {name: (string | number)[], operator: number[], attributes: number[], arithmetic: string, inputs: (number | null)[][], outputs: (number | null)[][],
- *     parameters: (number | string)[], macs: Index[], operations: Index[], read: Index[], written: Index[]},
+ *   operators: string[], attributes: string[], types: string[], elements: string[], shapes: (number[] | string)[],
+ *   values: {name: string[], type: Index[], shape: Index[], bytes: Index[], kind: number[], elements: number[], lasts: (number | null)[]},
+ *   nodes: {name: (string | number)[], operator: number[], attributes: number[], of_sizes: string, inputs: (number | null)[][], outputs: (number | null)[][],
+ *     parameters: (number | string)[], macs: Index[], operations: Index[],
+ *     arithmetic: Index[], comparisons: Index[], transcendentals: Index[], read: Index[], written: Index[]},
  *   inputs: number[], outputs: number[], reasons: [number, string[]][],
  *   bodies: {path: string, values: [string, Index, Index][]}[],
  *   conditions: (Condition | null)[], within: [number, number][],
- *   totals: {macs: Index, operations: Index, read: Index, written: Index, peak: Index, inputs: Index,
+ *   totals: {macs: Index, operations: Index, arithmetic: Index, comparisons: Index, transcendentals: Index, read: Index, written: Index, peak: Index, inputs: Index,
  *     constants: number | string, parameters: number | string},
  *   other?: {name: string, symbols: SizeSymbol[], formulas: Entry[], totals: Data["totals"]}
  * }} Data
@@ -49,6 +50,8 @@
   /** Rows of the table of nodes on a page of it, and entries of other lists. */
   const PAGE = 100;
   const MOST = 200;
+  /** Lines of the origin of a shape. */
+  const CHAIN = 200;
 
   // --- Elements ------------------------------------------------------------------------------
 
@@ -398,6 +401,9 @@
     const rows = [
       ["MACs", "macs"],
       ["Operations", "operations"],
+      ["– arithmetic", "arithmetic"],
+      ["– comparisons", "comparisons"],
+      ["– transcendentals", "transcendentals"],
       ["Bytes read", "read"],
       ["Bytes written", "written"],
       ["Bytes of inputs", "inputs"],
@@ -442,9 +448,14 @@
   const METRICS = [
     { key: "macs", label: "MACs", unit: "" },
     { key: "operations", label: "Operations", unit: "" },
+    { key: "arithmetic", label: "Arithmetic", unit: "" },
+    { key: "comparisons", label: "Comparisons", unit: "" },
+    { key: "transcendentals", label: "Transcendentals", unit: "" },
     { key: "read", label: "Bytes read", unit: "B" },
     { key: "written", label: "Bytes written", unit: "B" },
   ];
+  /** Those that the table of nodes has. */
+  const COLUMNS = METRICS.filter(({ key }) => !["arithmetic", "comparisons", "transcendentals"].includes(key));
 
   /**
    * How often each formula occurs in a column of some nodes; sums of many nodes have few formulas.
@@ -1011,7 +1022,7 @@
     };
     if (whole.sum("macs") === 0n) metric = "operations";
     const table = tableOf(
-      [["Name"], ["Share", "number"], ["Nodes", "number"], ["Parameters", "number"], ["MACs", "number"], ["Operations", "number"], ["Bytes read", "number"], ["Bytes written", "number"]],
+      [["Name"], ["Share", "number"], ["Nodes", "number"], ["Parameters", "number"], ...METRICS.map(({ label }) => /** @type {[string, "number"]} */ ([label, "number"]))],
       "Cost",
     );
     table.box.classList.add("cost");
@@ -1037,6 +1048,7 @@
       ),
       table.box,
     );
+    const drawMap = drawTreemap(box);
     const missing = whole.tally("macs").missing;
     if (missing > 0) {
       box.append(el("p", { class: "quiet" }, `MACs and operations of ${counted(missing, "node")} are not counted.`));
@@ -1103,7 +1115,7 @@
         const children = group.children();
         for (const child of children.slice(0, MOST)) rows.push(...groupRows(child, level + 1, total));
         if (children.length > MOST) {
-          rows.push(el("tr", {}, el("td", { colspan: 8, class: "quiet" }, `and ${exact(BigInt(children.length - MOST))} more groups`)));
+          rows.push(el("tr", {}, el("td", { colspan: 4 + METRICS.length, class: "quiet" }, `and ${exact(BigInt(children.length - MOST))} more groups`)));
         }
       }
       return rows;
@@ -1139,9 +1151,230 @@
       sum.className = "total";
       sum.querySelector(".bar")?.remove();
       table.body.replaceChildren(...rows, sum);
+      drawMap();
     }
     drawers.push(drawRows);
+
+    /**
+     * Boxes of the groups within one, and what draws them.
+     * @param {HTMLElement} around
+     */
+    function drawTreemap(around) {
+      /** The groups around the one that is shown, the outermost first, and itself. @type {Group[]} */
+      let path = [root];
+      const nav = el("nav", { class: "path", "aria-label": "Groups around the boxes" });
+      const map = el("div", { class: "map", id: "treemap", role: "group", "aria-label": "Cost by layer" });
+      const note = el("p", { class: "quiet", id: "treemap-note", role: "status" });
+      around.append(nav, map, note);
+      /** The box that the keyboard is at. */
+      let current = 0;
+      /** The width for which boxes are drawn. */
+      let drawn = 0;
+
+      /** Nodes of a list by their formulas, for a metric. @type {WeakMap<number[], Map<string, Map<any, number[]>>>} */
+      const byFormula = new WeakMap();
+
+      /**
+       * The nodes with the largest amounts, and how many have some: many nodes have few formulas.
+       * @param {number[]} of
+       * @param {number} most
+       */
+      function largestOf(of, most) {
+        const known = byFormula.get(of) ?? new Map();
+        byFormula.set(of, known);
+        /** @type {Map<any, number[]>} */
+        let lists = known.get(metric);
+        if (lists === undefined) {
+          lists = new Map();
+          const column = nodes[metric];
+          for (const node of of) {
+            const list = lists.get(column[node]);
+            if (list === undefined) lists.set(column[node], [node]);
+            else list.push(node);
+          }
+          known.set(metric, lists);
+        }
+        const sizeOf = (/** @type {any} */ key) => (metric === "parameters" ? BigInt(key) : (values[key ?? -1] ?? 0n));
+        const found = [...lists].map(([key, list]) => ({ size: sizeOf(key), list })).filter(({ size }) => size > 0n);
+        found.sort((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0));
+        /** @type {Part[]} */
+        const parts = [];
+        for (const { size, list } of found) {
+          for (const node of list.slice(0, most - parts.length)) {
+            parts.push({ name: names[node].slice(names[node].lastIndexOf("/") + 1), path: names[node], group: null, node, size });
+          }
+        }
+        return { parts, some: found.reduce((sum, { list }) => sum + list.length, 0) };
+      }
+
+      /** @typedef {{name: string, path: string, group: Group | null, node: number, size: bigint}} Part */
+
+      /**
+       * The boxes of a group, from the largest on; many small ones are one.
+       * @param {Group} group
+       * @param {number} most
+       */
+      function boxesOf(group, most) {
+        const children = group.children();
+        const own = children.length === 0 ? group.sums.nodes : (children.find(({ name }) => name === "")?.sums.nodes ?? []);
+        const { parts, some } = largestOf(own, most);
+        const groups = children.filter(({ name }) => name !== "");
+        const sizes = groups.map((child) => child.sums.amount(metric));
+        groups.forEach((child, index) => {
+          if (sizes[index] > 0n) parts.push({ name: child.name, path: child.path, group: child, node: -1, size: sizes[index] });
+        });
+        parts.sort((a, b) => (a.size > b.size ? -1 : a.size < b.size ? 1 : 0));
+        const shown = parts.slice(0, most);
+        const all = some + sizes.filter((size) => size > 0n).length;
+        const rest = shown.reduce((sum, { size }) => sum - size, group.sums.amount(metric));
+        return { shown, rest, left: all - shown.length, none: own.length + groups.length - all };
+      }
+
+      /**
+       * Boxes within the box of a group, where there is room: pictures alone, as the box opens the group.
+       * @param {Group} group
+       * @param {number} width
+       * @param {number} height
+       * @param {number} level
+       * @returns {HTMLElement[]}
+       */
+      function innerBoxes(group, width, height, level) {
+        const room = { left: 4, top: TITLE, width: width - 10, height: height - TITLE - 6 };
+        if (level > 3 || room.width < 60 || room.height < 24) return [];
+        const total = group.sums.amount(metric);
+        const { shown, rest } = boxesOf(group, 24);
+        const all = [...shown.map(({ size }) => size), rest].map((size) => (total > 0n ? Number((size * 1000000n) / total) : 0));
+        // What is left has no box, only room.
+        const places = treemap(all, room);
+        return shown.flatMap(({ name, group: inner }, index) => {
+          const place = places[index];
+          if (place.width < 3 || place.height < 3) return [];
+          const isNamed = place.width > 40 && place.height > TITLE;
+          const box = el("span", { class: inner === null ? "inner" : "inner groups", "aria-hidden": "true" }, isNamed ? el("span", { class: "label" }, named(name)) : null);
+          Object.assign(box.style, { left: `${place.left}px`, top: `${place.top}px`, width: `${place.width}px`, height: `${place.height}px` });
+          if (inner !== null) box.append(...innerBoxes(inner, place.width, place.height, level + 1));
+          return [box];
+        });
+      }
+
+      /** @param {Group} group */
+      function enter(group) {
+        path.push(group);
+        current = 0;
+        draw();
+        focus();
+      }
+
+      /** @param {number} depth */
+      function leave(depth) {
+        const from = path[depth + 1];
+        path = path.slice(0, depth + 1);
+        const { shown } = boxesOf(path[depth], BOXES);
+        current = Math.max(0, shown.findIndex(({ group }) => group === from));
+        draw();
+        focus();
+      }
+
+      const buttons = () => /** @type {HTMLElement[]} */ ([...map.querySelectorAll("button")]);
+      const focus = () => buttons()[current]?.focus();
+
+      function draw() {
+        const group = path[path.length - 1];
+        const { shown, rest, left, none } = boxesOf(group, BOXES);
+        const total = group.sums.amount(metric);
+        const share = (/** @type {bigint} */ size) => (total > 0n ? Number((size * 1000000n) / total) / 1e6 : 0);
+        const parts = shown.map(({ size }) => share(size));
+        if (left > 0) parts.push(share(rest));
+        const { clientWidth: width, clientHeight: height } = map;
+        drawn = width;
+        const whole = { left: 0, top: 0, width: Math.max(1, width), height: Math.max(1, height) };
+        // What is left may exceed the last box.
+        const order = parts.map((_, index) => index).sort((a, b) => parts[b] - parts[a]);
+        const places = treemap(order.map((index) => parts[index]), whole);
+        const { label, unit } = METRICS.find(({ key }) => key === metric) ?? { label: "Parameters", unit: "" };
+        current = Math.min(current, Math.max(0, shown.length - 1));
+        const boxes = order.map((index, place) => {
+          const { left: x, top: y, width: w, height: h } = places[place];
+          const part = shown[index];
+          const percent = `${(parts[index] * 100).toFixed(1)} %`;
+          const size = part === undefined ? rest : part.size;
+          const name = part === undefined ? `${exact(BigInt(left))} more` : part.name;
+          const about = `${scaled(size, unit)}, ${percent}`;
+          const style = { left: `${(x / whole.width) * 100}%`, top: `${(y / whole.height) * 100}%`, width: `${(w / whole.width) * 100}%`, height: `${(h / whole.height) * 100}%` };
+          const content = [el("span", { class: "label" }, named(name)), el("span", { class: "about" }, about)];
+          if (part === undefined) {
+            const box = el("div", { class: "box rest", title: `${name}: ${about}` }, ...content);
+            Object.assign(box.style, style);
+            return { index, box };
+          }
+          const { group: inner } = part;
+          const box = el(
+            "button",
+            {
+              type: "button",
+              class: inner !== null ? "box groups" : "box",
+              tabindex: index === current ? "0" : "-1",
+              title: `${part.path}: ${exact(size)} ${label}, ${percent}`,
+              "aria-description": inner === null ? "shows the node" : "opens the group",
+              "data-path": part.path,
+              onclick: () => (inner === null ? showNodes(part.path, "", part.node) : enter(inner)),
+              onfocus: () => {
+                current = index;
+              },
+            },
+            ...content,
+          );
+          Object.assign(box.style, style);
+          if (inner !== null) box.append(...innerBoxes(inner, w, h, 1));
+          return { index, box };
+        });
+        const hadFocus = map.contains(document.activeElement);
+        // The keyboard goes from the largest on.
+        map.replaceChildren(...boxes.sort((a, b) => a.index - b.index).map(({ box }) => box));
+        if (hadFocus) focus();
+        nav.replaceChildren(
+          ...path.map((one, depth) =>
+            one === group
+              ? el("span", { "aria-current": "true" }, named(one.name || "model"))
+              : el("button", { type: "button", class: "link", onclick: () => leave(depth) }, named(one.name || "model")),
+          ),
+        );
+        const zero = none > 0 ? ` ${exact(BigInt(none))} without any are left out.` : "";
+        note.textContent = `${label} of ${group.name === "" ? "the model" : group.path}: ${exact(total)}.${zero}`;
+      }
+
+      map.addEventListener("keydown", (event) => {
+        const last = buttons().length - 1;
+        /** @type {Record<string, number>} */
+        const targets = { ArrowRight: current + 1, ArrowDown: current + 1, ArrowLeft: current - 1, ArrowUp: current - 1, Home: 0, End: last };
+        if (event.key in targets) {
+          current = Math.min(last, Math.max(0, targets[event.key]));
+          buttons().forEach((button, index) => button.setAttribute("tabindex", index === current ? "0" : "-1"));
+          focus();
+        } else if ((event.key === "Escape" || event.key === "Backspace") && path.length > 1) {
+          leave(path.length - 2);
+        } else {
+          return;
+        }
+        event.preventDefault();
+      });
+      new ResizeObserver(() => {
+        if (map.clientWidth !== drawn) draw();
+      }).observe(map);
+      // A group that has all of the amount is open.
+      for (;;) {
+        const { shown } = boxesOf(path[path.length - 1], 2);
+        const [only] = shown;
+        if (shown.length !== 1 || only.group === null) break;
+        path.push(only.group);
+      }
+      return draw;
+    }
   }
+
+  /** Boxes of the treemap, and pixels above the boxes within one. */
+  const BOXES = 80;
+  const TITLE = 22;
 
   // --- Graph ---------------------------------------------------------------------------------
 
@@ -1282,7 +1515,7 @@
           "button",
           {
             type: "button",
-            class: item.group !== null ? "box groups" : nodes.arithmetic[item.nodes[0]] === "1" ? "box arithmetic" : "box",
+            class: item.group !== null ? "box groups" : nodes.of_sizes[item.nodes[0]] === "1" ? "box arithmetic" : "box",
             title: item.group === null ? names[item.nodes[0]] : item.group.path,
             "aria-description": sources.length > 0 ? `reads from ${sources.slice(0, 8).join(", ")}` : null,
             onclick: () => open(item),
@@ -1355,7 +1588,7 @@
       { key: "operator", label: "Operator", kind: "", text: (node) => data.operators[nodes.operator[node]] },
       { key: "output", label: "Output", kind: "", text: (node) => outputs(node).map((id) => `${typeText(id)}${shapeText(tensors.shape[id])}`).join("\n") },
       { key: "parameters", label: "Parameters", kind: "number", text: (node) => exact(parametersOf(node)) },
-      ...METRICS.map(({ key, label }) => ({ key, label, kind: /** @type {"number"} */ ("number"), text: (/** @type {number} */ node) => amount(nodes[key][node]) })),
+      ...COLUMNS.map(({ key, label }) => ({ key, label, kind: /** @type {"number"} */ ("number"), text: (/** @type {number} */ node) => amount(nodes[key][node]) })),
     ];
     let sorted = "step";
     let isDescending = false;
@@ -1559,10 +1792,57 @@
       };
       add("input", nodes.inputs[node]);
       add("output", nodes.outputs[node]);
+      const why = outputs(node).slice(0, 8).map((id) => chainBox(id, outputs(node).length > 1));
       const note = nodes.macs[node] === null ? el("p", { class: "quiet" }, "Its operations are not counted.") : null;
       const attributes = nodes.attributes[node] > 0 ? data.attributes[nodes.attributes[node] - 1].split("\n") : [];
       const list = attributes.length > 0 ? el("ul", { class: "attributes" }, ...attributes.map((line) => el("li", {}, named(line)))) : null;
-      return el("div", {}, list, table, note);
+      return el("div", {}, list, table, note, ...why);
+    }
+
+    /**
+     * The values that the shape of a value comes from, as a list that opens.
+     * @param {number} id
+     * @param {boolean} isNamed
+     */
+    function chainBox(id, isNamed) {
+      const title = isNamed ? el("summary", {}, "Origin of the shape of ", named(tensors.name[id])) : el("summary", {}, "Origin of its shape");
+      const box = /** @type {HTMLDetailsElement} */ (el("details", { class: "chain" }, title));
+      box.addEventListener("toggle", () => {
+        if (!box.open || box.childElementCount > 1) return;
+        const { links, hasMore } = chainOf(id, CHAIN, {
+          inputsOf: (value) => (made[value] < 0 || tensors.kind[value] === 4 ? [] : nodes.inputs[made[value]]),
+          reasonsOf: (value) => reasons.get(value) ?? [],
+        });
+        const lines = links.flatMap((link) => {
+          const line = el("li", {}, ...linkText(link));
+          const because = link.reasons.map((reason) => el("li", { class: "quiet" }, `because ${reason}`));
+          line.style.setProperty("--level", String(link.depth));
+          for (const reason of because) reason.style.setProperty("--level", String(link.depth + 1));
+          return [line, ...because];
+        });
+        if (hasMore) lines.push(el("li", {}, "…"));
+        box.append(el("ul", {}, ...lines));
+      });
+      return box;
+    }
+
+    /** @param {Link} link */
+    function linkText({ value, isAgain }) {
+      const step = made[value];
+      const shape = tensors.shape[value];
+      const isText = shape !== null && typeof data.shapes[shape] === "string";
+      const type = isText ? "" : tensors.type[value] === null && shape === null ? "?" : typeText(value);
+      const fact = `${type}${type === "?" && shape === null ? "" : shapeText(shape, true)}`;
+      const elements = tensors.elements[value] > 0 ? ` = ${data.elements[tensors.elements[value] - 1]}` : "";
+      const label = step < 0 || /^node \d+$/.test(names[step]) ? names[step] : `node "${names[step]}"`;
+      const origin =
+        step < 0
+          ? [tensors.kind[value] === 1 ? "a constant" : "an input"]
+          : [
+              el("button", { type: "button", class: "link name", onclick: () => showNodes(names[step], "", step) }, named(label)),
+              ` (${data.operators[nodes.operator[step]]})`,
+            ];
+      return [named(tensors.name[value]), `: ${fact}${elements} by `, ...origin, isAgain ? ", see above" : ""];
     }
 
     /** @param {string} text */
@@ -1584,7 +1864,7 @@
           ...METRICS.map(({ key }) => number(nodes[key][node])),
         ].map(quoted).join(",");
       });
-      const head = "step,node,operator,outputs,types,shapes,parameters,macs,operations,bytes_read,bytes_written";
+      const head = "step,node,operator,outputs,types,shapes,parameters,macs,operations,arithmetic,comparisons,transcendentals,bytes_read,bytes_written";
       return `${[head, ...lines].join("\n")}\n`;
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct Data {
     /// Attributes of nodes, a line each.
     attributes: Vec<String>,
     types: Vec<String>,
+    /// Elements that are known, as text.
+    elements: Vec<String>,
     /// Lists of formulas; text for what is no tensor.
     shapes: Vec<ShapeJson>,
     values: ValueColumns,
@@ -64,8 +66,11 @@ struct ValueColumns {
     r#type: Vec<Option<usize>>,
     shape: Vec<Option<usize>>,
     bytes: Vec<Option<usize>>,
-    /// 0: an input, 1: a constant, 2: of a node, 3: an input with a default.
+    /// 0: an input, 1: a constant, 2: of a node, 3: an input with a default, 4: of a node, and all
+    /// elements are numbers.
     kind: Vec<u8>,
+    /// The place of its elements in their list, counted from 1; 0 where none are known.
+    elements: Vec<usize>,
     /// Steps of the run from the node that makes it to the last that needs it.
     lasts: Vec<Option<usize>>,
 }
@@ -78,12 +83,15 @@ struct NodeColumns {
     /// The place of its attributes in their list, counted from 1; 0 of a node without.
     attributes: Vec<usize>,
     /// A character for each: `1` where the elements of the first output follow from sizes.
-    arithmetic: String,
+    of_sizes: String,
     inputs: Vec<Vec<Option<usize>>>,
     outputs: Vec<Vec<Option<usize>>>,
     parameters: Vec<Exact>,
     macs: Vec<Option<usize>>,
     operations: Vec<Option<usize>>,
+    arithmetic: Vec<Option<usize>>,
+    comparisons: Vec<Option<usize>>,
+    transcendentals: Vec<Option<usize>>,
     read: Vec<Option<usize>>,
     written: Vec<Option<usize>>,
 }
@@ -118,6 +126,9 @@ struct BodyJson {
 struct TotalsJson {
     macs: Option<usize>,
     operations: Option<usize>,
+    arithmetic: Option<usize>,
+    comparisons: Option<usize>,
+    transcendentals: Option<usize>,
     read: Option<usize>,
     written: Option<usize>,
     peak: Option<usize>,
@@ -175,7 +186,7 @@ impl Facts {
                 let shape = tensor.dims.as_deref().map(sizes);
                 [dtype, shape.map(|sizes| self.shapes.index(ShapeJson::Sizes(sizes)))]
             }
-            Fact::Sequence(_) | Fact::Optional(_) => {
+            Fact::Sequence(_) | Fact::Optional(_) | Fact::Map(..) => {
                 let text = escaped(&inference.describe(fact)).into_owned();
                 [None, Some(self.shapes.index(ShapeJson::Text(text)))]
             }
@@ -202,7 +213,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
     }
     let within = cost.memory.within.iter().map(|&(step, bytes)| (step, formulas.index(bytes))).collect();
     let mut facts = Facts { types: Distinct::new(), shapes: Distinct::new() };
-    let mut values = ValueColumns::default();
+    let (mut values, mut elements) = (ValueColumns::default(), Distinct::new());
     let mut reasons = Vec::new();
     for id in graph.ids() {
         let (info, fact) = (graph.value(id), inference.fact(id));
@@ -212,10 +223,15 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         values.shape.push(shape);
         values.bytes.push(bytes[id.index()].map(|dim| formulas.index(dim)));
         values.kind.push(match info.origin {
+            Origin::Node(..) if fact.as_tensor().is_some_and(TensorFact::is_constant) => 4,
             Origin::Node(..) => 2,
             Origin::Input if graph.constant(id).is_some() => 3,
             Origin::Constant => 1,
             _ => 0,
+        });
+        values.elements.push(match inference.elements(fact) {
+            Some(known) => elements.index(text(&known)) + 1,
+            None => 0,
         });
         let life = lifetimes[id.index()];
         values.lasts.push(life.map(|life| life.last - life.made));
@@ -237,12 +253,15 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         let lines = attributes_of(node);
         nodes.attributes.push(if lines.is_empty() { 0 } else { attributes.index(lines) + 1 });
         let first = output.map(|id| inference.fact(id)).and_then(Fact::as_tensor);
-        nodes.arithmetic.push(if first.is_some_and(TensorFact::has_elements) { '1' } else { '0' });
+        nodes.of_sizes.push(if first.is_some_and(TensorFact::has_elements) { '1' } else { '0' });
         nodes.inputs.push(slots(&node.inputs));
         nodes.outputs.push(slots(&node.outputs));
         nodes.parameters.push(exact(of.parameters));
         nodes.macs.push(formula(of.macs));
         nodes.operations.push(formula(of.operations));
+        nodes.arithmetic.push(formula(of.arithmetic));
+        nodes.comparisons.push(formula(of.comparisons));
+        nodes.transcendentals.push(formula(of.transcendentals));
         nodes.read.push(formula(of.bytes_read));
         nodes.written.push(formula(of.bytes_written));
     }
@@ -276,6 +295,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         operators: operators.0,
         attributes: attributes.0,
         types: facts.types.0,
+        elements: elements.0,
         shapes: facts.shapes.0,
         values,
         nodes,
@@ -305,6 +325,9 @@ fn totals(cost: &Cost, formulas: &mut Formulas<'_>, parameters: u128) -> TotalsJ
     TotalsJson {
         macs: formula(cost.total.macs),
         operations: formula(cost.total.operations),
+        arithmetic: formula(cost.total.arithmetic),
+        comparisons: formula(cost.total.comparisons),
+        transcendentals: formula(cost.total.transcendentals),
         read: formula(cost.total.bytes_read),
         written: formula(cost.total.bytes_written),
         peak: formula(cost.memory.peak.map(|peak| peak.bytes)),

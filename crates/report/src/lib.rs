@@ -9,6 +9,7 @@ mod index;
 mod json;
 mod layout;
 mod page;
+mod sequences;
 mod svg;
 
 pub use diagram::{DiagramFormat, diagram};
@@ -122,6 +123,8 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         let converted = scope.spawn(|| error::guarded(|| Ok(conversions(model, options))));
         let mut cost = model.cost(options)?;
         let graph = model.graph();
+        let sizes = sequences::first_sizes(graph, &cost);
+        let sequences = scope.spawn(move || error::guarded(|| sequences::section(model, options, &sizes)));
         let parameters = cost.inference().parameters(graph);
         let mut data = data::data(graph, &mut cost, parameters);
         let beside = other.map(|other| beside::beside(model, &cost, other, options)).transpose()?;
@@ -144,7 +147,8 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
             fold: fold.join().map_err(panicked).and_then(|fold| fold),
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };
-        let html = page::page(model, name, &cost, &summary, &json, beside.as_ref());
+        let sequences = sequences.join().map_err(panicked).and_then(|section| section)?;
+        let html = page::page(model, name, &cost, &summary, &json, [beside.as_ref(), sequences.as_ref()]);
         Ok(Report { html, summary })
     })
 }

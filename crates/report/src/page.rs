@@ -14,7 +14,12 @@ use sha2::{Digest, Sha256};
 use crate::{Conversion, Summary, data};
 
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
-const SCRIPTS: [&str; 2] = [include_str!("../assets/formulas.js"), include_str!("../assets/report.js")];
+const SCRIPTS: [&str; 4] = [
+    include_str!("../assets/formulas.js"),
+    include_str!("../assets/chains.js"),
+    include_str!("../assets/treemap.js"),
+    include_str!("../assets/report.js"),
+];
 
 /// Remarks of a kind that are listed.
 pub(crate) const MOST: usize = 200;
@@ -26,11 +31,11 @@ pub(crate) fn page(
     cost: &Cost,
     summary: &Summary,
     data: &str,
-    beside: Option<&Markup>,
+    [beside, sequences]: [Option<&Markup>; 2],
 ) -> String {
-    let [formulas, script] = SCRIPTS.map(source);
+    let scripts = SCRIPTS.map(source).join(" ");
     let policy = format!(
-        "default-src 'none'; style-src {}; script-src {formulas} {script}; img-src data:; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; style-src {}; script-src {scripts}; img-src data:; base-uri 'none'; form-action 'none'",
         source(STYLE)
     );
     let title = escaped(name);
@@ -87,6 +92,7 @@ pub(crate) fn page(
                         h2 #nodes-title { "Nodes" }
                         div .content {}
                     }
+                    @if let Some(sequences) = sequences { (sequences) }
                     (remarks(model, cost, summary))
                 }
                 footer {

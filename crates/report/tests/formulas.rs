@@ -99,6 +99,9 @@ fn compare(model: &Model, name: &str) -> usize {
             let nodes = &data["nodes"];
             check(&nodes["macs"][index], node.macs);
             check(&nodes["operations"][index], node.operations);
+            check(&nodes["arithmetic"][index], node.arithmetic);
+            check(&nodes["comparisons"][index], node.comparisons);
+            check(&nodes["transcendentals"][index], node.transcendentals);
             check(&nodes["read"][index], node.bytes_read);
             check(&nodes["written"][index], node.bytes_written);
         }
@@ -137,7 +140,7 @@ fn names_mean_nothing_to_html() {
         let model = named(name, "Abs");
         let report = gradus_report::report(&model, name, &InferOptions::default()).unwrap();
         let scripts = report.html.matches("<script").count();
-        assert_eq!((scripts, report.html.matches("</script").count()), (3, 3), "{name:?}");
+        assert_eq!((scripts, report.html.matches("</script").count()), (5, 5), "{name:?}");
         assert!(!report.html.contains("<!--"), "{name:?}");
         assert!(!report.html.contains(['\u{0}', '\u{1b}', '\u{202e}', '\u{2066}', '\r']), "{name:?}");
         let data = data(&report.html);
@@ -183,4 +186,24 @@ fn problems_are_listed() {
     assert_eq!(report.summary.problems.len(), 1);
     assert!(report.html.contains("1 contradiction</a>"));
     assert!(report.html.contains("<section id=\"problems\""));
+}
+
+#[test]
+fn sequences_are_drawn_where_programs_differ() {
+    let path = "../../conformance/recorded/paddle/sequences.pir/model.json";
+    let report = gradus_report::report(&Model::open(path).unwrap(), "m", &InferOptions::default()).unwrap();
+    let section = report.html.split("id=\"sequences\"").nth(1).unwrap().split("</section>").next().unwrap();
+    let found = Model::open(path).unwrap().sequences(&InferOptions::default()).unwrap();
+    for sequence in found.iter().take(20) {
+        assert!(section.contains(&sequence.call), "{}", sequence.call);
+    }
+    let differing =
+        found.iter().take(20).flat_map(|of| &of.results).filter_map(|(_, result)| result.as_ref().ok());
+    let drawn = differing.filter(|found| !found.exact && !found.parts.is_empty()).count();
+    assert!(drawn > 0);
+    assert_eq!(section.matches("<svg").count(), drawn);
+    // A model without sequences has no section.
+    let heads = Model::open("../../examples/heads.onnx").unwrap();
+    let report = gradus_report::report(&heads, "heads", &InferOptions::default()).unwrap();
+    assert!(!report.html.contains("id=\"sequences\""));
 }

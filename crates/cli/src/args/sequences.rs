@@ -216,8 +216,12 @@ pub(crate) struct CompareArgs {
 pub(crate) struct CompareModels {
     /// The models: ONNX files; folders of them, patterns (models/**/*.onnx), @FILE or - for lists.
     /// A file that is named like a sequence is ./range.
-    #[arg(required = true, value_name = "MODEL")]
+    #[arg(required_unless_present = "rules", value_name = "MODEL")]
     pub(crate) models: Vec<PathBuf>,
+
+    /// List the rules by which nodes are compared, and no model.
+    #[arg(long, conflicts_with = "models")]
+    pub(crate) rules: bool,
 
     /// List all conditions and nodes of a difference, and not only the first four.
     #[arg(long)]

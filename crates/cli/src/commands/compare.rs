@@ -16,6 +16,9 @@ use crate::diagnostics::Failure;
 use crate::{json, output};
 
 pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
+    if args.models.rules {
+        return portability::rules(args.json);
+    }
     let Some(call) = &args.call else { return portability::models(args) };
     if let Some(model) = args.models.models.first() {
         let what = "cannot compare a call: a model is given before it";
@@ -105,13 +108,13 @@ struct CompareJson {
 /// The result of one program.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Outlook {
+pub(super) enum Outlook {
     Sequence(Box<SequenceJson>),
     Error { error: String },
 }
 
 #[derive(Serialize)]
-struct SequenceJson {
+pub(super) struct SequenceJson {
     program: &'static str,
     r#type: &'static str,
     length: u64,
@@ -143,16 +146,22 @@ struct DifferenceJson {
 }
 
 fn results<P: Plan>(exact: &Result<P>, predict: impl Fn(Profile) -> Outcome) -> Vec<(Profile, Outlook)> {
-    let rows = compared(exact, predict).into_iter();
-    let exact = exact.as_ref().ok().map(Plan::dtype);
-    rows.map(|(profile, found)| {
+    outlooks(compared(exact, predict))
+}
+
+/// The results of programs as they are printed; the exact one is the first.
+pub(super) fn outlooks(
+    results: Vec<(Profile, std::result::Result<Found, String>)>,
+) -> Vec<(Profile, Outlook)> {
+    let exact = results.first().and_then(|(_, exact)| Some(exact.as_ref().ok()?.dtype));
+    let each = results.into_iter().map(|(profile, found)| {
         let outlook = match found {
             Ok(found) => Outlook::Sequence(Box::new(sequence(profile, found, exact))),
             Err(error) => Outlook::Error { error },
         };
         (profile, outlook)
-    })
-    .collect()
+    });
+    each.collect()
 }
 
 fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> SequenceJson {

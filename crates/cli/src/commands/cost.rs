@@ -37,6 +37,9 @@ pub(super) struct AmountsJson {
     parameters: u128,
     macs: Option<DimJson>,
     operations: Option<DimJson>,
+    arithmetic: Option<DimJson>,
+    comparisons: Option<DimJson>,
+    transcendentals: Option<DimJson>,
     bytes_read: Option<DimJson>,
     bytes_written: Option<DimJson>,
     intensity: Option<f64>,
@@ -51,6 +54,9 @@ struct NodeJson {
     parameters: u128,
     macs: Option<DimJson>,
     operations: Option<DimJson>,
+    arithmetic: Option<DimJson>,
+    comparisons: Option<DimJson>,
+    transcendentals: Option<DimJson>,
     bytes_read: Option<DimJson>,
     bytes_written: Option<DimJson>,
     intensity: Option<f64>,
@@ -139,6 +145,9 @@ pub(super) fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJ
         parameters: amounts.parameters,
         macs: json(amounts.macs),
         operations: json(amounts.operations),
+        arithmetic: json(amounts.arithmetic),
+        comparisons: json(amounts.comparisons),
+        transcendentals: json(amounts.transcendentals),
         bytes_read: json(amounts.bytes_read),
         bytes_written: json(amounts.bytes_written),
         intensity: amounts.intensity(),
@@ -169,6 +178,9 @@ fn cost_json<'a>(
         parameters: node.parameters,
         macs: json(node.macs),
         operations: json(node.operations),
+        arithmetic: json(node.arithmetic),
+        comparisons: json(node.comparisons),
+        transcendentals: json(node.transcendentals),
         bytes_read: json(node.bytes_read),
         bytes_written: json(node.bytes_written),
         intensity: node.intensity(),
@@ -197,9 +209,7 @@ fn cost_json<'a>(
 
 /// A table of groups, the heading first.
 fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inference) -> String {
-    let print = |dim: Option<Dim>| {
-        dim.map_or_else(|| "too large".to_owned(), |dim| inference.symbols().print(dim).to_string())
-    };
+    let print = |dim: Option<Dim>| sum_text(inference, dim);
     // Where all sums are numbers, the last column says how many operations there are for each byte.
     let is_number = |dim: Option<Dim>| dim.is_some_and(|dim| dim.known().is_some());
     let of = |all: &Amounts| [all.macs, all.operations, all.bytes_read, all.bytes_written];
@@ -223,6 +233,21 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
         ]
     }));
     aligned(&rows)
+}
+
+/// A table of the classes of operations of the operators that have some; nothing where none has.
+fn classes(operators: &BTreeMap<String, Amounts>, inference: &Inference) -> Option<String> {
+    let columns = ["operations of", "arithmetic", "comparisons", "transcendentals"];
+    let mut rows = vec![columns.map(str::to_owned)];
+    for (name, of) in operators.iter().filter(|(_, of)| of.operations != Some(Dim::ZERO)) {
+        let print = |dim: Option<Dim>| sum_text(inference, dim);
+        rows.push([name.clone(), print(of.arithmetic), print(of.comparisons), print(of.transcendentals)]);
+    }
+    (rows.len() > 1).then(|| aligned(&rows))
+}
+
+fn sum_text(inference: &Inference, dim: Option<Dim>) -> String {
+    dim.map_or_else(|| "too large".to_owned(), |dim| inference.symbols().print(dim).to_string())
 }
 
 fn write_text(
@@ -254,6 +279,9 @@ fn write_text(
     write!(out, "{}", table("operator", &operators, inference))?;
     if groups.len() > 1 {
         write!(out, "\n{}", table("group", &groups, inference))?;
+    }
+    if let Some(classes) = classes(&operators, inference) {
+        write!(out, "\n{classes}")?;
     }
     writeln!(out)?;
     if !uncounted.is_empty() {

@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use gradus::infer::InferOptions;
-use gradus::portability::{Difference, PROGRAMS, Portability, VERSIONS, When};
+use gradus::portability::{Difference, ModelSequence, PROGRAMS, Portability, RULES, VERSIONS, When};
 use gradus::{Error, Kind};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::compare::outlooks;
 use super::fleet::FleetModel;
 use super::infer::{Remark, write_assumptions, write_problems};
 use super::{fleet, given, many};
@@ -24,6 +25,7 @@ struct PortabilityJson<'a> {
     model: String,
     programs: Box<RawValue>,
     differences: Vec<DifferenceJson<'a>>,
+    sequences: Vec<SequenceJson<'a>>,
     assumptions: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
 }
@@ -40,6 +42,51 @@ struct DifferenceJson<'a> {
     /// Programs that do not return the exact sequence of a range whose arguments are known, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     sequences: Option<Box<RawValue>>,
+}
+
+/// A sequence that a program returns otherwise than exactly.
+#[derive(Serialize)]
+struct SequenceJson<'a> {
+    node: &'a str,
+    operator: &'a str,
+    call: &'a str,
+    /// By the name of the program, as of `compare` with a call.
+    results: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct RulesJson {
+    programs: Box<RawValue>,
+    rules: Vec<RuleJson>,
+}
+
+#[derive(Serialize)]
+struct RuleJson {
+    rule: &'static str,
+    operators: &'static [&'static str],
+    condition: &'static str,
+    results: Box<RawValue>,
+}
+
+/// Prints all rules.
+pub(super) fn rules(json: bool) -> Result<(), Failure> {
+    if json {
+        let rules = RULES.iter().map(|rule| {
+            let results = by_program(rule.results)?;
+            Ok(RuleJson { rule: rule.name, operators: rule.operators, condition: rule.condition, results })
+        });
+        let rules = rules.collect::<Result<_, Failure>>()?;
+        return output::print_json(&RulesJson { programs: by_program(VERSIONS)?, rules });
+    }
+    let results = |rule: &gradus::portability::Rule| {
+        let each = PROGRAMS.iter().zip(rule.results).map(|(program, result)| format!("{program} {result}"));
+        each.collect::<Vec<_>>().join("; ")
+    };
+    let lines = RULES.iter().map(|rule| {
+        let operators = rule.operators.join(", ");
+        format!("{}: {}\n  {}: {operators}", rule.name, results(rule), rule.condition)
+    });
+    output::print_line(&lines.collect::<Vec<_>>().join("\n"))
 }
 
 pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
@@ -100,10 +147,16 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<Portabi
             sequences,
         })
     };
+    let sequence = |it: &'a ModelSequence| {
+        let results = outlooks(it.results.clone());
+        let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
+        Ok(SequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results })
+    };
     Ok(PortabilityJson {
         model,
         programs: by_program(VERSIONS)?,
         differences: found.differences.iter().map(difference).collect::<Result<_, Failure>>()?,
+        sequences: found.sequences.iter().map(sequence).collect::<Result<_, Failure>>()?,
         assumptions: Remark::assumptions(found.inference()),
         problems: Remark::problems(found.inference()),
     })
@@ -156,8 +209,38 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
         0 => writeln!(out, "no known difference between {}", PROGRAMS.join(", "))?,
         nodes => writeln!(out, "nodes with differences: {nodes}")?,
     }
+    write_sequences(&found.sequences, most, out)?;
     write_assumptions(found.inference(), out)?;
     write_problems(found.inference(), out)
+}
+
+/// The sequences that programs return otherwise, or not at all.
+fn write_sequences(sequences: &[ModelSequence], most: usize, out: &mut dyn Write) -> std::io::Result<()> {
+    if sequences.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "sequences that programs do not return exactly: {}", sequences.len())?;
+    for it in sequences.iter().take(most) {
+        writeln!(out, "  {} ({}): {}", escaped(&it.node), escaped(&it.operator), escaped(&it.call))?;
+        for (profile, result) in &it.results {
+            let why = match result {
+                Ok(found) if found.exact => continue,
+                Ok(found) if found.differing == 0 => found.why.clone().unwrap_or_default(),
+                Ok(found) => {
+                    let largest = found.largest.and_then(|it| it.ulps);
+                    let ulps = largest.map_or_else(String::new, |ulps| format!(", at most by {ulps} ulp"));
+                    let why = found.why.as_deref().unwrap_or_default();
+                    format!("{} of {} differ{ulps}: {why}", found.differing, found.compared)
+                }
+                Err(error) => format!("fails: {error}"),
+            };
+            writeln!(out, "    {} {}", profile.name(), escaped(&why))?;
+        }
+    }
+    match sequences.len().saturating_sub(most) {
+        0 => Ok(()),
+        more => writeln!(out, "  and {more} more (--all)"),
+    }
 }
 
 /// The number of nodes at which programs differ.

@@ -4,9 +4,6 @@
 use super::work::Shapes;
 use crate::dim::Dim;
 
-/// Operations of a softmax for each score.
-const SOFTMAX: i64 = 5;
-
 /// Where the sizes of attention stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Attention {
@@ -36,7 +33,7 @@ struct Sizes {
 }
 
 impl Shapes<'_> {
-    /// MACs and operations. Masks, windows and lengths that the data tell take nothing away.
+    /// MACs and scores. Masks, windows and lengths that the data tell take nothing away.
     pub(super) fn attention(&mut self, form: Attention) -> Option<(Dim, Dim)> {
         let sizes = match form {
             Attention::Separate => self.separate()?,
@@ -48,7 +45,7 @@ impl Shapes<'_> {
         let meeting = self.symbols.add(sizes.queries, sizes.outputs)?;
         let products = self.product(&[meeting, sizes.keys], &[])?;
         let macs = self.symbols.add(sizes.projection, products)?;
-        Some((macs, self.product(&[sizes.rows, sizes.keys, Dim::Known(SOFTMAX)], &[])?))
+        Some((macs, self.product(&[sizes.rows, sizes.keys], &[])?))
     }
 
     fn separate(&mut self) -> Option<Sizes> {

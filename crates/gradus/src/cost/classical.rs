@@ -2,13 +2,13 @@
 
 use gradus_core::graph::Standard;
 
-use super::work::Shapes;
+use super::work::{Each, Shapes};
 use crate::dim::Dim;
 use crate::operators::ml::trees::Ensemble;
 
 /// Operations of the overlap of two boxes: four bounds of the intersection, its sides, their clips
 /// and product, the union, the quotient and the comparison.
-const OVERLAP: i64 = 13;
+pub(super) const OVERLAP: Each = Each::of(6, 7, 0);
 
 impl Shapes<'_> {
     /// The rows of the input of a model of features.
@@ -17,16 +17,17 @@ impl Shapes<'_> {
         self.product(x.split_last()?.1, &[])
     }
 
-    pub(super) fn trees(&mut self) -> Option<Dim> {
+    /// Rows, and the operations of each.
+    pub(super) fn trees(&mut self) -> Option<(Dim, Each)> {
         let attributes = self.attributes();
         let ensemble = match &*self.node.operator.name {
             "TreeEnsembleClassifier" => Ensemble::classifier(&attributes),
             "TreeEnsembleRegressor" => Ensemble::regressor(&attributes),
             _ => Ensemble::newest(&attributes),
         };
-        let each = i64::try_from(ensemble.ok()?.operations()).ok()?;
-        let rows = self.rows()?;
-        self.symbols.multiply(rows, Dim::Known(each))
+        let [comparisons, sums] = ensemble.ok()?.operations();
+        let each = Each::of(i64::try_from(sums).ok()?, i64::try_from(comparisons).ok()?, 0);
+        Some((self.rows()?, each))
     }
 
     pub(super) fn support_vectors(&mut self) -> Option<Dim> {
@@ -36,7 +37,7 @@ impl Shapes<'_> {
         self.symbols.multiply(rows, Dim::from(each))
     }
 
-    /// At most: each box of each class meets those that are selected.
+    /// Pairs of boxes, at most: each box of each class meets those that are selected.
     pub(super) fn overlaps(&mut self) -> Option<Dim> {
         let scores = self.input(1)?;
         let boxes = *scores.last()?;
@@ -46,7 +47,7 @@ impl Shapes<'_> {
             Some(most) => self.symbols.min(boxes, Dim::Known(most.max(0)))?,
             None => boxes,
         };
-        self.product(&scores, &[selected, Dim::Known(OVERLAP)])
+        self.product(&scores, &[selected])
     }
 
     /// Sequences of every length and distance that begin at each element.

@@ -16,8 +16,8 @@ use std::rc::Rc;
 use gradus_core::convert::product;
 use gradus_core::graph::{Graph, Node, Standard, ValueId};
 
-use super::NodeCost;
 use super::work::{Operations, Shapes, Work};
+use super::{COLUMNS, Columns, NodeCost};
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -26,9 +26,6 @@ use crate::lowering::{self, Known};
 use crate::model::Model;
 use crate::normalize::Form;
 use crate::operators::{Row, row_of};
-
-/// MACs, operations, bytes read and bytes written.
-type Columns = [Option<Dim>; 4];
 
 /// The reason of an operator without a rule.
 const NO_RULE: &str = "the operator has no rule";
@@ -80,7 +77,7 @@ impl<'a> NodeCosts<'a> {
             .filter(|(id, _)| self.read.insert((of.graph, *id)))
             .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
         let mut why = None;
-        let [macs, operations, bytes_read, bytes_written] = match row.and_then(Row::work) {
+        let columns = match row.and_then(Row::work) {
             _ if function_of_node(self.model, node).is_some() => {
                 self.within(of, node, index, &mut parameters, &mut why)
             }
@@ -98,19 +95,38 @@ impl<'a> NodeCosts<'a> {
                     _ => Err(NO_RULE),
                 };
                 why = counted.err();
-                let counted = counted.ok();
+                let (macs, elementary) = match counted {
+                    Ok(Operations { macs, elementary }) => (Some(macs), elementary.map(Some)),
+                    Err(_) => (None, [None; 4]),
+                };
+                let [operations, arithmetic, comparisons, transcendentals] = elementary;
                 let symbols = self.inference.symbols_mut();
                 let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
                 [
-                    counted.map(|Operations { macs, .. }| macs),
-                    counted.map(|Operations { elementary, .. }| elementary),
+                    macs,
+                    operations,
+                    arithmetic,
+                    comparisons,
+                    transcendentals,
                     total_bytes(symbols, of.facts, read),
                     total_bytes(symbols, of.facts, node.outputs.iter().copied().flatten()),
                 ]
             }
         };
+        let [macs, operations, arithmetic, comparisons, transcendentals, bytes_read, bytes_written] = columns;
         let uncounted = macs.zip(operations).is_none().then(|| why.unwrap_or(UNSIZED));
-        NodeCost { node: index, parameters, macs, operations, bytes_read, bytes_written, uncounted }
+        NodeCost {
+            node: index,
+            parameters,
+            macs,
+            operations,
+            arithmetic,
+            comparisons,
+            transcendentals,
+            bytes_read,
+            bytes_written,
+            uncounted,
+        }
     }
 
     /// The work of the operators of ONNX that stand for a node, or why one of them is not counted.
@@ -122,7 +138,7 @@ impl<'a> NodeCosts<'a> {
         let graph = lowering::graph(node, &known, row).map_err(|_| UNSIZED)?;
         let facts = self.inference.lowered(&graph, inputs);
         let parameters = Parameters::default();
-        let mut sum = Operations { macs: Dim::ZERO, elementary: Dim::ZERO };
+        let mut sum = Operations { macs: Dim::ZERO, elementary: [Dim::ZERO; 4] };
         for &index in graph.order() {
             let node = &graph.nodes()[index];
             let row = row_of(Standard::Onnx, node).ok_or(NO_RULE)?;
@@ -139,7 +155,9 @@ impl<'a> NodeCosts<'a> {
             };
             let symbols = self.inference.symbols_mut();
             sum.macs = symbols.add(sum.macs, macs).ok_or(UNSIZED)?;
-            sum.elementary = symbols.add(sum.elementary, elementary).ok_or(UNSIZED)?;
+            for (sum, more) in sum.elementary.iter_mut().zip(elementary) {
+                *sum = symbols.add(*sum, more).ok_or(UNSIZED)?;
+            }
         }
         Ok(sum)
     }
@@ -158,13 +176,13 @@ impl<'a> NodeCosts<'a> {
         let attributes = Attributes::new(&node.attributes, Form::of_node(standard, node));
         let attributes = attributes.with_parameters(of.parameters.clone());
         let handed = function.map_or_else(|| of.parameters.clone(), |called| attributes.handed_to(called));
-        let mut most = [Some(Dim::ZERO); 4];
+        let mut most = [Some(Dim::ZERO); COLUMNS];
         for (number, graph) in graphs_of_node(self.model, node).enumerate() {
             let place: Vec<_> = of.place.iter().copied().chain([(index, number)]).collect();
             let facts = self.bodies.get(&place).map(<[Fact]>::to_vec);
             let Some(facts) = facts else {
                 *why = Some("its graphs were not inferred");
-                return [None; 4];
+                return [None; COLUMNS];
             };
             let runs = self.inference.runs(&place);
             let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
@@ -172,8 +190,9 @@ impl<'a> NodeCosts<'a> {
             *parameters = nodes.iter().fold(*parameters, |sum, node| sum.saturating_add(node.parameters));
             *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();
-            let mut column = |cost: fn(&NodeCost) -> Option<Dim>| {
-                let sum = nodes.iter().try_fold(Dim::ZERO, |sum, node| symbols.add(sum, cost(node)?));
+            let mut column = |column: usize| {
+                let mut costs = nodes.iter().map(|node| node.columns()[column]);
+                let sum = costs.try_fold(Dim::ZERO, |sum, cost| symbols.add(sum, cost?));
                 let Some(runs) = runs.filter(|runs| runs.count != Dim::ONE) else { return sum };
                 if runs.count == Dim::ZERO {
                     return Some(Dim::ZERO);
@@ -189,12 +208,7 @@ impl<'a> NodeCosts<'a> {
                 }
                 symbols.multiply(each, runs.count)
             };
-            let sums = [
-                column(|node| node.macs),
-                column(|node| node.operations),
-                column(|node| node.bytes_read),
-                column(|node| node.bytes_written),
-            ];
+            let sums: Columns = std::array::from_fn(&mut column);
             for (most, sum) in most.iter_mut().zip(sums) {
                 *most = most.zip(sum).and_then(|(most, sum)| symbols.max(most, sum));
             }

@@ -23,7 +23,7 @@ use gradus_core::{Number, Result};
 pub(crate) use attention::Attention;
 pub use fit::Fit;
 pub use plan::{Block, MemoryPlan};
-pub(crate) use work::{OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
+pub(crate) use work::{Each, OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
 
 use crate::dim::{Dim, Symbols};
 use crate::infer::{InferOptions, Inference, Peak};
@@ -41,8 +41,16 @@ pub struct NodeCost {
     pub parameters: u128,
     /// Multiplications with an addition; nothing if they are not counted.
     pub macs: Option<Dim>,
-    /// Other elementary operations; nothing if they are not counted.
+    /// Other elementary operations; nothing if they are not counted. Their classes follow, which
+    /// together are all of them unless the node runs one of several graphs.
     pub operations: Option<Dim>,
+    /// Operations that are sums, products, quotients, signs, roundings, conversions or logical.
+    pub arithmetic: Option<Dim>,
+    /// Operations that are comparisons, minima, maxima, selections or look-ups.
+    pub comparisons: Option<Dim>,
+    /// Operations that are exponentials, logarithms, powers, roots, trigonometric, hyperbolic or
+    /// error functions, or functions of an element with such a step.
+    pub transcendentals: Option<Dim>,
     /// Bytes of its inputs, each value once, or what the nodes of its graphs read; nothing if a size
     /// is not known.
     pub bytes_read: Option<Dim>,
@@ -64,6 +72,13 @@ pub struct Amounts {
     pub macs: Option<Dim>,
     /// Other elementary operations, of the nodes for which they are counted.
     pub operations: Option<Dim>,
+    /// Operations that are sums, products, quotients, signs, roundings, conversions or logical.
+    pub arithmetic: Option<Dim>,
+    /// Operations that are comparisons, minima, maxima, selections or look-ups.
+    pub comparisons: Option<Dim>,
+    /// Operations that are exponentials, logarithms, powers, roots, trigonometric, hyperbolic or
+    /// error functions, or functions of an element with such a step.
+    pub transcendentals: Option<Dim>,
     /// Bytes of inputs, of the nodes for which they are known.
     pub bytes_read: Option<Dim>,
     /// Bytes of outputs, of the nodes for which they are known.
@@ -87,7 +102,23 @@ impl NodeCost {
     pub fn intensity(&self) -> Option<f64> {
         intensity([self.macs, self.operations], [self.bytes_read, self.bytes_written])
     }
+
+    fn columns(&self) -> Columns {
+        [
+            self.macs,
+            self.operations,
+            self.arithmetic,
+            self.comparisons,
+            self.transcendentals,
+            self.bytes_read,
+            self.bytes_written,
+        ]
+    }
 }
+
+/// MACs, operations and their classes, bytes read and bytes written.
+type Columns = [Option<Dim>; COLUMNS];
+const COLUMNS: usize = 7;
 
 fn intensity([macs, others]: [Option<Dim>; 2], [read, written]: [Option<Dim>; 2]) -> Option<f64> {
     let number = |dim: Option<Dim>| Some(nearest_f64(Number::Int(dim?.known()?.into())));
@@ -100,10 +131,7 @@ fn intensity([macs, others]: [Option<Dim>; 2], [read, written]: [Option<Dim>; 2]
 struct Tally {
     nodes: usize,
     parameters: u128,
-    macs: BTreeMap<Dim, i64>,
-    operations: BTreeMap<Dim, i64>,
-    bytes_read: BTreeMap<Dim, i64>,
-    bytes_written: BTreeMap<Dim, i64>,
+    columns: [BTreeMap<Dim, i64>; COLUMNS],
     uncounted: usize,
     unsized_nodes: usize,
 }
@@ -114,31 +142,31 @@ impl Tally {
         self.parameters = self.parameters.saturating_add(node.parameters);
         self.uncounted += usize::from(node.macs.is_none());
         self.unsized_nodes += usize::from(node.bytes_read.is_none() || node.bytes_written.is_none());
-        let add = |counts: &mut BTreeMap<Dim, i64>, dim: Option<Dim>| {
+        for (counts, dim) in self.columns.iter_mut().zip(node.columns()) {
             if let Some(dim) = dim {
                 *counts.entry(dim).or_default() += 1;
             }
-        };
-        add(&mut self.macs, node.macs);
-        add(&mut self.operations, node.operations);
-        add(&mut self.bytes_read, node.bytes_read);
-        add(&mut self.bytes_written, node.bytes_written);
+        }
     }
 
     fn sum(&self, symbols: &mut Symbols) -> Amounts {
-        let mut sum = |counts: &BTreeMap<Dim, i64>| {
+        let sums = self.columns.each_ref().map(|counts| {
             counts.iter().try_fold(Dim::ZERO, |sum, (&dim, &count)| {
                 let all = symbols.multiply(dim, Dim::Known(count))?;
                 symbols.add(sum, all)
             })
-        };
+        });
+        let [macs, operations, arithmetic, comparisons, transcendentals, bytes_read, bytes_written] = sums;
         Amounts {
             nodes: self.nodes,
             parameters: self.parameters,
-            macs: sum(&self.macs),
-            operations: sum(&self.operations),
-            bytes_read: sum(&self.bytes_read),
-            bytes_written: sum(&self.bytes_written),
+            macs,
+            operations,
+            arithmetic,
+            comparisons,
+            transcendentals,
+            bytes_read,
+            bytes_written,
             uncounted: self.uncounted,
             unsized_nodes: self.unsized_nodes,
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use gradus_core::graph::{Node, Standard};
 
 use super::attention::Attention;
+use super::classical::OVERLAP;
 use super::graphs::UNSIZED;
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
@@ -19,15 +20,50 @@ pub(crate) const OF_TEXTS: &str = "the lengths of texts decide the number of ope
 /// The reason why operators that generate tokens are not counted.
 pub(crate) const OF_TOKENS: &str = "the tokens decide the number of iterations";
 
+/// Elementary operations of each element, by class. A function of an element is one operation, of
+/// the last class in which it has a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Each {
+    /// Sums, products, quotients, signs, roundings, conversions and logical operations.
+    pub(crate) arithmetic: i64,
+    /// Comparisons, minima, maxima, selections and look-ups.
+    pub(crate) comparisons: i64,
+    /// Exponentials, logarithms, powers, roots, trigonometric and hyperbolic functions, error
+    /// functions.
+    pub(crate) transcendentals: i64,
+}
+
+impl Each {
+    pub(crate) const COMPARISON: Each = Each::of(0, 1, 0);
+    pub(crate) const TRANSCENDENTAL: Each = Each::of(0, 0, 1);
+    /// The maximum; the difference, the sum and the quotient; the exponential.
+    pub(crate) const SOFTMAX: Each = Each::of(3, 1, 1);
+
+    pub(crate) const fn arithmetic(times: i64) -> Each {
+        Each::of(times, 0, 0)
+    }
+
+    pub(crate) const fn of(arithmetic: i64, comparisons: i64, transcendentals: i64) -> Each {
+        Each { arithmetic, comparisons, transcendentals }
+    }
+
+    /// All operations first, then the classes.
+    fn columns(self) -> [Option<i64>; 4] {
+        let Each { arithmetic, comparisons, transcendentals } = self;
+        let all = arithmetic.checked_add(comparisons).and_then(|sum| sum.checked_add(transcendentals));
+        [all, Some(arithmetic), Some(comparisons), Some(transcendentals)]
+    }
+}
+
 /// How the number of operations follows from shapes: a column of the operator table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// No arithmetic: elements are moved, or only shapes are read.
     None,
     /// So many operations for each element of the first output.
-    EachOutput(i64),
+    EachOutput(Each),
     /// So many operations for each element of the first input.
-    EachInput(i64),
+    EachInput(Each),
     /// A matrix product: the size of the summed axis for each element of the output.
     MatMul,
     /// A convolution: the elements of the filter (`weight`: the number of the input) without its
@@ -36,7 +72,7 @@ pub(crate) enum Work {
     /// A transposed convolution: the same for each element of the first input.
     ConvTranspose { skip: usize },
     /// A pool: the elements of the window, for each element of the output.
-    Window,
+    Window(Each),
     /// LSTM, GRU and RNN: all weights (`weight`: the number of the first of two inputs), for each
     /// step of each batch.
     Recurrent { weight: usize },
@@ -77,7 +113,7 @@ pub(crate) enum Work {
     /// Products with the weights (inputs, by number) of as many experts as are selected.
     Experts { weights: [usize; 3] },
     /// Pools of windows that together cover an axis, whose ends overlap where sizes do not divide.
-    AdaptivePool,
+    AdaptivePool(Each),
     /// Rows of a table, summed by index (`weights`: the number of the input that scales them).
     Bags { weights: usize },
     /// A binary search for each element of `values` among those of the last axis of `table`.
@@ -93,8 +129,8 @@ pub(crate) enum Work {
 pub(super) struct Operations {
     /// Multiplications with an addition.
     pub(super) macs: Dim,
-    /// Other operations.
-    pub(super) elementary: Dim,
+    /// Other operations: all, arithmetic, comparisons and transcendentals.
+    pub(super) elementary: [Dim; 4],
 }
 
 /// A node and the facts about its values.
@@ -110,56 +146,75 @@ impl Shapes<'_> {
     /// The numbers of operations of a node; nothing if a shape is not known or the product exceeds
     /// what an expression may be.
     pub(super) fn operations(&mut self, work: Work) -> Option<Operations> {
-        let (macs, elementary) = match work {
+        let one = Each::arithmetic(1);
+        // MACs, and how often so many other operations are done.
+        let (macs, count, each) = match work {
             // `NodeCosts` sums over the graphs.
-            Work::None | Work::Graphs => (Dim::ZERO, Dim::ZERO),
-            Work::EachOutput(times) => (Dim::ZERO, self.scaled(&self.output()?, times)?),
-            Work::EachInput(times) => (Dim::ZERO, self.scaled(&self.input(0)?, times)?),
+            Work::None | Work::Graphs => (Dim::ZERO, Dim::ZERO, one),
+            Work::EachOutput(each) => (Dim::ZERO, self.product(&self.output()?, &[])?, each),
+            Work::EachInput(each) => (Dim::ZERO, self.product(&self.input(0)?, &[])?, each),
             Work::MatMul => {
                 let summed = self.summed_axis()?;
-                (self.product(&self.output()?, &[summed])?, Dim::ZERO)
+                (self.product(&self.output()?, &[summed])?, Dim::ZERO, one)
             }
             Work::Conv { weight, skip } => {
                 let filter = self.input(weight)?;
-                (self.product(&self.output()?, filter.get(skip..)?)?, Dim::ZERO)
+                (self.product(&self.output()?, filter.get(skip..)?)?, Dim::ZERO, one)
             }
             Work::ConvTranspose { skip } => {
                 let filter = self.input(1)?;
-                (self.product(&self.input(0)?, filter.get(skip..)?)?, Dim::ZERO)
+                (self.product(&self.input(0)?, filter.get(skip..)?)?, Dim::ZERO, one)
             }
-            Work::Window => {
+            Work::Window(each) => {
                 let window = self.window()?;
-                (Dim::ZERO, self.product(&self.output()?, &window)?)
+                (Dim::ZERO, self.product(&self.output()?, &window)?, each)
             }
-            Work::Recurrent { weight } => (self.recurrent(weight)?, Dim::ZERO),
-            Work::Linear => (self.linear()?, Dim::ZERO),
-            Work::RoiAlign => (self.roi_align()?, Dim::ZERO),
-            Work::Attention(form) => self.attention(form)?,
-            Work::Einsum => self.einsum()?,
-            Work::Resize => (self.resize()?, Dim::ZERO),
-            Work::GridSample => (self.grid_sample()?, Dim::ZERO),
+            Work::Recurrent { weight } => (self.recurrent(weight)?, Dim::ZERO, one),
+            Work::Linear => (self.linear()?, Dim::ZERO, one),
+            Work::RoiAlign => (self.roi_align()?, Dim::ZERO, one),
+            Work::Attention(form) => {
+                let (macs, scores) = self.attention(form)?;
+                (macs, scores, Each::SOFTMAX)
+            }
+            Work::Einsum => {
+                let (macs, sums) = self.einsum()?;
+                (macs, sums, one)
+            }
+            Work::Resize => (self.resize()?, Dim::ZERO, one),
+            Work::GridSample => (self.grid_sample()?, Dim::ZERO, one),
             Work::LocalResponse => {
                 let (dims, neighbours) = (self.input(0)?, self.neighbourhood()?);
-                (self.scaled(&dims, neighbours)?, self.scaled(&dims, 3)?)
+                (self.scaled(&dims, neighbours)?, self.product(&dims, &[])?, Each::of(2, 0, 1))
             }
-            Work::DeformConv { weight } => (self.deform_conv(weight)?, Dim::ZERO),
-            Work::Elimination { parts } => (self.elimination(parts)?, Dim::ZERO),
-            Work::NonMaxSuppression => (Dim::ZERO, self.overlaps()?),
-            Work::Fourier => (Dim::ZERO, self.fourier()?),
-            Work::FourierOfFrames => (Dim::ZERO, self.fourier_of_frames()?),
-            Work::Trees => (Dim::ZERO, self.trees()?),
-            Work::SupportVectors => (self.support_vectors()?, Dim::ZERO),
-            Work::Grams => (Dim::ZERO, self.grams()?),
-            Work::LinearAttention => self.linear_attention()?,
-            Work::Experts { weights } => (self.experts(weights)?, Dim::ZERO),
-            Work::AdaptivePool => (Dim::ZERO, self.adaptive_pool()?),
-            Work::Bags { weights } => self.bags(weights)?,
-            Work::Search { table, values } => (Dim::ZERO, self.search(table, values)?),
+            Work::DeformConv { weight } => (self.deform_conv(weight)?, Dim::ZERO, one),
+            Work::Elimination { parts } => (self.elimination(parts)?, Dim::ZERO, one),
+            Work::NonMaxSuppression => (Dim::ZERO, self.overlaps()?, OVERLAP),
+            Work::Fourier => (Dim::ZERO, self.fourier()?, one),
+            Work::FourierOfFrames => (Dim::ZERO, self.fourier_of_frames()?, one),
+            Work::Trees => {
+                let (rows, each) = self.trees()?;
+                (Dim::ZERO, rows, each)
+            }
+            Work::SupportVectors => (self.support_vectors()?, Dim::ZERO, one),
+            Work::Grams => (Dim::ZERO, self.grams()?, Each::COMPARISON),
+            Work::LinearAttention => {
+                let (macs, scales) = self.linear_attention()?;
+                (macs, scales, one)
+            }
+            Work::Experts { weights } => (self.experts(weights)?, Dim::ZERO, one),
+            Work::AdaptivePool(each) => (Dim::ZERO, self.adaptive_pool()?, each),
+            Work::Bags { weights } => {
+                let (macs, sums) = self.bags(weights)?;
+                (macs, sums, one)
+            }
+            Work::Search { table, values } => (Dim::ZERO, self.search(table, values)?, Each::COMPARISON),
             Work::RoiPooling if self.pools_maxima()? => return None,
-            Work::RoiPooling => (self.scaled(&self.output()?, 4)?, Dim::ZERO),
+            Work::RoiPooling => (self.scaled(&self.output()?, 4)?, Dim::ZERO, one),
             Work::Open(_) => return None,
         };
-        Some(Operations { macs, elementary })
+        let [all, arithmetic, comparisons, transcendentals] =
+            each.columns().map(|times| self.symbols.multiply(count, Dim::Known(times?)));
+        Some(Operations { macs, elementary: [all?, arithmetic?, comparisons?, transcendentals?] })
     }
 
     /// The reason why [`operations`](Shapes::operations) are not counted.

@@ -1,5 +1,7 @@
 //! Operations on two elements, by the names that all standards share.
 
+use crate::cost::Each;
+
 /// An operation on two elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Operation {
@@ -33,6 +35,16 @@ impl Operation {
     pub(crate) fn compares(self) -> bool {
         use Operation::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
         matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
+    }
+
+    /// The elementary operation of two elements.
+    pub(crate) fn work(self) -> Each {
+        match self {
+            Operation::Pow => Each::TRANSCENDENTAL,
+            Operation::Min | Operation::Max => Each::COMPARISON,
+            _ if self.compares() => Each::COMPARISON,
+            _ => Each::arithmetic(1),
+        }
     }
 
     /// Returns true for sums, differences, products and quotients.

@@ -6,7 +6,7 @@ use gradus_kernels::Function;
 
 use super::operation::Operation;
 use crate::conversion::ConvertRule;
-use crate::cost::Work;
+use crate::cost::{Each, Work};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
@@ -198,12 +198,14 @@ impl Row {
     /// How the number of operations follows from shapes: none where elements are only moved, one
     /// for each element of the output of a function of elements.
     pub(crate) fn work(&self) -> Option<Work> {
-        let elementwise = self.operation.is_some()
-            || self.function.is_some()
-            || self.real.is_some()
-            || self.role == Role::Cast;
+        let each = match self.operation {
+            Some(operation) => Some(operation.work()),
+            None if self.real.is_some() => Some(Each::TRANSCENDENTAL),
+            None if self.function.is_some() || self.role == Role::Cast => Some(Each::arithmetic(1)),
+            None => None,
+        };
         let moves = self.bits == Bits::Moved || self.shape_only;
-        let told = if moves { Some(Work::None) } else { elementwise.then_some(Work::EachOutput(1)) };
+        let told = if moves { Some(Work::None) } else { each.map(Work::EachOutput) };
         self.work.or(told)
     }
 

@@ -9,6 +9,7 @@ mod checks;
 mod conditions;
 mod range;
 mod rules;
+mod sequences;
 
 use std::rc::Rc;
 
@@ -17,6 +18,7 @@ use gradus_core::graph::{Graph, Node, Standard};
 
 use conditions::NodeFacts;
 pub use rules::Rule;
+pub use sequences::ModelSequence;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::conversion::ConvertOptions;
@@ -91,6 +93,9 @@ impl Difference {
 pub struct Portability {
     /// The differences, in the order of the nodes.
     pub differences: Vec<Difference>,
+    /// The sequences of the model, before it is converted, that a program returns otherwise than
+    /// exactly, or not at all; their arguments are known.
+    pub sequences: Vec<ModelSequence>,
     inference: Inference,
 }
 
@@ -118,7 +123,9 @@ impl Model {
     pub fn portability(&self, options: &InferOptions) -> Result<Portability> {
         if self.source().standard != Standard::Onnx {
             let converted = self.convert(Standard::Onnx, &ConvertOptions::default())?;
-            return converted.model.portability(options);
+            let sequences = sequences::of_model(self, &self.infer(options)?);
+            let sequences = sequences.into_iter().filter(ModelSequence::differs).collect();
+            return Ok(Portability { sequences, ..converted.model.portability(options)? });
         }
         let mut inference = self.infer(options)?;
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
@@ -132,7 +139,8 @@ impl Model {
             parameters: Rc::default(),
         });
         let differences = search.differences;
-        Ok(Portability { differences, inference })
+        let sequences = sequences::of_model(self, &inference).into_iter().filter(ModelSequence::differs);
+        Ok(Portability { differences, sequences: sequences.collect(), inference })
     }
 }
 

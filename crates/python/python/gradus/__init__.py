@@ -20,7 +20,7 @@ from types import ModuleType as _ModuleType
 from . import _native, errors, plan
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
 from ._cost import Amounts, Block, Cost, Fit, MemoryPlan, NodeCost
-from ._compare import Difference, Portability, compare
+from ._compare import Difference, ModelSequence, Portability, compare
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
 from ._models import (
@@ -89,6 +89,7 @@ __all__ = [
     "MapType",
     "MemoryPlan",
     "Model",
+    "ModelSequence",
     "NodeCheck",
     "NodeCost",
     "OptionalType",

@@ -10,7 +10,7 @@ from typing import Any
 from . import _html, _native
 from .errors import UsageError
 
-__all__ = ["Comparison", "Difference", "Portability", "Row", "compare"]
+__all__ = ["Comparison", "Difference", "ModelSequence", "Portability", "Row", "compare"]
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,19 @@ class Difference:
     sequences: dict[str, str]
 
 
+class ModelSequence:
+    """A sequence of a model whose arguments are known, as programs return it."""
+
+    def __init__(self, node: str, operator: str, call: str, rows: list[dict[str, Any]]) -> None:
+        #: Its node, as of :class:`Difference`, and the operator.
+        self.node, self.operator = node, operator
+        #: A row for each program that has the function.
+        self.results = Comparison(call, [_row(row) for row in rows])
+
+    def __repr__(self) -> str:
+        return f"<ModelSequence: {self.node} ({self.operator})>"
+
+
 class Portability(Sequence[Difference]):
     """The nodes of a model at which programs differ, in the order of a run. Notebooks show them as a table."""
 
@@ -127,6 +140,8 @@ class Portability(Sequence[Difference]):
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
+        #: The sequences of the model whose arguments are known and that a program does not return exactly.
+        self.sequences: list[ModelSequence] = [ModelSequence(*fields) for fields in found["sequences"]]
         self._differences = [Difference(*fields) for fields in found["differences"]]
 
     def __getitem__(self, index: Any) -> Any:
@@ -144,6 +159,10 @@ class Portability(Sequence[Difference]):
         rows = [[it.node, it.operator, it.rule, it.condition, *map(it.results.get, self.programs)] for it in self]
         notes = _html.notes(f"{place}: {text}" for place, text in self.problems)
         return _html.table(heads, rows, f"{len(self)} differences") + notes
+
+
+def _row(fields: dict[str, Any]) -> Row:
+    return Row(**{**fields, "first": tuple(fields.get("first", ()))})
 
 
 def _range(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None) -> _Answer:
@@ -202,4 +221,4 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
     if ask is None:
         raise UsageError.mismatch("the function", f'"{function}"', "range, linspace, logspace or geomspace")
     call, rows = ask(*arguments, **keywords)
-    return Comparison(call, [Row(**{**row, "first": tuple(row.get("first", ()))}) for row in rows])
+    return Comparison(call, [_row(row) for row in rows])

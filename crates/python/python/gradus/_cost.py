@@ -24,6 +24,12 @@ class Amounts:
     macs: int | Dim | None
     #: Other elementary operations.
     operations: int | Dim | None
+    #: Those that are sums, products, quotients, signs, roundings, conversions or logical.
+    arithmetic: int | Dim | None
+    #: Those that are comparisons, minima, maxima, selections or look-ups.
+    comparisons: int | Dim | None
+    #: Those that are exponentials, logarithms, powers, roots, trigonometric, hyperbolic or error functions.
+    transcendentals: int | Dim | None
     #: Bytes of the inputs of each node.
     bytes_read: int | Dim | None
     #: Bytes of the outputs of each node.
@@ -48,6 +54,10 @@ class NodeCost:
     parameters: int
     macs: int | Dim | None
     operations: int | Dim | None
+    #: The classes of operations, as in :class:`Amounts`.
+    arithmetic: int | Dim | None
+    comparisons: int | Dim | None
+    transcendentals: int | Dim | None
     bytes_read: int | Dim | None
     bytes_written: int | Dim | None
     #: Operations for each byte, as in :class:`Amounts`.
@@ -158,9 +168,11 @@ class Cost:
 
     def _repr_html_(self) -> str:
         def row(name: str, of: Amounts) -> list[Any]:
-            return [name, of.nodes, of.parameters, of.macs, of.operations, of.bytes_read, of.bytes_written]
+            classes = [of.arithmetic, of.comparisons, of.transcendentals]
+            return [name, of.nodes, of.parameters, of.macs, of.operations, *classes, of.bytes_read, of.bytes_written]
 
-        heads = ["operator", "nodes", "parameters", "MACs", "operations", "bytes read", "bytes written"]
+        heads = ["operator", "nodes", "parameters", "MACs", "operations", "arithmetic", "comparisons", "transcendentals"]
+        heads += ["bytes read", "bytes written"]
         rows = [row("all", self.total), *(row(name, of) for name, of in self.operators.items())]
         peak = f"at most {self.peak_bytes} bytes of values at one time, at {self.peak_at}"
         if self.peak_unknown:

@@ -307,8 +307,28 @@ pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult 
         cx.same_shape(0, &[scores[0], scores[2], Dim::Known(4)])?;
         cx.equal(boxes[1], scores[2], "number of boxes")?;
     }
-    let count = cx.data("number of selected boxes", Bounds::SIZE);
+    let count = selected_boxes(cx);
     Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
+}
+
+/// The number of boxes that `NonMaxSuppression` selects: of each class of each batch no more than
+/// there are, or than the third input says, without which there are none.
+pub(crate) fn selected_boxes(cx: &mut InferContext<'_, '_>) -> Dim {
+    const WHAT: &str = "number of selected boxes";
+    let limit = if cx.has(2) {
+        cx.constant(2).and_then(|most| most.to_i64().ok()?.first().copied())
+    } else {
+        Some(0)
+    };
+    let Some(&[batch, classes, boxes]) = cx.known_dims(1).as_deref() else {
+        return cx.data(WHAT, Bounds::SIZE);
+    };
+    let each = match limit {
+        Some(limit) => cx.symbols().min(boxes, Dim::Known(limit.max(0))).unwrap_or(boxes),
+        None => boxes,
+    };
+    let most = cx.product(&[batch, classes, each]);
+    cx.at_most(WHAT, most)
 }
 
 pub(crate) fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {

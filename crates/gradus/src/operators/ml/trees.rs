@@ -298,21 +298,23 @@ impl Ensemble {
         Ensemble { nodes, roots, leaves, base: Vec::new(), targets, aggregate, transform }.checked()
     }
 
-    /// The most comparisons and sums of a sample.
-    pub(crate) fn operations(&self) -> u128 {
-        let mut most: Vec<Option<u128>> = vec![None; self.nodes.len()];
-        let known = |most: &[Option<u128>], child| match child {
+    /// Comparisons and sums of the sample that takes most of both.
+    pub(crate) fn operations(&self) -> [u128; 2] {
+        let mut most: Vec<Option<[u128; 2]>> = vec![None; self.nodes.len()];
+        let known = |most: &[Option<[u128; 2]>], child| match child {
             Child::Node(node) => most[node],
-            Child::Leaf(leaf) => Some(product(self.leaves[leaf].len(), 1)),
+            Child::Leaf(leaf) => Some([0, product(self.leaves[leaf].len(), 1)]),
         };
+        let all = |of: &[u128; 2]| of[0].saturating_add(of[1]);
         for start in 0..self.nodes.len() {
             let mut open = vec![start];
             while let Some(&index) = open.last() {
                 let node = &self.nodes[index];
                 let [yes, no] = node.children.map(|child| known(&most, child));
                 if let (Some(yes), Some(no)) = (yes, no) {
-                    let comparisons = product(node.members.len().max(1), 1);
-                    most[index] = Some(yes.max(no).saturating_add(comparisons));
+                    let [comparisons, sums] = if all(&no) > all(&yes) { no } else { yes };
+                    let own = product(node.members.len().max(1), 1);
+                    most[index] = Some([comparisons.saturating_add(own), sums]);
                     open.pop();
                     continue;
                 }
@@ -323,7 +325,9 @@ impl Ensemble {
             }
         }
         let paths = self.roots.iter().filter_map(|&root| known(&most, root));
-        paths.fold(0, u128::saturating_add)
+        paths.fold([0; 2], |[comparisons, sums], of| {
+            [comparisons.saturating_add(of[0]), sums.saturating_add(of[1])]
+        })
     }
 
     /// Returns true if leaves have weights for the first of two classes alone.

@@ -16,6 +16,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::op::EvalContext;
+use crate::operators::generate;
 use crate::operators::nn::infer::of;
 use crate::operators::output::allowed;
 use crate::operators::reduction::infer;
@@ -123,7 +124,7 @@ pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let count = cx.data("number of selected boxes", Bounds::SIZE);
+    let count = generate::infer::selected_boxes(cx);
     selected_boxes(cx, count)
 }
 

@@ -2,25 +2,25 @@
 
 use super::super::row::{Row, microsoft, onnx, own};
 use super::super::{contrib, elementwise, indexing, layout, matmul, nn, range};
-use crate::cost::{Attention, OF_TOKENS, Work};
+use crate::cost::{Attention, Each, OF_TOKENS, Work};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization")
-        .works(Work::EachInput(4))
+        .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
         .lower(|l| contrib::transformers::layer(l, false)),
     own("GeomSpace", &[range::spaces::GEOMSPACE])
-        .works(Work::EachOutput(3))
+        .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
         .build(range::spaces::geom_space),
     own("LinSpace", &[range::spaces::LINSPACE])
-        .works(Work::EachOutput(2))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::spaces::rule)
         .build(range::spaces::lin_space),
     own("LogSpace", &[range::spaces::LOGSPACE])
-        .works(Work::EachOutput(3))
+        .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
         .build(range::spaces::log_space),
     microsoft("Attention")
@@ -31,7 +31,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .lower(contrib::transformers::attention),
     microsoft("BeamSearch").works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
     microsoft("BiasAdd")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::composed::bias_add),
     microsoft("BiasDropout")
@@ -39,7 +39,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(contrib::composed::bias_dropout)
         .random_in_training(),
     microsoft("BiasGelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::BIAS_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(contrib::eval::biased_gelu)
@@ -59,18 +59,18 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::crop_and_resize)
         .computes(contrib::eval::crop_and_resize),
     microsoft("DequantizeLinear")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(contrib::microsoft::dequantize_linear)
         .lowers(|l| contrib::quantized::linear(l, "DequantizeLinear")),
     microsoft("DynamicQuantizeLinear")
-        .works(Work::EachInput(3))
+        .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(contrib::microsoft::dynamic_quantize_linear),
     microsoft("DynamicQuantizeMatMul")
         .works(Work::MatMul)
         .infer(matmul::infer::dynamic_quantize_mat_mul)
         .lowers(contrib::quantized::dynamic_quantize_mat_mul),
     microsoft("EmbedLayerNormalization")
-        .works(Work::EachOutput(9))
+        .works(Work::EachOutput(Each::arithmetic(9)))
         .signatures_are(contrib::signatures::EMBED)
         .infer(contrib::microsoft::embedded)
         .computes(contrib::eval::embed)
@@ -80,7 +80,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::expand_dims)
         .lowers(contrib::composed::expand_dims),
     microsoft("FastGelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::FAST_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(contrib::eval::biased_gelu)
@@ -115,7 +115,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(indexing::infer::gather_nd)
         .lowers(contrib::composed::gather_nd),
     microsoft("Gelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(contrib::eval::biased_gelu)
@@ -132,7 +132,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(nn::conv_pool::grid_sample_rule)
         .lowers(contrib::composed::grid_sample),
     microsoft("GroupNorm")
-        .works(Work::EachInput(7))
+        .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::composed::group_norm),
     microsoft("GroupQueryAttention")
@@ -147,11 +147,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::eval::inverses),
     microsoft("Irfft").lowers(contrib::composed::irfft),
     microsoft("IsAllFinite")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(contrib::microsoft::is_all_finite)
         .lowers(contrib::composed::is_all_finite),
     microsoft("LayerNormalization")
-        .works(Work::EachInput(7))
+        .works(Work::EachInput(Each::arithmetic(7)))
         .signatures_are(contrib::signatures::LAYER)
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
@@ -176,9 +176,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(matmul::infer::packed)
         .computes(contrib::eval::mat_mul_n_bits)
         .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_n_bits),
-    microsoft("MaxpoolWithMask").works(Work::Window).infer(nn::conv_pool::microsoft_pool),
+    microsoft("MaxpoolWithMask").works(Work::Window(Each::COMPARISON)).infer(nn::conv_pool::microsoft_pool),
     microsoft("MoE").works(Work::Experts { weights: [2, 4, 6] }).infer(elementwise::infer::microsoft_same),
-    microsoft("MulInteger").works(Work::EachOutput(1)).lowers(contrib::quantized::mul_integer),
+    microsoft("MulInteger")
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .lowers(contrib::quantized::mul_integer),
     microsoft("MultiHeadAttention")
         .works(Work::Attention(Attention::MultiHead))
         .signatures_are(contrib::signatures::MULTI_HEAD)
@@ -197,7 +199,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(nn::conv_pool::fused_conv)
         .lowers(|l| contrib::transformers::fused_conv(l, true)),
     microsoft("NhwcMaxPool")
-        .works(Work::Window)
+        .works(Work::Window(Each::COMPARISON))
         .infer(nn::conv_pool::microsoft_pool)
         .lowers(contrib::composed::nhwc_max_pool),
     microsoft("Pad").works(Work::None).infer(layout::infer::pad).lowers(contrib::composed::pad),
@@ -206,20 +208,20 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::q_attention)
         .lowers(contrib::quantized::attention),
     microsoft("QEmbedLayerNormalization")
-        .works(Work::EachOutput(9))
+        .works(Work::EachOutput(Each::arithmetic(9)))
         .infer(contrib::microsoft::embedded)
         .lowers(contrib::quantized::embed),
     microsoft("QGemm").works(Work::MatMul).infer(matmul::infer::q_gemm).lowers(contrib::quantized::gemm),
     microsoft("QLinearAdd")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::qlinear)
         .lowers(|l| contrib::quantized::binary(l, "Add")),
     microsoft("QLinearAveragePool")
-        .works(Work::Window)
+        .works(Work::Window(Each::arithmetic(1)))
         .infer(nn::conv_pool::microsoft_pool)
         .lowers(contrib::quantized::average_pool),
     microsoft("QLinearConcat")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(layout::infer::qlinear_concat)
         .lowers(contrib::quantized::concat),
     microsoft("QLinearConv")
@@ -227,70 +229,76 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(nn::conv_pool::q_linear_conv_rule)
         .lowers(contrib::quantized::conv),
     microsoft("QLinearGlobalAveragePool")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(nn::conv_pool::q_linear_global_average_pool)
         .lowers(contrib::quantized::global_average_pool),
     microsoft("QLinearLeakyRelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::quantized::leaky_relu),
     microsoft("QLinearMul")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::qlinear)
         .lowers(|l| contrib::quantized::binary(l, "Mul")),
-    microsoft("QLinearReduceMean").works(Work::EachInput(1)).lowers(contrib::quantized::reduce_mean),
+    microsoft("QLinearReduceMean")
+        .works(Work::EachInput(Each::arithmetic(1)))
+        .lowers(contrib::quantized::reduce_mean),
     microsoft("QLinearSigmoid")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::quantized::sigmoid),
     microsoft("QLinearSoftmax")
-        .works(Work::EachInput(5))
+        .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::quantized::softmax),
     microsoft("QLinearWhere")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::q_linear_where)
         .lowers(contrib::quantized::choose),
     microsoft("QMoE").works(Work::Experts { weights: [2, 5, 8] }).infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(contrib::microsoft::quantize_linear)
         .lowers(|l| contrib::quantized::linear(l, "QuantizeLinear")),
     microsoft("QuickGelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::QUICK_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(elementwise::activations::eval)
         .lower(contrib::transformers::quick_gelu),
-    microsoft("Range").works(Work::EachOutput(2)).lowers(contrib::composed::range),
-    microsoft("ReduceSumInteger").works(Work::EachInput(1)).lowers(contrib::quantized::reduce_sum_integer),
+    microsoft("Range").works(Work::EachOutput(Each::arithmetic(2))).lowers(contrib::composed::range),
+    microsoft("ReduceSumInteger")
+        .works(Work::EachInput(Each::arithmetic(1)))
+        .lowers(contrib::quantized::reduce_sum_integer),
     microsoft("RelativePositionBias").infer(contrib::microsoft::relative_position_bias),
     microsoft("Rfft").infer(elementwise::infer::microsoft_same).lowers(contrib::composed::rfft),
     microsoft("RotaryEmbedding")
-        .works(Work::EachInput(3))
+        .works(Work::EachInput(Each::arithmetic(3)))
         .signatures_are(contrib::signatures::ROTARY)
         .infer(contrib::microsoft::rotary)
         .computes(contrib::eval::rotary),
     microsoft("Sampling").works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
-    microsoft("ScaledSiLU").works(Work::EachOutput(1)).lowers(contrib::composed::scaled_silu),
+    microsoft("ScaledSiLU")
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .lowers(contrib::composed::scaled_silu),
     microsoft("SimplifiedLayerNormalization")
-        .works(Work::EachInput(4))
+        .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
         .computes(nn::normalization::layer)
         .lower(|l| contrib::transformers::layer(l, false)),
     microsoft("SkipGroupNorm")
-        .works(Work::EachInput(8))
+        .works(Work::EachInput(Each::arithmetic(8)))
         .infer(contrib::microsoft::skip_group_norm)
         .lowers(contrib::composed::skip_group_norm),
     microsoft("SkipLayerNormalization")
-        .works(Work::EachInput(8))
+        .works(Work::EachInput(Each::arithmetic(8)))
         .signatures_are(contrib::signatures::SKIP)
         .infer(contrib::microsoft::normalised)
         .computes(contrib::eval::skip_layer)
         .lower(|l| contrib::transformers::skip_layer(l, true)),
     microsoft("SkipSimplifiedLayerNormalization")
-        .works(Work::EachInput(5))
+        .works(Work::EachInput(Each::arithmetic(5)))
         .signatures_are(contrib::signatures::SKIP_SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
         .computes(contrib::eval::skip_layer)
@@ -309,5 +317,5 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(elementwise::infer::microsoft_same)
         .lowers(|l| contrib::composed::same(l, "Trilu", &["upper"])),
     microsoft("UnfoldTensor").works(Work::None).lowers(contrib::composed::unfold),
-    microsoft("Unique").works(Work::EachInput(1)).lowers(contrib::composed::unique),
+    microsoft("Unique").works(Work::EachInput(Each::COMPARISON)).lowers(contrib::composed::unique),
 ];

@@ -4,7 +4,7 @@ use super::super::ml::{
     encode, features, infer, linear, lowered, maps, svm, svm_lowered, trees, trees_lowered,
 };
 use super::super::row::{Row, ml};
-use crate::cost::Work;
+use crate::cost::{Each, Work};
 
 pub(super) const ML: &[Row] = &[
     ml("ArrayFeatureExtractor")
@@ -13,21 +13,24 @@ pub(super) const ML: &[Row] = &[
         .lower(lowered::extract)
         .moves(),
     ml("Binarizer")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::binarizer)
         .computes(features::binarizer)
         .lower(lowered::binarizer),
     ml("CastMap").works(Work::None).infer(infer::cast_map).computes(maps::cast),
-    ml("CategoryMapper").works(Work::EachOutput(1)).infer(infer::encoder).computes(encode::encode),
+    ml("CategoryMapper")
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(infer::encoder)
+        .computes(encode::encode),
     ml("DictVectorizer").works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
     ml("FeatureVectorizer").works(Work::None).infer(infer::feature_vectorizer).computes(features::vectorizer),
     ml("Imputer")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::imputer)
         .computes(features::imputer)
         .lower(lowered::imputer),
     ml("LabelEncoder")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode)
         .lower(lowered::encode),
@@ -42,12 +45,12 @@ pub(super) const ML: &[Row] = &[
         .computes(linear::regress)
         .lower(lowered::linear_regressor),
     ml("Normalizer")
-        .works(Work::EachInput(3))
+        .works(Work::EachInput(Each::arithmetic(3)))
         .infer(infer::normalizer)
         .computes(features::normalizer)
         .lower(lowered::normalizer),
     ml("OneHotEncoder")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::one_hot_encoder)
         .computes(encode::one_hot)
         .lower(lowered::one_hot),
@@ -62,7 +65,7 @@ pub(super) const ML: &[Row] = &[
         .computes(svm::regress)
         .lower(svm_lowered::regressor),
     ml("Scaler")
-        .works(Work::EachOutput(2))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(infer::scaler)
         .computes(features::scaler)
         .lower(lowered::scaler),

@@ -2,7 +2,7 @@
 
 use super::super::row::{Row, onnx};
 use super::super::{contrib, elementwise, nn};
-use crate::cost::{Attention, OF_REGIONS, Work};
+use crate::cost::{Attention, Each, OF_REGIONS, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid")
@@ -16,12 +16,12 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::attention::eval)
         .lower(nn::decomposed::attention),
     onnx("AveragePool")
-        .works(Work::Window)
+        .works(Work::Window(Each::arithmetic(1)))
         .infer(nn::conv_pool::pool)
         .computes(nn::pools::average_pool)
         .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
     onnx("BatchNormalization")
-        .works(Work::EachInput(2))
+        .works(Work::EachInput(Each::arithmetic(2)))
         .infer(nn::infer::batch_norm)
         .computes(nn::normalization::batch)
         .converts(
@@ -59,18 +59,18 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::deform_conv)
         .converts("DeformableConvolution", "rounding", nn::windows_to_openvino::deform_conv),
     onnx("DequantizeLinear")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dequantize)
         .computes(nn::quantization::dequantize)
         .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
     onnx("Dropout")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dropout)
         .eval(nn::eval::dropout)
         .random_in_training()
         .converts("Convert to the same type", "", nn::sampling_to_openvino::dropout),
     onnx("DynamicQuantizeLinear")
-        .works(Work::EachInput(3))
+        .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(nn::infer::dynamic_quantize_linear)
         .computes(nn::quantization::dynamic_quantize)
         .converts(
@@ -86,17 +86,17 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru)
         }),
     onnx("GlobalAveragePool")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::average_pool)
         .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
     onnx("GlobalMaxPool")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
@@ -106,12 +106,12 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::grid_sample)
         .converts("GridSample", "rounding; nearest: halfway", nn::sampling_to_openvino::grid_sample),
     onnx("GroupNormalization")
-        .works(Work::EachInput(7))
+        .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("GroupNormalization", "rounding", nn::to_openvino::group_normalization),
     onnx("InstanceNormalization")
-        .works(Work::EachInput(7))
+        .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
@@ -128,7 +128,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
         }),
     onnx("LayerNormalization")
-        .works(Work::EachInput(7))
+        .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::layer_norm)
         .computes(nn::normalization::layer)
         .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
@@ -137,20 +137,20 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::linear_attention)
         .computes(nn::attention::linear),
     onnx("LpNormalization")
-        .works(Work::EachInput(3))
+        .works(Work::EachInput(Each::arithmetic(3)))
         .infer(nn::infer::along)
         .computes(nn::normalization::lp)
         .lower(nn::decomposed::lp_normalization),
     onnx("LpPool")
-        .works(Work::Window)
+        .works(Work::Window(Each::arithmetic(1)))
         .infer(nn::conv_pool::pool)
         .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
-    onnx("MaxPool").works(Work::Window).infer(nn::conv_pool::pool).computes(nn::pools::max_pool).converts(
-        "MaxPool",
-        "floats: NaN",
-        nn::windows_to_openvino::max_pool,
-    ),
+    onnx("MaxPool")
+        .works(Work::Window(Each::COMPARISON))
+        .infer(nn::conv_pool::pool)
+        .computes(nn::pools::max_pool)
+        .converts("MaxPool", "floats: NaN", nn::windows_to_openvino::max_pool),
     onnx("MaxRoiPool")
         .works(Work::Open(OF_REGIONS))
         .infer(nn::conv_pool::roi_pool)
@@ -158,7 +158,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .converts("ROIPooling", "floats: NaN", nn::sampling_to_openvino::max_roi_pool),
     onnx("MaxUnpool").works(Work::None).infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
     onnx("MeanVarianceNormalization")
-        .works(Work::EachInput(5))
+        .works(Work::EachInput(Each::arithmetic(5)))
         .infer(nn::infer::mean_variance)
         .computes(nn::normalization::mean_variance)
         .converts("MVN", "rounding", nn::sampling_to_openvino::mean_variance),
@@ -167,7 +167,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::loss::eval)
         .lower(nn::decomposed::loss),
     onnx("PRelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(nn::infer::p_relu)
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
@@ -177,12 +177,12 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::quantization::q_linear_conv)
         .lower(contrib::quantized::conv),
     onnx("QuantizeLinear")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::quantize)
         .computes(nn::quantization::quantize)
         .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
     onnx("RMSNormalization")
-        .works(Work::EachInput(4))
+        .works(Work::EachInput(Each::arithmetic(4)))
         .infer(nn::infer::scaled)
         .computes(nn::normalization::layer)
         .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
@@ -204,7 +204,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::roi_align)
         .converts("ROIAlign", "rounding", nn::sampling_to_openvino::roi_align),
     onnx("RotaryEmbedding")
-        .works(Work::EachInput(3))
+        .works(Work::EachInput(Each::arithmetic(3)))
         .infer(nn::infer::rotary)
         .computes(nn::attention::rotary)
         .lower(nn::decomposed::rotary),

@@ -9,7 +9,7 @@ use super::super::{
     contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence,
     shape,
 };
-use crate::cost::{OF_TEXTS, Work};
+use crate::cost::{Each, OF_TEXTS, Work};
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs")
@@ -41,12 +41,12 @@ pub(super) const ONNX: &[Row] = &[
         .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd"))
         .rounded(),
     onnx("ArgMax")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::arg)
         .eval(reduction::eval::arg)
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "max")),
     onnx("ArgMin")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::arg)
         .eval(reduction::eval::arg)
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "min")),
@@ -71,7 +71,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
     onnx("Bernoulli")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random_like)
         .computes(generate::random::bernoulli)
         .converts("RandomUniform, Less", "other random numbers", generate::to_openvino::bernoulli)
@@ -81,7 +81,7 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::bit_cast)
         .computes(elementwise::mixed::bit_cast),
     onnx("BitShift")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .build(elementwise::binary::bit_shift)
         .converts(
@@ -140,7 +140,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
         .rounded(),
     onnx("Celu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::celu),
@@ -150,7 +150,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::center_crop_pad)
         .lower(nn::decomposed::center_crop_pad),
     onnx("Clip")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::clip)
         .eval(elementwise::unary::clip)
         .converts("Maximum, Minimum", "floats: NaN", elementwise::to_openvino::clip),
@@ -192,12 +192,12 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
     onnx("CumProd")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .lower(nn::decomposed::cum_prod),
     onnx("CumSum")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
@@ -227,7 +227,7 @@ pub(super) const ONNX: &[Row] = &[
         reduction::to_openvino::einsum,
     ),
     onnx("Elu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Elu", "rounding", elementwise::to_openvino::elu),
@@ -286,7 +286,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("GatherND", "", indexing::to_openvino::gather_nd)
         .moves(),
     onnx("Gelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval_gelu)
         .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
@@ -316,17 +316,17 @@ pub(super) const ONNX: &[Row] = &[
         .computes(generate::signal::window)
         .lower(|l| nn::decomposed::window(l, generate::signal::HANN)),
     onnx("HardSigmoid")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("Hardmax")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(nn::eval::hardmax)
         .lower(nn::decomposed::hardmax),
@@ -347,19 +347,19 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::Open("the contents of images decide the number of operations"))
         .infer(generate::infer::image_decoder),
     onnx("IsInf")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_openvino::is_inf)
         .rounded(),
     onnx("IsNaN")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
         .rounded(),
     onnx("LeakyRelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
@@ -381,7 +381,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
     onnx("LogSoftmax")
-        .works(Work::EachInput(5))
+        .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .eval(nn::eval::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
@@ -411,12 +411,12 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
     onnx("Mean")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::mean)
         .lower(nn::decomposed::mean),
     onnx("MelWeightMatrix")
-        .works(Work::EachOutput(2))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(generate::infer::mel_weights)
         .computes(generate::signal::mel_weights),
     onnx("Min")
@@ -425,7 +425,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
@@ -461,7 +461,7 @@ pub(super) const ONNX: &[Row] = &[
             nn::sampling_to_openvino::non_max_suppression,
         ),
     onnx("NonZero")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
         .converts("NonZero", "of a scalar", layout::to_openvino::non_zero)
@@ -513,31 +513,31 @@ pub(super) const ONNX: &[Row] = &[
         .computes(nn::quantization::q_linear_mat_mul)
         .lower(contrib::quantized::q_linear_mat_mul),
     onnx("RandomNormal")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random)
         .computes(generate::random::normal)
         .converts("RandomUniform, Log, Sqrt, Cos", "other random numbers", generate::to_openvino::normal)
         .random(),
     onnx("RandomNormalLike")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random_like)
         .computes(generate::random::normal)
         .converts("RandomUniform, Log, Sqrt, Cos", "other random numbers", generate::to_openvino::normal)
         .random(),
     onnx("RandomUniform")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random)
         .computes(generate::random::uniform)
         .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
     onnx("RandomUniformLike")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random_like)
         .computes(generate::random::uniform)
         .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
     onnx("Range")
-        .works(Work::EachOutput(2))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::infer::rule)
         .build(range::eval::RangeOp::build)
         .body(range::eval::RangeFunction::build)
@@ -552,56 +552,56 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
     onnx("ReduceL1")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
     onnx("ReduceL2")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceL2, Abs", "rounding", reduction::to_openvino::reduce_l2),
     onnx("ReduceLogSum")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceSum, Log", "rounding", reduction::to_openvino::reduce_log_sum),
     onnx("ReduceLogSumExp")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::of(2, 1, 1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .lower(nn::decomposed::reduce_log_sum_exp),
     onnx("ReduceMax")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMax, ReduceLogicalOr", "floats: NaN; no elements", |cx| {
             reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
         }),
     onnx("ReduceMean")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
     onnx("ReduceMin")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMin, ReduceLogicalAnd", "floats: NaN; no elements", |cx| {
             reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
         }),
     onnx("ReduceProd")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
     onnx("ReduceSum")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
     onnx("ReduceSumSquare")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
@@ -610,7 +610,7 @@ pub(super) const ONNX: &[Row] = &[
         .infer(generate::infer::regex)
         .computes(generate::text::full_match),
     onnx("Relu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::relu)
         .eval(elementwise::unary::relu)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
@@ -667,7 +667,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
         .moves(),
     onnx("Selu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
@@ -713,7 +713,7 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::Shape)
         .shape_only(),
     onnx("Shrink")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::shrink),
@@ -752,7 +752,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Slice),
     onnx("Softmax")
-        .works(Work::EachInput(5))
+        .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .eval(nn::eval::softmax)
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
@@ -762,7 +762,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
     onnx("Softsign")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
@@ -819,7 +819,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
@@ -838,7 +838,7 @@ pub(super) const ONNX: &[Row] = &[
         .infer(generate::infer::tf_idf)
         .computes(generate::text::tf_idf),
     onnx("ThresholdedRelu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::thresholded_relu),
@@ -849,7 +849,7 @@ pub(super) const ONNX: &[Row] = &[
         .moves()
         .role(Role::Tile),
     onnx("TopK")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::top_k_rule)
         .eval(reduction::eval::top_k)
         .converts(
@@ -869,7 +869,7 @@ pub(super) const ONNX: &[Row] = &[
         nn::windows_to_openvino::trilu,
     ),
     onnx("Unique")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::unique)
         .eval(reduction::eval::unique)
         .converts("Unique", "floats: NaN", reduction::to_openvino::unique),

@@ -6,7 +6,7 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
-use crate::cost::{OF_TEXTS, Work};
+use crate::cost::{Each, OF_TEXTS, Work};
 use crate::dialects::openvino::{images, random, rows, types};
 
 pub(super) const OPENVINO: &[Row] = &[
@@ -73,7 +73,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("BitShift", "counts of the width or more", |cx| elementwise::to_onnx::shift(cx, "LEFT")),
     openvino("BitwiseNot")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::bitwise_not)
         .converts("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
@@ -110,7 +110,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Ceil", "", |cx| elementwise::to_onnx::of_floats(cx, "Ceil"))
         .rounded(),
     openvino("Clamp")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::clamp)
         .converts("Clip", "floats: NaN", elementwise::to_onnx::clamp),
@@ -148,7 +148,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
     openvino("CumSum")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
@@ -158,7 +158,7 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("Divide")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .meaning("FloorDiv")
         .infer(elementwise::openvino::divide_rule)
         .build(elementwise::openvino::divide)
@@ -173,7 +173,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "floats: rounding",
         reduction::to_onnx::einsum,
     ),
-    openvino("Elu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("Elu").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Elu",
         "rounding",
         elementwise::to_onnx::elu,
@@ -204,13 +204,13 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Equal", "", |cx| elementwise::to_onnx::binary(cx, "Equal"))
         .rounded(),
-    openvino("Erf").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("Erf").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Erf",
         "rounding",
         |cx| cx.function("Erf"),
     ),
     openvino("ErfInv")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv)),
     openvino("Exp")
@@ -223,11 +223,10 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         layout::to_onnx::eye,
     ),
-    openvino("FakeConvert").works(Work::EachInput(2)).infer(elementwise::infer::same).converts(
-        "Mul, Sub, Cast, Add, Div",
-        "rounding",
-        elementwise::to_onnx::fake_convert,
-    ),
+    openvino("FakeConvert")
+        .works(Work::EachInput(Each::arithmetic(2)))
+        .infer(elementwise::infer::same)
+        .converts("Mul, Sub, Cast, Add, Div", "rounding", elementwise::to_onnx::fake_convert),
     openvino("Floor")
         .infer(elementwise::openvino::whole_or_rounded)
         .map(elementwise::unary::floor)
@@ -264,7 +263,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .lowers(rows::gather_tree)
         .moves(),
-    openvino("Gelu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("Gelu").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Gelu",
         "rounding",
         elementwise::to_onnx::gelu,
@@ -283,21 +282,20 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual"))
         .rounded(),
     openvino("GroupedMatMul").lowers(rows::grouped_product),
-    openvino("HSigmoid").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("HSigmoid").works(Work::EachOutput(Each::COMPARISON)).infer(elementwise::infer::same).converts(
         "Add, Clip, Div",
         "rounding",
         elementwise::to_onnx::h_sigmoid,
     ),
-    openvino("HSwish").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("HSwish").works(Work::EachOutput(Each::COMPARISON)).infer(elementwise::infer::same).converts(
         "HardSwish",
         "rounding",
         |cx| cx.function("HardSwish"),
     ),
-    openvino("HardSigmoid").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
-        "HardSigmoid",
-        "rounding",
-        elementwise::to_onnx::hard_sigmoid,
-    ),
+    openvino("HardSigmoid")
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::same)
+        .converts("HardSigmoid", "rounding", elementwise::to_onnx::hard_sigmoid),
     openvino("IDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT",
         "rounding",
@@ -326,19 +324,19 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("IsFinite")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::openvino::is_finite)
         .converts("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite)
         .rounded(),
     openvino("IsInf")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_onnx::is_inf)
         .rounded(),
     openvino("IsNaN")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
@@ -414,7 +412,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Min)
         .build(elementwise::openvino::both)
         .converts("Min", "floats: NaN", elementwise::to_onnx::minimum),
-    openvino("Mish").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("Mish").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Mish",
         "rounding",
         |cx| cx.function("Mish"),
@@ -441,7 +439,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("Neg", "", |cx| cx.unary("Neg"))
         .rounded(),
     openvino("NonZero")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::non_zero)
         .eval(reduction::openvino::run_non_zero)
         .converts(
@@ -461,7 +459,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(indexing::openvino::run_one_hot)
         .converts("OneHot, Where", "", layout::to_onnx::one_hot)
         .moves(),
-    openvino("PReLU").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("PReLU").works(Work::EachOutput(Each::COMPARISON)).infer(elementwise::infer::same).converts(
         "PRelu",
         "",
         elementwise::to_onnx::p_relu,
@@ -484,12 +482,12 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("RandomUniform")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(indexing::openvino::random_uniform)
         .lowers(random::uniform)
         .random(),
     openvino("Range")
-        .works(Work::EachOutput(2))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
         .infer(range::infer::rule)
         .build(range::eval::RangeOp::build)
@@ -500,22 +498,22 @@ pub(super) const OPENVINO: &[Row] = &[
         ),
     openvino("ReLU")
         .meaning("Relu")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::relu)
         .eval(elementwise::unary::relu)
         .converts("Relu", "floats: NaN", elementwise::to_onnx::re_lu),
     openvino("ReduceL1")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceL1", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_l1),
     openvino("ReduceL2")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceL2", "rounding; computed axes named twice", reduction::to_onnx::reduce_l2),
     openvino("ReduceLogicalAnd")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .meaning("ReduceMin")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
@@ -523,7 +521,7 @@ pub(super) const OPENVINO: &[Row] = &[
             reduction::to_onnx::of_truth(cx, "ReduceMin")
         }),
     openvino("ReduceLogicalOr")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .meaning("ReduceMax")
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
@@ -531,26 +529,26 @@ pub(super) const OPENVINO: &[Row] = &[
             reduction::to_onnx::of_truth(cx, "ReduceMax")
         }),
     openvino("ReduceMax")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceMax", "floats: NaN; no elements; computed axes named twice", |cx| {
             reduction::to_onnx::min_max(cx, "ReduceMax")
         }),
     openvino("ReduceMean")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceMean", "rounding; computed axes named twice", reduction::to_onnx::reduce_mean),
     openvino("ReduceMin")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceMin", "floats: NaN; no elements; computed axes named twice", |cx| {
             reduction::to_onnx::min_max(cx, "ReduceMin")
         }),
     openvino("ReduceProd")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts(
@@ -559,7 +557,7 @@ pub(super) const OPENVINO: &[Row] = &[
             reduction::to_onnx::reduce_prod,
         ),
     openvino("ReduceSum")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
         .converts("ReduceSum", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_sum),
@@ -585,7 +583,7 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::to_onnx::roll,
     ),
     openvino("Round")
-        .works(Work::EachOutput(1))
+        .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .build(elementwise::openvino::round)
         .converts("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round)
@@ -624,7 +622,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(elementwise::select::select)
         .converts("Where", "", elementwise::to_onnx::select)
         .moves(),
-    openvino("Selu").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("Selu").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Selu",
         "rounding",
         elementwise::to_onnx::selu,
@@ -674,16 +672,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .lowers(images::slice_scatter)
         .moves(),
-    openvino("SoftPlus").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
-        "Softplus",
-        "rounding",
-        |cx| cx.function("Softplus"),
-    ),
-    openvino("SoftSign").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
-        "Softsign",
-        "rounding",
-        |cx| cx.function("Softsign"),
-    ),
+    openvino("SoftPlus")
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .converts("Softplus", "rounding", |cx| cx.function("Softplus")),
+    openvino("SoftSign")
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::same)
+        .converts("Softsign", "rounding", |cx| cx.function("Softsign")),
     openvino("SpaceToBatch").infer(indexing::openvino::batches).moves().converts(
         "Reshape, Transpose, Pad",
         "",
@@ -738,7 +734,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Sub", "", |cx| elementwise::to_onnx::binary(cx, "Sub"))
         .rounded(),
-    openvino("Swish").works(Work::EachOutput(1)).infer(elementwise::infer::same).converts(
+    openvino("Swish").works(Work::EachOutput(Each::TRANSCENDENTAL)).infer(elementwise::infer::same).converts(
         "Sigmoid, Mul",
         "rounding",
         elementwise::to_onnx::swish,
@@ -768,7 +764,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Tile),
     openvino("TopK")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::openvino::top_k)
         .eval(reduction::openvino::run_top_k)
         .converts("TopK, Cast", "floats: NaN; equal elements unless `stable`", reduction::to_onnx::top_k),
@@ -779,7 +775,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .moves()
         .role(Role::Transpose),
     openvino("Unique")
-        .works(Work::EachInput(1))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::openvino::unique)
         .eval(reduction::openvino::run_unique)
         .converts("Unique", "floats: NaN", reduction::to_onnx::unique),

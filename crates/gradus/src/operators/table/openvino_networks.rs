@@ -2,28 +2,27 @@
 
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
-use crate::cost::{Attention, Work};
+use crate::cost::{Attention, Each, Work};
 use crate::dialects::openvino::{detection, features, images, priors, samples, signal};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("AdaptiveAvgPool")
-        .works(Work::AdaptivePool)
+        .works(Work::AdaptivePool(Each::arithmetic(1)))
         .infer(nn::openvino::adaptive_pool)
         .lowers(images::adaptive_average),
     openvino("AdaptiveMaxPool")
-        .works(Work::AdaptivePool)
+        .works(Work::AdaptivePool(Each::COMPARISON))
         .infer(nn::openvino::adaptive_pool)
         .lowers(images::adaptive_maximum),
-    openvino("AvgPool").works(Work::Window).infer(nn::openvino::pool).converts(
+    openvino("AvgPool").works(Work::Window(Each::arithmetic(1))).infer(nn::openvino::pool).converts(
         "AveragePool",
         "rounding",
         nn::windows_to_onnx::average_pool,
     ),
-    openvino("BatchNormInference").works(Work::EachInput(2)).infer(nn::openvino::batch_norm).converts(
-        "BatchNormalization",
-        "rounding",
-        nn::to_onnx::batch_normalization,
-    ),
+    openvino("BatchNormInference")
+        .works(Work::EachInput(Each::arithmetic(2)))
+        .infer(nn::openvino::batch_norm)
+        .converts("BatchNormalization", "rounding", nn::to_onnx::batch_normalization),
     openvino("BinaryConvolution")
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
@@ -63,12 +62,11 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(nn::openvino::image_patches)
         .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
         .moves(),
-    openvino("FakeQuantize").works(Work::EachInput(2)).infer(elementwise::openvino::bitwise_and).converts(
-        "Min, Max, Round, Mul, Add",
-        "rounding",
-        nn::windows_to_onnx::fake_quantize,
-    ),
-    openvino("GRN").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
+    openvino("FakeQuantize")
+        .works(Work::EachInput(Each::of(1, 1, 0)))
+        .infer(elementwise::openvino::bitwise_and)
+        .converts("Min, Max, Round, Mul, Add", "rounding", nn::windows_to_onnx::fake_quantize),
+    openvino("GRN").works(Work::EachInput(Each::arithmetic(3))).infer(elementwise::infer::same).converts(
         "Mul, ReduceSum, Sqrt, Div",
         "rounding",
         nn::to_onnx::global_response,
@@ -97,11 +95,10 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
         .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
-    openvino("GroupNormalization").works(Work::EachInput(7)).infer(elementwise::infer::same).converts(
-        "GroupNormalization",
-        "rounding",
-        nn::to_onnx::group_normalization,
-    ),
+    openvino("GroupNormalization")
+        .works(Work::EachInput(Each::arithmetic(7)))
+        .infer(elementwise::infer::same)
+        .converts("GroupNormalization", "rounding", nn::to_onnx::group_normalization),
     openvino("I420toBGR").lowers(images::i420_to_bgr),
     openvino("I420toRGB").lowers(images::i420_to_rgb),
     openvino("ISTFT").lowers(signal::inverse_stft),
@@ -125,18 +122,18 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm),
     ),
-    openvino("LogSoftmax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+    openvino("LogSoftmax").works(Work::EachInput(Each::SOFTMAX)).infer(elementwise::infer::same).converts(
         "LogSoftmax",
         "rounding",
         |cx| nn::to_onnx::softmax(cx, "LogSoftmax"),
     ),
-    openvino("MVN").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+    openvino("MVN").works(Work::EachInput(Each::arithmetic(5))).infer(elementwise::infer::same).converts(
         "ReduceMean, Sub, Mul, Add, Sqrt, Div",
         "rounding",
         nn::to_onnx::mean_variance,
     ),
     openvino("MatrixNms").lowers(detection::matrix_nms),
-    openvino("MaxPool").works(Work::Window).infer(nn::openvino::pool).converts(
+    openvino("MaxPool").works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
         "MaxPool",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
@@ -156,11 +153,10 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
             "boxes of equal scores, or that overlap by the threshold",
             nn::sampling_to_onnx::non_max_suppression,
         ),
-    openvino("NormalizeL2").works(Work::EachInput(3)).infer(elementwise::infer::same).converts(
-        "Mul, ReduceSum, Sqrt, Div",
-        "rounding",
-        nn::to_onnx::normalize_l2,
-    ),
+    openvino("NormalizeL2")
+        .works(Work::EachInput(Each::arithmetic(3)))
+        .infer(elementwise::infer::same)
+        .converts("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::normalize_l2),
     openvino("PSROIPooling").lowers(features::psroi_pooling),
     openvino("PriorBox").lowers(priors::prior_box),
     openvino("PriorBoxClustered").lowers(priors::prior_box_clustered),
@@ -197,7 +193,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::Attention(Attention::Separate))
         .infer(nn::openvino::attention)
         .converts("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
-    openvino("SoftMax").works(Work::EachInput(5)).infer(elementwise::infer::same).converts(
+    openvino("SoftMax").works(Work::EachInput(Each::SOFTMAX)).infer(elementwise::infer::same).converts(
         "Softmax",
         "rounding",
         |cx| nn::to_onnx::softmax(cx, "Softmax"),

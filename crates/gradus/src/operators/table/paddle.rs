@@ -3,7 +3,7 @@
 use super::super::matmul::elimination;
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
-use crate::cost::Work;
+use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
     convert, create, detection, fused, indexing, layout, lines, losses, many, math, matrices, maybe, network,
     one, ordering, patches, quantized, random, recurrent, rest, sequences, signature, suppression,
@@ -323,7 +323,10 @@ const fn drawn(signatures: &'static [Signature], lower: lowering::Lower) -> Row 
 
 /// A row of a function of the elements of one tensor that ONNX does not have.
 const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
-    paddle(signatures).infer(elementwise::infer::alike).computes(compute).works(Work::EachOutput(1))
+    paddle(signatures)
+        .infer(elementwise::infer::alike)
+        .computes(compute)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
 }
 
 /// A row of an operator of matrices that ONNX does not have.
@@ -384,7 +387,7 @@ pub(super) const PADDLE: &[Row] = &[
         special::mapped(cx, special::ln_gamma)
     }),
     paddle(sequences::LINSPACE)
-        .works(Work::EachOutput(2))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
         .build(sequences::linspace)
         .converts(
@@ -393,7 +396,7 @@ pub(super) const PADDLE: &[Row] = &[
             |cx| convert::space(cx, None),
         ),
     paddle(sequences::LOGSPACE)
-        .works(Work::EachOutput(3))
+        .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(sequences::rule)
         .build(sequences::logspace)
         .converts(
