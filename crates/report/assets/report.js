@@ -1244,7 +1244,7 @@
         const total = group.sums.amount(metric);
         const { shown, rest } = boxesOf(group, 24);
         const all = [...shown.map(({ size }) => size), rest].map((size) => (total > 0n ? Number((size * 1000000n) / total) : 0));
-        // What is left has no box, only room.
+        // The rest has no box, only room.
         const places = treemap(all, room);
         return shown.flatMap(({ name, group: inner }, index) => {
           const place = places[index];
@@ -1288,7 +1288,7 @@
         const { clientWidth: width, clientHeight: height } = map;
         drawn = width;
         const whole = { left: 0, top: 0, width: Math.max(1, width), height: Math.max(1, height) };
-        // What is left may exceed the last box.
+        // The rest may exceed the last box.
         const order = parts.map((_, index) => index).sort((a, b) => parts[b] - parts[a]);
         const places = treemap(order.map((index) => parts[index]), whole);
         const { label, unit } = METRICS.find(({ key }) => key === metric) ?? { label: "Parameters", unit: "" };

@@ -80,7 +80,7 @@ pub(super) fn of_model(model: &Model, inference: &Inference) -> Vec<ModelSequenc
         for &index in graph.order() {
             let node = &graph.nodes()[index];
             let label = label.clone() + &node.label(index);
-            // What a function computes depends on its calls, and its nodes are not those of the model.
+            // Results of a function depend on its calls, and its nodes are not those of the model.
             let is_call = function_of_node(model, node).is_some();
             for (number, inner) in graphs_of_node(model, node).enumerate().filter(|_| !is_call) {
                 let path: Vec<_> = path.iter().copied().chain([(index, number)]).collect();

@@ -463,7 +463,7 @@ pub(crate) fn lerp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Add", &[x, part], &[])?])
 }
 
-/// Whether a float has the sign of -1; zeros have signs.
+/// True for floats of the sign of -1; zeros have signs.
 fn is_negative(x: LoweredValue) -> Term {
     let sign = of("Less", Term::from(1.0) / x, 0.0);
     of("Or", of("Less", x, 0.0), of("And", of("Equal", x, 0.0), sign))
