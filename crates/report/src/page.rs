@@ -14,11 +14,23 @@ use sha2::{Digest, Sha256};
 use crate::{Conversion, Summary, data};
 
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
+/// Functions of their own, and the program that draws the page, of several files.
 const SCRIPTS: [&str; 4] = [
     include_str!("../assets/formulas.js"),
     include_str!("../assets/chains.js"),
     include_str!("../assets/treemap.js"),
-    include_str!("../assets/report.js"),
+    concat!(
+        "\"use strict\";\n\n(() => {\n",
+        include_str!("../assets/elements.js"),
+        include_str!("../assets/sizes.js"),
+        include_str!("../assets/totals.js"),
+        include_str!("../assets/memory.js"),
+        include_str!("../assets/cost.js"),
+        include_str!("../assets/graph.js"),
+        include_str!("../assets/nodes.js"),
+        include_str!("../assets/report.js"),
+        "})();\n"
+    ),
 ];
 
 /// Remarks of a kind that are listed.

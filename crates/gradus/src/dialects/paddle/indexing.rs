@@ -390,6 +390,9 @@ pub(crate) fn segment_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !dtype.is_float() {
         return Err(errors::dtype(dtype, "a type of floats"));
     }
+    if rank == 0 {
+        return Err(errors::rank("x", rank, "at least 1"));
+    }
     let last = l.list(&[-1])?;
     let last = l.apply("Gather", &[ids, last], &[along(0)])?;
     let count = (last + 1i64).write(l, DType::I64)?;
