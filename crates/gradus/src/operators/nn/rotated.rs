@@ -105,7 +105,9 @@ pub(crate) fn suppressed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
     // Image, class, box and score.
     let mut found: Vec<([i64; 3], f64)> = Vec::new();
-    for at in 0..images * classes {
+    // Without boxes, there may be more classes than anything counts.
+    let lines = if count == 0 { 0 } else { images * classes };
+    for at in 0..lines {
         let scores = &scores[at * count..][..count];
         cx.run.touch(product(count, 2))?;
         let mut order: Vec<_> = (0..count).filter(|&own| scores[own] > least).collect();
