@@ -107,7 +107,7 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::schema::{onnx_operators, onnx_versions};
+    use crate::schema::{onnx_operators, onnx_versions, openvino_operators};
 
     #[test]
     fn no_operator_has_two_rows() {
@@ -122,6 +122,14 @@ mod tests {
         let inferred = |domain, name| row(Standard::Onnx, domain, name).is_some_and(Row::is_inferred);
         let missing: Vec<_> = onnx_operators().filter(|(domain, name)| !inferred(domain, name)).collect();
         assert!(missing.is_empty(), "no rule for {missing:?}");
+    }
+
+    #[test]
+    fn every_operator_of_openvino_runs() {
+        let runs = |row: &Row| row.is_evaluated() || row.runs_by_conversion();
+        let missing: Vec<_> =
+            openvino_operators().filter(|name| !row(Standard::OpenVino, "", name).is_some_and(runs)).collect();
+        assert!(missing.is_empty(), "cannot run {missing:?}");
     }
 
     #[test]

@@ -397,6 +397,11 @@ pub fn microsoft_versions(name: &str) -> &'static [Signature] {
     all.binary_search_by(|s| s.name.cmp(name)).map_or(&[], |at| std::slice::from_ref(&all[at]))
 }
 
+/// The names of the operators of OpenVINO; those of several versions are there as often.
+pub fn openvino_operators() -> impl Iterator<Item = &'static str> {
+    openvino::SIGNATURES.iter().map(|signature| signature.name)
+}
+
 /// The signatures of all versions of an OpenVINO operator, the oldest first; none if there is no
 /// such operator.
 pub fn openvino_versions(name: &str) -> &'static [Signature] {
