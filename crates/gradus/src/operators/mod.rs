@@ -127,8 +127,9 @@ mod tests {
     #[test]
     fn every_operator_of_openvino_runs() {
         let runs = |row: &Row| row.is_evaluated() || row.runs_by_conversion();
-        let missing: Vec<_> =
-            openvino_operators().filter(|name| !row(Standard::OpenVino, "", name).is_some_and(runs)).collect();
+        let missing: Vec<_> = openvino_operators()
+            .filter(|name| !row(Standard::OpenVino, "", name).is_some_and(runs))
+            .collect();
         assert!(missing.is_empty(), "cannot run {missing:?}");
     }
 
