@@ -315,7 +315,7 @@ function drawCost() {
     }
 
     /**
-     * Boxes within the box of a group, where there is room: pictures alone, as the box opens the group.
+     * Boxes within that of a group, where there is room: pictures alone, as it opens the group.
      * @param {Group} group
      * @param {number} width
      * @param {number} height

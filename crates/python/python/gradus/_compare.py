@@ -140,7 +140,7 @@ class Portability(Sequence[Difference]):
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
-        #: The sequences of the model whose arguments are known and that a program does not return exactly.
+        #: Sequences of known arguments that a program does not return exactly.
         self.sequences: list[ModelSequence] = [ModelSequence(*fields) for fields in found["sequences"]]
         self._differences = [Difference(*fields) for fields in found["differences"]]
 

@@ -28,7 +28,7 @@ class Amounts:
     arithmetic: int | Dim | None
     #: Those that are comparisons, minima, maxima, selections or look-ups.
     comparisons: int | Dim | None
-    #: Those that are exponentials, logarithms, powers, roots, trigonometric, hyperbolic or error functions.
+    #: Exponentials, logarithms, powers, roots, trigonometric, hyperbolic and error functions.
     transcendentals: int | Dim | None
     #: Bytes of the inputs of each node.
     bytes_read: int | Dim | None

@@ -5,7 +5,7 @@
 //! | `DetectionOutput` | rows of image, class, score and box, of boxes decoded from priors |
 //! | `MulticlassNms`, `MatrixNms` | rows of class, score and box |
 //! | `Proposal` | rows of image and box, so many for each image |
-//! | `ExperimentalDetectronDetectionOutput` | boxes, classes and scores of one image, of boxes and their deltas |
+//! | `ExperimentalDetectronDetectionOutput` | boxes, classes and scores of one image |
 //! | `GenerateProposals`, `ExperimentalDetectronGenerateProposalsSingleImage` | boxes of anchors and their deltas, clipped to the image |
 
 use gradus_core::convert::{i64_of, usize_of_i64};

@@ -3,7 +3,7 @@
 //! | operators | results |
 //! |---|---|
 //! | `PSROIPooling` | means of the bins of boxes, each bin in channels of its own; or samples between elements |
-//! | `ExperimentalDetectronROIFeatureExtractor` | samples of boxes, each from the map for its size; and the boxes |
+//! | `ExperimentalDetectronROIFeatureExtractor` | samples of boxes, from the map for their size |
 
 use gradus_core::convert::{i64_of, nearest_f32, nearest_f64};
 use gradus_core::graph::Content;
