@@ -167,8 +167,20 @@ fn parts_of_an_open_axis_are_as_long_as_there_is_something_left() {
     }
 }
 
-/// A model of ONNX of one node with a graph, whose inputs and outputs all have these dimensions.
 fn looped(
+    operator: &str,
+    body: Builder,
+    inputs: &[(&str, Tensor)],
+    outputs: &[&str],
+    attributes: Vec<(&str, Content)>,
+) -> (Model, HashMap<String, Value>) {
+    looped_of(3, operator, body, inputs, outputs, attributes)
+}
+
+/// A model of ONNX of one node with a graph, whose inputs and outputs all have these dimensions; of
+/// a Loop, the number of runs.
+fn looped_of(
+    runs: i64,
     operator: &str,
     body: Builder,
     inputs: &[(&str, Tensor)],
@@ -178,12 +190,15 @@ fn looped(
     let mut builder = Builder::new("loops");
     let mut given = HashMap::new();
     for (name, value) in inputs {
+        if name.is_empty() {
+            continue;
+        }
         let id = builder.define(name, Origin::Input).unwrap();
         let sizes = value.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
         builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(sizes)));
         given.insert((*name).to_owned(), Value::from(value.clone()));
     }
-    builder.constant("runs", Tensor::scalar(3i64).into()).unwrap();
+    builder.constant("runs", Tensor::scalar(runs).into()).unwrap();
     attributes.push(("body", Content::Graph(Arc::new(body.finish().unwrap()))));
     let mut names: Vec<_> = inputs.iter().map(|(name, _)| *name).collect();
     if operator == "Loop" {
@@ -268,6 +283,133 @@ fn loops_that_may_not_start_are_named() {
     assert!(whys(&again).contains("a loop that runs zero times"), "{}", whys(&again));
     for model in [&model, &there.model, &again.model] {
         assert_eq!(run(model, &given)[0].to_i64().unwrap(), [0, 1, 2]);
+    }
+}
+
+/// A body may declare the number of the iteration and the condition as tensors of one element, and
+/// break a loop whose node has no condition. ONNX Runtime and OpenVINO run such loops so.
+#[test]
+fn loops_break_without_a_condition_and_number_iterations_as_declared() {
+    let mut body = Builder::nested("body");
+    input_of(&mut body, "run", DType::I64, 1);
+    input_of(&mut body, "goes", DType::Bool, 1);
+    input_of(&mut body, "x", DType::I64, 1);
+    body.constant("last", list(&[1]).into()).unwrap();
+    body.apply("", "Less", 21, &["run", "last"], &["less"], vec![]).unwrap();
+    body.apply("", "And", 21, &["less", "goes"], &["on"], vec![]).unwrap();
+    body.apply("", "Add", 21, &["x", "run"], &["next"], vec![]).unwrap();
+    body.apply("", "Gather", 21, &["x", "run"], &["row"], vec![]).unwrap();
+    for output in ["on", "next", "row"] {
+        body.output(output);
+    }
+    let inputs = [("", Tensor::scalar(0i64)), ("x", list(&[5, 7]))];
+    let (model, given) = looped("Loop", body, &inputs, &["sums", "rows"], vec![]);
+    let want = [list(&[6, 8]), tensor(&[2, 1], &[5i64, 7])];
+    let shapes = model.infer(&InferOptions::default()).unwrap();
+    let rows = model.graph().outputs()[1];
+    assert_eq!(shapes.fact(rows).as_tensor().unwrap().rank(), Some(2));
+    let there = convert(&model).unwrap();
+    let again = convert(&there.model).unwrap();
+    for (side, model) in [("before", &model), ("there", &there.model), ("again", &again.model)] {
+        for (got, want) in run(model, &given).iter().zip(&want) {
+            assert!(difference(want, got, true).is_none(), "{side}: {:?}", difference(want, got, true));
+        }
+    }
+}
+
+/// Outputs of `conv_transpose` as OpenVINO's plugin for CPUs gives them: kernel, stride, pads and
+/// output padding of a node with an output shape.
+#[test]
+fn transposed_convolutions_have_the_output_shape_that_is_given() {
+    let x = tensor(&[1, 1, 3], &[1f32, 10.0, 100.0]);
+    let cases: [(&[f32], i64, &str, i64, i64, &[f32]); 11] = [
+        (&[1.0, 2.0, 3.0], 2, "same_upper", 0, 0, &[2.0, 13.0, 20.0, 130.0, 200.0, 300.0]),
+        (&[1.0, 2.0, 3.0, 4.0], 2, "same_upper", 0, 0, &[13.0, 24.0, 130.0, 240.0, 300.0]),
+        (&[1.0, 2.0, 3.0, 4.0], 1, "same_upper", 0, 0, &[12.0, 123.0, 234.0, 340.0, 400.0]),
+        (&[1.0, 2.0, 3.0], 2, "same_upper", 0, 0, &[1.0, 2.0, 13.0, 20.0, 130.0, 200.0, 300.0, 0.0]),
+        (&[1.0, 2.0, 3.0], 2, "same_upper", 0, 1, &[2.0, 13.0, 20.0, 130.0, 200.0, 300.0]),
+        (&[1.0, 2.0, 3.0], 2, "same_lower", 0, 0, &[1.0, 2.0, 13.0, 20.0, 130.0, 200.0]),
+        (&[1.0, 2.0, 3.0, 4.0], 2, "same_lower", 0, 0, &[2.0, 13.0, 24.0, 130.0, 240.0]),
+        (&[1.0, 2.0, 3.0, 4.0], 1, "same_lower", 0, 0, &[1.0, 12.0, 123.0, 234.0, 340.0]),
+        (&[1.0, 2.0, 3.0], 2, "same_lower", 0, 1, &[2.0, 13.0, 20.0, 130.0, 200.0, 300.0]),
+        (&[1.0, 2.0, 3.0], 2, "explicit", 1, 0, &[2.0, 13.0, 20.0, 130.0, 200.0, 300.0]),
+        (&[1.0, 2.0, 3.0], 2, "valid", 0, 0, &[1.0, 2.0, 13.0, 20.0, 130.0]),
+    ];
+    for (weights, stride, auto, begin, more, want) in cases {
+        let node = || {
+            let shape = list(&[i64::try_from(want.len()).unwrap()]);
+            One::of(OpenVino, "ConvolutionBackpropData", 1)
+                .inputs(from_ref(&x))
+                .constants(&[tensor(&[1, 1, weights.len()], weights), shape])
+                .text("strides", &stride.to_string())
+                .text("dilations", "1")
+                .text("pads_begin", &begin.to_string())
+                .text("pads_end", "0")
+                .text("auto_pad", auto)
+                .text("output_padding", &more.to_string())
+        };
+        let want = [tensor(&[1, 1, want.len()], want)];
+        gives(&format!("{auto}, sizes known"), node().known(), &want);
+        gives(auto, node(), &want);
+    }
+}
+
+/// The pads of ONNX that follow from an output shape: one more at the end is `SAME_UPPER`.
+#[test]
+fn output_shapes_of_onnx_are_inputs_of_openvino() {
+    let x = tensor(&[1, 1, 3], &[1f32, 10.0, 100.0]);
+    let weights = tensor(&[1, 1, 3], &[1f32, 2.0, 3.0]);
+    let (first, last) = ([1f32, 2.0, 13.0, 20.0, 130.0, 200.0], [2f32, 13.0, 20.0, 130.0, 200.0, 300.0]);
+    for (auto, want) in [("SAME_UPPER", first), ("SAME_LOWER", last), ("NOTSET", last)] {
+        for shape in [vec![6], vec![1, 1, 6]] {
+            let node = One::of(Onnx, "ConvTranspose", 11)
+                .inputs(from_ref(&x))
+                .constants(from_ref(&weights))
+                .attribute("strides", Content::Ints(vec![2]))
+                .attribute("output_shape", Content::Ints(shape))
+                .attribute("auto_pad", Content::Bytes(auto.as_bytes().into()));
+            let converted = gives(auto, node, &[tensor(&[1, 1, 6], &want)]);
+            assert_eq!(operators(&converted), ["ConvolutionBackpropData"]);
+        }
+    }
+}
+
+/// Exporters write the largest number where a loop may run any number of times. OpenVINO makes
+/// room for as many slices.
+#[test]
+fn the_largest_trip_count_is_any() {
+    for (runs, notes) in [(i64::MAX, 0), (i64::from(i32::MAX), 1)] {
+        let mut body = Builder::nested("body");
+        input_of(&mut body, "run", DType::I64, 0);
+        input_of(&mut body, "goes", DType::Bool, 0);
+        body.constant("last", Tensor::scalar(1i64).into()).unwrap();
+        body.apply("", "Less", 21, &["run", "last"], &["on"], vec![]).unwrap();
+        body.apply("", "Identity", 21, &["run"], &["row"], vec![]).unwrap();
+        body.output("on");
+        body.output("row");
+        let inputs = [("start", Tensor::scalar(Bool::from(true)))];
+        let (model, given) = looped_of(runs, "Loop", body, &inputs, &["rows"], vec![]);
+        let there = convert(&model).unwrap();
+        assert_eq!(whys(&there).matches("2147483647").count(), notes, "{}", whys(&there));
+        let node = there.model.graph().nodes().iter().find(|node| &*node.operator.name == "Loop").unwrap();
+        let trips = there.model.graph().constant(node.inputs[0].unwrap()).unwrap();
+        assert_eq!(trips.tensor().unwrap().to_i64().unwrap(), [-1]);
+        for model in [&model, &there.model] {
+            assert_eq!(run(model, &given)[0].to_i64().unwrap(), [0, 1]);
+        }
+    }
+}
+
+/// The row of empty segments may be that of a computed index, which is none below 0.
+#[test]
+fn rows_of_empty_segments_may_be_computed() {
+    let inputs = |index: i64| {
+        let table = tensor(&[3, 1], &[1f32, 10.0, 100.0]);
+        [table, list(&[0, 1]), list(&[0, 0]), Tensor::scalar(2i64), Tensor::scalar(index)]
+    };
+    for (index, empty) in [(2, 100.0), (-1, 0.0)] {
+        let node = One::of(OpenVino, "EmbeddingSegmentsSum", 3).inputs(&inputs(index));
+        gives(&format!("index {index}"), node, &[tensor(&[2, 1], &[11f32, empty])]);
     }
 }
 

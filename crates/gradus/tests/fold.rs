@@ -180,6 +180,25 @@ fn constants_of_nodes_are_compared_by_their_elements() {
     assert_eq!(operators(&folded(&model)), ["Constant", "CumSum", "Add"]);
 }
 
+/// ONNX Runtime makes one quantized node of a node and the dequantizations before it, if nothing
+/// else reads them.
+#[test]
+fn each_reader_keeps_its_dequantization() {
+    let model = Sketch::new()
+        .input("x", DType::U8, &["n"])
+        .constant("scale", Tensor::scalar(0.5f32))
+        .node("DequantizeLinear", &["x", "scale"], &["a"])
+        .node("DequantizeLinear", &["x", "scale"], &["b"])
+        .node("Relu", &["a"], &["y"])
+        .node("Relu", &["a"], &["same"])
+        .node("Neg", &["b"], &["z"])
+        .node("Add", &["y", "same"], &["sum"])
+        .output("sum", DType::F32, &["n"])
+        .output("z", DType::F32, &["n"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["DequantizeLinear", "DequantizeLinear", "Relu", "Neg", "Add"]);
+}
+
 #[test]
 fn bounds_of_slices_are_counted_from_the_end_only_where_that_is_the_same() {
     let model = |less: i64| {

@@ -4,6 +4,8 @@
 #[path = "common/sketch.rs"]
 mod sketch;
 
+use std::collections::HashSet;
+
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::{Content, Graph, Node};
@@ -16,6 +18,9 @@ use sketch::Sketch;
 fn folded(model: &Model) -> String {
     let fold = model.fold(&FoldOptions::default()).unwrap();
     let after = model.edited(&fold.edit).unwrap();
+    // ONNX Runtime refuses two nodes of one name.
+    let names: Vec<_> = after.graph().nodes().iter().map(|node| &node.name).collect();
+    assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
     let (before, left) = fold.report.nodes();
     assert!(left <= before && before == nodes(model.graph()) && left == nodes(after.graph()));
     let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
@@ -90,6 +95,33 @@ fn iterations_are_numbered() {
         .node("Reshape", &["rows", "flat"], &["r"])
         .node("Add", &["t", "r"], &["s"]);
     assert_eq!(folded(&end(sketch, "s")), "Add Relu");
+}
+
+/// The number of the iteration and the condition may be tensors of one element.
+#[test]
+fn iterations_are_numbered_as_the_body_declares() {
+    let body = || {
+        Sketch::nested()
+            .input("i", DType::I64, &["1"])
+            .input("go", DType::Bool, &["1"])
+            .input("x", DType::F32, &["n", "4"])
+            .with("Cast", &["i"], &["f"], vec![("to", Content::Int(1))])
+    };
+    let steps = body()
+        .node("Identity", &["x"], &["u"])
+        .output("go", DType::Bool, &["1"])
+        .output("u", DType::F32, &["n", "4"])
+        .output("f", DType::F32, &["1"]);
+    let rows = Sketch::new()
+        .input("a", DType::F32, &["n", "4"])
+        .ints("flat", &[1, 4])
+        .constant("runs", Tensor::scalar(4i64))
+        .with("Loop", &["runs", "", "a"], &["t", "rows"], vec![("body", steps.graph())])
+        .node("Reshape", &["rows", "flat"], &["r"])
+        .node("Add", &["t", "r"], &["s"]);
+    assert_eq!(folded(&end(rows, "s")), "Add Relu");
+    let once = looped(1, body().node("Add", &["x", "f"], &["u"]), &["u"], &["t"]);
+    assert_eq!(folded(&end(once, "t")), "Add Relu");
 }
 
 #[test]

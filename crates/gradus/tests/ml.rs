@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::slice::from_ref;
 
-use gradus::graph::{self, Builder, Content, Origin, Standard};
+use gradus::check::CheckOptions;
+use gradus::conversion::ConvertOptions;
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::{Map, Model, Result, Shape, Tensor, Value};
 
 type Attributes = Vec<(&'static str, Content)>;
@@ -18,11 +20,27 @@ fn run(operator: &str, version: i64, inputs: &[Tensor], attributes: Attributes) 
 
 /// The outputs of a node on these inputs.
 fn run_values(operator: &str, version: i64, inputs: &[Value], attributes: Attributes) -> Result<Vec<Value>> {
+    let (model, given) = one_node(operator, version, inputs, attributes)?;
+    let outputs = model.run(given)?;
+    Ok(outputs.iter().map(|(_, value)| value.clone()).collect())
+}
+
+/// A model of a node, and what it is given; tensors have open sizes.
+fn one_node(
+    operator: &str,
+    version: i64,
+    inputs: &[Value],
+    attributes: Attributes,
+) -> Result<(Model, HashMap<String, Value>)> {
     let mut builder = Builder::new("one node");
     let mut given = HashMap::new();
     let keys: Vec<_> = (0..inputs.len()).map(|input| format!("x{input}")).collect();
     for (key, value) in keys.iter().zip(inputs) {
-        builder.define(key, Origin::Input)?;
+        let id = builder.define(key, Origin::Input)?;
+        if let Ok(tensor) = value.tensor() {
+            let sizes = tensor.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
+            builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(sizes)));
+        }
         given.insert(key.clone(), value.clone());
     }
     let keys: Vec<_> = keys.iter().map(String::as_str).collect();
@@ -49,8 +67,7 @@ fn run_values(operator: &str, version: i64, inputs: &[Value], attributes: Attrib
     let mut model = graph::Model::new(Standard::Onnx);
     model.opsets = vec![("".into(), 18), ("ai.onnx.ml".into(), version)];
     model.graph = builder.finish()?;
-    let outputs = Model::from_source(model).run(given)?;
-    Ok(outputs.iter().map(|(_, value)| value.clone()).collect())
+    Ok((Model::from_source(model), given))
 }
 
 fn matrix(rows: usize, numbers: &[f32]) -> Tensor {
@@ -237,6 +254,21 @@ fn rows_of_scores_become_maps_by_label() {
         let error = run_values("ZipMap", 1, &scores, attributes).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
     }
+}
+
+#[test]
+fn maps_are_the_rows_of_a_tensor_in_openvino() {
+    let scores = [matrix(2, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).into()];
+    let labels = vec![("classlabels_strings", texts(&["a", "b", "c"]))];
+    let (model, given) = one_node("ZipMap", 1, &scores, labels).unwrap();
+    let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
+    assert!(converted.report.is_exact());
+    assert!(converted.report.lost.iter().any(|lost| lost.ends_with("\"a\", \"b\", \"c\"")), "{:?}", converted.report.lost);
+    let outputs = converted.model.run(given).unwrap();
+    let rows = outputs[0].tensor().unwrap();
+    assert_eq!((rows.shape().dims(), floats(rows)), (&[2, 3][..], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
+    let check = model.check(&converted.model, &CheckOptions::default()).unwrap();
+    assert!(check.outputs.iter().all(|output| output.elements > 0 && output.is_same()), "{:?}", check.outputs);
 }
 
 #[test]

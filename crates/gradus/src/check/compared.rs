@@ -2,7 +2,7 @@
 
 use gradus_core::convert::{nearest_f64, u64_of};
 use gradus_core::graph::Type;
-use gradus_core::{DType, Number, Tensor, Value, display};
+use gradus_core::{DType, Limits, Number, Shape, Tensor, Value, display};
 use gradus_profiles::distance;
 
 /// The comparison of an output over all runs.
@@ -68,10 +68,31 @@ impl OutputCheck {
             (Value::Map(a), Value::Map(b)) if a.keys() == b.keys() => {
                 self.add(&a.values().into(), &b.values().into());
             }
+            // Maps of the same keys are the rows of a tensor where there are no maps.
+            (Value::Sequence(maps), Value::Tensor(rows))
+                if rows.shape().dims().first() == Some(&maps.len()) && !maps.is_empty() =>
+            {
+                for (row, map) in maps.iter().enumerate() {
+                    self.row(map, rows, row);
+                }
+            }
             (Value::Optional(None), Value::Optional(None)) => {}
             (Value::Optional(Some(a)), Value::Optional(Some(b))) => self.add(a, b),
             _ => {
                 self.types.get_or_insert_with(|| (type_of(before), type_of(after)));
+            }
+        }
+    }
+
+    /// Compares a map with a row of a matrix.
+    fn row(&mut self, map: &Value, rows: &Tensor, row: usize) {
+        let columns = rows.shape().dims().get(1).copied().unwrap_or(1);
+        let after = (0..columns).map(|column| row * columns + column).collect::<Vec<_>>();
+        let after = Shape::new([columns]).and_then(|shape| rows.picked(shape, &after, &Limits::DEFAULT));
+        match (map, after) {
+            (Value::Map(map), Ok(after)) => self.add(&map.values().into(), &after.into()),
+            (map, _) => {
+                self.types.get_or_insert_with(|| (type_of(map), type_of(&rows.clone().into())));
             }
         }
     }

@@ -126,7 +126,8 @@ pub(crate) fn outputs(
         seen.push(value);
         // The source declares types that inference does not find: ONNX wants outputs to have a type
         // and a rank.
-        let declared = scope.graph.value(id).declared.clone();
+        let holds = |declared: &Type| conversion.to == Standard::Onnx || matches!(declared, Type::Tensor(..));
+        let declared = scope.graph.value(id).declared.clone().filter(holds);
         target.declared_output(value, declared);
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! If whose condition is known, and Loop of one iteration: the branch or the body takes their place.
 
 use gradus_core::Tensor;
-use gradus_core::element::Bool;
 use gradus_core::graph::edit::{Inlined, Renames, Step};
 use gradus_core::graph::{Content, Graph, Node, Origin, Port, Ports, Standard, ValueId};
 
@@ -12,6 +11,7 @@ use super::scope::{FoldState, Read};
 use super::write::{FoldWriter, edit};
 use crate::dim::Dim;
 use crate::fact::{Elements, Fact};
+use crate::operators::control_flow::loops::lead;
 
 /// A graph that always runs in place of its node.
 pub(super) struct Branch<'m> {
@@ -101,9 +101,8 @@ impl Branch<'_> {
 
     /// Inputs of the graph that are constants: the number of the iteration and the condition.
     fn constants(&self) -> Vec<(ValueId, Tensor)> {
-        let values = [Tensor::scalar(0i64), Tensor::scalar(Bool::from(true))];
         let inputs = self.graph.inputs().iter().copied().filter(|_| self.is_body);
-        inputs.zip(values).collect()
+        inputs.zip(lead(self.graph, 0)).collect()
     }
 
     /// The value of the branch that an output of the node is.

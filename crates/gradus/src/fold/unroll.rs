@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::element::Bool;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Result, Tensor};
@@ -13,6 +12,7 @@ use super::{ValueNames, dialect};
 use crate::infer::InferOptions;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
+use crate::operators::control_flow::loops::lead;
 use crate::operators::{self, Chance};
 
 /// Most iterations of a loop that is unrolled.
@@ -205,8 +205,8 @@ impl<'m> Unrolled<'m> {
             .zip(carried)
             .map(|(id, name)| (body.value(*id).name.clone(), name.clone()))
             .collect();
-        let lead = [Tensor::scalar(i64_of(run)), Tensor::scalar(Bool::from(true))];
-        for (id, value) in self.lead.iter().zip(lead).filter(|(id, _)| read.contains(id)) {
+        let lead = self.lead.iter().zip(lead(body, i64_of(run)));
+        for (id, value) in lead.filter(|(id, _)| read.contains(id)) {
             let name = &body.value(*id).name;
             let constant = self.constant(name, value);
             names.insert(name.clone(), constant);

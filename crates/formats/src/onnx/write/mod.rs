@@ -150,8 +150,8 @@ fn edit_graph(
             fields.0.push((field.number, out));
         }
     }
-    let mut nodes = Nodes::default();
-    nodes.steps(&spans, graph, &edit.nodes, names)?;
+    let mut nodes = Nodes::of(graph, &edit.nodes);
+    nodes.steps(&spans, graph, &edit.nodes, names, false)?;
     nodes.additions(edit, names);
     nodes.declare(edit, &declared, names);
     match fields.0.iter_mut().find(|(number, _)| *number == graph_proto::NODE) {

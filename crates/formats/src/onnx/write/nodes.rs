@@ -1,5 +1,6 @@
 //! `NodeProto`: those of a file that stay, with their changes, and new ones.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gradus_core::graph::Graph;
@@ -17,9 +18,43 @@ pub(super) struct Nodes {
     pub(super) list: Splice,
     pub(super) constants: Splice,
     pub(super) infos: Splice,
+    /// Names of nodes, each with the number of nodes of inner graphs that had it too. ONNX Runtime
+    /// refuses two nodes of one name.
+    taken: HashMap<Box<str>, usize>,
 }
 
 impl Nodes {
+    /// The writer of the nodes of a graph.
+    pub(super) fn of(graph: &Graph, steps: &[Step]) -> Nodes {
+        let mut nodes = Nodes::default();
+        if steps.iter().any(|step| matches!(step, Step::Inlined(_))) {
+            nodes.taken.extend(graph.nodes().iter().map(|node| (node.name.clone(), 0)));
+            nodes.taken.extend(steps.iter().filter_map(|step| match step {
+                Step::Made(node) => Some((node.name.to_string().into(), 0)),
+                _ => None,
+            }));
+        }
+        nodes
+    }
+
+    /// The name of a node of an inner graph that stands in this one, if it needs another.
+    fn fresh(&mut self, name: &str) -> Option<String> {
+        let mut count = *self.taken.get(name)?;
+        if name.is_empty() {
+            return None;
+        }
+        let fresh = loop {
+            count += 1;
+            let fresh = format!("{name}_{count}");
+            if !self.taken.contains_key(fresh.as_str()) {
+                break fresh;
+            }
+        };
+        self.taken.insert(name.into(), count);
+        self.taken.insert(fresh.as_str().into(), 0);
+        Some(fresh)
+    }
+
     /// Appends steps; `fields` are the nodes of their graph in the file.
     pub(super) fn steps(
         &mut self,
@@ -27,6 +62,7 @@ impl Nodes {
         graph: &Graph,
         steps: &[Step],
         names: &Renames,
+        inlined: bool,
     ) -> Result<()> {
         let at = |node: usize| fields.get(node).ok_or_else(not_the_file);
         for step in steps {
@@ -36,19 +72,22 @@ impl Nodes {
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
+                    let node = graph.nodes().get(kept.node).ok_or_else(not_the_file)?;
+                    let fresh = if inlined { self.fresh(&node.name) } else { None };
+                    if inlined && fresh.is_none() {
+                        self.taken.insert(node.name.clone(), 0);
+                    }
                     let unchanged = kept.inputs.is_empty()
                         && kept.outputs.is_empty()
                         && kept.graphs.is_empty()
-                        && names.is_empty();
+                        && names.is_empty()
+                        && fresh.is_none();
                     if unchanged {
                         self.list.copy(field.start..field.end);
                         continue;
                     }
-                    let inner: Vec<_> = match graph.nodes().get(kept.node) {
-                        Some(node) => node.graphs().map(AsRef::as_ref).collect(),
-                        None => return Err(not_the_file()),
-                    };
-                    let content = changed(field.span()?, &inner, kept, names)?;
+                    let inner: Vec<_> = node.graphs().map(AsRef::as_ref).collect();
+                    let content = changed(field.span()?, &inner, kept, names, fresh.as_deref())?;
                     self.list.message(graph_proto::NODE, &content);
                 }
                 Step::Inlined(inlined) => self.inlined(at(inlined.node)?.span()?, graph, inlined, names)?,
@@ -84,7 +123,7 @@ impl Nodes {
                 _ => {}
             }
         }
-        self.steps(&fields, inner, &edit.nodes, &names)?;
+        self.steps(&fields, inner, &edit.nodes, &names, true)?;
         self.additions(edit, &names);
         self.declare(edit, &declared, &names);
         Ok(())
@@ -144,8 +183,15 @@ fn graphs_of(node: ByteSpan<'_>) -> Result<Vec<ByteSpan<'_>>> {
     Ok(graphs)
 }
 
-/// A node of the file with other inputs, attributes, graphs or names.
-fn changed(span: ByteSpan<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -> Result<Splice> {
+/// A node of the file with other inputs, attributes, graphs or names; `fresh` is its own name, if
+/// that is another.
+fn changed(
+    span: ByteSpan<'_>,
+    inner: &[&Graph],
+    kept: &Kept,
+    names: &Renames,
+    fresh: Option<&str>,
+) -> Result<Splice> {
     let mut out = Splice::default();
     let mut end = span.range().start;
     let (mut inputs, mut outputs, mut graphs) = (0, 0, 0);
@@ -156,6 +202,9 @@ fn changed(span: ByteSpan<'_>, inner: &[&Graph], kept: &Kept, names: &Renames) -
         match field.number {
             node_proto::INPUT => slot(&mut out, &field, &kept.inputs, &mut inputs, names)?,
             node_proto::OUTPUT => slot(&mut out, &field, &kept.outputs, &mut outputs, names)?,
+            node_proto::NAME if fresh.is_some() => {
+                out.write(|out| encode::text(out, node_proto::NAME, fresh.unwrap_or_default()));
+            }
             node_proto::ATTRIBUTE => attribute(&mut out, &field, inner, kept, names, &mut graphs)?,
             _ => out.copy(field.start..field.end),
         }

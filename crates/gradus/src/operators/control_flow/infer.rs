@@ -22,6 +22,7 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
+use crate::operators::control_flow::loops::lead_rank;
 use crate::operators::errors;
 use crate::operators::indices;
 
@@ -252,36 +253,28 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let carried = cx.count().saturating_sub(2);
     let first: Vec<_> = (0..carried).map(|i| cx.read_fact(2 + i)).collect();
     let most = if cx.has(0) { cx.integer(0) } else { None };
-    let conditional = cx.has(1);
-    let enters = if conditional { cx.integer(1).and_then(Dim::known) } else { Some(1) };
+    let enters = if cx.has(1) { cx.integer(1).and_then(Dim::known) } else { Some(1) };
     let mark = small_u32(cx.symbols().symbols().len());
     let number = Bounds::between(
         Some(0),
         most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
     let iteration = cx.data("index of the iteration", number);
-    let lead = [
-        cx.integers_fact(DType::I64, [], [iteration]),
-        if conditional {
-            Fact::typed(DType::Bool, [])
-        } else {
-            cx.integers_fact(DType::Bool, [], [Dim::ONE])
-        },
-    ];
+    let lead = lead(cx, iteration)?;
     let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
     let places: Vec<_> = (1..=carried).collect();
     let runs = all_runs(cx, first.clone(), &arranged, &places)?;
-    if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
-        cx.note_runs("body", Dim::Known(count), mark)?;
-        return Ok(unrolled);
-    }
     let goes_on = match &runs.outputs[0] {
-        _ if !conditional => Some(1),
         Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => {
             all.first().and_then(|dim| dim.known())
         }
         _ => None,
     };
+    let conditional = goes_on.is_none_or(|goes_on| goes_on == 0);
+    if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
+        cx.note_runs("body", Dim::Known(count), mark)?;
+        return Ok(unrolled);
+    }
     let most = most.map(|most| cx.max(most, Dim::ZERO));
     let count = match (enters, goes_on, most) {
         (Some(0), ..) => Some(Dim::ZERO),
@@ -301,6 +294,16 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
+/// Facts about the number of an iteration and the condition, which holds in every iteration.
+fn lead(cx: &mut InferContext<'_, '_>, number: Dim) -> Result<[Fact; 2], InferError> {
+    let body = cx.graph("body")?;
+    let [number_dims, condition_dims] = [0, 1].map(|input| vec![Dim::ONE; lead_rank(body, input)]);
+    Ok([
+        cx.integers_fact(DType::I64, number_dims, [number]),
+        cx.integers_fact(DType::Bool, condition_dims, [Dim::ONE]),
+    ])
+}
+
 /// Runs the loop run by run on facts, if it is known when it ends and that is soon: the number of
 /// runs, and facts about the outputs.
 fn unrolled(
@@ -315,7 +318,7 @@ fn unrolled(
         (true, Some(Dim::Known(most))) => most.max(0),
         _ => return None,
     };
-    // Without a condition the number of runs must be small; with one it may end early.
+    // Where the condition always holds the number of runs must be small; others may end early.
     if !conditional && most > MOST_RUNS {
         return None;
     }
@@ -328,19 +331,14 @@ fn unrolled(
         if run >= MOST_RUNS || !cx.spend(nodes.max(1)) {
             return None;
         }
-        let mut inputs = vec![
-            cx.integers_fact(DType::I64, [], [Dim::Known(run)]),
-            cx.integers_fact(DType::Bool, [], [Dim::ONE]),
-        ];
+        let mut inputs = lead(cx, Dim::Known(run)).ok()?.to_vec();
         inputs.append(&mut state);
         let mut outputs = cx.inner("body", inputs, Visit::Again).ok()?.into_iter();
         let condition = outputs.next()?;
-        if conditional {
-            let Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) = &condition else {
-                return None;
-            };
-            goes_on = all.first()?.known()? != 0;
-        }
+        let Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) = &condition else {
+            return None;
+        };
+        goes_on = all.first()?.known()? != 0;
         state = outputs.by_ref().take(first.len()).collect();
         rows.push(outputs.collect());
         run += 1;

@@ -8,8 +8,9 @@
 //!
 //! The body takes the iteration's number, the condition and N carried values, and gives the
 //! condition, N carried values and K elements of scans. The loop ends after M iterations, if M is
-//! given, or when the condition is false, if it is given. A scan over no iterations has no rows;
-//! its other dimensions are those inferred for the body, with 0 where they are not known.
+//! given, or when the condition is false, which is true at first if it is not given. A scan over no
+//! iterations has no rows; its other dimensions are those inferred for the body, with 0 where they
+//! are not known. The number and the condition have the rank that the body declares, 0 or 1.
 
 use std::sync::Arc;
 
@@ -57,6 +58,24 @@ impl Loop {
     }
 }
 
+/// The rank of the number of the iteration, or of the condition, in a body: 0 or 1, as the body
+/// declares. Both have one element.
+pub(crate) fn lead_rank(body: &Graph, input: usize) -> usize {
+    let declared = body.inputs().get(input).and_then(|&id| body.value(id).declared.as_ref());
+    match declared {
+        Some(Type::Tensor(_, Some(sizes))) => sizes.len().min(1),
+        _ => 0,
+    }
+}
+
+/// The number of an iteration, and the condition, which holds in all of them.
+pub(crate) fn lead(body: &Graph, number: i64) -> [Tensor; BEFORE] {
+    let holds = Bool::from(true);
+    let number = if lead_rank(body, 0) == 0 { Tensor::scalar(number) } else { Tensor::vector(&[number]) };
+    let condition = if lead_rank(body, 1) == 0 { Tensor::scalar(holds) } else { Tensor::vector(&[holds]) };
+    [number, condition]
+}
+
 fn single<T: FromNumber>(cx: &EvalContext<'_>, index: usize) -> Result<Option<T>> {
     let Some(value) = cx.inputs.get(index).copied().flatten() else { return Ok(None) };
     let number = value.tensor().and_then(Tensor::only_number).map_err(|error| cx.wrong(index, &error))?;
@@ -77,23 +96,20 @@ fn goes_on(value: &Value) -> Result<bool> {
 impl Op for Loop {
     fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
         let most = single::<i64>(cx, 0)?;
-        let condition_given = cx.inputs.get(1).is_some_and(Option::is_some);
         let mut go_on = single::<Bool>(cx, 1)?.is_none_or(Bool::is_true);
         let mut state =
             (0..self.carried).map(|i| cx.value(BEFORE + i).cloned()).collect::<Result<Vec<_>>>()?;
         let mut scans: Vec<Option<Stack>> = (0..self.scans()).map(|_| None).collect();
         let (before, mut held, mut i) = (cx.run.live_bytes, 0, 0);
         while go_on && most.is_none_or(|most| i < most) {
-            let mut inputs =
-                vec![Some(Tensor::scalar(i).into()), Some(Tensor::scalar(Bool::from(go_on)).into())];
+            let mut inputs: Vec<_> = lead(&self.graph, i).map(|tensor| Some(tensor.into())).into();
             inputs.extend(state.drain(..).map(Some));
             cx.run.step()?;
             let outputs = self
                 .body
                 .run(inputs, cx.frame, cx.run)
                 .map_err(|error| error.in_node(format!("iteration {i}")))?;
-            let condition = goes_on(&outputs[0])?;
-            go_on = !condition_given || condition;
+            go_on = goes_on(&outputs[0])?;
             let mut outputs = outputs.into_iter().skip(1);
             state.extend(outputs.by_ref().take(self.carried));
             cx.run.release(held);
@@ -121,7 +137,8 @@ impl Op for Loop {
 impl Loop {
     /// The scans of a loop that did not run.
     fn empty_scans(&self, cx: &EvalContext<'_>) -> Result<Vec<Value>> {
-        let mut inputs = vec![Fact::typed(DType::I64, []), Fact::typed(DType::Bool, [])];
+        let mut inputs: Vec<_> =
+            lead(&self.graph, 0).map(|tensor| Fact::of(&tensor.into()).without_elements()).into();
         let carried = cx.inputs.iter().skip(BEFORE);
         inputs.extend(carried.map(|value| value.map_or(Fact::Unknown, Fact::of).without_elements()));
         let around =

@@ -254,11 +254,6 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     for (number, output) in outputs.into_iter().enumerate() {
         let scanned = number > carried || appended.contains(&number);
         let output = match number {
-            // Without a condition, what the body says of it is not heeded.
-            0 if !given => {
-                let name = cx.conversion.names.fresh("condition");
-                body.target.constant(Some(name), Tensor::scalar(Bool::from(true)).into())
-            }
             _ if scanned => body.unsqueezed(cx, output, 0)?,
             _ => output,
         };
@@ -286,6 +281,13 @@ fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)
         return Ok((cx.scalar(-1), None));
     }
     if let Some([runs]) = cx.known_integers(0)?.as_deref() {
+        // OpenVINO makes room for the slices of all runs; exporters write the largest number for any.
+        if *runs >= i64::from(i32::MAX) {
+            if *runs < i64::MAX {
+                cx.edges("a loop may go on after 2147483647 runs");
+            }
+            return Ok((cx.scalar(-1), Some(*runs)));
+        }
         return Ok((cx.scalar((*runs).max(0)), Some(*runs)));
     }
     let (runs, zero) = (cx.scalar_input(0)?, cx.scalar(0));

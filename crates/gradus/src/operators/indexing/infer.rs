@@ -62,7 +62,13 @@ pub(crate) struct Cut {
 ///
 /// A bound that is never positive is taken for negative, which is assumed where it matters: the
 /// places of `-len` and of 0 are the same.
-fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> Option<Dim> {
+fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim, step: i64) -> Option<Dim> {
+    // Where `n - 1` or `n - 2` is negative for an axis of `n`, it lies before the axis either way;
+    // backwards, the place before the first element is not that element.
+    let short = cx.subtract(bound, len);
+    if cx.symbols().at_least(short, if step > 0 { -2 } else { -1 }) {
+        return Some(bound);
+    }
     if cx.symbols().at_least(bound, 0) || never_negative(cx, bound, len) {
         return Some(bound);
     }
@@ -99,7 +105,7 @@ pub(crate) fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim,
             }
             Some(Some(len))
         }
-        bound => from_first(cx, bound, len).map(Some),
+        bound => from_first(cx, bound, len, step).map(Some),
     };
     let (from, to) = (far(cx, start)?, far(cx, end)?);
     if step > 0 {

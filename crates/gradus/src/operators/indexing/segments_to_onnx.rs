@@ -7,7 +7,7 @@ use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
+use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::int;
 use crate::conversion::writer::NewValue;
 use crate::operators::errors;
@@ -125,10 +125,16 @@ pub(crate) fn embedding(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
         result = cx.put("Div", &[result, counts], &[])?;
     }
     if cx.has(default) {
-        let index = cx.known_integers(default)?.ok_or_else(|| not_known("default index"))?;
-        if let [index @ 0..=i64::MAX] = index[..] {
-            let index = cx.scalar(index);
-            let row = cx.put("Gather", &[table, index], &[int("axis", 0)])?;
+        let known = cx.known_integers(default)?;
+        if known.as_ref().is_none_or(|index| index.first().is_some_and(|&index| index >= 0)) {
+            let (index, first) = (cx.whole_scalar(default)?, cx.scalar(0));
+            let at = if known.is_some() { index } else { cx.put("Max", &[index, first], &[])? };
+            let mut row = cx.put("Gather", &[table, at], &[int("axis", 0)])?;
+            if known.is_none() {
+                // Below 0, empty segments have no row.
+                let none = cx.put("Less", &[index, first], &[])?;
+                row = cx.put("Where", &[none, zero, row], &[])?;
+            }
             result = segments.where_empty(cx, row, result)?;
         }
     }

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
-use gradus_core::convert::{self, Rules, product, usize_of_i64};
-use gradus_core::{DType, Error, Kind, Map, Number, Result, Shape, Tensor, Value};
+use gradus_core::convert::{self, Rules, i64_of, product, usize_of_i64};
+use gradus_core::{DType, Error, Kind, Map, Number, Result, Shape, Tensor, Value, display};
 
 use super::encode::{keys, vector};
 use crate::attributes::Attributes;
+use crate::conversion::node::ConvertContext;
+use crate::conversion::to_openvino::say;
+use crate::conversion::writer::NewValue;
 use crate::op::EvalContext;
 use crate::operators::errors;
 
@@ -74,6 +77,15 @@ pub(crate) fn zip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         Ok(Value::Map(keys.with_values(values)?))
     });
     Ok(vec![Value::Sequence(each.collect::<Result<_>>()?)])
+}
+
+/// `ZipMap` in OpenVINO, which has no maps: the values as a tensor, a column for each key.
+pub(crate) fn zip_to_openvino(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let labels = class_labels(&cx.attributes)?;
+    let keys = (0..labels.len()).map(|at| display::element(&labels, at)).collect::<Vec<_>>().join(", ");
+    cx.lose(&format!("the keys of the maps, which are the columns of a tensor: {keys}"));
+    let (x, shape) = (cx.input(0)?, cx.constant(Tensor::vector(&[-1, i64_of(labels.len())])));
+    Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", false)])?])
 }
 
 pub(crate) fn vectorize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

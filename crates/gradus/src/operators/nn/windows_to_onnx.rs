@@ -76,16 +76,90 @@ pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<
 }
 
 pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
-    if cx.has(2) {
-        return Err(cannot("ONNX has no equivalent of a transposed convolution with output_shape"));
-    }
     cx.rounding(caveats::ORDER);
     let spatial = spatial(cx, has_groups)?;
     let mut attributes = windows(cx, spatial, true)?;
-    let more = each(cx, "output_padding", 0, spatial)?;
+    let mut more = each(cx, "output_padding", 0, spatial)?;
     let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
-    attributes.extend([("output_padding", Content::Ints(more)), int("group", groups)]);
-    Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?])
+    attributes.push(int("group", groups));
+    if !cx.has(2) {
+        attributes.push(("output_padding", Content::Ints(more)));
+        return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
+    }
+    attributes.retain(|(name, _)| *name != "pads");
+    let from = Ends::of(cx, spatial)?;
+    let kernel = cx.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
+    let kernel: Vec<_> = kernel.collect::<Option<_>>().ok_or_else(|| not_known("sizes of the weights"))?;
+    if kernel.len() != spatial {
+        return Err(errors::count("spatial axes of the weights", kernel.len(), spatial));
+    }
+    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+    let window = |axis: usize| (kernel[axis] - 1).saturating_mul(dilations[axis]).saturating_add(1);
+    let sizes: Option<Vec<_>> = cx.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
+    let wanted = cx.known_integers(2)?;
+    if let (Some(sizes), Some(wanted)) = (sizes, wanted) {
+        // All sizes are known: what is cut off are pads, and what is added behind an output padding.
+        let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
+        for (axis, (&size, &wanted)) in sizes.iter().zip(&wanted).enumerate() {
+            let all = size.saturating_sub(1).saturating_mul(strides[axis]).saturating_add(window(axis));
+            begin[axis] = from.cut(axis, all.saturating_add(more[axis]).saturating_sub(wanted));
+            let behind = all.saturating_sub(begin[axis]).saturating_sub(wanted);
+            (end[axis], more[axis]) = (behind.max(0), behind.saturating_neg().max(0));
+        }
+        let pads = [begin, end].concat();
+        attributes.extend([("pads", Content::Ints(pads)), ("output_padding", Content::Ints(more))]);
+        return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
+    }
+    attributes.push(("output_padding", Content::Ints(more)));
+    let whole = cx.put("ConvTranspose", &[x, weights], &attributes)?;
+    let (all, wanted, zero) = (cx.sizes(whole)?, cx.whole_list(2)?, cx.list(&[0]));
+    let all = cx.part_of(all, 2, i64::MAX)?;
+    let begin = match &from {
+        Ends::Explicit(begin) => cx.list(begin),
+        Ends::Same { upper } => {
+            let two = cx.list(&[2]);
+            let excess = cx.put("Sub", &[all, wanted], &[])?;
+            let excess = cx.put("Max", &[excess, zero], &[])?;
+            let half = cx.put("Div", &[excess, two], &[])?;
+            if *upper { cx.put("Sub", &[excess, half], &[])? } else { half }
+        }
+    };
+    let end = cx.put("Add", &[begin, wanted], &[])?;
+    // Zeros stand behind what the windows reach.
+    let lacks = cx.put("Sub", &[end, all], &[])?;
+    let lacks = cx.put("Max", &[lacks, zero], &[])?;
+    let before = cx.list(&vec![0; spatial + 4]);
+    let pads = cx.put("Concat", &[before, lacks], &[int("axis", 0)])?;
+    let whole = cx.put("Pad", &[whole, pads], &[])?;
+    let axes = cx.list(&(0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>());
+    Ok(vec![cx.put("Slice", &[whole, begin, end, axes], &[])?])
+}
+
+/// The place where outputs of a given size begin in all that a transposed convolution gives.
+enum Ends {
+    /// Behind the pads of the node, or at the first output.
+    Explicit(Vec<i64>),
+    /// In the middle; of an odd number, one more is cut from the begin (`same_upper`) or the end.
+    Same { upper: bool },
+}
+
+impl Ends {
+    fn of(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<Ends> {
+        Ok(match cx.attributes.text("auto_pad")?.unwrap_or("explicit") {
+            "same_upper" => Ends::Same { upper: true },
+            "same_lower" => Ends::Same { upper: false },
+            "valid" => Ends::Explicit(vec![0; spatial]),
+            _ => Ends::Explicit(each(cx, "pads_begin", 0, spatial)?),
+        })
+    }
+
+    /// The number of outputs that are cut from the begin of an axis if so many are too many.
+    fn cut(&self, axis: usize, excess: i64) -> i64 {
+        match self {
+            Ends::Explicit(begin) => begin[axis],
+            Ends::Same { upper } => (excess.max(0) + i64::from(*upper)) / 2,
+        }
+    }
 }
 
 /// The windows of a pool.

@@ -101,13 +101,15 @@ fn by_channel(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValue>
 fn convolved(
     cx: &mut ConvertContext<'_, '_>,
     [alone, by_groups]: [&str; 2],
+    shape: Option<NewValue>,
     attributes: &NewAttributes,
 ) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let groups = cx.attributes.int_or("group", 1)?;
     let x = cx.input(0)?;
     let weights = if groups == 1 { cx.input(1)? } else { grouped(cx, groups)? };
-    let mut value = cx.put(if groups == 1 { alone } else { by_groups }, &[x, weights], attributes)?;
+    let inputs: Vec<_> = [x, weights].into_iter().chain(shape).collect();
+    let mut value = cx.put(if groups == 1 { alone } else { by_groups }, &inputs, attributes)?;
     if cx.has(2) {
         let bias = by_channel(cx, 2)?;
         value = cx.put("Add", &[value, bias], &[numpy()])?;
@@ -117,7 +119,7 @@ fn convolved(
 
 pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let attributes = windows(cx, spatial(cx)?)?;
-    convolved(cx, ["Convolution", "GroupConvolution"], &attributes)
+    convolved(cx, ["Convolution", "GroupConvolution"], None, &attributes)
 }
 
 /// A convolution whose windows take points beside their elements, which OpenVINO has of images.
@@ -142,12 +144,26 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
 /// Pads that make sizes those of the input times the strides are written as numbers: OpenVINO has
 /// them only where the size is an input.
 pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.attributes.ints("output_shape")?.is_some() {
-        return Err(cannot("OpenVINO has no equivalent of ConvTranspose with output_shape"));
-    }
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
     let mut more = each(cx, "output_padding", 0, spatial)?;
+    let names = ["ConvolutionBackpropData", "GroupConvolutionBackpropData"];
+    if let Some(shape) = cx.attributes.ints("output_shape")? {
+        // The shape may be given with batch and channels.
+        let shape = shape[shape.len().saturating_sub(spatial)..].to_vec();
+        let upper = cx.attributes.text("auto_pad")? == Some("SAME_UPPER");
+        cx.edges("the output shape may be larger than what the windows reach");
+        attributes.retain(|(name, _)| !name.contains("pad"));
+        let none = vec![0; spatial];
+        attributes.extend([
+            say("pads_begin", list(&none)),
+            say("pads_end", list(&none)),
+            say("auto_pad", if upper { "same_lower" } else { "same_upper" }),
+            say("output_padding", list(&more)),
+        ]);
+        let shape = cx.list(&shape);
+        return convolved(cx, names, Some(shape), &attributes);
+    }
     let auto = cx.attributes.text("auto_pad")?.filter(|auto| auto.starts_with("SAME"));
     if let Some(auto) = auto {
         let kernel: Option<Vec<_>> = cx.dims(1).unwrap_or_default().into_iter().skip(2).collect();
@@ -174,7 +190,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
         ]);
     }
     attributes.push(say("output_padding", list(&more)));
-    convolved(cx, ["ConvolutionBackpropData", "GroupConvolutionBackpropData"], &attributes)
+    convolved(cx, names, None, &attributes)
 }
 
 /// The windows of a pool. One that is larger than the padded data lies on pads behind them, as

@@ -84,5 +84,9 @@ pub(super) const ML: &[Row] = &[
         .infer(infer::tree_regressor)
         .computes(trees::regress)
         .lower(trees_lowered::regressor),
-    ml("ZipMap").works(Work::None).infer(infer::zip_map).computes(maps::zip),
+    ml("ZipMap").works(Work::None).infer(infer::zip_map).computes(maps::zip).converts(
+        "Reshape",
+        "",
+        maps::zip_to_openvino,
+    ),
 ];

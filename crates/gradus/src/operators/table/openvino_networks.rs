@@ -42,7 +42,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("ConvolutionBackpropData")
         .works(Work::ConvTranspose { skip: 1 })
         .infer(nn::openvino::convolution_backprop_data)
-        .converts("ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
+        .converts("ConvTranspose, Slice", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
     openvino("DeformableConvolution")
         .works(Work::DeformConv { weight: 2 })
         .infer(nn::openvino::deformable)
@@ -94,7 +94,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("GroupConvolutionBackpropData")
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
-        .converts("Reshape, ConvTranspose", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
+        .converts("Reshape, ConvTranspose, Slice", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
     openvino("GroupNormalization")
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::same)
