@@ -354,6 +354,35 @@ fn transposed_convolutions_have_the_output_shape_that_is_given() {
     }
 }
 
+/// ONNX Runtime has no `auto_pad` of dilated windows.
+#[test]
+fn dilated_windows_that_keep_the_size_have_pads() {
+    let x = tensor(&[1, 1, 4], &[1f32, 10.0, 100.0, 1000.0]);
+    let weights = tensor(&[1, 1, 2], &[1f32, 2.0]);
+    let cases = [
+        ("same_upper", "1", None, [21f32, 210.0, 2100.0, 1000.0]),
+        ("same_lower", "1", None, [2.0, 21.0, 210.0, 2100.0]),
+        ("same_upper", "3", Some(vec![1, 2]), [200.0, 2001.0, 10.0, 100.0]),
+        ("same_lower", "3", Some(vec![2, 1]), [20.0, 200.0, 2001.0, 10.0]),
+    ];
+    for (auto, dilation, pads, want) in cases {
+        let node = One::of(OpenVino, "Convolution", 1)
+            .inputs(from_ref(&x))
+            .constants(from_ref(&weights))
+            .text("strides", "1")
+            .text("dilations", dilation)
+            .text("pads_begin", "0")
+            .text("pads_end", "0")
+            .text("auto_pad", auto);
+        let converted = gives(auto, node, &[tensor(&[1, 1, 4], &want)]);
+        let found = match converted.model.graph().nodes()[0].attribute("pads") {
+            Some(Content::Ints(found)) => Some(found.clone()),
+            _ => None,
+        };
+        assert_eq!(found, pads, "{auto}");
+    }
+}
+
 /// The pads of ONNX that follow from an output shape: one more at the end is `SAME_UPPER`.
 #[test]
 fn output_shapes_of_onnx_are_inputs_of_openvino() {

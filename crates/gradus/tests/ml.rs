@@ -25,7 +25,7 @@ fn run_values(operator: &str, version: i64, inputs: &[Value], attributes: Attrib
     Ok(outputs.iter().map(|(_, value)| value.clone()).collect())
 }
 
-/// A model of a node, and what it is given; tensors have open sizes.
+/// A model of a node, and what it is given; the first axis of tensors is open.
 fn one_node(
     operator: &str,
     version: i64,
@@ -38,7 +38,11 @@ fn one_node(
     for (key, value) in keys.iter().zip(inputs) {
         let id = builder.define(key, Origin::Input)?;
         if let Ok(tensor) = value.tensor() {
-            let sizes = tensor.shape().dims().iter().map(|_| DeclaredDim::Unknown).collect();
+            let size = |(axis, &len): (usize, &usize)| match axis {
+                0 => DeclaredDim::Unknown,
+                _ => DeclaredDim::Known(len),
+            };
+            let sizes = tensor.shape().dims().iter().enumerate().map(size).collect();
             builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(sizes)));
         }
         given.insert(key.clone(), value.clone());
@@ -263,12 +267,20 @@ fn maps_are_the_rows_of_a_tensor_in_openvino() {
     let (model, given) = one_node("ZipMap", 1, &scores, labels).unwrap();
     let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
     assert!(converted.report.is_exact());
-    assert!(converted.report.lost.iter().any(|lost| lost.ends_with("\"a\", \"b\", \"c\"")), "{:?}", converted.report.lost);
+    assert!(
+        converted.report.lost.iter().any(|lost| lost.ends_with("\"a\", \"b\", \"c\"")),
+        "{:?}",
+        converted.report.lost
+    );
     let outputs = converted.model.run(given).unwrap();
     let rows = outputs[0].tensor().unwrap();
     assert_eq!((rows.shape().dims(), floats(rows)), (&[2, 3][..], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
     let check = model.check(&converted.model, &CheckOptions::default()).unwrap();
-    assert!(check.outputs.iter().all(|output| output.elements > 0 && output.is_same()), "{:?}", check.outputs);
+    assert!(
+        check.outputs.iter().all(|output| output.elements > 0 && output.is_same()),
+        "{:?}",
+        check.outputs
+    );
 }
 
 #[test]

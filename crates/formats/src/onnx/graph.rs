@@ -171,7 +171,9 @@ fn read_node<'a>(
     if operator.is_empty() {
         return Err(span.error(Kind::Syntax, format!("node \"{name}\" names no operator")));
     }
-    let version = opsets.iter().find(|(of, _)| &**of == domain).map(|(_, version)| *version);
+    // ONNX Runtime imports its own domain by itself, and some exporters leave that to it.
+    let own = (domain == "com.microsoft").then_some(1);
+    let version = opsets.iter().find(|(of, _)| &**of == domain).map(|(_, version)| *version).or(own);
     let mut node = Node {
         name: name.into(),
         operator: OperatorId {

@@ -1,10 +1,11 @@
 //! Operators of ONNX in those of operator sets that lack them.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
+use std::sync::Arc;
 
 use gradus_core::convert::{self, Rules, i64_of};
-use gradus_core::graph::{Content, Standard};
-use gradus_core::{DType, Result};
+use gradus_core::graph::{Content, Standard, Type};
+use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
 use super::caveats;
@@ -58,7 +59,7 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 19] = [
+const BODIES: [Body; 21] = [
     Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
     Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
@@ -75,6 +76,8 @@ const BODIES: [Body; 19] = [
     Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
     Body { operator: "RMSNormalization", since: 23, caveat: caveats::ORDER, write: rms_normalization },
     Body { operator: "Reshape", since: 14, caveat: "", write: reshape },
+    Body { operator: "ScatterElements", since: 18, caveat: "", write: scatter_elements },
+    Body { operator: "ScatterND", since: 18, caveat: "", write: scatter_nd },
     Body { operator: "Shape", since: 15, caveat: "", write: shape },
     Body { operator: "Swish", since: 24, caveat: caveats::FUNCTION, write: swish },
     Body { operator: "Trilu", since: 14, caveat: "", write: trilu },
@@ -315,6 +318,95 @@ fn reshape(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValu
         x = cx.put("Expand", &[x, most_one], &[])?;
     }
     cx.target.put("Reshape", &[x, shape], &[], 1)
+}
+
+/// The operator that reduces what is scattered, if the operator set has no attribute for it.
+fn reduction(cx: &ConvertContext<'_, '_>, new: &New<'_>) -> Option<&'static str> {
+    let Some(Content::Bytes(reduction)) = new.get("reduction") else { return None };
+    let (operator, since) = match &**reduction {
+        b"add" => ("Add", 16),
+        b"mul" => ("Mul", 16),
+        b"max" => ("Max", 18),
+        b"min" => ("Min", 18),
+        _ => return None,
+    };
+    (cx.target.opset < since).then_some(operator)
+}
+
+fn scatter_nd(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let Some(operator) = reduction(cx, new) else {
+        return cx.target.put("ScatterND", new.inputs, new.attributes, 1);
+    };
+    let (&[data, indices, updates], behind) = (required(new)?, cx.list(&[-1]));
+    let (sizes, of_data) = (cx.sizes(indices)?, cx.sizes(data)?);
+    let depth = cx.part_of(sizes, -1, i64::MAX)?;
+    let (all, zero) = (cx.list(&[i64::MAX]), cx.list(&[0]));
+    let left = cx.put("Slice", &[of_data, depth, all, zero], &[])?;
+    let mut rows = [indices, updates];
+    for (row, tail) in rows.iter_mut().zip([depth, left]) {
+        let shape = cx.put("Concat", &[behind, tail], &[int("axis", 0)])?;
+        *row = cx.put("Reshape", &[*row, shape], &[])?;
+    }
+    one_by_one(cx, new.dtype()?, [data, rows[0], rows[1]], operator, ("GatherND", "ScatterND", None))
+}
+
+fn scatter_elements(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let Some(operator) = reduction(cx, new) else {
+        return cx.target.put("ScatterElements", new.inputs, new.attributes, 1);
+    };
+    let along = ("GatherElements", "ScatterElements", Some(new.int("axis", 0)));
+    one_by_one(cx, new.dtype()?, *required(new)?, operator, along)
+}
+
+/// The inputs of an operator that scatters.
+fn required<'n>(new: &New<'n>) -> Result<&'n [NewValue; 3]> {
+    new.inputs.try_into().map_err(|_| not_known("updates"))
+}
+
+/// A loop that reduces one slice of the updates after another, as an index may occur twice: along
+/// an axis, or along the first one of rows of indices.
+fn one_by_one(
+    cx: &mut ConvertContext<'_, '_>,
+    dtype: DType,
+    [data, indices, updates]: [NewValue; 3],
+    operator: &str,
+    (gather, scatter, axis): (&str, &str, Option<i64>),
+) -> Result<Vec<NewValue>> {
+    if !(dtype.is_integer() || matches!(operator, "Max" | "Min")) {
+        cx.rounding(caveats::ORDER);
+    }
+    let along = [int("axis", axis.unwrap_or(0))];
+    let own = if axis.is_some() { &along[..] } else { &[] };
+    let indices = cx.cast(indices, DType::I64)?;
+    let (sizes, at) = (cx.sizes(indices)?, cx.scalar(axis.unwrap_or(0)));
+    let count = cx.put("Gather", &[sizes, at], &[])?;
+    let mut body = GraphWriter::new(cx.target.standard, cx.target.opset);
+    let names = &mut cx.conversion.names;
+    let mut input =
+        |name: &str, dtype, sizes| body.input(names.fresh(name), Some(Type::Tensor(Some(dtype), sizes)));
+    let (run, goes) = (input("run", DType::I64, Some(vec![])), input("goes_on", DType::Bool, Some(vec![])));
+    let carried =
+        [input("data", dtype, None), input("indices", DType::I64, None), input("updates", dtype, None)];
+    let since = body.mark();
+    let one = body.tensor(Tensor::vector(&[1i64]));
+    let mut put = |operator: &str, inputs: &[NewValue], attributes: &[(&str, Content)]| {
+        Ok::<_, gradus_core::Error>(body.put(operator, inputs, attributes, 1)?[0])
+    };
+    let run = put("Reshape", &[run, one], &[])?;
+    let part = put("Gather", &[carried[1], run], &along)?;
+    let update = put("Gather", &[carried[2], run], &along)?;
+    let before = put(gather, &[carried[0], part], own)?;
+    let after = put(operator, &[before, update], &[])?;
+    let next = put(scatter, &[carried[0], part, after], own)?;
+    let goes = body.copy(goes, Some(DType::Bool))?;
+    let kept = [body.copy(carried[1], Some(DType::I64))?, body.copy(carried[2], Some(dtype))?];
+    body.name_since(since, "scatter", names);
+    for output in [goes, next, kept[0], kept[1]] {
+        body.output(output);
+    }
+    let body = Content::Graph(Arc::new(body.finish("scatter", true)?));
+    let inputs = [count, NONE, data, indices, updates];
+    Ok(vec![cx.put_many("Loop", &inputs, &[("body", body)], 3)?[0]])
 }
 
 /// The sizes of some axes.

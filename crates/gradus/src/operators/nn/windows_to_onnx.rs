@@ -70,9 +70,37 @@ pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<
     cx.rounding(caveats::ORDER);
     let spatial = spatial(cx, has_groups)?;
     let mut attributes = windows(cx, spatial, false)?;
+    if let Some(pads) = pads_of_dilated(cx, spatial, has_groups)? {
+        attributes.retain(|(name, _)| *name != "auto_pad");
+        attributes.push(("pads", Content::Ints(pads)));
+    }
     let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
     attributes.push(int("group", groups));
     Ok(vec![cx.put("Conv", &[x, weights], &attributes)?])
+}
+
+/// The pads of dilated windows in steps of 1 that keep the size: ONNX Runtime has no `auto_pad` for
+/// these.
+fn pads_of_dilated(
+    cx: &ConvertContext<'_, '_>,
+    spatial: usize,
+    has_groups: bool,
+) -> Result<Option<Vec<i64>>> {
+    let lower = match cx.attributes.text("auto_pad")? {
+        Some("same_upper") => false,
+        Some("same_lower") => true,
+        _ => return Ok(None),
+    };
+    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+    let kernel = cx.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
+    let kernel = kernel.collect::<Option<Vec<_>>>().filter(|kernel| kernel.len() == spatial);
+    let dilated = dilations.iter().any(|&dilation| dilation != 1);
+    let Some(kernel) = kernel.filter(|_| dilated && strides.iter().all(|&stride| stride == 1)) else {
+        return Ok(None);
+    };
+    let total = kernel.iter().zip(&dilations).map(|(size, dilation)| (size - 1).saturating_mul(*dilation));
+    let (less, more): (Vec<_>, Vec<_>) = total.map(|total| (total / 2, total - total / 2)).unzip();
+    Ok(Some(if lower { [more, less] } else { [less, more] }.concat()))
 }
 
 pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {

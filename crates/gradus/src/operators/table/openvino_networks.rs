@@ -94,7 +94,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("GroupConvolutionBackpropData")
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
-        .converts("Reshape, ConvTranspose, Slice", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, true)),
+        .converts("Reshape, ConvTranspose, Slice", "rounding", |cx| {
+            nn::windows_to_onnx::conv_transpose(cx, true)
+        }),
     openvino("GroupNormalization")
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::same)
