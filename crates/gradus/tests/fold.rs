@@ -183,12 +183,14 @@ fn constants_of_nodes_are_compared_by_their_elements() {
 /// ONNX Runtime makes one quantized node of a node and the dequantizations before it, if nothing
 /// else reads them.
 #[test]
-fn each_reader_keeps_its_dequantization() {
+fn each_reader_keeps_its_quantization() {
     let model = Sketch::new()
-        .input("x", DType::U8, &["n"])
+        .input("x", DType::F32, &["n"])
         .constant("scale", Tensor::scalar(0.5f32))
-        .node("DequantizeLinear", &["x", "scale"], &["a"])
-        .node("DequantizeLinear", &["x", "scale"], &["b"])
+        .node("QuantizeLinear", &["x", "scale"], &["c"])
+        .node("QuantizeLinear", &["x", "scale"], &["d"])
+        .node("DequantizeLinear", &["c", "scale"], &["a"])
+        .node("DequantizeLinear", &["d", "scale"], &["b"])
         .node("Relu", &["a"], &["y"])
         .node("Relu", &["a"], &["same"])
         .node("Neg", &["b"], &["z"])
@@ -196,7 +198,10 @@ fn each_reader_keeps_its_dequantization() {
         .output("sum", DType::F32, &["n"])
         .output("z", DType::F32, &["n"])
         .model();
-    assert_eq!(operators(&folded(&model)), ["DequantizeLinear", "DequantizeLinear", "Relu", "Neg", "Add"]);
+    assert_eq!(
+        operators(&folded(&model)),
+        ["QuantizeLinear", "QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "Relu", "Neg", "Add"]
+    );
 }
 
 #[test]

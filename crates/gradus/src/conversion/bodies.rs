@@ -382,11 +382,10 @@ fn one_by_one(
     let count = cx.put("Gather", &[sizes, at], &[])?;
     let mut body = GraphWriter::new(cx.target.standard, cx.target.opset);
     let names = &mut cx.conversion.names;
-    let mut input =
-        |name: &str, dtype, sizes| body.input(names.fresh(name), Some(Type::Tensor(Some(dtype), sizes)));
-    let (run, goes) = (input("run", DType::I64, Some(vec![])), input("goes_on", DType::Bool, Some(vec![])));
-    let carried =
-        [input("data", dtype, None), input("indices", DType::I64, None), input("updates", dtype, None)];
+    let scalar = |dtype| Some(Type::Tensor(Some(dtype), Some(Vec::new())));
+    let run = body.input(names.fresh("run"), scalar(DType::I64));
+    let goes = body.input(names.fresh("goes_on"), scalar(DType::Bool));
+    let carried = ["data", "indices", "updates"].map(|name| body.input(names.fresh(name), None));
     let since = body.mark();
     let one = body.tensor(Tensor::vector(&[1i64]));
     let mut put = |operator: &str, inputs: &[NewValue], attributes: &[(&str, Content)]| {

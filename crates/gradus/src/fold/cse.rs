@@ -72,11 +72,11 @@ pub(super) fn nodes(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
 
 fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     let (node, view) = (&scope.graph.nodes()[index], NodeView::new(scope, index));
-    // Runtimes fuse a dequantization with its reader, if that is the only one.
+    // Runtimes fuse quantizations and dequantizations with a reader, if that is the only one.
     let same = scope.nodes[index].role != Role::Constant
         && !view.is_random()
         && node.graphs().next().is_none()
-        && &*node.operator.name != "DequantizeLinear";
+        && !matches!(&*node.operator.name, "DequantizeLinear" | "QuantizeLinear");
     if !same {
         return None;
     }

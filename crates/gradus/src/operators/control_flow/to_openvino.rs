@@ -281,7 +281,7 @@ fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)
         return Ok((cx.scalar(-1), None));
     }
     if let Some([runs]) = cx.known_integers(0)?.as_deref() {
-        // OpenVINO makes room for the slices of all runs; exporters write the largest number for any.
+        // OpenVINO makes room for the slices of all runs; exporters write the largest for any.
         if *runs >= i64::from(i32::MAX) {
             if *runs < i64::MAX {
                 cx.edges("a loop may go on after 2147483647 runs");

@@ -126,7 +126,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
     let sizes: Option<Vec<_>> = cx.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
     let wanted = cx.known_integers(2)?;
     if let (Some(sizes), Some(wanted)) = (sizes, wanted) {
-        // All sizes are known: what is cut off are pads, and what is added behind an output padding.
+        // All sizes are known: pads cut off, an output padding adds behind.
         let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
         for (axis, (&size, &wanted)) in sizes.iter().zip(&wanted).enumerate() {
             let all = size.saturating_sub(1).saturating_mul(strides[axis]).saturating_add(window(axis));
