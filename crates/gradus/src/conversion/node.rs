@@ -330,12 +330,6 @@ impl ConvertContext<'_, '_> {
         self.note(Exactness::EdgeCases, why);
     }
 
-    /// Notes a description that the other standard cannot hold.
-    pub(crate) fn lose(&mut self, what: &str) {
-        let place = self.scope.place_of(self.node, self.index);
-        self.conversion.report.lose(format!("{place}: {what}"));
-    }
-
     /// Notes what a function of floats leaves open.
     pub(crate) fn rounding_of_floats(&mut self, why: &str) {
         if self.is_float(0) {

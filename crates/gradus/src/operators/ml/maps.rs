@@ -83,7 +83,9 @@ pub(crate) fn zip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
 pub(crate) fn zip_to_openvino(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let labels = class_labels(&cx.attributes)?;
     let keys = (0..labels.len()).map(|at| display::element(&labels, at)).collect::<Vec<_>>().join(", ");
-    cx.lose(&format!("the keys of the maps, which are the columns of a tensor: {keys}"));
+    cx.edges(&format!(
+        "OpenVINO has no maps: they are the rows of a tensor, with a column for each key: {keys}"
+    ));
     let (x, shape) = (cx.input(0)?, cx.constant(Tensor::vector(&[-1, i64_of(labels.len())])));
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", false)])?])
 }

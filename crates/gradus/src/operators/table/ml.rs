@@ -86,7 +86,7 @@ pub(super) const ML: &[Row] = &[
         .lower(trees_lowered::regressor),
     ml("ZipMap").works(Work::None).infer(infer::zip_map).computes(maps::zip).converts(
         "Reshape",
-        "",
+        "maps are rows",
         maps::zip_to_openvino,
     ),
 ];
