@@ -11,9 +11,9 @@ use gradus_core::convert::{small_i32, u64_of, usize_of};
 use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
 use super::compiler::{self, CompileTarget};
-use super::memory::{CudaMemory, Current, Spare};
+use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
 use super::program::KernelProgram;
-use super::work::{Arguments, Elements, Launcher, THREADS};
+use super::work::{Arguments, CAPACITY, Elements, Launcher, THREADS};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -85,17 +85,23 @@ pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
         context.disable_event_tracking();
     }
     let capability = context.compute_capability().map_err(opened)?;
+    let pool = Pool::new(&context, info.max_bytes / KEPT).map_err(opened)?;
     Ok(Box::new(CudaDevice(Arc::new(OpenContext {
         ordinal: small_i32(u64_of(ordinal)),
         stream: context.default_stream(),
         target: CompileTarget::of(capability)?,
+        pool,
         spare: Arc::default(),
+        lists: Mutex::default(),
         functions: Mutex::default(),
         context,
         info,
         before: None,
     }))))
 }
+
+/// The part of a device's memory that is kept for the next arrays: a sixteenth.
+const KEPT: u64 = 16;
 
 fn failed(name: &str, what: &str, error: DriverError) -> Error {
     let out_of_memory = error.0 == sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY;
@@ -119,7 +125,10 @@ struct OpenContext {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     target: CompileTarget,
+    pool: Option<Pool>,
     spare: Arc<Spare>,
+    /// Lists without doubts, and their marks.
+    lists: Mutex<Vec<(CudaMemory, Pinned)>>,
     /// Compiled kernels: the one that fills, and the one that prepares.
     functions: Mutex<HashMap<KernelProgram, [Option<CudaFunction>; 2]>>,
     /// Nothing until the rest is dropped, which makes the context current. Dropped last.
@@ -246,7 +255,13 @@ impl Driver {
         #[allow(unsafe_code, reason = "memory that has no content yet")]
         // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
         // lists are written by a copy or a kernel.
-        let slice = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
+        let slice = unsafe {
+            let bytes = usize_of(bytes.max(16));
+            match &self.0.pool {
+                Some(pool) => pool.alloc(bytes, &self.0.stream),
+                None => self.0.stream.alloc::<u8>(bytes),
+            }
+        };
         let slice = slice.map_err(self.failed(&format!("cannot allocate {bytes} bytes")))?;
         Ok(CudaMemory::new(slice, home.cloned()))
     }
@@ -277,22 +292,15 @@ impl Driver {
     }
 }
 
-impl Launcher for Driver {
-    type Memory = CudaMemory;
+/// Memory of a fill until its kernels have run.
+struct Workspace {
+    list: CudaMemory,
+    pinned: Pinned,
+    kept: Vec<CudaMemory>,
+}
 
-    fn allocate(&self, bytes: u64) -> Result<CudaMemory> {
-        // Pieces of few lengths are found again.
-        let bytes = bytes.next_power_of_two().max(1 << 16);
-        match self.0.spare.take(usize_of(bytes)) {
-            Some(slice) => Ok(CudaMemory::new(slice, Some(Arc::clone(&self.0.spare)))),
-            None => self.memory(bytes, Some(&self.0.spare)),
-        }
-    }
-
-    fn address(&self, memory: &CudaMemory) -> u64 {
-        memory.address(&self.0.stream)
-    }
-
+impl Driver {
+    /// Makes the first bytes zero.
     fn clear(&self, memory: &mut CudaMemory, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -300,6 +308,38 @@ impl Launcher for Driver {
         let zeroed =
             memory.part_mut(0, usize_of(bytes)).and_then(|mut place| self.0.stream.memset_zeros(&mut place));
         zeroed.map_err(self.failed("cannot clear memory"))
+    }
+
+    /// Copies bytes from there, when all that was launched has run.
+    fn read(&self, memory: &CudaMemory, at: u64, out: &mut [u8]) -> Result<()> {
+        let fails = self.failed("cannot read memory");
+        if !out.is_empty() {
+            let place = memory.part(at, out.len()).map_err(&fails)?;
+            self.0.stream.memcpy_dtoh(&place, out).map_err(&fails)?;
+        }
+        self.wait()
+    }
+
+    fn wait(&self) -> Result<()> {
+        self.0.stream.synchronize().map_err(self.failed("cannot wait for kernels"))
+    }
+
+    /// Memory of a few lengths, so that it is found again.
+    fn spare(&self, bytes: u64) -> Result<CudaMemory> {
+        let bytes = bytes.next_power_of_two().max(1 << 16);
+        match self.0.spare.take(usize_of(bytes)) {
+            Some(slice) => Ok(CudaMemory::new(slice, Some(Arc::clone(&self.0.spare)))),
+            None => self.memory(bytes, Some(&self.0.spare)),
+        }
+    }
+}
+
+impl Launcher for Driver {
+    type Memory = CudaMemory;
+    type Workspace = Workspace;
+
+    fn address(&self, memory: &CudaMemory) -> u64 {
+        memory.address(&self.0.stream)
     }
 
     fn write(&self, memory: &mut CudaMemory, at: u64, bytes: &[u8]) -> Result<()> {
@@ -310,16 +350,66 @@ impl Launcher for Driver {
         let mut place = memory.part_mut(at, bytes.len()).map_err(&fails)?;
         self.0.stream.memcpy_htod(bytes, &mut place).map_err(&fails)?;
         // The bytes may be gone when this returns.
-        self.0.stream.synchronize().map_err(fails)
+        self.wait()
     }
 
-    fn read(&self, memory: &CudaMemory, at: u64, out: &mut [u8]) -> Result<()> {
-        let fails = self.failed("cannot read memory");
-        if !out.is_empty() {
-            let place = memory.part(at, out.len()).map_err(&fails)?;
-            self.0.stream.memcpy_dtoh(&place, out).map_err(&fails)?;
+    fn workspace(&self) -> Result<Workspace> {
+        let kept = self.0.lists.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (list, pinned) = match kept {
+            Some(kept) => kept,
+            None => {
+                let mut list = self.memory(8 * (1 + CAPACITY), None)?;
+                self.clear(&mut list, 8)?;
+                let fails = self.failed("cannot allocate memory of the processor");
+                (list, Pinned::new(&self.0.stream).map_err(fails)?)
+            }
+        };
+        Ok(Workspace { list, pinned, kept: Vec::new() })
+    }
+
+    fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
+        [self.address(&workspace.list), workspace.pinned.mark()]
+    }
+
+    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
+        let memory = self.spare(bytes)?;
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+        let mut memory = self.spare(u64_of(bytes.len()))?;
+        let address = self.address(&memory);
+        let sent = workspace.pinned.send(bytes, address).map_err(self.failed("cannot write memory"))?;
+        if !sent {
+            self.write(&mut memory, 0, bytes)?;
         }
-        self.0.stream.synchronize().map_err(fails)
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
+        let Workspace { mut list, mut pinned, kept } = workspace;
+        self.wait()?;
+        drop(kept);
+        let mut doubts = Some(Vec::new());
+        if pinned.is_marked() {
+            let mut count = [0; 8];
+            self.read(&list, 0, &mut count)?;
+            let count = u64::from_le_bytes(count);
+            doubts = if count > CAPACITY {
+                None
+            } else {
+                let mut bytes = vec![0; usize_of(8 * count)];
+                self.read(&list, 8, &mut bytes)?;
+                Some(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
+            };
+            self.clear(&mut list, 8)?;
+        }
+        pinned.empty();
+        self.0.lists.lock().unwrap_or_else(PoisonError::into_inner).push((list, pinned));
+        Ok(doubts)
     }
 
     fn launch(

@@ -15,7 +15,7 @@ use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
 use super::program::{self, KernelForm, KernelProgram, TEXT};
-use super::work::{Arguments, Elements, LAUNCHED, Launcher, THREADS};
+use super::work::{Arguments, CAPACITY, Elements, LAUNCHED, Launcher, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
 
@@ -55,14 +55,14 @@ fn compiled() -> Option<Library> {
         let [fill, prepare] = names(program);
         writeln!(
             text,
-            "#define FILL k_{fill}\n#define PREPARE k_{prepare}\nnamespace n_{fill} {{\n#include \"fill.cu\""
+            "#define FILL k_{fill}\n#define PREPARE k_{prepare}\nnamespace n_{fill} {{\n{}#include \"fill.cu\"",
+            program::declarations()
         )
         .unwrap();
         writeln!(text, "LAUNCHED({fill}, k_{fill})").unwrap();
         if program.form.is_prepared() {
             writeln!(text, "LAUNCHED({prepare}, k_{prepare})").unwrap();
         }
-        text += &program::assertions();
         text += "}\n";
         let own = ["FILL", "PREPARE", "EACH"];
         for name in macros.iter().map(|(name, _)| *name).chain(own) {
@@ -93,20 +93,28 @@ struct Emulated<'a>(&'a Library);
 
 type Bytes = RefCell<Vec<u128>>;
 
+/// Memory of the processor in place of a device's.
+struct Workspace {
+    list: Bytes,
+    mark: Bytes,
+    kept: Vec<Bytes>,
+}
+
+/// Bytes that are not zeros: what is read must have been written.
+fn allocated(bytes: u64) -> Bytes {
+    RefCell::new(vec![u128::MAX / 3; usize_of(bytes.div_ceil(16).max(1))])
+}
+
+fn words(memory: &Bytes, count: usize) -> Vec<u64> {
+    bytemuck::cast_slice::<u128, u64>(memory.borrow().as_slice())[..count].to_vec()
+}
+
 impl Launcher for Emulated<'_> {
     type Memory = Bytes;
-
-    fn allocate(&self, bytes: u64) -> Result<Bytes> {
-        // Not zeros: what is read must have been written.
-        Ok(RefCell::new(vec![u128::MAX / 3; usize_of(bytes.div_ceil(16).max(1))]))
-    }
+    type Workspace = Workspace;
 
     fn address(&self, memory: &Bytes) -> u64 {
         u64_of(memory.borrow_mut().as_mut_ptr().expose_provenance())
-    }
-
-    fn clear(&self, memory: &mut Bytes, bytes: u64) -> Result<()> {
-        self.write(memory, 0, &vec![0; usize_of(bytes)])
     }
 
     fn write(&self, memory: &mut Bytes, at: u64, bytes: &[u8]) -> Result<()> {
@@ -115,11 +123,36 @@ impl Launcher for Emulated<'_> {
         Ok(())
     }
 
-    fn read(&self, memory: &Bytes, at: u64, out: &mut [u8]) -> Result<()> {
-        out.copy_from_slice(
-            &bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[usize_of(at)..][..out.len()],
-        );
-        Ok(())
+    fn workspace(&self) -> Result<Workspace> {
+        let [mut list, mut mark] = [8 * (1 + CAPACITY), 8].map(allocated);
+        self.write(&mut list, 0, &[0; 8])?;
+        self.write(&mut mark, 0, &[0; 8])?;
+        Ok(Workspace { list, mark, kept: Vec::new() })
+    }
+
+    fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
+        [&workspace.list, &workspace.mark].map(|memory| self.address(memory))
+    }
+
+    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
+        let memory = allocated(bytes);
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+        let mut memory = allocated(u64_of(bytes.len()));
+        self.write(&mut memory, 0, bytes)?;
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
+        let count = words(&workspace.list, 1)[0];
+        assert_eq!(words(&workspace.mark, 1)[0], u64::from(count > 0));
+        Ok((count <= CAPACITY).then(|| words(&workspace.list, usize_of(1 + count))[1..].to_vec()))
     }
 
     fn launch(
@@ -168,11 +201,10 @@ fn filled_as<T: Write>(library: &Library, plan: &impl Fill, lo: u64, hi: u64) ->
     let part = plan.slice(lo..hi);
     let launcher = Emulated(library);
     let bytes = usize_of(hi - lo) * size_of::<T>();
-    let memory = launcher.allocate(u64_of(bytes)).unwrap();
+    let memory = allocated(u64_of(bytes));
     let mut elements = Elements { launcher, dtype: plan.dtype(), len: hi - lo, memory };
     let report = engine::fill(&mut elements, plan.dtype(), hi - lo, &part).unwrap();
-    let mut found = vec![0; bytes];
-    elements.launcher.read(&elements.memory, 0, &mut found).unwrap();
+    let found = bytemuck::cast_slice::<u128, u8>(elements.memory.borrow().as_slice())[..bytes].to_vec();
     cases::same::<T>(plan, lo, &found, &format!("{lo} to {hi}: {report:?}"));
     report
 }

@@ -4,33 +4,12 @@
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
 // FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS and PUT; LONG if doubles are too short to decide elements;
-// BLOCK_BITS, of the number of elements in a block of a line; APART, how many threads take turns.
+// BLOCK_BITS, of the number of elements in a block of a line; APART, how many threads take turns. And the types u64, i64 and
+// Arguments, the parameters of a launch, which work.rs declares.
 
-typedef unsigned long long u64;
-typedef long long i64;
 typedef __int128 i128;
 typedef unsigned __int128 u128;
 typedef ELEMENT Element;
-
-// Arguments of a launch. Rust has the same struct (work.rs), and appends assertions of its layout to this text. Addresses are of
-// memory of the device.
-struct Arguments {
-    u64 out;         // the array
-    u64 from, to;    // indices of the elements to write
-    u64 doubts;      // a number, and the indices of elements that are not certain
-    u64 capacity;    // of that list
-    u64 starts;      // of blocks: pairs of doubles and bounds; or what is put: indices and codes
-    u64 first, step; // integers: the element at index 0 and the difference; of fused lines, the place of index 0
-    double start, difference;
-    u64 line_first[3], line_step[3]; // 192 bits, the lowest first
-    u64 above[3], below[3];
-    i64 unit;
-    u64 fraction;
-    double step_high, step_low, spread, relative, slack;
-    u64 positions, blocks, wide; // tables: high parts, lower and upper bounds; pairs; pairs and exponents
-    u64 position_bits, block_bits;
-    u64 negative;
-};
 
 struct DoubleDouble {
     double high, low;
@@ -90,6 +69,7 @@ __device__ inline Element certain(const Arguments &a, u64 i, Element low, Elemen
     if (!same(low, high)) {
         u64 *const doubts = (u64 *)a.doubts;
         const u64 k = atomicAdd(doubts, 1ull);
+        if (k == 0) *(volatile u64 *)a.doubted = 1;
         if (k < a.capacity) doubts[1 + k] = i;
     }
     return low;

@@ -4,7 +4,7 @@ use gradus_core::DType;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use super::work::{Arguments, LAYOUT};
+use super::work::Arguments;
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.
@@ -100,18 +100,14 @@ impl KernelProgram {
         for (name, value) in self.macros() {
             text.extend(["#define ", name, " ", &value, "\n"]);
         }
-        text + TEXT + &assertions()
+        text + &declarations() + TEXT
     }
 }
 
-/// Assertions that the kernels' `Arguments` is laid out as ours.
-pub(super) fn assertions() -> String {
-    let mut text = format!("static_assert(sizeof(Arguments) == {}, \"size\");\n", size_of::<Arguments>());
-    for (field, offset) in LAYOUT {
-        let found = format!("__builtin_offsetof(Arguments, {field})");
-        text.extend(["static_assert(", &found, " == ", &offset.to_string(), ", \"", field, "\");\n"]);
-    }
-    text
+/// Declarations of what the text of the kernels names.
+pub(super) fn declarations() -> String {
+    let integers = "typedef unsigned long long u64;\ntypedef long long i64;\n";
+    integers.to_owned() + &Arguments::declaration()
 }
 
 pub(crate) const TEXT: &str = include_str!("fill.cu");

@@ -1,6 +1,5 @@
 //! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
-use std::mem::offset_of;
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, u64_of, usize_of};
@@ -15,20 +14,67 @@ use super::program::{KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
-/// Parameters of a launch. The kernels declare the same struct, and assert [`LAYOUT`] of theirs.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Arguments {
+/// A type of a parameter, as kernels declare it.
+trait Declared {
+    /// A declaration of a name.
+    fn declared(name: &str) -> String;
+}
+
+macro_rules! declared {
+    ($($rust:ty: $c:literal $count:literal),*) => {
+        $(impl Declared for $rust {
+            fn declared(name: &str) -> String {
+                [$c, " ", name, $count, ";\n"].concat()
+            }
+        })*
+    };
+}
+
+declared!(u64: "u64" "", i64: "i64" "", f64: "double" "", [u64; 3]: "u64" "[3]");
+
+/// Declares [`Arguments`], here and in the text of the kernels.
+macro_rules! arguments {
+    ($($(#[$doc:meta])* $visible:vis $field:ident: $type:ty,)*) => {
+        /// Parameters of a launch. Addresses are of memory that the device reaches.
+        #[derive(Clone, Copy, Debug, Default)]
+        #[repr(C)]
+        pub(crate) struct Arguments {
+            $($(#[$doc])* $visible $field: $type,)*
+        }
+
+        impl Arguments {
+            /// The same struct in the language of the kernels.
+            pub(super) fn declaration() -> String {
+                let fields = [$(<$type>::declared(stringify!($field))),*].concat();
+                let size = size_of::<Arguments>();
+                format!("struct Arguments {{\n{fields}}};\nstatic_assert(sizeof(Arguments) == {size}, \"size\");\n")
+            }
+        }
+    };
+}
+
+arguments! {
+    /// The array.
     pub(crate) out: u64,
+    /// The index of the first element to write.
     from: u64,
+    /// The index behind the last one; of a `Put`, the number of entries.
     pub(crate) to: u64,
+    /// A number, and the indices of so many elements that are not certain.
     doubts: u64,
+    /// Memory of the processor, set if there are any.
+    doubted: u64,
+    /// The room of that list.
     capacity: u64,
+    /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
     pub(crate) starts: u64,
+    /// Integers: the element at index 0; of fused lines, the place of index 0.
     first: u64,
+    /// Integers: the difference; of `prepare`, the number of blocks.
     step: u64,
     start: f64,
     difference: f64,
+    /// 192 bits, the lowest first, as all of three words.
     line_first: [u64; 3],
     line_step: [u64; 3],
     above: [u64; 3],
@@ -40,50 +86,51 @@ pub(crate) struct Arguments {
     spread: f64,
     relative: f64,
     slack: f64,
+    /// Table of positions: high parts, lower and upper bounds.
     positions: u64,
+    /// Table of blocks: pairs.
     blocks: u64,
+    /// Wide powers: pairs and exponents.
     wide: u64,
     position_bits: u64,
     block_bits: u64,
     negative: u64,
 }
 
-macro_rules! layout {
-    ($($field:ident)*) => {{
-        // Does not compile if a field is missing.
-        let _all = |Arguments { $($field: _),* }: &Arguments| ();
-        [$((stringify!($field), offset_of!(Arguments, $field))),*]
-    }};
-}
-
-/// Offset of each field of [`Arguments`].
-pub(super) const LAYOUT: [(&str, usize); 27] = layout!(out from to doubts capacity starts first step
-    start difference line_first line_step above below unit fraction step_high step_low spread relative
-    slack positions blocks wide position_bits block_bits negative);
-
-/// Memory of a device, and kernels that are run there, in the order in which they are launched.
+/// Arrays of a device, and kernels that are run there, in the order in which they are launched.
 pub(crate) trait Launcher {
-    /// Memory that is given back when it is dropped.
+    /// Memory of an array, which is given back when it is dropped.
     type Memory;
 
-    /// Memory of so many bytes.
-    fn allocate(&self, bytes: u64) -> Result<Self::Memory>;
+    /// Needs of a fill beside the array: a list of doubts with a mark that says that there are any,
+    /// and memory until all kernels have run.
+    type Workspace;
 
-    /// Where it is.
+    /// The address of an array.
     fn address(&self, memory: &Self::Memory) -> u64;
 
-    /// Makes the first bytes zero.
-    fn clear(&self, memory: &mut Self::Memory, bytes: u64) -> Result<()>;
-
-    /// Copies bytes there.
+    /// Copies bytes into an array.
     fn write(&self, memory: &mut Self::Memory, at: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Copies bytes from there, when all that was launched has run.
-    fn read(&self, memory: &Self::Memory, at: u64, out: &mut [u8]) -> Result<()>;
+    /// A workspace whose list has no doubts, and room for [`CAPACITY`].
+    fn workspace(&self) -> Result<Self::Workspace>;
+
+    /// The addresses of the list and of its mark.
+    fn doubts(&self, workspace: &Self::Workspace) -> [u64; 2];
+
+    /// The address of so many bytes of the device, without content.
+    fn scratch(&self, workspace: &mut Self::Workspace, bytes: u64) -> Result<u64>;
+
+    /// The address of a copy of these bytes.
+    fn copied(&self, workspace: &mut Self::Workspace, bytes: &[u8]) -> Result<u64>;
 
     /// Runs a kernel, `fill` or `prepare`, with so many blocks of [`THREADS`] threads.
     fn launch(&self, program: KernelProgram, prepare: bool, blocks: u64, arguments: &Arguments)
     -> Result<()>;
+
+    /// Waits for all that was launched, and returns the doubts, or nothing if the list has no room
+    /// for them.
+    fn finish(&self, workspace: Self::Workspace) -> Result<Option<Vec<u64>>>;
 }
 
 /// Threads of a block.
@@ -97,7 +144,7 @@ pub(super) const LAUNCHED: u64 = 1 << if cfg!(test) { 21 } else { 28 };
 const _: () = assert!(LAUNCHED.is_multiple_of(LONGEST[0] * LONGEST[1]));
 
 /// The most doubts that a fill has a list for.
-const CAPACITY: u64 = 1 << 16;
+pub(super) const CAPACITY: u64 = 1 << 16;
 
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
 /// wide powers, one for 2^21 elements, cost nothing beside writing these.
@@ -114,9 +161,7 @@ pub(crate) struct Elements<L: Launcher> {
 /// Kernels that are to be launched one after the other.
 struct Launches<'a, L: Launcher> {
     elements: &'a Elements<L>,
-    doubts: L::Memory,
-    /// Buffers in use until all launches have finished.
-    kept: Vec<L::Memory>,
+    workspace: L::Workspace,
     rest: Rest,
     /// Ranges of elements that were launched.
     launched: Vec<Range<u64>>,
@@ -140,15 +185,9 @@ impl<L: Launcher> Elements<L> {
 
 impl<L: Launcher> Memory for Elements<L> {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
-        let mut doubts = self.launcher.allocate(8 * (1 + CAPACITY))?;
-        self.launcher.clear(&mut doubts, 8)?;
-        let mut launches = Launches {
-            elements: self,
-            doubts,
-            kept: Vec::new(),
-            rest: Rest::default(),
-            launched: Vec::new(),
-        };
+        let workspace = self.launcher.workspace()?;
+        let mut launches =
+            Launches { elements: self, workspace, rest: Rest::default(), launched: Vec::new() };
         launches.plan(plan)?;
         launches.finish()
     }
@@ -161,19 +200,18 @@ impl<L: Launcher> Memory for Elements<L> {
     fn put(&mut self, codes: &[(u64, u64)]) -> Result<()> {
         let bytes: Vec<u8> =
             codes.iter().flat_map(|&(index, code)| [index, code]).flat_map(u64::to_le_bytes).collect();
-        let mut entries = self.launcher.allocate(u64_of(bytes.len()))?;
-        self.launcher.write(&mut entries, 0, &bytes)?;
+        let mut workspace = self.launcher.workspace()?;
+        let starts = self.launcher.copied(&mut workspace, &bytes)?;
         let count = u64_of(codes.len());
         let arguments = Arguments {
             out: self.launcher.address(&self.memory),
             to: count,
-            starts: self.launcher.address(&entries),
+            starts,
             ..Arguments::default()
         };
         let program = KernelProgram { form: KernelForm::Put, dtype: self.codes() };
         self.launcher.launch(program, false, count.div_ceil(THREADS.into()), &arguments)?;
-        // The entries are in use until then.
-        self.launcher.read(&self.memory, 0, &mut [])
+        self.launcher.finish(workspace).map(|_| ())
     }
 }
 
@@ -258,7 +296,8 @@ impl<L: Launcher> Launches<'_, L> {
             [mantissa.high, mantissa.low, f64::from(exponent)]
         });
         numbers.extend(wide);
-        let at = self.kept_doubles(&numbers)?;
+        let bytes = bytemuck::cast_slice(&numbers);
+        let at = self.elements.launcher.copied(&mut self.workspace, bytes)?;
         let given = Arguments {
             positions: at,
             blocks: at + 24 * tables.block,
@@ -270,15 +309,6 @@ impl<L: Launcher> Launches<'_, L> {
         };
         let indices = indices.start + line.before..indices.end + line.before;
         self.prepared(KernelForm::Powers, indices, tables.block, &given)
-    }
-
-    /// Doubles in memory of the device that is kept until all has run.
-    fn kept_doubles(&mut self, numbers: &[f64]) -> Result<u64> {
-        let mut memory = self.elements.launcher.allocate(8 * u64_of(numbers.len()))?;
-        self.elements.launcher.write(&mut memory, 0, bytemuck::cast_slice(numbers))?;
-        let at = self.elements.launcher.address(&memory);
-        self.kept.push(memory);
-        Ok(at)
     }
 
     /// Elements of one code.
@@ -302,9 +332,7 @@ impl<L: Launcher> Launches<'_, L> {
         let program = KernelProgram { form, dtype: self.elements.dtype };
         // Launches run one after the other, so the starts of all have one place.
         let most = (indices.end - indices.start).min(LAUNCHED).div_ceil(block);
-        let memory = self.elements.launcher.allocate(24 * most)?;
-        let starts = self.elements.launcher.address(&memory);
-        self.kept.push(memory);
+        let starts = self.elements.launcher.scratch(&mut self.workspace, 24 * most)?;
         let mut lo = indices.start;
         while lo < indices.end {
             let hi = indices.end.min(lo + LAUNCHED);
@@ -336,11 +364,13 @@ impl<L: Launcher> Launches<'_, L> {
             return Ok(());
         }
         let Elements { launcher, memory, .. } = self.elements;
+        let [doubts, doubted] = launcher.doubts(&self.workspace);
         let arguments = Arguments {
             out: launcher.address(memory),
             from: indices.start,
             to: indices.end,
-            doubts: launcher.address(&self.doubts),
+            doubts,
+            doubted,
             capacity: CAPACITY,
             ..*given
         };
@@ -353,18 +383,11 @@ impl<L: Launcher> Launches<'_, L> {
 
     /// Waits for all, and gives what is left to the processor.
     fn finish(self) -> Result<Rest> {
-        let Launches { elements, doubts, kept, mut rest, launched, .. } = self;
-        let mut count = [0; 8];
-        elements.launcher.read(&doubts, 0, &mut count)?;
-        let count = u64::from_le_bytes(count);
-        if count > CAPACITY {
-            rest.ranges.extend(launched);
-        } else if count > 0 {
-            let mut bytes = vec![0; usize_of(8 * count)];
-            elements.launcher.read(&doubts, 8, &mut bytes)?;
-            rest.doubts.extend(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+        let Launches { elements, workspace, mut rest, launched } = self;
+        match elements.launcher.finish(workspace)? {
+            Some(doubts) => rest.doubts.extend(doubts),
+            None => rest.ranges.extend(launched),
         }
-        drop(kept);
         Ok(rest)
     }
 }
