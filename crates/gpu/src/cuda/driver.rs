@@ -12,8 +12,8 @@ use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
 use super::compiler::{self, CompileTarget};
 use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
-use super::program::KernelProgram;
-use super::work::{Arguments, CAPACITY, Elements, Launcher, THREADS};
+use super::program::{Entry, KernelProgram};
+use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, THREADS};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -127,10 +127,10 @@ struct OpenContext {
     target: CompileTarget,
     pool: Option<Pool>,
     spare: Arc<Spare>,
-    /// Lists without doubts, and their marks.
+    /// Lists without doubts, and memory of the processor for the first ones.
     lists: Mutex<Vec<(CudaMemory, Pinned)>>,
-    /// Compiled kernels: the one that fills, and the one that prepares.
-    functions: Mutex<HashMap<KernelProgram, [Option<CudaFunction>; 2]>>,
+    /// Compiled kernels.
+    functions: Mutex<HashMap<(KernelProgram, Entry), CudaFunction>>,
     /// Nothing until the rest is dropped, which makes the context current. Dropped last.
     before: Option<Current>,
 }
@@ -271,26 +271,27 @@ impl Driver {
         move |error| failed(&name, &what, error)
     }
 
-    /// The compiled kernels of a program.
-    fn functions(&self, program: KernelProgram) -> Result<[Option<CudaFunction>; 2]> {
+    /// A compiled kernel.
+    fn function(&self, program: KernelProgram, entry: Entry) -> Result<CudaFunction> {
         let mut functions = self.0.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(functions) = functions.get(&program) {
-            return Ok(functions.clone());
+        if let Some(function) = functions.get(&(program, entry)) {
+            return Ok(function.clone());
         }
         let code = compiler::compile(program, self.0.target)?;
         let versions = format!("NVRTC is {}, its driver {}", compiler::version(), self.0.info.driver);
         let loads = self.failed(&format!("cannot load a kernel ({versions})"));
         let module = self.0.context.load_module(code).map_err(&loads)?;
-        let fill = module.load_function("fill").map_err(&loads)?;
-        let prepare = program
-            .form
-            .is_prepared()
-            .then(|| module.load_function("prepare"))
-            .transpose()
-            .map_err(&loads)?;
-        Ok(functions.entry(program).or_insert([Some(fill), prepare]).clone())
+        for &entry in program.entries() {
+            let [name, _] = entry.names();
+            functions.insert((program, entry), module.load_function(name).map_err(&loads)?);
+        }
+        let function = functions.get(&(program, entry)).cloned();
+        function.ok_or_else(|| Error::new(ErrorKind::Io, format!("{program:?} has no kernel {entry:?}")))
     }
 }
+
+/// The most bytes that kernels read in memory of the processor.
+const SHORT: usize = 1 << 10;
 
 /// Memory of a fill until its kernels have run.
 struct Workspace {
@@ -322,6 +323,19 @@ impl Driver {
 
     fn wait(&self) -> Result<()> {
         self.0.stream.synchronize().map_err(self.failed("cannot wait for kernels"))
+    }
+
+    /// The doubts of a list, or nothing if it has no room for them.
+    fn listed(&self, list: &CudaMemory) -> Result<Option<Vec<u64>>> {
+        let mut count = [0; 8];
+        self.read(list, 0, &mut count)?;
+        let count = u64::from_le_bytes(count);
+        if count > CAPACITY {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; usize_of(8 * count)];
+        self.read(list, 8, &mut bytes)?;
+        Ok(Some(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect()))
     }
 
     /// Memory of a few lengths, so that it is found again.
@@ -368,7 +382,7 @@ impl Launcher for Driver {
     }
 
     fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
-        [self.address(&workspace.list), workspace.pinned.mark()]
+        [self.address(&workspace.list), workspace.pinned.first_doubts()]
     }
 
     fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
@@ -379,6 +393,12 @@ impl Launcher for Driver {
     }
 
     fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+        // What is read a few times is read where it is.
+        if bytes.len() <= SHORT
+            && let Some(copy) = workspace.pinned.copied(bytes)
+        {
+            return Ok(u64_of(copy.cast::<u8>().as_ptr().expose_provenance()));
+        }
         let mut memory = self.spare(u64_of(bytes.len()))?;
         let address = self.address(&memory);
         let sent = workspace.pinned.send(bytes, address).map_err(self.failed("cannot write memory"))?;
@@ -393,18 +413,9 @@ impl Launcher for Driver {
         let Workspace { mut list, mut pinned, kept } = workspace;
         self.wait()?;
         drop(kept);
-        let mut doubts = Some(Vec::new());
-        if pinned.is_marked() {
-            let mut count = [0; 8];
-            self.read(&list, 0, &mut count)?;
-            let count = u64::from_le_bytes(count);
-            doubts = if count > CAPACITY {
-                None
-            } else {
-                let mut bytes = vec![0; usize_of(8 * count)];
-                self.read(&list, 8, &mut bytes)?;
-                Some(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect())
-            };
+        let first = pinned.doubts();
+        let doubts = if first.len() < FEW { Some(first.clone()) } else { self.listed(&list)? };
+        if !first.is_empty() {
             self.clear(&mut list, 8)?;
         }
         pinned.empty();
@@ -412,16 +423,9 @@ impl Launcher for Driver {
         Ok(doubts)
     }
 
-    fn launch(
-        &self,
-        program: KernelProgram,
-        prepare: bool,
-        blocks: u64,
-        arguments: &Arguments,
-    ) -> Result<()> {
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
         let fails = self.failed("cannot launch a kernel");
-        let functions = self.functions(program)?;
-        let Some(function) = &functions[usize::from(prepare)] else { return Ok(()) };
+        let function = self.function(program, entry)?;
         let blocks = u32::try_from(blocks)
             .ok()
             .filter(|&blocks| blocks <= i32::MAX.unsigned_abs())
@@ -431,7 +435,7 @@ impl Launcher for Driver {
             })?;
         let shape =
             LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        let mut launch = self.0.stream.launch_builder(function);
+        let mut launch = self.0.stream.launch_builder(&function);
         launch.arg(arguments);
         #[allow(unsafe_code, reason = "a kernel is launched")]
         // SAFETY: the kernel takes these arguments. The addresses in them are of memory of this

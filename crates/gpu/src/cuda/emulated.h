@@ -3,6 +3,7 @@
 #include <cstring>
 using std::fabs;
 using std::floor;
+using std::memcpy;
 using std::trunc;
 #define __device__
 #define __global__

@@ -14,8 +14,8 @@ use gradus_sequences::Plan as _;
 use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
-use super::program::{self, KernelForm, KernelProgram, TEXT};
-use super::work::{Arguments, CAPACITY, Elements, LAUNCHED, Launcher, THREADS};
+use super::program::{self, Entry, KernelForm, KernelProgram, TEXT};
+use super::work::{Arguments, CAPACITY, Elements, FEW, LAUNCHED, Launcher, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
 
@@ -52,20 +52,17 @@ fn compiled() -> Option<Library> {
         for (name, value) in &macros {
             writeln!(text, "#define {name} {value}").unwrap();
         }
-        let [fill, prepare] = names(program);
-        writeln!(
-            text,
-            "#define FILL k_{fill}\n#define PREPARE k_{prepare}\nnamespace n_{fill} {{\n{}#include \"fill.cu\"",
-            program::declarations()
-        )
-        .unwrap();
-        writeln!(text, "LAUNCHED({fill}, k_{fill})").unwrap();
-        if program.form.is_prepared() {
-            writeln!(text, "LAUNCHED({prepare}, k_{prepare})").unwrap();
+        for &entry in program.entries() {
+            writeln!(text, "#define {} k_{}", entry.names()[1], name(program, entry)).unwrap();
+        }
+        let fill = name(program, Entry::Fill);
+        writeln!(text, "namespace n_{fill} {{\n{}#include \"fill.cu\"", program::declarations()).unwrap();
+        for &entry in program.entries() {
+            writeln!(text, "LAUNCHED({0}, k_{0})", name(program, entry)).unwrap();
         }
         text += "}\n";
-        let own = ["FILL", "PREPARE", "EACH"];
-        for name in macros.iter().map(|(name, _)| *name).chain(own) {
+        let entries = program.entries().iter().map(|entry| entry.names()[1]);
+        for name in macros.iter().map(|(name, _)| *name).chain(entries) {
             writeln!(text, "#undef {name}").unwrap();
         }
     }
@@ -84,8 +81,8 @@ fn compiled() -> Option<Library> {
     Some(library)
 }
 
-fn names(program: KernelProgram) -> [String; 2] {
-    ["fill", "prepare"].map(|name| format!("{name}_{:?}_{:?}", program.form, program.dtype))
+fn name(program: KernelProgram, entry: Entry) -> String {
+    format!("{}_{:?}_{:?}", entry.names()[0], program.form, program.dtype)
 }
 
 /// The processor in place of a device. Memory is a vector of words, so that it is aligned.
@@ -96,7 +93,7 @@ type Bytes = RefCell<Vec<u128>>;
 /// Memory of the processor in place of a device's.
 struct Workspace {
     list: Bytes,
-    mark: Bytes,
+    first: Bytes,
     kept: Vec<Bytes>,
 }
 
@@ -124,14 +121,13 @@ impl Launcher for Emulated<'_> {
     }
 
     fn workspace(&self) -> Result<Workspace> {
-        let [mut list, mut mark] = [8 * (1 + CAPACITY), 8].map(allocated);
+        let [mut list, first] = [8 * (1 + CAPACITY), 8 * u64_of(FEW)].map(allocated);
         self.write(&mut list, 0, &[0; 8])?;
-        self.write(&mut mark, 0, &[0; 8])?;
-        Ok(Workspace { list, mark, kept: Vec::new() })
+        Ok(Workspace { list, first, kept: Vec::new() })
     }
 
     fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
-        [&workspace.list, &workspace.mark].map(|memory| self.address(memory))
+        [&workspace.list, &workspace.first].map(|memory| self.address(memory))
     }
 
     fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
@@ -151,18 +147,14 @@ impl Launcher for Emulated<'_> {
 
     fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
         let count = words(&workspace.list, 1)[0];
-        assert_eq!(words(&workspace.mark, 1)[0], u64::from(count > 0));
-        Ok((count <= CAPACITY).then(|| words(&workspace.list, usize_of(1 + count))[1..].to_vec()))
+        let doubts = (count <= CAPACITY).then(|| words(&workspace.list, usize_of(1 + count))[1..].to_vec());
+        let few = FEW.min(usize_of(count));
+        assert!(doubts.as_ref().is_none_or(|doubts| doubts[..few] == words(&workspace.first, few)));
+        Ok(doubts)
     }
 
-    fn launch(
-        &self,
-        program: KernelProgram,
-        prepare: bool,
-        blocks: u64,
-        arguments: &Arguments,
-    ) -> Result<()> {
-        let name = &names(program)[usize::from(prepare)];
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
+        let name = name(program, entry);
         #[allow(unsafe_code, reason = "a function of the library is called")]
         // SAFETY: the function has this type, and the addresses in the arguments are of memory that
         // is there.

@@ -4,8 +4,8 @@
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
 // FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS and PUT; LONG if doubles are too short to decide elements;
-// BLOCK_BITS, of the number of elements in a block of a line; APART, how many threads take turns. And the types u64, i64 and
-// Arguments, the parameters of a launch, which work.rs declares.
+// BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time. And the types u64, i64
+// and Arguments, the parameters of a launch, which work.rs declares.
 
 typedef __int128 i128;
 typedef unsigned __int128 u128;
@@ -66,14 +66,25 @@ __device__ inline bool same(Element a, Element b) { return a == b; }
 #endif
 
 __device__ inline Element certain(const Arguments &a, u64 i, Element low, Element high) {
-    if (!same(low, high)) {
-        u64 *const doubts = (u64 *)a.doubts;
-        const u64 k = atomicAdd(doubts, 1ull);
-        if (k == 0) *(volatile u64 *)a.doubted = 1;
-        if (k < a.capacity) doubts[1 + k] = i;
+    if (same(low, high)) return low;
+    // The processor knows the ends: zero, the commonest, is between two signs.
+    if (i == 0 || i == a.last) {
+        const u64 code = a.ends[i != 0];
+        Element end;
+        memcpy(&end, &code, sizeof end);
+        return end;
     }
+    u64 *const doubts = (u64 *)a.doubts;
+    const u64 k = atomicAdd(doubts, 1ull);
+    if (k < a.few) ((volatile u64 *)a.first_doubts)[k] = i;
+    if (k < a.capacity) doubts[1 + k] = i;
     return low;
 }
+
+#if !defined(POWERS) && !defined(PUT)
+// The index of the first vector: it has the first element.
+__device__ inline u64 begin(const Arguments &a) { return a.from / EACH * EACH; }
+#endif
 
 // ---- lines in fixed point
 
@@ -139,7 +150,7 @@ __device__ inline DoubleDouble pair(Wide x, i64 unit) {
 }
 
 __device__ inline Start prepared(const Arguments &a, u64 block) {
-    const u64 i = a.from + (block << BLOCK_BITS);
+    const u64 i = begin(a) + (block << BLOCK_BITS);
     const DoubleDouble x = pair(plus(wide(a.line_first), wide(a.line_step), i), a.unit);
     Start start;
     start.high = x.high;
@@ -149,10 +160,25 @@ __device__ inline Start prepared(const Arguments &a, u64 block) {
     return start;
 }
 
-__device__ inline Element element(const Arguments &a, u64 i) {
-    const u64 on = i - a.from;
-    const Start start = ((const Start *)a.starts)[on >> BLOCK_BITS];
-    const double place = whole(on & ((1u << BLOCK_BITS) - 1));
+struct Vector {
+    Start start;
+    double place;
+};
+
+// Blocks begin where vectors do, so that a vector is of one. A thread may make their starts itself.
+template <bool IS_ALONE>
+__device__ inline Vector vector(const Arguments &a, u64 lo) {
+    const u64 on = lo - begin(a), block = on >> BLOCK_BITS;
+    Vector vector;
+    vector.start = IS_ALONE ? prepared(a, block) : ((const Start *)a.starts)[block];
+    vector.place = whole(on & ((1u << BLOCK_BITS) - 1));
+    return vector;
+}
+
+__device__ inline Element element(const Arguments &a, Vector &vector, u64 i) {
+    const Start &start = vector.start;
+    const double place = vector.place;
+    vector.place = __dadd_rn(place, 1.0);
 #if defined(LONG)
     const double product = __dmul_rn(place, a.step_high);
     const double product_rest = __fma_rn(place, a.step_high, -product);
@@ -174,20 +200,32 @@ __device__ inline Element element(const Arguments &a, u64 i) {
 #endif
 
 #if defined(INT_AFFINE)
-__device__ inline Element element(const Arguments &a, u64 i) {
-    const Wide number = plus(wide(a.line_first), wide(a.line_step), i);
+typedef Wide Vector;
+
+template <bool>
+__device__ inline Vector vector(const Arguments &a, u64 lo) { return plus(wide(a.line_first), wide(a.line_step), lo); }
+
+__device__ inline Element element(const Arguments &a, Vector &number, u64) {
     // Whole numbers are chosen, not addresses: arguments are no memory.
     const Wide biased = plus(number, number.high < 0 ? wide(a.below) : wide(a.above), 1);
+    number = plus(number, wide(a.line_step), 1);
     return (Element)(u64)(biased.high >> a.fraction);
 }
 #endif
 
+#if defined(WRAPPING) || defined(FUSED)
+struct Vector {};
+
+template <bool>
+__device__ inline Vector vector(const Arguments &, u64) { return Vector(); }
+#endif
+
 #if defined(WRAPPING)
-__device__ inline Element element(const Arguments &a, u64 i) { return (Element)(a.first + a.step * i); }
+__device__ inline Element element(const Arguments &a, Vector &, u64 i) { return (Element)(a.first + a.step * i); }
 #endif
 
 #if defined(FUSED)
-__device__ inline Element element(const Arguments &a, u64 i) {
+__device__ inline Element element(const Arguments &a, Vector &, u64 i) {
 #if defined(F64)
     return __fma_rn(__ull2double_rn(a.first + i), a.difference, a.start);
 #else
@@ -215,15 +253,23 @@ __device__ inline Start prepared(const Arguments &a, u64 block) {
     Start start;
     start.high = scaled(__dmul_rn(sum, scale), exponent);
     start.low = scaled(__dmul_rn(__dsub_rn(low, __dsub_rn(sum, high)), scale), exponent);
-    start.error = 0.0;
     return start;
 }
 
-__device__ inline Element element(const Arguments &a, u64 i) {
-    const u64 on = i - a.from;
+#if defined(F32)
+// Returns true if the bits behind a float are far from half of its last place, and the float is normal: 8 units in the last place of
+// the product are its bound, as on the processor.
+__device__ inline bool is_clear(double product) {
+    const u64 bits = (u64)__double_as_longlong(product);
+    const unsigned exponent = (unsigned)(bits >> 52) & 2047;
+    const unsigned behind = (unsigned)bits & ((1u << 29) - 1);
+    return behind - ((1u << 28) - 8) > 16 && exponent - 897 < 253;
+}
+#endif
+
+__device__ inline Element element(const Arguments &a, const Start &start, u64 place, u64 i) {
     const u64 count = 1ull << a.position_bits;
-    const Start start = ((const Start *)a.starts)[on >> a.position_bits];
-    const double *const position = (const double *)a.positions + (on & (count - 1));
+    const double *const position = (const double *)a.positions + place;
 #if defined(LONG)
     const double product = __dmul_rn(start.high, position[0]);
     const double rest = __fma_rn(start.low, position[0], __fma_rn(start.high, position[0], -product));
@@ -243,6 +289,10 @@ __device__ inline Element element(const Arguments &a, u64 i) {
     return certain(a, i, rounded(__dadd_rn(product, lower)), rounded(__dadd_rn(product, upper)));
 #endif
 #else
+#if defined(F32)
+    const double product = __dmul_rn(start.high, position[0]);
+    if (is_clear(product)) return rounded(product);
+#endif
     return certain(a, i, rounded(__dmul_rn(start.high, position[count])), rounded(__dmul_rn(start.high, position[2 * count])));
 #endif
 }
@@ -258,37 +308,58 @@ extern "C" __global__ void FILL(const Arguments a) {
     const u64 *const entry = (const u64 *)a.starts + 2 * k;
     ((Element *)a.out)[entry[0]] = (Element)entry[1];
 }
+#elif defined(POWERS)
+// The threads of a warp take turns, so that neighbours read neighbouring entries of the tables: each reading of a warp is of whole
+// lines. A thread's elements are of one block, unless blocks are short.
+extern "C" __global__ void FILL(const Arguments a) {
+    const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 mask = (1ull << a.position_bits) - 1;
+    u64 on = thread / 32 * 32 * EACH + thread % 32;
+    Element *const out = (Element *)a.out + a.from;
+    Start start = prepared(a, on >> a.position_bits);
+#pragma unroll
+    for (unsigned k = 0; k < EACH; k++, on += 32) {
+        if (k > 0 && mask < 32 * EACH - 1) start = prepared(a, on >> a.position_bits);
+        if (on < a.to - a.from) out[on] = element(a, start, on & mask, a.from + on);
+    }
+}
 #else
-// A thread makes 16 bytes. They lie side by side and are stored in one go; but of powers, the threads of a warp take turns, so that
-// neighbours read neighbouring entries of the tables: each reading of a warp is then of whole lines.
-#define EACH (16 / sizeof(Element))
-#if APART == 1
+// A thread makes vectors of 16 bytes, each stored in one go; those of neighbours lie side by side.
 struct alignas(16) Stored {
     Element elements[EACH];
 };
-#endif
 
-extern "C" __global__ void FILL(const Arguments a) {
-    const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    const u64 together = APART * EACH;
-    const u64 lo = (thread / APART + a.from / together) * together + thread % APART;
+template <bool IS_ALONE>
+__device__ inline void fill_vectors(const Arguments &a) {
     Element *const out = (Element *)a.out;
-#if APART == 1
-    if (a.from <= lo && lo + EACH <= a.to) {
-        Stored stored;
-        for (u64 k = 0; k < EACH; k++) stored.elements[k] = element(a, lo + k);
-        *(Stored *)(out + lo) = stored;
-        return;
-    }
-#endif
-    for (u64 k = 0; k < EACH; k++) {
-        const u64 i = lo + APART * k;
-        if (a.from <= i && i < a.to) out[i] = element(a, i);
+    u64 lo = begin(a) + ((u64)blockIdx.x * blockDim.x * VECTORS + threadIdx.x) * EACH;
+#pragma unroll
+    for (unsigned turn = 0; turn < VECTORS; turn++, lo += blockDim.x * EACH) {
+        if (lo >= a.to) return;
+        if (a.from <= lo && lo + EACH <= a.to) {
+            Vector each = vector<IS_ALONE>(a, lo);
+            Stored stored;
+#pragma unroll
+            for (unsigned k = 0; k < EACH; k++) stored.elements[k] = element(a, each, lo + k);
+            *(Stored *)(out + lo) = stored;
+        } else {
+            // Ends of a launch. What is not written may have no doubts.
+            for (u64 i = lo; i < lo + EACH; i++) {
+                if (i < a.from || a.to <= i) continue;
+                Vector one = vector<IS_ALONE>(a, i);
+                out[i] = element(a, one, i);
+            }
+        }
     }
 }
+
+extern "C" __global__ void FILL(const Arguments a) { fill_vectors<false>(a); }
 #endif
 
-#if defined(AFFINE) || defined(POWERS)
+#if defined(AFFINE)
+// The same without PREPARE before it.
+extern "C" __global__ void ALONE(const Arguments a) { fill_vectors<true>(a); }
+
 // The starts of blocks; there are `step` of them.
 extern "C" __global__ void PREPARE(const Arguments a) {
     const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;

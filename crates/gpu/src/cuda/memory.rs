@@ -11,6 +11,8 @@ use cudarc::driver::{
 };
 use gradus_core::convert::{u64_of, usize_of};
 
+use super::work::FEW;
+
 /// The context that was current on this thread; it is again when this is dropped. Other libraries
 /// have theirs.
 pub(super) struct Current(sys::CUcontext);
@@ -109,11 +111,11 @@ impl Drop for Pool {
     }
 }
 
-/// Memory of the processor that the device reads and writes: a mark, and bytes on their way to the
-/// device.
+/// Memory of the processor that the device reads and writes: indices of the first doubts, and bytes
+/// on their way to the device.
 pub(super) struct Pinned {
     place: NonNull<u8>,
-    /// Bytes that are on their way.
+    /// Bytes that are in use.
     used: usize,
     stream: Arc<CudaStream>,
 }
@@ -126,49 +128,60 @@ unsafe impl Send for Pinned {}
 impl Pinned {
     /// Bytes of one: those of the usual tables.
     const BYTES: usize = 1 << 18;
-    /// Bytes of the mark, and what keeps it apart from the others.
-    const MARK: usize = 64;
+
+    /// No index of an element.
+    const NONE: u64 = u64::MAX;
 
     pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Pinned, DriverError> {
         // SAFETY: the flags are those of memory that the device reaches by the same address.
         let place = unsafe { result::malloc_host(Pinned::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP)? };
         let place = NonNull::new(place.cast()).ok_or(BEYOND)?;
-        let mut pinned = Pinned { place, used: Pinned::MARK, stream: Arc::clone(stream) };
+        let mut pinned = Pinned { place, used: 0, stream: Arc::clone(stream) };
         pinned.empty();
         Ok(pinned)
     }
 
-    /// Makes the mark and all bytes free again; nothing of the device uses them any more.
+    /// Forgets all that was written here; nothing of the device uses it any more.
     pub(super) fn empty(&mut self) {
-        self.used = Pinned::MARK;
-        // SAFETY: the memory has this number, and is aligned to a page.
-        unsafe { self.place.cast::<u64>().write_volatile(0) };
+        self.used = 8 * FEW;
+        for k in 0..FEW {
+            // SAFETY: the memory has these numbers, and is aligned to a page.
+            unsafe { self.place.cast::<u64>().add(k).write_volatile(Pinned::NONE) };
+        }
     }
 
-    /// The address of the mark on the device.
-    pub(super) fn mark(&self) -> u64 {
+    /// The address of the first doubts on the device.
+    pub(super) fn first_doubts(&self) -> u64 {
         u64_of(self.place.as_ptr().expose_provenance())
     }
 
-    /// Returns true if the device has set the mark.
-    pub(super) fn is_marked(&self) -> bool {
-        // SAFETY: the memory has this number; kernels that write it have run.
-        unsafe { self.place.cast::<u64>().read_volatile() != 0 }
+    /// The first doubts, [`FEW`] at most. Kernels that write them have run.
+    pub(super) fn doubts(&self) -> Vec<u64> {
+        // SAFETY: the memory has these numbers.
+        let all = (0..FEW).map(|k| unsafe { self.place.cast::<u64>().add(k).read_volatile() });
+        all.take_while(|&index| index != Pinned::NONE).collect()
+    }
+
+    /// A copy of these bytes that the device reaches, if there is room.
+    pub(super) fn copied(&mut self, bytes: &[u8]) -> Option<NonNull<[u8]>> {
+        if bytes.len() > Pinned::BYTES - self.used {
+            return None;
+        }
+        // SAFETY: the bytes from there on are this value's, and not in use.
+        let place = unsafe {
+            let place = self.place.add(self.used);
+            place.copy_from_nonoverlapping(NonNull::from_ref(bytes).cast(), bytes.len());
+            place
+        };
+        self.used += bytes.len().next_multiple_of(16);
+        Some(NonNull::slice_from_raw_parts(place, bytes.len()))
     }
 
     /// Sends bytes to memory of the device, if there is room for them on their way.
     pub(super) fn send(&mut self, bytes: &[u8], to: u64) -> Result<bool, DriverError> {
-        if bytes.len() > Pinned::BYTES - self.used {
-            return Ok(false);
-        }
-        // SAFETY: the bytes from there on are free, and stay as they are until the stream has run.
-        unsafe {
-            let place = self.place.add(self.used);
-            place.copy_from_nonoverlapping(NonNull::from_ref(bytes).cast(), bytes.len());
-            let staged = NonNull::slice_from_raw_parts(place, bytes.len());
-            result::memcpy_htod_async(to, staged.as_ref(), self.stream.cu_stream())?;
-        }
-        self.used += bytes.len().next_multiple_of(16);
+        let Some(copy) = self.copied(bytes) else { return Ok(false) };
+        // SAFETY: the copy stays as it is until the stream has run.
+        unsafe { result::memcpy_htod_async(to, copy.as_ref(), self.stream.cu_stream())? };
         Ok(true)
     }
 }

@@ -1,6 +1,7 @@
 //! The text of kernels.
 
 use gradus_core::DType;
+use gradus_core::convert::u64_of;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
@@ -37,17 +38,36 @@ impl KernelForm {
     fn name(self) -> &'static str {
         KernelForm::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
     }
+}
 
-    /// How many threads take turns, so that neighbours make neighbouring elements.
-    pub(crate) fn turns(self) -> u64 {
-        if self == KernelForm::Powers { 32 } else { 1 }
-    }
+/// A kernel of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Entry {
+    /// Writes elements.
+    Fill,
+    /// Makes the starts of blocks of a line before.
+    Prepare,
+    /// Writes elements of a line without that.
+    Alone,
+}
 
-    /// Returns true if a separate launch computes the starts of blocks first.
-    pub(crate) fn is_prepared(self) -> bool {
-        matches!(self, KernelForm::Affine | KernelForm::Powers)
+impl Entry {
+    /// The name in the source, and the macro that has it.
+    pub(super) fn names(self) -> [&'static str; 2] {
+        match self {
+            Entry::Fill => ["fill", "FILL"],
+            Entry::Prepare => ["prepare", "PREPARE"],
+            Entry::Alone => ["alone", "ALONE"],
+        }
     }
 }
+
+/// Vectors of a thread: neighbours write lines of memory together, and the work of starting a
+/// thread is shared by several.
+const VECTORS: u64 = 4;
+
+/// Elements of a thread that makes powers, 32 apart: those of a warp are of one block.
+const TURNS: u64 = 8;
 
 /// A kernel for an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +77,29 @@ pub(crate) struct KernelProgram {
 }
 
 impl KernelProgram {
+    /// The kernels.
+    pub(super) fn entries(self) -> &'static [Entry] {
+        match self.form {
+            KernelForm::Affine => &[Entry::Fill, Entry::Prepare, Entry::Alone],
+            _ => &[Entry::Fill],
+        }
+    }
+
+    /// Elements that a thread makes at a time.
+    pub(super) fn each(self) -> u64 {
+        if self.form == KernelForm::Powers { TURNS } else { 128 / u64_of(self.dtype.bits()) }
+    }
+
+    /// Elements that a thread makes.
+    pub(super) fn per_thread(self) -> u64 {
+        if self.form == KernelForm::Powers { TURNS } else { VECTORS * self.each() }
+    }
+
+    /// The index at which the threads of a launch begin, which writes elements from one on.
+    pub(super) fn begin(self, from: u64) -> u64 {
+        if self.form == KernelForm::Powers { from } else { from / self.each() * self.each() }
+    }
+
     /// The macros that stand before the text.
     pub(crate) fn macros(self) -> Vec<(&'static str, String)> {
         let element = match self.dtype {
@@ -87,16 +130,21 @@ impl KernelProgram {
             }
         }
         set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
-        set("APART", self.form.turns().to_string());
+        set("EACH", self.each().to_string());
+        set("VECTORS", VECTORS.to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }
         macros
     }
 
-    /// The source, in which the kernels are called `fill` and `prepare`.
+    /// The source.
     pub(crate) fn text(self) -> String {
-        let mut text = String::from("#define FILL fill\n#define PREPARE prepare\n");
+        let mut text = String::new();
+        for entry in self.entries() {
+            let [name, defined] = entry.names();
+            text.extend(["#define ", defined, " ", name, "\n"]);
+        }
         for (name, value) in self.macros() {
             text.extend(["#define ", name, " ", &value, "\n"]);
         }

@@ -10,7 +10,7 @@ use gradus_kernels::prepared::{
 };
 use gradus_sequences::Wide;
 
-use super::program::{KernelForm, KernelProgram};
+use super::program::{Entry, KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
@@ -30,7 +30,7 @@ macro_rules! declared {
     };
 }
 
-declared!(u64: "u64" "", i64: "i64" "", f64: "double" "", [u64; 3]: "u64" "[3]");
+declared!(u64: "u64" "", i64: "i64" "", f64: "double" "", [u64; 2]: "u64" "[2]", [u64; 3]: "u64" "[3]");
 
 /// Declares [`Arguments`], here and in the text of the kernels.
 macro_rules! arguments {
@@ -62,15 +62,21 @@ arguments! {
     pub(crate) to: u64,
     /// A number, and the indices of so many elements that are not certain.
     doubts: u64,
-    /// Memory of the processor, set if there are any.
-    doubted: u64,
     /// The room of that list.
     capacity: u64,
+    /// Memory of the processor for the first of these indices.
+    first_doubts: u64,
+    /// The room there.
+    few: u64,
+    /// The index of the last element of the array.
+    last: u64,
+    /// Codes of the first and the last element.
+    ends: [u64; 2],
     /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
     pub(crate) starts: u64,
     /// Integers: the element at index 0; of fused lines, the place of index 0.
     first: u64,
-    /// Integers: the difference; of `prepare`, the number of blocks.
+    /// Integers: the difference; of a `Prepare`, the number of blocks.
     step: u64,
     start: f64,
     difference: f64,
@@ -102,8 +108,8 @@ pub(crate) trait Launcher {
     /// Memory of an array, which is given back when it is dropped.
     type Memory;
 
-    /// Needs of a fill beside the array: a list of doubts with a mark that says that there are any,
-    /// and memory until all kernels have run.
+    /// Needs of a fill beside the array: a list of doubts, whose first ones are in memory of the
+    /// processor too, and memory until all kernels have run.
     type Workspace;
 
     /// The address of an array.
@@ -115,7 +121,7 @@ pub(crate) trait Launcher {
     /// A workspace whose list has no doubts, and room for [`CAPACITY`].
     fn workspace(&self) -> Result<Self::Workspace>;
 
-    /// The addresses of the list and of its mark.
+    /// The addresses of the list and of its first doubts, [`FEW`].
     fn doubts(&self, workspace: &Self::Workspace) -> [u64; 2];
 
     /// The address of so many bytes of the device, without content.
@@ -124,9 +130,8 @@ pub(crate) trait Launcher {
     /// The address of a copy of these bytes.
     fn copied(&self, workspace: &mut Self::Workspace, bytes: &[u8]) -> Result<u64>;
 
-    /// Runs a kernel, `fill` or `prepare`, with so many blocks of [`THREADS`] threads.
-    fn launch(&self, program: KernelProgram, prepare: bool, blocks: u64, arguments: &Arguments)
-    -> Result<()>;
+    /// Runs a kernel with so many blocks of [`THREADS`] threads.
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()>;
 
     /// Waits for all that was launched, and returns the doubts, or nothing if the list has no room
     /// for them.
@@ -146,6 +151,13 @@ const _: () = assert!(LAUNCHED.is_multiple_of(LONGEST[0] * LONGEST[1]));
 /// The most doubts that a fill has a list for.
 pub(super) const CAPACITY: u64 = 1 << 16;
 
+/// Doubts that the processor sees without a copy.
+pub(super) const FEW: usize = 64;
+
+/// The most elements of a line whose starts of blocks each thread makes for itself: a launch takes
+/// longer than that.
+const ALONE: u64 = 1 << 18;
+
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
 /// wide powers, one for 2^21 elements, cost nothing beside writing these.
 const LONGEST: [u64; 2] = [512, 4096];
@@ -161,6 +173,8 @@ pub(crate) struct Elements<L: Launcher> {
 /// Kernels that are to be launched one after the other.
 struct Launches<'a, L: Launcher> {
     elements: &'a Elements<L>,
+    /// Codes of the first and the last element.
+    ends: [u64; 2],
     workspace: L::Workspace,
     rest: Rest,
     /// Ranges of elements that were launched.
@@ -186,8 +200,9 @@ impl<L: Launcher> Elements<L> {
 impl<L: Launcher> Memory for Elements<L> {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
         let workspace = self.launcher.workspace()?;
+        let ends = [0, self.len - 1].map(|end| plan.code(end));
         let mut launches =
-            Launches { elements: self, workspace, rest: Rest::default(), launched: Vec::new() };
+            Launches { elements: self, ends, workspace, rest: Rest::default(), launched: Vec::new() };
         launches.plan(plan)?;
         launches.finish()
     }
@@ -203,14 +218,10 @@ impl<L: Launcher> Memory for Elements<L> {
         let mut workspace = self.launcher.workspace()?;
         let starts = self.launcher.copied(&mut workspace, &bytes)?;
         let count = u64_of(codes.len());
-        let arguments = Arguments {
-            out: self.launcher.address(&self.memory),
-            to: count,
-            starts,
-            ..Arguments::default()
-        };
+        let arguments =
+            Arguments { out: self.launcher.address(&self.memory), to: count, starts, ..Arguments::default() };
         let program = KernelProgram { form: KernelForm::Put, dtype: self.codes() };
-        self.launcher.launch(program, false, count.div_ceil(THREADS.into()), &arguments)?;
+        self.launcher.launch(program, Entry::Fill, count.div_ceil(THREADS.into()), &arguments)?;
         self.launcher.finish(workspace).map(|_| ())
     }
 }
@@ -259,7 +270,32 @@ impl<L: Launcher> Launches<'_, L> {
             slack: affine.slack,
             ..Arguments::default()
         };
-        self.prepared(KernelForm::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
+        let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
+        let indices = 0..self.elements.len;
+        if self.elements.len <= ALONE {
+            self.launch(program, &indices, &given)?;
+        } else {
+            self.prepared(program, &indices, &given)?;
+        }
+        self.launched.push(indices);
+        Ok(())
+    }
+
+    /// A line of which the starts of blocks are made first.
+    fn prepared(&mut self, program: KernelProgram, indices: &Range<u64>, given: &Arguments) -> Result<()> {
+        let launcher = &self.elements.launcher;
+        let blocks =
+            |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(u64_of(AFFINE_BLOCK));
+        // Launches run one after the other, so the starts of all have one place.
+        let most = parts(indices).map(|part| blocks(&part)).max().unwrap_or(0);
+        let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
+        for part in parts(indices) {
+            let step = blocks(&part);
+            let arguments = Arguments { from: part.start, step, starts, ..*given };
+            launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
+            self.launch(program, &part, &arguments)?;
+        }
+        Ok(())
     }
 
     /// Products of tables where these stay within the doubles; what is beyond all types is all the
@@ -284,14 +320,19 @@ impl<L: Launcher> Launches<'_, L> {
     /// Products for indices of the line.
     fn products(&mut self, tables: &Tables, indices: Range<u64>) -> Result<()> {
         let (dtype, line) = (self.elements.dtype, &tables.line);
-        let positions: Vec<_> =
-            tables.positions.iter().map(|&power| (power.high, bounds(power, dtype))).collect();
-        let mut numbers: Vec<f64> = positions.iter().map(|(high, _)| *high).collect();
-        numbers.extend(positions.iter().map(|(_, [lower, _])| *lower));
-        numbers.extend(positions.iter().map(|(_, [_, upper])| *upper));
-        numbers.extend(tables.blocks.iter().flat_map(|power| [power.high, power.low]));
-        let apart = tables.block * tables.count;
-        let wide = indices.clone().step_by(usize_of(apart)).flat_map(|index| {
+        let wide = indices.clone().step_by(usize_of(tables.block * tables.count));
+        let mut numbers = Vec::with_capacity(
+            3 * tables.positions.len() + 2 * tables.blocks.len() + 3 * wide.clone().count(),
+        );
+        numbers.extend(tables.positions.iter().map(|power| power.high));
+        for bound in [0, 1] {
+            numbers.extend(tables.positions.iter().map(|&power| bounds(power, dtype)[bound]));
+        }
+        for power in &tables.blocks {
+            numbers.push(power.high);
+            numbers.push(power.low);
+        }
+        let wide = wide.flat_map(|index| {
             let (mantissa, exponent) = tables.wide(index);
             [mantissa.high, mantissa.low, f64::from(exponent)]
         });
@@ -307,8 +348,15 @@ impl<L: Launcher> Launches<'_, L> {
             negative: line.negative.into(),
             ..Arguments::default()
         };
+        let program = KernelProgram { form: KernelForm::Powers, dtype };
         let indices = indices.start + line.before..indices.end + line.before;
-        self.prepared(KernelForm::Powers, indices, tables.block, &given)
+        for part in parts(&indices) {
+            // Launches cover the elements of whole tables.
+            let wide = (part.start - indices.start) / (tables.block * tables.count);
+            self.launch(program, &part, &Arguments { wide: given.wide + 24 * wide, ..given })?;
+        }
+        self.launched.push(indices);
+        Ok(())
     }
 
     /// Elements of one code.
@@ -321,39 +369,6 @@ impl<L: Launcher> Launches<'_, L> {
         )
     }
 
-    /// Elements of which the starts of blocks are made first.
-    fn prepared(
-        &mut self,
-        form: KernelForm,
-        indices: Range<u64>,
-        block: u64,
-        given: &Arguments,
-    ) -> Result<()> {
-        let program = KernelProgram { form, dtype: self.elements.dtype };
-        // Launches run one after the other, so the starts of all have one place.
-        let most = (indices.end - indices.start).min(LAUNCHED).div_ceil(block);
-        let starts = self.elements.launcher.scratch(&mut self.workspace, 24 * most)?;
-        let mut lo = indices.start;
-        while lo < indices.end {
-            let hi = indices.end.min(lo + LAUNCHED);
-            let count = (hi - lo).div_ceil(block);
-            let arguments = Arguments {
-                from: lo,
-                to: hi,
-                step: count,
-                starts,
-                // Launches of powers cover the elements of whole tables.
-                wide: given.wide + 24 * ((lo - indices.start) >> (given.position_bits + given.block_bits)),
-                ..*given
-            };
-            self.elements.launcher.launch(program, true, count.div_ceil(THREADS.into()), &arguments)?;
-            self.launch(program, &(lo..hi), &arguments)?;
-            lo = hi;
-        }
-        self.launched.push(indices);
-        Ok(())
-    }
-
     /// Elements that are certain by themselves.
     fn fill(&mut self, form: KernelForm, indices: Range<u64>, given: &Arguments) -> Result<()> {
         self.launch(KernelProgram { form, dtype: self.elements.dtype }, &indices, given)
@@ -364,32 +379,42 @@ impl<L: Launcher> Launches<'_, L> {
             return Ok(());
         }
         let Elements { launcher, memory, .. } = self.elements;
-        let [doubts, doubted] = launcher.doubts(&self.workspace);
+        let [doubts, first_doubts] = launcher.doubts(&self.workspace);
         let arguments = Arguments {
             out: launcher.address(memory),
             from: indices.start,
             to: indices.end,
             doubts,
-            doubted,
             capacity: CAPACITY,
+            first_doubts,
+            few: u64_of(FEW),
+            last: self.elements.len - 1,
+            ends: self.ends,
             ..*given
         };
-        // A thread makes 16 bytes; those of as many threads lie together as take turns.
-        let apart = program.form.turns();
-        let together = apart * 16 / self.elements.width();
-        let threads = (indices.end.div_ceil(together) - indices.start / together) * apart;
-        launcher.launch(program, false, threads.div_ceil(THREADS.into()), &arguments)
+        let threads = (indices.end - program.begin(indices.start)).div_ceil(program.per_thread());
+        // Of powers, the threads of a warp take turns.
+        let threads = threads.next_multiple_of(32);
+        let is_alone = program.form == KernelForm::Affine && given.starts == 0;
+        let entry = if is_alone { Entry::Alone } else { Entry::Fill };
+        launcher.launch(program, entry, threads.div_ceil(THREADS.into()), &arguments)
     }
 
     /// Waits for all, and gives what is left to the processor.
     fn finish(self) -> Result<Rest> {
-        let Launches { elements, workspace, mut rest, launched } = self;
+        let Launches { elements, workspace, mut rest, launched, .. } = self;
         match elements.launcher.finish(workspace)? {
             Some(doubts) => rest.doubts.extend(doubts),
             None => rest.ranges.extend(launched),
         }
         Ok(rest)
     }
+}
+
+/// The elements of each launch, which begin where tables do.
+fn parts(indices: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let end = indices.end;
+    indices.clone().step_by(usize_of(LAUNCHED)).map(move |lo| lo..end.min(lo + LAUNCHED))
 }
 
 fn words(x: Wide) -> [u64; 3] {
