@@ -12,8 +12,8 @@ use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
 use super::compiler::{self, CompileTarget};
 use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
-use super::program::{Entry, KernelProgram};
-use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, THREADS};
+use super::program::{Entry, KernelForm, KernelProgram};
+use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, SHORT, THREADS};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -290,9 +290,6 @@ impl Driver {
     }
 }
 
-/// The most bytes that kernels read in memory of the processor.
-const SHORT: usize = 1 << 10;
-
 /// Memory of a fill until its kernels have run.
 struct Workspace {
     list: CudaMemory,
@@ -393,16 +390,20 @@ impl Launcher for Driver {
     }
 
     fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
-        // What is read a few times is read where it is.
-        if bytes.len() <= SHORT
-            && let Some(copy) = workspace.pinned.copied(bytes)
+        let near = workspace.pinned.copied(bytes);
+        if let Some(near) = near
+            && u64_of(bytes.len()) <= SHORT
         {
-            return Ok(u64_of(copy.cast::<u8>().as_ptr().expose_provenance()));
+            return Ok(near);
         }
         let mut memory = self.spare(u64_of(bytes.len()))?;
         let address = self.address(&memory);
-        let sent = workspace.pinned.send(bytes, address).map_err(self.failed("cannot write memory"))?;
-        if !sent {
+        if let Some(near) = near {
+            let words = u64_of(bytes.len()).div_ceil(8);
+            let arguments = Arguments { out: address, to: words, starts: near, ..Arguments::default() };
+            let program = KernelProgram { form: KernelForm::Copy, dtype: DType::U64 };
+            self.launch(program, Entry::Fill, words.div_ceil(THREADS.into()), &arguments)?;
+        } else {
             self.write(&mut memory, 0, bytes)?;
         }
         workspace.kept.push(memory);

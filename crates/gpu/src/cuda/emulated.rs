@@ -30,6 +30,7 @@ fn programs() -> impl Iterator<Item = KernelProgram> {
         KernelForm::Affine => dtype.is_float(),
         KernelForm::Powers => true,
         KernelForm::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
+        KernelForm::Copy => dtype == DType::U64,
     })
 }
 

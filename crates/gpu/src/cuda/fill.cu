@@ -3,7 +3,7 @@
 // int_affine.rs and tables.rs.
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
-// FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS and PUT; LONG if doubles are too short to decide elements;
+// FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS, PUT and COPY; LONG if doubles are too short to decide elements;
 // BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time. And the types u64, i64
 // and Arguments, the parameters of a launch, which work.rs declares.
 
@@ -81,7 +81,7 @@ __device__ inline Element certain(const Arguments &a, u64 i, Element low, Elemen
     return low;
 }
 
-#if !defined(POWERS) && !defined(PUT)
+#if !defined(POWERS) && !defined(PUT) && !defined(COPY)
 // The index of the first vector: it has the first element.
 __device__ inline u64 begin(const Arguments &a) { return a.from / EACH * EACH; }
 #endif
@@ -165,12 +165,11 @@ struct Vector {
     double place;
 };
 
-// Blocks begin where vectors do, so that a vector is of one. A thread may make their starts itself.
-template <bool IS_ALONE>
+// Blocks begin where vectors do, so that a vector is of one.
 __device__ inline Vector vector(const Arguments &a, u64 lo) {
     const u64 on = lo - begin(a), block = on >> BLOCK_BITS;
     Vector vector;
-    vector.start = IS_ALONE ? prepared(a, block) : ((const Start *)a.starts)[block];
+    vector.start = ((const Start *)a.starts)[block];
     vector.place = whole(on & ((1u << BLOCK_BITS) - 1));
     return vector;
 }
@@ -200,23 +199,36 @@ __device__ inline Element element(const Arguments &a, Vector &vector, u64 i) {
 #endif
 
 #if defined(INT_AFFINE)
-typedef Wide Vector;
+struct Vector {
+    Wide number;
+    bool is_biased;
+};
 
-template <bool>
-__device__ inline Vector vector(const Arguments &a, u64 lo) { return plus(wide(a.line_first), wide(a.line_step), lo); }
-
-__device__ inline Element element(const Arguments &a, Vector &number, u64) {
+__device__ inline Wide biased(const Arguments &a, Wide number) {
     // Whole numbers are chosen, not addresses: arguments are no memory.
-    const Wide biased = plus(number, number.high < 0 ? wide(a.below) : wide(a.above), 1);
-    number = plus(number, wide(a.line_step), 1);
-    return (Element)(u64)(biased.high >> a.fraction);
+    return plus(number, number.high < 0 ? wide(a.below) : wide(a.above), 1);
+}
+
+// Numbers of one sign have one bias, which is added once.
+__device__ inline Vector vector(const Arguments &a, u64 lo) {
+    Vector vector;
+    const Wide first = plus(wide(a.line_first), wide(a.line_step), lo);
+    vector.is_biased = (first.high < 0) == (plus(first, wide(a.line_step), EACH - 1).high < 0);
+    vector.number = vector.is_biased ? biased(a, first) : first;
+    return vector;
+}
+
+__device__ inline Element element(const Arguments &a, Vector &vector, u64) {
+    const Wide number = vector.is_biased ? vector.number : biased(a, vector.number);
+    vector.number = plus(vector.number, wide(a.line_step), 1);
+    if (a.fraction >= 64) return (Element)((i64)(number.high >> 64) >> (a.fraction - 64));
+    return (Element)(u64)(number.high >> a.fraction);
 }
 #endif
 
 #if defined(WRAPPING) || defined(FUSED)
 struct Vector {};
 
-template <bool>
 __device__ inline Vector vector(const Arguments &, u64) { return Vector(); }
 #endif
 
@@ -267,9 +279,23 @@ __device__ inline bool is_clear(double product) {
 }
 #endif
 
-__device__ inline Element element(const Arguments &a, const Start &start, u64 place, u64 i) {
+#if defined(INTEGER) && !defined(LONG)
+// The integer below the magnitude of a product, by a sum whose last place is 1: devices make four sums in the time of a conversion.
+// False if the product is too near an integer for its bound, or beyond all types.
+__device__ inline bool is_truncated(double product, Element *element) {
+    const double ones = 3.0 * power_of_two(51);
+    const double sum = __dadd_rn(product, ones);
+    const double behind = __dsub_rn(product, __dsub_rn(sum, ones));
+    const double magnitude = fabs(product);
+    if (magnitude >= power_of_two(40) || fabs(behind) <= __dmul_rn(magnitude, power_of_two(-49))) return false;
+    const i64 nearest = __double_as_longlong(sum) - __double_as_longlong(ones);
+    *element = (Element)(nearest + (product < 0 ? behind > 0 : -(behind < 0)));
+    return true;
+}
+#endif
+
+__device__ inline Element element(const Arguments &a, const Start &start, const double *position, u64 i) {
     const u64 count = 1ull << a.position_bits;
-    const double *const position = (const double *)a.positions + place;
 #if defined(LONG)
     const double product = __dmul_rn(start.high, position[0]);
     const double rest = __fma_rn(start.low, position[0], __fma_rn(start.high, position[0], -product));
@@ -289,9 +315,12 @@ __device__ inline Element element(const Arguments &a, const Start &start, u64 pl
     return certain(a, i, rounded(__dadd_rn(product, lower)), rounded(__dadd_rn(product, upper)));
 #endif
 #else
-#if defined(F32)
     const double product = __dmul_rn(start.high, position[0]);
+#if defined(F32)
     if (is_clear(product)) return rounded(product);
+#elif defined(INTEGER)
+    Element truncated;
+    if (is_truncated(product, &truncated)) return truncated;
 #endif
     return certain(a, i, rounded(__dmul_rn(start.high, position[count])), rounded(__dmul_rn(start.high, position[2 * count])));
 #endif
@@ -300,7 +329,13 @@ __device__ inline Element element(const Arguments &a, const Start &start, u64 pl
 
 // ---- what is launched
 
-#if defined(PUT)
+#if defined(COPY)
+// Copies words of 64 bits from memory of the processor: the engine that copies takes longer to begin.
+extern "C" __global__ void FILL(const Arguments a) {
+    const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < a.to) ((u64 *)a.out)[k] = ((const u64 *)a.starts)[k];
+}
+#elif defined(PUT)
 // Puts codes at indices.
 extern "C" __global__ void FILL(const Arguments a) {
     const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -313,53 +348,52 @@ extern "C" __global__ void FILL(const Arguments a) {
 // lines. A thread's elements are of one block, unless blocks are short.
 extern "C" __global__ void FILL(const Arguments a) {
     const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    const u64 mask = (1ull << a.position_bits) - 1;
+    const u64 mask = (1ull << a.position_bits) - 1, len = a.to - a.from;
+    const double *const positions = (const double *)a.positions;
     u64 on = thread / 32 * 32 * EACH + thread % 32;
+    if (on >= len) return;
     Element *const out = (Element *)a.out + a.from;
     Start start = prepared(a, on >> a.position_bits);
+    if (mask >= 32 * EACH - 1 && on + 32 * (EACH - 1) < len) {
+        const double *const position = positions + (on & mask);
 #pragma unroll
-    for (unsigned k = 0; k < EACH; k++, on += 32) {
-        if (k > 0 && mask < 32 * EACH - 1) start = prepared(a, on >> a.position_bits);
-        if (on < a.to - a.from) out[on] = element(a, start, on & mask, a.from + on);
+        for (unsigned k = 0; k < EACH; k++)
+            out[on + 32 * k] = element(a, start, position + 32 * k, a.from + on + 32 * k);
+        return;
+    }
+    for (unsigned k = 0; k < EACH && on < len; k++, on += 32) {
+        start = prepared(a, on >> a.position_bits);
+        out[on] = element(a, start, positions + (on & mask), a.from + on);
     }
 }
 #else
-// A thread makes vectors of 16 bytes, each stored in one go; those of neighbours lie side by side.
+// A thread makes a vector of 16 bytes, stored in one go; those of neighbours lie side by side. Several a thread were a fifth slower:
+// what is written at a time then lies further apart.
 struct alignas(16) Stored {
     Element elements[EACH];
 };
 
-template <bool IS_ALONE>
-__device__ inline void fill_vectors(const Arguments &a) {
+extern "C" __global__ void FILL(const Arguments a) {
     Element *const out = (Element *)a.out;
-    u64 lo = begin(a) + ((u64)blockIdx.x * blockDim.x * VECTORS + threadIdx.x) * EACH;
+    const u64 lo = begin(a) + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * EACH;
+    if (a.from <= lo && lo + EACH <= a.to) {
+        Vector each = vector(a, lo);
+        Stored stored;
 #pragma unroll
-    for (unsigned turn = 0; turn < VECTORS; turn++, lo += blockDim.x * EACH) {
-        if (lo >= a.to) return;
-        if (a.from <= lo && lo + EACH <= a.to) {
-            Vector each = vector<IS_ALONE>(a, lo);
-            Stored stored;
-#pragma unroll
-            for (unsigned k = 0; k < EACH; k++) stored.elements[k] = element(a, each, lo + k);
-            *(Stored *)(out + lo) = stored;
-        } else {
-            // Ends of a launch. What is not written may have no doubts.
-            for (u64 i = lo; i < lo + EACH; i++) {
-                if (i < a.from || a.to <= i) continue;
-                Vector one = vector<IS_ALONE>(a, i);
-                out[i] = element(a, one, i);
-            }
-        }
+        for (unsigned k = 0; k < EACH; k++) stored.elements[k] = element(a, each, lo + k);
+        *(Stored *)(out + lo) = stored;
+        return;
+    }
+    // Ends of a launch. What is not written may have no doubts.
+    for (u64 i = lo; i < lo + EACH; i++) {
+        if (i < a.from || a.to <= i) continue;
+        Vector one = vector(a, i);
+        out[i] = element(a, one, i);
     }
 }
-
-extern "C" __global__ void FILL(const Arguments a) { fill_vectors<false>(a); }
 #endif
 
 #if defined(AFFINE)
-// The same without PREPARE before it.
-extern "C" __global__ void ALONE(const Arguments a) { fill_vectors<true>(a); }
-
 // The starts of blocks; there are `step` of them.
 extern "C" __global__ void PREPARE(const Arguments a) {
     const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;

@@ -162,8 +162,8 @@ impl Pinned {
         all.take_while(|&index| index != Pinned::NONE).collect()
     }
 
-    /// A copy of these bytes that the device reaches, if there is room.
-    pub(super) fn copied(&mut self, bytes: &[u8]) -> Option<NonNull<[u8]>> {
+    /// The address of a copy of these bytes on the device, if there is room.
+    pub(super) fn copied(&mut self, bytes: &[u8]) -> Option<u64> {
         if bytes.len() > Pinned::BYTES - self.used {
             return None;
         }
@@ -174,15 +174,7 @@ impl Pinned {
             place
         };
         self.used += bytes.len().next_multiple_of(16);
-        Some(NonNull::slice_from_raw_parts(place, bytes.len()))
-    }
-
-    /// Sends bytes to memory of the device, if there is room for them on their way.
-    pub(super) fn send(&mut self, bytes: &[u8], to: u64) -> Result<bool, DriverError> {
-        let Some(copy) = self.copied(bytes) else { return Ok(false) };
-        // SAFETY: the copy stays as it is until the stream has run.
-        unsafe { result::memcpy_htod_async(to, copy.as_ref(), self.stream.cu_stream())? };
-        Ok(true)
+        Some(u64_of(place.as_ptr().expose_provenance()))
     }
 }
 

@@ -23,16 +23,19 @@ pub(crate) enum KernelForm {
     Powers,
     /// None: puts codes at indices.
     Put,
+    /// None: copies words.
+    Copy,
 }
 
 impl KernelForm {
-    pub(super) const ALL: [(KernelForm, &str); 6] = [
+    pub(super) const ALL: [(KernelForm, &str); 7] = [
         (KernelForm::Wrapping, "WRAPPING"),
         (KernelForm::Fused, "FUSED"),
         (KernelForm::Affine, "AFFINE"),
         (KernelForm::IntAffine, "INT_AFFINE"),
         (KernelForm::Powers, "POWERS"),
         (KernelForm::Put, "PUT"),
+        (KernelForm::Copy, "COPY"),
     ];
 
     fn name(self) -> &'static str {
@@ -47,8 +50,6 @@ pub(crate) enum Entry {
     Fill,
     /// Makes the starts of blocks of a line before.
     Prepare,
-    /// Writes elements of a line without that.
-    Alone,
 }
 
 impl Entry {
@@ -57,14 +58,9 @@ impl Entry {
         match self {
             Entry::Fill => ["fill", "FILL"],
             Entry::Prepare => ["prepare", "PREPARE"],
-            Entry::Alone => ["alone", "ALONE"],
         }
     }
 }
-
-/// Vectors of a thread: neighbours write lines of memory together, and the work of starting a
-/// thread is shared by several.
-const VECTORS: u64 = 4;
 
 /// Elements of a thread that makes powers, 32 apart: those of a warp are of one block.
 const TURNS: u64 = 8;
@@ -80,19 +76,14 @@ impl KernelProgram {
     /// The kernels.
     pub(super) fn entries(self) -> &'static [Entry] {
         match self.form {
-            KernelForm::Affine => &[Entry::Fill, Entry::Prepare, Entry::Alone],
+            KernelForm::Affine => &[Entry::Fill, Entry::Prepare],
             _ => &[Entry::Fill],
         }
     }
 
-    /// Elements that a thread makes at a time.
+    /// Elements that a thread makes.
     pub(super) fn each(self) -> u64 {
         if self.form == KernelForm::Powers { TURNS } else { 128 / u64_of(self.dtype.bits()) }
-    }
-
-    /// Elements that a thread makes.
-    pub(super) fn per_thread(self) -> u64 {
-        if self.form == KernelForm::Powers { TURNS } else { VECTORS * self.each() }
     }
 
     /// The index at which the threads of a launch begin, which writes elements from one on.
@@ -131,7 +122,6 @@ impl KernelProgram {
         }
         set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
         set("EACH", self.each().to_string());
-        set("VECTORS", VECTORS.to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }

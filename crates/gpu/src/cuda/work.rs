@@ -34,12 +34,12 @@ declared!(u64: "u64" "", i64: "i64" "", f64: "double" "", [u64; 2]: "u64" "[2]",
 
 /// Declares [`Arguments`], here and in the text of the kernels.
 macro_rules! arguments {
-    ($($(#[$doc:meta])* $visible:vis $field:ident: $type:ty,)*) => {
+    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
         /// Parameters of a launch. Addresses are of memory that the device reaches.
         #[derive(Clone, Copy, Debug, Default)]
         #[repr(C)]
         pub(crate) struct Arguments {
-            $($(#[$doc])* $visible $field: $type,)*
+            $($(#[$doc])* pub(super) $field: $type,)*
         }
 
         impl Arguments {
@@ -55,11 +55,11 @@ macro_rules! arguments {
 
 arguments! {
     /// The array.
-    pub(crate) out: u64,
+    out: u64,
     /// The index of the first element to write.
     from: u64,
     /// The index behind the last one; of a `Put`, the number of entries.
-    pub(crate) to: u64,
+    to: u64,
     /// A number, and the indices of so many elements that are not certain.
     doubts: u64,
     /// The room of that list.
@@ -73,7 +73,7 @@ arguments! {
     /// Codes of the first and the last element.
     ends: [u64; 2],
     /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
-    pub(crate) starts: u64,
+    starts: u64,
     /// Integers: the element at index 0; of fused lines, the place of index 0.
     first: u64,
     /// Integers: the difference; of a `Prepare`, the number of blocks.
@@ -154,9 +154,8 @@ pub(super) const CAPACITY: u64 = 1 << 16;
 /// Doubts that the processor sees without a copy.
 pub(super) const FEW: usize = 64;
 
-/// The most elements of a line whose starts of blocks each thread makes for itself: a launch takes
-/// longer than that.
-const ALONE: u64 = 1 << 18;
+/// The most bytes that kernels read in memory of the processor.
+pub(super) const SHORT: u64 = 1 << 12;
 
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
 /// wide powers, one for 2^21 elements, cost nothing beside writing these.
@@ -271,30 +270,27 @@ impl<L: Launcher> Launches<'_, L> {
             ..Arguments::default()
         };
         let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
-        let indices = 0..self.elements.len;
-        if self.elements.len <= ALONE {
-            self.launch(program, &indices, &given)?;
-        } else {
-            self.prepared(program, &indices, &given)?;
-        }
-        self.launched.push(indices);
-        Ok(())
-    }
-
-    /// A line of which the starts of blocks are made first.
-    fn prepared(&mut self, program: KernelProgram, indices: &Range<u64>, given: &Arguments) -> Result<()> {
         let launcher = &self.elements.launcher;
-        let blocks =
-            |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(u64_of(AFFINE_BLOCK));
-        // Launches run one after the other, so the starts of all have one place.
-        let most = parts(indices).map(|part| blocks(&part)).max().unwrap_or(0);
-        let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
-        for part in parts(indices) {
-            let step = blocks(&part);
-            let arguments = Arguments { from: part.start, step, starts, ..*given };
-            launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
-            self.launch(program, &part, &arguments)?;
+        let block = u64_of(AFFINE_BLOCK);
+        let all = 0..self.elements.len;
+        let blocks = |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(block);
+        if 24 * blocks(&all) <= SHORT {
+            // A kernel takes longer to begin than the processor makes them.
+            let starts: Vec<_> = (0..blocks(&all)).flat_map(|k| affine.start_of(k * block)).collect();
+            let starts = launcher.copied(&mut self.workspace, bytemuck::cast_slice(&starts))?;
+            self.launch(program, &all, &Arguments { starts, ..given })?;
+        } else {
+            // Launches run one after the other, so the starts of all have one place.
+            let most = parts(&all).map(|part| blocks(&part)).max().unwrap_or(0);
+            let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
+            for part in parts(&all) {
+                let step = blocks(&part);
+                let arguments = Arguments { from: part.start, step, starts, ..given };
+                launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
+                self.launch(program, &part, &arguments)?;
+            }
         }
+        self.launched.push(all);
         Ok(())
     }
 
@@ -392,12 +388,10 @@ impl<L: Launcher> Launches<'_, L> {
             ends: self.ends,
             ..*given
         };
-        let threads = (indices.end - program.begin(indices.start)).div_ceil(program.per_thread());
+        let threads = (indices.end - program.begin(indices.start)).div_ceil(program.each());
         // Of powers, the threads of a warp take turns.
         let threads = threads.next_multiple_of(32);
-        let is_alone = program.form == KernelForm::Affine && given.starts == 0;
-        let entry = if is_alone { Entry::Alone } else { Entry::Fill };
-        launcher.launch(program, entry, threads.div_ceil(THREADS.into()), &arguments)
+        launcher.launch(program, Entry::Fill, threads.div_ceil(THREADS.into()), &arguments)
     }
 
     /// Waits for all, and gives what is left to the processor.

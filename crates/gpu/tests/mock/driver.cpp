@@ -223,7 +223,7 @@ CALL nvrtcCompileProgram(void *program, int, const char *const *) {
     const std::string stem = std::string(FOLDER) + "/kernel" + std::to_string(number++);
     std::ofstream(stem + ".cpp") << "#include \"" EMULATED "\"\n" << compiled->text
                                  << "\nLAUNCHED(fill_launched, fill)\n"
-                                    "#if defined(AFFINE)\nLAUNCHED(prepare_launched, prepare)\nLAUNCHED(alone_launched, alone)\n#endif\n"
+                                    "#if defined(AFFINE)\nLAUNCHED(prepare_launched, prepare)\n#endif\n"
                                     "extern \"C\" const u64 arguments_bytes;\nconst u64 arguments_bytes = sizeof(Arguments);\n";
     compiled->path = stem + ".so";
     const std::string command =
