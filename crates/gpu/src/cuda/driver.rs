@@ -12,8 +12,8 @@ use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
 use super::compiler::{self, CompileTarget};
 use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
-use super::program::{Entry, KernelForm, KernelProgram};
-use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, SHORT, THREADS};
+use super::program::{Entry, KernelProgram};
+use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, SHORT, THREADS, copy};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -163,7 +163,12 @@ impl Device for CudaDevice {
         let _current = self.0.current()?;
         // Memory that is written as a whole need not be cleared.
         let mut array = self.array(plan.element_type(), plan.count())?;
-        array.fill(plan)?;
+        if (1..=SHORT).contains(&array.bytes) {
+            let part = plan.part(0, plan.count())?;
+            array.elements.copy(part.bytes().map_or(&[][..], |bytes| bytes))?;
+        } else {
+            array.fill(plan)?;
+        }
         Ok(Box::new(array))
     }
 }
@@ -256,7 +261,8 @@ impl Driver {
         // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
         // lists are written by a copy or a kernel.
         let slice = unsafe {
-            let bytes = usize_of(bytes.max(16));
+            // Kernels copy whole words.
+            let bytes = usize_of(bytes.next_multiple_of(16).max(16));
             match &self.0.pool {
                 Some(pool) => pool.alloc(bytes, &self.0.stream),
                 None => self.0.stream.alloc::<u8>(bytes),
@@ -366,14 +372,13 @@ impl Launcher for Driver {
 
     fn workspace(&self) -> Result<Workspace> {
         let kept = self.0.lists.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let (list, pinned) = match kept {
-            Some(kept) => kept,
-            None => {
-                let mut list = self.memory(8 * (1 + CAPACITY), None)?;
-                self.clear(&mut list, 8)?;
-                let fails = self.failed("cannot allocate memory of the processor");
-                (list, Pinned::new(&self.0.stream).map_err(fails)?)
-            }
+        let (list, pinned) = if let Some(kept) = kept {
+            kept
+        } else {
+            let mut list = self.memory(8 * (1 + CAPACITY), None)?;
+            self.clear(&mut list, 8)?;
+            let fails = self.failed("cannot allocate memory of the processor");
+            (list, Pinned::new(&self.0.stream).map_err(fails)?)
         };
         Ok(Workspace { list, pinned, kept: Vec::new() })
     }
@@ -399,10 +404,7 @@ impl Launcher for Driver {
         let mut memory = self.spare(u64_of(bytes.len()))?;
         let address = self.address(&memory);
         if let Some(near) = near {
-            let words = u64_of(bytes.len()).div_ceil(8);
-            let arguments = Arguments { out: address, to: words, starts: near, ..Arguments::default() };
-            let program = KernelProgram { form: KernelForm::Copy, dtype: DType::U64 };
-            self.launch(program, Entry::Fill, words.div_ceil(THREADS.into()), &arguments)?;
+            copy(self, near, address, bytes.len())?;
         } else {
             self.write(&mut memory, 0, bytes)?;
         }

@@ -30,6 +30,8 @@ static inline unsigned long long atomicAdd(unsigned long long *x, unsigned long 
     *x += y;
     return before;
 }
+struct int4 { int parts[4]; };
+static inline void __stcs(int4 *place, int4 x) { *place = x; }
 // Runs every thread of a launch.
 #define LAUNCHED(name, kernel) \
     extern "C" void name(unsigned blocks, unsigned threads, const Arguments *a) { \

@@ -63,7 +63,7 @@ impl Entry {
 }
 
 /// Elements of a thread that makes powers, 32 apart: those of a warp are of one block.
-const TURNS: u64 = 8;
+const TURNS: u64 = 16;
 
 /// A kernel for an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

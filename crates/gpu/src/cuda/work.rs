@@ -196,6 +196,24 @@ impl<L: Launcher> Elements<L> {
     }
 }
 
+/// Copies bytes by a kernel, as whole words.
+pub(super) fn copy<L: Launcher>(launcher: &L, from: u64, out: u64, bytes: usize) -> Result<()> {
+    let to = u64_of(bytes).div_ceil(8);
+    let program = KernelProgram { form: KernelForm::Copy, dtype: DType::U64 };
+    let arguments = Arguments { out, to, starts: from, ..Arguments::default() };
+    launcher.launch(program, Entry::Fill, to.div_ceil(THREADS.into()), &arguments)
+}
+
+impl<L: Launcher> Elements<L> {
+    /// Writes all elements, [`SHORT`] bytes at most, by a kernel: that takes less time than a copy.
+    pub(super) fn copy(&self, bytes: &[u8]) -> Result<()> {
+        let mut workspace = self.launcher.workspace()?;
+        let near = self.launcher.copied(&mut workspace, bytes)?;
+        copy(&self.launcher, near, self.launcher.address(&self.memory), bytes.len())?;
+        self.launcher.finish(workspace).map(|_| ())
+    }
+}
+
 impl<L: Launcher> Memory for Elements<L> {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
         let workspace = self.launcher.workspace()?;
