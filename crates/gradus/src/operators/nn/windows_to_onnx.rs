@@ -185,7 +185,8 @@ impl Ends {
     fn cut(&self, axis: usize, excess: i64) -> i64 {
         match self {
             Ends::Explicit(begin) => begin[axis],
-            Ends::Same { upper } => (excess.max(0) + i64::from(*upper)) / 2,
+            Ends::Same { upper: false } => excess.max(0) / 2,
+            Ends::Same { upper: true } => excess.max(0) - excess.max(0) / 2,
         }
     }
 }
