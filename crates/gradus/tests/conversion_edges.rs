@@ -321,8 +321,9 @@ fn loops_break_without_a_condition_and_number_iterations_as_declared() {
 /// output padding of a node with an output shape.
 #[test]
 fn transposed_convolutions_have_the_output_shape_that_is_given() {
+    type Case<'a> = (&'a [f32], i64, &'a str, i64, i64, &'a [f32]);
     let x = tensor(&[1, 1, 3], &[1f32, 10.0, 100.0]);
-    let cases: [(&[f32], i64, &str, i64, i64, &[f32]); 11] = [
+    let cases: [Case<'_>; 11] = [
         (&[1.0, 2.0, 3.0], 2, "same_upper", 0, 0, &[2.0, 13.0, 20.0, 130.0, 200.0, 300.0]),
         (&[1.0, 2.0, 3.0, 4.0], 2, "same_upper", 0, 0, &[13.0, 24.0, 130.0, 240.0, 300.0]),
         (&[1.0, 2.0, 3.0, 4.0], 1, "same_upper", 0, 0, &[12.0, 123.0, 234.0, 340.0, 400.0]),
