@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::{product, u64_of, usize_of_i64};
+use gradus_core::convert::{i64_of, product, u64_of, usize_of_i64};
 use gradus_core::graph::{
-    Attribute, Builder, Content, Model, Node, OperatorId, Origin, Slots, Standard, Type,
+    Attribute, Builder, Content, DeclaredDim, Model, Node, OperatorId, Origin, Slots, Standard, Type,
 };
 use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
 
@@ -652,7 +652,7 @@ impl<'a> DescReader<'a, '_> {
             let key = current(&yes, name);
             yes.builder.output(&key);
             if !no.current.contains_key(*name) {
-                let Some(Type::Tensor(Some(dtype), _)) = self.types.get(name) else {
+                let Some(Type::Tensor(Some(dtype), dims)) = self.types.get(name) else {
                     return Err(Error::mismatch(
                         Kind::Unsupported,
                         format_args!("the type of variable \"{name}\""),
@@ -661,7 +661,7 @@ impl<'a> DescReader<'a, '_> {
                     ));
                 };
                 let attributes = [
-                    ("shape", Content::Ints(Vec::new())),
+                    ("shape", Content::Ints(dims.iter().flatten().map(any_size).collect())),
                     ("value", Content::Tensor(Tensor::scalar(0i64).into())),
                     ("dtype", Content::Bytes(dtype.name().into())),
                 ];
@@ -813,6 +813,11 @@ fn span_offset(span: ByteSpan<'_>) -> String {
         gradus_core::error::Position::Byte(at) => at.to_string(),
         gradus_core::error::Position::Line(line, column) => format!("{line}:{column}"),
     }
+}
+
+/// A size that the declared one admits.
+fn any_size(declared: &DeclaredDim) -> i64 {
+    if let DeclaredDim::Known(size) = declared { i64_of(*size) } else { 1 }
 }
 
 /// Returns true if an attribute is a list of nothing.
