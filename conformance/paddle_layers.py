@@ -89,6 +89,23 @@ def arrays(paddle):
     return Net()
 
 
+def cells(paddle):
+    """A layer that runs a cell step by step: it counts, and fills arrays, in place."""
+
+    class Net(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.rnn = paddle.nn.RNN(paddle.nn.SimpleRNNCell(2, 3, activation="relu"), is_reverse=True)
+            for i, weight in enumerate(self.parameters()):
+                weight.set_value(array("float32", weight.shape, 17 * i) / 50 - 1)
+            self.eval()
+
+        def forward(self, x):
+            return self.rnn(x)
+
+    return Net()
+
+
 def older(paddle):
     """Operators as PaddlePaddle 2.6 writes them, by which it is recorded, and a loop that ends early."""
 
@@ -122,6 +139,7 @@ LAYERS = {
         ({"x": ([-1, 3], "float32"), "count": ([1], "int64")}, {"x": array("float32", [2, 3]), "count": array("int64", [1], 3)}, arrays),
         0,
     ),
+    "cells": (({"x": ([-1, -1, 2], "float32")}, {"x": array("float32", [2, 4, 2]) / 9 - 1}, cells), 64),
     "older": (
         ({"x": ([3, 4], "float32"), "count": ([1], "int64")}, {"x": array("float32", [3, 4]), "count": array("int64", [1], 4)}, older),
         0,
