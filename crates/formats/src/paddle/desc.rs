@@ -346,12 +346,12 @@ impl<'a> DescReader<'a, '_> {
                 }
                 "write_to_array" => self.write(scope, operation),
                 "fill_constant" => self.full(scope, operation).map(|()| self.doubt(scope, operation)),
-                "assign_value" => {
-                    let row = renamed("assign_value").expect("a row of the table");
-                    self.rename(scope, operation, row).map(|()| self.doubt(scope, operation))
-                }
                 name => match renamed(name).filter(|row| keeps_meaning(row, operation)) {
-                    Some(row) => self.rename(scope, operation, row),
+                    Some(row) => self.rename(scope, operation, row).map(|()| {
+                        if name == "assign_value" {
+                            self.doubt(scope, operation);
+                        }
+                    }),
                     None => self.keep(scope, operation),
                 },
             };
@@ -709,7 +709,7 @@ impl<'a> DescReader<'a, '_> {
         let mut attributes = Vec::new();
         inputs.extend(operation.values("X").first().map(|name| Some(current(scope, name))));
         if let Some(place) = operation.values("I").first().map(|name| current(scope, name)) {
-            if scope.lengths.get(&place).is_some_and(|of| Some(of) == inputs[0].as_ref()) {
+            if scope.lengths.get(&place).is_some_and(|of| inputs.first() == Some(&Some(of.clone()))) {
                 attributes.push(Attribute { name: "append".into(), content: Content::Int(1) });
             } else {
                 inputs.push(Some(place));

@@ -88,7 +88,7 @@ pub(super) fn read_attribute(span: ByteSpan<'_>) -> Result<(&str, Option<Content
             at::BLOCK_IDX => block = Some(field.int()?),
             at::FLOAT64 => double = field.double()?,
             at::FLOAT64S => {
-                doubles.extend(field.doubles()?.into_iter().map(|value| Tensor::scalar(value).into()))
+                doubles.extend(field.doubles()?.into_iter().map(|value| Tensor::scalar(value).into()));
             }
             at::SCALAR | at::SCALARS => numbers.push(read_scalar(field.span()?)?.into()),
             _ => {}

@@ -157,14 +157,13 @@ fn nested(
     for capture in graph.captures() {
         let value = around.get(&capture.outer).copied();
         let value = value.ok_or_else(|| errors::missing("value that a graph reads"))?;
-        let inner = match cx.target.known(value)? {
-            Some(constant) => target.tensor(constant),
-            None => {
-                if cx.target.is_nameless(value) {
-                    cx.target.name(value, cx.conversion.names.fresh(&like));
-                }
-                target.captured(cx.target.name_of(value).cloned().unwrap_or_default())
+        let inner = if let Some(constant) = cx.target.known(value)? {
+            target.tensor(constant)
+        } else {
+            if cx.target.is_nameless(value) {
+                cx.target.name(value, cx.conversion.names.fresh(&like));
             }
+            target.captured(cx.target.name_of(value).cloned().unwrap_or_default())
         };
         values.insert(capture.inner, inner);
         types.insert(capture.inner, types_around.get(&capture.outer).copied().flatten());
