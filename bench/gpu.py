@@ -78,13 +78,17 @@ def main():
         parser.exit(1, "there is no GPU of NVIDIA: gradus devices says why\n")
     print(f"{devices[0]['device']}; gradus {gradus.__version__}; {options.rounds} rounds; {options.bytes} bytes\n")
     names = ["gradus", "torch.full", "torch", "cupy.full", "cupy"]
-    heads = ["call", *(f"{name}, GB/s" for name in names), "gradus / torch.full", "gradus / torch", "gradus / cupy"]
+    # Of short arrays, times say more than speeds.
+    unit, speed = ("us", lambda seconds: seconds * 1e6)
+    if options.bytes >= 1 << 26:
+        unit, speed = ("GB/s", lambda seconds: options.bytes / seconds / 1e9)
+    heads = ["call", *(f"{name}, {unit}" for name in names), "gradus / torch.full", "gradus / torch", "gradus / cupy"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for function, dtype in CALLS:
         size = options.bytes // (4 if dtype == "float32" else 8)
         times = measured(calls(function, dtype, size), options.rounds)
         cells = [f"{function} {dtype}"]
-        cells += [f"{options.bytes / statistics.median(times[n]) / 1e9:.0f}" if n in times else "" for n in names]
+        cells += [f"{speed(statistics.median(times[n])):.4g}" if n in times else "" for n in names]
         for name in ("torch.full", "torch", "cupy"):
             both = zip(times.get(name, []), times["gradus"], strict=False)
             factors = [other / ours for other, ours in both]

@@ -53,15 +53,11 @@ fn row(device: &dyn Device, dtype: DType, bytes: u64, rounds: usize) -> Result<V
     // The first fill of each kind compiles it, and reports errors.
     array.borrow_mut().clear()?;
     let mut decided = DeviceReport::default();
-    let first = [
-        array.borrow_mut().fill(&range)?,
-        array.borrow_mut().fill(&linspace())?,
-        array.borrow_mut().fill(&logspace())?,
-        array.borrow_mut().fill(&geomspace())?,
-    ];
-    for each in first {
-        decided.decided += each.decided;
-        decided.copied += each.copied;
+    let plans: [&dyn AnyPlan; 4] = [&range, &linspace(), &logspace(), &geomspace()];
+    for plan in plans {
+        let DeviceReport { decided: few, copied } = array.borrow_mut().fill(plan)?;
+        decided.decided += few;
+        decided.copied += copied;
     }
     let fill = |plan: &dyn AnyPlan| {
         array.borrow_mut().fill(plan).expect("it was filled before");

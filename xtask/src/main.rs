@@ -81,7 +81,7 @@ enum Chore {
         /// The folder to write, which then holds nothing else.
         folder: Option<std::path::PathBuf>,
         /// Features of the native module: `cuda`, `wgpu`.
-        #[arg(long, default_value = "")]
+        #[arg(long, default_value = "cuda")]
         features: String,
     },
     /// Builds the documentation site; broken links and references are errors.

@@ -58,7 +58,7 @@ pub(crate) const SUITES: &[Suite] = &[
         Ok(())
     }),
     suite("nvrtc", "CUDA kernels, compiled by NVIDIA's compiler", |tally, _| {
-        test(tally, CUDA, &["--nocapture", "nvrtc"], &[]);
+        test(tally, CUDA, &["--nocapture", "nvrtc"], &[("LD_LIBRARY_PATH", nvrtc()?)]);
         Ok(())
     }),
     suite("vulkan", "fills on a device of Vulkan, which may be software", |tally, _| {
@@ -209,6 +209,17 @@ const OPENVINO: &[&str] = &["openvino_operators"];
 const SHAPES: &[&str] = &["openvino_shape_family"];
 
 const CUDA: &[&str] = &["-p", "gradus-gpu", "--lib", "--test", "driver", "--features", "cuda,wgpu"];
+
+/// NVIDIA's compiler of CUDA C, as a package of Python.
+const NVRTC: &str = "nvidia-cuda-nvrtc==13.0.88";
+
+/// The folder of that compiler.
+fn nvrtc() -> Result<OsString> {
+    let program = "import nvidia.cu13; print(*nvidia.cu13.__path__, 'lib', sep='/')";
+    let output = environment("nvrtc", &[NVRTC])?.args(["-c", program]).output();
+    let path = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    path.map(|path| path.trim().into()).ok_or_else(|| format!("{NVRTC} is not installed"))
+}
 
 /// Random models that are converted.
 const CONVERTED: u32 = 60;

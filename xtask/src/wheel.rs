@@ -55,6 +55,8 @@ fn build(
     let python = environment(builder, packages)?;
     let mut maturin = command(program_in(&target(builder)?, "maturin"));
     maturin.args(["build", "--profile", profile, "--locked", "--quiet", "--out"]).arg(folder).args(options);
+    // Zig is a package of that Python, which maturin else seeks on the path.
+    maturin.env("CARGO_ZIGBUILD_PYTHON_PATH", python.get_program());
     run(maturin.arg("--interpreter").arg(python.get_program()))?;
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let wheel = entries

@@ -167,7 +167,7 @@ fn failures_of_each_call_are_errors_and_leave_the_device_usable() {
     let device = open();
     device.fill(&powers()).unwrap();
     let calls = [
-        "cuMemAllocAsync",
+        "cuMemAllocFromPoolAsync",
         "cuMemsetD8Async",
         "cuMemcpyHtoDAsync_v2",
         "cuMemcpyDtoHAsync_v2",
@@ -179,7 +179,9 @@ fn failures_of_each_call_are_errors_and_leave_the_device_usable() {
         loop {
             mock.reset(1 << 40);
             mock.fail(call, failed, ILLEGAL_ADDRESS);
-            let Err(error) = device.fill(&powers()) else { break };
+            // Powers need tables; of ties, the list of doubts is read.
+            let filled = device.fill(&powers()).and_then(|_| device.fill(&cases::ties()));
+            let Err(error) = filled else { break };
             assert_eq!(error.kind(), Kind::Io, "{call}: {error}");
             failed += 1;
         }
@@ -194,7 +196,12 @@ fn failures_of_each_call_are_errors_and_leave_the_device_usable() {
         let error = fresh.fill(&powers()).unwrap_err().to_string();
         assert!(error.starts_with("cuda:0: cannot load a kernel (NVRTC is 13.2"), "{error}");
     }
-    for call in ["cuInit", "cuCtxGetCurrent", "cuDevicePrimaryCtxRetain"] {
+    mock.reset(1 << 40);
+    mock.fail("cuMemHostAlloc", 0, ILLEGAL_ADDRESS);
+    let error = open().fill(&powers()).unwrap_err().to_string();
+    assert!(error.starts_with("cuda:0: cannot allocate memory of the processor: "), "{error}");
+    let attributes = ["cuMemPoolCreate", "cuMemPoolSetAttribute"];
+    for call in ["cuInit", "cuCtxGetCurrent", "cuDevicePrimaryCtxRetain"].into_iter().chain(attributes) {
         mock.reset(1 << 40);
         mock.fail(call, 0, ILLEGAL_ADDRESS);
         gradus_gpu::open("cuda").unwrap_err();

@@ -1,6 +1,7 @@
 //! Arrays in the memory of devices.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus::gpu::{self, Array, Device};
@@ -83,9 +84,13 @@ fn read(array: &dyn Array) -> gradus::Result<Arc<[u64]>> {
     Ok(words.into())
 }
 
-/// Makes the compiler of CUDA known that a package of Python may have brought.
+/// Makes the compiler of CUDA known that a package of Python may have brought, once.
 fn find_compiler(py: Python<'_>) -> PyResult<()> {
-    py.import("gradus._nvrtc")?.call_method0("load")?;
+    static IS_SOUGHT: AtomicBool = AtomicBool::new(false);
+    if !IS_SOUGHT.load(Ordering::Relaxed) {
+        py.import("gradus._nvrtc")?.call_method0("load")?;
+        IS_SOUGHT.store(true, Ordering::Relaxed);
+    }
     Ok(())
 }
 

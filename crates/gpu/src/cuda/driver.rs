@@ -11,9 +11,9 @@ use gradus_core::convert::{small_i32, u64_of, usize_of};
 use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
 use super::compiler::{self, CompileTarget};
-use super::memory::{CudaMemory, Current, Spare};
-use super::program::KernelProgram;
-use super::work::{Arguments, Elements, Launcher, THREADS};
+use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
+use super::program::{Entry, KernelProgram};
+use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, SHORT, THREADS, copy};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -85,17 +85,23 @@ pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
         context.disable_event_tracking();
     }
     let capability = context.compute_capability().map_err(opened)?;
+    let pool = Pool::new(&context, info.max_bytes / KEPT).map_err(opened)?;
     Ok(Box::new(CudaDevice(Arc::new(OpenContext {
         ordinal: small_i32(u64_of(ordinal)),
         stream: context.default_stream(),
         target: CompileTarget::of(capability)?,
+        pool,
         spare: Arc::default(),
+        lists: Mutex::default(),
         functions: Mutex::default(),
         context,
         info,
         before: None,
     }))))
 }
+
+/// The part of a device's memory that is kept for the next arrays: a sixteenth.
+const KEPT: u64 = 16;
 
 fn failed(name: &str, what: &str, error: DriverError) -> Error {
     let out_of_memory = error.0 == sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY;
@@ -119,9 +125,12 @@ struct OpenContext {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     target: CompileTarget,
+    pool: Option<Pool>,
     spare: Arc<Spare>,
-    /// Compiled kernels: the one that fills, and the one that prepares.
-    functions: Mutex<HashMap<KernelProgram, [Option<CudaFunction>; 2]>>,
+    /// Lists without doubts, and memory of the processor for the first ones.
+    lists: Mutex<Vec<(CudaMemory, Pinned)>>,
+    /// Compiled kernels.
+    functions: Mutex<HashMap<(KernelProgram, Entry), CudaFunction>>,
     /// Nothing until the rest is dropped, which makes the context current. Dropped last.
     before: Option<Current>,
 }
@@ -154,7 +163,12 @@ impl Device for CudaDevice {
         let _current = self.0.current()?;
         // Memory that is written as a whole need not be cleared.
         let mut array = self.array(plan.element_type(), plan.count())?;
-        array.fill(plan)?;
+        if (1..=SHORT).contains(&array.bytes) {
+            let part = plan.part(0, plan.count())?;
+            array.elements.copy(part.bytes().map_or(&[][..], |bytes| bytes))?;
+        } else {
+            array.fill(plan)?;
+        }
         Ok(Box::new(array))
     }
 }
@@ -246,7 +260,14 @@ impl Driver {
         #[allow(unsafe_code, reason = "memory that has no content yet")]
         // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
         // lists are written by a copy or a kernel.
-        let slice = unsafe { self.0.stream.alloc::<u8>(usize_of(bytes.max(16))) };
+        let slice = unsafe {
+            // Kernels copy whole words.
+            let bytes = usize_of(bytes.next_multiple_of(16).max(16));
+            match &self.0.pool {
+                Some(pool) => pool.alloc(bytes, &self.0.stream),
+                None => self.0.stream.alloc::<u8>(bytes),
+            }
+        };
         let slice = slice.map_err(self.failed(&format!("cannot allocate {bytes} bytes")))?;
         Ok(CudaMemory::new(slice, home.cloned()))
     }
@@ -256,43 +277,34 @@ impl Driver {
         move |error| failed(&name, &what, error)
     }
 
-    /// The compiled kernels of a program.
-    fn functions(&self, program: KernelProgram) -> Result<[Option<CudaFunction>; 2]> {
+    /// A compiled kernel.
+    fn function(&self, program: KernelProgram, entry: Entry) -> Result<CudaFunction> {
         let mut functions = self.0.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(functions) = functions.get(&program) {
-            return Ok(functions.clone());
+        if let Some(function) = functions.get(&(program, entry)) {
+            return Ok(function.clone());
         }
         let code = compiler::compile(program, self.0.target)?;
         let versions = format!("NVRTC is {}, its driver {}", compiler::version(), self.0.info.driver);
         let loads = self.failed(&format!("cannot load a kernel ({versions})"));
         let module = self.0.context.load_module(code).map_err(&loads)?;
-        let fill = module.load_function("fill").map_err(&loads)?;
-        let prepare = program
-            .form
-            .is_prepared()
-            .then(|| module.load_function("prepare"))
-            .transpose()
-            .map_err(&loads)?;
-        Ok(functions.entry(program).or_insert([Some(fill), prepare]).clone())
+        for &entry in program.entries() {
+            let [name, _] = entry.names();
+            functions.insert((program, entry), module.load_function(name).map_err(&loads)?);
+        }
+        let function = functions.get(&(program, entry)).cloned();
+        function.ok_or_else(|| Error::new(ErrorKind::Io, format!("{program:?} has no kernel {entry:?}")))
     }
 }
 
-impl Launcher for Driver {
-    type Memory = CudaMemory;
+/// Memory of a fill until its kernels have run.
+struct Workspace {
+    list: CudaMemory,
+    pinned: Pinned,
+    kept: Vec<CudaMemory>,
+}
 
-    fn allocate(&self, bytes: u64) -> Result<CudaMemory> {
-        // Pieces of few lengths are found again.
-        let bytes = bytes.next_power_of_two().max(1 << 16);
-        match self.0.spare.take(usize_of(bytes)) {
-            Some(slice) => Ok(CudaMemory::new(slice, Some(Arc::clone(&self.0.spare)))),
-            None => self.memory(bytes, Some(&self.0.spare)),
-        }
-    }
-
-    fn address(&self, memory: &CudaMemory) -> u64 {
-        memory.address(&self.0.stream)
-    }
-
+impl Driver {
+    /// Makes the first bytes zero.
     fn clear(&self, memory: &mut CudaMemory, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -300,6 +312,51 @@ impl Launcher for Driver {
         let zeroed =
             memory.part_mut(0, usize_of(bytes)).and_then(|mut place| self.0.stream.memset_zeros(&mut place));
         zeroed.map_err(self.failed("cannot clear memory"))
+    }
+
+    /// Copies bytes from there, when all that was launched has run.
+    fn read(&self, memory: &CudaMemory, at: u64, out: &mut [u8]) -> Result<()> {
+        let fails = self.failed("cannot read memory");
+        if !out.is_empty() {
+            let place = memory.part(at, out.len()).map_err(&fails)?;
+            self.0.stream.memcpy_dtoh(&place, out).map_err(&fails)?;
+        }
+        self.wait()
+    }
+
+    fn wait(&self) -> Result<()> {
+        self.0.stream.synchronize().map_err(self.failed("cannot wait for kernels"))
+    }
+
+    /// The doubts of a list, or nothing if it has no room for them.
+    fn listed(&self, list: &CudaMemory) -> Result<Option<Vec<u64>>> {
+        let mut count = [0; 8];
+        self.read(list, 0, &mut count)?;
+        let count = u64::from_le_bytes(count);
+        if count > CAPACITY {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; usize_of(8 * count)];
+        self.read(list, 8, &mut bytes)?;
+        Ok(Some(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect()))
+    }
+
+    /// Memory of a few lengths, so that it is found again.
+    fn spare(&self, bytes: u64) -> Result<CudaMemory> {
+        let bytes = bytes.next_power_of_two().max(1 << 16);
+        match self.0.spare.take(usize_of(bytes)) {
+            Some(slice) => Ok(CudaMemory::new(slice, Some(Arc::clone(&self.0.spare)))),
+            None => self.memory(bytes, Some(&self.0.spare)),
+        }
+    }
+}
+
+impl Launcher for Driver {
+    type Memory = CudaMemory;
+    type Workspace = Workspace;
+
+    fn address(&self, memory: &CudaMemory) -> u64 {
+        memory.address(&self.0.stream)
     }
 
     fn write(&self, memory: &mut CudaMemory, at: u64, bytes: &[u8]) -> Result<()> {
@@ -310,28 +367,68 @@ impl Launcher for Driver {
         let mut place = memory.part_mut(at, bytes.len()).map_err(&fails)?;
         self.0.stream.memcpy_htod(bytes, &mut place).map_err(&fails)?;
         // The bytes may be gone when this returns.
-        self.0.stream.synchronize().map_err(fails)
+        self.wait()
     }
 
-    fn read(&self, memory: &CudaMemory, at: u64, out: &mut [u8]) -> Result<()> {
-        let fails = self.failed("cannot read memory");
-        if !out.is_empty() {
-            let place = memory.part(at, out.len()).map_err(&fails)?;
-            self.0.stream.memcpy_dtoh(&place, out).map_err(&fails)?;
+    fn workspace(&self) -> Result<Workspace> {
+        let kept = self.0.lists.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let (list, pinned) = if let Some(kept) = kept {
+            kept
+        } else {
+            let mut list = self.memory(8 * (1 + CAPACITY), None)?;
+            self.clear(&mut list, 8)?;
+            let fails = self.failed("cannot allocate memory of the processor");
+            (list, Pinned::new(&self.0.stream).map_err(fails)?)
+        };
+        Ok(Workspace { list, pinned, kept: Vec::new() })
+    }
+
+    fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
+        [self.address(&workspace.list), workspace.pinned.first_doubts()]
+    }
+
+    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
+        let memory = self.spare(bytes)?;
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+        let near = workspace.pinned.copied(bytes);
+        if let Some(near) = near
+            && u64_of(bytes.len()) <= SHORT
+        {
+            return Ok(near);
         }
-        self.0.stream.synchronize().map_err(fails)
+        let mut memory = self.spare(u64_of(bytes.len()))?;
+        let address = self.address(&memory);
+        if let Some(near) = near {
+            copy(self, near, address, bytes.len())?;
+        } else {
+            self.write(&mut memory, 0, bytes)?;
+        }
+        workspace.kept.push(memory);
+        Ok(address)
     }
 
-    fn launch(
-        &self,
-        program: KernelProgram,
-        prepare: bool,
-        blocks: u64,
-        arguments: &Arguments,
-    ) -> Result<()> {
+    fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
+        let Workspace { mut list, mut pinned, kept } = workspace;
+        self.wait()?;
+        drop(kept);
+        let first = pinned.doubts();
+        let doubts = if first.len() < FEW { Some(first.clone()) } else { self.listed(&list)? };
+        if !first.is_empty() {
+            self.clear(&mut list, 8)?;
+        }
+        pinned.empty();
+        self.0.lists.lock().unwrap_or_else(PoisonError::into_inner).push((list, pinned));
+        Ok(doubts)
+    }
+
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
         let fails = self.failed("cannot launch a kernel");
-        let functions = self.functions(program)?;
-        let Some(function) = &functions[usize::from(prepare)] else { return Ok(()) };
+        let function = self.function(program, entry)?;
         let blocks = u32::try_from(blocks)
             .ok()
             .filter(|&blocks| blocks <= i32::MAX.unsigned_abs())
@@ -341,7 +438,7 @@ impl Launcher for Driver {
             })?;
         let shape =
             LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
-        let mut launch = self.0.stream.launch_builder(function);
+        let mut launch = self.0.stream.launch_builder(&function);
         launch.arg(arguments);
         #[allow(unsafe_code, reason = "a kernel is launched")]
         // SAFETY: the kernel takes these arguments. The addresses in them are of memory of this

@@ -3,6 +3,7 @@
 #include <cstring>
 using std::fabs;
 using std::floor;
+using std::memcpy;
 using std::trunc;
 #define __device__
 #define __global__
@@ -29,6 +30,8 @@ static inline unsigned long long atomicAdd(unsigned long long *x, unsigned long 
     *x += y;
     return before;
 }
+struct int4 { int parts[4]; };
+static inline void __stcs(int4 *place, int4 x) { *place = x; }
 // Runs every thread of a launch.
 #define LAUNCHED(name, kernel) \
     extern "C" void name(unsigned blocks, unsigned threads, const Arguments *a) { \

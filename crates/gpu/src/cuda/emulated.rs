@@ -14,8 +14,8 @@ use gradus_sequences::Plan as _;
 use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
-use super::program::{self, KernelForm, KernelProgram, TEXT};
-use super::work::{Arguments, Elements, LAUNCHED, Launcher, THREADS};
+use super::program::{self, Entry, KernelForm, KernelProgram, TEXT};
+use super::work::{Arguments, CAPACITY, Elements, FEW, LAUNCHED, Launcher, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
 
@@ -30,6 +30,7 @@ fn programs() -> impl Iterator<Item = KernelProgram> {
         KernelForm::Affine => dtype.is_float(),
         KernelForm::Powers => true,
         KernelForm::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
+        KernelForm::Copy => dtype == DType::U64,
     })
 }
 
@@ -52,20 +53,17 @@ fn compiled() -> Option<Library> {
         for (name, value) in &macros {
             writeln!(text, "#define {name} {value}").unwrap();
         }
-        let [fill, prepare] = names(program);
-        writeln!(
-            text,
-            "#define FILL k_{fill}\n#define PREPARE k_{prepare}\nnamespace n_{fill} {{\n#include \"fill.cu\""
-        )
-        .unwrap();
-        writeln!(text, "LAUNCHED({fill}, k_{fill})").unwrap();
-        if program.form.is_prepared() {
-            writeln!(text, "LAUNCHED({prepare}, k_{prepare})").unwrap();
+        for &entry in program.entries() {
+            writeln!(text, "#define {} k_{}", entry.names()[1], name(program, entry)).unwrap();
         }
-        text += &program::assertions();
+        let fill = name(program, Entry::Fill);
+        writeln!(text, "namespace n_{fill} {{\n{}#include \"fill.cu\"", program::declarations()).unwrap();
+        for &entry in program.entries() {
+            writeln!(text, "LAUNCHED({0}, k_{0})", name(program, entry)).unwrap();
+        }
         text += "}\n";
-        let own = ["FILL", "PREPARE", "EACH"];
-        for name in macros.iter().map(|(name, _)| *name).chain(own) {
+        let entries = program.entries().iter().map(|entry| entry.names()[1]);
+        for name in macros.iter().map(|(name, _)| *name).chain(entries) {
             writeln!(text, "#undef {name}").unwrap();
         }
     }
@@ -84,8 +82,8 @@ fn compiled() -> Option<Library> {
     Some(library)
 }
 
-fn names(program: KernelProgram) -> [String; 2] {
-    ["fill", "prepare"].map(|name| format!("{name}_{:?}_{:?}", program.form, program.dtype))
+fn name(program: KernelProgram, entry: Entry) -> String {
+    format!("{}_{:?}_{:?}", entry.names()[0], program.form, program.dtype)
 }
 
 /// The processor in place of a device. Memory is a vector of words, so that it is aligned.
@@ -93,20 +91,28 @@ struct Emulated<'a>(&'a Library);
 
 type Bytes = RefCell<Vec<u128>>;
 
+/// Memory of the processor in place of a device's.
+struct Workspace {
+    list: Bytes,
+    first: Bytes,
+    kept: Vec<Bytes>,
+}
+
+/// Bytes that are not zeros: what is read must have been written.
+fn allocated(bytes: u64) -> Bytes {
+    RefCell::new(vec![u128::MAX / 3; usize_of(bytes.div_ceil(16).max(1))])
+}
+
+fn words(memory: &Bytes, count: usize) -> Vec<u64> {
+    bytemuck::cast_slice::<u128, u64>(memory.borrow().as_slice())[..count].to_vec()
+}
+
 impl Launcher for Emulated<'_> {
     type Memory = Bytes;
-
-    fn allocate(&self, bytes: u64) -> Result<Bytes> {
-        // Not zeros: what is read must have been written.
-        Ok(RefCell::new(vec![u128::MAX / 3; usize_of(bytes.div_ceil(16).max(1))]))
-    }
+    type Workspace = Workspace;
 
     fn address(&self, memory: &Bytes) -> u64 {
         u64_of(memory.borrow_mut().as_mut_ptr().expose_provenance())
-    }
-
-    fn clear(&self, memory: &mut Bytes, bytes: u64) -> Result<()> {
-        self.write(memory, 0, &vec![0; usize_of(bytes)])
     }
 
     fn write(&self, memory: &mut Bytes, at: u64, bytes: &[u8]) -> Result<()> {
@@ -115,21 +121,41 @@ impl Launcher for Emulated<'_> {
         Ok(())
     }
 
-    fn read(&self, memory: &Bytes, at: u64, out: &mut [u8]) -> Result<()> {
-        out.copy_from_slice(
-            &bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[usize_of(at)..][..out.len()],
-        );
-        Ok(())
+    fn workspace(&self) -> Result<Workspace> {
+        let [mut list, first] = [8 * (1 + CAPACITY), 8 * u64_of(FEW)].map(allocated);
+        self.write(&mut list, 0, &[0; 8])?;
+        Ok(Workspace { list, first, kept: Vec::new() })
     }
 
-    fn launch(
-        &self,
-        program: KernelProgram,
-        prepare: bool,
-        blocks: u64,
-        arguments: &Arguments,
-    ) -> Result<()> {
-        let name = &names(program)[usize::from(prepare)];
+    fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
+        [&workspace.list, &workspace.first].map(|memory| self.address(memory))
+    }
+
+    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
+        let memory = allocated(bytes);
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
+        let mut memory = allocated(u64_of(bytes.len()));
+        self.write(&mut memory, 0, bytes)?;
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
+    fn finish(&self, workspace: Workspace) -> Result<Option<Vec<u64>>> {
+        let count = words(&workspace.list, 1)[0];
+        let doubts = (count <= CAPACITY).then(|| words(&workspace.list, usize_of(1 + count))[1..].to_vec());
+        let few = FEW.min(usize_of(count));
+        assert!(doubts.as_ref().is_none_or(|doubts| doubts[..few] == words(&workspace.first, few)));
+        Ok(doubts)
+    }
+
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
+        let name = name(program, entry);
         #[allow(unsafe_code, reason = "a function of the library is called")]
         // SAFETY: the function has this type, and the addresses in the arguments are of memory that
         // is there.
@@ -168,11 +194,10 @@ fn filled_as<T: Write>(library: &Library, plan: &impl Fill, lo: u64, hi: u64) ->
     let part = plan.slice(lo..hi);
     let launcher = Emulated(library);
     let bytes = usize_of(hi - lo) * size_of::<T>();
-    let memory = launcher.allocate(u64_of(bytes)).unwrap();
+    let memory = allocated(u64_of(bytes));
     let mut elements = Elements { launcher, dtype: plan.dtype(), len: hi - lo, memory };
     let report = engine::fill(&mut elements, plan.dtype(), hi - lo, &part).unwrap();
-    let mut found = vec![0; bytes];
-    elements.launcher.read(&elements.memory, 0, &mut found).unwrap();
+    let found = bytemuck::cast_slice::<u128, u8>(elements.memory.borrow().as_slice())[..bytes].to_vec();
     cases::same::<T>(plan, lo, &found, &format!("{lo} to {hi}: {report:?}"));
     report
 }

@@ -1,13 +1,17 @@
 //! Memory of a device, and the context in which it is used.
 
+use std::ffi::c_void;
 use std::ops::Range;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DriverError, result, sys,
 };
-use gradus_core::convert::usize_of;
+use gradus_core::convert::{u64_of, usize_of};
+
+use super::work::FEW;
 
 /// The context that was current on this thread; it is again when this is dropped. Other libraries
 /// have theirs.
@@ -40,6 +44,148 @@ impl Drop for Current {
         #[allow(unsafe_code, reason = "a function of the driver is called")]
         // SAFETY: the context was current on this thread, or there was none.
         let _ = unsafe { result::ctx::set_current(self.0) };
+    }
+}
+
+/// A store of memory of a device. It keeps some of what is given back, which the driver's own
+/// returns to the system whenever somebody waits: mapping it again takes longer than filling it.
+pub(super) struct Pool {
+    handle: sys::CUmemoryPool,
+    context: Arc<CudaContext>,
+}
+
+#[allow(unsafe_code, reason = "a handle crosses threads")]
+// SAFETY: the driver takes the handle of a pool on every thread.
+unsafe impl Send for Pool {}
+
+#[allow(unsafe_code, reason = "a handle crosses threads")]
+// SAFETY: the driver's functions of pools may run on several threads at once.
+unsafe impl Sync for Pool {}
+
+#[allow(unsafe_code, reason = "functions of the driver are called")]
+impl Pool {
+    /// A store that keeps so many bytes; nothing if the device has none.
+    pub(super) fn new(context: &Arc<CudaContext>, mut kept: u64) -> Result<Option<Pool>, DriverError> {
+        if !context.has_async_alloc() {
+            return Ok(None);
+        }
+        // SAFETY: all fields are numbers, or pointers that may be null.
+        let mut properties: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
+        properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        properties.location.__bindgen_anon_1.id = context.cu_device();
+        // SAFETY: the properties are of a device that the driver gave.
+        let handle = unsafe { result::mem_pool::create(&raw const properties)? };
+        let pool = Pool { handle, context: Arc::clone(context) };
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: the value of this attribute is a number of 64 bits.
+        unsafe { result::mem_pool::set_attribute(handle, threshold, (&raw mut kept).cast())? };
+        Ok(Some(pool))
+    }
+
+    /// Bytes of the store, without content.
+    ///
+    /// # Safety
+    /// The bytes are written before they are read.
+    pub(super) unsafe fn alloc(
+        &self,
+        bytes: usize,
+        stream: &Arc<CudaStream>,
+    ) -> Result<CudaSlice<u8>, DriverError> {
+        self.context.bind_to_thread()?;
+        // SAFETY: the pool and the stream are of the same device. The slice gives the memory back
+        // on this stream.
+        unsafe {
+            let address = result::mem_pool::alloc_async(self.handle, bytes, stream.cu_stream())?;
+            Ok(stream.upgrade_device_ptr(address, bytes))
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let _current = Current::of(&self.context);
+        #[allow(unsafe_code, reason = "a function of the driver is called")]
+        // SAFETY: the pool was created. The driver keeps it until all of its memory is given back.
+        let _ = unsafe { result::mem_pool::destroy(self.handle) };
+    }
+}
+
+/// Memory of the processor that the device reads and writes: indices of the first doubts, and bytes
+/// on their way to the device.
+pub(super) struct Pinned {
+    place: NonNull<u8>,
+    /// Bytes that are in use.
+    used: usize,
+    stream: Arc<CudaStream>,
+}
+
+#[allow(unsafe_code, reason = "memory crosses threads")]
+// SAFETY: the memory is this value's own.
+unsafe impl Send for Pinned {}
+
+#[allow(unsafe_code, reason = "memory is read and written that a device reads and writes too")]
+impl Pinned {
+    /// Bytes of one: those of the usual tables.
+    const BYTES: usize = 1 << 18;
+
+    /// No index of an element.
+    const NONE: u64 = u64::MAX;
+
+    pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Pinned, DriverError> {
+        // SAFETY: the flags are those of memory that the device reaches by the same address.
+        let place = unsafe { result::malloc_host(Pinned::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP)? };
+        let place = NonNull::new(place.cast()).ok_or(BEYOND)?;
+        let mut pinned = Pinned { place, used: 0, stream: Arc::clone(stream) };
+        pinned.empty();
+        Ok(pinned)
+    }
+
+    /// Forgets all that was written here; nothing of the device uses it any more.
+    pub(super) fn empty(&mut self) {
+        self.used = 8 * FEW;
+        for k in 0..FEW {
+            // SAFETY: the memory has these numbers, and is aligned to a page.
+            unsafe { self.place.cast::<u64>().add(k).write_volatile(Pinned::NONE) };
+        }
+    }
+
+    /// The address of the first doubts on the device.
+    pub(super) fn first_doubts(&self) -> u64 {
+        u64_of(self.place.as_ptr().expose_provenance())
+    }
+
+    /// The first doubts, [`FEW`] at most. Kernels that write them have run.
+    pub(super) fn doubts(&self) -> Vec<u64> {
+        // SAFETY: the memory has these numbers.
+        let all = (0..FEW).map(|k| unsafe { self.place.cast::<u64>().add(k).read_volatile() });
+        all.take_while(|&index| index != Pinned::NONE).collect()
+    }
+
+    /// The address of a copy of these bytes on the device, if there is room.
+    pub(super) fn copied(&mut self, bytes: &[u8]) -> Option<u64> {
+        if bytes.len() > Pinned::BYTES - self.used {
+            return None;
+        }
+        // SAFETY: the bytes from there on are this value's, and not in use.
+        let place = unsafe {
+            let place = self.place.add(self.used);
+            place.copy_from_nonoverlapping(NonNull::from_ref(bytes).cast(), bytes.len());
+            place
+        };
+        self.used += bytes.len().next_multiple_of(16);
+        Some(u64_of(place.as_ptr().expose_provenance()))
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        let _current = Current::of(self.stream.context());
+        // A fill that failed may have left kernels that write the mark.
+        let _ = self.stream.synchronize();
+        #[allow(unsafe_code, reason = "a function of the driver is called")]
+        // SAFETY: the driver gave the memory, and nothing uses it from now on.
+        let _ = unsafe { result::free_host(self.place.as_ptr().cast::<c_void>()) };
     }
 }
 

@@ -1,10 +1,11 @@
 //! The text of kernels.
 
 use gradus_core::DType;
+use gradus_core::convert::u64_of;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use super::work::{Arguments, LAYOUT};
+use super::work::Arguments;
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.
@@ -22,32 +23,47 @@ pub(crate) enum KernelForm {
     Powers,
     /// None: puts codes at indices.
     Put,
+    /// None: copies words.
+    Copy,
 }
 
 impl KernelForm {
-    pub(super) const ALL: [(KernelForm, &str); 6] = [
+    pub(super) const ALL: [(KernelForm, &str); 7] = [
         (KernelForm::Wrapping, "WRAPPING"),
         (KernelForm::Fused, "FUSED"),
         (KernelForm::Affine, "AFFINE"),
         (KernelForm::IntAffine, "INT_AFFINE"),
         (KernelForm::Powers, "POWERS"),
         (KernelForm::Put, "PUT"),
+        (KernelForm::Copy, "COPY"),
     ];
 
     fn name(self) -> &'static str {
         KernelForm::ALL.iter().find(|(form, _)| *form == self).map_or("", |(_, name)| name)
     }
+}
 
-    /// How many threads take turns, so that neighbours make neighbouring elements.
-    pub(crate) fn turns(self) -> u64 {
-        if self == KernelForm::Powers { 32 } else { 1 }
-    }
+/// A kernel of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Entry {
+    /// Writes elements.
+    Fill,
+    /// Makes the starts of blocks of a line before.
+    Prepare,
+}
 
-    /// Returns true if a separate launch computes the starts of blocks first.
-    pub(crate) fn is_prepared(self) -> bool {
-        matches!(self, KernelForm::Affine | KernelForm::Powers)
+impl Entry {
+    /// The name in the source, and the macro that has it.
+    pub(super) fn names(self) -> [&'static str; 2] {
+        match self {
+            Entry::Fill => ["fill", "FILL"],
+            Entry::Prepare => ["prepare", "PREPARE"],
+        }
     }
 }
+
+/// Elements of a thread that makes powers, 32 apart: those of a warp are of one block.
+const TURNS: u64 = 16;
 
 /// A kernel for an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +73,24 @@ pub(crate) struct KernelProgram {
 }
 
 impl KernelProgram {
+    /// The kernels.
+    pub(super) fn entries(self) -> &'static [Entry] {
+        match self.form {
+            KernelForm::Affine => &[Entry::Fill, Entry::Prepare],
+            _ => &[Entry::Fill],
+        }
+    }
+
+    /// Elements that a thread makes.
+    pub(super) fn each(self) -> u64 {
+        if self.form == KernelForm::Powers { TURNS } else { 128 / u64_of(self.dtype.bits()) }
+    }
+
+    /// The index at which the threads of a launch begin, which writes elements from one on.
+    pub(super) fn begin(self, from: u64) -> u64 {
+        if self.form == KernelForm::Powers { from } else { from / self.each() * self.each() }
+    }
+
     /// The macros that stand before the text.
     pub(crate) fn macros(self) -> Vec<(&'static str, String)> {
         let element = match self.dtype {
@@ -87,31 +121,31 @@ impl KernelProgram {
             }
         }
         set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
-        set("APART", self.form.turns().to_string());
+        set("EACH", self.each().to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }
         macros
     }
 
-    /// The source, in which the kernels are called `fill` and `prepare`.
+    /// The source.
     pub(crate) fn text(self) -> String {
-        let mut text = String::from("#define FILL fill\n#define PREPARE prepare\n");
+        let mut text = String::new();
+        for entry in self.entries() {
+            let [name, defined] = entry.names();
+            text.extend(["#define ", defined, " ", name, "\n"]);
+        }
         for (name, value) in self.macros() {
             text.extend(["#define ", name, " ", &value, "\n"]);
         }
-        text + TEXT + &assertions()
+        text + &declarations() + TEXT
     }
 }
 
-/// Assertions that the kernels' `Arguments` is laid out as ours.
-pub(super) fn assertions() -> String {
-    let mut text = format!("static_assert(sizeof(Arguments) == {}, \"size\");\n", size_of::<Arguments>());
-    for (field, offset) in LAYOUT {
-        let found = format!("__builtin_offsetof(Arguments, {field})");
-        text.extend(["static_assert(", &found, " == ", &offset.to_string(), ", \"", field, "\");\n"]);
-    }
-    text
+/// Declarations of what the text of the kernels names.
+pub(super) fn declarations() -> String {
+    let integers = "typedef unsigned long long u64;\ntypedef long long i64;\n";
+    integers.to_owned() + &Arguments::declaration()
 }
 
 pub(crate) const TEXT: &str = include_str!("fill.cu");

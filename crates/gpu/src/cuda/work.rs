@@ -1,6 +1,5 @@
 //! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
-use std::mem::offset_of;
 use std::ops::Range;
 
 use gradus_core::convert::{low_u64, u64_of, usize_of};
@@ -11,24 +10,77 @@ use gradus_kernels::prepared::{
 };
 use gradus_sequences::Wide;
 
-use super::program::{KernelForm, KernelProgram};
+use super::program::{Entry, KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
-/// Parameters of a launch. The kernels declare the same struct, and assert [`LAYOUT`] of theirs.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub(crate) struct Arguments {
-    pub(crate) out: u64,
+/// A type of a parameter, as kernels declare it.
+trait Declared {
+    /// A declaration of a name.
+    fn declared(name: &str) -> String;
+}
+
+macro_rules! declared {
+    ($($rust:ty: $c:literal $count:literal),*) => {
+        $(impl Declared for $rust {
+            fn declared(name: &str) -> String {
+                [$c, " ", name, $count, ";\n"].concat()
+            }
+        })*
+    };
+}
+
+declared!(u64: "u64" "", i64: "i64" "", f64: "double" "", [u64; 2]: "u64" "[2]", [u64; 3]: "u64" "[3]");
+
+/// Declares [`Arguments`], here and in the text of the kernels.
+macro_rules! arguments {
+    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
+        /// Parameters of a launch. Addresses are of memory that the device reaches.
+        #[derive(Clone, Copy, Debug, Default)]
+        #[repr(C)]
+        pub(crate) struct Arguments {
+            $($(#[$doc])* pub(super) $field: $type,)*
+        }
+
+        impl Arguments {
+            /// The same struct in the language of the kernels.
+            pub(super) fn declaration() -> String {
+                let fields = [$(<$type>::declared(stringify!($field))),*].concat();
+                let size = size_of::<Arguments>();
+                format!("struct Arguments {{\n{fields}}};\nstatic_assert(sizeof(Arguments) == {size}, \"size\");\n")
+            }
+        }
+    };
+}
+
+arguments! {
+    /// The array.
+    out: u64,
+    /// The index of the first element to write.
     from: u64,
-    pub(crate) to: u64,
+    /// The index behind the last one; of a `Put`, the number of entries.
+    to: u64,
+    /// A number, and the indices of so many elements that are not certain.
     doubts: u64,
+    /// The room of that list.
     capacity: u64,
-    pub(crate) starts: u64,
+    /// Memory of the processor for the first of these indices.
+    first_doubts: u64,
+    /// The room there.
+    few: u64,
+    /// The index of the last element of the array.
+    last: u64,
+    /// Codes of the first and the last element.
+    ends: [u64; 2],
+    /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
+    starts: u64,
+    /// Integers: the element at index 0; of fused lines, the place of index 0.
     first: u64,
+    /// Integers: the difference; of a `Prepare`, the number of blocks.
     step: u64,
     start: f64,
     difference: f64,
+    /// 192 bits, the lowest first, as all of three words.
     line_first: [u64; 3],
     line_step: [u64; 3],
     above: [u64; 3],
@@ -40,50 +92,50 @@ pub(crate) struct Arguments {
     spread: f64,
     relative: f64,
     slack: f64,
+    /// Table of positions: high parts, lower and upper bounds.
     positions: u64,
+    /// Table of blocks: pairs.
     blocks: u64,
+    /// Wide powers: pairs and exponents.
     wide: u64,
     position_bits: u64,
     block_bits: u64,
     negative: u64,
 }
 
-macro_rules! layout {
-    ($($field:ident)*) => {{
-        // Does not compile if a field is missing.
-        let _all = |Arguments { $($field: _),* }: &Arguments| ();
-        [$((stringify!($field), offset_of!(Arguments, $field))),*]
-    }};
-}
-
-/// Offset of each field of [`Arguments`].
-pub(super) const LAYOUT: [(&str, usize); 27] = layout!(out from to doubts capacity starts first step
-    start difference line_first line_step above below unit fraction step_high step_low spread relative
-    slack positions blocks wide position_bits block_bits negative);
-
-/// Memory of a device, and kernels that are run there, in the order in which they are launched.
+/// Arrays of a device, and kernels that are run there, in the order in which they are launched.
 pub(crate) trait Launcher {
-    /// Memory that is given back when it is dropped.
+    /// Memory of an array, which is given back when it is dropped.
     type Memory;
 
-    /// Memory of so many bytes.
-    fn allocate(&self, bytes: u64) -> Result<Self::Memory>;
+    /// Needs of a fill beside the array: a list of doubts, whose first ones are in memory of the
+    /// processor too, and memory until all kernels have run.
+    type Workspace;
 
-    /// Where it is.
+    /// The address of an array.
     fn address(&self, memory: &Self::Memory) -> u64;
 
-    /// Makes the first bytes zero.
-    fn clear(&self, memory: &mut Self::Memory, bytes: u64) -> Result<()>;
-
-    /// Copies bytes there.
+    /// Copies bytes into an array.
     fn write(&self, memory: &mut Self::Memory, at: u64, bytes: &[u8]) -> Result<()>;
 
-    /// Copies bytes from there, when all that was launched has run.
-    fn read(&self, memory: &Self::Memory, at: u64, out: &mut [u8]) -> Result<()>;
+    /// A workspace whose list has no doubts, and room for [`CAPACITY`].
+    fn workspace(&self) -> Result<Self::Workspace>;
 
-    /// Runs a kernel, `fill` or `prepare`, with so many blocks of [`THREADS`] threads.
-    fn launch(&self, program: KernelProgram, prepare: bool, blocks: u64, arguments: &Arguments)
-    -> Result<()>;
+    /// The addresses of the list and of its first doubts, [`FEW`].
+    fn doubts(&self, workspace: &Self::Workspace) -> [u64; 2];
+
+    /// The address of so many bytes of the device, without content.
+    fn scratch(&self, workspace: &mut Self::Workspace, bytes: u64) -> Result<u64>;
+
+    /// The address of a copy of these bytes.
+    fn copied(&self, workspace: &mut Self::Workspace, bytes: &[u8]) -> Result<u64>;
+
+    /// Runs a kernel with so many blocks of [`THREADS`] threads.
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()>;
+
+    /// Waits for all that was launched, and returns the doubts, or nothing if the list has no room
+    /// for them.
+    fn finish(&self, workspace: Self::Workspace) -> Result<Option<Vec<u64>>>;
 }
 
 /// Threads of a block.
@@ -97,7 +149,13 @@ pub(super) const LAUNCHED: u64 = 1 << if cfg!(test) { 21 } else { 28 };
 const _: () = assert!(LAUNCHED.is_multiple_of(LONGEST[0] * LONGEST[1]));
 
 /// The most doubts that a fill has a list for.
-const CAPACITY: u64 = 1 << 16;
+pub(super) const CAPACITY: u64 = 1 << 16;
+
+/// Doubts that the processor sees without a copy.
+pub(super) const FEW: usize = 64;
+
+/// The most bytes that kernels read in memory of the processor.
+pub(super) const SHORT: u64 = 1 << 12;
 
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
 /// wide powers, one for 2^21 elements, cost nothing beside writing these.
@@ -114,9 +172,9 @@ pub(crate) struct Elements<L: Launcher> {
 /// Kernels that are to be launched one after the other.
 struct Launches<'a, L: Launcher> {
     elements: &'a Elements<L>,
-    doubts: L::Memory,
-    /// Buffers in use until all launches have finished.
-    kept: Vec<L::Memory>,
+    /// Codes of the first and the last element.
+    ends: [u64; 2],
+    workspace: L::Workspace,
     rest: Rest,
     /// Ranges of elements that were launched.
     launched: Vec<Range<u64>>,
@@ -138,17 +196,30 @@ impl<L: Launcher> Elements<L> {
     }
 }
 
+/// Copies bytes by a kernel, as whole words.
+pub(super) fn copy<L: Launcher>(launcher: &L, from: u64, out: u64, bytes: usize) -> Result<()> {
+    let to = u64_of(bytes).div_ceil(8);
+    let program = KernelProgram { form: KernelForm::Copy, dtype: DType::U64 };
+    let arguments = Arguments { out, to, starts: from, ..Arguments::default() };
+    launcher.launch(program, Entry::Fill, to.div_ceil(THREADS.into()), &arguments)
+}
+
+impl<L: Launcher> Elements<L> {
+    /// Writes all elements, [`SHORT`] bytes at most, by a kernel: that takes less time than a copy.
+    pub(super) fn copy(&self, bytes: &[u8]) -> Result<()> {
+        let mut workspace = self.launcher.workspace()?;
+        let near = self.launcher.copied(&mut workspace, bytes)?;
+        copy(&self.launcher, near, self.launcher.address(&self.memory), bytes.len())?;
+        self.launcher.finish(workspace).map(|_| ())
+    }
+}
+
 impl<L: Launcher> Memory for Elements<L> {
     fn make(&mut self, plan: &dyn AnyPlan) -> Result<Rest> {
-        let mut doubts = self.launcher.allocate(8 * (1 + CAPACITY))?;
-        self.launcher.clear(&mut doubts, 8)?;
-        let mut launches = Launches {
-            elements: self,
-            doubts,
-            kept: Vec::new(),
-            rest: Rest::default(),
-            launched: Vec::new(),
-        };
+        let workspace = self.launcher.workspace()?;
+        let ends = [0, self.len - 1].map(|end| plan.code(end));
+        let mut launches =
+            Launches { elements: self, ends, workspace, rest: Rest::default(), launched: Vec::new() };
         launches.plan(plan)?;
         launches.finish()
     }
@@ -161,19 +232,14 @@ impl<L: Launcher> Memory for Elements<L> {
     fn put(&mut self, codes: &[(u64, u64)]) -> Result<()> {
         let bytes: Vec<u8> =
             codes.iter().flat_map(|&(index, code)| [index, code]).flat_map(u64::to_le_bytes).collect();
-        let mut entries = self.launcher.allocate(u64_of(bytes.len()))?;
-        self.launcher.write(&mut entries, 0, &bytes)?;
+        let mut workspace = self.launcher.workspace()?;
+        let starts = self.launcher.copied(&mut workspace, &bytes)?;
         let count = u64_of(codes.len());
-        let arguments = Arguments {
-            out: self.launcher.address(&self.memory),
-            to: count,
-            starts: self.launcher.address(&entries),
-            ..Arguments::default()
-        };
+        let arguments =
+            Arguments { out: self.launcher.address(&self.memory), to: count, starts, ..Arguments::default() };
         let program = KernelProgram { form: KernelForm::Put, dtype: self.codes() };
-        self.launcher.launch(program, false, count.div_ceil(THREADS.into()), &arguments)?;
-        // The entries are in use until then.
-        self.launcher.read(&self.memory, 0, &mut [])
+        self.launcher.launch(program, Entry::Fill, count.div_ceil(THREADS.into()), &arguments)?;
+        self.launcher.finish(workspace).map(|_| ())
     }
 }
 
@@ -221,7 +287,29 @@ impl<L: Launcher> Launches<'_, L> {
             slack: affine.slack,
             ..Arguments::default()
         };
-        self.prepared(KernelForm::Affine, 0..self.elements.len, u64_of(AFFINE_BLOCK), &given)
+        let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
+        let launcher = &self.elements.launcher;
+        let block = u64_of(AFFINE_BLOCK);
+        let all = 0..self.elements.len;
+        let blocks = |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(block);
+        if 24 * blocks(&all) <= SHORT {
+            // A kernel takes longer to begin than the processor makes them.
+            let starts: Vec<_> = (0..blocks(&all)).flat_map(|k| affine.start_of(k * block)).collect();
+            let starts = launcher.copied(&mut self.workspace, bytemuck::cast_slice(&starts))?;
+            self.launch(program, &all, &Arguments { starts, ..given })?;
+        } else {
+            // Launches run one after the other, so the starts of all have one place.
+            let most = parts(&all).map(|part| blocks(&part)).max().unwrap_or(0);
+            let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
+            for part in parts(&all) {
+                let step = blocks(&part);
+                let arguments = Arguments { from: part.start, step, starts, ..given };
+                launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
+                self.launch(program, &part, &arguments)?;
+            }
+        }
+        self.launched.push(all);
+        Ok(())
     }
 
     /// Products of tables where these stay within the doubles; what is beyond all types is all the
@@ -246,19 +334,25 @@ impl<L: Launcher> Launches<'_, L> {
     /// Products for indices of the line.
     fn products(&mut self, tables: &Tables, indices: Range<u64>) -> Result<()> {
         let (dtype, line) = (self.elements.dtype, &tables.line);
-        let positions: Vec<_> =
-            tables.positions.iter().map(|&power| (power.high, bounds(power, dtype))).collect();
-        let mut numbers: Vec<f64> = positions.iter().map(|(high, _)| *high).collect();
-        numbers.extend(positions.iter().map(|(_, [lower, _])| *lower));
-        numbers.extend(positions.iter().map(|(_, [_, upper])| *upper));
-        numbers.extend(tables.blocks.iter().flat_map(|power| [power.high, power.low]));
-        let apart = tables.block * tables.count;
-        let wide = indices.clone().step_by(usize_of(apart)).flat_map(|index| {
+        let wide = indices.clone().step_by(usize_of(tables.block * tables.count));
+        let mut numbers = Vec::with_capacity(
+            3 * tables.positions.len() + 2 * tables.blocks.len() + 3 * wide.clone().count(),
+        );
+        numbers.extend(tables.positions.iter().map(|power| power.high));
+        for bound in [0, 1] {
+            numbers.extend(tables.positions.iter().map(|&power| bounds(power, dtype)[bound]));
+        }
+        for power in &tables.blocks {
+            numbers.push(power.high);
+            numbers.push(power.low);
+        }
+        let wide = wide.flat_map(|index| {
             let (mantissa, exponent) = tables.wide(index);
             [mantissa.high, mantissa.low, f64::from(exponent)]
         });
         numbers.extend(wide);
-        let at = self.kept_doubles(&numbers)?;
+        let bytes = bytemuck::cast_slice(&numbers);
+        let at = self.elements.launcher.copied(&mut self.workspace, bytes)?;
         let given = Arguments {
             positions: at,
             blocks: at + 24 * tables.block,
@@ -268,17 +362,15 @@ impl<L: Launcher> Launches<'_, L> {
             negative: line.negative.into(),
             ..Arguments::default()
         };
+        let program = KernelProgram { form: KernelForm::Powers, dtype };
         let indices = indices.start + line.before..indices.end + line.before;
-        self.prepared(KernelForm::Powers, indices, tables.block, &given)
-    }
-
-    /// Doubles in memory of the device that is kept until all has run.
-    fn kept_doubles(&mut self, numbers: &[f64]) -> Result<u64> {
-        let mut memory = self.elements.launcher.allocate(8 * u64_of(numbers.len()))?;
-        self.elements.launcher.write(&mut memory, 0, bytemuck::cast_slice(numbers))?;
-        let at = self.elements.launcher.address(&memory);
-        self.kept.push(memory);
-        Ok(at)
+        for part in parts(&indices) {
+            // Launches cover the elements of whole tables.
+            let wide = (part.start - indices.start) / (tables.block * tables.count);
+            self.launch(program, &part, &Arguments { wide: given.wide + 24 * wide, ..given })?;
+        }
+        self.launched.push(indices);
+        Ok(())
     }
 
     /// Elements of one code.
@@ -291,41 +383,6 @@ impl<L: Launcher> Launches<'_, L> {
         )
     }
 
-    /// Elements of which the starts of blocks are made first.
-    fn prepared(
-        &mut self,
-        form: KernelForm,
-        indices: Range<u64>,
-        block: u64,
-        given: &Arguments,
-    ) -> Result<()> {
-        let program = KernelProgram { form, dtype: self.elements.dtype };
-        // Launches run one after the other, so the starts of all have one place.
-        let most = (indices.end - indices.start).min(LAUNCHED).div_ceil(block);
-        let memory = self.elements.launcher.allocate(24 * most)?;
-        let starts = self.elements.launcher.address(&memory);
-        self.kept.push(memory);
-        let mut lo = indices.start;
-        while lo < indices.end {
-            let hi = indices.end.min(lo + LAUNCHED);
-            let count = (hi - lo).div_ceil(block);
-            let arguments = Arguments {
-                from: lo,
-                to: hi,
-                step: count,
-                starts,
-                // Launches of powers cover the elements of whole tables.
-                wide: given.wide + 24 * ((lo - indices.start) >> (given.position_bits + given.block_bits)),
-                ..*given
-            };
-            self.elements.launcher.launch(program, true, count.div_ceil(THREADS.into()), &arguments)?;
-            self.launch(program, &(lo..hi), &arguments)?;
-            lo = hi;
-        }
-        self.launched.push(indices);
-        Ok(())
-    }
-
     /// Elements that are certain by themselves.
     fn fill(&mut self, form: KernelForm, indices: Range<u64>, given: &Arguments) -> Result<()> {
         self.launch(KernelProgram { form, dtype: self.elements.dtype }, &indices, given)
@@ -336,37 +393,40 @@ impl<L: Launcher> Launches<'_, L> {
             return Ok(());
         }
         let Elements { launcher, memory, .. } = self.elements;
+        let [doubts, first_doubts] = launcher.doubts(&self.workspace);
         let arguments = Arguments {
             out: launcher.address(memory),
             from: indices.start,
             to: indices.end,
-            doubts: launcher.address(&self.doubts),
+            doubts,
             capacity: CAPACITY,
+            first_doubts,
+            few: u64_of(FEW),
+            last: self.elements.len - 1,
+            ends: self.ends,
             ..*given
         };
-        // A thread makes 16 bytes; those of as many threads lie together as take turns.
-        let apart = program.form.turns();
-        let together = apart * 16 / self.elements.width();
-        let threads = (indices.end.div_ceil(together) - indices.start / together) * apart;
-        launcher.launch(program, false, threads.div_ceil(THREADS.into()), &arguments)
+        let threads = (indices.end - program.begin(indices.start)).div_ceil(program.each());
+        // Of powers, the threads of a warp take turns.
+        let threads = threads.next_multiple_of(32);
+        launcher.launch(program, Entry::Fill, threads.div_ceil(THREADS.into()), &arguments)
     }
 
     /// Waits for all, and gives what is left to the processor.
     fn finish(self) -> Result<Rest> {
-        let Launches { elements, doubts, kept, mut rest, launched, .. } = self;
-        let mut count = [0; 8];
-        elements.launcher.read(&doubts, 0, &mut count)?;
-        let count = u64::from_le_bytes(count);
-        if count > CAPACITY {
-            rest.ranges.extend(launched);
-        } else if count > 0 {
-            let mut bytes = vec![0; usize_of(8 * count)];
-            elements.launcher.read(&doubts, 8, &mut bytes)?;
-            rest.doubts.extend(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)));
+        let Launches { elements, workspace, mut rest, launched, .. } = self;
+        match elements.launcher.finish(workspace)? {
+            Some(doubts) => rest.doubts.extend(doubts),
+            None => rest.ranges.extend(launched),
         }
-        drop(kept);
         Ok(rest)
     }
+}
+
+/// The elements of each launch, which begin where tables do.
+fn parts(indices: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
+    let end = indices.end;
+    indices.clone().step_by(usize_of(LAUNCHED)).map(move |lo| lo..end.min(lo + LAUNCHED))
 }
 
 fn words(x: Wide) -> [u64; 3] {

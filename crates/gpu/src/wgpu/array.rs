@@ -138,6 +138,9 @@ fn buffer(open: &OpenAdapter, size: u64, usage: wgpu::BufferUsages) -> wgpu::Buf
     open.device.create_buffer(&wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false })
 }
 
+/// Parts that the device makes before their doubts are read.
+const TOGETHER: usize = 16;
+
 /// Runs a pipeline for at least so many invocations.
 fn dispatch(
     encoder: &mut wgpu::CommandEncoder,
@@ -160,22 +163,20 @@ impl Memory for WgpuArray {
         let parts = self.len.div_ceil(PART);
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
         let lists = buffer(&self.open, parts * LIST, usage);
-        for part in 0..parts {
-            self.make_part(&source, part * PART, &lists);
-            // Polling reports errors of the driver early, and limits the work that waits.
-            if part % 16 == 15 {
-                self.open.wait()?;
-            }
-        }
         let mut rest = Rest::default();
-        let mut list = vec![0u32; usize_of(LIST / 4)];
-        for part in 0..parts {
-            self.copy(&lists, part * LIST, bytemuck::cast_slice_mut(&mut list))?;
-            let (count, places) = list.split_first().expect("lists have a length");
-            let lo = part * PART;
-            match places.get(..convert::usize_of_u32(*count)) {
-                Some(places) => rest.doubts.extend(places.iter().map(|&place| lo + u64::from(place))),
-                None => rest.ranges.push(lo..lo + self.part_at(lo)),
+        for first in (0..parts).step_by(TOGETHER) {
+            let some = first..parts.min(first + u64_of(TOGETHER));
+            some.clone().for_each(|part| self.make_part(&source, part * PART, &lists));
+            // Waits, so that errors of the driver are told early.
+            let mut words = vec![0u32; usize_of((some.end - first) * LIST / 4)];
+            self.copy(&lists, first * LIST, bytemuck::cast_slice_mut(&mut words))?;
+            for (part, list) in some.zip(words.chunks_exact(usize_of(LIST / 4))) {
+                let (count, places) = list.split_first().expect("lists have a length");
+                let lo = part * PART;
+                match places.get(..convert::usize_of_u32(*count)) {
+                    Some(places) => rest.doubts.extend(places.iter().map(|&place| lo + u64::from(place))),
+                    None => rest.ranges.push(lo..lo + self.part_at(lo)),
+                }
             }
         }
         Ok(rest)

@@ -26,7 +26,7 @@ thread_local void *current;
 std::map<u64, Allocation> allocations;
 std::map<void *, std::deque<std::function<void()>>> queues; // by stream
 std::map<std::string, std::pair<int, int>> failures;      // calls that still succeed, and the error then
-size_t limit, used, synchronised;
+size_t limit, used, pinned, synchronised;
 
 // The error that a call returns instead of doing its work.
 int refused(const char *call, bool in_context = true) {
@@ -73,12 +73,12 @@ extern "C" void mock_reset(size_t memory) {
     limit = memory;
     synchronised = 0;
 }
-// Bytes that are allocated when all streams have run.
+// Bytes that are allocated when all streams have run, of the processor too.
 extern "C" size_t mock_used() {
     for (auto &queue : queues) run(queue.first);
-    return used;
+    return used + pinned;
 }
-extern "C" void mock_forget() { used = 0; }
+extern "C" void mock_forget() { used = pinned = 0; }
 extern "C" size_t mock_synchronised() { return synchronised; }
 extern "C" void *mock_context() { return current; }
 extern "C" void mock_make_current(void *other) { current = other; }
@@ -116,7 +116,27 @@ CALL cuGetErrorString(int error, const char **text) {
     *text = error == OUT_OF_MEMORY ? "out of memory" : error == 700 ? "an illegal memory access was encountered" : "mock";
     return OK;
 }
-CALL cuMemAllocAsync(u64 *address, size_t bytes, void *stream) {
+CALL cuMemPoolCreate(void **pool, const void *) { REFUSE; *pool = &used; return OK; }
+CALL cuMemPoolSetAttribute(void *, int, void *) { REFUSE; return OK; }
+CALL cuMemPoolDestroy(void *) { return OK; }
+CALL cuMemHostAlloc(void **made, size_t bytes, unsigned) {
+    REFUSE;
+    // Not zeros, and their number before them.
+    auto *base = (char *)aligned_alloc(64, bytes + 64);
+    memset(base, 0x55, bytes + 64);
+    *(size_t *)base = bytes;
+    pinned += bytes;
+    *made = base + 64;
+    return OK;
+}
+CALL cuMemFreeHost(void *made) {
+    REFUSE;
+    char *base = (char *)made - 64;
+    pinned -= *(size_t *)base;
+    free(base);
+    return OK;
+}
+CALL cuMemAllocFromPoolAsync(u64 *address, size_t bytes, void *, void *stream) {
     REFUSE;
     // Memory that the stream frees before is memory.
     if (used + bytes > limit) run(stream);
@@ -203,7 +223,7 @@ CALL nvrtcCompileProgram(void *program, int, const char *const *) {
     const std::string stem = std::string(FOLDER) + "/kernel" + std::to_string(number++);
     std::ofstream(stem + ".cpp") << "#include \"" EMULATED "\"\n" << compiled->text
                                  << "\nLAUNCHED(fill_launched, fill)\n"
-                                    "#if defined(AFFINE) || defined(POWERS)\nLAUNCHED(prepare_launched, prepare)\n#endif\n"
+                                    "#if defined(AFFINE)\nLAUNCHED(prepare_launched, prepare)\n#endif\n"
                                     "extern \"C\" const u64 arguments_bytes;\nconst u64 arguments_bytes = sizeof(Arguments);\n";
     compiled->path = stem + ".so";
     const std::string command =
