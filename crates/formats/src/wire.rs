@@ -249,6 +249,13 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The field's floats of 64 bits: one, or a packed list.
+    pub(crate) fn doubles(&self) -> Result<Vec<f64>> {
+        let bytes = self.fixed_bytes(8)?;
+        let each = bytes.as_slice().chunks_exact(8).filter_map(|x| x.try_into().ok());
+        Ok(each.map(f64::from_le_bytes).collect())
+    }
+
     /// Appends the field's floats: one, or a packed list.
     pub(crate) fn push_floats(&self, into: &mut Vec<f32>) -> Result<()> {
         let bytes = self.fixed_bytes(4)?;

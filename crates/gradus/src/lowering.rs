@@ -83,8 +83,13 @@ pub(crate) struct Lowering<'a> {
 
 /// The node.
 impl Lowering<'_> {
-    /// A float, if it is given, also as a tensor of one element.
+    /// A float, if it is given, also as a tensor of one element, or as text.
     pub(crate) fn float(&self, name: &str) -> Result<Option<f64>> {
+        if let Some(Content::Bytes(text)) = self.attributes.get(name)
+            && let Some(value) = std::str::from_utf8(text).ok().and_then(|text| text.parse().ok())
+        {
+            return Ok(Some(value));
+        }
         if let Some(Content::Tensor(value)) = self.attributes.get(name) {
             return Ok(Some(gradus_core::convert::nearest_f64(value.tensor()?.only_number()?)));
         }
@@ -241,6 +246,46 @@ impl Lowering<'_> {
             position: None,
         };
         self.builder.push(node, &outputs)
+    }
+
+    /// A value of one of two graphs: of the first if the condition holds.
+    pub(crate) fn either(
+        &mut self,
+        condition: LoweredValue,
+        yes: impl FnOnce(&mut Self) -> Result<LoweredValue>,
+        no: impl FnOnce(&mut Self) -> Result<LoweredValue>,
+    ) -> Result<LoweredValue> {
+        let yes = self.inner("then_branch", None, yes)?;
+        let no = self.inner("else_branch", None, no)?;
+        self.apply("If", &[condition], &[("then_branch", yes), ("else_branch", no)])
+    }
+
+    /// The sequence of what a graph makes of each item of one.
+    pub(crate) fn each(
+        &mut self,
+        sequence: LoweredValue,
+        of: impl FnOnce(&mut Self, LoweredValue) -> Result<LoweredValue>,
+    ) -> Result<LoweredValue> {
+        let item = self.next();
+        let body = self.inner("body", Some(item), |l| of(l, item))?;
+        self.apply("SequenceMap", &[sequence], &[("body", body)])
+    }
+
+    /// A graph within a node, which may read the values around it.
+    fn inner(
+        &mut self,
+        name: &str,
+        input: Option<LoweredValue>,
+        write: impl FnOnce(&mut Self) -> Result<LoweredValue>,
+    ) -> Result<Content> {
+        let around = std::mem::replace(&mut self.builder, Builder::nested(name));
+        if let Some(input) = input {
+            self.builder.define(&key(input), Origin::Input)?;
+        }
+        let output = write(self)?;
+        self.builder.output(&key(output));
+        let inner = std::mem::replace(&mut self.builder, around);
+        Ok(Content::Graph(Arc::new(inner.finish()?)))
     }
 
     /// A constant.

@@ -8,25 +8,28 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::{Rules, product, u64_of, usize_of_i64};
+use gradus_core::convert::{i64_of, product, u64_of, usize_of_i64};
 use gradus_core::graph::{
-    Attribute, Builder, Content, Model, Node, OperatorId, Origin, Slots, Standard, Type,
+    Attribute, Builder, Content, DeclaredDim, Model, Node, OperatorId, Origin, Slots, Standard, Type,
 };
-use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor};
+use gradus_core::{DType, Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::OPERATORS;
-use super::fields::{
-    attr_type as kind, block_desc, op_desc, op_desc_attr, op_desc_var, program_desc, scalar, scalar_type,
-    var_desc, var_type, var_type_dense_tensor_desc, var_type_tensor_desc, var_type_type as code, version,
-};
+use super::choices::{Choice, Choices};
+use super::desc_parts::{Variable, read_attribute};
+use super::fields::{block_desc, op_desc, op_desc_var, program_desc, var_type_type as code, version};
 use super::names::{Argument, MISDECLARED, Renamed, renamed};
 use super::parameters::{Wanted, constants};
-use super::types::{dtype_of, sizes};
+use super::types::dtype_of;
 use crate::files::Files;
 use crate::wire::ByteSpan;
 
 /// Programs of this version of Paddle and later are not known.
 const UNKNOWN_VERSION: i64 = 4_000_000;
+
+/// Programs from this version on mean by an end of -1, backwards, the last element; older ones what
+/// is before the first.
+const VERSION_3: i64 = 3_000_000;
 
 /// Reads an old program. `parameters` is the path of the file of parameters, relative to the
 /// program; it is opened when one is needed.
@@ -64,11 +67,18 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
         blocks,
         opened: HashMap::new(),
         types: HashMap::new(),
+        arrays: Vec::new(),
+        version: number,
         written: HashMap::new(),
         spent: 0,
     };
-    let mut scope =
-        BlockScope { builder: Builder::new("main"), current: HashMap::new(), fetched: Vec::new(), depth: 0 };
+    let mut scope = BlockScope {
+        builder: Builder::new("main"),
+        current: HashMap::new(),
+        fetched: Vec::new(),
+        lengths: HashMap::new(),
+        depth: 0,
+    };
     let wanted = reading.parameters()?;
     let operations = reading.open(0, file)?;
     for (name, constant) in constants(parameters, files, wanted) {
@@ -92,10 +102,10 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
 }
 
 /// An operator as it stands in the file.
-struct OpDesc<'a> {
+pub(super) struct OpDesc<'a> {
     span: ByteSpan<'a>,
-    name: &'a str,
-    inputs: Vec<(&'a str, Vec<&'a str>)>,
+    pub(super) name: &'a str,
+    pub(super) inputs: Vec<(&'a str, Vec<&'a str>)>,
     outputs: Vec<(&'a str, Vec<&'a str>)>,
     attributes: Vec<Attribute>,
     /// The block that it runs.
@@ -103,7 +113,7 @@ struct OpDesc<'a> {
 }
 
 impl<'a> OpDesc<'a> {
-    fn values(&self, name: &str) -> &[&'a str] {
+    pub(super) fn values(&self, name: &str) -> &[&'a str] {
         self.inputs.iter().find(|(own, _)| *own == name).map_or(&[], |(_, values)| values)
     }
 
@@ -111,15 +121,15 @@ impl<'a> OpDesc<'a> {
         self.attributes.iter().find(|attribute| &*attribute.name == name).map(|attribute| &attribute.content)
     }
 
-    fn int(&self, name: &str) -> Option<i64> {
+    pub(super) fn int(&self, name: &str) -> Option<i64> {
         if let Some(Content::Int(value)) = self.attribute(name) { Some(*value) } else { None }
     }
 
     /// Names of what it writes.
-    fn writes(&self) -> impl Iterator<Item = &'a str> {
+    pub(super) fn writes(&self) -> impl Iterator<Item = &'a str> {
         self.outputs
             .iter()
-            .filter(|(name, _)| *name != "StepScopes")
+            .filter(|(name, _)| !matches!(*name, "Scope" | "StepScopes"))
             .flat_map(|(_, values)| values.iter().copied())
     }
 }
@@ -137,6 +147,8 @@ struct BlockScope {
     current: HashMap<String, String>,
     /// Columns and keys of outputs.
     fetched: Vec<(i64, String)>,
+    /// By the key of a length, that of the state of the array whose length it is.
+    lengths: HashMap<String, String>,
     depth: usize,
 }
 
@@ -146,6 +158,9 @@ struct DescReader<'a, 'l> {
     /// By block: how often it was read, and whether it is being read now.
     opened: HashMap<i64, (usize, bool)>,
     types: HashMap<&'a str, Type>,
+    /// Arrays that the blocks opened last declare, which nothing has defined yet.
+    arrays: Vec<(&'a str, ByteSpan<'a>)>,
+    version: i64,
     /// How often a variable was written.
     written: HashMap<String, usize>,
     spent: u64,
@@ -185,6 +200,9 @@ impl<'a> DescReader<'a, '_> {
                     let span = field.span()?;
                     self.charge(span, size_of::<Type>() + 64)?;
                     let variable = Variable::read(span)?;
+                    if matches!(variable.declared, Some(Type::Sequence(_))) {
+                        self.arrays.push((variable.name, span));
+                    }
                     if let Some(declared) = variable.declared {
                         self.types.insert(variable.name, declared);
                     }
@@ -293,6 +311,16 @@ impl<'a> DescReader<'a, '_> {
     }
 
     fn operations(&mut self, scope: &mut BlockScope, operations: &[OpDesc<'a>]) -> Result<()> {
+        // Arrays are declared and written to, but no operation makes them.
+        for (name, span) in std::mem::take(&mut self.arrays) {
+            if !scope.current.contains_key(name) {
+                let dtype = self.types.get(name).and_then(Type::dtype).map(|dtype| Attribute {
+                    name: "dtype".into(),
+                    content: Content::Bytes(dtype.name().into()),
+                });
+                self.node(scope, span, ("", "create_array"), &[], &[name], dtype.into_iter().collect())?;
+            }
+        }
         let choices = Choices::of(operations);
         for (place, operation) in operations.iter().enumerate() {
             if choices.within.contains(&place) {
@@ -311,11 +339,19 @@ impl<'a> DescReader<'a, '_> {
                 "while" => self.repeat(scope, operation),
                 "select_input" => match choices.all.get(&place) {
                     Some(choice) => self.choose(scope, operation, choice),
-                    None => self.keep(scope, operation),
+                    None => self.select(scope, operation),
                 },
+                "conditional_block" if operation.int("is_scalar_condition") == Some(1) => {
+                    self.condition(scope, operation)
+                }
+                "write_to_array" => self.write(scope, operation),
                 "fill_constant" => self.full(scope, operation).map(|()| self.doubt(scope, operation)),
                 name => match renamed(name).filter(|row| keeps_meaning(row, operation)) {
-                    Some(row) => self.rename(scope, operation, row),
+                    Some(row) => self.rename(scope, operation, row).map(|()| {
+                        if name == "assign_value" {
+                            self.doubt(scope, operation);
+                        }
+                    }),
                     None => self.keep(scope, operation),
                 },
             };
@@ -354,8 +390,18 @@ impl<'a> DescReader<'a, '_> {
         }
         let all = operation.attribute("reduce_all").is_some() && operation.int("reduce_all") == Some(1);
         for (old, new) in row.attributes.iter().filter(|(_, new)| !(all && *new == "axis")) {
-            let Some(content) = operation.attribute(old) else { continue };
-            attributes.extend(typed(new, content).map(|content| Attribute { name: (*new).into(), content }));
+            let Some(content) = operation.attribute(old).and_then(|content| typed(new, content)) else {
+                continue;
+            };
+            // An attribute for each element type, of which one is no empty list.
+            match attributes.iter_mut().find(|attribute: &&mut Attribute| &*attribute.name == *new) {
+                None => attributes.push(Attribute { name: (*new).into(), content }),
+                Some(first) if is_empty(&first.content) => first.content = content,
+                Some(_) => {}
+            }
+        }
+        if row.new == "strided_slice" && self.version < VERSION_3 {
+            backwards_to_the_first(&mut attributes);
         }
         while inputs.last().is_some_and(Option::is_none) {
             inputs.pop();
@@ -363,13 +409,22 @@ impl<'a> DescReader<'a, '_> {
         // The parts of a split are alike unless sections say otherwise.
         let even = row.new == "split"
             && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
-        let name = if even { "split_with_num" } else { row.new };
+        let of_array = || operation.values("Input").first().and_then(|name| self.types.get(name));
+        let name = match row.new {
+            _ if even => "split_with_num",
+            "slice" if matches!(of_array(), Some(Type::Sequence(_))) => "slice_array_dense",
+            name => name,
+        };
         let mut outputs = Vec::new();
         for wanted in row.outputs {
             let slots = operation.outputs.iter().filter(|(slot, _)| slot == wanted);
             outputs.extend(slots.flat_map(|(_, values)| values.iter().copied()));
         }
-        self.node(scope, operation.span, ("", name), &inputs, &outputs, attributes)
+        self.node(scope, operation.span, ("", name), &inputs, &outputs, attributes)?;
+        if let ("array_length", [Some(array)], [length]) = (name, &inputs[..], &outputs[..]) {
+            scope.lengths.insert(current(scope, length), array.clone());
+        }
+        Ok(())
     }
 
     /// One list of integers of tensors of one element each.
@@ -523,6 +578,7 @@ impl<'a> DescReader<'a, '_> {
             builder: Builder::nested(name),
             current: scope.current.clone(),
             fetched: Vec::new(),
+            lengths: HashMap::new(),
             depth: scope.depth + 1,
         };
         Ok((inner, operations))
@@ -537,16 +593,14 @@ impl<'a> DescReader<'a, '_> {
     ) -> Result<()> {
         let mut attributes = Vec::new();
         let [yes, no, outputs] = &choice.values;
+        let around = self.written_around(scope, &choice.branches)?;
         for ((block, values), name) in
             choice.branches.into_iter().zip([yes, no]).zip(["then_branch", "else_branch"])
         {
             let (mut inner, operations) = self.nested(scope, block, name)?;
-            if operations.iter().flat_map(OpDesc::writes).any(|name| scope.current.contains_key(name)) {
-                return Err(Error::new(Kind::Unsupported, "a branch writes a variable around it"));
-            }
             self.operations(&mut inner, &operations)?;
             self.close(block);
-            for value in values {
+            for value in values.iter().chain(&around) {
                 let key = current(&inner, value);
                 inner.builder.output(&key);
             }
@@ -555,7 +609,113 @@ impl<'a> DescReader<'a, '_> {
         }
         let [yes, _] = choice.branches;
         let condition = yes.values("Cond").first().map(|name| current(scope, name));
-        self.node(scope, operation.span, ("", "if"), &[condition], outputs, attributes)
+        let outputs = [&outputs[..], &around].concat();
+        self.node(scope, operation.span, ("", "if"), &[condition], &outputs, attributes)
+    }
+
+    /// Variables around the bodies of operations that these write, or the bodies within them.
+    fn written_around(&mut self, scope: &BlockScope, operations: &[&OpDesc<'a>]) -> Result<Vec<&'a str>> {
+        let (mut names, mut seen) = (Vec::new(), HashSet::new());
+        for operation in operations {
+            let (inner, body) = self.nested(scope, operation, "")?;
+            self.arrays.clear();
+            for within in &body {
+                let own = within.writes().filter(|name| scope.current.contains_key(*name));
+                names.extend(own.filter(|name| seen.insert(*name)));
+                if within.body.is_some() {
+                    let deeper = self.written_around(&inner, &[within])?;
+                    names.extend(deeper.into_iter().filter(|name| seen.insert(*name)));
+                }
+            }
+            self.close(operation);
+        }
+        Ok(names)
+    }
+
+    /// A block that runs if a condition holds. A variable that nothing has written before is zero
+    /// if it does not: a program reads it only if it does.
+    fn condition(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
+        let mut outputs: Vec<_> = operation.writes().collect();
+        let around = self.written_around(scope, &[operation])?;
+        outputs.extend(around.iter().filter(|name| !operation.writes().any(|own| own == **name)));
+        let (mut yes, operations) = self.nested(scope, operation, "then_branch")?;
+        self.operations(&mut yes, &operations)?;
+        self.close(operation);
+        let mut no = BlockScope {
+            builder: Builder::nested("else_branch"),
+            current: scope.current.clone(),
+            fetched: Vec::new(),
+            lengths: HashMap::new(),
+            depth: scope.depth + 1,
+        };
+        for name in &outputs {
+            let key = current(&yes, name);
+            yes.builder.output(&key);
+            if !no.current.contains_key(*name) {
+                let Some(Type::Tensor(Some(dtype), dims)) = self.types.get(name) else {
+                    return Err(Error::mismatch(
+                        Kind::Unsupported,
+                        format_args!("the type of variable \"{name}\""),
+                        "unknown",
+                        "that of a tensor",
+                    ));
+                };
+                let attributes = [
+                    ("shape", Content::Ints(dims.iter().flatten().map(any_size).collect())),
+                    ("value", Content::Tensor(Tensor::scalar(0i64).into())),
+                    ("dtype", Content::Bytes(dtype.name().into())),
+                ];
+                let attributes =
+                    attributes.map(|(name, content)| Attribute { name: name.into(), content }).into();
+                self.node(&mut no, operation.span, ("", "full"), &[], &[name], attributes)?;
+                let value = no.builder.reference(&current(&no, name));
+                no.builder.info(value).declared = None;
+            }
+            let key = current(&no, name);
+            no.builder.output(&key);
+        }
+        let condition = operation.values("Cond").first().map(|name| current(scope, name));
+        let attributes = [("then_branch", yes), ("else_branch", no)].map(|(name, branch)| {
+            let graph = Content::Graph(Arc::new(branch.builder.finish()?));
+            Ok(Attribute { name: name.into(), content: graph })
+        });
+        let attributes = attributes.into_iter().collect::<Result<Vec<_>>>()?;
+        self.node(scope, operation.span, ("", "if"), &[condition], &outputs, attributes)
+    }
+
+    /// `select_input`: of two variables the second, if a number is not zero.
+    fn select(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
+        let (&[no, yes], Some(mask)) = (operation.values("X"), operation.values("Mask").first()) else {
+            return self.keep(scope, operation);
+        };
+        let truth = Content::Bytes("bool".into());
+        let mask = Some(current(scope, mask));
+        let condition = self.helper(scope, operation.span, "cast", &[mask], "dtype", truth)?;
+        let attributes = [("then_branch", yes), ("else_branch", no)].map(|(branch, name)| {
+            let mut builder = Builder::nested(branch);
+            builder.output(&current(scope, name));
+            let graph = Content::Graph(Arc::new(builder.finish()?));
+            Ok(Attribute { name: branch.into(), content: graph })
+        });
+        let attributes = attributes.into_iter().collect::<Result<Vec<_>>>()?;
+        let outputs: Vec<_> = operation.writes().collect();
+        self.node(scope, operation.span, ("", "if"), &[Some(condition)], &outputs, attributes)
+    }
+
+    /// `write_to_array`: the array is an output, of which a new state is made.
+    fn write(&mut self, scope: &mut BlockScope, operation: &OpDesc<'a>) -> Result<()> {
+        let array: Vec<_> = operation.writes().collect();
+        let mut inputs = vec![array.first().map(|name| current(scope, name))];
+        let mut attributes = Vec::new();
+        inputs.extend(operation.values("X").first().map(|name| Some(current(scope, name))));
+        if let Some(place) = operation.values("I").first().map(|name| current(scope, name)) {
+            if scope.lengths.get(&place).is_some_and(|of| inputs.first() == Some(&Some(of.clone()))) {
+                attributes.push(Attribute { name: "append".into(), content: Content::Int(1) });
+            } else {
+                inputs.push(Some(place));
+            }
+        }
+        self.node(scope, operation.span, ("", "array_write"), &inputs, &array, attributes)
     }
 
     /// `while`: what its block writes of the variables around it is carried.
@@ -563,14 +723,8 @@ impl<'a> DescReader<'a, '_> {
         let &[condition] = operation.values("Condition") else {
             return Err(Error::new(Kind::Graph, "input \"Condition\" is missing"));
         };
+        let carried = self.written_around(scope, &[operation])?;
         let (mut inner, operations) = self.nested(scope, operation, "body")?;
-        let mut carried = Vec::new();
-        let mut seen = HashSet::new();
-        for name in operations.iter().flat_map(OpDesc::writes) {
-            if scope.current.contains_key(name) && seen.insert(name) {
-                carried.push(name);
-            }
-        }
         for lead in ["#run", "#goes_on"] {
             inner.builder.define(lead, Origin::Input)?;
         }
@@ -649,66 +803,6 @@ impl<'a> DescReader<'a, '_> {
     }
 }
 
-/// Blocks of a branch, and the variables that are chosen of what they write.
-struct Choice<'s, 'a> {
-    /// The block that runs if the condition is true, and the other.
-    branches: [&'s OpDesc<'a>; 2],
-    /// The variables: what either block writes, and their own names.
-    values: [Vec<&'a str>; 3],
-}
-
-/// Pairs of `conditional_block` of which `select_input` chooses.
-#[derive(Default)]
-struct Choices<'s, 'a> {
-    /// By the place where the first variable is chosen.
-    all: HashMap<usize, Choice<'s, 'a>>,
-    /// Places of operations that are part of them otherwise.
-    within: HashSet<usize>,
-}
-
-impl<'s, 'a> Choices<'s, 'a> {
-    fn of(operations: &'s [OpDesc<'a>]) -> Choices<'s, 'a> {
-        let (mut writers, mut read, mut first) = (HashMap::new(), HashSet::new(), HashMap::new());
-        for (place, block) in operations.iter().enumerate() {
-            if block.name == "conditional_block" && block.int("is_scalar_condition") == Some(1) {
-                writers.extend(block.writes().map(|name| (name, (place, block))));
-            }
-        }
-        let mut choices = Choices::default();
-        for (place, operation) in operations.iter().enumerate() {
-            let of_both = match (operation.name, operation.values("X"), operation.writes().next()) {
-                ("select_input", &[no, yes], Some(output)) => {
-                    let both = (writers.get(yes), writers.get(no));
-                    if let (Some(&(then, first)), Some(&(other, second))) = both
-                        && then != other
-                    {
-                        Some(([yes, no, output], (then, first), (other, second)))
-                    } else {
-                        None
-                    }
-                }
-                _ => None,
-            };
-            let Some((names, (then, yes), (other, no))) = of_both else {
-                read.extend(operation.inputs.iter().flat_map(|(_, names)| names.iter().copied()));
-                continue;
-            };
-            let start = *first.entry((then, other)).or_insert(place);
-            choices.within.extend([then, other, place].into_iter().filter(|&part| part != start));
-            let choice = choices.all.entry(start);
-            let choice = choice.or_insert_with(|| Choice { branches: [yes, no], values: <_>::default() });
-            choice.values.iter_mut().zip(names).for_each(|(all, name)| all.push(name));
-        }
-        // Something else reads what a block writes: all stay what they are.
-        let alone = |block: &OpDesc<'a>| block.writes().all(|name| !read.contains(name));
-        if choices.all.values().all(|choice| choice.branches.into_iter().all(alone)) {
-            choices
-        } else {
-            Choices::default()
-        }
-    }
-}
-
 /// The key of a variable's present value; of one that nothing has written, its name.
 fn current(scope: &BlockScope, name: &str) -> String {
     scope.current.get(name).cloned().unwrap_or_else(|| name.to_owned())
@@ -718,6 +812,33 @@ fn span_offset(span: ByteSpan<'_>) -> String {
     match span.position() {
         gradus_core::error::Position::Byte(at) => at.to_string(),
         gradus_core::error::Position::Line(line, column) => format!("{line}:{column}"),
+    }
+}
+
+/// A size that the declared one admits.
+fn any_size(declared: &DeclaredDim) -> i64 {
+    if let DeclaredDim::Known(size) = declared { i64_of(*size) } else { 1 }
+}
+
+/// Returns true if an attribute is a list of nothing.
+fn is_empty(content: &Content) -> bool {
+    match content {
+        Content::Ints(values) => values.is_empty(),
+        Content::Floats(values) => values.is_empty(),
+        Content::Tensors(values) => values.is_empty(),
+        _ => false,
+    }
+}
+
+/// Writes ends of -1 of slices that go backwards as what they meant: before the first element.
+fn backwards_to_the_first(attributes: &mut [Attribute]) {
+    let strides = attributes.iter().find(|attribute| &*attribute.name == "strides");
+    let Some(Content::Ints(strides)) = strides.map(|strides| strides.content.clone()) else { return };
+    let ends = attributes.iter_mut().find(|attribute| &*attribute.name == "ends");
+    if let Some(Content::Ints(ends)) = ends.map(|ends| &mut ends.content) {
+        for (end, _) in ends.iter_mut().zip(strides).filter(|&(&mut end, stride)| end == -1 && stride < 0) {
+            *end = i64::from(i32::MIN);
+        }
     }
 }
 
@@ -734,116 +855,4 @@ fn typed(name: &str, content: &Content) -> Option<Content> {
         }
         other => Some(other.clone()),
     }
-}
-
-/// A variable as the file declares it.
-struct Variable<'a> {
-    name: &'a str,
-    persistable: bool,
-    code: i64,
-    declared: Option<Type>,
-}
-
-impl<'a> Variable<'a> {
-    fn read(span: ByteSpan<'a>) -> Result<Variable<'a>> {
-        let mut variable = Variable { name: "", persistable: false, code: -1, declared: None };
-        for field in span.fields() {
-            let field = field?;
-            match field.number {
-                var_desc::NAME => variable.name = field.text()?,
-                var_desc::PERSISTABLE => variable.persistable = field.int()? != 0,
-                var_desc::TYPE => {
-                    for field in field.span()?.fields() {
-                        let field = field?;
-                        match field.number {
-                            var_type::TYPE => variable.code = field.int()?,
-                            var_type::DENSE_TENSOR => variable.declared = Some(tensor_type(field.span()?)?),
-                            _ => {}
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(variable)
-    }
-}
-
-fn tensor_type(span: ByteSpan<'_>) -> Result<Type> {
-    let (mut dtype, mut dims) = (None, Vec::new());
-    for field in span.fields() {
-        let field = field?;
-        if field.number != var_type_dense_tensor_desc::TENSOR {
-            continue;
-        }
-        for field in field.span()?.fields() {
-            let field = field?;
-            match field.number {
-                var_type_tensor_desc::DATA_TYPE => dtype = dtype_of(field.int()?),
-                var_type_tensor_desc::DIMS => field.push_ints(&mut dims)?,
-                _ => {}
-            }
-        }
-    }
-    Ok(Type::Tensor(dtype, Some(sizes(&dims))))
-}
-
-/// Reads an attribute: its name, its content, and the block that it names.
-fn read_attribute(span: ByteSpan<'_>) -> Result<(&str, Option<Content>, Option<i64>)> {
-    use op_desc_attr as at;
-    let (mut name, mut of, mut int, mut float, mut block) = ("", -1, 0, 0.0, None);
-    let (mut text, mut ints, mut floats, mut strings, mut numbers) =
-        (Bytes::new(), vec![], vec![], vec![], vec![]);
-    let mut double = 0.0;
-    for field in span.fields() {
-        let field = field?;
-        match field.number {
-            at::NAME => name = field.text()?,
-            at::TYPE => of = field.int()?,
-            at::I | at::L | at::B => int = field.int()?,
-            at::F => float = field.float()?,
-            at::S => text = field.span()?.bytes(),
-            at::INTS | at::LONGS | at::BOOLS => field.push_ints(&mut ints)?,
-            at::FLOATS => field.push_floats(&mut floats)?,
-            at::STRINGS => strings.push(field.span()?.bytes()),
-            at::BLOCK_IDX => block = Some(field.int()?),
-            at::FLOAT64 => double = field.double()?,
-            at::SCALAR | at::SCALARS => numbers.push(read_scalar(field.span()?)?.into()),
-            _ => {}
-        }
-    }
-    let content = match of {
-        // An int of 32 bits is written as one of 64, so its sign is there.
-        kind::INT | kind::LONG | kind::BOOLEAN => Some(Content::Int(int)),
-        kind::FLOAT => Some(Content::Float(float)),
-        kind::FLOAT64 => Some(Content::Tensor(Tensor::scalar(double).into())),
-        kind::STRING => Some(Content::Bytes(text)),
-        kind::INTS | kind::LONGS | kind::BOOLEANS => Some(Content::Ints(ints)),
-        kind::FLOATS => Some(Content::Floats(floats)),
-        kind::STRINGS => Some(Content::Strings(strings)),
-        kind::SCALARS => Some(Content::Tensors(numbers)),
-        kind::SCALAR => numbers.pop().map(Content::Tensor),
-        _ => None,
-    };
-    Ok((name, content, block))
-}
-
-fn read_scalar(span: ByteSpan<'_>) -> Result<Tensor> {
-    let (mut of, mut int, mut float) = (0, 0, 0.0);
-    for field in span.fields() {
-        let field = field?;
-        match field.number {
-            scalar::TYPE => of = field.int()?,
-            scalar::B | scalar::I => int = field.int()?,
-            scalar::R => float = field.double()?,
-            _ => {}
-        }
-    }
-    let (dtype, number) = match of {
-        scalar_type::BOOLEAN => (DType::Bool, Number::Int(int.into())),
-        scalar_type::LONG => (DType::I64, Number::Int(int.into())),
-        scalar_type::FLOAT64 => (DType::F64, Number::Float(float)),
-        other => return Err(span.error(Kind::Unsupported, format!("a number of kind {other} is not read"))),
-    };
-    Tensor::from_numbers(dtype, Shape::SCALAR, [number], Rules::IEEE)
 }

@@ -18,12 +18,15 @@
 //! (`fields.rs`).
 
 mod attribute;
+mod choices;
 mod desc;
+mod desc_parts;
 mod fields;
 mod json;
 mod names;
 mod parameters;
 mod pir;
+mod slots;
 mod types;
 
 pub use desc::read_desc;

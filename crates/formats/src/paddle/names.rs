@@ -30,6 +30,9 @@ pub(super) struct Renamed {
 
 use Argument::{List, Of};
 
+#[rustfmt::skip]
+use super::slots::{LOWER_XY, SHIFTS, AXES, BROADCAST, CODED, CODES, CONVOLVED, DEFORMED, DEFORMS, DIAGONAL, DRAWN, DROPPED, DTYPE, ENDS, FUSED, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, QUANTIZED, REDUCED, RESIZED, SCALED, SET, SHAPE, SIZES, SLICED, SORTED, SOUGHT, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, WINDOWS, X, XY};
+
 const fn row(
     old: &'static str,
     new: &'static str,
@@ -46,135 +49,6 @@ const fn without(row: Renamed, without: &'static [&'static str]) -> Renamed {
 const fn gives(row: Renamed, outputs: &'static [&'static str]) -> Renamed {
     Renamed { outputs, ..row }
 }
-
-const X: &[Argument] = &[Of("X")];
-const XY: &[Argument] = &[Of("X"), Of("Y")];
-const STARTS: Argument = List("StartsTensorList", "StartsTensor", "starts", "starts");
-const ENDS: Argument = List("EndsTensorList", "EndsTensor", "ends", "ends");
-const STRIDES: Argument = List("StridesTensorList", "StridesTensor", "strides", "strides");
-const AXES: Argument = List("AxesTensorList", "AxesTensor", "axes", "axis");
-const SHAPE: Argument = List("ShapeTensor", "Shape", "shape", "shape");
-const SLICED: &[(&str, &str)] = &[("axes", "axes"), ("decrease_axis", "decrease_axis")];
-const REDUCED: &[(&str, &str)] = &[("dim", "axis"), ("keep_dim", "keepdim"), ("out_dtype", "dtype")];
-const BROADCAST: &[(&str, &str)] = &[("axis", "axis")];
-const DTYPE: &[(&str, &str)] = &[("dtype", "dtype")];
-
-const CONVOLVED: &[Argument] = &[Of("Input"), Of("Filter")];
-const WINDOWS: &[(&str, &str)] = &[
-    ("strides", "strides"),
-    ("paddings", "paddings"),
-    ("padding_algorithm", "padding_algorithm"),
-    ("dilations", "dilations"),
-    ("groups", "groups"),
-    ("data_format", "data_format"),
-    ("output_padding", "output_padding"),
-    ("output_size", "output_size"),
-];
-const POOLED: &[(&str, &str)] = &[
-    ("ksize", "kernel_size"),
-    ("strides", "strides"),
-    ("paddings", "paddings"),
-    ("padding_algorithm", "padding_algorithm"),
-    ("ceil_mode", "ceil_mode"),
-    ("exclusive", "exclusive"),
-    ("pooling_type", "pooling_type"),
-    ("global_pooling", "global_pooling"),
-    ("adaptive", "adaptive"),
-    ("data_format", "data_format"),
-    ("norm_type", "norm_type"),
-];
-const NORMALIZED: &[Argument] = &[Of("X"), Of("Mean"), Of("Variance"), Of("Scale"), Of("Bias")];
-const SCALED: &[Argument] = &[Of("X"), Of("Scale"), Of("Bias")];
-const NORMS: &[(&str, &str)] = &[
-    ("epsilon", "epsilon"),
-    ("is_test", "is_test"),
-    ("use_global_stats", "use_global_stats"),
-    ("data_layout", "data_format"),
-    ("begin_norm_axis", "begin_norm_axis"),
-    ("groups", "groups"),
-];
-const DROPPED: &[(&str, &str)] =
-    &[("dropout_prob", "p"), ("is_test", "is_test"), ("dropout_implementation", "mode")];
-const SOUGHT: &[(&str, &str)] =
-    &[("axis", "axis"), ("keepdims", "keepdims"), ("flatten", "flatten"), ("dtype", "dtype")];
-const SUMMED: &[(&str, &str)] =
-    &[("axis", "axis"), ("flatten", "flatten"), ("exclusive", "exclusive"), ("reverse", "reverse")];
-const QUANTIZED: &[Argument] = &[Of("X"), Of("Scale"), Of("ZeroPoint"), Of("InAccum"), Of("InState")];
-const CODED: &[(&str, &str)] = &[
-    ("quant_axis", "quant_axis"),
-    ("bit_length", "bit_length"),
-    ("qmax", "qmax"),
-    ("round_type", "round_type"),
-    ("is_test", "is_test"),
-    ("only_observer", "only_observer"),
-];
-const CODES: &[&str] = &["Y", "OutState", "OutAccum", "OutScale"];
-const PLACES: &[(&str, &str)] = &[
-    ("rows", "rows"),
-    ("cols", "cols"),
-    ("row", "row"),
-    ("col", "col"),
-    ("offset", "offset"),
-    ("dtype", "dtype"),
-];
-const RESIZED: &[Argument] = &[Of("X"), Of("OutSize"), Of("SizeTensor"), Of("Scale")];
-const SIZES: &[(&str, &str)] = &[
-    ("scale", "scale"),
-    ("out_d", "out_d"),
-    ("out_h", "out_h"),
-    ("out_w", "out_w"),
-    ("align_corners", "align_corners"),
-    ("align_mode", "align_mode"),
-    ("data_layout", "data_format"),
-];
-
-const PADDED: &[Argument] = &[Of("X"), List("", "Paddings", "paddings", "paddings")];
-const PADS: &[(&str, &str)] =
-    &[("mode", "mode"), ("value", "pad_value"), ("pad_value", "pad_value"), ("data_format", "data_format")];
-const SET: &[Argument] = &[
-    Of("Input"),
-    Of("ValueTensor"),
-    List("StartsTensorList", "", "starts", "starts"),
-    List("EndsTensorList", "", "ends", "ends"),
-    List("StepsTensorList", "", "steps", "steps"),
-];
-const SORTED: &[&str] = &["Out", "Indices"];
-const DEFORMED: &[Argument] = &[Of("Input"), Of("Offset"), Of("Filter"), Of("Mask")];
-const DEFORMS: &[(&str, &str)] = &[
-    ("strides", "strides"),
-    ("paddings", "paddings"),
-    ("dilations", "dilations"),
-    ("deformable_groups", "deformable_groups"),
-    ("groups", "groups"),
-];
-const DIAGONAL: &[(&str, &str)] = &[("offset", "offset"), ("axis1", "axis1"), ("axis2", "axis2")];
-const DRAWN: &[Argument] = &[List("ShapeTensorList", "ShapeTensor", "shape", "shape")];
-const FUSED: &[Argument] = &[Of("x"), Of("bias"), Of("residual"), Of("norm_weight"), Of("norm_bias")];
-const PATCHES: &[(&str, &str)] = &[
-    ("output_sizes", "output_sizes"),
-    ("kernel_sizes", "kernel_sizes"),
-    ("strides", "strides"),
-    ("paddings", "paddings"),
-    ("dilations", "dilations"),
-];
-const POOLED_BOXES: &[Argument] = &[Of("X"), Of("ROIs"), Of("RoisNum")];
-const POOLS_BOXES: &[(&str, &str)] = &[
-    ("pooled_height", "pooled_height"),
-    ("pooled_width", "pooled_width"),
-    ("spatial_scale", "spatial_scale"),
-    ("sampling_ratio", "sampling_ratio"),
-    ("aligned", "aligned"),
-];
-const SUPPRESSED: &[Argument] = &[Of("BBoxes"), Of("Scores"), Of("RoisNum")];
-const SUPPRESSES: &[(&str, &str)] = &[
-    ("score_threshold", "score_threshold"),
-    ("nms_top_k", "nms_top_k"),
-    ("keep_top_k", "keep_top_k"),
-    ("nms_threshold", "nms_threshold"),
-    ("nms_eta", "nms_eta"),
-    ("normalized", "normalized"),
-    ("background_label", "background_label"),
-];
 
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
 pub(super) const TABLE: &[Renamed] = &[
@@ -204,7 +78,21 @@ pub(super) const TABLE: &[Renamed] = &[
     row("size", "numel", &[Of("Input")], &[]),
     row("cast", "cast", X, &[("out_dtype", "dtype")]),
     row("assign", "assign", X, &[]),
-    row("assign_value", "assign_value", &[], &[("shape", "shape"), ("dtype", "dtype"), ("values", "values")]),
+    row(
+        "assign_value",
+        "assign_value",
+        &[],
+        &[
+            ("shape", "shape"),
+            ("dtype", "dtype"),
+            ("values", "values"),
+            ("bool_values", "values"),
+            ("fp32_values", "values"),
+            ("fp64_values", "values"),
+            ("int32_values", "values"),
+            ("int64_values", "values"),
+        ],
+    ),
     row(
         "fill_constant_batch_size_like",
         "full_batch_size_like",
@@ -920,13 +808,36 @@ pub(super) const TABLE: &[Renamed] = &[
     row("bicubic_interp", "bicubic_interp", RESIZED, SIZES),
     row("nearest_interp", "nearest_interp", RESIZED, SIZES),
     row("multiclass_nms", "multiclass_nms3", SUPPRESSED, SUPPRESSES),
+    row("lod_array_length", "array_length", X, &[]),
+    row("read_from_array", "array_read", &[Of("X"), Of("I")], &[]),
+    gives(
+        row("tensor_array_to_tensor", "array_to_tensor", X, &[("axis", "axis"), ("use_stack", "use_stack")]),
+        &["Out", "OutIndex"],
+    ),
+    gives(row("inverse", "inverse", &[Of("Input")], &[]), &["Output"]),
+    row("cholesky", "cholesky", X, &[("upper", "upper")]),
+    row("solve", "solve", XY, &[]),
+    row(
+        "triangular_solve",
+        "triangular_solve",
+        XY,
+        &[("upper", "upper"), ("transpose", "transpose"), ("unitriangular", "unitriangular")],
+    ),
+    row("unpool", "unpool", &[Of("X"), Of("Indices"), List("", "", "output_size", "output_size")], &[]),
+    row("unpool3d", "unpool3d", &[Of("X"), Of("Indices"), List("", "", "output_size", "output_size")], &[]),
+    row("multi_dot", "multi_dot", X, &[]),
+    gives(row("bitwise_left_shift", "bitwise_left_shift", LOWER_XY, SHIFTS), &["out"]),
+    gives(row("bitwise_right_shift", "bitwise_right_shift", LOWER_XY, SHIFTS), &["out"]),
+    row("lgamma", "lgamma", X, &[]),
+    row("digamma", "digamma", X, &[]),
+    row("erfinv", "erfinv", X, &[]),
     row("bilinear_tensor_product", "bilinear", &[Of("X"), Of("Y"), Of("Weight"), Of("Bias")], &[]),
 ];
 
 /// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, and
 /// `fetch`, which repeats that.
 pub(super) const MISDECLARED: &[&str] =
-    &["all", "any", "equal_all", "fetch", "generate_proposals", "slogdet", "unique"];
+    &["all", "any", "array_to_tensor", "equal_all", "fetch", "generate_proposals", "slogdet", "unique"];
 
 /// How an old operator is named in PIR, if the table says.
 pub(super) fn renamed(old: &str) -> Option<&'static Renamed> {

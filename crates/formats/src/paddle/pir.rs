@@ -85,6 +85,9 @@ pub fn read_program(
         limits,
         values: HashMap::new(),
         unsaved: HashSet::new(),
+        arrays: HashMap::new(),
+        states: 0,
+        lengths: HashMap::new(),
         numbers: HashMap::new(),
         spent: 0,
     };
@@ -138,6 +141,12 @@ struct PirReader<'a, 'l> {
     values: HashMap<i64, Vec<String>>,
     /// Parameters that the file does not keep, of which nothing is read in inference.
     unsaved: HashSet<i64>,
+    /// Values that operations write into, arrays foremost: by value, the one that they stand for.
+    arrays: HashMap<i64, i64>,
+    /// How many keys of states of such values were made.
+    states: usize,
+    /// By the key of a length, that of the state of the array whose length it is.
+    lengths: HashMap<String, String>,
     /// The values that `full` and `full_int_array` made.
     numbers: HashMap<String, Vec<i64>>,
     /// Bytes of lists of inputs: a list may be read many times.
@@ -185,6 +194,9 @@ impl<'a> PirReader<'a, '_> {
             return Ok(None);
         }
         let (dialect, name) = name_of(&operation.name);
+        // Values that the operation writes into.
+        let into = written_input(name).and_then(|input| operation.inputs.get(input));
+        let mut written: Vec<_> = into.map(|input| self.array(input.id)).into_iter().collect();
         let mut inputs = self.inputs(operation)?;
         let outputs =
             operation.outputs.map_or(Ok(Vec::new()), |raw| self.text.read(raw, "a list of outputs"))?;
@@ -201,16 +213,33 @@ impl<'a> PirReader<'a, '_> {
                 return Ok(None);
             }
             ("pd_op", "if" | "while") => {
-                attributes.extend(self.bodies(scope, name, operation)?);
+                written = self.written(&operation.regions, scope.depth)?;
+                let states = written.iter().map(|&array| Some(self.state(array)));
                 if name == "while" {
+                    inputs.extend(states);
                     // In the form of a loop without a greatest number of runs.
                     inputs.insert(0, None);
+                }
+                attributes.extend(self.bodies(scope, name, operation, &written)?);
+            }
+            ("pd_op", "array_write_") => {
+                let appends = matches!(&inputs[..], [Some(array), _, Some(place)]
+                    if self.lengths.get(place) == Some(array));
+                if appends {
+                    inputs.pop();
+                    attributes.push(Attribute { name: "append".into(), content: Content::Int(1) });
                 }
             }
             ("pd_op", _) => self.take_attributes(name, &mut inputs, &mut attributes),
             _ => {}
         }
         let mut keys = self.defined(&outputs)?;
+        self.note_states(name, &inputs, &outputs, &written, &mut keys);
+        let name = if name == "array_write_" { "array_write" } else { name };
+        if name == "create_array" {
+            // The attribute leaves the type undefined.
+            attributes = element_type_of(&keys).into_iter().collect();
+        }
         let believed = match name {
             // Caches for training, which Paddle declares to be scalars.
             "einsum" => 1,
@@ -256,13 +285,88 @@ impl<'a> PirReader<'a, '_> {
         Ok(None)
     }
 
+    /// The value, which operations may write into, that a value of PIR stands for.
+    fn array(&self, id: i64) -> i64 {
+        self.arrays.get(&id).copied().unwrap_or(id)
+    }
+
+    /// The key of the present state of a value.
+    fn state(&self, array: i64) -> String {
+        let keys = self.values.get(&array).and_then(|keys| keys.first());
+        keys.cloned().unwrap_or_else(|| key(array))
+    }
+
+    /// A key for the next state of a value.
+    fn next_state(&mut self, array: i64) -> String {
+        self.states += 1;
+        let key = format!("{}#{}", key(array), self.states);
+        self.values.insert(array, vec![key.clone()]);
+        key
+    }
+
+    /// Notes what an operation writes into, and adds to the keys of its outputs those of the
+    /// states that it writes.
+    fn note_states(
+        &mut self,
+        name: &str,
+        inputs: &[Option<String>],
+        outputs: &[JsonOutput<'a>],
+        written: &[i64],
+        keys: &mut Vec<(String, Option<Type>)>,
+    ) {
+        match (name, inputs, written, keys.first_mut()) {
+            ("array_length", [Some(array)], ..) => {
+                self.lengths.extend(keys.first().map(|(key, _)| (key.clone(), array.clone())));
+            }
+            (_, _, &[array], Some(first)) if written_input(name).is_some() => {
+                // The first output is what is written into.
+                self.arrays.extend(outputs.first().map(|output| (output.id, array)));
+                first.0 = self.next_state(array);
+            }
+            ("if" | "while", ..) => {
+                keys.extend(written.iter().map(|&array| (self.next_state(array), None)));
+            }
+            _ => {}
+        }
+    }
+
+    /// The values around these regions that operations within them write into, in order.
+    fn written(&self, regions: &[Raw<'a>], depth: usize) -> Result<Vec<i64>> {
+        let (mut all, mut within) = (Vec::new(), HashSet::new());
+        let mut open: Vec<_> = regions.iter().map(|&region| (region, depth + 1)).collect();
+        while let Some((region, depth)) = open.pop() {
+            if depth > self.limits.max_depth {
+                break;
+            }
+            let block = self.block(region)?;
+            within.extend(block.args.iter().map(|argument| argument.id));
+            for raw in block.ops {
+                let operation: JsonOperation<'a> = self.text.read(raw, "an operation")?;
+                open.extend(operation.regions.iter().map(|&region| (region, depth + 1)));
+                let into = written_input(name_of(&operation.name).1);
+                all.extend(
+                    into.and_then(|input| operation.inputs.get(input)).map(|input| self.array(input.id)),
+                );
+                let outputs = operation.outputs.filter(|_| operation.name != "p");
+                let outputs: Vec<JsonOutput<'a>> =
+                    outputs.map_or(Ok(Vec::new()), |raw| self.text.read(raw, "a list of outputs"))?;
+                within.extend(outputs.iter().map(|output| output.id));
+            }
+        }
+        all.retain(|id| !within.contains(id));
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
+    }
+
     /// The keys of what an operation reads, lists taken apart.
     fn inputs(&mut self, operation: &JsonOperation<'a>) -> Result<Vec<Option<String>>> {
         let mut inputs = Vec::with_capacity(operation.inputs.len());
         for input in &operation.inputs {
-            match self.values.get(&input.id) {
-                _ if input.id == 0 || self.unsaved.contains(&input.id) => inputs.push(None),
-                None => inputs.push(Some(key(input.id))),
+            let id = self.array(input.id);
+            match self.values.get(&id) {
+                _ if id == 0 || self.unsaved.contains(&id) => inputs.push(None),
+                None => inputs.push(Some(key(id))),
                 Some(keys) => {
                     let bytes = product(keys.len(), 64);
                     self.limits.allow_bytes(self.spent, bytes)?;
@@ -396,6 +500,7 @@ impl<'a> PirReader<'a, '_> {
         scope: &PirScope,
         name: &str,
         operation: &JsonOperation<'a>,
+        written: &[i64],
     ) -> Result<Vec<Attribute>> {
         let names: &[&str] = if name == "if" { &["then_branch", "else_branch"] } else { &["body"] };
         if operation.regions.len() != names.len() {
@@ -405,13 +510,20 @@ impl<'a> PirReader<'a, '_> {
         }
         let each = names.iter().zip(&operation.regions).map(|(&body, region)| {
             let lead: &[&str] = if name == "while" { &["#run", "#goes_on"] } else { &[] };
-            let graph = self.inner(body, region, lead, scope.depth + 1)?;
+            let graph = self.inner(body, region, lead, written, scope.depth + 1)?;
             Ok(Attribute { name: body.into(), content: Content::Graph(Arc::new(graph)) })
         });
         each.collect()
     }
 
-    fn inner(&mut self, name: &str, region: Raw<'a>, lead: &[&str], depth: usize) -> Result<Graph> {
+    fn inner(
+        &mut self,
+        name: &str,
+        region: Raw<'a>,
+        lead: &[&str],
+        written: &[i64],
+        depth: usize,
+    ) -> Result<Graph> {
         let most = self.limits.max_depth;
         if depth > most {
             let message = format!("blocks are nested more than {most} deep");
@@ -429,9 +541,19 @@ impl<'a> PirReader<'a, '_> {
                 scope.builder.info(value).declared = declared;
             }
         }
-        for output in self.operations(&mut scope, &block)? {
+        let before: Vec<_> = written.iter().map(|&array| (array, self.state(array))).collect();
+        if !lead.is_empty() {
+            for &array in written {
+                let state = self.next_state(array);
+                scope.builder.define(&state, Origin::Input)?;
+            }
+        }
+        let yielded = self.operations(&mut scope, &block)?;
+        let states = written.iter().map(|&array| self.state(array));
+        for output in yielded.into_iter().chain(states.collect::<Vec<_>>()) {
             scope.builder.output(&output);
         }
+        self.values.extend(before.into_iter().map(|(array, state)| (array, vec![state])));
         scope.builder.finish()
     }
 
@@ -489,6 +611,21 @@ fn name_of(name: &str) -> (&str, &str) {
         other => other,
     };
     (dialect, name)
+}
+
+/// The input that an operation writes into.
+fn written_input(name: &str) -> Option<usize> {
+    match name {
+        "array_pop" | "array_write_" | "assign_value_" | "increment_" => Some(0),
+        "assign_out_" => Some(1),
+        _ => None,
+    }
+}
+
+/// The attribute that says the element type of an array, which operations leave undefined.
+fn element_type_of(defined: &[(String, Option<Type>)]) -> Option<Attribute> {
+    let dtype = defined.first()?.1.as_ref()?.dtype()?;
+    Some(Attribute { name: "dtype".into(), content: Content::Bytes(dtype.name().into()) })
 }
 
 fn int_of(node: &Node, name: &str) -> Option<i64> {

@@ -18,6 +18,11 @@ pub(super) fn sizes(dims: &[i64]) -> Vec<DeclaredDim> {
     dims.iter().map(|&dim| usize_of_i64(dim).map_or(DeclaredDim::Unknown, DeclaredDim::Known)).collect()
 }
 
+/// An array of tensors of that type. What is declared of their shapes is that of some of them.
+pub(super) fn array_of(dtype: Option<DType>) -> Type {
+    Type::Sequence(Box::new(Type::Tensor(dtype, None)))
+}
+
 /// Reads the type of a value.
 pub(super) fn read(text: JsonText<'_>, raw: Option<Raw<'_>>) -> Result<TypedValue> {
     let Some(raw) = raw else { return Ok(TypedValue::One(None)) };
@@ -37,7 +42,7 @@ pub(super) fn read(text: JsonText<'_>, raw: Option<Raw<'_>>) -> Result<TypedValu
 fn one(text: JsonText<'_>, tagged: &Tagged<'_>) -> Result<Option<Type>> {
     match (&*tagged.tag, tagged.data) {
         ("NULL", _) => Ok(None),
-        ("0.t_dtensor", Some(data)) => {
+        ("0.t_dtensor" | "1.t_dense_tensor_array", Some(data)) => {
             let parts: Vec<Raw<'_>> = text.read(data, "the parts of a tensor's type")?;
             let (Some(&element), Some(&dims)) = (parts.first(), parts.get(1)) else {
                 let message = "a tensor's type has no element type or no shape";
@@ -45,7 +50,12 @@ fn one(text: JsonText<'_>, tagged: &Tagged<'_>) -> Result<Option<Type>> {
             };
             let element: Tagged<'_> = text.read(element, "an element type")?;
             let dims: Vec<i64> = text.read(dims, "a shape")?;
-            Ok(Some(Type::Tensor(element_type(&element.tag), Some(sizes(&dims)))))
+            let dtype = element_type(&element.tag);
+            Ok(Some(if tagged.tag == "0.t_dtensor" {
+                Type::Tensor(dtype, Some(sizes(&dims)))
+            } else {
+                array_of(dtype)
+            }))
         }
         (other, _) => Ok(Some(Type::Other(other.split_once('.').map_or(other, |(_, name)| name).into()))),
     }

@@ -1,14 +1,15 @@
 //! Operators that are lowered: the graphs of ONNX operators that they are run by are written.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use gradus_core::graph::{Content, Graph, Node, Standard, ValueId};
+use gradus_core::graph::{Content, Graph, Node, Standard, Type, ValueId};
 use gradus_core::{DType, Result};
 
 use super::caveats;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
-use super::writer::{NONE, NewValue};
+use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::Fact;
 use crate::lowering::{self, Known};
 use crate::operators;
@@ -62,8 +63,18 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             values.insert(id, cx.input(input)?);
         }
     }
-    let mut types: HashMap<_, _> =
-        graph.inputs().iter().enumerate().map(|(input, &id)| (id, cx.fact(input).dtype())).collect();
+    let types = graph.inputs().iter().enumerate().map(|(input, &id)| (id, cx.fact(input).dtype())).collect();
+    written(cx, &graph, values, types)
+}
+
+/// Writes a graph of ONNX operators; gives what its outputs become.
+fn written(
+    cx: &mut ConvertContext<'_, '_>,
+    graph: &Graph,
+    mut values: HashMap<ValueId, NewValue>,
+    mut types: HashMap<ValueId, Option<DType>>,
+) -> Result<Vec<NewValue>> {
+    let standard = cx.conversion.source.standard;
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
@@ -76,12 +87,15 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         let name = &*node.operator.name;
         // Equal parts, whose number older operator sets are not told.
         let counts = cx.target.signature("Split").is_none_or(|split| split.has_attribute("num_outputs"));
-        let attributes: Vec<_> = node
-            .attributes
-            .iter()
-            .filter(|attribute| counts || name != "Split" || &*attribute.name != "num_outputs")
-            .map(|attribute| (&*attribute.name, attribute.content.clone()))
-            .collect();
+        let mut attributes = Vec::with_capacity(node.attributes.len());
+        for attribute in &node.attributes {
+            let content = match &attribute.content {
+                _ if !counts && name == "Split" && &*attribute.name == "num_outputs" => continue,
+                Content::Graph(inner) => nested(cx, inner, node, &values, &types)?,
+                content => content.clone(),
+            };
+            attributes.push((&*attribute.name, content));
+        }
         if !node.operator.domain.is_empty() {
             return Err(cannot(format!("{standard} has no equivalent of operator {}", node.operator)));
         }
@@ -120,6 +134,49 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     }
     let found = |id| values.get(id).copied().ok_or_else(|| errors::missing("value of an output"));
     graph.outputs().iter().map(found).collect()
+}
+
+/// Writes a graph within a node, whose inputs are tensors of the types of the node's.
+fn nested(
+    cx: &mut ConvertContext<'_, '_>,
+    graph: &Graph,
+    node: &Node,
+    around: &HashMap<ValueId, NewValue>,
+    types_around: &HashMap<ValueId, Option<DType>>,
+) -> Result<Content> {
+    let (mut values, mut types) = (HashMap::new(), HashMap::new());
+    let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
+    let since = target.mark();
+    let like = cx.node.operator.name.clone();
+    for (&id, of) in graph.inputs().iter().zip(node.inputs.iter().flatten()) {
+        let dtype = types_around.get(of).copied().flatten();
+        let name = cx.conversion.names.fresh(&like);
+        values.insert(id, target.input(name, Some(Type::Tensor(dtype, None))));
+        types.insert(id, dtype);
+    }
+    for capture in graph.captures() {
+        let value = around.get(&capture.outer).copied();
+        let value = value.ok_or_else(|| errors::missing("value that a graph reads"))?;
+        let inner = if let Some(constant) = cx.target.known(value)? {
+            target.tensor(constant)
+        } else {
+            if cx.target.is_nameless(value) {
+                cx.target.name(value, cx.conversion.names.fresh(&like));
+            }
+            target.captured(cx.target.name_of(value).cloned().unwrap_or_default())
+        };
+        values.insert(capture.inner, inner);
+        types.insert(capture.inner, types_around.get(&capture.outer).copied().flatten());
+    }
+    let around = std::mem::replace(cx.target, target);
+    let outputs = written(cx, graph, values, types);
+    let mut target = std::mem::replace(cx.target, around);
+    for output in outputs? {
+        let output = if target.is_computed(output) { output } else { target.copy(output, None)? };
+        target.declared_output(output, None);
+    }
+    target.name_since(since, &like, &mut cx.conversion.names);
+    Ok(Content::Graph(Arc::new(target.finish(graph.name(), true)?)))
 }
 
 /// The element type that a Cast gives.

@@ -49,6 +49,11 @@ impl Types {
         Types { tensor: DTypeSet::of(dtypes), ..Types::NONE }
     }
 
+    /// Sequences of tensors of these element types.
+    pub const fn sequences(dtypes: &[DType]) -> Types {
+        Types { sequence: DTypeSet::of(dtypes), ..Types::NONE }
+    }
+
     /// The types of this set that are not in the other.
     #[must_use]
     pub const fn without(self, other: Types) -> Types {

@@ -201,7 +201,9 @@ pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn expand(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, target) = (l.input(0)?, list(l, "shape", 1)?);
     // A dimension of 1 is one that is kept.
-    let target = l.apply("Abs", &[target], &[])?;
+    let (kept, one) = (l.list(&[-1])?, l.list(&[1])?);
+    let keeps = l.apply("Equal", &[target, kept], &[])?;
+    let target = l.apply("Where", &[keeps, one, target], &[])?;
     Ok(vec![l.apply("Expand", &[x, target], &[])?])
 }
 

@@ -87,6 +87,46 @@ pub(crate) fn bitwise(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
     Ok(vec![l.apply(&format!("Bitwise{operator}"), &inputs, &[])?])
 }
 
+/// Shifts of the bits of integers. To the right, the sign fills the places that become free, unless
+/// the shift is not arithmetic.
+pub(crate) fn shift(l: &mut Lowering<'_>, direction: &str) -> Result<Vec<LoweredValue>> {
+    let (mut x, count, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let unsigned = match dtype {
+        DType::I8 => DType::U8,
+        DType::I16 => DType::U16,
+        DType::I32 => DType::U32,
+        DType::I64 => DType::U64,
+        other => other,
+    };
+    let fills = direction == "RIGHT" && unsigned != dtype && l.attributes.flag("is_arithmetic", true)?;
+    let mut mask = None;
+    if fills {
+        // Of negative integers the complement is shifted.
+        let (zero, ones) = (constant_like(l, 0.0)?, constant_like(l, -1.0)?);
+        let negative = l.apply("Less", &[x, zero], &[])?;
+        let signs = l.apply("Where", &[negative, ones, zero], &[])?;
+        x = l.apply("BitwiseXor", &[x, signs], &[])?;
+        mask = Some(signs);
+    }
+    let (x, count) = (l.cast(x, unsigned)?, l.cast(count, unsigned)?);
+    let to = ("direction", Content::Bytes(direction.to_owned().into()));
+    let shifted = l.apply("BitShift", &[x, count], &[to])?;
+    let shifted = l.cast(shifted, dtype)?;
+    Ok(vec![match mask {
+        Some(signs) => l.apply("BitwiseXor", &[shifted, signs], &[])?,
+        None => shifted,
+    }])
+}
+
+/// A product of matrices, from the first to the last.
+pub(crate) fn multi_dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let factors = inputs(l)?;
+    let rest = factors[1..].iter();
+    let product =
+        rest.copied().try_fold(factors[0], |product, factor| l.apply("MatMul", &[product, factor], &[]));
+    Ok(vec![product?])
+}
+
 /// For any type, what is not zero is true.
 pub(crate) fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut inputs = (0..l.count()).map(|input| l.input(input)).collect::<Result<Vec<_>>>()?;

@@ -8,6 +8,7 @@
 //!
 //! | file | operators |
 //! |---|---|
+//! | `arrays.rs` | `create_array`, `array_write`, `array_read`, `array_to_tensor` and their like |
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
 //! | `detection.rs` | `yolo_box`, `prior_box`, `box_coder`, `roi_align`, `roi_pool` |
 //! | `fused.rs` | normalizations and softmax with sums before them |
@@ -31,6 +32,7 @@
 //!
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 
+pub(crate) mod arrays;
 pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod detection;
@@ -62,6 +64,25 @@ const ANY: Types = Types::tensors(&[
     DType::F16, DType::BF16, DType::F32, DType::F64, DType::F8E4M3FN, DType::F8E5M2, DType::C64, DType::C128,
 ]);
 
+/// Arrays of tensors, of the types that ONNX's sequences have.
+#[rustfmt::skip]
+const ARRAYS: Types = Types::sequences(&[
+    DType::Bool, DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64,
+    DType::F16, DType::F32, DType::F64, DType::C64, DType::C128,
+]);
+
+const ANYTHING: Types = Types { sequence: ARRAYS.sequence, ..ANY };
+
+/// An input that is an array of tensors.
+pub(crate) const fn array(name: &'static str) -> Param {
+    param(name, "", ARRAYS, Arity::One)
+}
+
+/// An input that is a tensor or an array of tensors.
+pub(crate) const fn any(name: &'static str) -> Param {
+    param(name, "", ANYTHING, Arity::One)
+}
+
 /// An input that must be there.
 pub(crate) const fn one(name: &'static str) -> Param {
     param(name, "", ANY, Arity::One)
@@ -70,6 +91,11 @@ pub(crate) const fn one(name: &'static str) -> Param {
 /// An input that may be missing.
 pub(crate) const fn maybe(name: &'static str) -> Param {
     param(name, "", ANY, Arity::Optional)
+}
+
+/// Any number of tensors and arrays of tensors.
+pub(crate) const fn carried(name: &'static str) -> Param {
+    param(name, "", ANYTHING, Arity::Many { alike: false, least: 0 })
 }
 
 /// Any number of inputs.
@@ -84,7 +110,7 @@ pub(crate) const fn rest(name: &'static str) -> Param {
 
 /// Describes what an operator takes and gives.
 pub(crate) const fn signature(name: &'static str, inputs: &'static [Param]) -> Signature {
-    const OUT: &[Param] = &[param("out", "", ANY, Arity::Many { alike: false, least: 0 })];
+    const OUT: &[Param] = &[param("out", "", ANYTHING, Arity::Many { alike: false, least: 0 })];
     let since = gradus_formats::paddle::OPERATORS;
     Signature { domain: "", name, since, deprecated: false, inputs, outputs: OUT, attributes: &[] }
 }

@@ -289,6 +289,22 @@ pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     Ok(vec![outputs[0], l.cast(index, DType::I32)?])
 }
 
+/// `unpool`, `unpool3d`: each element at its place of an output that is zero elsewhere.
+pub(crate) fn unpool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, index) = (l.input(0)?, l.input(1)?);
+    let size = list(l, "output_size", 2)?;
+    let planes = l.apply("Shape", &[x], &[int("end", 2)])?;
+    let area = l.apply("ReduceProd", &[size], &[])?;
+    let flat = l.apply("Concat", &[planes, area], &[along(0)])?;
+    let zero = constant_like(l, 0.0)?;
+    let empty = l.apply("Expand", &[zero, flat], &[])?;
+    let index = l.cast(index, DType::I64)?;
+    let (index, elements) = (l.reshape(index, &[0, 0, -1])?, l.reshape(x, &[0, 0, -1])?);
+    let full = l.apply("ScatterElements", &[empty, index, elements], &[along(2)])?;
+    let dims = l.apply("Concat", &[planes, size], &[along(0)])?;
+    Ok(vec![l.apply("Reshape", &[full, dims], &[])?])
+}
+
 pub(crate) fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_test", false)? && !l.attributes.flag("use_global_stats", false)? {
         return Err(cannot("batch_norm in training"));

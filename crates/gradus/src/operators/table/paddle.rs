@@ -5,8 +5,9 @@ use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
-    convert, create, detection, fused, indexing, layout, lines, losses, many, math, matrices, maybe, network,
-    one, ordering, patches, quantized, random, recurrent, rest, sequences, signature, suppression,
+    any, array, arrays, carried, convert, create, detection, fused, indexing, layout, lines, losses, many,
+    math, matrices, maybe, network, one, ordering, patches, quantized, random, recurrent, rest, sequences,
+    signature, suppression,
 };
 use crate::infer::Rule;
 use crate::lowering;
@@ -42,9 +43,14 @@ lowered! {
     "argmax" [one("x"), maybe("axis")] |l| network::arg(l, "ArgMax");
     "argmin" [one("x"), maybe("axis")] |l| network::arg(l, "ArgMin");
     "argsort" [one("x")] indexing::argsort;
+    "array_length" [array("x")] arrays::length;
+    "array_pop" [array("input")] arrays::pop;
+    "array_read" [array("array"), one("i")] arrays::read;
+    "array_to_tensor" [array("x")] arrays::join;
+    "array_write" [array("array"), one("x"), maybe("i")] arrays::write;
     "asin" [one("x")] |l| math::unary(l, "Asin");
     "asinh" [one("x")] |l| math::unary(l, "Asinh");
-    "assign" [one("x")] create::same;
+    "assign" [any("x")] create::same;
     "assign_out_" [one("x"), maybe("output")] create::same;
     "assign_value" [] create::assign_value;
     "assign_value_" [one("output")] create::assign_value;
@@ -59,8 +65,10 @@ lowered! {
     "bilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
     "bincount" [one("x"), maybe("weights"), maybe("minlength")] ordering::bincount;
     "bitwise_and" [one("x"), one("y")] |l| math::bitwise(l, "And");
+    "bitwise_left_shift" [one("x"), one("y")] |l| math::shift(l, "LEFT");
     "bitwise_not" [one("x")] |l| math::bitwise(l, "Not");
     "bitwise_or" [one("x"), one("y")] |l| math::bitwise(l, "Or");
+    "bitwise_right_shift" [one("x"), one("y")] |l| math::shift(l, "RIGHT");
     "bitwise_xor" [one("x"), one("y")] |l| math::bitwise(l, "Xor");
     "bmm" [one("x"), one("y")] |l| math::binary(l, "MatMul");
     "box_coder" [one("prior_box"), maybe("prior_box_var"), one("target_box")] detection::box_coder;
@@ -78,6 +86,7 @@ lowered! {
     "cos" [one("x")] |l| math::unary(l, "Cos");
     "copysign" [one("x"), one("y")] math::copysign;
     "cosh" [one("x")] |l| math::unary(l, "Cosh");
+    "create_array" [] arrays::create;
     "crop" [one("x"), maybe("shape"), maybe("offsets")] layout::crop;
     "cross" [one("x"), one("y")] matrices::cross;
     "cross_entropy_with_softmax" [one("input"), one("label")] losses::cross_entropy;
@@ -206,6 +215,7 @@ lowered! {
     "mish" [one("x")] |l| math::unary(l, "Mish");
     "mode" [one("x")] ordering::mode => lines::mode;
     "mul" [one("x"), one("y")] matrices::mul;
+    "multi_dot" [many("x")] math::multi_dot;
     "multiclass_nms3" [one("bboxes"), one("scores"), maybe("rois_num")] suppression::multiclass_nms;
     "multiplex" [many("inputs_and_index")] indexing::multiplex;
     "multiply" [one("x"), one("y")] |l| math::binary(l, "Mul");
@@ -271,6 +281,7 @@ lowered! {
     "sinh" [one("x")] |l| math::unary(l, "Sinh");
     "slice" [one("input"), maybe("starts"), maybe("ends")] layout::slice;
     "slogdet" [one("x")] matrices::slogdet;
+    "slice_array_dense" [array("input"), maybe("starts")] arrays::read;
     "softmax" [one("x")] |l| math::softmax(l, "Softmax");
     "softplus" [one("x")] math::softplus;
     "softshrink" [one("x")] |l| math::shrink(l, true);
@@ -310,6 +321,8 @@ lowered! {
     "unfold" [one("x")] patches::unfold;
     "unique" [one("x")] indexing::unique;
     "unique_consecutive" [one("x")] ordering::unique_consecutive;
+    "unpool" [one("x"), one("indices"), maybe("output_size")] network::unpool;
+    "unpool3d" [one("x"), one("indices"), maybe("output_size")] network::unpool;
     "unsqueeze" [one("x"), maybe("axis")] layout::unsqueeze;
     "unstack" [one("x")] layout::unbind;
     "where" [one("condition"), one("x"), one("y")] layout::where_lower;
@@ -404,7 +417,7 @@ pub(super) const PADDLE: &[Row] = &[
             "of computed ends: rounding",
             |cx| convert::space(cx, Some(3)),
         ),
-    paddle(const { &[signature("while", const { &[maybe("most"), one("cond"), many("inputs")] })] })
+    paddle(const { &[signature("while", const { &[maybe("most"), one("cond"), carried("inputs")] })] })
         .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
