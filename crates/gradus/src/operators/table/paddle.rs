@@ -15,13 +15,14 @@ use crate::op::Compute;
 use crate::schema::Signature;
 
 /// Rows of operators that are lowered: a name, its inputs, the function that writes the graph, and
-/// perhaps one that runs faster than the graph.
+/// perhaps one that runs faster than the graph, and the work, where it is not that of the graph.
 macro_rules! lowered {
-    ($($name:literal [$($input:expr),*] $lower:expr $(=> $compute:expr)?;)*) => {
+    ($($name:literal [$($input:expr),*] $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
         pub(super) const LOWERED: &[Row] = &[$(
             paddle(const { &[signature($name, const { &[$($input),*] })] })
                 .lowers($lower)
                 $(.computes($compute))?
+                $(.works($work))?
         ),*];
     };
 }
@@ -46,8 +47,8 @@ lowered! {
     "array_length" [array("x")] arrays::length;
     "array_pop" [array("input")] arrays::pop;
     "array_read" [array("array"), one("i")] arrays::read;
-    "array_to_tensor" [array("x")] arrays::join;
-    "array_write" [array("array"), one("x"), maybe("i")] arrays::write;
+    "array_to_tensor" [array("x")] arrays::join, Work::None;
+    "array_write" [array("array"), one("x"), maybe("i")] arrays::write, Work::None;
     "asin" [one("x")] |l| math::unary(l, "Asin");
     "asinh" [one("x")] |l| math::unary(l, "Asinh");
     "assign" [any("x")] create::same;
