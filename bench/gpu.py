@@ -78,7 +78,7 @@ def main():
         parser.exit(1, "there is no GPU of NVIDIA: gradus devices says why\n")
     print(f"{devices[0]['device']}; gradus {gradus.__version__}; {options.rounds} rounds; {options.bytes} bytes\n")
     names = ["gradus", "torch.full", "torch", "cupy.full", "cupy"]
-    # Of short arrays, times say more than speeds.
+    # Times of short arrays say more than speeds.
     unit, speed = ("us", lambda seconds: seconds * 1e6)
     if options.bytes >= 1 << 26:
         unit, speed = ("GB/s", lambda seconds: options.bytes / seconds / 1e9)

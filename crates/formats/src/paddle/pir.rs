@@ -143,7 +143,7 @@ struct PirReader<'a, 'l> {
     unsaved: HashSet<i64>,
     /// Values that operations write into, arrays foremost: by value, the one that they stand for.
     arrays: HashMap<i64, i64>,
-    /// How many keys of states of such values were made.
+    /// The number of keys that were made for states of such values.
     states: usize,
     /// By the key of a length, that of the state of the array whose length it is.
     lengths: HashMap<String, String>,

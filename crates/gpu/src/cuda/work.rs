@@ -407,7 +407,7 @@ impl<L: Launcher> Launches<'_, L> {
             ..*given
         };
         let threads = (indices.end - program.begin(indices.start)).div_ceil(program.each());
-        // Of powers, the threads of a warp take turns.
+        // The threads of a warp take turns at powers.
         let threads = threads.next_multiple_of(32);
         launcher.launch(program, Entry::Fill, threads.div_ceil(THREADS.into()), &arguments)
     }

@@ -101,7 +101,7 @@ pub(crate) fn shift(l: &mut Lowering<'_>, direction: &str) -> Result<Vec<Lowered
     let fills = direction == "RIGHT" && unsigned != dtype && l.attributes.flag("is_arithmetic", true)?;
     let mut mask = None;
     if fills {
-        // Of negative integers the complement is shifted.
+        // The complement of negative integers is shifted.
         let (zero, ones) = (constant_like(l, 0.0)?, constant_like(l, -1.0)?);
         let negative = l.apply("Less", &[x, zero], &[])?;
         let signs = l.apply("Where", &[negative, ones, zero], &[])?;

@@ -108,9 +108,24 @@ pub(crate) const fn rest(name: &'static str) -> Param {
     param(name, "", ANY, Arity::Many { alike: false, least: 0 })
 }
 
-/// Describes what an operator takes and gives.
+/// Describes what an operator takes and gives: arrays only where it takes some.
 pub(crate) const fn signature(name: &'static str, inputs: &'static [Param]) -> Signature {
-    const OUT: &[Param] = &[param("out", "", ANYTHING, Arity::Many { alike: false, least: 0 })];
+    const OUT: &[Param] = &[param("out", "", ANY, Arity::Many { alike: false, least: 0 })];
+    let mut outputs = OUT;
+    let mut at = 0;
+    while at < inputs.len() {
+        if !inputs[at].types.sequence.is_empty() {
+            outputs = OUT_ANYTHING;
+        }
+        at += 1;
+    }
     let since = gradus_formats::paddle::OPERATORS;
-    Signature { domain: "", name, since, deprecated: false, inputs, outputs: OUT, attributes: &[] }
+    Signature { domain: "", name, since, deprecated: false, inputs, outputs, attributes: &[] }
+}
+
+const OUT_ANYTHING: &[Param] = &[param("out", "", ANYTHING, Arity::Many { alike: false, least: 0 })];
+
+/// The same of an operator that gives arrays without taking any.
+pub(crate) const fn making_arrays(name: &'static str, inputs: &'static [Param]) -> Signature {
+    Signature { outputs: OUT_ANYTHING, ..signature(name, inputs) }
 }

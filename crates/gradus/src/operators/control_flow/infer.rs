@@ -318,7 +318,7 @@ fn unrolled(
         (true, Some(Dim::Known(most))) => most.max(0),
         _ => return None,
     };
-    // Where the condition always holds the number of runs must be small; others may end early.
+    // Few runs, if the condition always holds; others may end early.
     if !conditional && most > MOST_RUNS {
         return None;
     }

@@ -5,9 +5,9 @@ use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
-    any, array, arrays, carried, convert, create, detection, fused, indexing, layout, lines, losses, many,
-    math, matrices, maybe, network, one, ordering, patches, quantized, random, recurrent, rest, sequences,
-    signature, suppression,
+    any, array, arrays, carried, convert, create, detection, fused, indexing, layout, lines, losses,
+    making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
+    recurrent, rest, sequences, signature, suppression,
 };
 use crate::infer::Rule;
 use crate::lowering;
@@ -87,7 +87,6 @@ lowered! {
     "cos" [one("x")] |l| math::unary(l, "Cos");
     "copysign" [one("x"), one("y")] math::copysign;
     "cosh" [one("x")] |l| math::unary(l, "Cosh");
-    "create_array" [] arrays::create;
     "crop" [one("x"), maybe("shape"), maybe("offsets")] layout::crop;
     "cross" [one("x"), one("y")] matrices::cross;
     "cross_entropy_with_softmax" [one("input"), one("label")] losses::cross_entropy;
@@ -349,6 +348,7 @@ const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute
 }
 
 pub(super) const PADDLE: &[Row] = &[
+    paddle(const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
     matrices(
         const { &[signature("cholesky", const { &[one("x")] })] },
@@ -387,7 +387,7 @@ pub(super) const PADDLE: &[Row] = &[
         random::uniform,
     ),
     paddle(sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
-    paddle(const { &[signature("if", const { &[one("cond")] })] })
+    paddle(const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
