@@ -4,11 +4,11 @@
 //! | operator | inputs | result |
 //! |---|---|---|
 //! | `create_array` | | an array of no tensors |
-//! | `array_write` | array, tensor, place | the array with the tensor at the place, which is in it or the next; with `append` always the next |
+//! | `array_write` | array, tensor, place | the array with the tensor there, or behind (`append`) |
 //! | `array_read`, `slice_array_dense` | array, place | the tensor at the place |
 //! | `array_length` | array | the number of tensors, a list of one element |
 //! | `array_pop` | array | the array without the tensor at `index`, and the tensor |
-//! | `array_to_tensor` | array | the tensors, concatenated along `axis` or stacked, and the size of each |
+//! | `array_to_tensor` | array | the tensors, joined or stacked along `axis`, and their sizes |
 
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};

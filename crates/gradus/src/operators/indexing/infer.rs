@@ -63,8 +63,8 @@ pub(crate) struct Cut {
 /// A bound that is never positive is taken for negative, which is assumed where it matters: the
 /// places of `-len` and of 0 are the same.
 fn from_first(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim, step: i64) -> Option<Dim> {
-    // A negative `n - 1` or `n - 2` of an axis of `n` lies before the axis either way; backwards, the
-    // place before the first element is not that element.
+    // A negative `n - 1` or `n - 2` of an axis of `n` lies before the axis either way; backwards,
+    // the place before the first element is not that element.
     let short = cx.subtract(bound, len);
     if cx.symbols().at_least(short, if step > 0 { -2 } else { -1 }) {
         return Some(bound);
