@@ -12,7 +12,7 @@ use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 
 use super::compiler::{self, CompileTarget};
 use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
-use super::program::{ENTRY, KernelProgram};
+use super::program::{Entry, KernelProgram};
 use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, SHORT, THREADS, copy};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
@@ -130,7 +130,7 @@ struct OpenContext {
     /// Lists without doubts, and memory of the processor for the first ones.
     lists: Mutex<Vec<(CudaMemory, Pinned)>>,
     /// Compiled kernels.
-    functions: Mutex<HashMap<KernelProgram, CudaFunction>>,
+    functions: Mutex<HashMap<(KernelProgram, Entry), CudaFunction>>,
     /// Nothing until the rest is dropped, which makes the context current. Dropped last.
     before: Option<Current>,
 }
@@ -278,18 +278,21 @@ impl Driver {
     }
 
     /// A compiled kernel.
-    fn function(&self, program: KernelProgram) -> Result<CudaFunction> {
+    fn function(&self, program: KernelProgram, entry: Entry) -> Result<CudaFunction> {
         let mut functions = self.0.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(function) = functions.get(&program) {
+        if let Some(function) = functions.get(&(program, entry)) {
             return Ok(function.clone());
         }
         let code = compiler::compile(program, self.0.target)?;
         let versions = format!("NVRTC is {}, its driver {}", compiler::version(), self.0.info.driver);
         let loads = self.failed(&format!("cannot load a kernel ({versions})"));
         let module = self.0.context.load_module(code).map_err(&loads)?;
-        let function = module.load_function(ENTRY).map_err(&loads)?;
-        functions.insert(program, function.clone());
-        Ok(function)
+        for &entry in program.entries() {
+            let [name, _] = entry.names();
+            functions.insert((program, entry), module.load_function(name).map_err(&loads)?);
+        }
+        let function = functions.get(&(program, entry)).cloned();
+        function.ok_or_else(|| Error::new(ErrorKind::Io, format!("{program:?} has no kernel {entry:?}")))
     }
 }
 
@@ -384,6 +387,13 @@ impl Launcher for Driver {
         [self.address(&workspace.list), workspace.pinned.first_doubts()]
     }
 
+    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
+        let memory = self.spare(bytes)?;
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
     fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
         let near = workspace.pinned.copied(bytes);
         if let Some(near) = near
@@ -416,9 +426,9 @@ impl Launcher for Driver {
         Ok(doubts)
     }
 
-    fn launch(&self, program: KernelProgram, blocks: u64, arguments: &Arguments) -> Result<()> {
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
         let fails = self.failed("cannot launch a kernel");
-        let function = self.function(program)?;
+        let function = self.function(program, entry)?;
         let blocks = u32::try_from(blocks)
             .ok()
             .filter(|&blocks| blocks <= i32::MAX.unsigned_abs())
@@ -433,7 +443,7 @@ impl Launcher for Driver {
         #[allow(unsafe_code, reason = "a kernel is launched")]
         // SAFETY: the kernel takes these arguments. The addresses in them are of memory of this
         // device that is dropped, on the same stream, after the launch; the kernel writes the
-        // elements `from` to `to` of `out`, which has them, and as many doubts as the
+        // elements `from` to `to` of `out`, which has them, and as many doubts and starts as the
         // arguments say that there is room for.
         let launched = unsafe { launch.launch(shape) };
         launched.map(|_| ()).map_err(fails)

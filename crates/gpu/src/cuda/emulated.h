@@ -7,11 +7,8 @@ using std::memcpy;
 using std::trunc;
 #define __device__
 #define __global__
-#define __shared__ static thread_local
 struct Index { unsigned x; };
-static thread_local Index blockIdx, threadIdx;
-// Threads run one after the other, and the first ones make what all read.
-static inline void __syncthreads() {}
+static thread_local Index blockIdx, threadIdx, blockDim;
 static inline double __dmul_rn(double a, double b) { return a * b; }
 static inline double __dadd_rn(double a, double b) { return a + b; }
 static inline double __dsub_rn(double a, double b) { return a - b; }
@@ -37,7 +34,8 @@ struct int4 { int parts[4]; };
 static inline void __stcs(int4 *place, int4 x) { *place = x; }
 // Runs every thread of a launch.
 #define LAUNCHED(name, kernel) \
-    extern "C" void name(unsigned blocks, const Arguments *a) { \
+    extern "C" void name(unsigned blocks, unsigned threads, const Arguments *a) { \
+        blockDim.x = threads; \
         for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) \
-            for (threadIdx.x = 0; threadIdx.x < THREADS; threadIdx.x++) kernel(*a); \
+            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(*a); \
     }

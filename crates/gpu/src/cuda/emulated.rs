@@ -14,8 +14,8 @@ use gradus_sequences::Plan as _;
 use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
-use super::program::{self, KernelForm, KernelProgram, TEXT};
-use super::work::{Arguments, CAPACITY, Elements, FEW, LAUNCHED, Launcher};
+use super::program::{self, Entry, KernelForm, KernelProgram, TEXT};
+use super::work::{Arguments, CAPACITY, Elements, FEW, LAUNCHED, Launcher, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
 
@@ -53,12 +53,17 @@ fn compiled() -> Option<Library> {
         for (name, value) in &macros {
             writeln!(text, "#define {name} {value}").unwrap();
         }
-        let name = name(program);
-        let declarations = program::declarations();
-        writeln!(text, "#define FILL k_{name}\nnamespace n_{name} {{\n{declarations}#include \"fill.cu\"")
-            .unwrap();
-        writeln!(text, "LAUNCHED({name}, k_{name})\n}}").unwrap();
-        for name in macros.iter().map(|(name, _)| *name).chain(["FILL"]) {
+        for &entry in program.entries() {
+            writeln!(text, "#define {} k_{}", entry.names()[1], name(program, entry)).unwrap();
+        }
+        let fill = name(program, Entry::Fill);
+        writeln!(text, "namespace n_{fill} {{\n{}#include \"fill.cu\"", program::declarations()).unwrap();
+        for &entry in program.entries() {
+            writeln!(text, "LAUNCHED({0}, k_{0})", name(program, entry)).unwrap();
+        }
+        text += "}\n";
+        let entries = program.entries().iter().map(|entry| entry.names()[1]);
+        for name in macros.iter().map(|(name, _)| *name).chain(entries) {
             writeln!(text, "#undef {name}").unwrap();
         }
     }
@@ -77,8 +82,8 @@ fn compiled() -> Option<Library> {
     Some(library)
 }
 
-fn name(program: KernelProgram) -> String {
-    format!("{:?}_{:?}", program.form, program.dtype)
+fn name(program: KernelProgram, entry: Entry) -> String {
+    format!("{}_{:?}_{:?}", entry.names()[0], program.form, program.dtype)
 }
 
 /// The processor in place of a device. Memory is a vector of words, so that it is aligned.
@@ -126,6 +131,13 @@ impl Launcher for Emulated<'_> {
         [&workspace.list, &workspace.first].map(|memory| self.address(memory))
     }
 
+    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
+        let memory = allocated(bytes);
+        let address = self.address(&memory);
+        workspace.kept.push(memory);
+        Ok(address)
+    }
+
     fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
         let mut memory = allocated(u64_of(bytes.len()));
         self.write(&mut memory, 0, bytes)?;
@@ -142,14 +154,14 @@ impl Launcher for Emulated<'_> {
         Ok(doubts)
     }
 
-    fn launch(&self, program: KernelProgram, blocks: u64, arguments: &Arguments) -> Result<()> {
-        let name = name(program);
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
+        let name = name(program, entry);
         #[allow(unsafe_code, reason = "a function of the library is called")]
         // SAFETY: the function has this type, and the addresses in the arguments are of memory that
         // is there.
         unsafe {
-            let run = self.0.get::<unsafe extern "C" fn(u32, &Arguments)>(name.as_bytes()).unwrap();
-            run(u32::try_from(blocks).unwrap(), arguments);
+            let run = self.0.get::<unsafe extern "C" fn(u32, u32, &Arguments)>(name.as_bytes()).unwrap();
+            run(u32::try_from(blocks).unwrap(), THREADS, arguments);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
 // FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS, PUT and COPY; LONG if doubles are too short to decide elements;
-// BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time; THREADS, of a block. And the types u64, i64
+// BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time. And the types u64, i64
 // and Arguments, the parameters of a launch, which work.rs declares.
 
 typedef __int128 i128;
@@ -151,13 +151,8 @@ __device__ inline DoubleDouble pair(Wide x, i64 unit) {
     return pair;
 }
 
-// A line of as many doubles as its blocks have.
-const unsigned LINE = 1u << BLOCK_BITS;
-
-// Where the lines of the threads beside each other start: one of them makes each.
-__shared__ Start starts[(THREADS * EACH + LINE - 1) / LINE];
-
-__device__ inline Start prepared(const Arguments &a, u64 i) {
+__device__ inline Start prepared(const Arguments &a, u64 block) {
+    const u64 i = begin(a) + (block << BLOCK_BITS);
     const DoubleDouble x = pair(plus(wide(a.line_first), wide(a.line_step), i), a.unit);
     Start start;
     start.high = x.high;
@@ -172,18 +167,12 @@ struct Vector {
     double place;
 };
 
-__device__ inline void prepare(const Arguments &a) {
-    const u64 lo = begin(a) + (u64)blockIdx.x * (THREADS * EACH);
-    if (threadIdx.x < sizeof starts / sizeof *starts) starts[threadIdx.x] = prepared(a, lo + threadIdx.x * LINE);
-    __syncthreads();
-}
-
-// Lines begin where vectors do, so that a vector is of one.
+// Blocks begin where vectors do, so that a vector is of one.
 __device__ inline Vector vector(const Arguments &a, u64 lo) {
-    const unsigned on = (unsigned)(lo - begin(a)) % (THREADS * EACH);
+    const u64 on = lo - begin(a), block = on >> BLOCK_BITS;
     Vector vector;
-    vector.start = starts[on / LINE];
-    vector.place = whole(on % LINE);
+    vector.start = ((const Start *)a.starts)[block];
+    vector.place = whole(on & ((1u << BLOCK_BITS) - 1));
     return vector;
 }
 
@@ -262,10 +251,6 @@ __device__ inline Element element(const Arguments &a, Vector &, u64 i) {
     return __fmaf_rn(__ull2float_rn(a.first + i), (float)a.difference, (float)a.start);
 #endif
 }
-#endif
-
-#if !defined(AFFINE)
-__device__ inline void prepare(const Arguments &) {}
 #endif
 
 #if defined(AFFINE) || defined(WRAPPING) || defined(FUSED)
@@ -363,22 +348,22 @@ __device__ inline Element element(const Arguments &a, const Start &start, const 
 #if defined(COPY)
 // Copies words of 64 bits from memory of the processor: the engine that copies takes longer to begin.
 extern "C" __global__ void FILL(const Arguments a) {
-    const u64 k = (u64)blockIdx.x * THREADS + threadIdx.x;
-    if (k < a.to) ((u64 *)a.out)[k] = ((const u64 *)a.source)[k];
+    const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < a.to) ((u64 *)a.out)[k] = ((const u64 *)a.starts)[k];
 }
 #elif defined(PUT)
 // Puts codes at indices.
 extern "C" __global__ void FILL(const Arguments a) {
-    const u64 k = (u64)blockIdx.x * THREADS + threadIdx.x;
+    const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (k >= a.to) return;
-    const u64 *const entry = (const u64 *)a.source + 2 * k;
+    const u64 *const entry = (const u64 *)a.starts + 2 * k;
     ((Element *)a.out)[entry[0]] = (Element)entry[1];
 }
 #elif defined(POWERS)
 // The threads of a warp take turns, so that neighbours read neighbouring entries of the tables: each reading of a warp is of whole
 // lines. A thread's elements are of one block, unless blocks are short.
 extern "C" __global__ void FILL(const Arguments a) {
-    const u64 thread = (u64)blockIdx.x * THREADS + threadIdx.x;
+    const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     const u64 mask = (1ull << a.position_bits) - 1, len = a.to - a.from;
     const double *const positions = (const double *)a.positions;
     u64 on = thread / 32 * 32 * EACH + thread % 32;
@@ -404,9 +389,8 @@ struct alignas(16) Stored {
 };
 
 extern "C" __global__ void FILL(const Arguments a) {
-    prepare(a);
     Element *const out = (Element *)a.out;
-    const u64 lo = begin(a) + ((u64)blockIdx.x * THREADS + threadIdx.x) * EACH;
+    const u64 lo = begin(a) + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * EACH;
     if (a.from <= lo && lo + EACH <= a.to) {
         Vector each = vector(a, lo);
         Stored stored;
@@ -423,5 +407,13 @@ extern "C" __global__ void FILL(const Arguments a) {
     // Ends of a launch, and doubts. What is not written may have none.
     for (u64 i = lo; i < lo + EACH; i++)
         if (a.from <= i && i < a.to) out[i] = single(a, i);
+}
+#endif
+
+#if defined(AFFINE)
+// The starts of blocks; there are `step` of them.
+extern "C" __global__ void PREPARE(const Arguments a) {
+    const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (block < a.step) ((Start *)a.starts)[block] = prepared(a, block);
 }
 #endif

@@ -5,7 +5,7 @@ use gradus_core::convert::u64_of;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use super::work::{Arguments, THREADS};
+use super::work::Arguments;
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.
@@ -43,6 +43,25 @@ impl KernelForm {
     }
 }
 
+/// A kernel of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Entry {
+    /// Writes elements.
+    Fill,
+    /// Makes the starts of blocks of a line before.
+    Prepare,
+}
+
+impl Entry {
+    /// The name in the source, and the macro that has it.
+    pub(super) fn names(self) -> [&'static str; 2] {
+        match self {
+            Entry::Fill => ["fill", "FILL"],
+            Entry::Prepare => ["prepare", "PREPARE"],
+        }
+    }
+}
+
 /// Elements of a thread that makes powers, 32 apart: those of a warp are of one block.
 const TURNS: u64 = 16;
 
@@ -54,6 +73,14 @@ pub(crate) struct KernelProgram {
 }
 
 impl KernelProgram {
+    /// The kernels.
+    pub(super) fn entries(self) -> &'static [Entry] {
+        match self.form {
+            KernelForm::Affine => &[Entry::Fill, Entry::Prepare],
+            _ => &[Entry::Fill],
+        }
+    }
+
     /// Elements that a thread makes.
     pub(super) fn each(self) -> u64 {
         if self.form == KernelForm::Powers { TURNS } else { 128 / u64_of(self.dtype.bits()) }
@@ -95,7 +122,6 @@ impl KernelProgram {
         }
         set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
         set("EACH", self.each().to_string());
-        set("THREADS", THREADS.to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }
@@ -104,7 +130,11 @@ impl KernelProgram {
 
     /// The source.
     pub(crate) fn text(self) -> String {
-        let mut text = format!("#define FILL {ENTRY}\n");
+        let mut text = String::new();
+        for entry in self.entries() {
+            let [name, defined] = entry.names();
+            text.extend(["#define ", defined, " ", name, "\n"]);
+        }
         for (name, value) in self.macros() {
             text.extend(["#define ", name, " ", &value, "\n"]);
         }
@@ -117,8 +147,5 @@ pub(super) fn declarations() -> String {
     let integers = "typedef unsigned long long u64;\ntypedef long long i64;\n";
     integers.to_owned() + &Arguments::declaration()
 }
-
-/// The name of the kernel in the source of each program.
-pub(super) const ENTRY: &str = "fill";
 
 pub(crate) const TEXT: &str = include_str!("fill.cu");

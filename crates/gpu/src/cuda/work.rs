@@ -5,10 +5,12 @@ use std::ops::Range;
 use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_core::{DType, Result};
 use gradus_kernels::Form as Made;
-use gradus_kernels::prepared::{Affine, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds};
+use gradus_kernels::prepared::{
+    AFFINE_BLOCK, Affine, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds,
+};
 use gradus_sequences::Wide;
 
-use super::program::{KernelForm, KernelProgram};
+use super::program::{Entry, KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
@@ -70,11 +72,11 @@ arguments! {
     last: u64,
     /// Codes of the first and the last element.
     ends: [u64; 2],
-    /// Words that are copied; of a `Put`, indices and codes.
-    source: u64,
+    /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
+    starts: u64,
     /// Integers: the element at index 0; of fused lines, the place of index 0.
     first: u64,
-    /// Integers: the difference.
+    /// Integers: the difference; of a `Prepare`, the number of blocks.
     step: u64,
     start: f64,
     difference: f64,
@@ -129,11 +131,14 @@ pub(crate) trait Launcher {
     /// The addresses of the list and of its first doubts, [`FEW`].
     fn doubts(&self, workspace: &Self::Workspace) -> [u64; 2];
 
+    /// The address of so many bytes of the device, without content.
+    fn scratch(&self, workspace: &mut Self::Workspace, bytes: u64) -> Result<u64>;
+
     /// The address of a copy of these bytes.
     fn copied(&self, workspace: &mut Self::Workspace, bytes: &[u8]) -> Result<u64>;
 
     /// Runs a kernel with so many blocks of [`THREADS`] threads.
-    fn launch(&self, program: KernelProgram, blocks: u64, arguments: &Arguments) -> Result<()>;
+    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()>;
 
     /// Waits for all that was launched, and returns the doubts, or nothing if the list has no room
     /// for them.
@@ -143,7 +148,8 @@ pub(crate) trait Launcher {
 /// Threads of a block.
 pub(crate) const THREADS: u32 = 256;
 
-/// Elements of a launch: the errors of a run grow with them. Tests want several launches.
+/// Elements of a launch: the starts of their blocks take some megabytes at most. Tests want several
+/// launches.
 pub(super) const LAUNCHED: u64 = 1 << if cfg!(test) { 21 } else { 28 };
 
 // Launches begin where tables do.
@@ -201,8 +207,8 @@ impl<L: Launcher> Elements<L> {
 pub(super) fn copy<L: Launcher>(launcher: &L, from: u64, out: u64, bytes: usize) -> Result<()> {
     let to = u64_of(bytes).div_ceil(8);
     let program = KernelProgram { form: KernelForm::Copy, dtype: DType::U64 };
-    let arguments = Arguments { out, to, source: from, ..Arguments::default() };
-    launcher.launch(program, to.div_ceil(THREADS.into()), &arguments)
+    let arguments = Arguments { out, to, starts: from, ..Arguments::default() };
+    launcher.launch(program, Entry::Fill, to.div_ceil(THREADS.into()), &arguments)
 }
 
 impl<L: Launcher> Elements<L> {
@@ -234,12 +240,12 @@ impl<L: Launcher> Memory for Elements<L> {
         let bytes: Vec<u8> =
             codes.iter().flat_map(|&(index, code)| [index, code]).flat_map(u64::to_le_bytes).collect();
         let mut workspace = self.launcher.workspace()?;
-        let source = self.launcher.copied(&mut workspace, &bytes)?;
+        let starts = self.launcher.copied(&mut workspace, &bytes)?;
         let count = u64_of(codes.len());
         let arguments =
-            Arguments { out: self.launcher.address(&self.memory), to: count, source, ..Arguments::default() };
+            Arguments { out: self.launcher.address(&self.memory), to: count, starts, ..Arguments::default() };
         let program = KernelProgram { form: KernelForm::Put, dtype: self.codes() };
-        self.launcher.launch(program, count.div_ceil(THREADS.into()), &arguments)?;
+        self.launcher.launch(program, Entry::Fill, count.div_ceil(THREADS.into()), &arguments)?;
         self.launcher.finish(workspace).map(|_| ())
     }
 }
@@ -280,9 +286,26 @@ impl<L: Launcher> Launches<'_, L> {
             slack: affine.slack,
             ..Arguments::default()
         };
+        let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
+        let launcher = &self.elements.launcher;
+        let block = u64_of(AFFINE_BLOCK);
         let all = 0..self.elements.len;
-        for part in parts(&all) {
-            self.fill(KernelForm::Affine, part, &given)?;
+        let blocks = |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(block);
+        if 24 * blocks(&all) <= SHORT {
+            // A kernel takes longer to begin than the processor makes them.
+            let starts: Vec<_> = (0..blocks(&all)).flat_map(|k| affine.start_of(k * block)).collect();
+            let starts = launcher.copied(&mut self.workspace, bytemuck::cast_slice(&starts))?;
+            self.launch(program, &all, &Arguments { starts, ..given })?;
+        } else {
+            // Launches run one after the other, so the starts of all have one place.
+            let most = parts(&all).map(|part| blocks(&part)).max().unwrap_or(0);
+            let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
+            for part in parts(&all) {
+                let step = blocks(&part);
+                let arguments = Arguments { from: part.start, step, starts, ..given };
+                launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
+                self.launch(program, &part, &arguments)?;
+            }
         }
         self.launched.push(all);
         Ok(())
@@ -412,7 +435,7 @@ impl<L: Launcher> Launches<'_, L> {
         let threads = (indices.end - program.begin(indices.start)).div_ceil(program.each());
         // The threads of a warp take turns at powers.
         let threads = threads.next_multiple_of(32);
-        launcher.launch(program, threads.div_ceil(THREADS.into()), &arguments)
+        launcher.launch(program, Entry::Fill, threads.div_ceil(THREADS.into()), &arguments)
     }
 
     /// Waits for all, and gives what is left to the processor.

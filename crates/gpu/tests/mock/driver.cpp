@@ -19,7 +19,7 @@ enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_
 namespace {
 struct Allocation { size_t mapped; size_t bytes; void *base; };
 struct Module { void *library; u64 arguments; };
-struct Function { void (*run)(unsigned, const void *); u64 arguments; };
+struct Function { void (*run)(unsigned, unsigned, const void *); u64 arguments; };
 
 int context;                                              // its address is the handle
 thread_local void *current;
@@ -193,16 +193,16 @@ CALL cuModuleGetFunction(void **function, void *module, const char *name) {
     const auto *from = (const Module *)module;
     void *found = dlsym(from->library, (std::string(name) + "_launched").c_str());
     if (!found) return NOT_FOUND;
-    *function = new Function{(void (*)(unsigned, const void *))found, from->arguments};
+    *function = new Function{(void (*)(unsigned, unsigned, const void *))found, from->arguments};
     return OK;
 }
-CALL cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *stream,
+CALL cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned, unsigned, void *stream,
                     void **parameters, void **) {
     REFUSE;
     const auto launched = *(const Function *)function;
     // The driver copies the arguments when a kernel is launched.
     std::vector<char> arguments((const char *)parameters[0], (const char *)parameters[0] + launched.arguments);
-    queues[stream].push_back([=] { launched.run(blocks, arguments.data()); });
+    queues[stream].push_back([=] { launched.run(blocks, threads, arguments.data()); });
     return OK;
 }
 
@@ -223,6 +223,7 @@ CALL nvrtcCompileProgram(void *program, int, const char *const *) {
     const std::string stem = std::string(FOLDER) + "/kernel" + std::to_string(number++);
     std::ofstream(stem + ".cpp") << "#include \"" EMULATED "\"\n" << compiled->text
                                  << "\nLAUNCHED(fill_launched, fill)\n"
+                                    "#if defined(AFFINE)\nLAUNCHED(prepare_launched, prepare)\n#endif\n"
                                     "extern \"C\" const u64 arguments_bytes;\nconst u64 arguments_bytes = sizeof(Arguments);\n";
     compiled->path = stem + ".so";
     const std::string command =
