@@ -2,7 +2,7 @@
 //! end.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -48,8 +48,10 @@ pub(crate) const SUITES: &[Suite] = &[
     }),
     suite("long", "tests of all crates that take long: their names begin with `long_`", |tally, _| {
         // Some of them keep one core busy: two halves at a time.
-        let halves: [&[&str]; 2] =
-            [&["-p", "gradus", "--no-fail-fast"], &["--workspace", "--exclude", "gradus", "--no-fail-fast"]];
+        let files = long_files()?;
+        let files = files.iter().flat_map(|file| ["--test", file]);
+        let ours: Vec<_> = OPTIMISED.iter().copied().chain(files).chain(["--no-fail-fast"]).collect();
+        let halves = [&ours[..], &["--workspace", "--exclude", "gradus", "--no-fail-fast"]];
         tally.run_beside(halves.map(|half| cargo_test(half, &["--ignored", "long_"], &[])).into());
         Ok(())
     }),
@@ -96,7 +98,7 @@ pub(crate) const SUITES: &[Suite] = &[
         let cases = fresh("contrib.json")?;
         script("contrib.py", &[&cases, Path::new("--count"), Path::new("60")])?;
         let cases = [("GRADUS_CONTRIB", cases.into())];
-        test(tally, &["-p", "gradus", "--test", "contrib"], &["--ignored"], &cases);
+        test(tally, &[OPTIMISED, &["--test", "contrib"]].concat(), &["--ignored"], &cases);
         Ok(())
     }),
     suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
@@ -189,6 +191,28 @@ pub(crate) const SUITES: &[Suite] = &[
     },
 ];
 
+/// The crate whose tests take longest, for tests to which optimisation gives more time than it takes.
+const OPTIMISED: &[&str] = &["--config", "profile.dev.package.gradus.opt-level=1", "-p", "gradus"];
+
+/// The files with long tests of that crate: building all its tests so would take minutes.
+fn long_files() -> Result<Vec<String>> {
+    let folder = Path::new("crates/gradus/tests");
+    let failed = |error| format!("{}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let stem = path.file_stem().and_then(OsStr::to_str);
+        let Some(stem) = stem.filter(|_| path.extension().is_some_and(|extension| extension == "rs")) else {
+            continue;
+        };
+        if std::fs::read_to_string(&path).map_err(failed)?.contains("fn long_") {
+            files.push(stem.to_owned());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// The suites that hold Gradus against the programs whose operators it has.
 pub(crate) const CONFORMANCE: &[&str] = &[
     "onnx",
@@ -252,10 +276,9 @@ fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
         tally.skip(NO_CORPUS);
         return Ok(());
     }
-    let files =
-        ["-p", "gradus", "--test", "corpus", "--test", "inference", "--test", "fold", "--test", "contract"];
-    test(tally, &files, &["--ignored"], &[]);
-    test(tally, &["-p", "gradus", "--test", "memory"], &["--ignored", "models_"], &[]);
+    let files = ["--test", "corpus", "--test", "inference", "--test", "fold", "--test", "contract"];
+    test(tally, &[OPTIMISED, &files].concat(), &["--ignored"], &[]);
+    test(tally, &[OPTIMISED, &["--test", "memory"]].concat(), &["--ignored", "models_"], &[]);
     Ok(())
 }
 
