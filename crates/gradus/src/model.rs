@@ -186,6 +186,11 @@ impl Model {
         OpenOptions::new().from_source(model)
     }
 
+    /// What it was made of, which is copied only if another model has it too.
+    pub(crate) fn into_source(self) -> graph::Model {
+        Arc::unwrap_or_clone(self.source)
+    }
+
     /// The options that it was opened with.
     pub fn options(&self) -> &OpenOptions {
         &self.options

@@ -66,14 +66,7 @@ impl Run {
 
     /// Floats with that exponent, rounded to the nearest, from a number of a line on that have the
     /// same sign; `code` is that of the power of two with that exponent, less its significand.
-    pub fn of_floats(
-        line: &Line,
-        first: Wide,
-        count: u64,
-        shift: u32,
-        slack: u64,
-        code: u64,
-    ) -> Option<Run> {
+    pub fn of_floats(line: &Line, first: Wide, count: u64, shift: u32, slack: u64, code: u64) -> Option<Run> {
         let run = Run::new(line, first, count, shift, slack)?;
         let start = run.start.wrapping_add(i128::from(code) << 64).wrapping_add(HALF);
         Some(Run { start, ties: true, ..run })

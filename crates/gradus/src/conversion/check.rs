@@ -23,12 +23,12 @@ pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool)
     if model.source().standard == Standard::Onnx {
         types(model.graph(), &facts, &bodies, &mut Vec::new())?;
     } else {
-        let mut source = model.source().clone();
-        let main = model.graph();
+        let told: Vec<_> = model.graph().values().iter().map(|value| value.declared.is_some()).collect();
+        let mut source = model.into_source();
         source.graph.declare(&mut |place, id| {
             let facts = if place.is_empty() { Some(facts.as_slice()) } else { bodies.get(place) };
             let fact = facts?.get(id.index())?;
-            let told = place.is_empty() && main.value(id).declared.is_some();
+            let told = place.is_empty() && told[id.index()];
             declared(fact).filter(|_| !told || fact.as_tensor().is_some_and(|fact| fact.dims.is_some()))
         });
         model = options.from_source(source);

@@ -235,7 +235,7 @@ impl Model {
             bodies,
             problems: &problems,
             names: NamePool::default(),
-            kept: HashMap::new(),
+            kept: foldhash::HashMap::default(),
             report: ConversionReport::default(),
             foreign: BTreeMap::new(),
             obstacles: Vec::new(),

@@ -1,8 +1,9 @@
 //! A graph of the source while it is converted, and what all its graphs share.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result};
 
@@ -114,7 +115,7 @@ impl<'m> SourceGraph<'m> {
         };
         let constants = graph.constants().iter().filter_map(held).collect();
         let (values, needed) = (vec![None; graph.values().len()], graph.outputs().iter().copied().collect());
-        SourceGraph { graph, facts, place, path, values, items: HashMap::new(), constants, needed }
+        SourceGraph { graph, facts, place, path, values, items: HashMap::default(), constants, needed }
     }
 
     /// A graph of a node, with the constants that it captures.

@@ -2,10 +2,10 @@
 
 mod downgrade;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use foldhash::{HashMap, HashSet};
 use gradus_core::graph::{
     Attribute, Builder, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
 };
@@ -107,7 +107,7 @@ impl GraphWriter {
             nodes: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            small: HashMap::new(),
+            small: HashMap::default(),
         }
     }
 
@@ -305,9 +305,9 @@ impl GraphWriter {
 
     /// The graph. Names of nodes are made unique.
     pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
-        let mut read: HashSet<NewValue> =
-            self.nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
-        read.extend(self.outputs.iter().map(|&(value, _)| value));
+        let GraphWriter { values, nodes, inputs, outputs, .. } = self;
+        let mut read: HashSet<NewValue> = nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
+        read.extend(outputs.iter().map(|&(value, _)| value));
         // ONNX wants graphs to have a name.
         let name = if name.is_empty() { "graph" } else { name };
         let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
@@ -318,15 +318,15 @@ impl GraphWriter {
             if value == NONE {
                 return Ok("");
             }
-            self.values[value.0].name.as_deref().ok_or_else(|| nameless(value))
+            values[value.0].name.as_deref().ok_or_else(|| nameless(value))
         };
-        for &input in &self.inputs {
+        for input in inputs {
             let id = builder.define(key(input)?, Origin::Input)?;
-            if let ValueSource::Input(declared) = &self.values[input.0].made {
+            if let ValueSource::Input(declared) = &values[input.0].made {
                 builder.info(id).declared.clone_from(declared);
             }
         }
-        for (index, slot) in self.values.iter().enumerate() {
+        for (index, slot) in values.iter().enumerate() {
             let value = NewValue(index);
             if let ValueSource::Constant(constant) = &slot.made
                 && read.contains(&value)
@@ -335,30 +335,32 @@ impl GraphWriter {
             }
         }
         let mut taken = NamePool::default();
-        for node in &self.nodes {
-            let inputs: Vec<_> = node.inputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
+        for node in nodes {
             let outputs: Vec<_> = node.outputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let operator = OperatorId {
                 domain: builder.intern(&node.domain),
                 name: builder.intern(&node.operator),
                 overload: builder.intern(""),
             };
-            let inputs: Slots =
-                inputs.iter().map(|key| (!key.is_empty()).then(|| builder.reference(key))).collect();
+            let inputs = node.inputs.iter().map(|&value| {
+                let key = key(value)?;
+                Ok((!key.is_empty()).then(|| builder.reference(key)))
+            });
+            let inputs = inputs.collect::<Result<Slots>>()?;
             let written = Node {
                 name: taken.fresh(node.name.as_deref().unwrap_or_default()).as_ref().into(),
                 operator,
                 version: Some(node.version),
                 inputs,
                 outputs: Slots::new(),
-                attributes: node.attributes.clone(),
+                attributes: node.attributes,
                 position: None,
             };
             builder.push(written, &outputs)?;
         }
-        for (output, declared) in &self.outputs {
-            let id = builder.output(key(*output)?);
-            builder.info(id).declared.clone_from(declared);
+        for (output, declared) in outputs {
+            let id = builder.output(key(output)?);
+            builder.info(id).declared = declared;
         }
         builder.finish()
     }
