@@ -235,10 +235,10 @@ impl Tokenizer {
         while start <= text.len() {
             let Some(found) = separator.find_at(text, start) else { break };
             parts.push(&text[start..found.start()]);
-            start = match found.is_empty() {
-                true => found.end() + text[found.end()..].chars().next().map_or(1, char::len_utf8),
-                false => found.end(),
-            };
+            start = found.end();
+            if found.is_empty() {
+                start += text[start..].chars().next().map_or(1, char::len_utf8);
+            }
         }
         parts.extend(text.get(start..));
         parts.retain(|part| self.is_long_enough(part));
@@ -260,7 +260,7 @@ pub(crate) fn tokenize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         rows.push(tokenizer.tokens(text));
     }
     let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let marks = if tokenizer.marks && longest > 0 { 1 } else { 0 };
+    let marks = usize::from(tokenizer.marks && longest > 0);
     let longest = longest + 2 * marks;
     let shape = allowed(cx, DType::String, &[data.shape().dims(), &[longest]].concat())?;
     cx.reserve(product(shape.len(), tokenizer.pad.len()) + product(bytes, 1))?;
