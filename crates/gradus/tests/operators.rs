@@ -761,7 +761,7 @@ fn regular_expressions_are_those_of_re2() {
         let node = OneNode { standard: Standard::Onnx, operator, version: 20, inputs, attributes };
         let output = node.run().unwrap();
         let found = output.tensor().unwrap().elements::<Bool>().unwrap();
-        let found = texts.iter().zip(found).filter(|(_, found)| found.is_true());
+        let found = texts.iter().zip(found.iter()).filter(|(_, found)| found.is_true());
         let found: Vec<_> = found.map(|(text, _)| *text).collect();
         assert_eq!(found, matched, "{pattern}");
     }
