@@ -514,3 +514,22 @@ def mat_mul_n_bits(r, _):
     if bits == 4 and zeros is None and r.flag():
         groups = r.rng.integers(blocks, size=blocks * block).astype(np.int32)
     return Case([r.floats(m, k), packed, scales, zeros, groups, bias], attributes, ulps=64)
+
+
+@maker("Tokenizer")
+def tokenizer(r, _):
+    words = ["Gradus", "ad", "Parnassum,", "e-mail", "über", "x", "3.14", "", "  "]
+    texts = [" ".join(r.choice(words) for _ in range(r.int(0, 4))) for _ in range(r.int(1, 6))]
+    x = np.array(texts, dtype=object)
+    if r.flag():
+        x = x[None]
+    shortest = r.int(1, 3)
+    attributes = {"mark": r.int(0, 1), "pad_value": r.choice(["", "#"]), "mincharnum": shortest}
+    match r.int(0, 2):
+        case 0:
+            attributes |= {"separators": [""], "mincharnum": 1}
+        case 1:
+            attributes["separators"] = r.choice([[" "], ["[,.]", " +"], ["m*"], ["a|r", "-"]])
+        case _:
+            attributes["tokenexp"] = r.choice([r"[a-zA-Z]+", r"\w+", r"[^ ]*", r"\b.", r"[a-z]{2}"])
+    return Case([x], attributes)

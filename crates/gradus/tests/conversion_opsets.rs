@@ -15,7 +15,8 @@ use common::one::One;
 use common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::graph::{Content, Standard};
-use gradus::{DType, Model, Shape, Tensor};
+use gradus::infer::InferOptions;
+use gradus::{DType, Dim, Model, Shape, Tensor};
 
 #[test]
 fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
@@ -340,6 +341,67 @@ fn softmax_along_one_axis_keeps_its_meaning_before_operator_set_13() {
             compare(operator, &run(&model, &given), &converted.model, &given, Exactness::Exact);
         }
     }
+}
+
+#[test]
+fn softmax_along_several_axes_keeps_its_meaning_since_operator_set_13() {
+    for operator in ["Softmax", "LogSoftmax", "Hardmax"] {
+        for (axis, dims) in [
+            (None, &[2, 3, 4][..]),
+            (Some(0), &[2, 3, 4]),
+            (Some(1), &[2, 5, 1, 1]),
+            (Some(-2), &[2, 3, 4]),
+            (Some(1), &[2, 0, 3]),
+            (Some(0), &[4]),
+        ] {
+            // Nothing is the largest of none.
+            if operator == "Hardmax" && dims.contains(&0) {
+                continue;
+            }
+            for known in [true, false] {
+                let one = One::of(Standard::Onnx, operator, 11).inputs(&[floats(dims)]);
+                let one = if known { one.known() } else { one };
+                let one = axis.iter().fold(one, |one, &axis| one.attribute("axis", Content::Int(axis)));
+                let (model, given) = one.model();
+                let want = run(&model, &given);
+                for opset in [13, 22] {
+                    let mut options = ConvertOptions::default();
+                    options.opset = Some(opset);
+                    let converted =
+                        model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+                    compare(operator, &want, &converted.model, &given, Exactness::Exact);
+                }
+                let converted = convert(&model, Standard::OpenVino).unwrap_or_else(|error| panic!("{error}"));
+                compare(operator, &want, &converted.model, &given, Exactness::Rounding);
+            }
+        }
+    }
+    // Axes of one element do not count.
+    let (model, _) = One::of(Standard::Onnx, "Softmax", 11).inputs(&[floats(&[2, 5, 1, 1])]).known().model();
+    assert_eq!(convert(&model, Standard::OpenVino).unwrap().model.graph().nodes().len(), 1);
+}
+
+/// ONNX Runtime has it in ONNX's domain since the first set, and its optimizer writes it there.
+#[test]
+fn layer_normalization_stands_in_operator_sets_that_lack_it() {
+    let inputs = [floats(&[2, 3, 4]), floats(&[4]), floats(&[4])];
+    let one =
+        |version| One::of(Standard::Onnx, "LayerNormalization", version).inputs(&inputs).known().model();
+    let ((model, given), (newer, _)) = (one(11), one(17));
+    let want = run(&newer, &given);
+    compare("run", &want, &model, &given, Exactness::Exact);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert!(inference.problems().is_empty());
+    let output = inference.fact(model.graph().outputs()[0]).as_tensor();
+    assert_eq!(output.and_then(|tensor| tensor.dims.as_deref()), Some(&[2, 3, 4].map(Dim::Known)[..]));
+    for opset in [13, 17, 21] {
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
+        let converted = model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{error}"));
+        compare(&format!("{opset}"), &want, &converted.model, &given, kept(&[&converted.report]));
+    }
+    let converted = convert(&model, Standard::OpenVino).unwrap_or_else(|error| panic!("{error}"));
+    compare("OpenVINO", &want, &converted.model, &given, Exactness::Rounding);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::slice::from_ref;
 use gradus::check::CheckOptions;
 use gradus::conversion::ConvertOptions;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
-use gradus::{Map, Model, Result, Shape, Tensor, Value};
+use gradus::{DType, Map, Model, Result, Shape, Tensor, Value};
 
 type Attributes = Vec<(&'static str, Content)>;
 
@@ -277,6 +277,38 @@ fn maps_are_the_rows_of_a_tensor_in_openvino() {
         "{:?}",
         check.outputs
     );
+}
+
+#[test]
+fn outputs_keep_their_type_where_only_the_file_tells_it() {
+    let map = |key| Type::Map(Some(key), Box::new(Type::Tensor(Some(DType::F32), None)));
+    for of in [
+        Type::Sequence(Box::new(map(DType::String))),
+        Type::Sequence(Box::new(map(DType::I64))),
+        Type::Sequence(Box::new(Type::Sequence(Box::new(Type::Tensor(Some(DType::F32), None))))),
+        Type::Sequence(Box::new(Type::Tensor(Some(DType::F32), None))),
+    ] {
+        let mut builder = Builder::new("an operator that nobody knows");
+        let id = builder.define("x0", Origin::Input).unwrap();
+        builder.info(id).declared = Some(Type::tensor(DType::F32, &Shape::new([2]).unwrap()));
+        let operator =
+            graph::OperatorId { domain: "custom".into(), name: "Rows".into(), overload: "".into() };
+        let inputs = [Some(id)].into_iter().collect();
+        let outputs = graph::Slots::new();
+        let (name, attributes, version, position) = ("".into(), Vec::new(), Some(1), None);
+        let node = graph::Node { name, operator, inputs, outputs, attributes, version, position };
+        builder.push(node, &["y0"]).unwrap();
+        let id = builder.output("y0");
+        builder.info(id).declared = Some(of.clone());
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), 18), ("custom".into(), 1)];
+        model.graph = builder.finish().unwrap();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(13);
+        let converted = Model::from_source(model).convert(Standard::Onnx, &options).unwrap().model;
+        let output = converted.graph().outputs()[0];
+        assert_eq!(converted.graph().value(output).declared, Some(of));
+    }
 }
 
 #[test]

@@ -734,3 +734,35 @@ fn inputs_are_checked_against_what_the_model_declares() {
     wrong(&[("c", f32s(&[2]))], Kind::Usage, "unknown input \"c\"; known: \"a\", \"b\"");
     wrong(&[("b", f32s(&[2]))], Kind::Usage, "input \"a\" (float32[n, m]) is missing");
 }
+
+/// The results are those of ONNX Runtime, which has RE2.
+#[test]
+fn regular_expressions_are_those_of_re2() {
+    let texts = ["über", "a1", "٣", "3", "a b", "a\u{a0}b", "\u{b}", "\t", "a_b", "&", "[b]"];
+    let tensor =
+        Tensor::from_text(Shape::vector(texts.len()), texts.iter().map(|&text| text.into()).collect());
+    let given = Value::from(tensor.unwrap());
+    for (pattern, matched) in [
+        (r"\w+", &["a1", "3", "a_b"][..]),
+        (r"\W+", &["٣", "\u{b}", "\t", "&"]),
+        (r"\d", &["3"]),
+        (r"[^\d]", &["٣", "\u{b}", "\t", "&"]),
+        (r"a\sb", &["a b"]),
+        (r"[\s\d]", &["3", "\t"]),
+        (r"\S+", &["über", "a1", "٣", "3", "a\u{a0}b", "\u{b}", "a_b", "&", "[b]"]),
+        (r"\ba\d\b", &["a1"]),
+        (r"\pL+", &["über"]),
+        (r"[[:alpha:][b]+\]", &["[b]"]),
+        (r"[a&&b]", &["&"]),
+        (r"[]&]", &["&"]),
+    ] {
+        let attributes = vec![("pattern", Content::Bytes(pattern.to_owned().into()))];
+        let (operator, inputs) = ("RegexFullMatch", vec![Some(given.clone())]);
+        let node = OneNode { standard: Standard::Onnx, operator, version: 20, inputs, attributes };
+        let output = node.run().unwrap();
+        let found = output.tensor().unwrap().elements::<Bool>().unwrap();
+        let found = texts.iter().zip(found.iter()).filter(|(_, found)| found.is_true());
+        let found: Vec<_> = found.map(|(text, _)| *text).collect();
+        assert_eq!(found, matched, "{pattern}");
+    }
+}

@@ -16,7 +16,7 @@ use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
 use crate::operators::indices::axis as axis_of;
-use crate::operators::nn::to_onnx::softmax_of_last;
+use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
@@ -78,17 +78,12 @@ fn older(form: Form) -> Option<Older> {
 /// Checks that a node means the same in both sets.
 fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()> {
     let name = &*cx.node.operator.name;
-    let last_axis = || -> Result<bool> {
-        let axis = cx.attributes.int("axis")?.unwrap_or(if older(from).is_some() { 1 } else { -1 });
-        Ok(cx.axis(axis, 0)? + 1 == cx.rank(0)?)
-    };
     match (older(from), older(to)) {
         (a, b) if a == b => {}
         (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages)) => {}
         // Nodes that do not train.
         (None, Some(Older::TrainingByOutputs)) | (Some(Older::TrainingByOutputs), None)
             if cx.outputs() == 1 && !cx.attributes.flag("training_mode", false)? => {}
-        (Some(Older::Flattened), None) if last_axis()? => {}
         _ => {
             return Err(cannot(format!(
                 "cannot convert: {name} means something else in the two operator sets"
@@ -198,6 +193,9 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if to.is(Older::Flattened) && !from.is(Older::Flattened) {
         return softmax_of_last(cx, name);
     }
+    if from.is(Older::Flattened) && !to.is(Older::Flattened) {
+        return softmax_of_flattened(cx, name);
+    }
     let by_group =
         from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
     if !bodies::has_body(cx.target, name) && !by_group {
@@ -230,12 +228,6 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         {
             newest.push((attribute, content.clone()));
         }
-    }
-    if older(from) == Some(Older::Flattened)
-        && older(to).is_none()
-        && newest.iter().all(|(name, _)| *name != "axis")
-    {
-        newest.push(("axis", Content::Int(1)));
     }
     if from.is(Older::ModesOfImages)
         && let Some((_, Content::Bytes(mode))) = newest.iter_mut().find(|(name, _)| *name == "mode")

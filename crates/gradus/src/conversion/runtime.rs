@@ -13,7 +13,7 @@ use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::Model;
 use crate::operators::{self, Bits};
-use crate::schema::{NEWEST_RUN, ONNXRUNTIME, OPENVINO, Param, RuntimeOperator, Signature, in_set};
+use crate::schema::{NEWEST_RUN, ONNXRUNTIME, OPENVINO, Param, RuntimeOperator, Signature};
 
 /// A program that runs converted models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,7 +171,7 @@ impl Search {
         let (runtime, operator) = (self.runtime, &node.operator);
         let version = node.version.unwrap_or(0);
         let row = operators::row_of(Standard::Onnx, node);
-        let signature = row.and_then(|row| in_set(row.signatures(), version));
+        let signature = row.and_then(|row| row.signature_in(version));
         let since = signature.map_or(version, |signature| signature.since);
         let facts = if self.place.is_empty() { Some(&self.facts[..]) } else { self.bodies.get(&self.place) };
         let dtype = |id: &Option<ValueId>| facts?.get((*id)?.index())?.as_tensor()?.dtype;

@@ -26,7 +26,11 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
             let origin = Origin::Data(format!("the length of input \"{name}\"").into());
             // Values of one list may differ in their dimensions, so a symbol must not stand for
             // all.
-            let each = Fact::tensor_type(each.dtype());
+            let each = match each {
+                Fact::Map(..) => each,
+                Fact::Tensor(tensor) => Fact::tensor_type(tensor.dtype),
+                _ => Fact::Unknown,
+            };
             let len = pass.shared.symbols.fresh(&format!("{name}_len"), origin, Bounds::SIZE);
             Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
         }

@@ -10,7 +10,7 @@ use crate::model::Model;
 use crate::normalize::Form;
 use crate::operator::{self, Operator};
 use crate::operators::{self, Row};
-use crate::schema::{Signature, in_set};
+use crate::schema::Signature;
 
 /// Facts about a node's outputs.
 pub(crate) type InferResult = Result<Vec<Fact>, InferError>;
@@ -71,9 +71,8 @@ pub(super) fn resolve<'m>(
         return Resolved::None("the operator is not known");
     };
     let version = node.version.unwrap_or(i64::MAX);
-    let versions = row.signatures();
-    let signature = in_set(versions, version);
-    if standard == Standard::Onnx && signature.is_none() && !versions.is_empty() {
+    let signature = row.signature_in(version);
+    if standard == Standard::Onnx && signature.is_none() && !row.signatures().is_empty() {
         return Resolved::None("the operator set of the model has no such operator");
     }
     // A node of a domain without a version is inferred in the newest form, and not evaluated.

@@ -39,7 +39,7 @@ pub(crate) use range::spaces::DOMAIN as OWN_DOMAIN;
 pub(crate) use row::{Bits, Chance, Eval, Role};
 pub use row::{Conversion, Row};
 
-use crate::schema::{Signature, in_set};
+use crate::schema::Signature;
 
 /// All rows.
 pub fn all() -> impl Iterator<Item = &'static Row> {
@@ -69,14 +69,13 @@ pub(crate) fn row_of(standard: Standard, node: &Node) -> Option<&'static Row> {
 /// the operator.
 pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
     let Row { domain, name, .. } = row;
-    let versions = row.signatures();
     let Some(version) = node.version else {
         let message =
             format!("cannot tell the version of {name}: the import of domain \"{domain}\" is missing");
         return Err(Error::new(Kind::Graph, message));
     };
-    in_set(versions, version).ok_or_else(|| {
-        let since = versions.first().map_or(1, |first| first.since);
+    row.signature_in(version).ok_or_else(|| {
+        let since = row.signatures().first().map_or(1, |first| first.since);
         let what = format_args!("cannot use {name}: operator set");
         Error::mismatch(Kind::Graph, what, version, format_args!("at least {since}"))
     })

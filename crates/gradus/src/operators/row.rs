@@ -10,7 +10,7 @@ use crate::cost::{Each, Work};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
-use crate::schema::{Signature, microsoft_versions, onnx_versions, openvino_versions};
+use crate::schema::{Signature, in_set, microsoft_versions, onnx_versions, openvino_versions};
 
 /// An operator of a standard: its versions, what is known about it, and the functions that
 /// infer, evaluate and convert it.
@@ -24,6 +24,8 @@ pub struct Row {
     pub name: &'static str,
     /// Signatures that the generated tables do not have.
     own: &'static [Signature],
+    /// ONNX Runtime's signature in operator sets that lack the operator.
+    early: &'static [Signature],
     /// The ONNX operator of the same meaning, by whose name the functions know it.
     meaning: Option<&'static str>,
     /// The operation on two elements.
@@ -122,6 +124,7 @@ impl Row {
             domain,
             name,
             own: &[],
+            early: &[],
             meaning: None,
             operation: None,
             function: None,
@@ -150,6 +153,11 @@ impl Row {
             Standard::OpenVino => openvino_versions(self.name),
             Standard::Paddle => &[],
         }
+    }
+
+    /// The signature of the version that an operator set has, if there is one.
+    pub(crate) fn signature_in(&self, version: i64) -> Option<&'static Signature> {
+        in_set(self.signatures(), version).or_else(|| in_set(self.early, version))
     }
 
     /// Returns true if the signatures state types and required inputs, which the generated table
@@ -254,6 +262,11 @@ pub(super) const fn paddle(signatures: &'static [Signature]) -> Row {
 impl Row {
     pub(super) const fn signatures_are(self, own: &'static [Signature]) -> Row {
         Row { own, ..self }
+    }
+
+    /// ONNX Runtime had the operator in ONNX's domain before ONNX had it.
+    pub(super) const fn early_signatures_are(self, early: &'static [Signature]) -> Row {
+        Row { early, ..self }
     }
 
     pub(super) const fn meaning(self, name: &'static str) -> Row {

@@ -338,6 +338,18 @@ pub(crate) fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::String, parts), Fact::typed(DType::I64, dims)])
 }
 
+/// ONNX Runtime's `Tokenizer`, of one or two axes.
+pub(crate) fn tokenizer(cx: &mut InferContext<'_, '_>) -> InferResult {
+    super::text::Tokenizer::of(&cx.attributes)?;
+    let dims = cx.dims(0)?;
+    if !matches!(dims.len(), 1 | 2) {
+        return Err(errors::rank("of the texts", dims.len(), "1 or 2").into());
+    }
+    let most = cx.data("number of tokens of the longest text", Bounds::SIZE);
+    let dims: Vec<_> = dims.iter().copied().chain([most]).collect();
+    Ok(vec![Fact::typed(DType::String, dims)])
+}
+
 pub(crate) fn image_decoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let channels = if cx.attributes.text("pixel_format")? == Some("Grayscale") { 1 } else { 3 };
     let [height, width] = ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::SIZE));

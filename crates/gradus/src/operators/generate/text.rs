@@ -16,16 +16,69 @@ use crate::operators::output::allowed;
 /// Bytes that a compiled pattern may take.
 const MOST_PATTERN: usize = 1 << 20;
 
+/// A regular expression of RE2, as `regex` writes it: `\w` and its like are of ASCII, and a class has
+/// no classes within, nor intersections.
+fn of_re2(text: &str) -> String {
+    let (mut all, mut rest, mut in_class) = (String::with_capacity(text.len()), text, false);
+    while let Some(c) = rest.chars().next() {
+        let mut len = c.len_utf8();
+        let written = match c {
+            '\\' => {
+                let escaped = rest[len..].chars().next();
+                len += escaped.map_or(0, char::len_utf8);
+                match escaped {
+                    Some('d') => "[0-9]",
+                    Some('D') => "[^0-9]",
+                    Some('s') => r"[\t\n\f\r ]",
+                    Some('S') => r"[^\t\n\f\r ]",
+                    Some('w') => "[0-9A-Za-z_]",
+                    Some('W') => "[^0-9A-Za-z_]",
+                    Some('b') if !in_class => r"(?-u:\b)",
+                    Some('B') if !in_class => r"(?-u:\B)",
+                    _ => &rest[..len],
+                }
+            }
+            '[' if in_class => match rest.find(":]").filter(|_| rest.starts_with("[:")) {
+                Some(end) => {
+                    len = end + 2;
+                    &rest[..len]
+                }
+                None => r"\[",
+            },
+            '[' => {
+                in_class = true;
+                let open = ["[^]", "[]", "[^"].into_iter().find(|open| rest.starts_with(open));
+                len = open.map_or(len, str::len);
+                &rest[..len]
+            }
+            ']' => {
+                in_class = false;
+                "]"
+            }
+            '&' if in_class => r"\&",
+            '~' if in_class => r"\~",
+            _ => &rest[..len],
+        };
+        all.push_str(written);
+        rest = &rest[len..];
+    }
+    all
+}
+
+/// A regular expression, which an attribute gives.
+fn compiled(attribute: &str, text: &str) -> Result<Regex> {
+    RegexBuilder::new(&of_re2(text)).size_limit(MOST_PATTERN).build().map_err(|error| {
+        let why = error.to_string();
+        let why = why.lines().last().unwrap_or_default();
+        Error::new(Kind::Value, format!("cannot read attribute \"{attribute}\": {why}"))
+    })
+}
+
 /// The pattern of `RegexFullMatch`, to be found from the start of a text to its end.
 pub(crate) fn pattern(attributes: &Attributes<'_>) -> Result<Regex> {
     let pattern = required("pattern", attributes.text("pattern")?)?;
-    let compile = |text: &str| RegexBuilder::new(text).size_limit(MOST_PATTERN).build();
-    let whole = compile(pattern).and_then(|_| compile(&format!(r"\A(?:{pattern})\z")));
-    whole.map_err(|error| {
-        let why = error.to_string();
-        let why = why.lines().last().unwrap_or_default();
-        Error::new(Kind::Value, format!("cannot read attribute \"pattern\": {why}"))
-    })
+    compiled("pattern", pattern)?;
+    compiled("pattern", &format!(r"\A(?:{pattern})\z"))
 }
 
 pub(crate) fn full_match(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -97,6 +150,127 @@ pub(crate) fn normalize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
         *last = kept.len();
     }
     Ok(vec![Tensor::from_text(Shape::new(dims)?, kept)?.into()])
+}
+
+/// The attributes of ONNX Runtime's `Tokenizer`.
+#[derive(Debug)]
+pub(crate) struct Tokenizer {
+    split: Splitting,
+    /// Tokens of fewer characters are left out.
+    shortest: usize,
+    /// Tokens begin with U+0002, and end with U+0003.
+    marks: bool,
+    pad: Box<str>,
+}
+
+#[derive(Debug)]
+enum Splitting {
+    /// Each character is a token.
+    Characters,
+    /// Tokens are what the expression matches.
+    Matches(Regex),
+    /// Tokens are what stands between matches of the expressions, which split one after the other.
+    Between(Vec<Regex>),
+}
+
+impl Tokenizer {
+    pub(crate) fn of(attributes: &Attributes<'_>) -> Result<Tokenizer> {
+        let shortest = required("mincharnum", attributes.int("mincharnum")?)?;
+        let shortest = usize_of_i64(errors::at_least_1("mincharnum", shortest)?).unwrap_or(usize::MAX);
+        let separators = attributes.texts("separators")?.filter(|separators| !separators.is_empty());
+        let split = match (attributes.text("tokenexp")?.filter(|text| !text.is_empty()), separators) {
+            (Some(expression), None) => Splitting::Matches(compiled("tokenexp", expression)?),
+            (None, Some(separators)) if *separators == [""] => Splitting::Characters,
+            (None, Some(separators)) => {
+                let each = separators.iter().map(|text| compiled("separators", text));
+                Splitting::Between(each.collect::<Result<_>>()?)
+            }
+            (given, _) => {
+                let which = if given.is_some() { "both" } else { "none" };
+                let what = "cannot tokenize: the attributes \"separators\" and \"tokenexp\"";
+                return Err(Error::mismatch(Kind::Value, what, which, "one of them"));
+            }
+        };
+        let marks = required("mark", attributes.int("mark")?)? != 0;
+        let pad = required("pad_value", attributes.text("pad_value")?)?.into();
+        Ok(Tokenizer { split, shortest, marks, pad })
+    }
+
+    fn tokens<'a>(&self, text: &'a str) -> Vec<&'a str> {
+        let mut tokens = match &self.split {
+            Splitting::Characters => {
+                text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]).collect()
+            }
+            Splitting::Matches(expression) => self.matches(expression, text),
+            Splitting::Between(separators) => separators.iter().fold(vec![text], |parts, separator| {
+                parts.iter().flat_map(|part| self.between(separator, part)).collect()
+            }),
+        };
+        tokens.retain(|token| self.is_long_enough(token));
+        tokens
+    }
+
+    fn is_long_enough(&self, token: &str) -> bool {
+        token.chars().take(self.shortest).count() == self.shortest
+    }
+
+    /// The matches that are long enough; behind one that is not, the search begins a character later.
+    fn matches<'a>(&self, expression: &Regex, text: &'a str) -> Vec<&'a str> {
+        let (mut tokens, mut start) = (Vec::new(), 0);
+        while start <= text.len() {
+            let Some(found) = expression.find_at(text, start) else { break };
+            start = if self.is_long_enough(found.as_str()) {
+                tokens.push(found.as_str());
+                found.end()
+            } else {
+                found.start() + text[found.start()..].chars().next().map_or(1, char::len_utf8)
+            };
+        }
+        tokens
+    }
+
+    /// The parts between matches; behind a match of no characters, one is skipped.
+    fn between<'a>(&self, separator: &Regex, text: &'a str) -> Vec<&'a str> {
+        let (mut parts, mut start) = (Vec::new(), 0);
+        while start <= text.len() {
+            let Some(found) = separator.find_at(text, start) else { break };
+            parts.push(&text[start..found.start()]);
+            start = found.end();
+            if found.is_empty() {
+                start += text[start..].chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        parts.extend(text.get(start..));
+        parts.retain(|part| self.is_long_enough(part));
+        parts
+    }
+}
+
+/// ONNX Runtime's `Tokenizer`: the tokens of each text, filled up to the longest list.
+pub(crate) fn tokenize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let tokenizer = Tokenizer::of(attributes)?;
+    let data = cx.tensor(0)?;
+    let bytes: usize = data.texts()?.iter().map(|text| text.len()).sum();
+    // At most a token for each byte, in lists that grow by doubling.
+    cx.reserve(product(bytes, 4 * size_of::<&str>()) + product(data.len(), size_of::<Vec<&str>>()))?;
+    let limits = cx.limits();
+    let mut rows = Vec::with_capacity(data.len());
+    for text in data.texts()? {
+        limits.check()?;
+        rows.push(tokenizer.tokens(text));
+    }
+    let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let marks = usize::from(tokenizer.marks && longest > 0);
+    let longest = longest + 2 * marks;
+    let shape = allowed(cx, DType::String, &[data.shape().dims(), &[longest]].concat())?;
+    cx.reserve(product(shape.len(), tokenizer.pad.len()) + product(bytes, 1))?;
+    let (start, end) = (["\u{2}"], ["\u{3}"]);
+    let texts = rows.iter().flat_map(|row| {
+        let all = start[..marks].iter().chain(row).chain(&end[..marks]);
+        let pads = std::iter::repeat_n(&*tokenizer.pad, longest - row.len() - 2 * marks);
+        all.copied().chain(pads).map(Box::from)
+    });
+    Ok(vec![Tensor::from_text(shape, texts.collect::<Vec<Box<str>>>())?.into()])
 }
 
 /// A token of a text: an integer or a word.

@@ -65,10 +65,14 @@ pub(crate) fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
 }
 
-/// Two axes: the dimensions before the axis together, and all others.
 pub(crate) fn flatten(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let axis = cx.attributes.int("axis")?.unwrap_or(1);
+    Ok(vec![flattened(cx, x, axis)?])
+}
+
+/// Two axes: the dimensions before the axis together, and all others.
+pub(crate) fn flattened(cx: &mut ConvertContext<'_, '_>, x: NewValue, axis: i64) -> Result<NewValue> {
     let dims = cx.shape_of(x)?;
     let (zero, one) = (cx.list(&[0]), cx.list(&[1]));
     let mut parts = Vec::new();
@@ -81,7 +85,7 @@ pub(crate) fn flatten(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         });
     }
     let target = cx.put("Concat", &parts, &[say("axis", 0)])?;
-    Ok(vec![cx.put("Reshape", &[x, target], &[say("special_zero", false)])?])
+    cx.put("Reshape", &[x, target], &[say("special_zero", false)])
 }
 
 /// A list without axes changes nothing; to OpenVINO's Squeeze, it would name all of one element.

@@ -84,19 +84,21 @@ pub(crate) fn shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// 1 at the first maximum along an axis, 0 elsewhere.
 pub(crate) fn hardmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, axis, rank) = (l.input(0)?, l.attributes.int_or("axis", -1)?, l.rank_of(0)?);
-    let axis = crate::lowering::axis(axis, rank)?;
-    if l.attributes.form().is(Older::Flattened) && axis + 1 != rank {
-        return Err(unsupported("a Hardmax before version 13 over several axes"));
+    let (mut x, axis, rank) = (l.input(0)?, l.attributes.int_or("axis", -1)?, l.rank_of(0)?);
+    let mut axis = i64_of(crate::lowering::axis(axis, rank)?);
+    let sizes = l.apply("Shape", &[x], &[])?;
+    let flattens = l.attributes.form().is(Older::Flattened) && axis + 1 != i64_of(rank);
+    if flattens {
+        (x, axis) = (l.apply("Flatten", &[x], &[int("axis", axis)])?, 1);
     }
-    let axis = i64_of(axis);
     let first = l.apply("ArgMax", &[x], &[int("axis", axis), int("keepdims", 0)])?;
     let depth = l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?;
     let dtype = l.dtype_of(0)?;
     let values =
         gradus_core::convert::cast(&Tensor::vector(&[0i64, 1]), dtype, gradus_core::convert::Rules::IEEE)?;
     let values = l.constant(values)?;
-    Ok(vec![l.apply("OneHot", &[first, depth, values], &[int("axis", axis)])?])
+    let y = l.apply("OneHot", &[first, depth, values], &[int("axis", axis)])?;
+    Ok(vec![if flattens { l.apply("Reshape", &[y, sizes], &[int("allowzero", 1)])? } else { y }])
 }
 
 /// `Upsample`: a `Resize` that divides coordinates by the scale, and rounds them down.

@@ -40,6 +40,36 @@ pub(crate) fn softmax_of_last(cx: &mut ConvertContext<'_, '_>, operator: &str) -
     Ok(vec![cx.put("Transpose", &[y], &order)?])
 }
 
+/// The one axis along which a `Softmax` or its like goes: before operator set 13, all axes from one
+/// on are one, and those of one element do not count. `None` if several axes may have more.
+pub(crate) fn softmax_axis(cx: &ConvertContext<'_, '_>) -> Result<Option<i64>> {
+    let axis = cx.attributes.int_or("axis", -1)?;
+    if !cx.attributes.form().is(Older::Flattened) || axis == -1 {
+        return Ok(Some(axis));
+    }
+    let Some(rank) = cx.rank_if_known(0) else { return Ok(None) };
+    let first = axis_of(axis, rank)?;
+    let mut long = (first..rank).filter(|&axis| cx.known_size(0, axis) != Some(1));
+    let only = long.next().unwrap_or(first);
+    Ok(long.next().is_none().then_some(i64_of(only)))
+}
+
+/// `Softmax` and its like of an operator set that takes all axes from one on together, in one that
+/// takes one axis.
+pub(crate) fn softmax_of_flattened(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    let x = cx.input(0)?;
+    if let Some(axis) = softmax_axis(cx)? {
+        return Ok(vec![cx.put(operator, &[x], &[int("axis", axis)])?]);
+    }
+    let sizes = match cx.dims(0).and_then(|dims| dims.into_iter().collect::<Option<Vec<_>>>()) {
+        Some(known) => cx.list(&known),
+        None => cx.sizes(x)?,
+    };
+    let flat = cx.put("Flatten", &[x], &[int("axis", cx.attributes.int_or("axis", -1)?)])?;
+    let y = cx.put(operator, &[flat], &[int("axis", -1)])?;
+    Ok(vec![cx.with_shape(y, sizes)?])
+}
+
 /// Brought to a mean of 0 and, if it is wanted, a variance of 1.
 pub(crate) fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !cx.has(1) {

@@ -10,16 +10,18 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::normalize::Older;
+use crate::operators::layout::to_openvino::flattened;
+use crate::operators::nn::to_onnx::softmax_axis;
 
-/// Before version 13, all axes from one on are one.
 pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
-    let axis = cx.attributes.int("axis")?.unwrap_or(-1);
-    if cx.attributes.form().is(Older::Flattened) && axis != -1 && cx.axis(axis, 0)? + 1 != cx.rank(0)? {
-        return Err(cannot("OpenVINO has no equivalent of a Softmax before version 13 over several axes"));
-    }
     let x = cx.input(0)?;
-    Ok(vec![cx.put(operator, &[x], &[say("axis", axis)])?])
+    if let Some(axis) = softmax_axis(cx)? {
+        return Ok(vec![cx.put(operator, &[x], &[say("axis", axis)])?]);
+    }
+    let (flat, sizes) = (flattened(cx, x, cx.attributes.int_or("axis", -1)?)?, cx.shape_of(x)?);
+    let y = cx.put(operator, &[flat], &[say("axis", 1)])?;
+    Ok(vec![cx.put("Reshape", &[y, sizes], &[say("special_zero", false)])?])
 }
 
 /// All axes from one on, brought to a mean of 0 and a variance of 1.

@@ -1,8 +1,8 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
 use super::super::row::{Row, microsoft, onnx, own};
-use super::super::{contrib, elementwise, indexing, layout, matmul, nn, range};
-use crate::cost::{Attention, Each, OF_TOKENS, Work};
+use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
+use crate::cost::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization")
@@ -303,6 +303,10 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::normalised)
         .computes(contrib::eval::skip_layer)
         .lower(|l| contrib::transformers::skip_layer(l, false)),
+    microsoft("Tokenizer")
+        .works(Work::Open(OF_TEXTS))
+        .infer(generate::infer::tokenizer)
+        .computes(generate::text::tokenize),
     microsoft("TorchEmbedding")
         .infer(contrib::microsoft::torch_embedding)
         .lowers(contrib::composed::embedding),

@@ -128,6 +128,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
         }),
     onnx("LayerNormalization")
+        .early_signatures_are(contrib::signatures::LAYER)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::layer_norm)
         .computes(nn::normalization::layer)
