@@ -846,17 +846,23 @@ pub(super) const TABLE: &[Renamed] = &[
     row("bilinear_tensor_product", "bilinear", &[Of("X"), Of("Y"), Of("Weight"), Of("Bias")], &[]),
 ];
 
-/// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, or none, and
-/// `fetch`, which repeats that.
+/// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, or
+/// with none; those on complex numbers and `fetch`, which repeat that.
 pub(super) const MISDECLARED: &[&str] = &[
     "all",
     "any",
     "array_to_tensor",
+    "as_complex",
+    "as_real",
+    "conj",
     "equal_all",
     "fetch",
     "fft_c2r",
+    "fft_r2c",
     "generate_proposals",
     "hsigmoid_loss",
+    "imag",
+    "real",
     "slogdet",
     "unique",
     "viterbi_decode",

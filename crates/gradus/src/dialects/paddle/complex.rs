@@ -185,7 +185,7 @@ pub(crate) fn fourier(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let (mirrored, forward) = (cx.operator == "fft_c2r", attributes.flag("forward", true)?);
     let last = axes.first().copied();
     if mirrored {
-        // The axis of half of the frequencies is the first of a transform of reals, and the last back.
+        // The axis of half of the frequencies comes first of a transform of reals, and last back.
         axes.reverse();
     }
     let whole = if mirrored { shape.dims() } else { &dims };

@@ -7,7 +7,7 @@
 //! | `MaxPool`, `AveragePool` | `MaxPool`, `AvgPool` | `ceil_mode` is `ceil_torch` |
 //! | `GlobalMaxPool`, `GlobalAveragePool` | `ReduceMax`, `ReduceMean` | |
 //! | `DeformConv` | `DeformableConvolution` | points beyond the image are 0 |
-//! | `Resize` | `Interpolate` | only axes whose size changes are named; in other ways, constants are its weights |
+//! | `Resize` | `Interpolate` | only axes whose size changes are named, or sums by constant weights |
 //!
 //! Sources: ONNX 1 to 28; OpenVINO 2026.4, opset1 to opset17.
 
