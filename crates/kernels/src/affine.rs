@@ -219,7 +219,7 @@ impl Affine {
         let field = u64::try_from(above).ok().filter(|field| field + 2 < 1 << (bits - 1 - mantissa))?;
         let shift = u32::try_from(exponent - mantissa.cast_signed() - 64 - self.line.unit).ok()?;
         let code = u64::from(negative) << (bits - 1) | field << mantissa;
-        Run::of_floats(&self.line, self.number(lo), count, shift, self.units, code)
+        Run::of_floats(&self.line, self.number(lo), u64_of(count), shift, self.units, code)
     }
 
     /// The code of an element of few bits, if the bounds of the number round to the same; a zero may

@@ -5,8 +5,10 @@
 //! exact number rounded down; and below zero `w + 1 - b`, rounded down, is the exact number rounded
 //! up. Of an exact line the bounds are 0, and any one unit.
 
+use std::ops::Range;
+
 use fearless_simd::Simd;
-use gradus_core::convert::{low_u64, u64_of};
+use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_sequences::{Line, Wide};
 
 use crate::lanes::{self, Lanes, RUN, Run};
@@ -68,36 +70,47 @@ impl IntAffine {
         out: &mut [T],
     ) {
         for (lo, slice) in (lo..).step_by(RUN).zip(out.chunks_mut(RUN)) {
-            let before = self.before_sign_changes(lo, slice.len());
-            let (before, after) = slice.split_at_mut(before);
-            let behind = lo + u64_of(before.len());
-            self.write_run(simd, streams, lo, before);
-            self.write_run(simd, streams, behind, after);
+            let [before, after] = self.of_one_sign(lo..lo + u64_of(slice.len()));
+            let (first, second) = slice.split_at_mut(usize_of(before.end - before.start));
+            self.write_run(simd, streams, before, first);
+            self.write_run(simd, streams, after, second);
         }
     }
 
-    /// How many of so many numbers have the sign of the first.
-    fn before_sign_changes(&self, lo: u64, count: usize) -> usize {
-        let negative = |i: usize| self.number(lo + u64_of(i)).high < 0;
-        let sign = negative(0);
-        if negative(count - 1) == sign { count } else { lanes::before(count, |i| negative(i) != sign) }
+    /// Indices in order, of numbers that have the same sign each; there may be one such part only.
+    pub fn of_one_sign(&self, indices: Range<u64>) -> [Range<u64>; 2] {
+        let negative = |index| self.number(index).high < 0;
+        let Range { start, end } = indices;
+        let sign = negative(start);
+        let change = if negative(end - 1) == sign {
+            end
+        } else {
+            start + lanes::before(end - start, |i| negative(start + i) != sign)
+        };
+        [start..change, change..end]
     }
 
-    /// Elements from index `lo` on that have the same sign.
+    /// The elements at indices of numbers that have the same sign.
+    pub fn run(&self, indices: Range<u64>) -> Option<Run> {
+        let count = indices.end - indices.start;
+        Run::of_integers(&self.line, self.number(indices.start), count, self.fraction, self.units)
+    }
+
+    /// Elements at indices of numbers that have the same sign.
     #[inline(always)]
     fn write_run<S: Simd, T: IntegerElement + Lanes<S>>(
         &self,
         simd: S,
         streams: bool,
-        lo: u64,
+        indices: Range<u64>,
         out: &mut [T],
     ) {
         if out.is_empty() {
             return;
         }
-        let first = self.number(lo);
+        let lo = indices.start;
         let exact = |i| T::low(self.rounded(self.number(lo + i)));
-        match Run::of_integers(&self.line, first, out.len(), self.fraction, self.units) {
+        match self.run(indices) {
             Some(run) => T::write(simd, streams, &run, out, exact),
             None => (0..).zip(out).for_each(|(i, element)| *element = exact(i)),
         }

@@ -35,9 +35,9 @@ const LARGEST_BOUND: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     /// The number of element 0 in units of 2^-64, too large by less than twice the bound.
-    start: i128,
+    pub start: i128,
     /// The difference of neighbours, rounded down.
-    step: i128,
+    pub step: i128,
     /// Half of what numbers are too large by; 0 if they are exact.
     bound: u64,
     /// The power of two of the least distance of a number from an integer, in units of 2^-64; 0 if
@@ -46,14 +46,14 @@ pub struct Run {
     /// True if the codes are those of floats, of which ties go to the even one.
     ties: bool,
     /// The bits of codes that are flipped: all, where negative integers are rounded up.
-    flipped: u64,
+    pub flipped: u64,
 }
 
 impl Run {
     /// Integers, rounded toward zero, from a number of a line on that have the same sign. Of the
     /// upper part of numbers so many bits are behind the point; they may be too small by so many
     /// units.
-    pub fn of_integers(line: &Line, first: Wide, count: usize, fraction: u32, slack: u64) -> Option<Run> {
+    pub fn of_integers(line: &Line, first: Wide, count: u64, fraction: u32, slack: u64) -> Option<Run> {
         let run = Run::new(line, first, count, fraction, slack)?;
         let spacing = u32::try_from(line.spacing + 64).unwrap_or_default();
         // Rounded up, a negative number is the complement of its magnitude less one, rounded down.
@@ -69,7 +69,7 @@ impl Run {
     pub fn of_floats(
         line: &Line,
         first: Wide,
-        count: usize,
+        count: u64,
         shift: u32,
         slack: u64,
         code: u64,
@@ -85,7 +85,7 @@ impl Run {
     /// step; a magnitude is too small or too large by as much. Below its exponent, the codes of a
     /// float are twice as dense, so the slack counts twice.
     #[inline]
-    fn new(line: &Line, first: Wide, count: usize, shift: u32, slack: u64) -> Option<Run> {
+    fn new(line: &Line, first: Wide, count: u64, shift: u32, slack: u64) -> Option<Run> {
         let negative = first.high < 0;
         let magnitude = |x| {
             let units = in_units(x, shift);
@@ -94,7 +94,7 @@ impl Run {
         let (start, step) = (magnitude(first), magnitude(line.step));
         let exact = line.exact && first.trailing_zeros() >= shift && line.step.trailing_zeros() >= shift;
         let slack = slack.checked_shr(shift).unwrap_or_default();
-        let bound = if exact { 0 } else { slack.saturating_mul(2).saturating_add(u64_of(count) + 4) };
+        let bound = if exact { 0 } else { slack.saturating_mul(2).saturating_add(count + 4) };
         (bound <= LARGEST_BOUND).then(|| Run {
             start: start.wrapping_add(bound.into()),
             step,
@@ -113,7 +113,7 @@ impl Run {
     /// The part behind the point that a certain integer needs, where numbers are too large by so
     /// much more; 0 if all are certain.
     #[inline(always)]
-    fn doubtful(&self, more: u64) -> u64 {
+    pub fn doubtful(&self, more: u64) -> u64 {
         let width = 2 * self.bound + more;
         // Numbers that are no integers stay away from them.
         if width == 0 || width.ilog2() < self.spacing { 0 } else { width }
@@ -197,10 +197,10 @@ pub fn in_units(x: Wide, drop: u32) -> i128 {
 }
 
 /// How many elements come before the first one, of so many, that is another; the last one is.
-pub fn before(count: usize, is_other: impl Fn(usize) -> bool) -> usize {
+pub fn before(count: u64, is_other: impl Fn(u64) -> bool) -> u64 {
     let (mut same, mut other) = (0, count - 1);
     while other - same > 1 {
-        let middle = usize::midpoint(same, other);
+        let middle = u64::midpoint(same, other);
         if is_other(middle) { other = middle } else { same = middle }
     }
     other

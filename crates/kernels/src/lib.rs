@@ -42,6 +42,7 @@ pub mod prepared {
     pub use crate::affine::{Affine, BLOCK as AFFINE_BLOCK};
     pub use crate::double_double::DoubleDouble;
     pub use crate::int_affine::IntAffine;
+    pub use crate::lanes::Run;
     pub use crate::range::{Fused, Wrapping};
     pub use crate::tables::{Span, Tables, bounds, has_long_mantissa};
     pub use crate::writer::Kernel;

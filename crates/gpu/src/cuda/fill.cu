@@ -94,9 +94,11 @@ struct Wide {
     u64 low;
 };
 
+__device__ inline u128 joined(const u64 *words) { return (u128)words[1] << 64 | words[0]; }
+
 __device__ inline Wide wide(const u64 *words) {
     Wide x;
-    x.high = (i128)((u128)words[2] << 64 | words[1]);
+    x.high = (i128)joined(words + 1);
     x.low = words[0];
     return x;
 }
@@ -199,30 +201,35 @@ __device__ inline Element element(const Arguments &a, Vector &vector, u64 i) {
 #endif
 
 #if defined(INT_AFFINE)
+// A number of a run, in units of 2^-64: too large by a little, so that its integer is in doubt where hardly anything is behind the
+// point.
 struct Vector {
-    Wide number;
-    bool is_biased;
+    u128 number;
+    bool is_in_doubt;
 };
 
-__device__ inline Wide biased(const Arguments &a, Wide number) {
-    // Whole numbers are chosen, not addresses: arguments are no memory.
-    return plus(number, number.high < 0 ? wide(a.below) : wide(a.above), 1);
-}
-
-// Numbers of one sign have one bias, which is added once.
 __device__ inline Vector vector(const Arguments &a, u64 lo) {
     Vector vector;
-    const Wide first = plus(wide(a.line_first), wide(a.line_step), lo);
-    vector.is_biased = (first.high < 0) == (plus(first, wide(a.line_step), EACH - 1).high < 0);
-    vector.number = vector.is_biased ? biased(a, first) : first;
+    vector.number = joined(a.run_first) + joined(a.run_step) * (unsigned)(lo - a.from);
+    vector.is_in_doubt = false;
     return vector;
 }
 
 __device__ inline Element element(const Arguments &a, Vector &vector, u64) {
-    const Wide number = vector.is_biased ? vector.number : biased(a, vector.number);
-    vector.number = plus(vector.number, wide(a.line_step), 1);
-    if (a.fraction >= 64) return (Element)((i64)(number.high >> 64) >> (a.fraction - 64));
-    return (Element)(u64)(number.high >> a.fraction);
+    vector.is_in_doubt |= (unsigned)((u64)vector.number >> 32) < (unsigned)a.doubtful;
+    const Element element = (Element)((u64)(vector.number >> 64) ^ a.flipped);
+    vector.number += joined(a.run_step);
+    return element;
+}
+
+__device__ inline bool is_made(const Vector &vector) { return !vector.is_in_doubt; }
+
+// Whole numbers are chosen, not addresses: arguments are no memory.
+__device__ inline Element single(const Arguments &a, u64 i) {
+    const Wide exact = plus(wide(a.line_first), wide(a.line_step), i);
+    const Wide biased = plus(exact, exact.high < 0 ? wide(a.below) : wide(a.above), 1);
+    if (a.fraction >= 64) return (Element)((i64)(biased.high >> 64) >> (a.fraction - 64));
+    return (Element)(u64)(biased.high >> a.fraction);
 }
 #endif
 
@@ -243,6 +250,15 @@ __device__ inline Element element(const Arguments &a, Vector &, u64 i) {
 #else
     return __fmaf_rn(__ull2float_rn(a.first + i), (float)a.difference, (float)a.start);
 #endif
+}
+#endif
+
+#if defined(AFFINE) || defined(WRAPPING) || defined(FUSED)
+__device__ inline bool is_made(const Vector &) { return true; }
+
+__device__ inline Element single(const Arguments &a, u64 i) {
+    Vector one = vector(a, i);
+    return element(a, one, i);
 }
 #endif
 
@@ -380,18 +396,17 @@ extern "C" __global__ void FILL(const Arguments a) {
         Stored stored;
 #pragma unroll
         for (unsigned k = 0; k < EACH; k++) stored.elements[k] = element(a, each, lo + k);
-        // Past the caches: a quarter faster.
-        int4 words;
-        memcpy(&words, &stored, sizeof words);
-        __stcs((int4 *)(out + lo), words);
-        return;
+        if (is_made(each)) {
+            // Past the caches: a quarter faster.
+            int4 words;
+            memcpy(&words, &stored, sizeof words);
+            __stcs((int4 *)(out + lo), words);
+            return;
+        }
     }
-    // Ends of a launch. What is not written may have no doubts.
-    for (u64 i = lo; i < lo + EACH; i++) {
-        if (i < a.from || a.to <= i) continue;
-        Vector one = vector(a, i);
-        out[i] = element(a, one, i);
-    }
+    // Ends of a launch, and doubts. What is not written may have none.
+    for (u64 i = lo; i < lo + EACH; i++)
+        if (a.from <= i && i < a.to) out[i] = single(a, i);
 }
 #endif
 

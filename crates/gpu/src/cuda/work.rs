@@ -85,6 +85,13 @@ arguments! {
     line_step: [u64; 3],
     above: [u64; 3],
     below: [u64; 3],
+    /// 128 bits, half of them behind the point: the number at `from` and the step of a run.
+    run_first: [u64; 2],
+    run_step: [u64; 2],
+    /// Less than so many units of 2^-32 behind the point leave an integer in doubt.
+    doubtful: u64,
+    /// Bits of integers that are flipped.
+    flipped: u64,
     unit: i64,
     fraction: u64,
     step_high: f64,
@@ -259,15 +266,7 @@ impl<L: Launcher> Launches<'_, L> {
                 self.fill(KernelForm::Fused, all, &given)
             }
             Kernel::Affine(affine) => self.affine(&affine),
-            Kernel::IntAffine(affine) => {
-                let IntAffine { line, biases, fraction, .. } = *affine;
-                let [above, below] = biases.map(words);
-                let (line_first, line_step) = (words(line.first), words(line.step));
-                let fraction = fraction.into();
-                let given =
-                    Arguments { line_first, line_step, above, below, fraction, ..Arguments::default() };
-                self.fill(KernelForm::IntAffine, all, &given)
-            }
+            Kernel::IntAffine(affine) => self.int_affine(&affine),
             Kernel::Each | Kernel::Pair(_) | Kernel::Powers(_) => {
                 self.rest.ranges.push(all);
                 Ok(())
@@ -309,6 +308,33 @@ impl<L: Launcher> Launches<'_, L> {
             }
         }
         self.launched.push(all);
+        Ok(())
+    }
+
+    /// Runs of numbers of one sign.
+    fn int_affine(&mut self, affine: &IntAffine) -> Result<()> {
+        let IntAffine { line, biases, fraction, .. } = *affine;
+        let [above, below] = biases.map(words);
+        let given = Arguments {
+            line_first: words(line.first),
+            line_step: words(line.step),
+            above,
+            below,
+            fraction: fraction.into(),
+            ..Arguments::default()
+        };
+        let all = 0..self.elements.len;
+        for indices in parts(&all).flat_map(|part| affine.of_one_sign(part)).filter(|part| !part.is_empty()) {
+            let Some(run) = affine.run(indices.clone()) else {
+                self.rest.ranges.push(indices);
+                continue;
+            };
+            let [run_first, run_step] = [run.start, run.step].map(halves);
+            // The kernel looks at the upper half of what is behind the point.
+            let doubtful = run.doubtful(0).div_ceil(1 << 32);
+            let given = Arguments { run_first, run_step, doubtful, flipped: run.flipped, ..given };
+            self.fill(KernelForm::IntAffine, indices, &given)?;
+        }
         Ok(())
     }
 
@@ -430,6 +456,11 @@ fn parts(indices: &Range<u64>) -> impl Iterator<Item = Range<u64>> + use<> {
 }
 
 fn words(x: Wide) -> [u64; 3] {
-    let high = x.high.cast_unsigned();
-    [x.low, low_u64(high), low_u64(high >> 64)]
+    let [middle, high] = halves(x.high);
+    [x.low, middle, high]
+}
+
+fn halves(x: i128) -> [u64; 2] {
+    let x = x.cast_unsigned();
+    [low_u64(x), low_u64(x >> 64)]
 }

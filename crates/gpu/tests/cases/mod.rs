@@ -6,7 +6,7 @@
 #[path = "../../../kernels/tests/cases/mod.rs"]
 mod table;
 
-use gradus_core::convert::u64_of;
+use gradus_core::convert::{nearest_f64, u64_of};
 use gradus_core::{DType, Number};
 use gradus_kernels::{Fill, Options, Write, Writer};
 use gradus_sequences::LinspacePlan;
@@ -110,6 +110,9 @@ pub fn long(len: u64) -> Vec<Case> {
         .collect();
     cases.push(logspace(Int(10), Int(0), Int(18), len, DType::I64));
     cases.push(linspace(Int(-1_000_000), Float(1e6), len, DType::I32));
+    // Elements that lie below integers by less than the error of a long run.
+    let below = nearest_f64(Int(i128::from(len - 1))).next_down();
+    cases.extend([below, -below].map(|end| linspace(Int(0), Float(end), len, DType::I64)));
     cases.push(range(Int(0), Int(i128::from(len) * 3), Int(3), DType::U8));
     cases
 }
