@@ -21,7 +21,7 @@ impl Shapes<'_> {
         let (axes, dims, is_real) = match self.standard {
             Standard::OpenVino => self.openvino_transform()?,
             Standard::Paddle => self.paddle_transform()?,
-            _ => self.onnx_transform()?,
+            Standard::Onnx => self.onnx_transform()?,
         };
         let known = axes.iter().map(|&axis| dims.get(axis)?.known());
         let len = known.collect::<Option<Vec<_>>>()?.into_iter().try_fold(1, i64::checked_mul)?;

@@ -9,7 +9,7 @@ use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 
 /// Most elements along an axis of the result of an adaptive pool.
-const MOST_WINDOWS: i64 = 1 << 10;
+pub(crate) const MOST_WINDOWS: i64 = 1 << 10;
 
 /// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
 /// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.

@@ -114,6 +114,9 @@ fn zeta(s: i32, q: f64) -> f64 {
         if first == 0.0 {
             return f64::INFINITY;
         }
+        if q > -1.0 {
+            return q.powi(-s) + zeta(s, q + 1.0);
+        }
         let below = zeta(s, 1.0 - first) - zeta(s, 1.0 - q);
         return zeta(s, first) + if s % 2 == 0 { below } else { -below };
     }
@@ -246,7 +249,7 @@ mod tests {
             assert!((zeta(s, q) - value).abs() < 1e-15 * 8.0, "{s} {q}");
         }
         for s in [2, 3, 6, 40] {
-            for q in [-7.25, -0.5, 0.25, 3.5, 60.0] {
+            for q in [-7.25, -0.5, -1e-9, 0.25, 3.5, 60.0] {
                 let (own, next, term) = (zeta(s, q), zeta(s, q + 1.0), f64::powi(q, -s));
                 let size = own.abs().max(term.abs());
                 assert!((own - next - term).abs() <= 1e-13 * size, "{s} {q}: {own} {next}");
