@@ -356,6 +356,39 @@ def only_run(paddle, x, y, numbers):
     return [(value, 256) for value in values]
 
 
+def rare(paddle, x, positive, weights, bias, label, steps, moves, lengths, regions, counts):
+    """Functions of elements, losses and pools that few programs have, and that are run by graphs."""
+    import paddle.nn.functional as F
+
+    image = paddle.reshape(x, [1, 1, 6, 8])
+    means = (paddle.vision.ops.psroi_pool(paddle.concat([image, 3 - image] * 6, 1), regions, counts, (2, 3), 0.5), 64)
+    return [
+        # Old programs lose how many regions each image has.
+        means if paddle.framework.in_pir_mode() else paddle.shape(regions)[0] + paddle.shape(counts),
+        (F.hsigmoid_loss(paddle.reshape(x, [8, 6])[:, :3], label, 6, weights, bias), 64),
+        *[(value, 8) for value in paddle.text.viterbi_decode(steps, moves, lengths, True)],
+        *[(value, 8) for value in paddle.text.viterbi_decode(steps, moves, lengths, False)],
+        *F.fractional_max_pool2d(image, [3, 5], None, 0.3, True), *F.fractional_max_pool2d(image, [3, 3], [2, 2], 0.7, True),
+        paddle.tensor.manipulation.fill_diagonal_tensor(image, positive[:4].reshape([1, 1, 4]) * 2, 2, 3, 2),
+        paddle.tensor.manipulation.fill_diagonal_tensor(paddle.reshape(x, [2, 4, 6])[:, :3], paddle.reshape(x[:2, :3], [2, 3]), 1, 1, 2),
+    ]  # fmt: skip
+
+
+def rare_run(paddle, x, y, positive):
+    """Functions of elements that few programs have, and ONNX has no equivalent of."""
+    values = [
+        *[(value, 16) for value in (paddle.i0(x), paddle.i0e(x), paddle.i1(x), paddle.i1e(x), paddle.i0e(x * 30), paddle.i1(x * 20))],
+        *[(paddle.polygamma(positive, order), 64) for order in (0, 1, 2, 5)],
+        paddle.nextafter(x, y), paddle.nextafter(paddle.cast(x, "float64"), paddle.cast(y, "float64")),
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        z, fft = paddle.complex(x, y), paddle.fft
+        spectra = [fft.fft2(z), fft.ifft(z, norm="ortho"), fft.rfft2(x, norm="forward"), fft.ihfft(y), paddle.conj(paddle.as_complex(paddle.as_real(z)))]
+        values += [(part, 64) for value in spectra for part in (paddle.real(value), paddle.imag(value))]
+        values += [(value, 64) for value in (fft.irfft2(z), fft.irfft(z, 3, norm="forward"), fft.hfft(z))]
+    return values
+
+
 def functions(paddle, x, n, truth):
     """Functions of elements, and reductions."""
     import paddle.nn.functional as F
@@ -784,6 +817,46 @@ RECORDED = {
             "deltas": (np.arange(384).reshape([2, 16, 3, 4]) * 17 % 389 / 195 - 1).astype("float32"),
         },
         detection,
+    ),
+    "rare": (
+        {
+            "x": ([6, 8], "float32"),
+            "positive": ([-1], "float32"),
+            "weights": ([5, 3], "float32"),
+            "bias": ([5, 1], "float32"),
+            "label": ([8, 1], "int64"),
+            "steps": ([-1, 4, 3], "float32"),
+            "moves": ([3, 3], "float32"),
+            "lengths": ([-1], "int64"),
+            "regions": ([-1, 4], "float32"),
+            "counts": ([1], "int32"),
+        },
+        {
+            "x": array("float32", [6, 8]) * 7 % 48 / 9 - 2,
+            "positive": array("float32", [5]) / 2 + 0.25,
+            "weights": array("float32", [5, 3]) * 4 % 15 / 5 - 1,
+            "bias": array("float32", [5, 1]) / 4 - 0.5,
+            "label": np.array([[0], [1], [2], [3], [4], [5], [3], [0]]),
+            "steps": array("float32", [3, 4, 3]) * 11 % 37 / 8,
+            "moves": array("float32", [3, 3]) * 5 % 9 / 4 - 1,
+            "lengths": np.array([2, 4, 1]),
+            "regions": np.array([[0, 0, 15, 11], [2, 1, 5, 11], [4.5, 3, 4, 2]], "float32"),
+            "counts": np.array([3], "int32"),
+        },
+        rare,
+    ),
+    "rare_run": (
+        {
+            "x": ([-1, 4], "float32"),
+            "y": ([-1, 4], "float32"),
+            "positive": ([-1], "float32"),
+        },
+        {
+            "x": array("float32", [2, 4]) * 7 % 8 - 3.5,
+            "y": array("float32", [2, 4]) * 3 % 8 - 3.5,
+            "positive": array("float32", [5]) * 2 + 0.25,
+        },
+        rare_run,
     ),
     "losses": (
         {"x": ([-1, 5], "float32"), "share": ([4, 5], "float32"), "label": ([-1], "int64")},

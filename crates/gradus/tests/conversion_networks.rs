@@ -439,3 +439,85 @@ fn the_number_of_windows_is_right_for_every_size() {
         assert_eq!(inference.symbols().evaluate(windows, &bound), i64::try_from(size).ok(), "{height}");
     }
 }
+
+fn word(text: &str) -> Content {
+    Content::Bytes(text.to_owned().into())
+}
+
+/// Resizes that `Interpolate` does not do.
+#[test]
+fn resizes_become_weighted_sums_where_sizes_are_known() {
+    let mut random = fastrand::Rng::with_seed(7);
+    let plain = |name, number| (name, Content::Int(number));
+    let coordinates = |text| ("coordinate_transformation_mode", word(text));
+    let cases = [
+        ("cubic", vec![plain("exclude_outside", 1)]),
+        ("cubic", vec![plain("exclude_outside", 1), coordinates("asymmetric")]),
+        ("linear", vec![plain("antialias", 1)]),
+        ("cubic", vec![plain("antialias", 1)]),
+        ("linear", vec![coordinates("half_pixel_symmetric")]),
+        ("nearest", vec![coordinates("tf_crop_and_resize")]),
+        ("linear", vec![coordinates("tf_crop_and_resize"), ("extrapolation_value", Content::Float(7.0))]),
+    ];
+    for (mode, attributes) in cases {
+        for (open, dtype) in [(false, DType::F32), (false, DType::F16), (true, DType::F32)] {
+            let x = floats(&mut random, &[1, 2, 5, 7]);
+            let x = gradus::convert::cast(&x, dtype, Rules::IEEE).unwrap();
+            let crops = attributes.iter().any(
+                |(_, content)| matches!(content, Content::Bytes(text) if &**text == b"tf_crop_and_resize"),
+            );
+            let region: &[f32] = if crops { &[0.0, 0.0, 0.25, -0.5, 1.0, 1.0, 0.75, 1.0] } else { &[] };
+            let scales = Tensor::vector(&[1.0f32, 1.0, 0.7, 1.5]);
+            let one = One::of(Standard::Onnx, "Resize", 19)
+                .inputs(&[x])
+                .constants(&[Tensor::vector(region), scales]);
+            let one =
+                attributes.iter().fold(one, |one, (name, content)| one.attribute(name, content.clone()));
+            let one = one.attribute("mode", word(mode));
+            if open {
+                let why = refusal(&one.model().0);
+                assert!(why.contains("the shape of input 0 is not known"), "{why}");
+            } else {
+                let (model, given) = one.known().model();
+                there_and_back(&format!("{mode} {attributes:?}"), &model, &given);
+            }
+        }
+    }
+}
+
+#[test]
+fn determinants_become_steps_of_elimination() {
+    let mut random = fastrand::Rng::with_seed(9);
+    for size in 1..8 {
+        for batch in [&[][..], &[3], &[2, 2]] {
+            let x = floats(&mut random, &[batch, &[size, size]].concat());
+            let (model, given) = One::of(Standard::Onnx, "Det", 22).inputs(&[x]).known().model();
+            there_and_back(&format!("{size} {batch:?}"), &model, &given);
+        }
+    }
+    // Without a pivot, and with rows that change places.
+    let rows = [0.0f32, 0.0, 1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 0.0, 0.0, 5.0];
+    let x = Tensor::from_vec(Shape::new([2, 3, 3]).unwrap(), rows.to_vec()).unwrap();
+    let (model, given) = One::of(Standard::Onnx, "Det", 22).inputs(&[x.clone()]).known().model();
+    there_and_back("pivots", &model, &given);
+    let (model, _) = One::of(Standard::Onnx, "Det", 22).inputs(&[x]).model();
+    assert!(refusal(&model).contains("number of rows of Det"), "{}", refusal(&model));
+}
+
+#[test]
+fn volumes_are_sampled_by_gathers() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for mode in ["linear", "nearest"] {
+        for padding in ["zeros", "border", "reflection"] {
+            for corners in [0, 1] {
+                let sizes: Vec<_> = (0..3).map(|_| random.usize(1..4)).collect();
+                let x = floats(&mut random, &[&[2, 2], &sizes[..]].concat());
+                let grid = floats(&mut random, &[2, 2, 1, 3, 3]);
+                let one = One::of(Standard::Onnx, "GridSample", 20).inputs(&[x, grid]);
+                let one = one.attribute("mode", word(mode)).attribute("padding_mode", word(padding));
+                let (model, given) = one.attribute("align_corners", Content::Int(corners)).model();
+                there_and_back(&format!("{mode} {padding} {corners} {sizes:?}"), &model, &given);
+            }
+        }
+    }
+}

@@ -9,6 +9,8 @@ mod common {
     pub mod tensors;
 }
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use common::converted::{compare, convert, floats, kept, openvino, run};
 use common::one::One;
@@ -16,7 +18,7 @@ use common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::graph::{Content, Standard};
 use gradus::infer::InferOptions;
-use gradus::{DType, Dim, Model, Shape, Tensor};
+use gradus::{DType, Dim, Model, Shape, Tensor, Value};
 
 #[test]
 fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {
@@ -99,6 +101,39 @@ fn older_operator_sets_give_the_same_bits() {
     let zero = |name| (name, Content::Int(0));
     let nodes = [
         ("BatchNormalization", 14, vec![x.clone()], channels(), vec![zero("training_mode")]),
+        ("BitwiseAnd", 18, vec![tensor(&[4], &[-1i8, 77, -128, 5]), tensor(&[], &[-42i8])], vec![], vec![]),
+        (
+            "BitwiseAnd",
+            18,
+            vec![tensor(&[3], &[u64::MAX, 1 << 63, 77]), tensor(&[], &[(1u64 << 63) + 5])],
+            vec![],
+            vec![],
+        ),
+        ("BitwiseNot", 18, vec![tensor(&[3], &[0u8, 77, 255])], vec![], vec![]),
+        ("BitwiseNot", 18, vec![tensor(&[3], &[0u64, 77, u64::MAX])], vec![], vec![]),
+        ("BitwiseNot", 18, vec![tensor(&[3], &[0i64, 77, i64::MIN])], vec![], vec![]),
+        ("BitwiseOr", 18, vec![tensor(&[3], &[1u16, 77, 65535]), tensor(&[], &[40_000u16])], vec![], vec![]),
+        (
+            "BitwiseOr",
+            18,
+            vec![tensor(&[3], &[i64::MIN, -77, i64::MAX]), tensor(&[], &[-4_000_000_000i64])],
+            vec![],
+            vec![],
+        ),
+        (
+            "BitwiseXor",
+            18,
+            vec![tensor(&[3], &[i32::MIN, -77, i32::MAX]), tensor(&[], &[-1_000_000i32])],
+            vec![],
+            vec![],
+        ),
+        (
+            "BitwiseXor",
+            18,
+            vec![tensor(&[3], &[i64::MIN, -77, i64::MAX]), tensor(&[2, 1], &[-1i64, 1 << 40])],
+            vec![],
+            vec![],
+        ),
         ("CastLike", 15, vec![x.clone(), list(&[1])], vec![], vec![]),
         (
             "Pad",
@@ -452,4 +487,67 @@ fn patches_of_images_become_slices() {
         };
         assert_eq!(first, wanted.map(gradus::Number::Int));
     }
+}
+
+/// Converts a model to an operator set, and compares what it gives.
+fn in_set(what: &str, (model, given): (Model, HashMap<String, Value>), opset: i64) {
+    let want = run(&model, &given);
+    let mut options = ConvertOptions::default();
+    options.opset = Some(opset);
+    let converted = model.convert(Standard::Onnx, &options).unwrap_or_else(|error| panic!("{what}: {error}"));
+    compare(what, &want, &converted.model, &given, kept(&[&converted.report]));
+}
+
+#[test]
+fn normalization_in_training_has_the_same_statistics_in_older_sets() {
+    for dims in [&[4, 3][..], &[2, 3, 4], &[2, 3, 2, 2]] {
+        let vectors = vec![floats(&[3]); 4];
+        let one = One::of(Standard::Onnx, "BatchNormalization", 15).inputs(&[floats(dims)]).inputs(&vectors);
+        let one = one.attribute("training_mode", Content::Int(1)).attribute("momentum", Content::Float(0.75));
+        in_set(&format!("{dims:?}"), one.outputs(3).model(), 13);
+    }
+}
+
+#[test]
+fn pools_and_pads_of_openvino_that_onnx_lacks_become_several_operators() {
+    let image = floats(&[2, 3, 4, 4]);
+    let windows = [
+        ("strides", "1,2"),
+        ("pads_begin", "0,0"),
+        ("pads_end", "0,0"),
+        ("kernel", "2,2"),
+        ("index_element_type", "i32"),
+    ];
+    for axis in ["0", "1", "2", "-1"] {
+        let attributes = [&windows[..], &[("axis", axis)]].concat();
+        in_set(axis, openvino("MaxPool", 14, std::slice::from_ref(&image), &[], &attributes, 2), 21);
+    }
+    let pads = |list: &[i64]| Tensor::vector(list);
+    for (before, behind) in [([0, 0], [0, 0]), ([2, 0], [0, 3]), ([1, 3], [2, 1])] {
+        let (x, lists) = (counted(&[2, 3]), [pads(&before), pads(&behind)]);
+        let symmetric = [("pad_mode", "symmetric")];
+        in_set("known pads", openvino("Pad", 12, &[x.clone()], &lists, &symmetric, 1), 21);
+        let [before, behind] = lists;
+        in_set("given pads", openvino("Pad", 12, &[x, before, behind], &[], &symmetric, 1), 21);
+    }
+}
+
+/// Elements at a share of an image that is a ramp.
+#[test]
+fn regions_are_sampled_from_side_to_side() {
+    let image = floats(&[1, 1, 3, 5]);
+    let regions =
+        tensor(&[3, 5], &[0f32, 0.0, 0.0, 1.0, 1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 0.0, -0.5, 0.0, 0.5, 1.0]);
+    let text = [("pooled_h", "2"), ("pooled_w", "3"), ("spatial_scale", "1"), ("method", "bilinear")];
+    let (model, given) = openvino("ROIPooling", 2, &[image, regions], &[], &text, 1);
+    let y = run(&model, &given);
+    let y = y[0].tensor().unwrap().elements::<f32>().unwrap().to_vec();
+    let want =
+        [0.0, 2.0, 4.0, 10.0, 12.0, 14.0, 6.0, 7.0, 8.0, 11.0, 12.0, 13.0, 0.0, 0.0, 2.0, 0.0, 10.0, 12.0];
+    assert_eq!(y, want);
+    // All positions lie within an axis of one element.
+    let (row, region) = (floats(&[1, 1, 1, 3]), tensor(&[1, 5], &[0f32, 0.0, -3.0, 1.0, 7.0]));
+    let (model, given) = openvino("ROIPooling", 2, &[row, region], &[], &text, 1);
+    let y = run(&model, &given);
+    assert_eq!(y[0].tensor().unwrap().elements::<f32>().unwrap().to_vec(), [0.0, 1.0, 2.0, 0.0, 1.0, 2.0]);
 }

@@ -164,8 +164,8 @@ fn codes_that_older_sets_lack_are_dequantized_by_arithmetic() {
         }
         converted("float16", &of(DType::I4, &cast(&scales, DType::F16)).model(), Onnx, opset);
     }
-    // Blocks along an axis, one of which may be longer than it.
-    for (block, count) in [(2, 2), (4, 1), (16, 1)] {
+    // Blocks along an axis, one of which may be longer than it, or the last shorter.
+    for (block, count) in [(2, 2), (3, 2), (4, 1), (16, 1)] {
         let by = tensor(&[2, count], &[0.5f32, 0.3, 2.0, 0.7][..2 * count]);
         let zeros = cast(&tensor(&[2, count], &[1i64, -2, 0, 3][..2 * count]), DType::I4);
         let one = One::of(Onnx, "DequantizeLinear", 21).constants(&[cast(&codes, DType::I4), by, zeros]);

@@ -31,7 +31,7 @@ pub(super) struct Renamed {
 use Argument::{List, Of};
 
 #[rustfmt::skip]
-use super::slots::{LOWER_XY, SHIFTS, AXES, BROADCAST, CODED, CODES, CONVOLVED, DEFORMED, DEFORMS, DIAGONAL, DRAWN, DROPPED, DTYPE, ENDS, FUSED, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, QUANTIZED, REDUCED, RESIZED, SCALED, SET, SHAPE, SIZES, SLICED, SORTED, SOUGHT, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, WINDOWS, X, XY};
+use super::slots::{AXES, BROADCAST, CLASSES, CODED, CODES, CONVOLVED, DECIDED, DEFORMED, DEFORMS, DIAGONAL, DIMS, DRAWN, DROPPED, DTYPE, ENDS, FRACTIONS, FUSED, LOWER_X, LOWER_XY, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, POOLS_CHANNELS, QUANTIZED, REDUCED, RESIZED, SCALED, SET, SHAPE, SHIFTS, SIZES, SLICED, SORTED, SOUGHT, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, TAGGED, TAGS, WINDOWS, X, XY};
 
 const fn row(
     old: &'static str,
@@ -369,6 +369,8 @@ pub(super) const TABLE: &[Renamed] = &[
     row("channel_shuffle", "channel_shuffle", X, &[("groups", "groups"), ("data_format", "data_format")]),
     gives(row("conv3d", "conv3d", CONVOLVED, WINDOWS), &["Output"]),
     gives(row("conv3d_transpose", "conv3d_transpose", CONVOLVED, WINDOWS), &["Output"]),
+    gives(row("fractional_max_pool2d", "fractional_max_pool2d", LOWER_X, FRACTIONS), &["out", "mask"]),
+    gives(row("fractional_max_pool3d", "fractional_max_pool3d", LOWER_X, FRACTIONS), &["out", "mask"]),
     gives(row("depthwise_conv2d_transpose", "depthwise_conv2d_transpose", CONVOLVED, WINDOWS), &["Output"]),
     row("pool3d", "pool3d", X, POOLED),
     gives(row("max_pool2d_with_index", "max_pool2d_with_index", X, POOLED), &["Out", "Mask"]),
@@ -558,6 +560,7 @@ pub(super) const TABLE: &[Renamed] = &[
         ),
         &["Loss"],
     ),
+    gives(row("hierarchical_sigmoid", "hsigmoid_loss", DECIDED, CLASSES), &["Out", "PreOut", "W_Out"]),
     row("kron", "kron", XY, &[]),
     gives(row("kthvalue", "kthvalue", X, &[("k", "k"), ("axis", "axis"), ("keepdim", "keepdim")]), SORTED),
     gives(
@@ -617,6 +620,7 @@ pub(super) const TABLE: &[Renamed] = &[
         ),
         &["Boxes", "Variances"],
     ),
+    row("psroi_pool", "psroi_pool", POOLED_BOXES, POOLS_CHANNELS),
     row("renorm", "renorm", X, &[("p", "p"), ("axis", "axis"), ("max_norm", "max_norm")]),
     row("roi_align", "roi_align", POOLED_BOXES, POOLS_BOXES),
     gives(row("roi_pool", "roi_pool", POOLED_BOXES, POOLS_BOXES), &["Out", "Argmax"]),
@@ -828,16 +832,41 @@ pub(super) const TABLE: &[Renamed] = &[
     row("multi_dot", "multi_dot", X, &[]),
     gives(row("bitwise_left_shift", "bitwise_left_shift", LOWER_XY, SHIFTS), &["out"]),
     gives(row("bitwise_right_shift", "bitwise_right_shift", LOWER_XY, SHIFTS), &["out"]),
+    gives(row("viterbi_decode", "viterbi_decode", TAGGED, TAGS), &["Scores", "Path"]),
+    row("fill_diagonal_tensor", "fill_diagonal_tensor", XY, DIMS),
+    gives(row("i0", "i0", LOWER_X, &[]), &["out"]),
+    gives(row("i0e", "i0e", LOWER_X, &[]), &["out"]),
+    gives(row("i1", "i1", LOWER_X, &[]), &["out"]),
+    gives(row("i1e", "i1e", LOWER_X, &[]), &["out"]),
+    gives(row("nextafter", "nextafter", LOWER_XY, &[]), &["out"]),
+    gives(row("polygamma", "polygamma", LOWER_X, &[("n", "n")]), &["out"]),
     row("lgamma", "lgamma", X, &[]),
     row("digamma", "digamma", X, &[]),
     row("erfinv", "erfinv", X, &[]),
     row("bilinear_tensor_product", "bilinear", &[Of("X"), Of("Y"), Of("Weight"), Of("Bias")], &[]),
 ];
 
-/// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, and
-/// `fetch`, which repeats that.
-pub(super) const MISDECLARED: &[&str] =
-    &["all", "any", "array_to_tensor", "equal_all", "fetch", "generate_proposals", "slogdet", "unique"];
+/// Operators whose outputs PaddlePaddle 3.3 declares with the type or the shape of the input, or
+/// with none; those on complex numbers and `fetch`, which repeat that.
+pub(super) const MISDECLARED: &[&str] = &[
+    "all",
+    "any",
+    "array_to_tensor",
+    "as_complex",
+    "as_real",
+    "conj",
+    "equal_all",
+    "fetch",
+    "fft_c2r",
+    "fft_r2c",
+    "generate_proposals",
+    "hsigmoid_loss",
+    "imag",
+    "real",
+    "slogdet",
+    "unique",
+    "viterbi_decode",
+];
 
 /// How an old operator is named in PIR, if the table says.
 pub(super) fn renamed(old: &str) -> Option<&'static Renamed> {

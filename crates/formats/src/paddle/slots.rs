@@ -107,6 +107,7 @@ pub(super) const DEFORMS: &[(&str, &str)] = &[
     ("groups", "groups"),
 ];
 pub(super) const DIAGONAL: &[(&str, &str)] = &[("offset", "offset"), ("axis1", "axis1"), ("axis2", "axis2")];
+pub(super) const DIMS: &[(&str, &str)] = &[("offset", "offset"), ("dim1", "dim1"), ("dim2", "dim2")];
 pub(super) const DRAWN: &[Argument] = &[List("ShapeTensorList", "ShapeTensor", "shape", "shape")];
 pub(super) const FUSED: &[Argument] =
     &[Of("x"), Of("bias"), Of("residual"), Of("norm_weight"), Of("norm_bias")];
@@ -125,6 +126,20 @@ pub(super) const POOLS_BOXES: &[(&str, &str)] = &[
     ("sampling_ratio", "sampling_ratio"),
     ("aligned", "aligned"),
 ];
+pub(super) const POOLS_CHANNELS: &[(&str, &str)] = &[
+    ("pooled_height", "pooled_height"),
+    ("pooled_width", "pooled_width"),
+    ("output_channels", "output_channels"),
+    ("spatial_scale", "spatial_scale"),
+];
+pub(super) const DECIDED: &[Argument] =
+    &[Of("X"), Of("Label"), Of("W"), Of("Bias"), Of("PathTable"), Of("PathCode")];
+pub(super) const CLASSES: &[(&str, &str)] = &[("num_classes", "num_classes")];
+pub(super) const TAGGED: &[Argument] = &[Of("Input"), Of("Transition"), Of("Length")];
+pub(super) const TAGS: &[(&str, &str)] = &[("include_bos_eos_tag", "include_bos_eos_tag")];
+pub(super) const LOWER_X: &[Argument] = &[Of("x")];
+pub(super) const FRACTIONS: &[(&str, &str)] =
+    &[("output_size", "output_size"), ("kernel_size", "kernel_size"), ("random_u", "random_u")];
 pub(super) const SUPPRESSED: &[Argument] = &[Of("BBoxes"), Of("Scores"), Of("RoisNum")];
 pub(super) const SUPPRESSES: &[(&str, &str)] = &[
     ("score_threshold", "score_threshold"),

@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::{Content, Standard, Type};
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{Class, DType, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
 use super::caveats;
 use super::node::ConvertContext;
-use super::report::{cannot, not_known};
+use super::report::not_known;
 use super::to_onnx::int;
 use super::types::numbered;
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
+use crate::operators::errors;
 use crate::operators::indices::axis as axis_of;
 
 /// An operator that is written: the first input of the node has the rank of its first one.
@@ -59,7 +60,12 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 21] = [
+const BODIES: [Body; 26] = [
+    Body { operator: "BatchNormalization", since: 14, caveat: "", write: batch_normalization },
+    Body { operator: "BitwiseAnd", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Min") },
+    Body { operator: "BitwiseNot", since: 18, caveat: "", write: bitwise_not },
+    Body { operator: "BitwiseOr", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Max") },
+    Body { operator: "BitwiseXor", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Sub") },
     Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
     Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
@@ -124,6 +130,65 @@ fn in_float32(
     let x = cast(cx, new.inputs[0], own, DType::F32)?;
     let y = (body.write)(cx, &New { dtype: Some(DType::F32), inputs: &[x], ..*new })?[0];
     Ok(vec![cast(cx, y, DType::F32, own)?])
+}
+
+/// Bits of integers, 32 at a time, each as an int64 of its own on a last axis: the smaller one is
+/// set in both, the larger one in either, and the size of the difference in one of two.
+fn bitwise(cx: &mut ConvertContext<'_, '_>, new: &New<'_>, operator: &str) -> Result<Vec<NewValue>> {
+    let dtype = new.dtype()?;
+    let width = dtype.bits().min(32);
+    let (whole, zero, last) = (cx.scalar(1 << width), cx.scalar(0), cx.list(&[-1]));
+    let (powers, two) = (cx.list(&(0..width).map(|bit| 1 << bit).collect::<Vec<_>>()), cx.scalar(2));
+    let (mut low, mut high) = (Vec::new(), Vec::new());
+    for &input in &new.inputs[..2] {
+        let x = cast(cx, input, dtype, DType::I64)?;
+        let part = cx.put("Mod", &[x, whole], &[])?;
+        low.push(part);
+        if dtype.bits() > 32 {
+            let rest = cx.put("Sub", &[x, part], &[])?;
+            let rest = cx.put("Div", &[rest, whole], &[])?;
+            high.push(cx.put("Mod", &[rest, whole], &[])?);
+        }
+    }
+    let mut parts = Vec::new();
+    for operands in [low, high].iter().filter(|operands| !operands.is_empty()) {
+        let mut bits = Vec::new();
+        for &operand in operands {
+            let column = cx.put("Unsqueeze", &[operand, last], &[])?;
+            let above = cx.put("Div", &[column, powers], &[])?;
+            bits.push(cx.put("Mod", &[above, two], &[])?);
+        }
+        let mut joined = cx.put(operator, &bits, &[])?;
+        if operator == "Sub" {
+            joined = cx.put("Abs", &[joined], &[])?;
+        }
+        let values = cx.put("Mul", &[joined, powers], &[])?;
+        parts.push(cx.put("ReduceSum", &[values, last], &[int("keepdims", 0)])?);
+    }
+    // Where the first bit of the type stands for a sign, the part that has it is below zero.
+    let top = parts.len() - 1;
+    if dtype.class() == Class::Signed || top > 0 {
+        let half = cx.scalar(1 << (width - 1));
+        let is_positive = cx.put("Less", &[parts[top], half], &[])?;
+        let less = cx.put("Where", &[is_positive, zero, whole], &[])?;
+        parts[top] = cx.put("Sub", &[parts[top], less], &[])?;
+    }
+    let mut value = parts[top];
+    if top > 0 {
+        value = cx.put("Mul", &[value, whole], &[])?;
+        value = cx.put("Add", &[value, parts[0]], &[])?;
+    }
+    Ok(vec![cast(cx, value, DType::I64, dtype)?])
+}
+
+/// The bits that are not set: the largest number of the type less the given one, or -1 less it.
+fn bitwise_not(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let dtype = new.dtype()?;
+    let unsigned = dtype.class() != Class::Signed && dtype.bits() < 64;
+    let most = cx.scalar(if unsigned { (1 << dtype.bits()) - 1 } else { -1 });
+    let x = cast(cx, new.inputs[0], dtype, DType::I64)?;
+    let value = cx.put("Sub", &[most, x], &[])?;
+    Ok(vec![cast(cx, value, DType::I64, dtype)?])
 }
 
 /// A Cast. A constant whose type the operator set or the runtime does not cast is widened: integers
@@ -198,38 +263,44 @@ fn dequantize_linear(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<V
     };
     let mut by = [Some(scale), zero];
     let mut codes = cx.put("Cast", &new.inputs[..1], &[numbered("to", dtype)?])?;
-    let mut whole = None;
     if block == 0 {
         let rank = dims.map_or_else(|| cx.rank(0), |dims| Ok(dims.len()))?;
         for value in by.iter_mut().flatten() {
             *value = along(cx, new, *value, rank)?;
         }
+    } else if block < 1 {
+        return Err(errors::value("attribute \"block_size\"", block, "at least 0"));
     } else {
-        let dims = dims.ok_or_else(|| not_known("sizes of codes in blocks"))?;
-        let dims: Vec<_> = dims.into_iter().map(i64_of).collect();
-        let axis = axis_of(new.int("axis", 1), dims.len())?;
-        // One block may be longer than the axis.
-        let block = if dims[axis] < block { dims[axis].max(1) } else { block };
-        if block < 1 || dims[axis] % block != 0 {
-            return Err(cannot("older sets have no equivalent of blocks that do not divide the axis"));
-        }
-        let around = |own: [i64; 2]| [&dims[..axis], &own, &dims[axis + 1..]].concat();
-        let count = dims[axis] / block;
-        let (parts, ones) = (cx.list(&around([count, block])), cx.list(&around([count, 1])));
-        codes = cx.put("Reshape", &[codes, parts], &[])?;
+        let axis = new.int("axis", 1);
+        let size =
+            dims.map(|dims| Ok::<_, gradus_core::Error>(dims[axis_of(axis, dims.len())?])).transpose()?;
+        let places = places_of_blocks(cx, codes, (axis, size.map(i64_of)), block)?;
         for value in by.iter_mut().flatten() {
-            *value = cx.put("Reshape", &[*value, ones], &[])?;
+            *value = cx.put("Gather", &[*value, places], &[int("axis", axis)])?;
         }
-        whole = Some(cx.list(&dims));
     }
     if let [_, Some(zero)] = by {
         codes = cx.put("Sub", &[codes, zero], &[])?;
     }
-    let mut value = cx.put("Mul", &[codes, by[0].unwrap_or(NONE)], &[])?;
-    if let Some(whole) = whole {
-        value = cx.put("Reshape", &[value, whole], &[])?;
-    }
+    let value = cx.put("Mul", &[codes, by[0].unwrap_or(NONE)], &[])?;
     Ok(vec![cast(cx, value, dtype, to)?])
+}
+
+/// The number of the block of each index of an axis, whose size may be known.
+fn places_of_blocks(
+    cx: &mut ConvertContext<'_, '_>,
+    codes: NewValue,
+    (axis, size): (i64, Option<i64>),
+    block: i64,
+) -> Result<NewValue> {
+    if let Some(size) = size {
+        return Ok(cx.list(&(0..size).map(|index| index / block).collect::<Vec<_>>()));
+    }
+    let (zero, one, axis, block) = (cx.scalar(0), cx.scalar(1), cx.scalar(axis), cx.scalar(block));
+    let sizes = cx.sizes(codes)?;
+    let size = cx.put("Gather", &[sizes, axis], &[])?;
+    let indices = cx.put("Range", &[zero, size, one], &[])?;
+    cx.put("Div", &[indices, block], &[])
 }
 
 /// Codes of 16 bits, in sets that have those of 8 bits: quotients, rounded, moved by the zero point
@@ -601,6 +672,44 @@ fn rms_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<V
     let [y, _] = scaled(cx, x, axes, (new.float("epsilon", 1e-5), dtype))?;
     let y = cx.put("Mul", &[y, scale], &[])?;
     Ok(vec![cast(cx, y, dtype, to)?])
+}
+
+/// In training, normalized by the statistics of the batch, which move those that are given.
+fn batch_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    if new.int("training_mode", 0) == 0 {
+        return cx.target.put("BatchNormalization", new.inputs, new.attributes, new.outputs);
+    }
+    cx.rounding(caveats::ORDER);
+    let (own, rank) = (new.dtype()?, cx.rank(0)?);
+    let dtype = wide(own);
+    let axes: Vec<_> = (0..rank).filter(|&axis| axis != 1).map(i64_of).collect();
+    let axes = cx.list(&axes);
+    let by_channel: Vec<_> = (0..rank.max(2)).map(|axis| if axis == 1 { -1 } else { 1 }).collect();
+    let (by_channel, row) = (cx.list(&by_channel), cx.list(&[-1]));
+    let x = cast(cx, new.inputs[0], own, dtype)?;
+    let mean = cx.put("ReduceMean", &[x, axes], &[])?;
+    let centered = cx.put("Sub", &[x, mean], &[])?;
+    let squares = cx.put("Mul", &[centered, centered], &[])?;
+    let variance = cx.put("ReduceMean", &[squares, axes], &[])?;
+    let [mut y, _] = scaled(cx, centered, axes, (new.float("epsilon", 1e-5), dtype))?;
+    for (operator, input) in [("Mul", 1), ("Add", 2)] {
+        let given = cx.put("Cast", &[new.inputs[input]], &[numbered("to", dtype)?])?;
+        let given = cx.put("Reshape", &[given, by_channel], &[])?;
+        y = cx.put(operator, &[y, given], &[])?;
+    }
+    let mut all = vec![cast(cx, y, dtype, own)?];
+    let momentum = new.float("momentum", 0.9);
+    let (kept, moved) = (cx.number(momentum, dtype)?, cx.number(1.0 - momentum, dtype)?);
+    for (input, statistic) in [(3, mean), (4, variance)].into_iter().take(new.outputs.saturating_sub(1)) {
+        let to = cx.dtype(input)?;
+        let given = cast(cx, new.inputs[input], to, dtype)?;
+        let given = cx.put("Mul", &[given, kept], &[])?;
+        let statistic = cx.put("Reshape", &[statistic, row], &[])?;
+        let statistic = cx.put("Mul", &[statistic, moved], &[])?;
+        let next = cx.put("Add", &[given, statistic], &[])?;
+        all.push(cast(cx, next, dtype, to)?);
+    }
+    Ok(all)
 }
 
 fn group_normalization(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {

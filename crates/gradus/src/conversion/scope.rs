@@ -24,7 +24,7 @@ pub(crate) struct ConversionState<'m> {
     pub(super) lowers: bool,
     /// The program that a model of ONNX is written for.
     pub(super) runtime: Option<Runtime>,
-    pub(super) limits: Limits,
+    pub(crate) limits: Limits,
     pub(crate) symbols: Symbols,
     /// Facts of subgraphs, by where they are.
     pub(crate) bodies: SubgraphFacts,

@@ -6,6 +6,7 @@ use gradus_core::graph::Standard;
 
 use super::work::Shapes;
 use crate::dim::Dim;
+use crate::operators::indices;
 
 /// Operations of one transform; nothing if the number exceeds 63 bits.
 fn transform(len: i64, is_real: bool) -> Option<i64> {
@@ -19,7 +20,8 @@ impl Shapes<'_> {
     pub(super) fn fourier(&mut self) -> Option<Dim> {
         let (axes, dims, is_real) = match self.standard {
             Standard::OpenVino => self.openvino_transform()?,
-            _ => self.onnx_transform()?,
+            Standard::Paddle => self.paddle_transform()?,
+            Standard::Onnx => self.onnx_transform()?,
         };
         let known = axes.iter().map(|&axis| dims.get(axis)?.known());
         let len = known.collect::<Option<Vec<_>>>()?.into_iter().try_fold(1, i64::checked_mul)?;
@@ -51,6 +53,14 @@ impl Shapes<'_> {
             None => *input.get(axis)?,
         };
         Some((vec![axis], dims, is_real || one_sided))
+    }
+
+    fn paddle_transform(&mut self) -> Option<(Vec<usize>, Vec<Dim>, bool)> {
+        let (input, output) = (self.input(0)?, self.output()?);
+        let axes = indices::axes(self.attributes().ints("axes").ok()??, input.len()).ok()?;
+        let back = &*self.node.operator.name == "fft_c2r";
+        let is_real = back || &*self.node.operator.name == "fft_r2c";
+        Some((axes, if back { output } else { input }.to_vec(), is_real))
     }
 
     fn openvino_transform(&mut self) -> Option<(Vec<usize>, Vec<Dim>, bool)> {

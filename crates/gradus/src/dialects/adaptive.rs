@@ -2,25 +2,27 @@
 //! dialects.
 
 use gradus_core::Result;
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 
 /// Most elements along an axis of the result of an adaptive pool.
-const MOST_WINDOWS: i64 = 1 << 10;
+pub(crate) const MOST_WINDOWS: i64 = 1 << 10;
 
 /// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
 /// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
 ///
 /// Its second result is the index of each maximum along each axis, if `indices` are asked for.
+/// `given` are the beginnings and ends of windows that lie otherwise, by axis.
 fn adaptive(
     l: &mut Lowering<'_>,
     mut x: LoweredValue,
     counts: &[i64],
     mean: bool,
     indices: bool,
+    given: Option<&[Vec<[i64; 2]>]>,
 ) -> Result<(LoweredValue, Vec<LoweredValue>)> {
     let mut found: Vec<LoweredValue> = Vec::new();
     for (i, &count) in counts.iter().enumerate().rev() {
@@ -33,10 +35,15 @@ fn adaptive(
             (l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?, l.list(&[axis])?);
         let (mut windows, mut places) = (Vec::new(), Vec::new());
         for window in 0..count {
-            let (from, next, short) = (l.list(&[window])?, l.list(&[window + 1])?, l.list(&[count - 1])?);
-            let (start, end) = (l.apply("Mul", &[size, from], &[])?, l.apply("Mul", &[size, next], &[])?);
-            let end = l.apply("Add", &[end, short], &[])?;
-            let (start, end) = (l.apply("Div", &[start, by], &[])?, l.apply("Div", &[end, by], &[])?);
+            let given = given.and_then(|given| given.get(i)?.get(usize_of_i64(window)?));
+            let [start, end] = if let Some([start, end]) = given {
+                [l.list(&[*start])?, l.list(&[*end])?]
+            } else {
+                let (from, next, short) = (l.list(&[window])?, l.list(&[window + 1])?, l.list(&[count - 1])?);
+                let (start, end) = (l.apply("Mul", &[size, from], &[])?, l.apply("Mul", &[size, next], &[])?);
+                let end = l.apply("Add", &[end, short], &[])?;
+                [l.apply("Div", &[start, by], &[])?, l.apply("Div", &[end, by], &[])?]
+            };
             let part = l.apply("Slice", &[x, start, end, axes], &[])?;
             windows.push(l.apply(if mean { "ReduceMean" } else { "ReduceMax" }, &[part, axes], &[])?);
             if indices {
@@ -84,17 +91,19 @@ pub(crate) fn pool(
                 [("kernel_shape", Content::Ints(window.clone())), ("strides", Content::Ints(window))];
             l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)
         }
-        None => Ok(adaptive(l, x, counts, mean, false)?.0),
+        None => Ok(adaptive(l, x, counts, mean, false, None)?.0),
     }
 }
 
-/// Maxima, and the index of each among the elements of its channel.
+/// Maxima, and the index of each among the elements of its channel. Windows that are given have
+/// their beginnings and ends, by axis.
 pub(crate) fn pool_with_index(
     l: &mut Lowering<'_>,
     x: LoweredValue,
     counts: &[i64],
+    given: Option<&[Vec<[i64; 2]>]>,
 ) -> Result<[LoweredValue; 2]> {
-    let (value, places) = adaptive(l, x, counts, false, true)?;
+    let (value, places) = adaptive(l, x, counts, false, true, given)?;
     let mut flat = l.list(&[0])?;
     for (axis, place) in (2..).zip(places) {
         let size = l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?;

@@ -227,7 +227,7 @@ pub(crate) fn adaptive_average(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
 pub(crate) fn adaptive_maximum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, counts) = (l.input(0)?, windows(l)?);
     let to = l.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
-    let [value, index] = adaptive::pool_with_index(l, x, &counts)?;
+    let [value, index] = adaptive::pool_with_index(l, x, &counts, None)?;
     Ok(vec![value, if to == DType::I64 { index } else { l.cast(index, to)? }])
 }
 

@@ -5,7 +5,7 @@
 //! | `yolo_box` | boxes and scores of cells; those whose confidence is below the threshold are zeros |
 //! | `prior_box` | boxes around the centers of cells, for each size and aspect ratio |
 //! | `box_coder` | boxes relative to other boxes, and back |
-//! | `roi_align`, `roi_pool` | features within boxes, of which so many belong to each image |
+//! | `roi_align`, `roi_pool`, `psroi_pool` | features within boxes, of which so many belong to each image |
 
 use std::slice::from_ref;
 
@@ -13,8 +13,9 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
-use crate::dialects::boxes::{columns, joined, only_float32};
+use crate::dialects::boxes::{columns, expect_rank, joined, only_float32};
 use crate::dialects::indices::{index, owners, positions, size};
+use crate::dialects::openvino::features::{BoxBins, bins};
 use crate::dialects::paddle::network::{cannot, constant_like, float, floats, ints, text};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, int};
@@ -261,6 +262,24 @@ pub(crate) fn roi_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         ("coordinate_transformation_mode", Content::Bytes(pixels.into())),
     ];
     Ok(vec![l.apply("RoiAlign", &inputs, &attributes)?])
+}
+
+/// `psroi_pool`: means of the elements within bins of boxes, each from a channel of its own.
+pub(crate) fn psroi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 4), (1, 2)] {
+        only_float32(l, input)?;
+        expect_rank(l, input, rank)?;
+    }
+    let (boxes, images) = (l.input(1)?, images_of(l)?);
+    let sides = l.apply_many("Split", &[boxes], &[int("axis", 1), int("num_outputs", 4)], 4)?;
+    let bins = BoxBins {
+        counts: [bins(l, "pooled_height")?, bins(l, "pooled_width")?],
+        channels: errors::at_least_1("output_channels", l.attributes.int_or("output_channels", 1)?)?,
+        scale: l.float("spatial_scale")?.unwrap_or(1.0),
+        least: 0.1,
+    };
+    let image = l.reshape(images, &[-1, 1])?;
+    Ok(vec![bins.means(l, image, &sides)?])
 }
 
 pub(crate) fn roi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

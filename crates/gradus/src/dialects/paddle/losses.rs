@@ -5,6 +5,7 @@
 //! | `cross_entropy_with_softmax` | of logits, or of shares; labels are indices or shares |
 //! | `bce_loss`, `sigmoid_cross_entropy_with_logits` | of shares, and of logits |
 //! | `nll_loss` | of logarithms of shares |
+//! | `hsigmoid_loss` | of the decisions in a tree of classes |
 //! | `huber_loss`, `kldiv_loss`, `log_loss`, `label_smooth` | of each element |
 
 use gradus_core::convert::i64_of;
@@ -15,9 +16,57 @@ use crate::dialects::indices::index;
 use crate::dialects::paddle::network::{constant_like, text};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
+use crate::operators::errors;
 
 fn attribute(l: &Lowering<'_>, name: &str, default: f64) -> Result<f64> {
     Ok(l.float(name)?.unwrap_or(default))
+}
+
+/// Most levels of the tree of a hierarchical sigmoid.
+const MOST_LEVELS: u32 = 62;
+
+/// `hsigmoid_loss`: of the decisions on the way to each label in a tree of classes, which is binary
+/// unless inputs name its nodes.
+pub(crate) fn hsigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, weights, dtype) = (l.input(0)?, l.input(2)?, l.dtype_of(0)?);
+    let classes = l.attributes.int_or("num_classes", 2)?;
+    let (nodes, turns) = if l.has(4) && l.has(5) {
+        (index(l, 4)?, index(l, 5)?)
+    } else {
+        // The number of a label and the classes has a bit for each decision, the last one first.
+        let levels = (classes - 1).checked_ilog2().filter(|&levels| levels < MOST_LEVELS);
+        let levels =
+            levels.ok_or_else(|| errors::value("attribute \"num_classes\"", classes, "at least 2"))?;
+        let powers: Vec<_> = (0..=levels).map(|level| 1 << level).collect();
+        let (label, powers) = (index(l, 1)?, l.list(&powers)?);
+        let label = l.reshape(label, &[-1, 1])?;
+        let label = l.constant(Tensor::scalar(classes)).map(|classes| label + classes)?;
+        let above = of("Div", label, powers).write(l, DType::I64)?;
+        let two = l.constant(Tensor::scalar(2i64))?;
+        let turns = of("Mod", above, two).write(l, DType::I64)?;
+        (((above - turns) / 2.0 - 1.0).write(l, DType::I64)?, turns)
+    };
+    let zero = l.constant(Tensor::scalar(0i64))?;
+    let is_node = l.apply("GreaterOrEqual", &[nodes, zero], &[])?;
+    let rows = l.apply("Max", &[nodes, zero], &[])?;
+    let (last, chosen) = (l.list(&[-1])?, l.apply("Gather", &[weights, rows], &[int("axis", 0)])?);
+    let column = l.apply("Unsqueeze", &[x, last], &[])?;
+    let sums = l.apply("MatMul", &[chosen, column], &[])?;
+    let mut sums = l.apply("Squeeze", &[sums, last], &[])?;
+    if l.has(3) {
+        let bias = l.input(3)?;
+        let bias = l.reshape(bias, &[-1])?;
+        let bias = l.apply("Gather", &[bias, rows], &[int("axis", 0)])?;
+        sums = l.apply("Add", &[sums, bias], &[])?;
+    }
+    let sums = pick(is_node, sums, 0.0);
+    let sums = of("Min", of("Max", sums, -40.0), 40.0).write(l, dtype)?;
+    let soft = f("Log", f("Exp", sums) + 1.0).write(l, dtype)?;
+    let turns = l.cast(turns, dtype)?;
+    let taken = pick(is_node, of("Mul", turns, sums), 0.0);
+    let loss = (Term::Value(soft) - taken).write(l, dtype)?;
+    let loss = l.apply("ReduceSum", &[loss, last], &[])?;
+    Ok(vec![loss, soft, weights])
 }
 
 /// Elements, their sum or their mean, as an attribute says.

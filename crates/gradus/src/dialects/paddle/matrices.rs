@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `det`, `slogdet`, `matrix_power` | of the last two axes; `slogdet` gives sign and logarithm as one tensor |
 //! | `kron`, `cross`, `dist`, `bilinear` | products and distances of two tensors |
-//! | `diag`, `diag_embed`, `diagonal`, `trace` | the diagonal `offset` above the main one |
+//! | `diag`, `diag_embed`, `diagonal`, `fill_diagonal_tensor`, `trace` | the diagonal `offset` above the main one |
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
@@ -224,6 +224,50 @@ pub(crate) fn diag(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (around, dtype) = (l.float("padding_value")?.unwrap_or(0.0), l.dtype_of(0)?);
     let around = constant_like(l, around)?;
     Ok(vec![embedded(l, x, rank, offset, around, dtype)?])
+}
+
+/// `fill_diagonal_tensor`: other elements on a diagonal.
+pub(crate) fn fill_diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, mut y, rank, dtype) = (l.input(0)?, l.input(1)?, l.rank_of(0)?, l.dtype_of(0)?);
+    if rank == 2 {
+        // The elements for a matrix may be one row.
+        y = l.reshape(y, &[-1])?;
+    }
+    let (first, second) = (named(l, "dim1", 0, rank)?, named(l, "dim2", 1, rank)?);
+    if first == second {
+        return Err(errors::value("attribute \"dim2\"", second, "another axis than attribute \"dim1\""));
+    }
+    let offset = l.attributes.int_or("offset", 0)?;
+    let (rows, columns) = (size(l, x, first)?, size(l, x, second)?);
+    let (rows, columns) = (positions(l, rows)?, positions(l, columns)?);
+    // Elements of the diagonal are counted from its beginning.
+    let start = l.constant(Tensor::scalar(offset.min(0).saturating_neg()))?;
+    let place = (rows - start).write(l, DType::I64)?;
+    let (none, count) = (l.constant(Tensor::scalar(0i64))?, size(l, y, rank - 2)?);
+    let one = l.list(&[1])?;
+    let last = l.apply("Sub", &[count, one], &[])?;
+    let place = of("Max", of("Min", place, last), none).write(l, DType::I64)?;
+    // An axis of rows, and one of columns, stand where they do in the input.
+    let spread = l.apply("Gather", &[y, place], &[int("axis", i64_of(rank) - 2)])?;
+    let axes = l.list(&[-1])?;
+    let spread = l.apply("Unsqueeze", &[spread, axes], &[])?;
+    let mut others = 0..i64_of(rank - 2);
+    let perm = (0..rank).map(|axis| match axis {
+        _ if axis == first => i64_of(rank - 2),
+        _ if axis == second => i64_of(rank - 1),
+        _ => others.next().unwrap_or_default(),
+    });
+    let perm = perm.collect();
+    let spread = l.apply("Transpose", &[spread], &[("perm", Content::Ints(perm))])?;
+    let line = |l: &mut Lowering<'_>, places, axis: usize| {
+        let mut dims = vec![1; rank];
+        dims[axis] = -1;
+        l.reshape(places, &dims)
+    };
+    let (rows, columns) = (line(l, rows, first)?, line(l, columns, second)?);
+    let offset = l.constant(Tensor::scalar(offset))?;
+    let on = of("Equal", columns - rows, offset);
+    Ok(vec![pick(on, spread, x).write(l, dtype)?])
 }
 
 /// `mul` of old programs: the product of two tensors as matrices, whose rows are so many axes.

@@ -9,6 +9,7 @@
 //! | file | operators |
 //! |---|---|
 //! | `arrays.rs` | `create_array`, `array_write`, `array_read`, `array_to_tensor` and their like |
+//! | `complex.rs` | Fourier transforms, and the parts of complex numbers |
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
 //! | `detection.rs` | `yolo_box`, `prior_box`, `box_coder`, `roi_align`, `roi_pool` |
 //! | `fused.rs` | normalizations and softmax with sums before them |
@@ -33,6 +34,7 @@
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 
 pub(crate) mod arrays;
+pub(crate) mod complex;
 pub(crate) mod convert;
 pub(crate) mod create;
 pub(crate) mod detection;

@@ -278,7 +278,7 @@ pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
         return Ok(vec![value, l.cast(index, DType::I32)?]);
     }
     if adapts {
-        let [value, index] = adaptive::pool_with_index(l, x, &size)?;
+        let [value, index] = adaptive::pool_with_index(l, x, &size, None)?;
         return Ok(vec![value, l.cast(index, DType::I32)?]);
     }
     let attributes = pool_attributes(l, size, false)?;

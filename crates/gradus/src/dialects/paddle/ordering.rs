@@ -5,6 +5,7 @@
 //! | `median`, `nanmedian` | the mean of the two middle elements, or the lower one, and where they are |
 //! | `kthvalue`, `mode` | the element of a rank, and the one that is there most often, the least of them |
 //! | `cummax`, `cummin`, `logcumsumexp` | of each element and those before it; the last of equal ones |
+//! | `viterbi_decode` | the best path through each sequence, and its score |
 //! | `gather_tree` | of beams that end in the last step |
 //! | `searchsorted`, `histogram`, `bincount` | how many elements lie below each value, or in each bin |
 
@@ -18,7 +19,7 @@ use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{beams, index, positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
 use crate::dialects::terms::{Term, f, of, pick};
-use crate::lowering::{LoweredValue, Lowering, along, axis, int};
+use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
 /// All elements along an axis in ascending order, and where they were.
@@ -114,6 +115,76 @@ pub(crate) fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 3)?;
     expect_rank(l, 1, 3)?;
     Ok(vec![beams(l, None)?])
+}
+
+/// Most steps of sequences of which the best path is found.
+const MOST_STEPS: usize = 1 << 9;
+
+/// `viterbi_decode`: the best path through each sequence, and its score.
+pub(crate) fn viterbi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, moves, lengths, dtype) = (l.input(0)?, l.input(1)?, index(l, 2)?, l.dtype_of(0)?);
+    expect_rank(l, 0, 3)?;
+    let steps = l.dims_of(0)?[1].ok_or_else(|| not_known("number of steps".to_owned()))?;
+    if !(1..=MOST_STEPS).contains(&steps) {
+        return Err(cannot("viterbi_decode of no step, or of more than 512"));
+    }
+    let tagged = l.attributes.flag("include_bos_eos_tag", true)?;
+    let column = l.reshape(lengths, &[-1, 1])?;
+    let (axes, row) = (l.list(&[1])?, l.list(&[2])?);
+    let mut ends = None;
+    if tagged {
+        // The last tag begins sequences, and the one before it ends them.
+        let [begin, end] =
+            [l.list(&[-1])?, l.list(&[-2])?].map(|at| l.apply("Gather", &[moves, at], &[along(0)]));
+        ends = Some((begin?, end?));
+    }
+    let after = |l: &mut Lowering<'_>, operator, step: usize| {
+        let step = l.constant(Tensor::scalar(i64_of(step)))?;
+        l.apply(operator, &[column, step], &[])
+    };
+    let (mut scores, mut from): (Option<LoweredValue>, Vec<LoweredValue>) = (None, Vec::new());
+    for step in 0..steps {
+        let at = l.constant(Tensor::scalar(i64_of(step)))?;
+        let own = l.apply("Gather", &[x, at], &[along(1)])?;
+        let mut next = match scores {
+            None => match ends {
+                Some((begin, _)) => l.apply("Add", &[own, begin], &[])?,
+                None => own,
+            },
+            Some(before) => {
+                let before_moves = l.apply("Unsqueeze", &[before, row], &[])?;
+                let all = l.apply("Add", &[before_moves, moves], &[])?;
+                let best = l.apply("ReduceMax", &[all, axes], &[int("keepdims", 0)])?;
+                from.push(l.apply("ArgMax", &[all], &[along(1), int("keepdims", 0)])?);
+                let goes = after(l, "Greater", step)?;
+                let next = l.apply("Add", &[best, own], &[])?;
+                l.apply("Where", &[goes, next, before], &[])?
+            }
+        };
+        if let Some((_, end)) = ends {
+            let is_last = after(l, "Equal", step + 1)?;
+            next = pick(is_last, next + end, next).write(l, dtype)?;
+        }
+        scores = Some(next);
+    }
+    let scores = scores.unwrap_or(x);
+    let best = l.apply("ReduceMax", &[scores, axes], &[int("keepdims", 0)])?;
+    let mut tag = l.apply("ArgMax", &[scores], &[along(1)])?;
+    let none = l.list(&[0])?;
+    let mut path = Vec::new();
+    for step in (0..steps).rev() {
+        // Sequences that end before are followed from their last step on.
+        let within = after(l, "Greater", step)?;
+        path.insert(0, l.apply("Where", &[within, tag, none], &[])?);
+        if let Some(from) = step.checked_sub(1).and_then(|before| from.get(before)) {
+            let before = l.apply("GatherElements", &[*from, tag], &[along(1)])?;
+            tag = l.apply("Where", &[within, before, tag], &[])?;
+        }
+    }
+    let path = l.apply("Concat", &path, &[along(1)])?;
+    let longest = l.apply("ReduceMax", &[lengths], &[int("keepdims", 0)])?;
+    let longest = l.reshape(longest, &[1])?;
+    Ok(vec![best, l.apply("Slice", &[path, none, longest, axes], &[])?])
 }
 
 pub(crate) fn kthvalue(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

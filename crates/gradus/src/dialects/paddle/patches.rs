@@ -4,6 +4,7 @@ use gradus_core::convert::{i64_of, nearest_f32, nearest_f64, truncated};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result};
 
+use crate::dialects::adaptive;
 use crate::dialects::indices::{positions, size};
 use crate::dialects::paddle::network::{cannot, channels_first, channels_last, constant_like, ints, windows};
 use crate::dialects::terms::Term;
@@ -75,6 +76,56 @@ pub(crate) fn fold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `temporal_shift`: some channels of each frame are those of the frame before, and as many those
 /// of the next.
+/// The beginnings and ends of the windows of an axis of a fractional pool, which lie as far apart
+/// as a ratio of floats says, from the number `u` between 0 and 1 on; `size` of them is 0 if the
+/// next one begins where a window ends.
+fn fractional_windows(len: i64, count: i64, size: i64, u: f32) -> Vec<[i64; 2]> {
+    let single = |value: i64| nearest_f32(Number::Int(value.into()));
+    let whole = |x: f32| truncated(x.into()).and_then(|x| i64::try_from(x).ok()).unwrap_or(0);
+    let (ratio, u) = if size > 0 {
+        let steps = (count - 1).max(1);
+        (single(len - size) / single(steps), u)
+    } else {
+        let (ratio, base) = (single(len) / single(count), single(len / count));
+        let most =
+            ((base + 2.0) / ratio - 1.0).min((single(len) + 1.0 - base) / ratio - (single(count) - 1.0));
+        (ratio, u * most)
+    };
+    let edge = |index: i64| whole((single(index) + u) * ratio) - whole(u * ratio);
+    let window = |index: i64| {
+        let start = edge(index);
+        let end = if size > 0 { start + size } else { edge(index + 1) };
+        [start.clamp(0, len), end.clamp(0, len)]
+    };
+    (0..count).map(window).collect()
+}
+
+/// `fractional_max_pool2d` and the like: windows of an uneven step that a number decides.
+pub(crate) fn fractional_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, u) = (l.input(0)?, l.float("random_u")?.unwrap_or(0.0));
+    if u == 0.0 {
+        return Err(cannot("a fractional pool of windows that are drawn at random"));
+    }
+    let counts = ints(l, "output_size")?;
+    let sizes = l.attributes.ints("kernel_size")?.unwrap_or(&[]).to_vec();
+    let dims = l.dims_of(0)?.get(2..).unwrap_or_default().to_vec();
+    if dims.len() != counts.len() {
+        return Err(errors::count("axes of the result", counts.len(), dims.len()));
+    }
+    let mut windows = Vec::new();
+    for (axis, (len, &count)) in dims.into_iter().zip(&counts).enumerate() {
+        let len = i64_of(len.ok_or_else(|| not_known(format!("size of axis {} of input 0", axis + 2)))?);
+        let size = sizes.get(axis).copied().unwrap_or(0);
+        let most = len.min(adaptive::MOST_WINDOWS);
+        if !(1..=most).contains(&count) || !(0..=len).contains(&size) {
+            return Err(errors::value("size of a fractional pool", count, format_args!("from 1 to {most}")));
+        }
+        windows.push(fractional_windows(len, count, size, nearest_f32(Number::Float(u))));
+    }
+    let [value, index] = adaptive::pool_with_index(l, x, &counts, Some(&windows))?;
+    Ok(vec![value, l.cast(index, DType::I32)?])
+}
+
 pub(crate) fn temporal_shift(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (frames, ratio) = (l.attributes.int_or("seg_num", 1)?, l.float("shift_ratio")?.unwrap_or(0.25));
     let x = l.input(0)?;

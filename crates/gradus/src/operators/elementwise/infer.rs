@@ -390,6 +390,11 @@ pub(crate) fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     cast(cx, to)
 }
 
+/// As both inputs together, of the type of the first.
+pub(crate) fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(broadcast_inputs(cx, 0)?.into())))])
+}
+
 pub(crate) fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }

@@ -1,14 +1,19 @@
 //! Special functions that a kernel has no formula of: in float64, within some units in the last
 //! place, and rounded once.
 
+use std::cmp::Ordering;
 use std::f64::consts::PI;
 
-use gradus_core::{Result, Value};
+use gradus_core::convert;
+use gradus_core::{DType, Error, Number, Result, Value};
 
+use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::operators::errors;
+use crate::operators::indices;
 
 /// Applies a function to the elements of the first input.
-pub(crate) fn mapped(cx: &EvalContext<'_>, function: fn(f64) -> f64) -> Result<Vec<Value>> {
+pub(crate) fn mapped(cx: &EvalContext<'_>, function: impl Fn(f64) -> f64) -> Result<Vec<Value>> {
     let mut numbers = cx.floats(0)?;
     for x in &mut numbers {
         *x = function(*x);
@@ -65,6 +70,118 @@ pub(crate) fn digamma(x: f64) -> f64 {
     sum + libm::log(x) - 0.5 / x - series
 }
 
+/// Arguments up to this have a Bessel function by its power series.
+const SERIES: f64 = 30.0;
+
+/// The modified Bessel function of the first kind, of order 0 or 1, times `exp(-|x|)` if it is
+/// scaled: by its power series, all of whose terms have one sign, or by its asymptotic series.
+pub(crate) fn bessel(x: f64, order: u8, scaled: bool) -> f64 {
+    let (size, order) = (x.abs(), f64::from(order));
+    if size.is_infinite() {
+        let value = if scaled { 0.0 } else { f64::INFINITY };
+        return if order > 0.0 { value.copysign(x) } else { value };
+    }
+    let value = if size <= SERIES {
+        let (quarter, mut term, mut sum, mut k) = (x * x / 4.0, 1.0, 1.0, 0.0);
+        while term > sum * f64::EPSILON / 4.0 {
+            k += 1.0;
+            term *= quarter / (k * (k + order));
+            sum += term;
+        }
+        let sum = if order > 0.0 { sum * size / 2.0 } else { sum };
+        if scaled { sum * libm::exp(-size) } else { sum }
+    } else {
+        let (mut term, mut sum) = (1.0, 1.0);
+        for k in (1..=24).map(f64::from) {
+            let odd = 2.0 * k - 1.0;
+            term *= (odd * odd - 4.0 * order * order) / (8.0 * size * k);
+            sum += term;
+        }
+        let sum = sum / (2.0 * PI * size).sqrt();
+        // Half of the exponent at a time, as the whole may be out of range.
+        let half = libm::exp(size / 2.0);
+        if scaled { sum } else { sum * half * half }
+    };
+    if order > 0.0 { value.copysign(x) } else { value }
+}
+
+/// The sum of `(q + k)^-s` for `k` from 0 on: terms up to a large one, and the formula of Euler and
+/// Maclaurin for the rest. Below zero, terms are those of two sums above it.
+fn zeta(s: i32, q: f64) -> f64 {
+    let power = f64::from(s);
+    if q <= 0.0 {
+        let first = q - q.floor();
+        if first == 0.0 {
+            return f64::INFINITY;
+        }
+        if q > -1.0 {
+            return q.powi(-s) + zeta(s, q + 1.0);
+        }
+        let below = zeta(s, 1.0 - first) - zeta(s, 1.0 - q);
+        return zeta(s, first) + if s % 2 == 0 { below } else { -below };
+    }
+    let (mut at, mut sum) = (q, 0.0);
+    while at < power + 12.0 {
+        sum += at.powi(-s);
+        at += 1.0;
+    }
+    let last = at.powi(-s);
+    sum += last * at / (power - 1.0) + last / 2.0;
+    // Bernoulli numbers B(2k) / (2k)!.
+    let terms = [
+        1.0 / 12.0,
+        -1.0 / 720.0,
+        1.0 / 30240.0,
+        -1.0 / 1_209_600.0,
+        1.0 / 47_900_160.0,
+        -691.0 / 1_307_674_368_000.0,
+        1.0 / 74_724_249_600.0,
+    ];
+    let (mut rising, mut next) = (last * power / at, power);
+    for term in terms {
+        sum += term * rising;
+        rising *= (next + 1.0) * (next + 2.0) / (at * at);
+        next += 2.0;
+    }
+    sum
+}
+
+/// Most derivatives of the digamma function: factorials are no numbers of float64 beyond.
+const MOST_ORDER: i64 = 170;
+
+/// `polygamma`: a derivative of the digamma function.
+pub(crate) fn polygamma(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let order = attributes.int_or("n", 0)?;
+    let n = i32::try_from(order).ok().filter(|_| (0..=MOST_ORDER).contains(&order));
+    let n = n.ok_or_else(|| errors::value("attribute \"n\"", order, format_args!("0 to {MOST_ORDER}")))?;
+    if n == 0 {
+        return mapped(cx, digamma);
+    }
+    let factorial: f64 = (1..=n).map(f64::from).product();
+    let factor = if n % 2 == 0 { -factorial } else { factorial };
+    mapped(cx, |x| factor * zeta(n + 1, x))
+}
+
+/// `nextafter`: the number of the type next to one, in the direction of another.
+pub(crate) fn next_after(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dtype, shape) = cx.output(0)?;
+    let operands = [cx.floats(0)?, cx.floats(1)?];
+    let place =
+        |input: usize| Ok::<_, Error>(indices::broadcast(cx.tensor(input)?.shape().dims(), shape.dims()));
+    let pairs = place(0)?.into_iter().zip(place(1)?).map(|(x, y)| (operands[0][x], operands[1][y]));
+    let single = |x: f64| convert::nearest_f32(Number::Float(x));
+    let next = |(x, y): (f64, f64)| match (dtype, x.partial_cmp(&y)) {
+        (_, None) => f64::NAN,
+        (_, Some(Ordering::Equal)) => y,
+        (DType::F32, Some(Ordering::Less)) => single(x).next_up().into(),
+        (DType::F32, Some(Ordering::Greater)) => single(x).next_down().into(),
+        (_, Some(Ordering::Less)) => x.next_up(),
+        (_, Some(Ordering::Greater)) => x.next_down(),
+    };
+    let numbers: Vec<f64> = pairs.map(next).collect();
+    Ok(vec![cx.rounded(0, &numbers)?])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +212,49 @@ mod tests {
             assert!((digamma(x + 1.0) - digamma(x) - 1.0 / x).abs() < 1e-13, "{x}");
         }
         assert!(digamma(-2.0).is_nan());
+    }
+
+    /// Against the integral of `exp(x (cos t - 1)) cos(n t)` over a circle, of which evenly spaced
+    /// points give every digit.
+    #[test]
+    fn bessel_functions_are_their_integrals() {
+        const POINTS: u16 = 720;
+        for x in [0.0, 1e-3, 0.5, 3.75, 12.0, 29.9, 30.1, 75.0, 400.0] {
+            for order in [0, 1] {
+                let angle = |point: u16| f64::from(point) * 2.0 * PI / f64::from(POINTS);
+                let part = |t: f64| libm::exp(x * (libm::cos(t) - 1.0)) * libm::cos(f64::from(order) * t);
+                let want = (0..POINTS).map(|point| part(angle(point))).sum::<f64>() / f64::from(POINTS);
+                let got = bessel(x, order, true);
+                assert!((got - want).abs() <= 1e-14 * want.abs() + 1e-16, "{order} {x}: {got}, not {want}");
+                let whole = bessel(x, order, false);
+                assert!((whole * libm::exp(-x) - want).abs() <= 1e-13 * want + 1e-16, "{order} {x}: {whole}");
+                let sign = if order == 1 { -1.0 } else { 1.0 };
+                assert_eq!(bessel(-x, order, true), sign * got);
+            }
+        }
+        assert_eq!(
+            (bessel(f64::INFINITY, 0, false), bessel(-f64::INFINITY, 1, false)),
+            (f64::INFINITY, -f64::INFINITY)
+        );
+        assert_eq!((bessel(800.0, 0, false), bessel(f64::INFINITY, 0, true)), (f64::INFINITY, 0.0));
+        assert!(bessel(713.5, 0, false).is_finite() && bessel(f64::NAN, 0, false).is_nan());
+    }
+
+    /// Known sums, and those whose difference is one term; also below zero.
+    #[test]
+    fn zeta_has_its_known_values() {
+        for (s, q, value) in
+            [(2, 1.0, PI * PI / 6.0), (3, 1.0, 1.202_056_903_159_594_3), (2, 0.5, PI * PI / 2.0)]
+        {
+            assert!((zeta(s, q) - value).abs() < 1e-15 * 8.0, "{s} {q}");
+        }
+        for s in [2, 3, 6, 40] {
+            for q in [-7.25, -0.5, -1e-9, 0.25, 3.5, 60.0] {
+                let (own, next, term) = (zeta(s, q), zeta(s, q + 1.0), f64::powi(q, -s));
+                let size = own.abs().max(term.abs());
+                assert!((own - next - term).abs() <= 1e-13 * size, "{s} {q}: {own} {next}");
+            }
+        }
+        assert_eq!(zeta(2, -3.0), f64::INFINITY);
     }
 }

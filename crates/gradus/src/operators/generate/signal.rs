@@ -36,7 +36,7 @@ pub(crate) fn window(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
 }
 
 /// The discrete Fourier transform, not divided by the length: halves while the length is even.
-fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
+pub(crate) fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
     let count = signal.len();
     let turn = |at: usize| {
         let angle = sign * 2.0 * PI * float_of(at % count) / float_of(count);
@@ -67,7 +67,7 @@ fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
 }
 
 /// Counts the multiplications of transforms of that length.
-fn touch(cx: &mut EvalContext<'_>, transforms: usize, len: usize) -> Result<()> {
+pub(crate) fn touch(cx: &mut EvalContext<'_>, transforms: usize, len: usize) -> Result<()> {
     let odd = len >> len.trailing_zeros().min(63);
     let each = product(len, odd.saturating_add(64));
     cx.reserve(product(len, 128))?;

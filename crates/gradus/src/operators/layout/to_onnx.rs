@@ -173,6 +173,9 @@ pub(crate) fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 
 pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
+    if mode == "symmetric" {
+        return symmetric(cx);
+    }
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
         return Err(cannot(format!("ONNX has no equivalent of pad mode \"{mode}\"")));
     }
@@ -185,6 +188,33 @@ pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     };
     let value = if mode == "constant" { cx.maybe(3)? } else { NONE };
     Ok(vec![cx.put("Pad", &[x, pads, value], &[word("mode", &mode)])?])
+}
+
+/// Elements of an axis mirrored at its ends, whose first and last elements occur twice.
+fn symmetric(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (rank, mut x) = (cx.rank(0)?, cx.input(0)?);
+    let known = [cx.known_integers(1)?, cx.known_integers(2)?];
+    let pads = [cx.whole_list(1)?, cx.whole_list(2)?];
+    let (one, zero) = (cx.scalar(1), cx.scalar(0));
+    for axis in 0..rank {
+        if known.iter().all(|pads| pads.as_ref().is_some_and(|pads| pads.get(axis) == Some(&0))) {
+            continue;
+        }
+        let place = cx.scalar(i64_of(axis));
+        let sizes = cx.sizes(x)?;
+        let mut part = |list| cx.put("Gather", &[list, place], &[int("axis", 0)]);
+        let (size, before, behind) = (part(sizes)?, part(pads[0])?, part(pads[1])?);
+        let first = cx.put("Sub", &[zero, before], &[])?;
+        let end = cx.put("Add", &[size, behind], &[])?;
+        let places = cx.put("Range", &[first, end, one], &[])?;
+        let twice = cx.put("Add", &[size, size], &[])?;
+        let ahead = cx.put("Mod", &[places, twice], &[])?;
+        let last = cx.put("Sub", &[twice, one], &[])?;
+        let back = cx.put("Sub", &[last, ahead], &[])?;
+        let indices = cx.put("Min", &[ahead, back], &[])?;
+        x = cx.put("Gather", &[x, indices], &[int("axis", i64_of(axis))])?;
+    }
+    Ok(vec![x])
 }
 
 /// ONNX counts indices below zero from the end, OpenVINO only if it says so: otherwise they are

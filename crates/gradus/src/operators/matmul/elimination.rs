@@ -1,16 +1,18 @@
 //! Determinants, inverses, systems of equations and factors of matrices, in float64 and rounded
 //! once.
 
-use gradus_core::convert::product;
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::convert::{i64_of, product};
+use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::dim::Dim;
 use crate::infer::{InferContext, InferResult};
+use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::matmul::eval::Product;
 use crate::operators::matmul::infer;
+use crate::operators::nn::decomposed::{like, number, unsupported, widened};
 use crate::operators::nn::infer::of;
 
 /// Makes the numbers below the diagonal zeros, by the rows with the largest pivots, and does the
@@ -217,6 +219,68 @@ pub(crate) fn cholesky(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) ->
         }
     }
     Ok(vec![cx.rounded(0, &factors)?])
+}
+
+/// Most rows of matrices whose determinant is written step by step.
+const MOST_ROWS: usize = 32;
+
+/// `Det` as a graph: a step of elimination for each row, by the row with the largest pivot.
+pub(crate) fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let &[.., rows, columns] = l.dims_of(0)? else {
+        return Err(errors::rank("input 0", l.rank_of(0)?, "at least 2"));
+    };
+    let size = rows.or(columns).ok_or_else(|| not_known("number of rows of Det".to_owned()))?;
+    if !(1..=MOST_ROWS).contains(&size) {
+        return Err(unsupported(&format!("Det of matrices of {size} rows")));
+    }
+    let (x, (zero, one)) = (widened(l, 0)?, (number(l, 0.0)?, number(l, 1.0)?));
+    let (minus, first) = (number(l, -1.0)?, l.constant(Tensor::scalar(0i64))?);
+    let batch = l.apply("Shape", &[x], &[int("start", 0), int("end", -2)])?;
+    let mut rest = l.reshape(x, &[-1, i64_of(size), i64_of(size)])?;
+    let mut det = None;
+    for left in (1..=i64_of(size)).rev() {
+        // The pivot, in the row with the largest element of the first column.
+        let column = l.apply("Gather", &[rest, first], &[int("axis", 2)])?;
+        let sizes = l.apply("Abs", &[column], &[])?;
+        let place = l.apply("ArgMax", &[sizes], &[int("axis", 1)])?;
+        let pivot = l.apply("GatherElements", &[column, place], &[int("axis", 1)])?;
+        det = Some(match det {
+            Some(det) => l.apply("Mul", &[det, pivot], &[])?,
+            None => pivot,
+        });
+        if left == 1 {
+            break;
+        }
+        // It changes places with the first row, which changes the sign.
+        let (last, wide) = (l.list(&[2])?, l.list(&[1, 1, left])?);
+        let of_row = l.apply("Unsqueeze", &[place, last], &[])?;
+        let of_row = l.apply("Expand", &[of_row, wide], &[])?;
+        let row = l.apply("GatherElements", &[rest, of_row], &[int("axis", 1)])?;
+        let moves = l.apply("Greater", &[place, first], &[])?;
+        let sign = l.apply("Where", &[moves, minus, one], &[])?;
+        det = det.map(|det| l.apply("Mul", &[det, sign], &[])).transpose()?;
+        let numbers = l.list(&(1..left).collect::<Vec<_>>())?;
+        let is_row = l.apply("Equal", &[numbers, place], &[])?;
+        let is_row = l.apply("Unsqueeze", &[is_row, last], &[])?;
+        let zeroth = l.list(&[0])?;
+        let top = l.apply("Gather", &[rest, zeroth], &[int("axis", 1)])?;
+        let below = l.apply("Gather", &[rest, numbers], &[int("axis", 1)])?;
+        let below = l.apply("Where", &[is_row, top, below], &[])?;
+        // A pivot of 0 makes the determinant 0, whatever it divides.
+        let none = l.apply("Equal", &[pivot, zero], &[])?;
+        let divisor = l.apply("Where", &[none, one, pivot], &[])?;
+        let divisor = l.apply("Unsqueeze", &[divisor, last], &[])?;
+        let lead = l.apply("Gather", &[below, zeroth], &[int("axis", 2)])?;
+        let factor = l.apply("Div", &[lead, divisor], &[])?;
+        let (row, below) = (
+            l.apply("Gather", &[row, numbers], &[int("axis", 2)])?,
+            l.apply("Gather", &[below, numbers], &[int("axis", 2)])?,
+        );
+        let taken = l.apply("Mul", &[factor, row], &[])?;
+        rest = l.apply("Sub", &[below, taken], &[])?;
+    }
+    let det = l.apply("Reshape", &[det.unwrap_or(one), batch], &[])?;
+    Ok(vec![like(l, det, 0)?])
 }
 
 /// As the first input, of square matrices.

@@ -1,6 +1,6 @@
 //! Quantized tensors in the operators of OpenVINO: integers are `x / scale + zero_point`.
 
-use gradus_core::convert::nearest_f64;
+use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::{DType, Number, Result, Shape};
 
 use crate::conversion::caveats;
@@ -9,6 +9,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::fact::range_of;
+use crate::operators::errors;
 
 /// A scale or zero point in the shape that goes with the first input.
 fn along(cx: &mut ConvertContext<'_, '_>, input: usize, value: NewValue) -> Result<NewValue> {
@@ -103,8 +104,17 @@ fn dequantized_blocks(cx: &mut ConvertContext<'_, '_>, block: i64, dtype: DType)
     let size = *dims.get(axis).ok_or_else(|| cannot("axis of the blocks is out of range"))?;
     // One block may be longer than the axis.
     let block = if size < block { size.max(1) } else { block };
-    if block < 1 || size % block != 0 {
-        return Err(cannot("OpenVINO has no equivalent of blocks that do not divide the axis"));
+    if block < 1 {
+        return Err(errors::value("attribute \"block_size\"", block, "at least 0"));
+    }
+    if size % block != 0 {
+        cx.conversion.limits.allow_bytes(0, product(usize_of_i64(size).unwrap_or(usize::MAX), 16))?;
+        return uneven_blocks(
+            cx,
+            dtype,
+            i64_of(axis),
+            &(0..size).map(|index| index / block).collect::<Vec<_>>(),
+        );
     }
     let around = |own: [i64; 2]| [&dims[..axis], &own, &dims[axis + 1..]].concat();
     let (parts, one) = (around([size / block, block]), around([size / block, 1]));
@@ -119,6 +129,26 @@ fn dequantized_blocks(cx: &mut ConvertContext<'_, '_>, block: i64, dtype: DType)
     let scale = shaped(cx, scale, &one, copies)?;
     let value = cx.put("Multiply", &[value, scale], &[numpy()])?;
     shaped(cx, value, &dims, copies)
+}
+
+/// Codes in blocks of which the last is shorter: each index along the axis is of one block.
+fn uneven_blocks(
+    cx: &mut ConvertContext<'_, '_>,
+    dtype: DType,
+    axis: i64,
+    blocks: &[i64],
+) -> Result<NewValue> {
+    let (blocks, axis, x) = (cx.list(blocks), cx.scalar(axis), cx.input(0)?);
+    let mut value = cx.converted(x, dtype)?;
+    for (input, operator) in [(2, "Subtract"), (1, "Multiply")] {
+        if cx.has(input) {
+            let own = cx.input(input)?;
+            let own = cx.converted(own, dtype)?;
+            let own = cx.put("Gather", &[own, blocks, axis], &[say("batch_dims", 0)])?;
+            value = cx.put(operator, &[value, own], &[numpy()])?;
+        }
+    }
+    Ok(value)
 }
 
 pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

@@ -50,7 +50,7 @@ struct Manner<'a> {
 }
 
 /// Elements of the operand, and their weights; nothing if the coordinate lies outside.
-type Weights = Option<Vec<(usize, f64)>>;
+pub(crate) type Weights = Option<Vec<(usize, f64)>>;
 
 impl Manner<'_> {
     /// The coordinate on the operand of an element of the result.
@@ -189,31 +189,84 @@ impl Manner<'_> {
     }
 }
 
-/// The scale of each axis: what is given, or what the sizes are to each other.
-fn scales(attributes: &Attributes<'_>, cx: &EvalContext<'_>, axes: &[usize]) -> Result<Vec<f64>> {
-    let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
-    let mut scales = vec![1.0; dims.len()];
-    let input = if cx.operator == "Upsample" { 1 } else { 2 };
-    if let (Some(Content::Float(height)), Some(Content::Float(width))) =
-        (attributes.get("height_scale"), attributes.get("width_scale"))
-    {
-        return Ok(vec![1.0, 1.0, f64::from(*height), f64::from(*width)]);
+/// The dimensions of an operand and of what it becomes, and what else tells how they go together.
+pub(crate) struct Resizing<'a> {
+    pub(crate) operator: &'a str,
+    pub(crate) dims: &'a [usize],
+    pub(crate) wanted: &'a [usize],
+    /// Those of the resized axes, as far as they are given.
+    pub(crate) scales: Option<Vec<f64>>,
+    pub(crate) sizes: Option<Vec<f64>>,
+    pub(crate) region: Option<Vec<f64>>,
+}
+
+/// An axis of the result.
+pub(crate) struct ResizedAxis {
+    /// True if it is that of the operand.
+    pub(crate) stays: bool,
+    /// The weights by which each element is computed.
+    pub(crate) weights: Vec<Weights>,
+}
+
+impl Resizing<'_> {
+    /// The scale of each axis: what is given, or what the sizes are to each other.
+    fn scales(&self, attributes: &Attributes<'_>, axes: &[usize]) -> Result<Vec<f64>> {
+        let (dims, wanted) = (self.dims, self.wanted);
+        let mut scales = vec![1.0; dims.len()];
+        if let (Some(Content::Float(height)), Some(Content::Float(width))) =
+            (attributes.get("height_scale"), attributes.get("width_scale"))
+        {
+            return Ok(vec![1.0, 1.0, f64::from(*height), f64::from(*width)]);
+        }
+        let given = self.scales.as_ref().filter(|given| !given.is_empty() || self.sizes.is_none());
+        if let Some(given) = given {
+            axes.iter().zip(given).for_each(|(&axis, scale)| scales[axis] = *scale);
+        } else {
+            let sizes = self.sizes.as_ref().ok_or_else(|| errors::missing("input 3"))?;
+            let each = axes.iter().zip(sizes).map(|(&axis, size)| size / float_of(dims[axis]));
+            let each: Vec<_> = match attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch") {
+                "stretch" => axes.iter().map(|&axis| float_of(wanted[axis]) / float_of(dims[axis])).collect(),
+                "not_larger" => vec![each.fold(f64::INFINITY, f64::min); axes.len()],
+                _ => vec![each.fold(0.0, f64::max); axes.len()],
+            };
+            axes.iter().zip(each).for_each(|(&axis, scale)| scales[axis] = scale);
+        }
+        Ok(scales)
     }
-    if let Some(given) = cx.maybe_floats(input)?.filter(|given| !given.is_empty() || !cx.has(3)) {
-        axes.iter().zip(given).for_each(|(&axis, scale)| scales[axis] = scale);
-    } else {
-        let sizes = cx.floats(3)?;
-        let each = axes.iter().zip(&sizes).map(|(&axis, size)| size / float_of(dims[axis]));
-        let each: Vec<_> = match attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch") {
-            "stretch" => {
-                axes.iter().map(|&axis| float_of(shape.dims()[axis]) / float_of(dims[axis])).collect()
-            }
-            "not_larger" => vec![each.fold(f64::INFINITY, f64::min); axes.len()],
-            _ => vec![each.fold(0.0, f64::max); axes.len()],
+
+    /// The weights of all axes; `allow` is asked for the sizes of each before and after.
+    pub(crate) fn axes(
+        &self,
+        attributes: &Attributes<'_>,
+        mut allow: impl FnMut(usize, usize) -> Result<()>,
+    ) -> Result<Vec<ResizedAxis>> {
+        let dims = self.dims;
+        if let Some(axis) = dims.iter().position(|&size| size == 0) {
+            return Err(errors::value(format_args!("size of axis {axis}"), 0, "at least 1, to resize it"));
+        }
+        let axes = match attributes.ints("axes")? {
+            Some(axes) => indices::axes(axes, dims.len())?,
+            None => (0..dims.len()).collect(),
         };
-        axes.iter().zip(each).for_each(|(&axis, scale)| scales[axis] = scale);
+        let manner = manner(attributes, self.operator)?;
+        let scales = self.scales(attributes, &axes)?;
+        let region = self.region.as_ref().filter(|_| manner.coordinates == "tf_crop_and_resize");
+        let mut all = Vec::with_capacity(dims.len());
+        for (at, (&size, &wanted)) in dims.iter().zip(self.wanted).enumerate() {
+            let place = axes.iter().position(|&axis| axis == at);
+            let bound = |half: usize| {
+                let place = region.zip(place).map(|(all, place)| all.get(place + half * axes.len()));
+                place.flatten().copied()
+            };
+            let region_of = [bound(0).unwrap_or(0.0), bound(1).unwrap_or(1.0)];
+            let axis = SampledAxis { size, wanted, scale: scales[at], region: region_of };
+            allow(size, wanted)?;
+            let stays = scales[at] == 1.0 && wanted == size && region.is_none();
+            let weights = (0..wanted).map(|at| manner.weights(&axis, at)).collect::<Result<_>>()?;
+            all.push(ResizedAxis { stays, weights });
+        }
+        Ok(all)
     }
-    Ok(scales)
 }
 
 /// Reads how elements are sampled from the attributes of `Resize` or `Upsample`.
@@ -263,36 +316,26 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     if shape.is_empty() {
         return one(gradus_core::Tensor::zeros(dtype, shape)?);
     }
-    if let Some(axis) = dims.iter().position(|&size| size == 0) {
-        return Err(errors::value(format_args!("size of axis {axis}"), 0, "at least 1, to resize it"));
-    }
-    let axes = match attributes.ints("axes")? {
-        Some(axes) => indices::axes(axes, dims.len())?,
-        None => (0..dims.len()).collect(),
+    let input = if cx.operator == "Upsample" { 1 } else { 2 };
+    let resizing = Resizing {
+        operator: cx.operator,
+        dims,
+        wanted: shape.dims(),
+        scales: cx.maybe_floats(input)?,
+        sizes: if cx.has(3) { Some(cx.floats(3)?) } else { None },
+        region: cx.maybe_floats(1)?.filter(|_| cx.operator != "Upsample"),
     };
-    let manner = manner(attributes, cx.operator)?;
-    let scales = scales(attributes, cx, &axes)?;
-    let region = if manner.coordinates == "tf_crop_and_resize" { cx.maybe_floats(1)? } else { None };
-    let mut weights = Vec::with_capacity(dims.len());
-    for (at, &size) in dims.iter().enumerate() {
-        let place = axes.iter().position(|&axis| axis == at);
-        let bound = |half: usize| {
-            let place = region.as_ref().zip(place).map(|(all, place)| all.get(place + half * axes.len()));
-            place.flatten().copied()
-        };
-        let region = [bound(0).unwrap_or(0.0), bound(1).unwrap_or(1.0)];
-        let axis = SampledAxis { size, wanted: shape.dims()[at], scale: scales[at], region };
-        cx.run.touch(product(axis.wanted, 4))?;
+    let axes = resizing.axes(attributes, |size, wanted| {
+        cx.run.touch(product(wanted, 4))?;
         // A list for each index of the result, and filters that reach over the whole axis.
-        cx.reserve(product(axis.wanted, 128) + product(size, 64))?;
-        weights.push((0..axis.wanted).map(|at| manner.weights(&axis, at)).collect::<Result<Vec<Weights>>>()?);
-    }
-    let all_inside = weights.iter().flatten().all(Option::is_some);
-    if manner.mode == "nearest" && all_inside {
+        cx.reserve(product(wanted, 128) + product(size, 64))
+    })?;
+    let all_inside = axes.iter().flat_map(|axis| &axis.weights).all(Option::is_some);
+    if attributes.text("mode")?.unwrap_or("nearest") == "nearest" && all_inside {
         let first =
             |weights: &Weights| weights.as_ref().and_then(|all| all.first()).map_or(0, |(index, _)| *index);
         let along: Vec<_> =
-            weights.iter().map(|axis| Along::List(axis.iter().map(first).collect())).collect();
+            axes.iter().map(|axis| Along::List(axis.weights.iter().map(first).collect())).collect();
         return one(chosen(cx, data, &along)?);
     }
     if dtype == DType::String {
@@ -300,17 +343,17 @@ pub(crate) fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     }
     let mut numbers = cx.floats(0)?;
     let mut now = dims.to_vec();
-    for (axis, weights) in weights.iter().enumerate() {
-        if scales[axis] != 1.0 || shape.dims()[axis] != dims[axis] || region.is_some() {
-            numbers = weighted(cx, &numbers, &now, axis, weights)?;
-            now[axis] = weights.len();
+    for (at, axis) in axes.iter().enumerate() {
+        if !axis.stays {
+            numbers = weighted(cx, &numbers, &now, at, &axis.weights)?;
+            now[at] = axis.weights.len();
         }
     }
     if !all_inside {
         let outside = f64::from(attributes.float("extrapolation_value")?.unwrap_or(0.0));
         for (mut place, number) in numbers.iter_mut().enumerate() {
-            for (weights, &size) in weights.iter().zip(&now).rev() {
-                if weights[place % size].is_none() {
+            for (axis, &size) in axes.iter().zip(&now).rev() {
+                if axis.weights[place % size].is_none() {
                     *number = outside;
                 }
                 place /= size;

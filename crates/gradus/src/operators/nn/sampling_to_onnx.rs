@@ -1,7 +1,8 @@
 //! Sampling of images and boxes in the operators of ONNX.
 
+use gradus_core::convert::{Rules, nearest_f64, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::conversion::caveats;
@@ -9,6 +10,10 @@ use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::writer::NewValue;
+use crate::operators::errors;
+
+/// Most bins along an axis of a region.
+const MOST_BINS: i64 = 1 << 10;
 
 /// Elements of images at the positions of a grid.
 pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
@@ -29,26 +34,98 @@ pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     Ok(vec![cx.put("GridSample", &[x, grid], &attributes)?])
 }
 
-/// Regions of images, each pooled to one size.
 /// The largest elements of bins of regions.
 pub(crate) fn roi_pooling(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    if cx.attributes.text("method")?.is_some_and(|method| !method.eq_ignore_ascii_case("max")) {
-        return Err(cannot("ONNX has no equivalent of ROIPooling with method=bilinear"));
-    }
+    let bilinear = cx.attributes.text("method")?.is_some_and(|method| !method.eq_ignore_ascii_case("max"));
     let listed = cx.attributes.list("output_roi")?.or(cx.attributes.list("output_size")?);
     let size = |name: &str, at: usize| -> Result<i64> {
         let listed = listed.as_ref().and_then(|listed| listed.get(at)).copied();
         required(name, cx.attributes.int(name)?.or(listed))
     };
+    let bins = [size("pooled_h", 0)?, size("pooled_w", 1)?];
+    if bilinear {
+        return sampled_regions(cx, bins);
+    }
+    cx.edges_of_floats(caveats::NAN);
     let attributes = [
-        ("pooled_shape", Content::Ints(vec![size("pooled_h", 0)?, size("pooled_w", 1)?])),
+        ("pooled_shape", Content::Ints(bins.to_vec())),
         ("spatial_scale", Content::Float(required("spatial_scale", cx.attributes.float("spatial_scale")?)?)),
     ];
     let inputs = cx.inputs()?;
     Ok(vec![cx.put("MaxRoiPool", &inputs, &attributes)?])
 }
 
+/// Regions of images whose sides are shares of the image, as one element for each bin: between
+/// those around evenly spaced positions, from side to side.
+fn sampled_regions(cx: &mut ConvertContext<'_, '_>, bins: [i64; 2]) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    cx.edges("rounding decides whether positions at the border lie within the image");
+    let dtype = cx.dtype(0)?;
+    let (x, regions) = (cx.input(0)?, cx.input(1)?);
+    let (zero, one, two) = (cx.number(0.0, dtype)?, cx.number(1.0, dtype)?, cx.number(2.0, dtype)?);
+    let column = |cx: &mut ConvertContext<'_, '_>, at: i64| {
+        let at = cx.list(&[at]);
+        cx.put("Gather", &[regions, at], &[int("axis", 1)])
+    };
+    let image = column(cx, 0)?;
+    let image = cx.cast(image, DType::I64)?;
+    let row = cx.list(&[-1]);
+    let image = cx.put("Reshape", &[image, row], &[])?;
+    let images = cx.put("Gather", &[x, image], &[int("axis", 0)])?;
+    let (mut grid, mut inside) = (Vec::new(), None);
+    // Coordinates of a grid begin with the last axis.
+    for (axis, sides) in [(1, [1, 3]), (0, [2, 4])] {
+        let count = bins[axis];
+        if !(1..=MOST_BINS).contains(&count) {
+            return Err(errors::value("number of bins", count, format_args!("from 1 to {MOST_BINS}")));
+        }
+        let (low, high) = (column(cx, sides[0])?, column(cx, sides[1])?);
+        let share = |bin: i64| {
+            let [bin, last] = [bin, (count - 1).max(1)].map(|n| nearest_f64(Number::Int(n.into())));
+            Number::Float(if count == 1 { 0.5 } else { bin / last })
+        };
+        let shares = Tensor::from_numbers(
+            dtype,
+            Shape::vector(usize_of_i64(count).unwrap_or(1)),
+            (0..count).map(share),
+            Rules::IEEE,
+        )?;
+        let shares = cx.constant(shares);
+        let apart = cx.put("Sub", &[high, low], &[])?;
+        let along = cx.put("Mul", &[apart, shares], &[])?;
+        let along = cx.put("Add", &[low, along], &[])?;
+        // All positions lie within an axis of one element.
+        let size = cx.size_of(x, axis + 2)?;
+        let size = cx.cast(size, dtype)?;
+        let last = cx.put("Sub", &[size, one], &[])?;
+        let at = cx.put("Mul", &[along, last], &[])?;
+        let (below, above) = (cx.put("Less", &[at, zero], &[])?, cx.put("Greater", &[at, last], &[])?);
+        let outside = cx.put("Or", &[below, above], &[])?;
+        let within = cx.put("Not", &[outside], &[])?;
+        let doubled = cx.put("Mul", &[along, two], &[])?;
+        let place = cx.put("Sub", &[doubled, one], &[])?;
+        let mut dims = [-1, 1, 1, 1];
+        dims[axis + 1] = count;
+        let (of_grid, of_result) = (cx.list(&dims), cx.list(&[-1, 1, dims[1], dims[2]]));
+        let place = cx.put("Reshape", &[place, of_grid], &[])?;
+        let within = cx.put("Reshape", &[within, of_result], &[])?;
+        let each = cx.list(&[1, bins[0], bins[1], 1]);
+        grid.push(cx.put("Expand", &[place, each], &[])?);
+        inside = Some(match inside {
+            Some(other) => cx.put("And", &[other, within], &[])?,
+            None => within,
+        });
+    }
+    let grid = cx.put("Concat", &grid, &[int("axis", 3)])?;
+    let attributes = [flag("align_corners", true), word("mode", "linear"), word("padding_mode", "border")];
+    let y = cx.put("GridSample", &[images, grid], &attributes)?;
+    Ok(vec![match inside {
+        Some(inside) => cx.put("Where", &[inside, y, zero], &[])?,
+        None => y,
+    }])
+}
+
+/// Regions of images, each pooled to one size.
 pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     if cx.attributes.text("mode")?.is_some_and(|mode| !mode.eq_ignore_ascii_case("avg")) {
@@ -76,9 +153,7 @@ pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 
 /// Boxes of each class that overlap no better one.
 pub(crate) fn non_max_suppression(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.has(5)
-        && cx.known(5)?.is_none_or(|sigma| sigma.only_number().ok() != Some(gradus_core::Number::Float(0.0)))
-    {
+    if cx.has(5) && cx.known(5)?.is_none_or(|sigma| sigma.only_number().ok() != Some(Number::Float(0.0))) {
         return Err(cannot("ONNX has no equivalent of NonMaxSuppression with soft_nms_sigma"));
     }
     cx.edges(

@@ -213,14 +213,19 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
 pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     let indices = cx.wants(1);
-    if indices && cx.attributes.int_or("axis", 0)? != 0 {
-        return Err(cannot("ONNX has no equivalent of MaxPool's indices with axis other than 0"));
-    }
     let (attributes, x) = (pool(cx)?, cx.input(0)?);
     if !indices {
         return Ok(vec![cx.put("MaxPool", &[x], &attributes)?]);
     }
     let mut both = cx.put_many("MaxPool", &[x], &attributes, 2)?;
+    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, 0)?;
+    if axis > 0 {
+        // ONNX counts all elements, and OpenVINO those of the axes from one on.
+        let sizes = cx.sizes(x)?;
+        let own = cx.part_of(sizes, i64_of(axis), i64::MAX)?;
+        let count = cx.put("ReduceProd", &[own], &[int("keepdims", 0)])?;
+        both[1] = cx.put("Mod", &[both[1], count], &[])?;
+    }
     if let Some(dtype) = cx.attributes.dtype("index_element_type")?.filter(|&dtype| dtype != DType::I64) {
         both[1] = cx.put("Cast", &[both[1]], &[numbered("to", dtype)?])?;
     }

@@ -7,13 +7,14 @@
 //! | `MaxPool`, `AveragePool` | `MaxPool`, `AvgPool` | `ceil_mode` is `ceil_torch` |
 //! | `GlobalMaxPool`, `GlobalAveragePool` | `ReduceMax`, `ReduceMean` | |
 //! | `DeformConv` | `DeformableConvolution` | points beyond the image are 0 |
-//! | `Resize` | `Interpolate` | only axes whose size changes are named |
+//! | `Resize` | `Interpolate` | only axes whose size changes are named, or sums by constant weights |
 //!
 //! Sources: ONNX 1 to 28; OpenVINO 2026.4, opset1 to opset17.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::{NewAttributes, wrong};
 use crate::conversion::caveats;
@@ -22,11 +23,12 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::dim::Dim;
-use crate::fact::Elements;
+use crate::fact::{Elements, Fact};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::nn::conv_pool::beyond;
 use crate::operators::nn::normalization::trains;
+use crate::operators::nn::resize_eval::{Resizing, Weights};
 
 fn list(values: &[i64]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
@@ -344,11 +346,11 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
     let is_empty = |cx: &ConvertContext<'_, '_>| cx.len(2) == Some(0);
     if cx.has(2) && !is_empty(cx) {
         let scales = cx.known(2)?.ok_or_else(|| not_known("scales"))?;
-        let scales = gradus_core::convert::cast(&scales, DType::F32, gradus_core::convert::Rules::IEEE)?;
+        let scales = convert::cast(&scales, DType::F32, Rules::IEEE)?;
         let scales = scales.elements::<f32>()?.to_vec();
         let (axes, scales): (Vec<_>, Vec<_>) =
             axes.into_iter().map(i64_of).zip(scales).filter(|(_, scale)| *scale != 1.0).unzip();
-        return Ok((axes, cx.constant(gradus_core::Tensor::vector(&scales)), "scales"));
+        return Ok((axes, cx.constant(Tensor::vector(&scales)), "scales"));
     }
     let dims = cx.fact(0).as_tensor().and_then(|fact| fact.dims.clone()).ok_or_else(|| not_known("rank"))?;
     let sizes: Vec<Dim> = match &cx.fact(3).as_tensor().ok_or_else(|| not_known("sizes"))?.elements {
@@ -365,23 +367,114 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
     Ok((changed.into_iter().map(|i| i64_of(axes[i])).collect(), sizes, "sizes"))
 }
 
+/// Elements as weighted sums along one axis after another, whose weights are constants, for a
+/// Resize that `Interpolate` does not do.
+fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewValue>> {
+    let unknown = |what: &str| cannot(format!("cannot convert Resize with {because}: {what} is not known"));
+    let sizes = |fact: &Fact| fact.as_tensor()?.shape().map(|shape| shape.dims().to_vec());
+    let dims = sizes(cx.fact(0)).ok_or_else(|| unknown("the shape of input 0"))?;
+    let result = cx.node.outputs.first().copied().flatten();
+    let wanted = result.and_then(|id| sizes(cx.scope.fact(id)));
+    let wanted = wanted.ok_or_else(|| unknown("the shape of the output"))?;
+    let mut given = [const { None }; 3];
+    for (input, given) in [1, 2, 3].into_iter().zip(&mut given) {
+        if cx.has(input) && cx.len(input) != Some(0) {
+            let tensor = cx.known(input)?.ok_or_else(|| unknown(&format!("the value of input {input}")))?;
+            *given = Some(tensor.numbers()?.map(convert::nearest_f64).collect::<Vec<_>>());
+        }
+    }
+    let [region, scales, sizes] = given;
+    let resizing = Resizing { operator: "Resize", dims: &dims, wanted: &wanted, scales, sizes, region };
+    let limits = cx.conversion.limits;
+    let axes = resizing.axes(&cx.attributes, |size, wanted| {
+        limits.allow_bytes(0, convert::product(wanted, 256) + convert::product(size, 128))
+    })?;
+    let moves = cx.attributes.text("mode")?.unwrap_or("nearest") == "nearest";
+    let own = cx.dtype(0)?;
+    let dtype = if !moves && own.is_float() && own.bits() < 32 { DType::F32 } else { own };
+    if !moves {
+        cx.rounding(caveats::ORDER);
+        cx.expect_floats(0)?;
+    }
+    let mut x = cx.input(0)?;
+    if dtype != own {
+        x = cx.converted(x, dtype)?;
+    }
+    let mut outside = Vec::new();
+    for (at, axis) in axes.into_iter().enumerate().filter(|(_, axis)| !axis.stays) {
+        let column = [vec![1; at], vec![axis.weights.len()], vec![1; dims.len() - at - 1]].concat();
+        if axis.weights.iter().any(Option::is_none) {
+            let beyond: Vec<_> = axis.weights.iter().map(|weights| Bool::from(weights.is_none())).collect();
+            outside.push(cx.constant(Tensor::from_vec(Shape::new(column)?, beyond)?));
+        }
+        x = summed(cx, x, at, &axis.weights, if moves { None } else { Some(dtype) })?;
+    }
+    if !outside.is_empty() {
+        let value = cx.attributes.float("extrapolation_value")?.unwrap_or(0.0);
+        let value = cx.number(value.into(), dtype)?;
+        for beyond in outside {
+            x = cx.put("Select", &[beyond, value, x], &[numpy()])?;
+        }
+    }
+    Ok(vec![if dtype == own { x } else { cx.converted(x, own)? }])
+}
+
+/// Weighted sums of elements along an axis in a type of floats, or single elements.
+fn summed(
+    cx: &mut ConvertContext<'_, '_>,
+    x: NewValue,
+    at: usize,
+    weights: &[Weights],
+    dtype: Option<DType>,
+) -> Result<NewValue> {
+    let most =
+        if dtype.is_some() { weights.iter().flatten().map(Vec::len).max().unwrap_or(1).max(1) } else { 1 };
+    let mut rows = Vec::with_capacity(weights.len());
+    for weights in weights {
+        let mut row = weights.clone().unwrap_or_default();
+        // Rows of one length: the last weight is halved until there are enough.
+        let (index, mut weight) = row.pop().unwrap_or((0, 0.0));
+        while row.len() + 1 < most {
+            weight /= 2.0;
+            row.push((index, weight));
+        }
+        row.push((index, weight));
+        rows.push(row);
+    }
+    let axis = cx.scalar(i64_of(at));
+    let indices: Vec<_> = rows.iter().flatten().map(|&(index, _)| i64_of(index)).collect();
+    let Some(dtype) = dtype else {
+        let indices = cx.list(&indices);
+        return cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)]);
+    };
+    let table = Shape::new(vec![rows.len(), most])?;
+    let indices = cx.constant(Tensor::from_vec(table, indices)?);
+    let taken = cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?;
+    let behind = cx.rank(0)? - at - 1;
+    let shape = Shape::new([vec![rows.len(), most], vec![1; behind]].concat())?;
+    let weights: Vec<_> = rows.iter().flatten().map(|&(_, weight)| weight).collect();
+    let weights = cx.constant(convert::cast(&Tensor::from_vec(shape, weights)?, dtype, Rules::IEEE)?);
+    let products = cx.put("Multiply", &[taken, weights], &[numpy()])?;
+    let axis = cx.list(&[i64_of(at) + 1]);
+    cx.put("ReduceSum", &[products, axis], &[say("keep_dims", false)])
+}
+
 pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.attributes.form().is(Older::Upsampled) {
-        return Err(cannot("OpenVINO has no equivalent of Resize before version 11"));
+        return by_weights(cx, "operator set 10");
     }
-    let refused = |what: &str| Err(cannot(format!("OpenVINO has no equivalent of Resize with {what}")));
-    for (attribute, plain) in [("exclude_outside", 0), ("antialias", 0)] {
-        if cx.attributes.int_or(attribute, plain)? != plain {
-            return refused(attribute);
+    for attribute in ["exclude_outside", "antialias"] {
+        if cx.attributes.flag(attribute, false)? {
+            return by_weights(cx, attribute);
         }
     }
     if cx.attributes.text("keep_aspect_ratio_policy")?.is_some_and(|policy| policy != "stretch") {
-        return refused("keep_aspect_ratio_policy");
+        return by_weights(cx, "keep_aspect_ratio_policy");
     }
     let coordinates = cx.attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel");
     let known = ["half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners", "tf_half_pixel_for_nn"];
     if !known.contains(&coordinates) {
-        return refused(&format!("coordinate_transformation_mode={coordinates}"));
+        return by_weights(cx, &format!("coordinate_transformation_mode={coordinates}"));
     }
     let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
     let (mut axes, target, by) = resized(cx)?;
@@ -406,7 +499,7 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         "nearest" => "nearest",
         "linear" if is_image(&axes) => "linear_onnx",
         "cubic" if axes.len() == 2 => "cubic",
-        mode => return refused(&format!("mode={mode} over axes {}", list(&axes))),
+        mode => return by_weights(cx, &format!("mode={mode} over axes {}", list(&axes))),
     };
     if mode != "nearest" {
         cx.rounding(caveats::ORDER);

@@ -104,7 +104,11 @@ pub(super) const NETWORKS: &[Row] = &[
         .works(Work::GridSample)
         .infer(nn::conv_pool::grid_sample)
         .computes(nn::sampling::grid_sample)
-        .converts("GridSample", "rounding; nearest: halfway", nn::sampling_to_openvino::grid_sample),
+        .converts(
+            "GridSample; of volumes: Gather, Multiply, Add",
+            "rounding; nearest: halfway",
+            nn::sampling_to_openvino::grid_sample,
+        ),
     onnx("GroupNormalization")
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
@@ -195,7 +199,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn)
         }),
     onnx("Resize").works(Work::Resize).infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
-        "Interpolate",
+        "Interpolate; where it has no equivalent: Gather, Multiply, ReduceSum",
         "rounding",
         nn::windows_to_openvino::resize,
     ),

@@ -214,7 +214,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("Det")
         .works(Work::Elimination { parts: 3 })
         .infer(matmul::infer::det)
-        .computes(matmul::elimination::det),
+        .computes(matmul::elimination::det)
+        .lower(matmul::elimination::det_by_steps),
     onnx("Div")
         .infer(elementwise::infer::binary)
         .operation(Operation::Div)

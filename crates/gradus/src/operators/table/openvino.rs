@@ -467,7 +467,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Pad")
         .infer(layout::openvino::pad)
         .eval(layout::openvino::run_pad)
-        .converts("Pad, Concat", "", layout::to_onnx::pad)
+        .converts("Pad, Concat; symmetric: Range, Mod, Gather", "", layout::to_onnx::pad)
         .moves()
         .role(Role::Pad),
     openvino("Power")

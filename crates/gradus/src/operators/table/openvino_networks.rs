@@ -136,7 +136,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     ),
     openvino("MatrixNms").lowers(detection::matrix_nms),
     openvino("MaxPool").works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
-        "MaxPool",
+        "MaxPool, Mod",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
     ),
@@ -180,8 +180,8 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     ),
     openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi).lowers(samples::rotated_align),
     openvino("ROIPooling").works(Work::RoiPooling).infer(nn::openvino::roi).converts(
-        "MaxRoiPool",
-        "floats: NaN",
+        "MaxRoiPool; bilinear: Gather, GridSample, Where",
+        "max: floats: NaN; bilinear: rounding",
         nn::sampling_to_onnx::roi_pooling,
     ),
     openvino("ReadValue")

@@ -5,7 +5,7 @@ use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
-    any, array, arrays, carried, convert, create, detection, fused, indexing, layout, lines, losses,
+    any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
     making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
     recurrent, rest, sequences, signature, suppression,
 };
@@ -129,9 +129,12 @@ lowered! {
     "flip" [one("x")] network::flip;
     "floor" [one("x")] |l| math::rounded(l, "Floor");
     "floor_divide" [one("x"), one("y")] math::floor_divide;
+    "fill_diagonal_tensor" [one("x"), one("y")] matrices::fill_diagonal;
     "fmax" [one("x"), one("y")] |l| math::number_of(l, "Max");
     "fmin" [one("x"), one("y")] |l| math::number_of(l, "Min");
     "fold" [one("x")] patches::fold;
+    "fractional_max_pool2d" [one("x")] patches::fractional_pool;
+    "fractional_max_pool3d" [one("x")] patches::fractional_pool;
     "frame" [one("x")] patches::frame;
     "frobenius_norm" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceL2");
     "full" [] create::full;
@@ -157,6 +160,7 @@ lowered! {
     "hardtanh" [one("x")] |l| network::clip(l, None);
     "heaviside" [one("x"), one("y")] math::heaviside;
     "histogram" [one("input"), maybe("weight")] ordering::histogram;
+    "hsigmoid_loss" [one("x"), one("label"), one("w"), maybe("bias"), maybe("path"), maybe("code")] losses::hsigmoid;
     "huber_loss" [one("input"), one("label")] losses::huber;
     "increment" [one("x")] math::increment;
     "index_add" [one("x"), one("index"), one("add_value")] indexing::index_add;
@@ -242,6 +246,7 @@ lowered! {
     "print" [one("in")] create::same;
     "prior_box" [one("input"), one("image")] detection::prior_box;
     "prod" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceProd");
+    "psroi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::psroi_pool;
     "quantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::quantize_linear;
     "put_along_axis" [one("arr"), one("indices"), one("values")] indexing::put_along_axis;
     "reciprocal" [one("x")] |l| math::unary(l, "Reciprocal");
@@ -325,6 +330,7 @@ lowered! {
     "unpool3d" [one("x"), one("indices"), maybe("output_size")] network::unpool;
     "unsqueeze" [one("x"), maybe("axis")] layout::unsqueeze;
     "unstack" [one("x")] layout::unbind;
+    "viterbi_decode" [one("potentials"), one("transition_params"), one("lengths")] ordering::viterbi;
     "where" [one("condition"), one("x"), one("y")] layout::where_lower;
     "yolo_box" [one("x"), one("img_size")] detection::yolo_box;
 }
@@ -342,12 +348,71 @@ const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
 }
 
+/// A row of an operator on complex numbers, which ONNX does not have.
+const fn complex(signatures: &'static [Signature], rule: Rule, compute: Compute, work: Work) -> Row {
+    paddle(signatures).infer(rule).computes(compute).works(work)
+}
+
 /// A row of an operator of matrices that ONNX does not have.
 const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute) -> Row {
     paddle(signatures).infer(rule).computes(compute).works(Work::Elimination { parts: 1 })
 }
 
 pub(super) const PADDLE: &[Row] = &[
+    complex(
+        const { &[signature("as_complex", const { &[one("x")] })] },
+        complex::without_parts,
+        complex::as_complex,
+        Work::None,
+    ),
+    complex(
+        const { &[signature("as_real", const { &[one("x")] })] },
+        complex::with_parts,
+        complex::as_real,
+        Work::None,
+    ),
+    complex(
+        const { &[signature("complex", const { &[one("real"), one("imag")] })] },
+        complex::joined,
+        complex::complex,
+        Work::None,
+    ),
+    complex(
+        const { &[signature("conj", const { &[one("x")] })] },
+        elementwise::infer::alike,
+        complex::parts,
+        Work::None,
+    ),
+    complex(
+        const { &[signature("fft_c2c", const { &[one("x")] })] },
+        complex::fourier_rule,
+        complex::fourier,
+        Work::Fourier,
+    ),
+    complex(
+        const { &[signature("fft_c2r", const { &[one("x")] })] },
+        complex::fourier_rule,
+        complex::fourier,
+        Work::Fourier,
+    ),
+    complex(
+        const { &[signature("fft_r2c", const { &[one("x")] })] },
+        complex::fourier_rule,
+        complex::fourier,
+        Work::Fourier,
+    ),
+    complex(
+        const { &[signature("imag", const { &[one("x")] })] },
+        complex::changed,
+        complex::parts,
+        Work::None,
+    ),
+    complex(
+        const { &[signature("real", const { &[one("x")] })] },
+        complex::changed,
+        complex::parts,
+        Work::None,
+    ),
     paddle(const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
     matrices(
@@ -397,9 +462,26 @@ pub(super) const PADDLE: &[Row] = &[
         elimination::square,
         elimination::inverse,
     ),
+    function(const { &[signature("i0", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, |x| special::bessel(x, 0, false))
+    }),
+    function(const { &[signature("i0e", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, |x| special::bessel(x, 0, true))
+    }),
+    function(const { &[signature("i1", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, |x| special::bessel(x, 1, false))
+    }),
+    function(const { &[signature("i1e", const { &[one("x")] })] }, |_, cx| {
+        special::mapped(cx, |x| special::bessel(x, 1, true))
+    }),
     function(const { &[signature("lgamma", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::ln_gamma)
     }),
+    paddle(const { &[signature("nextafter", const { &[one("x"), one("y")] })] })
+        .infer(elementwise::infer::together)
+        .computes(special::next_after)
+        .works(Work::EachOutput(Each::arithmetic(1))),
+    function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma),
     paddle(sequences::LINSPACE)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
