@@ -68,6 +68,7 @@ const NODES: &[&str] = &[
     "microsoft QLinearSigmoid-1 i8[4,4,2] f[] i8[] f[] i8[] -> 0 32t",
     "microsoft QLinearWhere-1 b[2,3] u8[2,3] f[] u8[] u8[2,3] f[] u8[] f[] u8[] -> 0 6",
     "microsoft QuantizeLinear-1 f[1,3] f[] u16[] -> 0 3",
+    "microsoft Tokenizer-1 s[2] mark=0 mincharnum=1 tokenexp:a -> open",
     "microsoft QuickGelu-1 f[2] alpha~1.5 -> 0 2t",
     "microsoft ScaledSiLU-1 f[4,3] f[] alpha~0.5 -> 0 12t",
     "openvino BitwiseNot-13 i32[2,3] -> 0 6",

@@ -225,9 +225,10 @@ mod tests {
                 let part = |t: f64| libm::exp(x * (libm::cos(t) - 1.0)) * libm::cos(f64::from(order) * t);
                 let want = (0..POINTS).map(|point| part(angle(point))).sum::<f64>() / f64::from(POINTS);
                 let got = bessel(x, order, true);
-                assert!((got - want).abs() <= 1e-14 * want.abs() + 1e-16, "{order} {x}: {got}, not {want}");
+                // The sum of the points is off by some of its last places.
+                assert!((got - want).abs() <= 1e-14 * want.abs() + 1e-15, "{order} {x}: {got}, not {want}");
                 let whole = bessel(x, order, false);
-                assert!((whole * libm::exp(-x) - want).abs() <= 1e-13 * want + 1e-16, "{order} {x}: {whole}");
+                assert!((whole * libm::exp(-x) - want).abs() <= 1e-13 * want + 1e-15, "{order} {x}: {whole}");
                 let sign = if order == 1 { -1.0 } else { 1.0 };
                 assert_eq!(bessel(-x, order, true), sign * got);
             }
@@ -251,6 +252,10 @@ mod tests {
         for s in [2, 3, 6, 40] {
             for q in [-7.25, -0.5, -1e-9, 0.25, 3.5, 60.0] {
                 let (own, next, term) = (zeta(s, q), zeta(s, q + 1.0), f64::powi(q, -s));
+                if term.is_infinite() {
+                    assert_eq!(own, term, "{s} {q}");
+                    continue;
+                }
                 let size = own.abs().max(term.abs());
                 assert!((own - next - term).abs() <= 1e-13 * size, "{s} {q}: {own} {next}");
             }
