@@ -526,7 +526,7 @@ fn pools_and_pads_of_openvino_that_onnx_lacks_become_several_operators() {
     for (before, behind) in [([0, 0], [0, 0]), ([2, 0], [0, 3]), ([1, 3], [2, 1])] {
         let (x, lists) = (counted(&[2, 3]), [pads(&before), pads(&behind)]);
         let symmetric = [("pad_mode", "symmetric")];
-        in_set("known pads", openvino("Pad", 12, &[x.clone()], &lists, &symmetric, 1), 21);
+        in_set("known pads", openvino("Pad", 12, std::slice::from_ref(&x), &lists, &symmetric, 1), 21);
         let [before, behind] = lists;
         in_set("given pads", openvino("Pad", 12, &[x, before, behind], &[], &symmetric, 1), 21);
     }
