@@ -186,7 +186,7 @@ impl Model {
         OpenOptions::new().from_source(model)
     }
 
-    /// What it was made of, which is copied only if another model has it too.
+    /// The source of the model, which is copied only if another model has it too.
     pub(crate) fn into_source(self) -> graph::Model {
         Arc::unwrap_or_clone(self.source)
     }

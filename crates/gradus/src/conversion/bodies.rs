@@ -165,7 +165,7 @@ fn bitwise(cx: &mut ConvertContext<'_, '_>, new: &New<'_>, operator: &str) -> Re
         let values = cx.put("Mul", &[joined, powers], &[])?;
         parts.push(cx.put("ReduceSum", &[values, last], &[int("keepdims", 0)])?);
     }
-    // Where the first bit of the type stands for a sign, the part that has it is below zero.
+    // The part with the sign of the type is below zero where that bit is set.
     let top = parts.len() - 1;
     if dtype.class() == Class::Signed || top > 0 {
         let half = cx.scalar(1 << (width - 1));

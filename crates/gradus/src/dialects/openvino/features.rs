@@ -74,7 +74,7 @@ fn averages(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Boxes as bins, each of which has channels of its own.
 pub(crate) struct BoxBins {
-    /// How many bins lie one below another, and side by side.
+    /// The numbers of bins, one below another and side by side.
     pub(crate) counts: [i64; 2],
     pub(crate) channels: i64,
     pub(crate) scale: f64,
