@@ -498,7 +498,7 @@ fn determinants_become_steps_of_elimination() {
     // Without a pivot, and with rows that change places.
     let rows = [0.0f32, 0.0, 1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 0.0, 1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 0.0, 0.0, 5.0];
     let x = Tensor::from_vec(Shape::new([2, 3, 3]).unwrap(), rows.to_vec()).unwrap();
-    let (model, given) = One::of(Standard::Onnx, "Det", 22).inputs(&[x.clone()]).known().model();
+    let (model, given) = One::of(Standard::Onnx, "Det", 22).inputs(std::slice::from_ref(&x)).known().model();
     there_and_back("pivots", &model, &given);
     let (model, _) = One::of(Standard::Onnx, "Det", 22).inputs(&[x]).model();
     assert!(refusal(&model).contains("number of rows of Det"), "{}", refusal(&model));
