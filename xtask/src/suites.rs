@@ -191,7 +191,8 @@ pub(crate) const SUITES: &[Suite] = &[
     },
 ];
 
-/// The crate whose tests take longest, for tests to which optimisation gives more time than it takes.
+/// The crate whose tests take longest, for tests to which optimisation gives more time than it
+/// takes.
 const OPTIMISED: &[&str] = &["--config", "profile.dev.package.gradus.opt-level=1", "-p", "gradus"];
 
 /// The files with long tests of that crate: building all its tests so would take minutes.

@@ -16,8 +16,8 @@ use crate::operators::output::allowed;
 /// Bytes that a compiled pattern may take.
 const MOST_PATTERN: usize = 1 << 20;
 
-/// A regular expression of RE2, as `regex` writes it: `\w` and its like are of ASCII, and a class has
-/// no classes within, nor intersections.
+/// A regular expression of RE2, as `regex` writes it: `\w` and its like are of ASCII, and a class
+/// has no classes within, nor intersections.
 fn of_re2(text: &str) -> String {
     let (mut all, mut rest, mut in_class) = (String::with_capacity(text.len()), text, false);
     while let Some(c) = rest.chars().next() {
@@ -214,7 +214,8 @@ impl Tokenizer {
         token.chars().take(self.shortest).count() == self.shortest
     }
 
-    /// The matches that are long enough; behind one that is not, the search begins a character later.
+    /// The matches that are long enough; behind one that is not, the search begins a character
+    /// later.
     fn matches<'a>(&self, expression: &Regex, text: &'a str) -> Vec<&'a str> {
         let (mut tokens, mut start) = (Vec::new(), 0);
         while start <= text.len() {
