@@ -12,7 +12,7 @@ use super::runtime::Runtime;
 use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
 use crate::dim::Symbols;
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 use crate::infer::{Problem, SubgraphFacts};
 use crate::schema::in_set;
 
@@ -83,6 +83,43 @@ pub(crate) enum Items {
     Each(Vec<NewValue>),
     /// The slices of a tensor along its first axis.
     Stacked(NewValue),
+    /// The slices of a tensor along an axis that the items have; two lists of int64 are their
+    /// starts and ends.
+    Parts { values: [NewValue; 3], axis: usize },
+    /// Items that only their concatenation along an axis is known of.
+    Joined { whole: NewValue, axis: usize },
+}
+
+impl Items {
+    /// The values that the items consist of.
+    pub(crate) fn values(&self) -> &[NewValue] {
+        match self {
+            Items::Each(values) => values,
+            Items::Stacked(value) | Items::Joined { whole: value, .. } => std::slice::from_ref(value),
+            Items::Parts { values, .. } => values,
+        }
+    }
+
+    /// Items that consist of other values in the same way.
+    pub(crate) fn with(&self, mut values: impl FnMut(usize) -> NewValue) -> Items {
+        match *self {
+            Items::Each(ref all) => Items::Each((0..all.len()).map(values).collect()),
+            Items::Stacked(_) => Items::Stacked(values(0)),
+            Items::Parts { axis, .. } => Items::Parts { values: std::array::from_fn(values), axis },
+            Items::Joined { axis, .. } => Items::Joined { whole: values(0), axis },
+        }
+    }
+
+    /// Returns true if both consist of values in the same way.
+    pub(crate) fn is_like(&self, other: &Items) -> bool {
+        match (self, other) {
+            (Items::Each(a), Items::Each(b)) => a.len() == b.len(),
+            (Items::Stacked(_), Items::Stacked(_)) => true,
+            (Items::Parts { axis: a, .. }, Items::Parts { axis: b, .. })
+            | (Items::Joined { axis: a, .. }, Items::Joined { axis: b, .. }) => a == b,
+            _ => false,
+        }
+    }
 }
 
 /// A graph of the source.
@@ -224,6 +261,22 @@ impl<'m> SourceGraph<'m> {
     /// Says which items a sequence has.
     pub(crate) fn set_items(&mut self, id: ValueId, items: Items) {
         self.items.insert(id, items);
+    }
+
+    /// Returns true if a sequence is read by an inner graph, or at an index that is not known before
+    /// a run.
+    pub(crate) fn reads_any_item(&self, id: ValueId) -> bool {
+        let is_known = |id: ValueId| {
+            self.constant(id).is_some() || self.fact(id).as_tensor().and_then(TensorFact::tensor).is_some()
+        };
+        self.graph.nodes().iter().any(|node| {
+            let reads = node.inputs.contains(&Some(id));
+            if !reads {
+                return node.needs().any(|needed| needed == id);
+            }
+            let index = node.inputs.get(1).copied().flatten();
+            &*node.operator.name == "SequenceAt" && index.is_some_and(|index| !is_known(index))
+        })
     }
 
     /// The items of a sequence that no value became.

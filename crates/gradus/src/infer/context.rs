@@ -582,7 +582,12 @@ impl<'m> InferContext<'_, 'm> {
                 Fact::Tensor(TensorFact { dtype, dims, elements })
             }
             (Fact::Sequence(a), Fact::Sequence(b)) => {
-                let each = self.join(&a.each, &b.each, what);
+                // For an empty list there is nothing that its items could contradict.
+                let each = match (a.len, b.len) {
+                    (Dim::ZERO, len) if len != Dim::ZERO => b.each.clone(),
+                    (len, Dim::ZERO) if len != Dim::ZERO => a.each.clone(),
+                    _ => self.join(&a.each, &b.each, what),
+                };
                 let len = if a.len == b.len { a.len } else { self.data(what, Bounds::SIZE) };
                 let items = a.items.clone().filter(|items| Some(items) == b.items.as_ref());
                 Fact::Sequence(Arc::new(crate::fact::SequenceFact { each, len, items }))

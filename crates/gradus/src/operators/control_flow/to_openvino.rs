@@ -1,6 +1,7 @@
 //! Operators that run graphs. In OpenVINO, a body sees nothing around it: what it captures becomes
 //! an input.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
@@ -13,10 +14,11 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::{Items, SourceGraph};
 use crate::conversion::to_openvino::numpy;
 use crate::conversion::types::declared;
-use crate::conversion::writer::{GraphWriter, NewValue};
+use crate::conversion::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::Older;
 use crate::operators::errors;
+use crate::operators::sequence::to_openvino as sequence;
 
 /// The caveat for loops that run zero times.
 const NO_RUNS: &str = "the output shapes of a loop that runs zero times may differ";
@@ -29,8 +31,17 @@ struct OpenVinoBody<'m> {
     /// How many inputs it has.
     inputs: usize,
     ports: Ports,
-    /// Outputs that are sequences to which each run appends an item.
-    appended: Vec<ValueId>,
+}
+
+/// The form in which a loop carries a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Carried {
+    /// Each run gives an item, which becomes a slice of an output.
+    Scanned,
+    /// A tensor whose slices are the items.
+    Stacked,
+    /// The concatenation of the items along an axis.
+    Joined(usize),
 }
 
 impl<'m> OpenVinoBody<'m> {
@@ -38,7 +49,7 @@ impl<'m> OpenVinoBody<'m> {
         let (_, graph, number) = cx.graph(name)?;
         let scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
         let target = GraphWriter::new(cx.target.standard, cx.target.opset);
-        Ok(OpenVinoBody { graph, scope, target, inputs: 0, ports: Ports::default(), appended: Vec::new() })
+        Ok(OpenVinoBody { graph, scope, target, inputs: 0, ports: Ports::default() })
     }
 
     fn is_read(&self, id: ValueId) -> bool {
@@ -72,6 +83,10 @@ impl<'m> OpenVinoBody<'m> {
             if self.scope.constant(capture.inner).is_some() {
                 continue;
             }
+            if let Some(items) = cx.scope.items(capture.outer).cloned() {
+                self.capture_items(cx, outer, (capture.outer, capture.inner), items)?;
+                continue;
+            }
             let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
             let inner = self.input(cx, capture.inner)?;
             self.ports.inputs.push(Port { outer: place_of(outer, value), inner, slices: None });
@@ -79,16 +94,82 @@ impl<'m> OpenVinoBody<'m> {
         Ok(())
     }
 
-    /// Converts the nodes; gives the values that are the outputs.
-    fn convert(&mut self, cx: &mut ConvertContext<'_, 'm>) -> Result<Vec<NewValue>> {
-        self.scope.convert(cx.conversion, &mut self.target)?;
-        let ids = self.graph.outputs();
-        ids.iter()
-            .map(|&id| match self.scope.items(id) {
-                Some(Items::Each(items)) if self.appended.contains(&id) && items.len() == 1 => Ok(items[0]),
-                _ => self.scope.value(&mut self.target, cx.conversion, id),
-            })
-            .collect()
+    /// Inputs for the values that a captured sequence consists of.
+    fn capture_items(
+        &mut self,
+        cx: &mut ConvertContext<'_, 'm>,
+        outer: &mut Vec<NewValue>,
+        (id, inner): (ValueId, ValueId),
+        items: Items,
+    ) -> Result<()> {
+        let fact = cx.scope.fact(id).clone();
+        let stacks = matches!(&items, Items::Each(items) if !items.is_empty())
+            && self.scope.reads_any_item(inner)
+            && sequence::expect_one_shape(cx, &fact).is_ok();
+        let items = if stacks { Items::Stacked(sequence::stacked(cx.target, &items, &fact)?) } else { items };
+        let types = sequence::types(&fact, &items)?;
+        let mut within = Vec::new();
+        for (&value, declared) in items.values().iter().zip(types) {
+            let (number, own) = self.input_as(cx, inner, declared)?;
+            self.ports.inputs.push(Port { outer: place_of(outer, value), inner: number, slices: None });
+            within.push(own);
+        }
+        self.scope.set_items(inner, items.with(|item| within[item]));
+        Ok(())
+    }
+
+    /// Converts the nodes.
+    fn convert(&mut self, cx: &mut ConvertContext<'_, 'm>) -> Result<()> {
+        self.scope.convert(cx.conversion, &mut self.target)
+    }
+
+    /// The value that is an output; sequences are in the form in which the loop carries them.
+    fn output(
+        &mut self,
+        cx: &mut ConvertContext<'_, 'm>,
+        number: usize,
+        form: Option<Carried>,
+    ) -> Result<NewValue> {
+        let id = self.graph.outputs()[number];
+        match (form, self.scope.items(id).cloned()) {
+            (Some(Carried::Scanned), Some(Items::Each(items))) if items.len() == 1 => Ok(items[0]),
+            (Some(Carried::Joined(axis)), Some(Items::Joined { whole, axis: own })) if axis == own => {
+                Ok(whole)
+            }
+            (Some(Carried::Stacked), Some(items)) => self.stacked(cx, id, &items),
+            (Some(_), Some(_)) => {
+                Err(cannot("OpenVINO has no equivalent of the way in which the loop changes a sequence"))
+            }
+            (_, None) | (None, _) => self.scope.value(&mut self.target, cx.conversion, id),
+        }
+    }
+
+    /// The items of a sequence of the body as slices of a tensor.
+    fn stacked(&mut self, cx: &mut ConvertContext<'_, 'm>, id: ValueId, items: &Items) -> Result<NewValue> {
+        let fact = self.scope.fact(id).clone();
+        if matches!(items, Items::Each(_)) {
+            sequence::expect_one_shape(cx, &fact)?;
+        }
+        let from = self.target.mark();
+        let all = sequence::stacked(&mut self.target, items, &fact)?;
+        self.target.name_since(from, "stack", &mut cx.conversion.names);
+        Ok(all)
+    }
+
+    /// The form in which a loop carries a sequence that is `first` before all runs.
+    fn carried(&self, cx: &ConvertContext<'_, 'm>, number: usize, id: ValueId, first: &Items) -> Carried {
+        let dims = sequence::dims_of_items(self.scope.fact(id)).unwrap_or_default();
+        let result = cx.node.outputs.get(number).copied().flatten();
+        if let Some(axis) = result.and_then(|result| joined_axis(cx.scope.graph, result, dims.len()))
+            && dims[axis].is_none()
+            && only_appended(self.graph, id)
+        {
+            return Carried::Joined(axis);
+        }
+        let is_empty = matches!(first, Items::Each(items) if items.is_empty());
+        let output = self.graph.outputs().get(1 + number);
+        let scanned = is_empty && output.is_some_and(|&output| self.appends(id, output));
+        if scanned { Carried::Scanned } else { Carried::Stacked }
     }
 
     /// Returns true if all that the body does with a sequence is to append one item to it.
@@ -156,6 +237,40 @@ fn place_of(inputs: &mut Vec<NewValue>, value: NewValue) -> usize {
     inputs.len() - 1
 }
 
+/// The axis along which all readers of a sequence put its items together.
+fn joined_axis(graph: &Graph, id: ValueId, rank: usize) -> Option<usize> {
+    let mut axes = graph.nodes().iter().filter(|node| node.needs().any(|needed| needed == id)).map(|node| {
+        let int = |name| match node.attribute(name) {
+            Some(Content::Int(value)) => *value,
+            _ => 0,
+        };
+        let joins = &*node.operator.name == "ConcatFromSequence" && int("new_axis") == 0;
+        crate::operators::indices::axis(int("axis"), rank).ok().filter(|_| joins)
+    });
+    let first = axes.next()??;
+    (axes.all(|axis| axis == Some(first)) && !graph.outputs().contains(&id)).then_some(first)
+}
+
+/// Returns true if all that a graph does with a sequence is to append items to it.
+fn only_appended(graph: &Graph, id: ValueId) -> bool {
+    graph.nodes().iter().filter(|node| node.needs().any(|needed| needed == id)).all(|node| {
+        let first = node.inputs.first().copied().flatten() == Some(id);
+        let kept = match &*node.operator.name {
+            "SequenceInsert" => first && node.inputs.get(2).copied().flatten().is_none(),
+            "Identity" => true,
+            "If" => node.graphs().all(|inner| {
+                let own = inner.captures().iter().find(|capture| capture.outer == id);
+                own.is_none_or(|own| only_appended(inner, own.inner))
+            }),
+            _ => false,
+        };
+        let sequences = node.outputs.iter().copied().flatten();
+        kept && node.inputs.iter().filter(|&&input| input == Some(id)).count() <= 1
+            && (&*node.operator.name == "If"
+                || sequences.into_iter().all(|output| only_appended(graph, output)))
+    })
+}
+
 /// The type of an input of a body, perhaps with another axis of one element.
 fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
     let Some(Type::Tensor(Some(dtype), mut sizes)) = declared(fact) else {
@@ -170,27 +285,58 @@ fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![cx.input(0)?];
-    let (mut attributes, mut counts) = (Vec::new(), Vec::new());
-    for (name, map, body) in
-        [("then_branch", "then_port_map", "then_body"), ("else_branch", "else_port_map", "else_body")]
-    {
-        let mut branch = OpenVinoBody::new(cx, name)?;
+    let [mut yes, mut no] = [OpenVinoBody::new(cx, "then_branch")?, OpenVinoBody::new(cx, "else_branch")?];
+    for branch in [&mut yes, &mut no] {
         branch.captures(cx, &mut inputs)?;
-        let outputs = branch.convert(cx)?;
-        for (number, output) in outputs.into_iter().enumerate() {
-            branch.target.output(output);
-            branch.ports.outputs.push(Port { outer: number, inner: number, slices: None });
-        }
-        counts.push(branch.ports.outputs.len());
-        attributes.extend(branch.attributes(map, body)?);
+        branch.convert(cx)?;
     }
     // A node may leave out the last outputs, but both branches give all.
-    let outputs = counts[0];
-    if counts[1] != outputs {
-        let (yes, no) = (counts[0], counts[1]);
-        return Err(cannot(format!("then_branch has {yes} outputs and else_branch {no}, expected as many")));
+    let [outputs, others] = [&yes, &no].map(|branch| branch.graph.outputs().len());
+    if others != outputs {
+        return Err(cannot(format!(
+            "then_branch has {outputs} outputs and else_branch {others}, expected as many"
+        )));
     }
-    cx.put_many("If", &inputs, &attributes, outputs)
+    let mut lists = Vec::new();
+    for number in 0..outputs {
+        let ids = [&yes, &no].map(|branch| branch.graph.outputs()[number]);
+        let items = [yes.scope.items(ids[0]).cloned(), no.scope.items(ids[1]).cloned()];
+        let values = match &items {
+            [Some(a), Some(b)] if a.is_like(b) => [a.values().to_vec(), b.values().to_vec()],
+            [Some(a), Some(b)] => [vec![yes.stacked(cx, ids[0], a)?], vec![no.stacked(cx, ids[1], b)?]],
+            _ => [vec![yes.output(cx, number, None)?], vec![no.output(cx, number, None)?]],
+        };
+        let first = yes.ports.outputs.len();
+        for (branch, values) in [&mut yes, &mut no].into_iter().zip(&values) {
+            for (number, &value) in values.iter().enumerate() {
+                branch.target.output(value);
+                branch.ports.outputs.push(Port {
+                    outer: first + number,
+                    inner: first + number,
+                    slices: None,
+                });
+            }
+        }
+        let form = match items {
+            [Some(a), Some(b)] if a.is_like(&b) => Some(a),
+            [Some(_), Some(_)] => Some(Items::Stacked(values[0][0])),
+            _ => None,
+        };
+        lists.push((first, form));
+    }
+    let count = yes.ports.outputs.len();
+    let mut attributes = Vec::new();
+    attributes.extend(yes.attributes("then_port_map", "then_body")?);
+    attributes.extend(no.attributes("else_port_map", "else_body")?);
+    let written = cx.put_many("If", &inputs, &attributes, count)?;
+    let mut outputs = Vec::new();
+    for (number, (first, form)) in lists.into_iter().enumerate() {
+        if let (Some(form), Some(id)) = (&form, cx.node.outputs.get(number).copied().flatten()) {
+            cx.scope.set_items(id, form.with(|item| written[first + item]));
+        }
+        outputs.push(if form.is_some() { NONE } else { written[first] });
+    }
+    Ok(outputs)
 }
 
 /// Slices of one element.
@@ -219,23 +365,11 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         body.ports.inputs.push(Port { outer, inner, slices: None });
         body.ports.back_edges.push((0, inner));
     }
-    let mut appended = Vec::new();
+    let mut lists = BTreeMap::new();
     for (number, &id) in ids.iter().skip(2).enumerate() {
         if matches!(cx.fact(2 + number), Fact::Sequence(_)) {
-            let first = cx.node.inputs.get(2 + number).copied().flatten().and_then(|id| cx.scope.items(id));
-            let is_empty = matches!(first, Some(Items::Each(items)) if items.is_empty());
-            let output = body.graph.outputs().get(1 + number).copied();
-            let output = output.filter(|&output| is_empty && body.appends(id, output));
-            let Some(output) = output else {
-                return Err(cannot(
-                    "OpenVINO has no equivalent of a loop that changes a sequence, unless it is empty at first and \
-                     each run appends an item",
-                ));
-            };
-            body.appended.push(output);
-            cx.edges("the items of a sequence must have one shape");
-            body.scope.set_items(id, Items::Each(Vec::new()));
-            appended.push(1 + number);
+            let form = carry_list(cx, &mut body, number, id, &mut inputs)?;
+            lists.insert(1 + number, form);
             continue;
         }
         let first = cx.input(2 + number)?;
@@ -245,18 +379,18 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         body.ports.back_edges.push((1 + number, inner));
     }
     body.captures(cx, &mut inputs)?;
-    let outputs = body.convert(cx)?;
+    body.convert(cx)?;
+    let outputs = body.graph.outputs().len();
     let starts = !given || matches!(cx.known_integers(1)?.as_deref(), Some(&[condition]) if condition != 0);
     let runs = starts && runs.is_some_and(|runs| runs > 0);
-    if (outputs.len() > 1 + carried || !appended.is_empty()) && !runs {
+    if (outputs > 1 + carried || lists.values().any(|&form| form == Carried::Scanned)) && !runs {
         cx.edges(NO_RUNS);
     }
-    for (number, output) in outputs.into_iter().enumerate() {
-        let scanned = number > carried || appended.contains(&number);
-        let output = match number {
-            _ if scanned => body.unsqueezed(cx, output, 0)?,
-            _ => output,
-        };
+    for number in 0..outputs {
+        let form = lists.get(&number).copied();
+        let scanned = number > carried || form == Some(Carried::Scanned);
+        let output = body.output(cx, number, form)?;
+        let output = if scanned { body.unsqueezed(cx, output, 0)? } else { output };
         body.target.output(output);
         if number > 0 {
             let slices = scanned.then(|| slices(0, false));
@@ -267,12 +401,54 @@ pub(crate) fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let outputs = body.ports.outputs.len();
     let attributes = body.attributes("port_map", "body")?;
     let outputs = cx.put_many("Loop", &inputs, &attributes, outputs)?;
-    for number in appended {
+    for (number, form) in lists {
         if let Some(id) = cx.node.outputs.get(number - 1).copied().flatten() {
-            cx.scope.set_items(id, Items::Stacked(outputs[number - 1]));
+            let whole = outputs[number - 1];
+            let items = match form {
+                Carried::Joined(axis) => Items::Joined { whole, axis },
+                Carried::Scanned | Carried::Stacked => Items::Stacked(whole),
+            };
+            cx.scope.set_items(id, items);
         }
     }
     Ok(outputs)
+}
+
+/// The input of a body for a sequence that a loop carries, and the form of that.
+fn carry_list<'m>(
+    cx: &mut ConvertContext<'_, 'm>,
+    body: &mut OpenVinoBody<'m>,
+    number: usize,
+    id: ValueId,
+    inputs: &mut Vec<NewValue>,
+) -> Result<Carried> {
+    let first = cx.node.inputs.get(2 + number).copied().flatten().and_then(|id| cx.scope.items(id)).cloned();
+    let first = first.ok_or_else(|| not_known("items of a sequence"))?;
+    let (form, fact) = (body.carried(cx, number, id, &first), body.scope.fact(id).clone());
+    let items = match form {
+        Carried::Scanned => {
+            cx.edges(sequence::ONE_SHAPE);
+            body.scope.set_items(id, Items::Each(Vec::new()));
+            return Ok(form);
+        }
+        Carried::Stacked => {
+            let before = cx.fact(2 + number).clone();
+            if !first.values().is_empty() {
+                sequence::expect_one_shape(cx, &before)?;
+            }
+            Items::Stacked(sequence::stacked(cx.target, &first, &fact)?)
+        }
+        Carried::Joined(axis) => {
+            Items::Joined { whole: sequence::joined(cx.target, &first, &fact, axis)?, axis }
+        }
+    };
+    let declared = sequence::types(&fact, &items)?.swap_remove(0);
+    let (inner, value) = body.input_as(cx, id, declared)?;
+    body.scope.set_items(id, items.with(|_| value));
+    let outer = place_of(inputs, items.values()[0]);
+    body.ports.inputs.push(Port { outer, inner, slices: None });
+    body.ports.back_edges.push((1 + number, inner));
+    Ok(form)
 }
 
 /// How many runs there are at most, and that number if it is known; -1 are any number.
@@ -331,8 +507,9 @@ pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if size.is_none_or(|size| size < 1) {
         cx.edges(NO_RUNS);
     }
-    let outputs = body.convert(cx)?;
-    for (number, output) in outputs.into_iter().enumerate() {
+    body.convert(cx)?;
+    for number in 0..body.graph.outputs().len() {
+        let output = body.output(cx, number, None)?;
         let (output, slices) = match number.checked_sub(carried) {
             Some(place) => {
                 let axis = body.new_axis(number, at(&out_axes, place))?;

@@ -12,9 +12,10 @@ use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::{exactly, expect};
 use crate::conversion::writer::{NONE, NewValue};
+use crate::fact::Fact;
 use crate::normalize::Older;
 use crate::operators::elementwise::unary::missing_bound;
-use crate::operators::errors;
+use crate::operators::{errors, sequence};
 
 pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
@@ -197,6 +198,9 @@ pub(crate) fn cast_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 }
 
 pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if matches!(cx.fact(0), Fact::Sequence(_)) {
+        return sequence::to_openvino::same(cx);
+    }
     let x = cx.input(0)?;
     let dtype = cx.dtype(0)?;
     Ok(vec![cx.target.copy(x, Some(dtype))?])

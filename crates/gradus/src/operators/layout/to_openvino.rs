@@ -229,8 +229,21 @@ pub(crate) fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 }
 
 pub(crate) fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let parts = cx.inputs()?;
+    let mut parts = cx.inputs()?;
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
+    // OpenVINO crashes on constants of no elements; exporters write them as the last of a shape.
+    let is_empty = |input: usize| {
+        let axis = cx.axis(axis, input).ok();
+        axis.and_then(|axis| cx.dims(input)?.get(axis).copied()?) == Some(0)
+    };
+    let empty: Vec<_> = (0..parts.len()).map(is_empty).collect();
+    if empty.contains(&false) {
+        let mut empty = empty.into_iter();
+        parts.retain(|_| empty.next() != Some(true));
+    }
+    if let [only] = parts[..] {
+        return Ok(vec![only]);
+    }
     Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])
 }
 

@@ -169,7 +169,7 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::None)
         .infer(sequence::infer::concat_from_sequence)
         .eval(sequence::eval::concat)
-        .converts("Concat, Unsqueeze; of a loop: Transpose, Reshape", "", sequence::to_openvino::concat),
+        .converts("Concat, Unsqueeze; of slices: Transpose, Reshape", "", sequence::to_openvino::concat),
     onnx("Constant")
         .infer(generate::constant::rule)
         .build(generate::constant::ConstantOp::build)
@@ -673,8 +673,8 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
     onnx("SequenceAt").works(Work::None).infer(sequence::infer::at).eval(sequence::eval::at).converts(
-        "the item; of a loop: Gather",
-        "",
+        "the item; of slices: Gather, Slice",
+        "items of unknown shapes",
         sequence::to_openvino::at,
     ),
     onnx("SequenceConstruct")
@@ -691,17 +691,25 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::None)
         .infer(sequence::infer::erase)
         .eval(sequence::eval::erase)
-        .converts("the items", "", sequence::to_openvino::erase),
+        .converts(
+            "the items; of slices: Slice, Concat",
+            "items of unknown shapes",
+            sequence::to_openvino::erase,
+        ),
     onnx("SequenceInsert")
         .works(Work::None)
         .infer(sequence::infer::insert)
         .eval(sequence::eval::insert)
-        .converts("the items", "", sequence::to_openvino::insert),
+        .converts(
+            "the items; of slices: Reshape, Concat",
+            "items of unknown shapes",
+            sequence::to_openvino::insert,
+        ),
     onnx("SequenceLength")
         .works(Work::None)
         .infer(sequence::infer::sequence_length)
         .eval(sequence::eval::sequence_length)
-        .converts("a constant; of a loop: ShapeOf, Slice", "", sequence::to_openvino::length),
+        .converts("a constant; of slices: ShapeOf, Slice", "", sequence::to_openvino::length),
     onnx("SequenceMap")
         .works(Work::Graphs)
         .infer(control_flow::infer::sequence_map)
@@ -782,7 +790,11 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::None)
         .infer(sequence::infer::split_to_sequence)
         .eval(sequence::eval::split)
-        .converts("VariadicSplit; into slices: Transpose, Unsqueeze", "", sequence::to_openvino::split),
+        .converts(
+            "VariadicSplit; into slices: Transpose, Unsqueeze, Range, CumSum",
+            "",
+            sequence::to_openvino::split,
+        ),
     onnx("Sqrt")
         .infer(elementwise::infer::same)
         .real(Function::Sqrt)
