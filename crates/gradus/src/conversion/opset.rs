@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{self, Content, Node};
 use gradus_core::{DType, Error, Kind, Result};
 
@@ -91,11 +91,9 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
         }
     }
     // Other defaults say how these work without the attribute.
-    let own = [("DFT", "axis"), ("RoiAlign", "coordinate_transformation_mode")];
-    let differs = |&(operator, attribute): &(&str, &str)| {
-        operator == name && from.default_of(attribute).is_some() != to.default_of(attribute).is_some()
-    };
-    if own.iter().any(|pair| differs(pair) && cx.attributes.get(pair.1).is_none()) {
+    let attribute = "coordinate_transformation_mode";
+    let differs = from.default_of(attribute).is_some() != to.default_of(attribute).is_some();
+    if name == "RoiAlign" && differs && cx.attributes.get(attribute).is_none() {
         return Err(cannot(format!(
             "cannot convert: {name} has another default or meaning in the operator sets"
         )));
@@ -108,23 +106,46 @@ fn to_set_has(cx: &ConvertContext<'_, '_>, operator: &str, attribute: &str) -> b
     cx.target.signature(operator).is_some_and(|signature| signature.has_attribute(attribute))
 }
 
-/// Equal parts: newer sets are told how many, and let the last be smaller.
-fn counted(cx: &ConvertContext<'_, '_>, attributes: &mut Vec<(&str, Content)>) -> Result<()> {
-    let count = i64_of(cx.node.outputs.len());
-    let was_told = attributes.iter().any(|(name, _)| *name == "num_outputs");
+/// Equal parts: newer sets are told how many.
+fn counted(cx: &ConvertContext<'_, '_>, attributes: &mut Vec<(&str, Content)>) {
     attributes.retain(|(name, _)| *name != "num_outputs");
     if to_set_has(cx, "Split", "num_outputs") {
-        attributes.push(("num_outputs", Content::Int(count)));
-        return Ok(());
+        attributes.push(("num_outputs", Content::Int(i64_of(cx.node.outputs.len()))));
     }
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, 0)?;
-    match cx.known_size(0, axis) {
-        Some(size) if was_told && size % count != 0 => {
-            Err(cannot("cannot convert: older sets have no equivalent of a Split into unequal parts"))
+}
+
+/// Parts of which the last may be smaller, in sets whose equal parts are equal.
+fn smaller_last_part(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    let count = i64_of(cx.node.outputs.len());
+    if cx.has(1) || cx.attributes.get("num_outputs").is_none() || to_set_has(cx, "Split", "num_outputs") {
+        return Ok(None);
+    }
+    let axis = i64_of(cx.axis(cx.attributes.int_or("axis", 0)?, 0)?);
+    let size = cx.known_size(0, usize_of_i64(axis).unwrap_or_default());
+    let x = cx.input(0)?;
+    if let Some(size) = size {
+        if size % count == 0 {
+            return Ok(None);
         }
-        None if was_told => Err(not_known("size of the axis that is split")),
-        _ => Ok(()),
+        let each = size / count + 1;
+        let sizes = (0..count).map(|part| (size - part * each).clamp(0, each)).collect::<Vec<_>>();
+        let sizes = cx.list(&sizes);
+        return cx
+            .put_many("Split", &[x, sizes], &[("axis", Content::Int(axis))], cx.node.outputs.len())
+            .map(Some);
     }
+    let (shape, at, less) = (cx.sizes(x)?, cx.list(&[axis]), cx.list(&[count - 1]));
+    let size = cx.put("Gather", &[shape, at], &[])?;
+    let size = cx.put("Add", &[size, less], &[])?;
+    let count = cx.list(&[count]);
+    let each = cx.put("Div", &[size, count], &[])?;
+    let (mut parts, mut start) = (Vec::new(), cx.list(&[0]));
+    for _ in 0..cx.node.outputs.len() {
+        let end = cx.put("Add", &[start, each], &[])?;
+        parts.push(cx.put("Slice", &[x, start, end, at], &[])?);
+        start = end;
+    }
+    Ok(Some(parts))
 }
 
 /// A node of another domain as it is: the operator sets of other domains stay.
@@ -196,6 +217,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if from.is(Older::Flattened) && !to.is(Older::Flattened) {
         return softmax_of_flattened(cx, name);
     }
+    if name == "Split"
+        && let Some(parts) = smaller_last_part(cx)?
+    {
+        return Ok(parts);
+    }
     let by_group =
         from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
     if !bodies::has_body(cx.target, name) && !by_group {
@@ -236,7 +262,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         *mode = mode.slice_ref(cut);
     }
     if name == "Split" && !cx.has(1) {
-        counted(cx, &mut newest)?;
+        counted(cx, &mut newest);
+    }
+    if name == "DFT" && !cx.has(2) && to.default_of("axis").is_some() {
+        // Axes count from the last, whose default is another one.
+        newest.push(("axis", Content::Int(-2)));
     }
     nest_all(cx, &mut newest)?;
     // The attribute decides only how a node without axes reduces.

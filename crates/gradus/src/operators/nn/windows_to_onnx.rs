@@ -1,9 +1,9 @@
 //! Convolutions, pooling, images and attention in the operators of ONNX; the table of
 //! `windows_to_openvino.rs`, read the other way round.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{Rules, i64_of, nearest_f64, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Number, Result, Tensor};
+use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
@@ -68,15 +68,53 @@ fn spatial(cx: &ConvertContext<'_, '_>, has_groups: bool) -> Result<usize> {
 
 pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
+    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
+    convolution(cx, &[x, weights], groups, has_groups)
+}
+
+/// A convolution of these values, with the windows of the node.
+fn convolution(
+    cx: &mut ConvertContext<'_, '_>,
+    inputs: &[NewValue],
+    groups: i64,
+    has_groups: bool,
+) -> Result<Vec<NewValue>> {
     let spatial = spatial(cx, has_groups)?;
     let mut attributes = windows(cx, spatial, false)?;
     if let Some(pads) = pads_of_dilated(cx, spatial, has_groups)? {
         attributes.retain(|(name, _)| *name != "auto_pad");
         attributes.push(("pads", Content::Ints(pads)));
     }
-    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
     attributes.push(int("group", groups));
-    Ok(vec![cx.put("Conv", &[x, weights], &attributes)?])
+    Ok(vec![cx.put("Conv", inputs, &attributes)?])
+}
+
+/// `BinaryConvolution`: elements above zero, and bits of the weights, count as one, all others as
+/// minus one. Pads are zeros once their value is taken from all elements; its products are the bias.
+pub(crate) fn binary_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    /// Integers up to this one are exact in float32.
+    const MOST: f64 = 16_777_216.0;
+    super::windows::expect_xnor(&cx.attributes)?;
+    let pad = f64::from(cx.attributes.float("pad_value")?.unwrap_or(0.0));
+    let (dtype, weights) = (cx.dtype(0)?, cx.known(1)?.ok_or_else(|| not_known("value of input 1"))?);
+    let sign = |bit: Number| if matches!(bit, Number::Int(bit) if bit > 0) { 1 } else { -1 };
+    let signs: Vec<i128> = weights.numbers()?.map(sign).collect();
+    let each = weights.shape().dims().iter().skip(1).product::<usize>().max(1);
+    let sums = signs.chunks(each).map(|filter| pad * nearest_f64(Number::Int(filter.iter().sum())));
+    let bias: Vec<_> = sums.map(Number::Float).collect();
+    let largest = (1.0 + pad.abs()) * super::windows::float_of(each);
+    if pad.fract() != 0.0 || 2.0 * largest > MOST || !matches!(dtype, DType::F32 | DType::F64) {
+        cx.rounding(caveats::ORDER);
+    }
+    let shape = Shape::new(vec![bias.len()])?;
+    let bias = cx.constant(Tensor::from_numbers(dtype, shape, bias, Rules::IEEE)?);
+    let signs = signs.into_iter().map(Number::Int).collect::<Vec<_>>();
+    let weights = cx.constant(Tensor::from_numbers(dtype, weights.shape().clone(), signs, Rules::IEEE)?);
+    let (x, zero) = (cx.input(0)?, cx.number(0.0, dtype)?);
+    let (one, less) = (cx.number(1.0 - pad, dtype)?, cx.number(-1.0 - pad, dtype)?);
+    let above = cx.put("Greater", &[x, zero], &[])?;
+    let x = cx.put("Where", &[above, one, less], &[])?;
+    convolution(cx, &[x, weights, bias], 1, false)
 }
 
 /// The pads of dilated windows in steps of 1 that keep the size: ONNX Runtime has no `auto_pad` for
@@ -548,7 +586,7 @@ pub(crate) fn fake_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
     cx.rounding(caveats::FUNCTION);
     let levels = required("levels", cx.attributes.int("levels")?)?;
     let dtype = cx.dtype(0)?;
-    let steps = gradus_core::convert::nearest_f64(Number::Int((levels - 1).into()));
+    let steps = nearest_f64(Number::Int((levels - 1).into()));
     let steps = cx.number(steps, dtype)?;
     let [x, low, high, from, to] = [0, 1, 2, 3, 4].map(|input| cx.input(input));
     let (x, low, high, from, to) = (x?, low?, high?, from?, to?);

@@ -26,7 +26,12 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("BinaryConvolution")
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
-        .computes(nn::windows::binary_conv),
+        .computes(nn::windows::binary_conv)
+        .converts(
+            "Greater, Where, Conv",
+            "pads that are no integers: rounding",
+            nn::windows_to_onnx::binary_conv,
+        ),
     openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
     openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
     openvino("CTCLoss").infer(nn::loss::of_sequences).computes(nn::loss::ctc),
