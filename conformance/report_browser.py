@@ -23,15 +23,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 BINDINGS = 4
 LARGEST = 200
-METRICS = {
-    "macs": "macs",
-    "operations": "operations",
-    "arithmetic": "arithmetic",
-    "comparisons": "comparisons",
-    "transcendentals": "transcendentals",
-    "read": "bytes_read",
-    "written": "bytes_written",
-}
+METRICS = ["macs", "operations", "arithmetic", "comparisons", "transcendentals", "bytes_read", "bytes_written"]
 HOSTILE = [
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror='window.pwned = 1'>",
@@ -135,7 +127,7 @@ def compare_numbers(report: Report, program: str, model: str) -> int:
         set_sizes(report, data, chosen)
         where = f"{model} at {chosen}"
         shown = {key: report.text(f"#total-{key}") for key in [*METRICS, "inputs", "peak"]}
-        wanted = {key: cost["total"][name] for key, name in METRICS.items()}
+        wanted = {key: cost["total"][key] for key in METRICS}
         wanted |= {"inputs": cost["memory"]["inputs"], "peak": cost["memory"]["peak_bytes"]}
         for key, value in wanted.items():
             if isinstance(value, int):
@@ -154,9 +146,9 @@ def compare_numbers(report: Report, program: str, model: str) -> int:
             return None if formula is None or values[formula] is None else int(values[formula])
 
         for index, node in enumerate(cost["nodes"]):
-            for key, name in METRICS.items():
-                if isinstance(node[name], int) and (got := size(data["nodes"][key][index])) is not None:
-                    same(got, node[name], f"{where}: {key} of {node['node']}")
+            for key in METRICS:
+                if isinstance(node[key], int) and (got := size(data["nodes"][key][index])) is not None:
+                    same(got, node[key], f"{where}: {key} of {node['node']}")
                     compared += 1
         for index, name in enumerate(data["values"]["name"]):
             of, shape = infer["values"].get(name), data["values"]["shape"][index]
@@ -287,8 +279,8 @@ def use_treemap(report: Report, program: str, model: str) -> None:
     page, data = report.page, report.data()
     page.locator("input[name=group]").first.check()
     boxes = page.locator("#treemap button")
-    for key, name in [("written", "bytes_written"), ("parameters", "parameters"), ("macs", "macs")]:
-        page.locator(f"input[name=share][value={key}]").check()
+    for name in ["bytes_written", "parameters", "macs"]:
+        page.locator(f"input[name=share][value={name}]").check()
         for _ in range(2):
             chosen = sizes(data)
             set_sizes(report, data, chosen)

@@ -52,10 +52,10 @@ fn convolution_of_resnet_costs_as_published() {
     let model = model(builder);
     let cost = model.cost(&InferOptions::default()).unwrap();
     assert_eq!(cost.total.parameters, 9408);
-    assert_eq!(print(&cost, cost.total.macs), "118013952*batch");
-    assert_eq!(print(&cost, cost.total.operations), "802816*batch");
-    assert_eq!(print(&cost, cost.nodes[0].bytes_read), "602112*batch + 37632");
-    assert_eq!(print(&cost, cost.nodes[0].bytes_written), "3211264*batch");
+    assert_eq!(print(&cost, cost.total.counts.macs), "118013952*batch");
+    assert_eq!(print(&cost, cost.total.counts.operations), "802816*batch");
+    assert_eq!(print(&cost, cost.nodes[0].counts.bytes_read), "602112*batch + 37632");
+    assert_eq!(print(&cost, cost.nodes[0].counts.bytes_written), "3211264*batch");
     assert_eq!(print(&cost, cost.memory.peak.map(|peak| peak.bytes)), "6422528*batch");
     assert_eq!(cost.memory.live.len(), 2);
     assert_eq!(cost.total.uncounted, 0);
@@ -75,8 +75,8 @@ fn pools_look_at_each_element_of_their_windows() {
     builder.output("y");
     let model = model(builder);
     let cost = model.cost(&InferOptions::default()).unwrap();
-    assert_eq!(print(&cost, cost.nodes[0].operations), format!("{}*batch", 64 * 56 * 56 * 9));
-    assert_eq!(print(&cost, cost.nodes[1].operations), format!("{}*batch", 64 * 28 * 28 * 9));
+    assert_eq!(print(&cost, cost.nodes[0].counts.operations), format!("{}*batch", 64 * 56 * 56 * 9));
+    assert_eq!(print(&cost, cost.nodes[1].counts.operations), format!("{}*batch", 64 * 28 * 28 * 9));
     assert_eq!(cost.total.uncounted, 0);
 }
 
@@ -91,7 +91,7 @@ fn depthwise_convolution_costs_its_own_channel() {
     builder.apply("depthwise", "Conv", 17, &["x", "w"], &["y"], attributes).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    assert_eq!((cost.total.parameters, &*print(&cost, cost.total.macs)), (288, "3612672*batch"));
+    assert_eq!((cost.total.parameters, &*print(&cost, cost.total.counts.macs)), (288, "3612672*batch"));
 }
 
 /// The feed-forward half of a layer of BERT-base: 768 to 3072 to 768.
@@ -113,13 +113,13 @@ fn feed_forward_of_bert_costs_as_published() {
     let model = feed_forward();
     let mut cost = model.cost(&InferOptions::default()).unwrap();
     assert_eq!(cost.total.parameters, 2 * 768 * 3072);
-    assert_eq!(print(&cost, cost.total.macs), "4718592*batch*seq");
-    assert_eq!(print(&cost, cost.total.operations), "3840*batch*seq");
+    assert_eq!(print(&cost, cost.total.counts.macs), "4718592*batch*seq");
+    assert_eq!(print(&cost, cost.total.counts.operations), "3840*batch*seq");
     let operators = cost.by_operator(model.graph());
-    assert_eq!((operators["MatMul"].nodes, operators["MatMul"].macs), (2, cost.total.macs));
+    assert_eq!((operators["MatMul"].nodes, operators["MatMul"].counts.macs), (2, cost.total.counts.macs));
     let groups = cost.by_prefix(model.graph(), 2);
     assert_eq!(groups.keys().collect::<Vec<_>>(), ["layer.0/ffn", "layer.0/out"]);
-    assert_eq!(print(&cost, groups["layer.0/ffn"].macs), "2359296*batch*seq");
+    assert_eq!(print(&cost, groups["layer.0/ffn"].counts.macs), "2359296*batch*seq");
 }
 
 /// Four gates, each of 10 inputs and 20 states, for 20 units and each step.
@@ -133,7 +133,7 @@ fn lstm_multiplies_all_weights_in_each_step() {
     builder.apply("lstm", "LSTM", 17, &["x", "w", "r"], &["y"], vec![hidden]).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    assert_eq!(print(&cost, cost.total.macs), "2400*seq*batch");
+    assert_eq!(print(&cost, cost.total.counts.macs), "2400*seq*batch");
 }
 
 #[test]
@@ -145,13 +145,13 @@ fn transposed_product_sums_over_the_other_axis() {
     builder.apply("gemm", "Gemm", 17, &["x", "w"], &["y"], vec![transposed]).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    assert_eq!(print(&cost, cost.total.macs), "35*n");
+    assert_eq!(print(&cost, cost.total.counts.macs), "35*n");
 }
 
 /// MACs and operations of the first node.
 fn first(builder: Builder) -> (String, String) {
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
-    (print(&cost, cost.nodes[0].macs), print(&cost, cost.nodes[0].operations))
+    (print(&cost, cost.nodes[0].counts.macs), print(&cost, cost.nodes[0].counts.operations))
 }
 
 /// Each of 12 heads multiplies `seq` queries of 64 with `seq` keys, and scores with values of 32.
@@ -231,7 +231,7 @@ fn operators_without_a_rule_are_not_guessed() {
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
     assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (1, 1));
-    assert_eq!((cost.nodes[0].macs, cost.nodes[0].bytes_written), (None, None));
+    assert_eq!((cost.nodes[0].counts.macs, cost.nodes[0].counts.bytes_written), (None, None));
 }
 
 /// The memory of the model at one batch, from the peak with all sizes known.
@@ -283,7 +283,8 @@ fn whole(model: &Model) -> [String; 5] {
     let cost = model.cost(&InferOptions::default()).unwrap();
     let peak = cost.memory.peak.map(|peak| peak.bytes);
     let total = &cost.total;
-    [total.macs, total.operations, total.bytes_read, total.bytes_written, peak].map(|dim| print(&cost, dim))
+    [total.counts.macs, total.counts.operations, total.counts.bytes_read, total.counts.bytes_written, peak]
+        .map(|dim| print(&cost, dim))
 }
 
 #[test]
@@ -296,10 +297,10 @@ fn branches_cost_the_most_that_one_of_them_does() {
         .model();
     let cost = model.cost(&InferOptions::default()).unwrap();
     assert_eq!((cost.total.parameters, cost.total.uncounted), (20, 0));
-    assert_eq!(print(&cost, cost.total.macs), "20*n");
-    assert_eq!(print(&cost, cost.total.operations), "8*n");
-    assert_eq!(print(&cost, cost.total.bytes_read), "16*n + 16*max(n, 5)");
-    assert_eq!(print(&cost, cost.total.bytes_written), "32*n");
+    assert_eq!(print(&cost, cost.total.counts.macs), "20*n");
+    assert_eq!(print(&cost, cost.total.counts.operations), "8*n");
+    assert_eq!(print(&cost, cost.total.counts.bytes_read), "16*n + 16*max(n, 5)");
+    assert_eq!(print(&cost, cost.total.counts.bytes_written), "32*n");
 }
 
 #[test]
@@ -318,7 +319,12 @@ fn classes_of_branches_are_the_most_of_each() {
         .model();
     let cost = model.cost(&InferOptions::default()).unwrap();
     let total = &cost.total;
-    let columns = [total.operations, total.arithmetic, total.comparisons, total.transcendentals];
+    let columns = [
+        total.counts.operations,
+        total.counts.arithmetic,
+        total.counts.comparisons,
+        total.counts.transcendentals,
+    ];
     assert_eq!(columns.map(|dim| print(&cost, dim)), ["8*n", "0", "8*n", "4*n"]);
 }
 
@@ -564,7 +570,7 @@ fn architectures_cost_as_published() {
             options.dims.insert("seq".to_owned(), seq);
         }
         let cost = model.cost(&options).unwrap();
-        assert_eq!(cost.total.macs, Some(Dim::Known(macs)), "{name}");
+        assert_eq!(cost.total.counts.macs, Some(Dim::Known(macs)), "{name}");
         assert_eq!(cost.total.parameters, parameters + statistics + shapes_and_scalars, "{name}");
         assert_eq!(cost.total.uncounted, 0, "{name}");
     }

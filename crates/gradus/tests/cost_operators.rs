@@ -26,7 +26,7 @@ fn bytes(dims: &[usize]) -> Tensor {
 fn costs(model: &Model) -> [Option<i64>; 2] {
     let cost = model.cost(&InferOptions::default()).unwrap();
     assert!(cost.inference().problems().is_empty(), "{:?}", cost.inference().problems());
-    [cost.nodes[0].macs, cost.nodes[0].operations].map(|dim| dim?.known())
+    [cost.nodes[0].counts.macs, cost.nodes[0].counts.operations].map(|dim| dim?.known())
 }
 
 /// Two rows of 5 elements, 4 hidden; sequences have three steps.
@@ -117,7 +117,8 @@ fn operators_of_paddle_cost_what_stands_for_them() {
         let model = Model::open(format!("{recorded}/{program}/model.json")).unwrap();
         let mut cost = model.cost(&InferOptions::default()).unwrap();
         let sums = cost.by_operator(model.graph())[operator];
-        [sums.macs, sums.operations].map(|dim| cost.inference().symbols().print(dim.unwrap()).to_string())
+        [sums.counts.macs, sums.counts.operations]
+            .map(|dim| cost.inference().symbols().print(dim.unwrap()).to_string())
     };
     let macs = |program, operator| sums(program, operator)[0].clone();
     assert_eq!(macs("layer.pir", "matmul"), "12*x_0");

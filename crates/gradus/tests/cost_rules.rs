@@ -461,7 +461,13 @@ fn nodes_cost_what_their_lines_say() {
         let cost = model.cost(&InferOptions::default()).unwrap();
         let problems = cost.inference().problems();
         let of = &cost.nodes[0];
-        let found = [of.macs, of.operations, of.arithmetic, of.comparisons, of.transcendentals];
+        let found = [
+            of.counts.macs,
+            of.counts.operations,
+            of.counts.arithmetic,
+            of.counts.comparisons,
+            of.counts.transcendentals,
+        ];
         let found = found.map(|dim| dim?.known());
         // Rules that say that an operator costs nothing hold for all inputs.
         let is_good = wanted == [Some(0); 5] || wanted[0].is_none() || problems.is_empty();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gradus::Dim;
-use gradus::cost::{Amounts, Cost, Fit, MemoryPlan};
+use gradus::cost::{Amounts, Cost, Counts, Fit, MemoryPlan};
 use gradus::dim::Symbols;
 use gradus::graph::{Graph, ValueId};
 use pyo3::prelude::*;
@@ -20,18 +20,10 @@ fn amounts<'py>(py: Python<'py>, symbols: &Symbols, of: &Amounts) -> PyResult<Bo
     let found = PyDict::new(py);
     found.set_item("nodes", of.nodes)?;
     found.set_item("parameters", of.parameters)?;
-    for (name, dim) in [
-        ("macs", of.macs),
-        ("operations", of.operations),
-        ("arithmetic", of.arithmetic),
-        ("comparisons", of.comparisons),
-        ("transcendentals", of.transcendentals),
-        ("bytes_read", of.bytes_read),
-        ("bytes_written", of.bytes_written),
-    ] {
+    for (name, dim) in Counts::NAMES.into_iter().zip(of.counts.into_array()) {
         found.set_item(name, size(py, symbols, dim)?)?;
     }
-    found.set_item("intensity", of.intensity())?;
+    found.set_item("intensity", of.counts.intensity())?;
     found.set_item("uncounted", of.uncounted)?;
     found.set_item("unsized", of.unsized_nodes)?;
     Ok(found)
@@ -61,14 +53,14 @@ pub(crate) fn cost_to_python<'py>(
             node.label(of.node),
             node.operator.to_string(),
             of.parameters,
-            size(of.macs)?,
-            size(of.operations)?,
-            size(of.arithmetic)?,
-            size(of.comparisons)?,
-            size(of.transcendentals)?,
-            size(of.bytes_read)?,
-            size(of.bytes_written)?,
-            of.intensity(),
+            size(of.counts.macs)?,
+            size(of.counts.operations)?,
+            size(of.counts.arithmetic)?,
+            size(of.counts.comparisons)?,
+            size(of.counts.transcendentals)?,
+            size(of.counts.bytes_read)?,
+            size(of.counts.bytes_written)?,
+            of.counts.intensity(),
             of.uncounted,
         );
         Ok(fields)

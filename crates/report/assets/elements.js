@@ -7,18 +7,18 @@
  *   max?: number | string, limit?: number}} SizeSymbol
  * @typedef {{left: number, relation: "==" | "<=" | ">=" | "broadcasts with", right: number, text: string,
  *   place: string}} Condition
- * @typedef {"macs" | "operations" | "arithmetic" | "comparisons" | "transcendentals" | "read" | "written"} Metric
+ * @typedef {"macs" | "operations" | "arithmetic" | "comparisons" | "transcendentals" | "bytes_read" | "bytes_written"} Metric
  * @typedef {{
  *   symbols: SizeSymbol[], formulas: Entry[], texts: [number, string][],
  *   operators: string[], attributes: string[], types: string[], elements: string[], shapes: (number[] | string)[],
  *   values: {name: string[], type: Index[], shape: Index[], bytes: Index[], kind: number[], elements: number[], lasts: (number | null)[]},
  *   nodes: {name: (string | number)[], operator: number[], attributes: number[], of_sizes: string, inputs: (number | null)[][], outputs: (number | null)[][],
  *     parameters: (number | string)[], macs: Index[], operations: Index[],
- *     arithmetic: Index[], comparisons: Index[], transcendentals: Index[], read: Index[], written: Index[]},
+ *     arithmetic: Index[], comparisons: Index[], transcendentals: Index[], bytes_read: Index[], bytes_written: Index[]},
  *   inputs: number[], outputs: number[], reasons: [number, string[]][],
  *   bodies: {path: string, values: [string, Index, Index][]}[],
  *   conditions: (Condition | null)[], within: [number, number][],
- *   totals: {macs: Index, operations: Index, arithmetic: Index, comparisons: Index, transcendentals: Index, read: Index, written: Index, peak: Index, inputs: Index,
+ *   totals: {macs: Index, operations: Index, arithmetic: Index, comparisons: Index, transcendentals: Index, bytes_read: Index, bytes_written: Index, peak: Index, inputs: Index,
  *     constants: number | string, parameters: number | string},
  *   other?: {name: string, symbols: SizeSymbol[], formulas: Entry[], totals: Data["totals"]}
  * }} Data

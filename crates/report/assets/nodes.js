@@ -72,7 +72,7 @@ function drawNodes() {
         (state.value === "" ||
           (state.value === "open" && isOpen(node)) ||
           (state.value === "uncounted" && nodes.macs[node] === null) ||
-          (state.value === "unsized" && (nodes.read[node] === null || nodes.written[node] === null))) &&
+          (state.value === "unsized" && (nodes.bytes_read[node] === null || nodes.bytes_written[node] === null))) &&
         (text === "" || has(node)),
     );
     page = 0;

@@ -16,8 +16,8 @@ function drawCompared() {
     ["– arithmetic", "arithmetic"],
     ["– comparisons", "comparisons"],
     ["– transcendentals", "transcendentals"],
-    ["Bytes read", "read"],
-    ["Bytes written", "written"],
+    ["Bytes read", "bytes_read"],
+    ["Bytes written", "bytes_written"],
     ["Bytes of inputs", "inputs"],
     ["Peak of values in bytes, at most", "peak"],
     ["Bytes of constants", "constants"],
@@ -63,8 +63,8 @@ const METRICS = [
   { key: "arithmetic", label: "Arithmetic", unit: "" },
   { key: "comparisons", label: "Comparisons", unit: "" },
   { key: "transcendentals", label: "Transcendentals", unit: "" },
-  { key: "read", label: "Bytes read", unit: "B" },
-  { key: "written", label: "Bytes written", unit: "B" },
+  { key: "bytes_read", label: "Bytes read", unit: "B" },
+  { key: "bytes_written", label: "Bytes written", unit: "B" },
 ];
 /** Those that the table of nodes has. */
 const COLUMNS = METRICS.filter(({ key }) => !["arithmetic", "comparisons", "transcendentals"].includes(key));

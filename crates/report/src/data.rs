@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use gradus::cost::Cost;
+use gradus::cost::{Cost, Counts};
 use gradus::graph::{Attribute, Graph, Node, Origin, ValueId};
 use gradus::infer::{Assumption, Completeness, Inference};
 use gradus::text::escaped;
@@ -87,13 +87,8 @@ struct NodeColumns {
     inputs: Vec<Vec<Option<usize>>>,
     outputs: Vec<Vec<Option<usize>>>,
     parameters: Vec<Exact>,
-    macs: Vec<Option<usize>>,
-    operations: Vec<Option<usize>>,
-    arithmetic: Vec<Option<usize>>,
-    comparisons: Vec<Option<usize>>,
-    transcendentals: Vec<Option<usize>>,
-    read: Vec<Option<usize>>,
-    written: Vec<Option<usize>>,
+    #[serde(flatten)]
+    counts: Counts<Vec<Option<usize>>>,
 }
 
 /// The name of a node.
@@ -124,13 +119,8 @@ struct BodyJson {
 /// The sums that the library gives, as formulas.
 #[derive(Debug, Serialize)]
 struct TotalsJson {
-    macs: Option<usize>,
-    operations: Option<usize>,
-    arithmetic: Option<usize>,
-    comparisons: Option<usize>,
-    transcendentals: Option<usize>,
-    read: Option<usize>,
-    written: Option<usize>,
+    #[serde(flatten)]
+    counts: Counts<Option<usize>>,
     peak: Option<usize>,
     inputs: Option<usize>,
     constants: Exact,
@@ -241,11 +231,10 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         }
     }
     let (mut operators, mut attributes) = (Distinct::new(), Distinct::new());
-    let mut nodes = NodeColumns::default();
+    let (mut nodes, mut counts) = (NodeColumns::default(), Vec::new());
     let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
     for of in &cost.nodes {
         let node = &graph.nodes()[of.node];
-        let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
         let name = if node.name.is_empty() { node.label(of.node) } else { text(&node.name) };
         let output = node.outputs.first().copied().flatten();
         nodes.name.push(NodeName::new(name, output.map(|id| &*values.name[id.index()])));
@@ -257,14 +246,10 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
         nodes.inputs.push(slots(&node.inputs));
         nodes.outputs.push(slots(&node.outputs));
         nodes.parameters.push(exact(of.parameters));
-        nodes.macs.push(formula(of.macs));
-        nodes.operations.push(formula(of.operations));
-        nodes.arithmetic.push(formula(of.arithmetic));
-        nodes.comparisons.push(formula(of.comparisons));
-        nodes.transcendentals.push(formula(of.transcendentals));
-        nodes.read.push(formula(of.bytes_read));
-        nodes.written.push(formula(of.bytes_written));
+        counts.push(of.counts.map(|dim| Some(formulas.index(dim?))).into_array());
     }
+    let column = |place| counts.iter().map(|of| of[place]).collect();
+    nodes.counts = std::array::from_fn(column).into();
     let bodies = inference.subgraphs().iter().map(|body| BodyJson {
         path: text(&body.path),
         values: body
@@ -323,13 +308,7 @@ fn attributes_of(node: &Node) -> String {
 fn totals(cost: &Cost, formulas: &mut Formulas<'_>, parameters: u128) -> TotalsJson {
     let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
     TotalsJson {
-        macs: formula(cost.total.macs),
-        operations: formula(cost.total.operations),
-        arithmetic: formula(cost.total.arithmetic),
-        comparisons: formula(cost.total.comparisons),
-        transcendentals: formula(cost.total.transcendentals),
-        read: formula(cost.total.bytes_read),
-        written: formula(cost.total.bytes_written),
+        counts: cost.total.counts.map(&mut formula),
         peak: formula(cost.memory.peak.map(|peak| peak.bytes)),
         inputs: formula(cost.memory.inputs),
         constants: exact(cost.memory.constants),

@@ -97,15 +97,15 @@ fn compare(model: &Model, name: &str) -> usize {
         }
         for (index, node) in cost.nodes.iter().enumerate() {
             let nodes = &data["nodes"];
-            check(&nodes["macs"][index], node.macs);
-            check(&nodes["operations"][index], node.operations);
-            check(&nodes["arithmetic"][index], node.arithmetic);
-            check(&nodes["comparisons"][index], node.comparisons);
-            check(&nodes["transcendentals"][index], node.transcendentals);
-            check(&nodes["read"][index], node.bytes_read);
-            check(&nodes["written"][index], node.bytes_written);
+            check(&nodes["macs"][index], node.counts.macs);
+            check(&nodes["operations"][index], node.counts.operations);
+            check(&nodes["arithmetic"][index], node.counts.arithmetic);
+            check(&nodes["comparisons"][index], node.counts.comparisons);
+            check(&nodes["transcendentals"][index], node.counts.transcendentals);
+            check(&nodes["bytes_read"][index], node.counts.bytes_read);
+            check(&nodes["bytes_written"][index], node.counts.bytes_written);
         }
-        check(&data["totals"]["macs"], cost.total.macs);
+        check(&data["totals"]["macs"], cost.total.counts.macs);
         check(&data["totals"]["peak"], cost.memory.peak.map(|peak| peak.bytes));
     }
     compared

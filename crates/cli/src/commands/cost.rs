@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use gradus::cost::{Amounts, Cost, Fit};
+use gradus::cost::{Amounts, Cost, Counts, Fit};
 use gradus::graph::Graph;
 use gradus::infer::{InferOptions, Inference};
 use gradus::{Dim, Error, Kind};
@@ -35,13 +35,8 @@ struct CostJson<'a> {
 pub(super) struct AmountsJson {
     nodes: usize,
     parameters: u128,
-    macs: Option<DimJson>,
-    operations: Option<DimJson>,
-    arithmetic: Option<DimJson>,
-    comparisons: Option<DimJson>,
-    transcendentals: Option<DimJson>,
-    bytes_read: Option<DimJson>,
-    bytes_written: Option<DimJson>,
+    #[serde(flatten)]
+    counts: Counts<Option<DimJson>>,
     intensity: Option<f64>,
     uncounted: usize,
     r#unsized: usize,
@@ -52,13 +47,8 @@ struct NodeJson {
     node: String,
     operator: String,
     parameters: u128,
-    macs: Option<DimJson>,
-    operations: Option<DimJson>,
-    arithmetic: Option<DimJson>,
-    comparisons: Option<DimJson>,
-    transcendentals: Option<DimJson>,
-    bytes_read: Option<DimJson>,
-    bytes_written: Option<DimJson>,
+    #[serde(flatten)]
+    counts: Counts<Option<DimJson>>,
     intensity: Option<f64>,
     uncounted: Option<&'static str>,
 }
@@ -143,14 +133,8 @@ pub(super) fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJ
     AmountsJson {
         nodes: amounts.nodes,
         parameters: amounts.parameters,
-        macs: json(amounts.macs),
-        operations: json(amounts.operations),
-        arithmetic: json(amounts.arithmetic),
-        comparisons: json(amounts.comparisons),
-        transcendentals: json(amounts.transcendentals),
-        bytes_read: json(amounts.bytes_read),
-        bytes_written: json(amounts.bytes_written),
-        intensity: amounts.intensity(),
+        counts: amounts.counts.map(json),
+        intensity: amounts.counts.intensity(),
         uncounted: amounts.uncounted,
         r#unsized: amounts.unsized_nodes,
     }
@@ -176,14 +160,8 @@ fn cost_json<'a>(
         node: graph.nodes()[node.node].label(node.node),
         operator: graph.nodes()[node.node].operator.to_string(),
         parameters: node.parameters,
-        macs: json(node.macs),
-        operations: json(node.operations),
-        arithmetic: json(node.arithmetic),
-        comparisons: json(node.comparisons),
-        transcendentals: json(node.transcendentals),
-        bytes_read: json(node.bytes_read),
-        bytes_written: json(node.bytes_written),
-        intensity: node.intensity(),
+        counts: node.counts.map(json),
+        intensity: node.counts.intensity(),
         uncounted: node.uncounted,
     });
     let peak = cost.memory.peak;
@@ -212,7 +190,9 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
     let print = |dim: Option<Dim>| sum_text(inference, dim);
     // Where all sums are numbers, the last column says how many operations there are for each byte.
     let is_number = |dim: Option<Dim>| dim.is_some_and(|dim| dim.known().is_some());
-    let of = |all: &Amounts| [all.macs, all.operations, all.bytes_read, all.bytes_written];
+    let of = |all: &Amounts| {
+        [all.counts.macs, all.counts.operations, all.counts.bytes_read, all.counts.bytes_written]
+    };
     let is_known = groups.values().flat_map(of).all(is_number);
     let last = if is_known { "per byte" } else { "" };
     let columns = [heading, "nodes", "parameters", "MACs", "operations", "read", "written", last];
@@ -220,15 +200,15 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
     rows.extend(groups.iter().map(|(name, amounts)| {
         let counted = amounts.uncounted < amounts.nodes;
         let work = |dim| if counted { print(dim) } else { "?".to_owned() };
-        let ratio = amounts.intensity().filter(|_| counted && is_known);
+        let ratio = amounts.counts.intensity().filter(|_| counted && is_known);
         [
             name.clone(),
             amounts.nodes.to_string(),
             amounts.parameters.to_string(),
-            work(amounts.macs),
-            work(amounts.operations),
-            print(amounts.bytes_read),
-            print(amounts.bytes_written),
+            work(amounts.counts.macs),
+            work(amounts.counts.operations),
+            print(amounts.counts.bytes_read),
+            print(amounts.counts.bytes_written),
             ratio.map_or_else(String::new, |ratio| format!("{ratio:.2}")),
         ]
     }));
@@ -239,9 +219,14 @@ fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inferenc
 fn classes(operators: &BTreeMap<String, Amounts>, inference: &Inference) -> Option<String> {
     let columns = ["operations of", "arithmetic", "comparisons", "transcendentals"];
     let mut rows = vec![columns.map(str::to_owned)];
-    for (name, of) in operators.iter().filter(|(_, of)| of.operations != Some(Dim::ZERO)) {
+    for (name, of) in operators.iter().filter(|(_, of)| of.counts.operations != Some(Dim::ZERO)) {
         let print = |dim: Option<Dim>| sum_text(inference, dim);
-        rows.push([name.clone(), print(of.arithmetic), print(of.comparisons), print(of.transcendentals)]);
+        rows.push([
+            name.clone(),
+            print(of.counts.arithmetic),
+            print(of.counts.comparisons),
+            print(of.counts.transcendentals),
+        ]);
     }
     (rows.len() > 1).then(|| aligned(&rows))
 }

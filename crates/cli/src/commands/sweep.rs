@@ -104,7 +104,7 @@ impl Sweep {
             options.dims.insert(self.symbol.clone(), size);
             let cost = model.cost(&options).map_err(|error| error.in_file(&name))?;
             rows.push(row(size, &cost));
-            macs.push(height(&cost, cost.total.macs));
+            macs.push(height(&cost, cost.total.counts.macs));
             peaks.push(height(&cost, cost.memory.peak.map(|peak| peak.bytes)));
             points.push(PointJson {
                 size,
@@ -159,10 +159,10 @@ fn row(size: i64, cost: &Cost) -> [String; 6] {
     let peak = cost.memory.peak.map(|peak| peak.bytes);
     [
         size.to_string(),
-        print(total.macs),
-        print(total.operations),
-        print(total.bytes_read),
-        print(total.bytes_written),
+        print(total.counts.macs),
+        print(total.counts.operations),
+        print(total.counts.bytes_read),
+        print(total.counts.bytes_written),
         print(peak),
     ]
 }

@@ -17,7 +17,7 @@ use gradus_core::convert::product;
 use gradus_core::graph::{Graph, Node, Standard, ValueId};
 
 use super::work::{Operations, Shapes, Work};
-use super::{COLUMNS, Columns, NodeCost};
+use super::{Counts, NodeCost};
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -77,7 +77,7 @@ impl<'a> NodeCosts<'a> {
             .filter(|(id, _)| self.read.insert((of.graph, *id)))
             .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
         let mut why = None;
-        let columns = match row.and_then(Row::work) {
+        let counts = match row.and_then(Row::work) {
             _ if function_of_node(self.model, node).is_some() => {
                 self.within(of, node, index, &mut parameters, &mut why)
             }
@@ -102,31 +102,19 @@ impl<'a> NodeCosts<'a> {
                 let [operations, arithmetic, comparisons, transcendentals] = elementary;
                 let symbols = self.inference.symbols_mut();
                 let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
-                [
+                Counts {
                     macs,
                     operations,
                     arithmetic,
                     comparisons,
                     transcendentals,
-                    total_bytes(symbols, of.facts, read),
-                    total_bytes(symbols, of.facts, node.outputs.iter().copied().flatten()),
-                ]
+                    bytes_read: total_bytes(symbols, of.facts, read),
+                    bytes_written: total_bytes(symbols, of.facts, node.outputs.iter().copied().flatten()),
+                }
             }
         };
-        let [macs, operations, arithmetic, comparisons, transcendentals, bytes_read, bytes_written] = columns;
-        let uncounted = macs.zip(operations).is_none().then(|| why.unwrap_or(UNSIZED));
-        NodeCost {
-            node: index,
-            parameters,
-            macs,
-            operations,
-            arithmetic,
-            comparisons,
-            transcendentals,
-            bytes_read,
-            bytes_written,
-            uncounted,
-        }
+        let uncounted = counts.macs.zip(counts.operations).is_none().then(|| why.unwrap_or(UNSIZED));
+        NodeCost { node: index, parameters, counts, uncounted }
     }
 
     /// The work of the operators of ONNX that stand for a node, or why one of them is not counted.
@@ -170,19 +158,19 @@ impl<'a> NodeCosts<'a> {
         index: usize,
         parameters: &mut u128,
         why: &mut Option<&'static str>,
-    ) -> Columns {
+    ) -> Counts {
         let standard = self.model.source().standard;
         let function = function_of_node(self.model, node);
         let attributes = Attributes::new(&node.attributes, Form::of_node(standard, node));
         let attributes = attributes.with_parameters(of.parameters.clone());
         let handed = function.map_or_else(|| of.parameters.clone(), |called| attributes.handed_to(called));
-        let mut most = [Some(Dim::ZERO); COLUMNS];
+        let mut most = [Some(Dim::ZERO); Counts::LEN];
         for (number, graph) in graphs_of_node(self.model, node).enumerate() {
             let place: Vec<_> = of.place.iter().copied().chain([(index, number)]).collect();
             let facts = self.bodies.get(&place).map(<[Fact]>::to_vec);
             let Some(facts) = facts else {
                 *why = Some("its graphs were not inferred");
-                return [None; COLUMNS];
+                return Counts::default();
             };
             let runs = self.inference.runs(&place);
             let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
@@ -191,7 +179,7 @@ impl<'a> NodeCosts<'a> {
             *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();
             let mut column = |column: usize| {
-                let mut costs = nodes.iter().map(|node| node.columns()[column]);
+                let mut costs = nodes.iter().map(|node| node.counts.into_array()[column]);
                 let sum = costs.try_fold(Dim::ZERO, |sum, cost| symbols.add(sum, cost?));
                 let Some(runs) = runs.filter(|runs| runs.count != Dim::ONE) else { return sum };
                 if runs.count == Dim::ZERO {
@@ -208,12 +196,12 @@ impl<'a> NodeCosts<'a> {
                 }
                 symbols.multiply(each, runs.count)
             };
-            let sums: Columns = std::array::from_fn(&mut column);
+            let sums: [_; Counts::LEN] = std::array::from_fn(&mut column);
             for (most, sum) in most.iter_mut().zip(sums) {
                 *most = most.zip(sum).and_then(|(most, sum)| symbols.max(most, sum));
             }
         }
-        most
+        most.into()
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod attention;
 mod classical;
+mod counts;
 mod fit;
 mod graphs;
 mod lookups;
@@ -16,11 +17,11 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use gradus_core::convert::nearest_f64;
+use gradus_core::Result;
 use gradus_core::graph::{Graph, ValueId};
-use gradus_core::{Number, Result};
 
 pub(crate) use attention::Attention;
+pub use counts::Counts;
 pub use fit::Fit;
 pub use plan::{Block, MemoryPlan};
 pub(crate) use work::{Each, OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
@@ -39,23 +40,8 @@ pub struct NodeCost {
     /// Elements of the constants that it, or a node of a graph that it runs, reads and no node
     /// before it does.
     pub parameters: u128,
-    /// Multiplications with an addition; nothing if they are not counted.
-    pub macs: Option<Dim>,
-    /// Other elementary operations; nothing if they are not counted. Their classes follow, which
-    /// together are all of them unless the node runs one of several graphs.
-    pub operations: Option<Dim>,
-    /// Operations that are sums, products, quotients, signs, roundings, conversions or logical.
-    pub arithmetic: Option<Dim>,
-    /// Operations that are comparisons, minima, maxima, selections or look-ups.
-    pub comparisons: Option<Dim>,
-    /// Operations that are exponentials, logarithms, powers, roots, trigonometric, hyperbolic or
-    /// error functions, or functions of an element with such a step.
-    pub transcendentals: Option<Dim>,
-    /// Bytes of its inputs, each value once, or what the nodes of its graphs read; nothing if a size
-    /// is not known.
-    pub bytes_read: Option<Dim>,
-    /// Bytes of its outputs, or what the nodes of its graphs write; nothing if a size is not known.
-    pub bytes_written: Option<Dim>,
+    /// What it does; nothing for what is not counted.
+    pub counts: Counts,
     /// Why MACs or operations are not counted, if they are not.
     pub uncounted: Option<&'static str>,
 }
@@ -68,62 +54,12 @@ pub struct Amounts {
     pub nodes: usize,
     /// Elements of constants.
     pub parameters: u128,
-    /// Multiplications with an addition, of the nodes for which they are counted.
-    pub macs: Option<Dim>,
-    /// Other elementary operations, of the nodes for which they are counted.
-    pub operations: Option<Dim>,
-    /// Operations that are sums, products, quotients, signs, roundings, conversions or logical.
-    pub arithmetic: Option<Dim>,
-    /// Operations that are comparisons, minima, maxima, selections or look-ups.
-    pub comparisons: Option<Dim>,
-    /// Operations that are exponentials, logarithms, powers, roots, trigonometric, hyperbolic or
-    /// error functions, or functions of an element with such a step.
-    pub transcendentals: Option<Dim>,
-    /// Bytes of inputs, of the nodes for which they are known.
-    pub bytes_read: Option<Dim>,
-    /// Bytes of outputs, of the nodes for which they are known.
-    pub bytes_written: Option<Dim>,
+    /// The sums over the nodes for which they are counted.
+    pub counts: Counts,
     /// Nodes whose operations are not counted.
     pub uncounted: usize,
     /// Nodes of which bytes read or written are not known.
     pub unsized_nodes: usize,
-}
-
-impl Amounts {
-    /// Operations for each byte that is read or written, of which a MAC is two; nothing if a sum is
-    /// not a number, or if there are no bytes.
-    pub fn intensity(&self) -> Option<f64> {
-        intensity([self.macs, self.operations], [self.bytes_read, self.bytes_written])
-    }
-}
-
-impl NodeCost {
-    /// The same as [`Amounts::intensity`], of one node.
-    pub fn intensity(&self) -> Option<f64> {
-        intensity([self.macs, self.operations], [self.bytes_read, self.bytes_written])
-    }
-
-    fn columns(&self) -> Columns {
-        [
-            self.macs,
-            self.operations,
-            self.arithmetic,
-            self.comparisons,
-            self.transcendentals,
-            self.bytes_read,
-            self.bytes_written,
-        ]
-    }
-}
-
-/// MACs, operations and their classes, bytes read and bytes written.
-type Columns = [Option<Dim>; COLUMNS];
-const COLUMNS: usize = 7;
-
-fn intensity([macs, others]: [Option<Dim>; 2], [read, written]: [Option<Dim>; 2]) -> Option<f64> {
-    let number = |dim: Option<Dim>| Some(nearest_f64(Number::Int(dim?.known()?.into())));
-    let bytes = number(read)? + number(written)?;
-    (bytes > 0.0).then_some((2.0 * number(macs)? + number(others)?) / bytes)
 }
 
 /// A sum of costs that is being made. Many nodes have few different costs, so each is counted.
@@ -131,7 +67,7 @@ fn intensity([macs, others]: [Option<Dim>; 2], [read, written]: [Option<Dim>; 2]
 struct Tally {
     nodes: usize,
     parameters: u128,
-    columns: [BTreeMap<Dim, i64>; COLUMNS],
+    counts: [BTreeMap<Dim, i64>; Counts::LEN],
     uncounted: usize,
     unsized_nodes: usize,
 }
@@ -140,33 +76,27 @@ impl Tally {
     fn add(&mut self, node: &NodeCost) {
         self.nodes += 1;
         self.parameters = self.parameters.saturating_add(node.parameters);
-        self.uncounted += usize::from(node.macs.is_none());
-        self.unsized_nodes += usize::from(node.bytes_read.is_none() || node.bytes_written.is_none());
-        for (counts, dim) in self.columns.iter_mut().zip(node.columns()) {
+        let counts = node.counts;
+        self.uncounted += usize::from(counts.macs.is_none());
+        self.unsized_nodes += usize::from(counts.bytes_read.is_none() || counts.bytes_written.is_none());
+        for (equal, dim) in self.counts.iter_mut().zip(counts.into_array()) {
             if let Some(dim) = dim {
-                *counts.entry(dim).or_default() += 1;
+                *equal.entry(dim).or_default() += 1;
             }
         }
     }
 
     fn sum(&self, symbols: &mut Symbols) -> Amounts {
-        let sums = self.columns.each_ref().map(|counts| {
-            counts.iter().try_fold(Dim::ZERO, |sum, (&dim, &count)| {
+        let sums = self.counts.each_ref().map(|equal| {
+            equal.iter().try_fold(Dim::ZERO, |sum, (&dim, &count)| {
                 let all = symbols.multiply(dim, Dim::Known(count))?;
                 symbols.add(sum, all)
             })
         });
-        let [macs, operations, arithmetic, comparisons, transcendentals, bytes_read, bytes_written] = sums;
         Amounts {
             nodes: self.nodes,
             parameters: self.parameters,
-            macs,
-            operations,
-            arithmetic,
-            comparisons,
-            transcendentals,
-            bytes_read,
-            bytes_written,
+            counts: sums.into(),
             uncounted: self.uncounted,
             unsized_nodes: self.unsized_nodes,
         }
@@ -264,7 +194,7 @@ impl Model {
     /// use gradus::infer::InferOptions;
     /// let model = gradus::Model::open("../../examples/positions.onnx")?;
     /// let cost = model.cost(&InferOptions::default())?;
-    /// let operations = cost.total.operations.unwrap();
+    /// let operations = cost.total.counts.operations.unwrap();
     /// assert_eq!(cost.inference().symbols().print(operations).to_string(), "4*seq + 1");
     /// # Ok::<(), gradus::Error>(())
     /// ```
