@@ -9,7 +9,7 @@
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{DeclaredDim, Type, ValueId};
-use gradus_core::{DType, Result, Shape, Tensor};
+use gradus_core::{DType, Error, Result, Shape, Tensor};
 
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
@@ -181,6 +181,11 @@ fn listed_index(cx: &mut ConvertContext<'_, '_>, input: usize) -> Result<NewValu
     cx.converted(at, DType::I64)
 }
 
+/// The error of an index that no item has; a branch that never runs may have one.
+fn no_item(index: i64, count: usize) -> Error {
+    cannot(format!("cannot convert: index of an item is {index}, expected one of {count} items"))
+}
+
 /// The index of an item that an input names, up to `most`; the default without that input.
 fn position(cx: &ConvertContext<'_, '_>, input: usize, count: usize, default: usize) -> Result<usize> {
     if !cx.has(input) {
@@ -188,9 +193,7 @@ fn position(cx: &ConvertContext<'_, '_>, input: usize, count: usize, default: us
     }
     let given = cx.integer(input)?;
     let from_first = if given < 0 { given.saturating_add(i64_of(count)) } else { given };
-    usize_of_i64(from_first)
-        .filter(|&at| at <= default)
-        .ok_or_else(|| errors::out_of_range("index", given, count))
+    usize_of_i64(from_first).filter(|&at| at <= default).ok_or_else(|| no_item(given, count))
 }
 
 /// The same items.
@@ -280,7 +283,7 @@ pub(crate) fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if let Items::Each(items) = &items
         && is_known(cx, 1)?
     {
-        let last = items.len().checked_sub(1).ok_or_else(|| errors::out_of_range("index", -1, 0))?;
+        let last = items.len().checked_sub(1).ok_or_else(|| no_item(-1, 0))?;
         let (at, mut items) = (position(cx, 1, items.len(), last)?, items.clone());
         items.remove(at);
         return Ok(given(cx, Items::Each(items)));
@@ -311,7 +314,7 @@ pub(crate) fn at(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (items, fact) = (items(cx)?, cx.fact(0).clone());
     let all = match items {
         Items::Each(items) if is_known(cx, 1)? => {
-            let last = items.len().checked_sub(1).ok_or_else(|| errors::out_of_range("index", 0, 0))?;
+            let last = items.len().checked_sub(1).ok_or_else(|| no_item(0, 0))?;
             return Ok(vec![items[position(cx, 1, items.len(), last)?]]);
         }
         Items::Each(_) => {
