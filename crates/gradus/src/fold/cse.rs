@@ -83,6 +83,7 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     let replaced = scope.replacements.get(&index);
     let input = |input: usize| match view.input(input) {
         Source::Missing => Some(None),
+        Source::Transposed(..) => None,
         Source::Tensor(tensor) => Some(Some(constant_key(&tensor)?)),
         Source::Value(id) => {
             let info = scope.graph.value(id);

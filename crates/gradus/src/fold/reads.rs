@@ -44,9 +44,8 @@ impl FoldState<'_> {
 
     fn node_reads(&self, index: usize) -> Reads {
         let view = NodeView::new(self, index);
-        let inputs = (0..view.input_count()).filter_map(|input| view.value(input));
         let captures = self.graph.nodes()[index].graphs().flat_map(|graph| graph.captures());
-        inputs.chain(captures.map(|capture| self.resolved(capture.outer))).collect()
+        view.reads().map(|(_, id)| id).chain(captures.map(|capture| self.resolved(capture.outer))).collect()
     }
 
     /// Counts anew what a node reads that was studied, and the readers of its outputs.

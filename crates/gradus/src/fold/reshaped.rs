@@ -81,11 +81,8 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) ->
 fn readers(scope: &FoldState<'_>) -> Readers {
     let mut readers = Readers::default();
     for &index in scope.graph.order().iter().filter(|&&index| scope.nodes[index].stays) {
-        let view = NodeView::new(scope, index);
-        for input in 0..view.input_count() {
-            if let Some(id) = view.value(input) {
-                readers.entry(id).or_default().push((index, input));
-            }
+        for (input, id) in NodeView::new(scope, index).reads() {
+            readers.entry(id).or_default().push((index, input));
         }
     }
     readers
@@ -148,6 +145,7 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
                 Source::Value(id) => view.dims_of(id)?.clone(),
                 Source::Tensor(tensor) => tensor.shape().dims().iter().map(|&size| Dim::from(size)).collect(),
                 Source::Missing => continue,
+                Source::Transposed(..) => return None,
             };
             // Scalars too: one operand at least must have the shape around.
             let turns = |producer: &NodeView<'_, '_>| {

@@ -376,8 +376,7 @@ impl<'m> FoldState<'m> {
                 continue;
             }
             let view = NodeView::new(self, index);
-            let values: Vec<_> = (0..view.input_count()).filter_map(|input| view.value(input)).collect();
-            for id in values {
+            for (_, id) in view.reads().collect::<Vec<_>>() {
                 self.need(id);
             }
             if self.nodes[index].opaque {

@@ -180,7 +180,7 @@ pub(super) fn joined(scope: &FoldState<'_>) -> HashSet<ValueId> {
     let (mut seen, mut joined) = (HashSet::default(), HashSet::default());
     for index in (0..scope.nodes.len()).filter(|&index| scope.nodes[index].stays) {
         let view = NodeView::new(scope, index);
-        for id in (0..view.input_count()).filter_map(|input| view.value(input)).filter(is_mixed) {
+        for id in view.reads().map(|(_, id)| id).filter(is_mixed) {
             if seen.insert(id) && view.operator() == "Concat" {
                 joined.insert(id);
             } else {

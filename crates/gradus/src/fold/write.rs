@@ -305,9 +305,24 @@ impl FoldWriter<'_, '_> {
     fn source(&mut self, folder: &mut GraphFolder<'_>, source: &Source) -> Arc<str> {
         match source {
             Source::Value(id) => self.name(folder, *id),
+            Source::Transposed(id, perm) => self.transposed(folder, *id, perm),
             Source::Tensor(tensor) => self.target(folder, tensor),
             Source::Missing => "".into(),
         }
+    }
+
+    /// Adds a Transpose of a value; its name.
+    fn transposed(&mut self, folder: &mut GraphFolder<'_>, id: ValueId, perm: &[i64; 4]) -> Arc<str> {
+        let of = self.name(folder, id);
+        let name = folder.fresh(&format!("{of}_transposed"));
+        let fact = self.scope.values[id.index()].fact.as_tensor();
+        if let Some((dtype, dims)) = fact.and_then(|fact| Some((fact.dtype?, fact.dims.as_ref()?))) {
+            let dims: Vec<_> =
+                perm.iter().filter_map(|&axis| dims.get(usize_of_i64(axis)?).copied()).collect();
+            self.declare(folder, &name, dtype, &dims);
+        }
+        self.make(dialect::transpose(of, perm, name.clone()));
+        name
     }
 
     /// Adds a node that gives an output its name, where that is read from elsewhere.

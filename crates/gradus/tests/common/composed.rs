@@ -163,22 +163,44 @@ fn of_set(sketch: Sketch, sizes: &[&str], version: i64) -> Model {
     sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, sizes).model_of(version)
 }
 
-/// Softmax of a product, times values: as exporters write it, or with the keys' axes exchanged twice.
-fn attention(mask: bool, twice: bool) -> Model {
+/// How the axes of keys get their order.
+#[derive(Clone, Copy, PartialEq)]
+enum Keys {
+    /// The last two are exchanged.
+    Exchanged,
+    /// So they are, once the heads are in their place.
+    Twice,
+    /// Both are one Transpose, as exporters write it.
+    AtOnce,
+}
+
+/// Softmax of a product, times values.
+fn attention(mask: bool, order: Keys) -> Model {
     let heads = &["n", "2", "s", "4"][..];
-    let keys = if twice { &["n", "s", "2", "4"][..] } else { heads };
+    let keys = if order == Keys::Exchanged { heads } else { &["n", "s", "2", "4"][..] };
     let sketch = Sketch::new()
         .input("q", DType::F32, heads)
         .input("k", DType::F32, keys)
         .input("v", DType::F32, heads)
         .input("mask", DType::F32, &["n", "1", "s", "s"]);
     let sketch = scalar("half", 0.5)(sketch);
-    let sketch = if twice { sketch.with("Transpose", &["k"], &["k4"], perm(&[0, 2, 1, 3])) } else { sketch };
-    let sketch = sketch
-        .with("Transpose", &[if twice { "k4" } else { "k" }], &["kt"], perm(&[0, 1, 3, 2]))
-        .node("Mul", &["q", "half"], &["qs"])
-        .node("MatMul", &["qs", "kt"], &["scores"])
-        .node("Div", &["scores", "half"], &["scaled"]);
+    let sketch = match order {
+        Keys::Exchanged => sketch.with("Transpose", &["k"], &["kt"], perm(&[0, 1, 3, 2])),
+        Keys::Twice => sketch.with("Transpose", &["k"], &["k4"], perm(&[0, 2, 1, 3])).with(
+            "Transpose",
+            &["k4"],
+            &["kt"],
+            perm(&[0, 1, 3, 2]),
+        ),
+        Keys::AtOnce => {
+            sketch.node("Relu", &["k"], &["r"]).with("Transpose", &["r"], &["kt"], perm(&[0, 2, 3, 1]))
+        }
+    };
+    let sketch = sketch.node("Mul", &["q", "half"], &["qs"]).node("MatMul", &["qs", "kt"], &["scores"]).node(
+        "Div",
+        &["scores", "half"],
+        &["scaled"],
+    );
     let sketch = if mask { sketch.node("Add", &["scaled", "mask"], &["masked"]) } else { sketch };
     let sketch = sketch
         .with("Softmax", &[if mask { "masked" } else { "scaled" }], &["weights"], axis(-1))
@@ -250,9 +272,10 @@ pub fn fused() -> Vec<Pattern> {
             ),
             "LayerNormalization Relu",
         ),
-        pattern("attention", attention(false, false), "Attention Relu"),
-        pattern("attention", attention(true, false), "Attention Relu"),
-        pattern("attention", attention(true, true), "Transpose Attention Relu"),
+        pattern("attention", attention(false, Keys::Exchanged), "Attention Relu"),
+        pattern("attention", attention(true, Keys::Exchanged), "Attention Relu"),
+        pattern("attention", attention(true, Keys::Twice), "Transpose Attention Relu"),
+        pattern("attention", attention(true, Keys::AtOnce), "Relu Transpose Attention Relu"),
         pattern(
             "reshapes-around-functions",
             end(

@@ -1,6 +1,7 @@
 //! The rule that finds the product of softmax which newer operator sets have as Attention.
 
-use gradus_core::graph::Content;
+use gradus_core::convert::usize_of_i64;
+use gradus_core::graph::{Content, ValueId};
 use gradus_core::{DType, Number};
 
 use super::node_view::NodeView;
@@ -38,19 +39,34 @@ fn unscaled<'s, 'm>(view: &NodeView<'s, 'm>, input: usize) -> Scaled<'s, 'm> {
 /// The keys of which an input reads the last two axes exchanged, and their factor.
 fn keys(product: &NodeView<'_, '_>) -> Option<(Source, f64)> {
     let Scaled { node, input, factor } = unscaled(product, 1);
-    let exchange = node.only_producer(input)?;
+    let exchange = node.only_producer(input).filter(|node| node.operator() == "Transpose")?;
+    let &[a, b, c, d] = exchange.ints("perm")? else { return None };
+    if [a, b, c, d] == [0, 1, 3, 2] {
+        let inner = unscaled(&exchange, 0);
+        return Some((inner.node.input(inner.input), factor * inner.factor));
+    }
     // In the file the axes may have been exchanged twice; the keys are in between.
     let exchanged = match exchange.node.attribute("perm") {
-        Some(Content::Ints(perm)) => *exchange.node.operator.name == *"Transpose" && **perm == [0, 1, 3, 2],
+        Some(Content::Ints(perm)) => **perm == [0, 1, 3, 2],
         _ => false,
     };
-    let between = exchange.written(0).filter(|_| exchanged)?;
-    match exchange.ints("perm") {
-        Some([0, 1, 3, 2]) => {
-            let inner = unscaled(&exchange, 0);
-            Some((inner.node.input(inner.input), factor * inner.factor))
+    let keys = match exchange.written(0).filter(|_| exchanged) {
+        Some(between) => Source::Value(between),
+        None => Source::Transposed(exchange.value(0)?, [a, b, d, c]),
+    };
+    Some((keys, factor))
+}
+
+/// The value that a source is made from, and the sizes of its axes.
+fn sized(view: &NodeView<'_, '_>, source: &Source) -> Option<(ValueId, Vec<Dim>)> {
+    match *source {
+        Source::Value(id) => Some((id, view.dims_of(id)?.to_vec())),
+        Source::Transposed(id, perm) => {
+            let dims = view.dims_of(id)?;
+            let axis = |axis| dims.get(usize_of_i64(axis)?).copied();
+            Some((id, perm.into_iter().map(axis).collect::<Option<_>>()?))
         }
-        _ => Some((Source::Value(between), factor)),
+        Source::Tensor(_) | Source::Missing => None,
     }
 }
 
@@ -84,16 +100,17 @@ pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Chan
     let queries = unscaled(&product, 0);
     let (keys, factor) = keys(&product)?;
     let query = queries.node.input(queries.input);
-    let (Source::Value(q), Source::Value(k), Some(v)) = (&query, &keys, view.value(1)) else { return None };
-    let [q_dims, k_dims, v_dims] = [view.dims_of(*q)?, view.dims_of(*k)?, view.dims_of(v)?];
+    let value = Source::Value(view.value(1)?);
+    let [(q, q_dims), (k, k_dims), (v, v_dims)] =
+        [sized(view, &query)?, sized(view, &keys)?, sized(view, &value)?];
     let ([batch, heads, _, size], [k_batch, k_heads, total, k_size], [v_batch, v_heads, v_total, _]) =
-        (&**q_dims, &**k_dims, &**v_dims)
+        (&*q_dims, &*k_dims, &*v_dims)
     else {
         return None;
     };
     let like = [batch, heads, size] == [k_batch, k_heads, k_size];
-    let dtype = view.dtype_of(*q);
-    let same = [*k, v].iter().all(|&id| view.dtype_of(id) == dtype)
+    let dtype = view.dtype_of(q);
+    let same = [k, v].iter().all(|&id| view.dtype_of(id) == dtype)
         && matches!(dtype, Some(DType::F32 | DType::F16 | DType::BF16));
     if !like || !same || [batch, heads, total] != [v_batch, v_heads, v_total] {
         return None;
@@ -101,7 +118,7 @@ pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Chan
     let scale = found.factor * queries.factor * factor;
     // Implementations may multiply both factors by the root of the scale.
     let scale = Some(gradus_core::convert::nearest_f32(Number::Float(scale))).filter(|&scale| scale > 0.0)?;
-    let mut inputs = vec![query, keys, Source::Value(v)];
+    let mut inputs = vec![query, keys, value];
     inputs.extend(mask);
     let attributes = vec![("scale", Content::Float(scale))];
     Some(Change::Node(Replacement { operator: "Attention", inputs, attributes }))

@@ -86,6 +86,8 @@ pub(super) enum Change {
 pub(super) enum Source {
     /// A value of the graph.
     Value(ValueId),
+    /// A value of the graph with its four axes in another order, which a new node gives it.
+    Transposed(ValueId, [i64; 4]),
     /// A constant.
     Tensor(Tensor),
     /// An optional input that is missing.

@@ -136,8 +136,17 @@ impl<'s, 'm> NodeView<'s, 'm> {
         };
         match source {
             Some(Source::Value(id)) => Source::Value(self.scope.resolved(id)),
+            Some(Source::Transposed(id, perm)) => Source::Transposed(self.scope.resolved(id), perm),
             source => source.unwrap_or(Source::Missing),
         }
+    }
+
+    /// The inputs that read a value, or one that folding transposes for them, and the value.
+    pub(in crate::fold) fn reads(&self) -> impl Iterator<Item = (usize, ValueId)> {
+        (0..self.input_count()).filter_map(|input| match self.input(input) {
+            Source::Value(id) | Source::Transposed(id, _) => Some((input, id)),
+            Source::Tensor(_) | Source::Missing => None,
+        })
     }
 
     /// The value that an input reads, if it is no constant that folding adds.
@@ -182,7 +191,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
     pub(in crate::fold) fn constant(&self, input: usize) -> Option<Tensor> {
         let id = match self.input(input) {
             Source::Tensor(tensor) => return Some(tensor),
-            Source::Missing => return None,
+            Source::Missing | Source::Transposed(..) => return None,
             Source::Value(id) => id,
         };
         let value = &self.scope.values[id.index()];
