@@ -133,7 +133,11 @@ enum Range {
 
 /// A regular expression, which an attribute gives.
 fn compiled(attribute: &str, text: &str) -> Result<Regex> {
-    RegexBuilder::new(&of_re2(text)).size_limit(MOST_PATTERN).build().map_err(|error| {
+    built(attribute, &of_re2(text))
+}
+
+fn built(attribute: &str, written: &str) -> Result<Regex> {
+    RegexBuilder::new(written).size_limit(MOST_PATTERN).build().map_err(|error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default();
         Error::new(Kind::Value, format!("cannot read attribute \"{attribute}\": {why}"))
@@ -144,7 +148,7 @@ fn compiled(attribute: &str, text: &str) -> Result<Regex> {
 pub(crate) fn pattern(attributes: &Attributes<'_>) -> Result<Regex> {
     let pattern = required("pattern", attributes.text("pattern")?)?;
     compiled("pattern", pattern)?;
-    compiled("pattern", &format!(r"\A(?:{pattern})\z"))
+    built("pattern", &format!(r"\A(?:{})\z", of_re2(pattern)))
 }
 
 pub(crate) fn full_match(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
