@@ -17,8 +17,8 @@ use crate::operators::output::allowed;
 /// Bytes that a compiled pattern may take.
 const MOST_PATTERN: usize = 1 << 20;
 
-/// A regular expression of RE2, as `regex` writes it: `\w` and its like are of ASCII, a class has no
-/// classes within nor intersections, and a brace that repeats nothing is a character.
+/// A regular expression of RE2, as `regex` writes it: `\w` and its like are of ASCII, a class has
+/// no classes within nor intersections, and a brace that repeats nothing is a character.
 fn of_re2(text: &str) -> String {
     let (mut all, mut rest, mut in_class, mut range) =
         (String::with_capacity(text.len()), text, false, Range::None);
