@@ -762,3 +762,35 @@ fn volumes_are_sampled_by_gathers() {
         }
     }
 }
+
+/// The loss is PaddlePaddle's.
+#[test]
+fn ways_through_a_tree_end_before_the_first_number_below_zero() {
+    let of = |dtype, dims: &[usize], numbers: &[f64]| {
+        let numbers = numbers.iter().map(|&x| Number::Float(x));
+        Tensor::from_numbers(dtype, Shape::new(dims).unwrap(), numbers, Rules::IEEE).unwrap()
+    };
+    let (x, w) =
+        (of(DType::F32, &[2, 2], &[1.0, 2.0, 1.0, 2.0]), of(DType::F32, &[2, 2], &[1.0, -1.0, 0.5, 0.25]));
+    let (label, bias) = (of(DType::I64, &[2, 1], &[0.0, 1.0]), of(DType::F32, &[2, 1], &[0.0, 0.0]));
+    let path = of(DType::I64, &[2, 3], &[0.0, -1.0, 1.0, 1.0, 0.0, -1.0]);
+    let code = of(DType::I64, &[2, 3], &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    let one = One::of(Standard::Paddle, "hsigmoid_loss", 3).inputs(&[x, label, w, bias, path, code]);
+    let (model, given) = one.attribute("num_classes", Content::Int(3)).model();
+    let got = model.run(&given).unwrap();
+    let loss = (&got).into_iter().next().unwrap().1.tensor().unwrap();
+    let want = of(DType::F32, &[2, 1], &[2.699_555_9, 3.319_670_4]);
+    assert!(difference(&want, loss, false).is_none(), "{loss:?}");
+}
+
+/// The same sum in another order is less than 1, and truncated to 0.
+#[test]
+fn windows_reach_one() {
+    for operator in ["HannWindow", "HammingWindow", "BlackmanWindow"] {
+        let one = One::of(Standard::Onnx, operator, 17).inputs(&[Tensor::scalar(100i64)]);
+        let (model, given) = one.attribute("output_datatype", Content::Int(6)).model();
+        let got = model.run(&given).unwrap();
+        let got = (&got).into_iter().next().unwrap().1.tensor().unwrap();
+        assert_eq!(got.elements::<i32>().unwrap()[50], 1, "{operator}");
+    }
+}

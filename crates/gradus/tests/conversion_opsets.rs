@@ -260,6 +260,7 @@ fn decomposed_operators_compute_the_same() {
         ("HannWindow", vec![Tensor::scalar(9i64)], vec![], vec![], 1),
         ("HammingWindow", vec![Tensor::scalar(8i32)], vec![], vec![int("periodic", 0)], 1),
         ("BlackmanWindow", vec![Tensor::scalar(9i64)], vec![], vec![int("output_datatype", 11)], 1),
+        ("BlackmanWindow", vec![Tensor::scalar(100i64)], vec![], vec![int("output_datatype", 6)], 1),
         ("GlobalLpPool", vec![planes.clone()], vec![], vec![], 1),
         ("LpPool", vec![planes.clone()], vec![], vec![ints("kernel_shape", &[2, 3]), int("p", 1)], 1),
         (

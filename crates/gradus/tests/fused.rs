@@ -161,3 +161,18 @@ fn values_that_others_use_are_kept() {
     let (one, all) = (run(&model, &["y"], &inputs).unwrap(), run(&model, &["v", "r", "n", "y"], &inputs));
     assert_eq!(one["y"].tensor().unwrap().bytes(), all.unwrap()["y"].tensor().unwrap().bytes());
 }
+
+#[test]
+fn nodes_that_read_other_values_follow_no_product() {
+    let nodes: [Row<'_>; 4] = [
+        ("MatMul", &["a", "b"], "v"),
+        ("Sub", &["c", "d"], "s"),
+        ("Neg", &["s"], "n"),
+        ("Add", &["v", "n"], "y"),
+    ];
+    let model = model(&["a", "b", "c", "d"], &nodes, vec![]);
+    let of = |dims: &[usize], seed| tensor(DType::F32, dims, seed);
+    let inputs = [("a", of(&[3, 4], 1)), ("b", of(&[4, 5], 2)), ("c", of(&[], 3)), ("d", of(&[5], 4))];
+    let (one, all) = (run(&model, &["y"], &inputs).unwrap(), run(&model, &["v", "s", "n", "y"], &inputs));
+    assert_eq!(one["y"].tensor().unwrap().bytes(), all.unwrap()["y"].tensor().unwrap().bytes());
+}

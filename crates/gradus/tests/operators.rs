@@ -738,20 +738,29 @@ fn inputs_are_checked_against_what_the_model_declares() {
 /// The results are those of ONNX Runtime, which has RE2.
 #[test]
 fn regular_expressions_are_those_of_re2() {
-    let texts = ["über", "a1", "٣", "3", "a b", "a\u{a0}b", "\u{b}", "\t", "a_b", "&", "[b]"];
+    let texts =
+        ["über", "a1", "٣", "3", "a b", "a\u{a0}b", "\u{b}", "\t", "a_b", "&", "[b]", "<b>", "a{", "+-"];
     let tensor =
         Tensor::from_text(Shape::vector(texts.len()), texts.iter().map(|&text| text.into()).collect());
     let given = Value::from(tensor.unwrap());
     for (pattern, matched) in [
         (r"\w+", &["a1", "3", "a_b"][..]),
-        (r"\W+", &["٣", "\u{b}", "\t", "&"]),
+        (r"\W+", &["٣", "\u{b}", "\t", "&", "+-"]),
         (r"\d", &["3"]),
         (r"[^\d]", &["٣", "\u{b}", "\t", "&"]),
         (r"a\sb", &["a b"]),
         (r"[\s\d]", &["3", "\t"]),
-        (r"\S+", &["über", "a1", "٣", "3", "a\u{a0}b", "\u{b}", "a_b", "&", "[b]"]),
+        (r"\S+", &["über", "a1", "٣", "3", "a\u{a0}b", "\u{b}", "a_b", "&", "[b]", "<b>", "a{", "+-"]),
         (r"\ba\d\b", &["a1"]),
         (r"\pL+", &["über"]),
+        (r"\p{^L}", &["٣", "3", "\u{b}", "\t", "&"]),
+        (r"\<b\>", &["<b>"]),
+        (r"a{", &["a{"]),
+        (r".{,2}|a{,?", &["a{"]),
+        (r"\Q[b]\E|\Qa{", &["[b]", "a{"]),
+        (r"\13|\46|a\0611?|\x{61}{1}_b", &["a1", "\u{b}", "a_b", "&"]),
+        (r"[+--]+", &["+-"]),
+        (r"[-&]|[%-&]|[\d-]", &["3", "&"]),
         (r"[[:alpha:][b]+\]", &["[b]"]),
         (r"[a&&b]", &["&"]),
         (r"[]&]", &["&"]),

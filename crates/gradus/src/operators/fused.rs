@@ -142,7 +142,7 @@ fn stage(value: ValueId, step: &Step<'_>) -> Option<Stage<usize>> {
             let bound = |at: usize| bounds.get(at).copied().flatten().map(slot);
             Some(Stage::Clip([bound(0), bound(1)]))
         }
-        (_, &[Some(x), Some(y)]) => {
+        (_, &[Some(x), Some(y)]) if x == value || y == value => {
             let operation = operation(step)?;
             let operand = if x == value { y } else { x };
             Some(Stage::Combine(operation, slot(operand), y == value))

@@ -47,7 +47,11 @@ pub(crate) fn hsigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         (((above - turns) / 2.0 - 1.0).write(l, DType::I64)?, turns)
     };
     let zero = l.constant(Tensor::scalar(0i64))?;
-    let is_node = l.apply("GreaterOrEqual", &[nodes, zero], &[])?;
+    // A way ends before the first number below 0.
+    let is_end = l.apply("Less", &[nodes, zero], &[])?;
+    let (is_end, last_axis) = (l.cast(is_end, DType::I64)?, l.constant(Tensor::scalar(-1i64))?);
+    let ends = l.apply("CumSum", &[is_end, last_axis], &[])?;
+    let is_node = l.apply("Equal", &[ends, zero], &[])?;
     let rows = l.apply("Max", &[nodes, zero], &[])?;
     let (last, chosen) = (l.list(&[-1])?, l.apply("Gather", &[weights, rows], &[int("axis", 0)])?);
     let column = l.apply("Unsqueeze", &[x, last], &[])?;

@@ -29,7 +29,8 @@ pub(crate) fn window(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     };
     let element = |at: usize| {
         let angle = 2.0 * PI * float_of(at) / float_of(period);
-        cosines[0] + cosines[1] * libm::cos(angle) + cosines[2] * libm::cos(2.0 * angle)
+        // In this order the sums of all windows reach 1.
+        cosines[1] * libm::cos(angle) + cosines[2] * libm::cos(2.0 * angle) + cosines[0]
     };
     let numbers: Vec<_> = (0..size).map(element).collect();
     Ok(vec![cx.rounded(0, &numbers)?])

@@ -140,16 +140,19 @@ pub(crate) fn window(l: &mut Lowering<'_>, factors: Cosines) -> Result<Vec<Lower
     let turn = constant(l, 2.0 * std::f64::consts::PI)?;
     let angle = l.apply("Mul", &[steps, turn], &[])?;
     let angle = l.apply("Div", &[angle, period], &[])?;
-    let mut sum = constant(l, factors[0])?;
-    for (times, factor) in [(1.0, factors[1]), (2.0, factors[2])] {
-        if factor != 0.0 {
-            let (times, factor) = (constant(l, times)?, constant(l, factor)?);
-            let wave = l.apply("Mul", &[angle, times], &[])?;
-            let wave = l.apply("Cos", &[wave], &[])?;
-            let wave = l.apply("Mul", &[wave, factor], &[])?;
-            sum = l.apply("Add", &[sum, wave], &[])?;
-        }
+    let wave = |l: &mut Lowering<'_>, angle: LoweredValue, factor: f64| {
+        let cosine = l.apply("Cos", &[angle], &[])?;
+        let factor = l.constant(Tensor::scalar(factor))?;
+        l.apply("Mul", &[cosine, factor], &[])
+    };
+    let mut sum = wave(l, angle, factors[1])?;
+    if factors[2] != 0.0 {
+        let twice = l.apply("Add", &[angle, angle], &[])?;
+        let second = wave(l, twice, factors[2])?;
+        sum = l.apply("Add", &[sum, second], &[])?;
     }
+    let first = constant(l, factors[0])?;
+    let sum = l.apply("Add", &[sum, first], &[])?;
     Ok(vec![l.cast(sum, dtype)?])
 }
 
