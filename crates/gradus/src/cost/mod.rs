@@ -40,7 +40,7 @@ pub struct NodeCost {
     /// Elements of the constants that it, or a node of a graph that it runs, reads and no node
     /// before it does.
     pub parameters: u128,
-    /// What it does; nothing for what is not counted.
+    /// The work that it does; nothing for what is not counted.
     pub counts: Counts,
     /// Why MACs or operations are not counted, if they are not.
     pub uncounted: Option<&'static str>,
