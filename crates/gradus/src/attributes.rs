@@ -113,6 +113,22 @@ impl<'a> Attributes<'a> {
         Ok(self.int(name)?.unwrap_or(default))
     }
 
+    /// Checks that an integer is the only one that is known, or not given.
+    pub(crate) fn only_int(&self, name: &str, known: i64) -> Result<()> {
+        match self.int_or(name, known)? {
+            given if given == known => Ok(()),
+            other => Err(errors::value(format_args!("attribute \"{name}\""), other, known)),
+        }
+    }
+
+    /// Checks that a text is the only one that is known, or not given.
+    pub(crate) fn only_text(&self, name: &str, known: &str) -> Result<()> {
+        match self.text(name)? {
+            Some(other) if other != known => Err(errors::text(name, other, known)),
+            _ => Ok(()),
+        }
+    }
+
     /// A bool, or the default.
     pub(crate) fn flag(&self, name: &str, default: bool) -> Result<bool> {
         let flag = self.read(name, "true or false", |content| match content {

@@ -432,6 +432,39 @@ fn wrong_inputs_are_errors() {
     assert!(refused > 100, "{refused} refused");
 }
 
+/// Attributes that newer versions added, and write out, change nothing at their defaults, and are
+/// refused otherwise.
+#[test]
+fn defaults_of_newer_attributes_change_nothing() {
+    let text = |text: &str| Content::Bytes(text.to_owned().into());
+    let newer = [
+        ("GroupQueryAttention", "causal", Content::Int(1), Some(Content::Int(0))),
+        ("GroupQueryAttention", "k_quant_type", text("NONE"), Some(text("PER_TENSOR"))),
+        ("GroupQueryAttention", "qk_norm_epsilon", Content::Float(1e-6), None),
+        ("GroupQueryAttention", "sliding_window_cache", Content::Int(0), Some(Content::Int(1))),
+        ("GroupQueryAttention", "smooth_softmax", Content::Int(-1), None),
+        ("GroupQueryAttention", "v_quant_type", text("NONE"), Some(text("PER_CHANNEL"))),
+        ("MatMulNBits", "weight_prepacked", Content::Int(0), Some(Content::Int(1))),
+    ];
+    for (operator, name, default, other) in newer {
+        let with = |content: Content| {
+            let mut cases: Vec<_> = recorded().into_iter().filter(|case| case.operator == operator).collect();
+            cases.retain(|case| case.attributes.iter().all(|given| &*given.name != name));
+            for case in &mut cases {
+                case.attributes.push(graph::Attribute { name: name.into(), content: content.clone() });
+            }
+            assert!(!cases.is_empty(), "{operator} {name}");
+            cases
+        };
+        let cases = with(default);
+        compare(&cases);
+        convert_all(&cases);
+        for case in other.into_iter().flat_map(with) {
+            assert!(refuses(&model(&case, &case.inputs), &case.inputs), "{operator} {name}");
+        }
+    }
+}
+
 /// Returns true if a run within small limits is an error.
 fn refuses(model: &Model, inputs: &[Option<Tensor>]) -> bool {
     let mut limits = Limits::DEFAULT;

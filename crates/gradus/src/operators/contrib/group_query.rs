@@ -4,10 +4,24 @@
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::attributes::required;
+use crate::attributes::{Attributes, required};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 use crate::operators::nn::decomposed::{counted, like, number, scores_of, shared, size_of, turn, widened};
+
+/// Checks attributes of which only the default is known: caches are whole and not quantized, and
+/// queries see no later keys.
+pub(super) fn expect_known(attributes: &Attributes<'_>) -> Result<()> {
+    attributes.only_int("causal", 1)?;
+    attributes.only_int("sliding_window_cache", 0)?;
+    attributes.only_text("k_quant_type", "NONE")?;
+    attributes.only_text("v_quant_type", "NONE")
+}
+
+/// Returns true if each head has a score of 0 that no key has; the default is -1.
+pub(super) fn is_smooth(attributes: &Attributes<'_>) -> Result<bool> {
+    Ok(attributes.int_or("smooth_softmax", -1)? == 1)
+}
 
 /// The positions of the queries: how many keys there are before them in each sample, their indices,
 /// and the number of keys.
@@ -97,7 +111,7 @@ fn shares(l: &mut Lowering<'_>, scores: LoweredValue, heads: i64) -> Result<Lowe
     let sinks = if l.has(11) {
         let sinks = widened(l, 11)?;
         l.reshape(sinks, &[1, heads, 1, 1])?
-    } else if l.attributes.flag("smooth_softmax", false)? {
+    } else if is_smooth(&l.attributes)? {
         number(l, 0.0)?
     } else {
         return l.apply("Softmax", &[scores], &[axis]);
@@ -112,6 +126,7 @@ fn shares(l: &mut Lowering<'_>, scores: LoweredValue, heads: i64) -> Result<Lowe
 }
 
 pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    expect_known(&l.attributes)?;
     let count =
         |l: &Lowering<'_>, name: &str| errors::at_least_1(name, required(name, l.attributes.int(name)?)?);
     let (queries, keys) = (count(l, "num_heads")?, count(l, "kv_num_heads")?);

@@ -3,6 +3,7 @@
 pub(crate) mod composed;
 pub(crate) mod eval;
 pub(crate) mod group_query;
+pub(crate) mod group_query_eval;
 pub(crate) mod microsoft;
 pub(crate) mod packed_to_onnx;
 pub(crate) mod quantized;

@@ -13,6 +13,7 @@ use crate::operators::errors;
 
 /// `MatMulNBits`: the codes stay in 4 or 8 bits.
 pub(crate) fn mat_mul_n_bits(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.attributes.only_int("weight_prepacked", 0)?;
     let number = |name: &str| errors::at_least_1(name, required(name, cx.attributes.int(name)?)?);
     let (inner, columns, block) = (number("K")?, number("N")?, number("block_size")?);
     let (dtype, per_byte) = match cx.attributes.int_or("bits", 4)? {

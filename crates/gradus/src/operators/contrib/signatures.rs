@@ -155,6 +155,7 @@ pub(crate) const MAT_MUL_N_BITS: &[Signature] = &[of(
         given("accuracy_level", Sort::Int),
         given("bits", Sort::Int),
         needed("block_size"),
+        given("weight_prepacked", Sort::Int),
     ],
 )];
 pub(crate) const ROTARY: &[Signature] = &[of(
@@ -232,14 +233,19 @@ pub(crate) const GROUP_QUERY: &[Signature] = &[of(
     ],
     &[float("output"), float("present_key"), float("present_value"), maybe("output_qk")],
     &[
+        given("causal", Sort::Int),
         given("do_rotary", Sort::Int),
+        given("k_quant_type", Sort::String),
         needed("kv_num_heads"),
         given("local_window_size", Sort::Int),
         needed("num_heads"),
+        given("qk_norm_epsilon", Sort::Float),
         given("qk_output", Sort::Int),
         given("rotary_interleaved", Sort::Int),
         given("scale", Sort::Float),
+        given("sliding_window_cache", Sort::Int),
         given("smooth_softmax", Sort::Int),
         given("softcap", Sort::Float),
+        given("v_quant_type", Sort::String),
     ],
 )];

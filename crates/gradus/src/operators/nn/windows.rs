@@ -433,7 +433,7 @@ pub(crate) fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
 /// `BinaryConvolution` of OpenVINO: elements above zero, and bits of the weights, count as one, all
 /// others as minus one, and elements of the pads as their value.
 pub(crate) fn binary_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    expect_xnor(attributes)?;
+    attributes.only_text("mode", "xnor-popcount")?;
     let pad = f64::from(attributes.float("pad_value")?.unwrap_or(0.0));
     let sign = |x: f64| if x > 0.0 { 1.0 } else { -1.0 };
     // Pads are zeros once their value is taken from all elements, and its product is added again.
@@ -447,14 +447,6 @@ pub(crate) fn binary_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let mut y = convolved(attributes, cx, [0, 1], numbers, finish)?;
     add_bias(&mut y, &shape, &bias);
     Ok(vec![cx.rounded(0, &y)?])
-}
-
-/// Checks that a `BinaryConvolution` has the only mode that there is.
-pub(crate) fn expect_xnor(attributes: &Attributes<'_>) -> Result<()> {
-    match attributes.text("mode")?.unwrap_or("xnor-popcount") {
-        "xnor-popcount" => Ok(()),
-        other => Err(errors::text("mode", other, "xnor-popcount")),
-    }
 }
 
 pub(crate) fn float_of(count: usize) -> f64 {

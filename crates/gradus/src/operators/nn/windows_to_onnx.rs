@@ -94,7 +94,7 @@ fn convolution(
 pub(crate) fn binary_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     /// Integers up to this one are exact in float32.
     const MOST: f64 = 16_777_216.0;
-    super::windows::expect_xnor(&cx.attributes)?;
+    cx.attributes.only_text("mode", "xnor-popcount")?;
     let pad = f64::from(cx.attributes.float("pad_value")?.unwrap_or(0.0));
     let (dtype, weights) = (cx.dtype(0)?, cx.known(1)?.ok_or_else(|| not_known("value of input 1"))?);
     let sign = |bit: Number| if matches!(bit, Number::Int(bit) if bit > 0) { 1 } else { -1 };

@@ -139,7 +139,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::Attention(Attention::GroupQuery))
         .signatures_are(contrib::signatures::GROUP_QUERY)
         .infer(contrib::microsoft::group_query)
-        .computes(contrib::eval::group_query)
+        .computes(contrib::group_query_eval::group_query)
         .lower(contrib::group_query::group_query),
     microsoft("Inverse")
         .works(Work::Elimination { parts: 1 })
