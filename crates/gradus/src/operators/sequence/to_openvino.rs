@@ -356,6 +356,7 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let any = cx.node.outputs.first().copied().flatten().is_some_and(|id| cx.scope.reads_any_item(id));
     let known = if cx.has(1) { cx.known_integers(1)? } else { None };
     let scalar = cx.has(1) && cx.rank(1)? == 0;
+    let ones = known.as_ref().is_some_and(|known| known.iter().all(|&each| each == 1));
     if let (true, Some(&[each])) = (scalar, known.as_deref())
         && each < 1
     {
@@ -369,7 +370,6 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         }),
         known => known,
     };
-    let ones = scalar && matches!(cx.known_integers(1)?.as_deref(), Some([1]));
     if !cx.has(1) || (ones && (any || sizes.is_none())) {
         let mut order: Vec<_> = (0..i64_of(rank)).collect();
         order[..=axis].rotate_right(1);

@@ -1,5 +1,5 @@
-//! The table of operators, a file for each standard and domain, and for their networks, sorted by
-//! name.
+//! The table of operators, a file for each standard and domain, and for their networks and
+//! sequences, sorted by name.
 
 mod contrib;
 mod ml;
@@ -8,6 +8,7 @@ mod onnx;
 mod openvino;
 mod openvino_networks;
 mod paddle;
+mod sequences;
 
 use super::row::Row;
 
@@ -15,6 +16,7 @@ use super::row::Row;
 pub(super) const TABLE: &[&[Row]] = &[
     onnx::ONNX,
     networks::NETWORKS,
+    sequences::SEQUENCES,
     ml::ML,
     contrib::CONTRIB,
     openvino::OPENVINO,

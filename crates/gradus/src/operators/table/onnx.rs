@@ -6,8 +6,7 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, onnx};
 use super::super::{
-    contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, sequence,
-    shape,
+    contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
 };
 use crate::cost::{Each, OF_TEXTS, Work};
 
@@ -165,11 +164,6 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Concat", "", layout::to_openvino::concat)
         .moves()
         .role(Role::Join),
-    onnx("ConcatFromSequence")
-        .works(Work::None)
-        .infer(sequence::infer::concat_from_sequence)
-        .eval(sequence::eval::concat)
-        .converts("Concat, Unsqueeze; of slices: Transpose, Reshape", "", sequence::to_openvino::concat),
     onnx("Constant")
         .infer(generate::constant::rule)
         .build(generate::constant::ConstantOp::build)
@@ -478,15 +472,6 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::one_hot)
         .converts("OneHot", "indices of floats", layout::to_openvino::one_hot)
         .moves(),
-    onnx("Optional").works(Work::None).infer(sequence::infer::optional).eval(sequence::eval::optional),
-    onnx("OptionalGetElement")
-        .works(Work::None)
-        .infer(sequence::infer::optional_get_element)
-        .eval(sequence::eval::get_element),
-    onnx("OptionalHasElement")
-        .works(Work::None)
-        .infer(sequence::infer::optional_has_element)
-        .eval(sequence::eval::has_element),
     onnx("Or")
         .infer(elementwise::infer::binary)
         .operation(Operation::Or)
@@ -672,48 +657,6 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
-    onnx("SequenceAt").works(Work::None).infer(sequence::infer::at).eval(sequence::eval::at).converts(
-        "the item; of slices: Gather, Slice",
-        "items of unknown shapes",
-        sequence::to_openvino::at,
-    ),
-    onnx("SequenceConstruct")
-        .works(Work::None)
-        .infer(sequence::infer::sequence_construct)
-        .eval(sequence::eval::construct)
-        .converts("the items", "", sequence::to_openvino::construct),
-    onnx("SequenceEmpty")
-        .works(Work::None)
-        .infer(sequence::infer::sequence_empty)
-        .eval(sequence::eval::sequence_empty)
-        .converts("no items", "", sequence::to_openvino::empty),
-    onnx("SequenceErase")
-        .works(Work::None)
-        .infer(sequence::infer::erase)
-        .eval(sequence::eval::erase)
-        .converts(
-            "the items; of slices: Slice, Concat",
-            "items of unknown shapes",
-            sequence::to_openvino::erase,
-        ),
-    onnx("SequenceInsert")
-        .works(Work::None)
-        .infer(sequence::infer::insert)
-        .eval(sequence::eval::insert)
-        .converts(
-            "the items; of slices: Reshape, Concat",
-            "items of unknown shapes",
-            sequence::to_openvino::insert,
-        ),
-    onnx("SequenceLength")
-        .works(Work::None)
-        .infer(sequence::infer::sequence_length)
-        .eval(sequence::eval::sequence_length)
-        .converts("a constant; of slices: ShapeOf, Slice", "", sequence::to_openvino::length),
-    onnx("SequenceMap")
-        .works(Work::Graphs)
-        .infer(control_flow::infer::sequence_map)
-        .build(control_flow::eval::SequenceMap::build),
     onnx("Shape")
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::windowed)
@@ -786,15 +729,6 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
         .moves()
         .role(Role::Split),
-    onnx("SplitToSequence")
-        .works(Work::None)
-        .infer(sequence::infer::split_to_sequence)
-        .eval(sequence::eval::split)
-        .converts(
-            "VariadicSplit; into slices: Transpose, Unsqueeze, Range, CumSum",
-            "",
-            sequence::to_openvino::split,
-        ),
     onnx("Sqrt")
         .infer(elementwise::infer::same)
         .real(Function::Sqrt)
