@@ -4,8 +4,8 @@
 //! |---|---|
 //! | listed in the graph | a value each |
 //! | of one shape, their number not known | slices of a tensor along a new first axis |
-//! | of `SplitToSequence`, their number or the index of a reader not known | slices of its input, with lists of starts and ends |
-//! | of unequal shapes, which a loop appends and `ConcatFromSequence` puts together | their concatenation |
+//! | parts of unknown number, or read at any index | slices of their input, by starts and ends |
+//! | of unequal shapes, appended by a loop and then joined | their concatenation |
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{DeclaredDim, Type, ValueId};
