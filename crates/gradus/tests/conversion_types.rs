@@ -181,6 +181,40 @@ fn codes_that_older_sets_lack_are_dequantized_by_arithmetic() {
     }
 }
 
+/// Scales, zero points and weights that are constants get the shape that the other standard wants
+/// as constants: ONNX Runtime reshapes no integers of 4 bits.
+#[test]
+fn constants_are_written_in_the_shape_that_is_wanted() {
+    let codes = tensor(&[2, 4], &[-8i64, 7, 3, 0, 5, -1, 2, -4]);
+    for dtype in [DType::I4, DType::I8] {
+        let [codes, zeros] = [&codes, &list(&[1, -2])].map(|of| cast(of, dtype));
+        let one = One::of(Onnx, "DequantizeLinear", 21);
+        let one = one.constants(&[codes, Tensor::vector(&[0.5f32, 0.3]), zeros]);
+        let (model, given) = one.attribute("axis", Content::Int(0)).model();
+        let there = converted("there", &(model, given.clone()), OpenVino, 0);
+        assert_eq!(operators(&there), ["Convert", "Convert", "Subtract", "Multiply"], "{dtype}");
+        let back = converted("and back", &(there.model, given), Onnx, 21);
+        assert_eq!(operators(&back), ["Cast", "Cast", "Sub", "Mul"], "{dtype}");
+    }
+    // A scale of each row of blocks, and weights of groups.
+    let one = One::of(Onnx, "DequantizeLinear", 21)
+        .constants(&[cast(&codes, DType::I4), tensor(&[2, 2], &[0.5f32, 0.3, 2.0, 0.7])])
+        .attribute("block_size", Content::Int(2));
+    let blocks = converted("blocks", &one.model(), OpenVino, 0);
+    assert_eq!(operators(&blocks), ["Convert", "Multiply", "Reshape"]);
+    let x = tensor(&[1, 4, 3, 3], &(0u8..36).map(f32::from).collect::<Vec<_>>());
+    let weights = tensor(&[4, 2, 1, 1], &[1.0f32, -2.0, 0.5, 3.0, 4.0, -1.0, 2.0, 8.0]);
+    let groups = One::of(Onnx, "Conv", 11)
+        .inputs(&[x])
+        .constants(&[weights, Tensor::vector(&[1.0f32, 2.0, 3.0, 4.0])])
+        .attribute("group", Content::Int(2));
+    let there = converted("groups", &groups.model(), OpenVino, 0);
+    assert_eq!(operators(&there), ["GroupConvolution", "Add"]);
+    // A node of the model itself stays one.
+    let one = One::of(Onnx, "Reshape", 14).constants(&[codes, list(&[4, 2])]);
+    assert_eq!(operators(&converted("Reshape", &one.model(), OpenVino, 0)), ["Reshape"]);
+}
+
 #[test]
 fn matrices_of_integers_have_zero_points_of_rows_and_columns() {
     let (a, b) = (tensor(&[2, 3], &[1u8, 2, 3, 250, 0, 9]), tensor(&[3, 2], &[5i8, -6, 7, 8, -128, 127]));

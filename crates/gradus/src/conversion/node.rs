@@ -14,7 +14,7 @@ use super::{bodies, caveats};
 use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::{Form, former_inputs};
-use crate::operators::errors;
+use crate::operators::{errors, layout};
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
@@ -279,10 +279,43 @@ impl ConvertContext<'_, '_> {
         attributes: &[(&str, Content)],
         outputs: usize,
     ) -> Result<Vec<NewValue>> {
+        if let Some(constant) = self.reshaped_constant(operator, inputs, attributes)? {
+            return Ok(vec![constant]);
+        }
         match bodies::written(self, operator, inputs, attributes, outputs) {
             Some(written) => written,
             None => self.target.put(operator, inputs, attributes, outputs),
         }
+    }
+
+    /// A constant in the shape that an operator would give it. It shares the bytes of the other, so
+    /// that runtimes read it as it stands: few of them reshape integers of 4 bits.
+    fn reshaped_constant(
+        &mut self,
+        operator: &str,
+        inputs: &[NewValue],
+        attributes: &[(&str, Content)],
+    ) -> Result<Option<NewValue>> {
+        let &[data, by] = inputs else { return Ok(None) };
+        // Nodes of the model itself stay.
+        if !matches!(operator, "Reshape" | "Unsqueeze")
+            || self.node.operator.name.eq_ignore_ascii_case(operator)
+        {
+            return Ok(None);
+        }
+        let Some(by) = self.target.known(by)? else { return Ok(None) };
+        let Some(data) = self.target.known(data)? else { return Ok(None) };
+        let by = by.to_i64()?;
+        let keeps_zero = |(name, content): &(&str, Content)| match (*name, content) {
+            ("allowzero", Content::Int(keeps)) => *keeps != 0,
+            ("special_zero", Content::Text(copies)) => &**copies == "false",
+            _ => false,
+        };
+        let reshaped = match operator {
+            "Reshape" => layout::eval::reshaped(&data, &by, attributes.iter().any(keeps_zero)),
+            _ => layout::eval::unsqueezed(&data, &by),
+        };
+        Ok(reshaped.ok().map(|tensor| self.constant(tensor)))
     }
 
     /// A constant.

@@ -20,8 +20,11 @@ use crate::operators::output::{allowed, chosen, one, whole_bytes};
 use crate::operators::strided::Strided;
 
 pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let data = cx.tensor(0)?;
-    let target = cx.integers(1)?;
+    one(reshaped(cx.tensor(0)?, &cx.integers(1)?, attributes.flag("allowzero", false)?)?)
+}
+
+/// The same elements in another shape, of which one size may be -1.
+pub(crate) fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tensor> {
     let mut dims = Vec::with_capacity(target.len());
     let mut open = None;
     for (axis, &dim) in target.iter().enumerate() {
@@ -30,7 +33,7 @@ pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
                 open = Some(axis);
                 1
             }
-            0 if !attributes.flag("allowzero", false)? => {
+            0 if !allow_zero => {
                 let dims = data.shape().dims();
                 *dims.get(axis).ok_or_else(|| errors::copied(axis, dims.len()))?
             }
@@ -44,7 +47,7 @@ pub(crate) fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         }
         dims[axis] = data.len() / rest;
     }
-    one(data.reshaped(Shape::new(dims)?)?)
+    data.reshaped(Shape::new(dims)?)
 }
 
 pub(crate) fn flatten(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -71,14 +74,17 @@ pub(crate) fn squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
 }
 
 pub(crate) fn unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let data = cx.tensor(0)?;
-    let axes = cx.maybe_integers(1)?.unwrap_or_default();
+    one(unsqueezed(cx.tensor(0)?, &cx.maybe_integers(1)?.unwrap_or_default())?)
+}
+
+/// The same elements with more axes of size 1.
+pub(crate) fn unsqueezed(data: &Tensor, axes: &[i64]) -> Result<Tensor> {
     let rank = data.shape().rank() + axes.len();
-    let axes = indices::axes(&axes, rank)?;
+    let axes = indices::axes(axes, rank)?;
     let mut rest = data.shape().dims().iter().copied();
     let dims: Vec<_> =
         (0..rank).map(|axis| if axes.contains(&axis) { 1 } else { rest.next().unwrap_or(1) }).collect();
-    one(data.reshaped(Shape::new(dims)?)?)
+    data.reshaped(Shape::new(dims)?)
 }
 
 pub(crate) fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -1,7 +1,7 @@
 //! Quantized tensors in the operators of OpenVINO: integers are `x / scale + zero_point`.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
-use gradus_core::{DType, Number, Result, Shape};
+use gradus_core::{DType, Number, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
@@ -77,15 +77,6 @@ fn saturated(
     cx.converted(value, to)
 }
 
-/// Codes in another shape. Constants are given it themselves: plugins keep weights of few bits so.
-fn codes(cx: &mut ConvertContext<'_, '_>, input: usize, dims: &[i64], copies: bool) -> Result<NewValue> {
-    if let Some(codes) = cx.known(input)?.filter(|_| !copies) {
-        return Ok(cx.constant(codes.reshaped(Shape::from_i64(dims)?)?));
-    }
-    let value = cx.input(input)?;
-    shaped(cx, value, dims, copies)
-}
-
 /// A value in another shape, of which zeros may be sizes that are copied.
 fn shaped(cx: &mut ConvertContext<'_, '_>, value: NewValue, dims: &[i64], copies: bool) -> Result<NewValue> {
     let dims = cx.list(dims);
@@ -118,10 +109,12 @@ fn dequantized_blocks(cx: &mut ConvertContext<'_, '_>, block: i64, dtype: DType)
     }
     let around = |own: [i64; 2]| [&dims[..axis], &own, &dims[axis + 1..]].concat();
     let (parts, one) = (around([size / block, block]), around([size / block, 1]));
-    let x = codes(cx, 0, &parts, copies)?;
+    let x = cx.input(0)?;
+    let x = shaped(cx, x, &parts, copies)?;
     let mut value = cx.converted(x, dtype)?;
     if cx.has(2) {
-        let zero = codes(cx, 2, &one, copies)?;
+        let zero = cx.input(2)?;
+        let zero = shaped(cx, zero, &one, copies)?;
         let zero = cx.converted(zero, dtype)?;
         value = cx.put("Subtract", &[value, zero], &[numpy()])?;
     }
