@@ -55,6 +55,7 @@ mod normalize;
 mod op;
 mod operator;
 pub mod operators;
+mod pairs;
 pub mod portability;
 mod program;
 mod run;

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard};
+use gradus_core::graph::{
+    Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
+};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 use gradus_formats::onnx::{NEWEST_OPSET, number_of};
 
@@ -14,6 +16,7 @@ use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
 use crate::operators::{self, Row};
+use crate::pairs;
 use crate::program::{Compiler, GraphProgram, RunOptions};
 
 /// Writes the graph of a node; gives the values that are the node's outputs.
@@ -79,6 +82,17 @@ pub(crate) struct Lowering<'a> {
     builder: Builder,
     /// How many values there are, inputs first.
     values: usize,
+    /// Inputs of complex numbers that are given as pairs, and pairs that outputs are joined from.
+    pairs: Vec<(LoweredValue, DType)>,
+    /// The values that stand for inputs of complex numbers while one of the parts is computed.
+    parts: Option<Parts>,
+}
+
+/// One part of complex numbers.
+struct Parts {
+    /// By input; nothing for one of real numbers.
+    of_inputs: Vec<Option<LoweredValue>>,
+    imaginary: bool,
 }
 
 /// The node.
@@ -127,13 +141,52 @@ impl Lowering<'_> {
 
     /// An input, or none.
     pub(crate) fn maybe(&self, index: usize) -> LoweredValue {
-        if self.has(index) { LoweredValue(index) } else { LoweredValue::NONE }
+        self.input(index).unwrap_or(LoweredValue::NONE)
     }
 
     /// An input.
     pub(crate) fn input(&self, index: usize) -> Result<LoweredValue> {
         let missing = || errors::missing(format_args!("input {index}"));
-        self.has(index).then_some(LoweredValue(index)).ok_or_else(missing)
+        let part = self.parts.as_ref().and_then(|parts| parts.of_inputs.get(index).copied().flatten());
+        self.has(index).then_some(part.unwrap_or(LoweredValue(index))).ok_or_else(missing)
+    }
+
+    /// Returns true if an input is of complex numbers.
+    pub(crate) fn is_complex(&self, index: usize) -> bool {
+        self.dtype_of(index).is_ok_and(DType::is_complex)
+    }
+
+    /// An input of complex numbers as reals, with a last axis of both parts.
+    pub(crate) fn pairs(&mut self, index: usize) -> Result<LoweredValue> {
+        let (value, dtype) = (self.input(index)?, self.dtype_of(index)?);
+        let part = pairs::part_of(dtype);
+        let part = part.ok_or_else(|| errors::dtype(dtype, "complex64 or complex128"))?;
+        self.pairs.push((value, part));
+        Ok(value)
+    }
+
+    /// The complex numbers whose parts are reals of a type and the last axis of a value: an output.
+    pub(crate) fn joined(&mut self, value: LoweredValue, part: DType) -> Result<LoweredValue> {
+        self.pairs.push((value, pairs::complex_of(part)?));
+        Ok(value)
+    }
+
+    /// Writes what a function makes of one part of all inputs of complex numbers.
+    pub(crate) fn of_parts<T>(
+        &mut self,
+        of_inputs: Vec<Option<LoweredValue>>,
+        imaginary: bool,
+        write: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.parts = Some(Parts { of_inputs, imaginary });
+        let written = write(self);
+        self.parts = None;
+        written
+    }
+
+    /// Returns true while imaginary parts are computed.
+    pub(crate) fn is_imaginary(&self) -> bool {
+        self.parts.as_ref().is_some_and(|parts| parts.imaginary)
     }
 
     fn known(&self, index: usize) -> Option<&Known> {
@@ -143,7 +196,8 @@ impl Lowering<'_> {
     /// The element type of an input.
     pub(crate) fn dtype_of(&self, index: usize) -> Result<DType> {
         let dtype = self.known(index).and_then(|known| known.dtype);
-        dtype.ok_or_else(|| not_known(format!("element type of input {index}")))
+        let part = dtype.filter(|_| self.parts.is_some()).and_then(pairs::part_of);
+        part.or(dtype).ok_or_else(|| not_known(format!("element type of input {index}")))
     }
 
     /// The dimensions of an input, as far as they are known.
@@ -341,6 +395,8 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], row: &Row) -> Result<
         inputs,
         builder,
         values: inputs.len(),
+        pairs: Vec::new(),
+        parts: None,
     };
     let outputs = lower(&mut lowering)?;
     if outputs.len() < node.outputs.len() {
@@ -349,6 +405,10 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], row: &Row) -> Result<
     }
     for &output in outputs.iter().take(node.outputs.len()) {
         lowering.builder.output(&key(output));
+    }
+    for (value, dtype) in lowering.pairs {
+        let id = lowering.builder.reference(&key(value));
+        lowering.builder.info(id).declared = Some(Type::Tensor(Some(dtype), None));
     }
     lowering.builder.finish()
 }
@@ -360,7 +420,15 @@ struct Lowered {
     row: &'static Row,
     options: RunOptions,
     /// The last graph, and what was known of the inputs that it was written for.
-    last: Mutex<Option<(Inputs, Arc<GraphProgram>)>>,
+    last: Mutex<Option<(Inputs, Arc<LoweredProgram>)>>,
+}
+
+/// The program of a graph, and which of its inputs and outputs are pairs.
+#[derive(Debug)]
+struct LoweredProgram {
+    program: GraphProgram,
+    taken: Vec<bool>,
+    given: Vec<bool>,
 }
 
 /// Builds the operator that runs the graph.
@@ -370,10 +438,10 @@ pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 }
 
 impl Lowered {
-    fn program(&self, given: &[Option<&Value>]) -> Result<Arc<GraphProgram>> {
+    fn program(&self, given: &[Option<&Value>]) -> Result<Arc<LoweredProgram>> {
         let all = |known: fn(&Value) -> Known| given.iter().map(|value| value.map(known)).collect::<Inputs>();
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |last: &Option<(Inputs, Arc<GraphProgram>)>, inputs: &Inputs| match last {
+        let known = |last: &Option<(Inputs, Arc<LoweredProgram>)>, inputs: &Inputs| match last {
             Some((of, program)) if of == inputs => Some(program.clone()),
             _ => None,
         };
@@ -392,7 +460,9 @@ impl Lowered {
             }
             graph => graph?,
         };
-        let program = Arc::new(Compiler::plain(Standard::Onnx, self.options).inner(&graph)?);
+        let (taken, given) = (pairs::taken(&graph), pairs::given(&graph));
+        let program = Compiler::plain(Standard::Onnx, self.options).inner(&graph)?;
+        let program = Arc::new(LoweredProgram { program, taken, given });
         *last = Some((inputs, program.clone()));
         Ok(program)
     }
@@ -404,9 +474,15 @@ impl Op for Lowered {
         let wide = cx.inputs.iter().flatten().any(|value| value.dtype() == Some(DType::F64));
         let narrow = cx.run.narrow;
         cx.run.narrow = narrow || !wide;
-        let outputs = program.run_for_node(cx.inputs.iter().map(|value| value.cloned()).collect(), cx.run);
+        let inputs = cx.inputs.iter().zip(&program.taken).map(|(value, taken)| {
+            let value = value.cloned();
+            if *taken { value.map(pairs::split).transpose() } else { Ok(value) }
+        });
+        let inputs = inputs.collect::<Result<_>>();
+        let outputs = inputs.and_then(|inputs| program.program.run_for_node(inputs, cx.run));
         cx.run.narrow = narrow;
-        outputs
+        let joined = |(value, given): (Value, &bool)| if *given { pairs::joined(value) } else { Ok(value) };
+        outputs?.into_iter().zip(&program.given).map(joined).collect()
     }
 }
 

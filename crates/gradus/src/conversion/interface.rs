@@ -1,15 +1,16 @@
 //! Inputs and outputs: names, types, and what the other format cannot say of them.
 
 use gradus_core::graph::{DeclaredDim, Standard, Type};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result};
 
 use super::scope::{ConversionState, SourceGraph};
 use super::types;
 use super::writer::GraphWriter;
 use crate::conversion::report::not_known;
-use crate::fact::TensorFact;
+use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
+use crate::pairs;
 
 /// Makes the inputs of the graph.
 pub(crate) fn inputs(
@@ -49,6 +50,9 @@ pub(crate) fn inputs(
     Ok(())
 }
 
+/// Says how complex numbers of Paddle are given and returned.
+const PAIRED: &str = "a last axis of size 2 has the real and the imaginary parts";
+
 /// The type of an input as the other format says it.
 fn declared(
     conversion: &mut ConversionState<'_>,
@@ -67,6 +71,13 @@ fn declared(
         return Err(Error::mismatch(Kind::Unsupported, name, what, "a tensor"));
     };
     let unknown = |what: &str| Err(not_known(&format!("{what} of input \"{name}\"")));
+    let paired = pairs::split_fact(&Fact::Tensor(fact.clone()));
+    let is_paired =
+        conversion.source.standard == Standard::Paddle && fact.dtype.is_some_and(DType::is_complex);
+    let fact = paired.as_tensor().filter(|_| is_paired).unwrap_or(fact);
+    if is_paired {
+        conversion.report.lose(format!("input \"{name}\" is complex: {PAIRED}"));
+    }
     let Some(dtype) = fact.dtype else { return unknown("element type") };
     types::expect(conversion.to, dtype)
         .map_err(|error| error.map_message(|message| format!("input \"{name}\": {message}")))?;
@@ -127,7 +138,14 @@ pub(crate) fn outputs(
         // The source declares types that inference does not find: ONNX wants outputs to have a type
         // and a rank.
         let holds = |declared: &Type| conversion.to == Standard::Onnx || matches!(declared, Type::Tensor(..));
-        let declared = scope.graph.value(id).declared.clone().filter(holds);
+        let mut declared = scope.graph.value(id).declared.clone().filter(holds);
+        if conversion.source.standard == Standard::Paddle
+            && scope.fact(id).dtype().is_some_and(DType::is_complex)
+        {
+            let name = &scope.graph.value(id).name;
+            conversion.report.lose(format!("output \"{name}\" is complex: {PAIRED}"));
+            declared = None;
+        }
         target.declared_output(value, declared);
     }
     Ok(())

@@ -15,6 +15,7 @@ use crate::lowering::{self, Known};
 use crate::operators;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
 use crate::operators::errors;
+use crate::pairs;
 
 /// The graph that a node stands for, from what is known of its inputs.
 ///
@@ -57,13 +58,23 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
         cx.rounding(caveats::WIDE);
     }
-    let mut values = HashMap::new();
-    for (input, &id) in graph.inputs().iter().enumerate() {
+    let (mut values, mut types) = (HashMap::new(), HashMap::new());
+    for ((input, &id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(&graph)) {
+        let mut dtype = cx.fact(input).dtype();
+        if taken {
+            dtype = dtype.and_then(pairs::part_of);
+        } else if dtype.is_some_and(DType::is_complex) {
+            let operator = &cx.node.operator;
+            return Err(cannot(format!(
+                "{} has no equivalent of {operator} of complex numbers",
+                cx.conversion.to
+            )));
+        }
+        types.insert(id, dtype);
         if cx.has(input) {
             values.insert(id, cx.input(input)?);
         }
     }
-    let types = graph.inputs().iter().enumerate().map(|(input, &id)| (id, cx.fact(input).dtype())).collect();
     written(cx, &graph, values, types)
 }
 

@@ -14,6 +14,7 @@ use super::writer::{GraphWriter, NamePool, NewValue};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{Problem, SubgraphFacts};
+use crate::pairs;
 use crate::schema::in_set;
 
 /// State that all graphs of a model share while it is converted.
@@ -305,10 +306,14 @@ impl<'m> SourceGraph<'m> {
             let message = format!("value \"{name}\" is read before it is computed");
             return Err(Error::new(Kind::Graph, message));
         };
+        let mut constant = constant.clone();
+        if conversion.source.standard == Standard::Paddle && constant.dtype().is_complex() {
+            constant = pairs::split(constant.tensor()?.into())?.tensor()?.clone().into();
+        }
         types::expect(conversion.to, constant.dtype())
             .map_err(|error| error.map_message(|message| format!("constant \"{name}\": {message}")))?;
         let name = self.name_for(conversion, id);
-        let value = target.constant(Some(name), constant.clone());
+        let value = target.constant(Some(name), constant);
         self.set(id, value);
         Ok(value)
     }

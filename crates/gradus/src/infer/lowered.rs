@@ -9,6 +9,17 @@ use super::context::InferContext;
 use super::pass::Pass;
 use super::{InferOptions, Inference};
 use crate::fact::Fact;
+use crate::pairs;
+
+/// Facts about the inputs as the graph takes them.
+fn taken(graph: &Graph, mut inputs: Vec<Fact>) -> Vec<Fact> {
+    for (fact, taken) in inputs.iter_mut().zip(pairs::taken(graph)) {
+        if taken {
+            *fact = pairs::split_fact(fact);
+        }
+    }
+    inputs
+}
 
 impl Inference {
     /// Facts about the values of the graph of ONNX operators that a node stands for, with the symbols
@@ -17,7 +28,7 @@ impl Inference {
         let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
         let mut pass = Pass::new(Standard::Onnx, &[], &options);
         pass.shared.symbols = take(&mut self.symbols);
-        let mut frame = pass.frame(graph, inputs, Rc::default(), "".into());
+        let mut frame = pass.frame(graph, taken(graph, inputs), Rc::default(), "".into());
         pass.run(&mut frame);
         let facts = take(&mut frame.facts);
         self.symbols = take(&mut pass.shared.symbols);
@@ -43,7 +54,7 @@ impl InferContext<'_, '_> {
         };
         let mut pass = Pass::new(Standard::Onnx, &[], &options);
         pass.shared = take(&mut outer.shared);
-        let mut frame = pass.frame(graph, inputs, Rc::default(), label.as_str().into());
+        let mut frame = pass.frame(graph, taken(graph, inputs), Rc::default(), label.as_str().into());
         for id in graph.inputs() {
             frame.depends[id.index()] = self.depends;
         }
@@ -61,6 +72,7 @@ impl InferContext<'_, '_> {
             node: None,
             ..problem
         }));
-        graph.outputs().iter().map(|id| frame.facts[id.index()].clone()).collect()
+        let outputs = graph.outputs().iter().map(|id| &frame.facts[id.index()]).zip(pairs::given(graph));
+        outputs.map(|(fact, given)| if given { pairs::joined_fact(fact) } else { fact.clone() }).collect()
     }
 }

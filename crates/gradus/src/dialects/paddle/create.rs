@@ -16,12 +16,16 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{missing, required, wrong};
 use crate::dialects::indices::size;
+use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::ints;
 use crate::lowering::{LoweredValue, Lowering, along, axis};
 use crate::operators::errors;
 
 pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.is_complex(0) {
+        return complex::same(l);
+    }
     let x = l.input(0)?;
     Ok(vec![l.apply("Identity", &[x], &[])?])
 }
@@ -145,7 +149,11 @@ fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, to) = (l.input(0)?, dtype(l)?);
+    let to = dtype(l)?;
+    if l.is_complex(0) || to.is_complex() {
+        return complex::cast(l, to);
+    }
+    let x = l.input(0)?;
     Ok(vec![l.cast(x, to)?])
 }
 

@@ -14,6 +14,7 @@ use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
 use crate::attributes::required;
+use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::inputs;
 use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
 use crate::dialects::terms::{Term, f, of, pick};
@@ -21,6 +22,11 @@ use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
 use crate::operators::errors;
 
 pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    match operator {
+        "Abs" if l.is_complex(0) => return complex::abs(l),
+        "Exp" if l.is_complex(0) => return complex::exp(l),
+        _ => {}
+    }
     let x = l.input(0)?;
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
@@ -62,6 +68,9 @@ fn operands(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
 }
 
 pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    if l.is_complex(0) || l.is_complex(1) {
+        return complex::binary(l, operator);
+    }
     let mut operands = operands(l)?;
     let operator = match operator {
         _ if l.dtype_of(0) != Ok(DType::Bool) => operator,
@@ -172,6 +181,9 @@ pub(super) fn floor_of_quotient(l: &mut Lowering<'_>, [x, y]: [LoweredValue; 2])
 }
 
 pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.is_complex(0) {
+        return complex::scale(l);
+    }
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let factor = if l.has(1) {
         let given = l.input(1)?;
@@ -527,6 +539,17 @@ pub(crate) fn atan2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if given != dtype {
         (rise, run) = (l.cast(rise, dtype)?, l.cast(run, dtype)?);
     }
+    let angle = angle_of(l, rise, run, dtype)?;
+    Ok(vec![if given.is_float() && given != dtype { l.cast(angle, given)? } else { angle }])
+}
+
+/// The angle of a rise over a run, in all four quadrants.
+pub(crate) fn angle_of(
+    l: &mut Lowering<'_>,
+    rise: LoweredValue,
+    run: LoweredValue,
+    dtype: DType,
+) -> Result<LoweredValue> {
     let (down, back) = (is_negative(rise).write(l, dtype)?, is_negative(run).write(l, dtype)?);
     let nothing = of("Equal", rise, 0.0);
     let endless = of("And", f("IsInf", rise), f("IsInf", run)).write(l, dtype)?;
@@ -536,8 +559,7 @@ pub(crate) fn atan2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let angle = pick(nothing, flat, f("Atan", slope));
     let turn = pick(down, -std::f64::consts::PI, std::f64::consts::PI);
     let odd = of("Or", f("IsNaN", rise), f("IsNaN", run));
-    let angle = pick(odd, f64::NAN, angle + pick(back, turn, 0.0)).write(l, dtype)?;
-    Ok(vec![if given.is_float() && given != dtype { l.cast(angle, given)? } else { angle }])
+    pick(odd, f64::NAN, angle + pick(back, turn, 0.0)).write(l, dtype)
 }
 
 /// `heaviside`: 0 below zero, 1 above, and the second input in between.

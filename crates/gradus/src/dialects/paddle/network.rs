@@ -691,7 +691,9 @@ fn resized(
 pub(crate) fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let value = if let Some(value) = l.float("pad_value")? {
-        constant_like(l, value)?
+        constant_like(l, if l.is_imaginary() { 0.0 } else { value })?
+    } else if l.is_imaginary() {
+        constant_like(l, 0.0)?
     } else {
         let (given, dtype) = (l.input(1)?, l.dtype_of(0)?);
         let given = l.reshape(given, &[])?;

@@ -162,24 +162,113 @@ pub(crate) fn polygamma(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     mapped(cx, |x| factor * zeta(n + 1, x))
 }
 
-/// `nextafter`: the number of the type next to one, in the direction of another.
-pub(crate) fn next_after(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (dtype, shape) = cx.output(0)?;
+/// Applies a function to the pairs of elements of both inputs, which broadcast.
+fn of_pairs(cx: &EvalContext<'_>, function: impl Fn(f64, f64) -> f64) -> Result<Vec<Value>> {
+    let (_, shape) = cx.output(0)?;
     let operands = [cx.floats(0)?, cx.floats(1)?];
     let place =
         |input: usize| Ok::<_, Error>(indices::broadcast(cx.tensor(input)?.shape().dims(), shape.dims()));
-    let pairs = place(0)?.into_iter().zip(place(1)?).map(|(x, y)| (operands[0][x], operands[1][y]));
+    let pairs = place(0)?.into_iter().zip(place(1)?);
+    let numbers: Vec<f64> = pairs.map(|(x, y)| function(operands[0][x], operands[1][y])).collect();
+    Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+/// `nextafter`: the number of the type next to one, in the direction of another.
+pub(crate) fn next_after(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (dtype, _) = cx.output(0)?;
     let single = |x: f64| convert::nearest_f32(Number::Float(x));
-    let next = |(x, y): (f64, f64)| match (dtype, x.partial_cmp(&y)) {
+    of_pairs(cx, |x, y| match (dtype, x.partial_cmp(&y)) {
         (_, None) => f64::NAN,
         (_, Some(Ordering::Equal)) => y,
         (DType::F32, Some(Ordering::Less)) => single(x).next_up().into(),
         (DType::F32, Some(Ordering::Greater)) => single(x).next_down().into(),
         (_, Some(Ordering::Less)) => x.next_up(),
         (_, Some(Ordering::Greater)) => x.next_down(),
+    })
+}
+
+/// `gammaincc`: the share of the gamma function's integral that lies above a bound.
+pub(crate) fn gamma_above(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    of_pairs(cx, |a, x| gamma_shares(a, x)[1])
+}
+
+/// Orders from this have shares of the gamma function by their uniform expansion.
+const UNIFORM: f64 = 1e5;
+
+/// The shares of the integral of `t^(a - 1) exp(-t)` below and above a bound: by a power series
+/// below the order, a continued fraction above it, and Temme's expansion of large orders.
+pub(crate) fn gamma_shares(a: f64, x: f64) -> [f64; 2] {
+    if a.is_nan() || x.is_nan() || a < 0.0 || x < 0.0 || (a == 0.0 && x == 0.0) {
+        return [f64::NAN; 2];
+    }
+    if x == 0.0 || (a.is_infinite() && x.is_finite()) {
+        return [0.0, 1.0];
+    }
+    if a == 0.0 || (x.is_infinite() && a.is_finite()) {
+        return [1.0, 0.0];
+    }
+    if a.is_infinite() {
+        return [f64::NAN; 2];
+    }
+    if a > UNIFORM {
+        return uniform_shares(a, x);
+    }
+    let factor = libm::exp(a * libm::log(x) - x - libm::lgamma(a));
+    if x < a + 1.0 {
+        let (mut term, mut sum, mut k) = (1.0 / a, 1.0 / a, a);
+        while term > sum * f64::EPSILON / 4.0 {
+            k += 1.0;
+            term *= x / k;
+            sum += term;
+        }
+        let below = (sum * factor).min(1.0);
+        return [below, 1.0 - below];
+    }
+    // The continued fraction from its front, by Lentz's method.
+    let mut b = x + 1.0 - a;
+    let (mut c, mut d) = (1.0 / f64::MIN_POSITIVE, 1.0 / b);
+    let mut fraction = d;
+    for k in (1..=MOST_PARTS).map(f64::from) {
+        let numerator = -k * (k - a);
+        b += 2.0;
+        let least = |x: f64| if x.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { x };
+        d = 1.0 / least(numerator * d + b);
+        c = least(b + numerator / c);
+        fraction *= c * d;
+        if (c * d - 1.0).abs() < f64::EPSILON {
+            break;
+        }
+    }
+    let above = (fraction * factor).min(1.0);
+    [1.0 - above, above]
+}
+
+/// Most parts of the continued fraction: more than the largest order and its neighbours need.
+const MOST_PARTS: i32 = 10_000;
+
+fn uniform_shares(a: f64, x: f64) -> [f64; 2] {
+    let ratio = (x - a) / a;
+    let half_square = ratio - libm::log1p(ratio);
+    let eta = (2.0 * half_square).sqrt().copysign(ratio);
+    let polynomial = |terms: &[f64]| terms.iter().rev().fold(0.0, |sum, term| sum * eta + term);
+    let (first, second) = if eta.abs() < 0.1 {
+        let first = polynomial(&[
+            -1.0 / 3.0,
+            1.0 / 12.0,
+            -2.0 / 135.0,
+            1.0 / 864.0,
+            1.0 / 2835.0,
+            -139.0 / 777_600.0,
+            1.0 / 25515.0,
+        ]);
+        (first, polynomial(&[-1.0 / 540.0, -1.0 / 288.0, 1.0 / 378.0]))
+    } else {
+        let cubes = 1.0 / (eta * eta * eta) - 1.0 / (ratio * ratio * ratio);
+        (1.0 / ratio - 1.0 / eta, cubes - 1.0 / (ratio * ratio) - 1.0 / (12.0 * ratio))
     };
-    let numbers: Vec<f64> = pairs.map(next).collect();
-    Ok(vec![cx.rounded(0, &numbers)?])
+    let root = (a * half_square).sqrt().copysign(ratio);
+    let rest = libm::exp(-a * half_square) / (2.0 * PI * a).sqrt() * (first + second / a);
+    [0.5 * libm::erfc(-root) - rest, 0.5 * libm::erfc(root) + rest]
 }
 
 #[cfg(test)]
@@ -261,5 +350,40 @@ mod tests {
             }
         }
         assert_eq!(zeta(2, -3.0), f64::INFINITY);
+    }
+
+    /// Of a whole order, shares are sums of the terms of Poisson's distribution; of one half, the
+    /// error function. Both sides of each border agree.
+    #[test]
+    fn shares_of_the_gamma_function_are_sums() {
+        for order in [1u8, 2, 3, 7, 20, 150] {
+            for x in [0.001, 0.3, 1.0, 4.5, 19.5, 21.0, 140.0, 400.0] {
+                let (mut term, mut above) = (libm::exp(-x), 0.0);
+                for k in 1..=order {
+                    above += term;
+                    term *= x / f64::from(k);
+                }
+                let [_, got] = gamma_shares(order.into(), x);
+                assert!((got - above).abs() <= 4e-13 * above + 1e-15, "{order} {x}: {got}, not {above}");
+            }
+        }
+        for x in [1e-6, 0.2, 1.4, 1.6, 9.0, 30.0] {
+            let [below, above] = gamma_shares(0.5, x);
+            assert!((above / libm::erfc(x.sqrt()) - 1.0).abs() < 1e-13, "{x}");
+            assert!((below / libm::erf(x.sqrt()) - 1.0).abs() < 1e-13, "{x}");
+        }
+        // Temme's expansion goes on where the series and the fraction end: shares of neighbouring
+        // orders differ by one term.
+        for x in [0.97, 0.999, 0.999_99, 1.0, 1.000_01, 1.001, 1.03] {
+            let (a, x) = (UNIFORM, x * UNIFORM);
+            let [below, above] = gamma_shares(a, x);
+            let [next_below, next_above] = uniform_shares(a + 1.0, x);
+            let term = libm::exp(a * libm::log(x) - x - libm::lgamma(a + 1.0));
+            assert!((below - next_below - term).abs() < 3e-11, "{x}: {below} {next_below} {term}");
+            assert!((next_above - above - term).abs() < 3e-11, "{x}: {above} {next_above} {term}");
+        }
+        assert_eq!(gamma_shares(2.0, f64::INFINITY), [1.0, 0.0]);
+        assert_eq!(gamma_shares(1e300, 1e299), [0.0, 1.0]);
+        assert!(gamma_shares(-1.0, 2.0)[0].is_nan() && gamma_shares(1.0, f64::NAN)[1].is_nan());
     }
 }

@@ -41,6 +41,7 @@ lowered! {
     "amax" [one("x")] |l| math::reduce(l, "ReduceMax");
     "amin" [one("x")] |l| math::reduce(l, "ReduceMin");
     "any" [one("x")] |l| math::reduce_truth(l, "ReduceMax");
+    "angle" [one("x")] complex::angle;
     "argmax" [one("x"), maybe("axis")] |l| network::arg(l, "ArgMax");
     "argmin" [one("x"), maybe("axis")] |l| network::arg(l, "ArgMin");
     "argsort" [one("x")] indexing::argsort;
@@ -49,6 +50,8 @@ lowered! {
     "array_read" [array("array"), one("i")] arrays::read;
     "array_to_tensor" [array("x")] arrays::join, Work::None;
     "array_write" [array("array"), one("x"), maybe("i")] arrays::write, Work::None;
+    "as_complex" [one("x")] complex::as_complex, Work::None;
+    "as_real" [one("x")] complex::as_real, Work::None;
     "asin" [one("x")] |l| math::unary(l, "Asin");
     "asinh" [one("x")] |l| math::unary(l, "Asinh");
     "assign" [any("x")] create::same;
@@ -71,7 +74,7 @@ lowered! {
     "bitwise_or" [one("x"), one("y")] |l| math::bitwise(l, "Or");
     "bitwise_right_shift" [one("x"), one("y")] |l| math::shift(l, "RIGHT");
     "bitwise_xor" [one("x"), one("y")] |l| math::bitwise(l, "Xor");
-    "bmm" [one("x"), one("y")] |l| math::binary(l, "MatMul");
+    "bmm" [one("x"), one("y")] |l| complex::product(l, |l| math::binary(l, "MatMul"));
     "box_coder" [one("prior_box"), maybe("prior_box_var"), one("target_box")] detection::box_coder;
     "broadcast_tensors" [many("input")] indexing::broadcast_tensors;
     "cast" [one("x")] create::cast;
@@ -79,7 +82,9 @@ lowered! {
     "celu" [one("x")] |l| network::activation(l, "Celu", &[("alpha", "alpha", 1.0)]);
     "channel_shuffle" [one("x")] |l| network::shuffle(l, "groups");
     "clip" [one("x"), maybe("min"), maybe("max")] |l| network::clip(l, None);
-    "concat" [many("x")] layout::concat;
+    "complex" [one("real"), one("imag")] complex::complex, Work::None;
+    "concat" [many("x")] |l| complex::by_parts(l, layout::concat);
+    "conj" [one("x")] complex::conj;
     "conv2d" [one("input"), one("filter")] network::conv;
     "conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
     "conv3d" [one("input"), one("filter")] network::conv;
@@ -93,7 +98,7 @@ lowered! {
     "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax") => lines::extreme;
     "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin") => lines::extreme;
     "cumprod" [one("x")] |l| network::cumulative(l, "CumProd");
-    "cumsum" [one("x"), maybe("axis")] |l| network::cumulative(l, "CumSum");
+    "cumsum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| network::cumulative(l, "CumSum"));
     "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
     "depthwise_conv2d" [one("input"), one("filter")] network::conv;
     "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
@@ -116,17 +121,17 @@ lowered! {
     "equal_all" [one("x"), one("y")] math::equal_all;
     "erf" [one("x")] |l| math::unary(l, "Erf");
     "exp" [one("x")] |l| math::unary(l, "Exp");
-    "expand" [one("x"), maybe("shape")] layout::expand;
-    "expand_as" [one("x"), maybe("y")] layout::expand_as;
+    "expand" [one("x"), maybe("shape")] |l| complex::by_parts(l, layout::expand);
+    "expand_as" [one("x"), maybe("y")] |l| complex::by_parts(l, layout::expand_as);
     "expm1" [one("x")] math::wide;
     "eye" [maybe("num_rows"), maybe("num_columns")] indexing::eye;
     "fake_channel_wise_quantize_dequantize_abs_max" [one("x")] |l| quantized::fake_by_greatest(l, true);
     "fake_quantize_dequantize_abs_max" [one("x")] |l| quantized::fake_by_greatest(l, false);
     "fake_quantize_dequantize_moving_average_abs_max" [one("x"), one("in_scale"), maybe("in_accum"), maybe("in_state")] quantized::fake_by_given;
     "fetch" [one("x")] create::same;
-    "flatten" [one("x")] layout::flatten;
+    "flatten" [one("x")] |l| complex::by_parts(l, layout::flatten);
     "flatten2" [one("x")] layout::flatten_to_matrix;
-    "flip" [one("x")] network::flip;
+    "flip" [one("x")] |l| complex::by_parts(l, network::flip);
     "floor" [one("x")] |l| math::rounded(l, "Floor");
     "floor_divide" [one("x"), one("y")] math::floor_divide;
     "fill_diagonal_tensor" [one("x"), one("y")] matrices::fill_diagonal;
@@ -145,8 +150,8 @@ lowered! {
     "fused_bias_residual_layernorm" [one("x"), maybe("bias"), maybe("residual"), maybe("norm_weight"), maybe("norm_bias")] fused::layer_norm;
     "fused_rms_norm_quant" [one("x"), maybe("bias"), maybe("residual"), maybe("norm_weight"), maybe("norm_bias")] fused::rms_norm;
     "fused_softmax_mask" [one("x"), one("mask")] fused::softmax_mask;
-    "gather" [one("x"), one("index"), maybe("axis")] layout::gather;
-    "gather_nd" [one("x"), one("index")] layout::gather_nd;
+    "gather" [one("x"), one("index"), maybe("axis")] |l| complex::by_parts(l, layout::gather);
+    "gather_nd" [one("x"), one("index")] |l| complex::by_parts(l, layout::gather_nd);
     "gather_tree" [one("ids"), one("parents")] ordering::gather_tree;
     "gelu" [one("x")] network::gelu;
     "generate_proposals" [one("scores"), one("bbox_deltas"), one("im_shape"), one("anchors"), one("variances")] suppression::generate_proposals;
@@ -162,11 +167,12 @@ lowered! {
     "histogram" [one("input"), maybe("weight")] ordering::histogram;
     "hsigmoid_loss" [one("x"), one("label"), one("w"), maybe("bias"), maybe("path"), maybe("code")] losses::hsigmoid;
     "huber_loss" [one("input"), one("label")] losses::huber;
+    "imag" [one("x")] |l| complex::part_at(l, 1), Work::None;
     "increment" [one("x")] math::increment;
     "index_add" [one("x"), one("index"), one("add_value")] indexing::index_add;
     "index_put" [one("x"), many("indices_and_value")] indexing::index_put;
     "index_sample" [one("x"), one("index")] indexing::index_sample;
-    "index_select" [one("x"), one("index")] layout::gather;
+    "index_select" [one("x"), one("index")] |l| complex::by_parts(l, layout::gather);
     "instance_norm" [one("x"), maybe("scale"), maybe("bias")] network::instance_norm;
     "isclose" [one("x"), one("y"), maybe("rtol"), maybe("atol")] |l| math::is_close(l, false);
     "isfinite" [one("x")] math::is_finite;
@@ -200,7 +206,7 @@ lowered! {
     "lookup_table" [one("ids"), one("w")] network::embedding;
     "masked_fill" [one("x"), one("mask"), one("value")] indexing::masked_fill;
     "masked_select" [one("x"), one("mask")] indexing::masked_select;
-    "matmul" [one("x"), one("y")] math::matmul;
+    "matmul" [one("x"), one("y")] |l| complex::product(l, math::matmul);
     "matrix_nms" [one("bboxes"), one("scores")] suppression::matrix_nms;
     "matrix_power" [one("x")] matrices::matrix_power;
     "max" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMax");
@@ -208,7 +214,7 @@ lowered! {
     "max_pool3d_with_index" [one("x")] network::pool_with_index;
     "maximum" [one("x"), one("y")] |l| math::binary(l, "Max");
     "maxout" [one("x")] network::maxout;
-    "mean" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMean");
+    "mean" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| math::reduce(l, "ReduceMean"));
     "mean_all" [one("x")] losses::mean_all;
     "median" [one("x")] |l| ordering::median(l, false);
     "memcpy_d2h" [one("x")] create::same;
@@ -234,9 +240,9 @@ lowered! {
     "numel" [one("x")] create::numel;
     "one_hot" [one("x"), maybe("num_classes")] indexing::one_hot;
     "p_norm" [one("x")] math::p_norm;
-    "pad" [one("x"), maybe("pad_value")] network::pad;
-    "pad2d" [one("x"), maybe("paddings")] network::pad;
-    "pad3d" [one("x"), maybe("paddings")] network::pad;
+    "pad" [one("x"), maybe("pad_value")] |l| complex::by_parts(l, network::pad);
+    "pad2d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, network::pad);
+    "pad3d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, network::pad);
     "pixel_shuffle" [one("x")] |l| network::shuffle(l, "upscale_factor");
     "pixel_unshuffle" [one("x")] |l| network::shuffle(l, "downscale_factor");
     "pool2d" [one("x"), maybe("kernel_size")] network::pool;
@@ -249,6 +255,7 @@ lowered! {
     "psroi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::psroi_pool;
     "quantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::quantize_linear;
     "put_along_axis" [one("arr"), one("indices"), one("values")] indexing::put_along_axis;
+    "real" [one("x")] |l| complex::part_at(l, 0), Work::None;
     "reciprocal" [one("x")] |l| math::unary(l, "Reciprocal");
     "reduce_as" [one("x"), one("target")] math::reduce_as;
     "relu" [one("x")] |l| math::unary(l, "Relu");
@@ -257,11 +264,11 @@ lowered! {
     "renorm" [one("x")] matrices::renorm;
     "repeat_interleave" [one("x"), maybe("repeats")] indexing::repeat_interleave;
     "repeat_interleave_with_tensor_index" [one("x"), one("repeats")] indexing::repeat_interleave;
-    "reshape" [one("x"), maybe("shape")] |l| layout::with_list(l, "Reshape", "shape");
+    "reshape" [one("x"), maybe("shape")] |l| complex::by_parts(l, |l| layout::with_list(l, "Reshape", "shape"));
     "rnn" [one("x"), many("states_and_weights")] recurrent::rnn;
     "roi_align" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_align;
     "roi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_pool;
-    "roll" [one("x"), maybe("shifts")] indexing::roll;
+    "roll" [one("x"), maybe("shifts")] |l| complex::by_parts(l, indexing::roll);
     "round" [one("x")] math::round;
     "rrelu" [one("x")] math::rrelu;
     "rsqrt" [one("x")] |l| network::chain(l, &["Sqrt", "Reciprocal"]);
@@ -284,24 +291,24 @@ lowered! {
     "silu" [one("x")] |l| math::unary(l, "Swish");
     "sin" [one("x")] |l| math::unary(l, "Sin");
     "sinh" [one("x")] |l| math::unary(l, "Sinh");
-    "slice" [one("input"), maybe("starts"), maybe("ends")] layout::slice;
+    "slice" [one("input"), maybe("starts"), maybe("ends")] |l| complex::by_parts(l, layout::slice);
     "slogdet" [one("x")] matrices::slogdet;
     "slice_array_dense" [array("input"), maybe("starts")] arrays::read;
     "softmax" [one("x")] |l| math::softmax(l, "Softmax");
     "softplus" [one("x")] math::softplus;
     "softshrink" [one("x")] |l| math::shrink(l, true);
     "softsign" [one("x")] |l| math::unary(l, "Softsign");
-    "split" [one("x"), maybe("sections"), maybe("axis")] layout::split;
-    "split_with_num" [one("x"), maybe("axis")] layout::split_with_num;
+    "split" [one("x"), maybe("sections"), maybe("axis")] |l| complex::by_parts(l, layout::split);
+    "split_with_num" [one("x"), maybe("axis")] |l| complex::by_parts(l, layout::split_with_num);
     "sqrt" [one("x")] |l| math::unary(l, "Sqrt");
     "square" [one("x")] network::square;
     "squared_l2_norm" [one("x")] math::squared_norm;
-    "squeeze" [one("x"), maybe("axis")] layout::squeeze;
-    "stack" [many("x")] layout::stack;
+    "squeeze" [one("x"), maybe("axis")] |l| complex::by_parts(l, layout::squeeze);
+    "stack" [many("x")] |l| complex::by_parts(l, layout::stack);
     "stanh" [one("x")] math::stanh;
-    "strided_slice" [one("x"), maybe("starts"), maybe("ends"), maybe("strides")] layout::strided_slice;
+    "strided_slice" [one("x"), maybe("starts"), maybe("ends"), maybe("strides")] |l| complex::by_parts(l, layout::strided_slice);
     "subtract" [one("x"), one("y")] |l| math::binary(l, "Sub");
-    "sum" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceSum");
+    "sum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| math::reduce(l, "ReduceSum"));
     "swiglu" [one("x"), maybe("y")] math::swiglu;
     "swish" [one("x")] |l| network::activation(l, "Swish", &[("beta", "alpha", 1.0)]);
     "sync_batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] network::batch_norm;
@@ -311,10 +318,10 @@ lowered! {
     "tanh_shrink" [one("x")] math::tanh_shrink;
     "temporal_shift" [one("x")] patches::temporal_shift;
     "thresholded_relu" [one("x")] math::thresholded_relu;
-    "tile" [one("x"), maybe("repeat_times")] layout::tile;
+    "tile" [one("x"), maybe("repeat_times")] |l| complex::by_parts(l, layout::tile);
     "topk" [one("x"), maybe("k")] network::topk;
     "trace" [one("x")] matrices::trace;
-    "transpose" [one("x")] layout::transpose;
+    "transpose" [one("x")] |l| complex::by_parts(l, layout::transpose);
     "tril" [one("x")] |l| network::triangle(l, false);
     "tril_indices" [] |l| indexing::triangle_places(l, ["rows", "cols"], false);
     "tril_triu" [one("x")] |l| network::triangle(l, false);
@@ -322,14 +329,14 @@ lowered! {
     "triu" [one("x")] |l| network::triangle(l, true);
     "triu_indices" [] |l| indexing::triangle_places(l, ["row", "col"], true);
     "trunc" [one("input")] math::trunc;
-    "unbind" [one("input")] layout::unbind;
+    "unbind" [one("input")] |l| complex::by_parts(l, layout::unbind);
     "unfold" [one("x")] patches::unfold;
     "unique" [one("x")] indexing::unique;
     "unique_consecutive" [one("x")] ordering::unique_consecutive;
     "unpool" [one("x"), one("indices"), maybe("output_size")] network::unpool;
     "unpool3d" [one("x"), one("indices"), maybe("output_size")] network::unpool;
-    "unsqueeze" [one("x"), maybe("axis")] layout::unsqueeze;
-    "unstack" [one("x")] layout::unbind;
+    "unsqueeze" [one("x"), maybe("axis")] |l| complex::by_parts(l, layout::unsqueeze);
+    "unstack" [one("x")] |l| complex::by_parts(l, layout::unbind);
     "viterbi_decode" [one("potentials"), one("transition_params"), one("lengths")] ordering::viterbi;
     "where" [one("condition"), one("x"), one("y")] layout::where_lower;
     "yolo_box" [one("x"), one("img_size")] detection::yolo_box;
@@ -348,9 +355,13 @@ const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
 }
 
-/// A row of an operator on complex numbers, which ONNX does not have.
-const fn complex(signatures: &'static [Signature], rule: Rule, compute: Compute, work: Work) -> Row {
-    paddle(signatures).infer(rule).computes(compute).works(work)
+/// A row of a Fourier transform along several axes.
+const fn fourier(signatures: &'static [Signature]) -> Row {
+    paddle(signatures)
+        .infer(complex::fourier_rule)
+        .computes(complex::fourier)
+        .works(Work::Fourier)
+        .lower(complex::fourier_graph)
 }
 
 /// A row of an operator of matrices that ONNX does not have.
@@ -359,60 +370,9 @@ const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute
 }
 
 pub(super) const PADDLE: &[Row] = &[
-    complex(
-        const { &[signature("as_complex", const { &[one("x")] })] },
-        complex::without_parts,
-        complex::as_complex,
-        Work::None,
-    ),
-    complex(
-        const { &[signature("as_real", const { &[one("x")] })] },
-        complex::with_parts,
-        complex::as_real,
-        Work::None,
-    ),
-    complex(
-        const { &[signature("complex", const { &[one("real"), one("imag")] })] },
-        complex::joined,
-        complex::complex,
-        Work::None,
-    ),
-    complex(
-        const { &[signature("conj", const { &[one("x")] })] },
-        elementwise::infer::alike,
-        complex::parts,
-        Work::None,
-    ),
-    complex(
-        const { &[signature("fft_c2c", const { &[one("x")] })] },
-        complex::fourier_rule,
-        complex::fourier,
-        Work::Fourier,
-    ),
-    complex(
-        const { &[signature("fft_c2r", const { &[one("x")] })] },
-        complex::fourier_rule,
-        complex::fourier,
-        Work::Fourier,
-    ),
-    complex(
-        const { &[signature("fft_r2c", const { &[one("x")] })] },
-        complex::fourier_rule,
-        complex::fourier,
-        Work::Fourier,
-    ),
-    complex(
-        const { &[signature("imag", const { &[one("x")] })] },
-        complex::changed,
-        complex::parts,
-        Work::None,
-    ),
-    complex(
-        const { &[signature("real", const { &[one("x")] })] },
-        complex::changed,
-        complex::parts,
-        Work::None,
-    ),
+    fourier(const { &[signature("fft_c2c", const { &[one("x")] })] }),
+    fourier(const { &[signature("fft_c2r", const { &[one("x")] })] }),
+    fourier(const { &[signature("fft_r2c", const { &[one("x")] })] }),
     paddle(const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
     matrices(
@@ -426,6 +386,10 @@ pub(super) const PADDLE: &[Row] = &[
     function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::erf_inv)
     }),
+    paddle(const { &[signature("gammaincc", const { &[one("x"), one("y")] })] })
+        .infer(elementwise::infer::together)
+        .computes(special::gamma_above)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL)),
     function(const { &[signature("gammaln", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::ln_gamma)
     }),
