@@ -247,11 +247,28 @@ def rare_run(paddle, x, y, positive):
         paddle.nextafter(x, y), paddle.nextafter(paddle.cast(x, "float64"), paddle.cast(y, "float64")),
     ]  # fmt: skip
     if paddle.framework.in_pir_mode():
+        shares = [(positive, positive[::-1]), (positive * 20, positive[::-1] * 20), (positive, positive * 0)]
+        values += [(function(*given), 64) for given in shares for function in (paddle.gammainc, paddle.gammaincc)]
+    if paddle.framework.in_pir_mode():
         z, fft = paddle.complex(x, y), paddle.fft
         spectra = [fft.fft2(z), fft.ifft(z, norm="ortho"), fft.rfft2(x, norm="forward"), fft.ihfft(y), paddle.conj(paddle.as_complex(paddle.as_real(z)))]
         values += [(part, 64) for value in spectra for part in (paddle.real(value), paddle.imag(value))]
         values += [(value, 64) for value in (fft.irfft2(z), fft.irfft(z, 3, norm="forward"), fft.hfft(z))]
     return values
+
+
+def complex_numbers(paddle, x, y):
+    """Complex numbers, whose parts are given."""
+    z, w = paddle.complex(x, y), paddle.complex(y, x + 9)
+    values = [z * w, z / w, z + w, z - w, z * y[:1], z / w[:, :1], paddle.conj(z), paddle.as_complex(paddle.stack([y, x], -1))]
+    values += [paddle.concat([z, w], -1), paddle.reshape(z, [-1]), paddle.transpose(z, [1, 0]), z[:, 1:3], paddle.stack([z, w], 1)]
+    plain = [(paddle.angle(z), 4), paddle.angle(x), paddle.as_real(w)]
+    if paddle.framework.in_pir_mode():
+        fft = paddle.fft
+        values += [paddle.matmul(z, paddle.transpose(w, [1, 0])), paddle.sum(z, 1), paddle.exp(z / 4), z * 2.0 + 1.0, paddle.cast(x, "complex64")]
+        values += [fft.fft(z, 6), fft.fft2(z, (1, 3)), fft.rfft(x, 5), fft.ifft(z), fft.ihfft(x, 3, norm="ortho")]
+        plain += [(paddle.abs(z), 4), (fft.irfft(z, 9), 64), (fft.irfft2(z, (2, 3), norm="ortho"), 64), (fft.hfft(z, norm="forward"), 64)]
+    return plain + [(part, 64) for value in values for part in (paddle.real(value), paddle.imag(value))]
 
 
 def functions(paddle, x, n, truth):
@@ -722,6 +739,11 @@ RECORDED = {
             "positive": array("float32", [5]) * 2 + 0.25,
         },
         rare_run,
+    ),
+    "complex": (
+        {"x": ([-1, 4], "float32"), "y": ([-1, 4], "float32")},
+        {"x": array("float32", [2, 4]) * 7 % 8 - 3.5, "y": array("float32", [2, 4]) * 3 % 8 - 3.5},
+        complex_numbers,
     ),
     "losses": (
         {"x": ([-1, 5], "float32"), "share": ([4, 5], "float32"), "label": ([-1], "int64")},

@@ -465,6 +465,64 @@ fn defaults_of_newer_attributes_change_nothing() {
     }
 }
 
+/// The values of the weights' gate are rounded to bfloat16: a sum of 1 has the sigmoid 0.73046875.
+#[test]
+fn gates_are_computed_from_their_weights() {
+    let short = |dims: &[usize], numbers: &[f32]| {
+        let tensor = Tensor::from_vec(Shape::new(dims.to_vec()).unwrap(), numbers.to_vec()).unwrap();
+        convert::cast(&tensor, DType::BF16, Rules::IEEE).unwrap()
+    };
+    compare(&[Case {
+        operator: "GatedAdd".to_owned(),
+        attributes: Vec::new(),
+        inputs: vec![
+            Some(short(&[2, 2], &[1.0, -2.0, 0.5, 4.0])),
+            Some(short(&[2, 2], &[3.0, 1.0, 8.0, -2.0])),
+            Some(short(&[2, 2], &[1.0, 2.0, 0.0, 0.0])),
+            Some(short(&[2, 1], &[0.5, 0.25])),
+        ],
+        outputs: vec![short(&[2, 2], &[3.1875, -1.265_625, 4.5, 3.0])],
+        steps: 0,
+        ulps: 0.0,
+    }]);
+}
+
+/// Codes that are gathered along the axis of their blocks have the scales that they had before.
+#[test]
+fn codes_are_gathered_along_the_axis_of_their_blocks() {
+    let ints = |dims: &[usize], numbers: Vec<i64>, dtype: DType| {
+        let tensor = Tensor::from_vec(Shape::new(dims.to_vec()).unwrap(), numbers).unwrap();
+        convert::cast(&tensor, dtype, Rules::IEEE).unwrap()
+    };
+    let (codes, places) = ((0..64i64).map(|code| code % 13 - 6), [31i64, 0, 16, -1]);
+    let scales = [0.5f32, 2.0, -1.0, 4.0];
+    let dequantized: Vec<f32> =
+        codes.clone().zip(0..64usize).map(|(code, at)| scales[at / 16] * nearest_f32(code)).collect();
+    let picked =
+        |row: usize| places.map(|at| dequantized[32 * row + usize::try_from(at.rem_euclid(32)).unwrap()]);
+    let int = |name: &str, value| graph::Attribute { name: name.into(), content: Content::Int(value) };
+    let case = Case {
+        operator: "GatherBlockQuantized".to_owned(),
+        attributes: vec![int("gather_axis", 1), int("quantize_axis", 1), int("block_size", 16)],
+        inputs: vec![
+            Some(ints(&[2, 32], codes.collect(), DType::I4)),
+            Some(Tensor::vector(&places)),
+            Some(Tensor::from_vec(Shape::new([2, 2]).unwrap(), scales.to_vec()).unwrap()),
+        ],
+        outputs: vec![
+            Tensor::from_vec(Shape::new([2, 4]).unwrap(), [picked(0), picked(1)].concat()).unwrap(),
+        ],
+        steps: 0,
+        ulps: 0.0,
+    };
+    compare(std::slice::from_ref(&case));
+    convert_all(&[case]);
+}
+
+fn nearest_f32(code: i64) -> f32 {
+    convert::nearest_f32(Number::Int(code.into()))
+}
+
 /// Returns true if a run within small limits is an error.
 fn refuses(model: &Model, inputs: &[Option<Tensor>]) -> bool {
     let mut limits = Limits::DEFAULT;

@@ -390,6 +390,63 @@ fn floats_list() -> Type {
     Type::Sequence(Box::new(Type::Tensor(Some(DType::F32), None)))
 }
 
+/// Bounds of a number that is computed have as many steps.
+#[test]
+fn slices_have_a_computed_number_of_axes() {
+    let x = floats(&mut fastrand::Rng::with_seed(22), &[2, 3]);
+    let (sliced, inputs) = model(&x, true, |b| {
+        for (key, values) in [("starts", [0i64, 1, 0]), ("ends", [1, 3, 9]), ("zero", [0; 3])] {
+            constant(b, key, Tensor::vector(&values[..if key == "zero" { 1 } else { 3 }]));
+        }
+        b.apply("shape", "Shape", 20, &["x"], &["shape"], vec![]).unwrap();
+        constant(b, "one", Tensor::vector(&[1i64]));
+        b.apply("count", "Slice", 20, &["shape", "zero", "one"], &["count"], vec![]).unwrap();
+        for (key, own) in [("starts", "from"), ("ends", "to")] {
+            b.apply(key, "Slice", 20, &[key, "zero", "count"], &[own], vec![]).unwrap();
+        }
+        b.apply("slice", "Slice", 20, &["x", "from", "to"], &["y"], vec![]).unwrap();
+    });
+    there_and_back("a slice", &sliced, &inputs);
+}
+
+/// Outputs that are sequences become an output for each item, or a tensor whose slices they are.
+#[test]
+fn sequences_that_are_outputs_become_tensors() {
+    let x = floats(&mut fastrand::Rng::with_seed(21), &[5, 3]);
+    let (split, inputs) = model(&x, false, |b| {
+        constant(b, "two", Tensor::scalar(2i64));
+        b.apply("parts", "SplitToSequence", 20, &["x", "two"], &["y"], vec![int("axis", 0)]).unwrap();
+    });
+    let there = split.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
+    let got = there.model.run(&inputs).unwrap();
+    let names: Vec<_> = got.iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["y_0", "y_1", "y_2"]);
+    assert!(there.report.lost[0].contains("\"y\" is a sequence"), "{:?}", there.report.lost);
+    let want = split.run(&inputs).unwrap();
+    let Value::Sequence(items) = &want["y"] else { panic!("a sequence") };
+    for (want, (name, got)) in items.iter().zip(&got) {
+        assert_eq!(difference(want.tensor().unwrap(), got.tensor().unwrap(), true), None, "{name}");
+    }
+    let content = body(
+        &[("list", floats_list())],
+        |b| {
+            b.apply("float", "Cast", 20, &["i"], &["number"], vec![int("to", 1)]).unwrap();
+            b.apply("more", "Add", 20, &["x", "number"], &["more"], vec![]).unwrap();
+            b.apply("append", "SequenceInsert", 20, &["list", "more"], &["list_out"], vec![]).unwrap();
+        },
+        &["list_out"],
+    );
+    let (grown, inputs) = model(&x, false, |b| {
+        constant(b, "runs", Tensor::scalar(3i64));
+        b.apply("empty", "SequenceEmpty", 20, &[], &["none"], vec![int("dtype", 1)]).unwrap();
+        b.apply("loop", "Loop", 20, &["runs", "", "none"], &["y"], vec![("body", content)]).unwrap();
+    });
+    let there = grown.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
+    let got = there.model.run(&inputs).unwrap();
+    assert_eq!(got["y"].tensor().unwrap().shape().dims(), [3, 5, 3]);
+    assert!(there.report.lost.iter().any(|lost| lost.contains("slices of a tensor")));
+}
+
 /// Repeats each element along an axis, as exporters write it: a loop takes items of two captured
 /// sequences, and appends items of unequal shapes.
 fn interleaved(axis: i64, open: bool, other: bool) -> (Model, Values) {
@@ -424,6 +481,8 @@ fn interleaved(axis: i64, open: bool, other: bool) -> (Model, Values) {
         b.apply("loop", "Loop", 20, &["runs", "", "none"], &["list"], vec![("body", content)]).unwrap();
         let axis = if other { 1 - axis } else { axis };
         b.apply("join", "ConcatFromSequence", 20, &["list"], &["y"], vec![int("axis", axis)]).unwrap();
+        // A node that nothing needs does not decide how the loop carries the sequence.
+        b.apply("count", "SequenceLength", 20, &["list"], &["unneeded"], vec![]).unwrap();
     })
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use gradus::conversion::ConvertOptions;
 use gradus::convert::nearest_f64;
 use gradus::formats::numpy;
-use gradus::graph::Standard;
+use gradus::graph::{self, Builder, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{InferOptions, Inference, InputFact};
 use gradus::profiles::Profile;
 use gradus::{DType, Fact, Limits, Model, Number, RunOptions, Tensor, Value};
@@ -192,6 +192,39 @@ fn converted_programs_give_what_paddle_gives() {
             if let Some(how) = difference(got.tensor().unwrap(), want, ulps.max(4.0)) {
                 panic!("{name}:{i}: {how}");
             }
+        }
+    }
+}
+
+/// The graphs of special functions give what their evaluation gives.
+#[test]
+fn special_functions_convert() {
+    let x: Vec<f32> = (-60i16..240).map(|i| f32::from(i) / 8.0 + 0.03).collect();
+    let edges = [0.5f32, 1.0, 2.0, 1e-30, 1e30, 1e-3, -0.999, 9.9999, 10.0, f32::INFINITY, f32::NAN];
+    let x = Tensor::vector(&[x, edges.to_vec()].concat());
+    for operator in ["digamma", "lgamma", "gammaln"] {
+        let mut builder = Builder::new("special");
+        let id = builder.define("x", Origin::Input).unwrap();
+        builder.info(id).declared =
+            Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Known(x.len())])));
+        builder.apply("node", operator, gradus::formats::paddle::OPERATORS, &["x"], &["y"], vec![]).unwrap();
+        builder.output("y");
+        let mut source = graph::Model::new(Standard::Paddle);
+        source.graph = builder.finish().unwrap();
+        let model = Model::from_source(source);
+        let want = model.run([("x", x.clone())]).unwrap();
+        let converted = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
+        let got = converted.model.run([("x", x.clone())]).unwrap();
+        let numbers = |outputs: &gradus::Outputs| {
+            outputs["y"].tensor().unwrap().elements::<f32>().unwrap().into_owned()
+        };
+        for ((&x, want), got) in x.elements::<f32>().unwrap().iter().zip(numbers(&want)).zip(numbers(&got)) {
+            // Near the zeros of the functions, float64 leaves some digits of a float32.
+            let near = (want - got).abs() <= want.abs() * 2e-7 + 1e-13;
+            assert!(
+                near || want == got || (want.is_nan() && got.is_nan()),
+                "{operator} {x}: {got}, not {want}"
+            );
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Renamed {
 use Argument::{List, Of};
 
 #[rustfmt::skip]
-use super::slots::{AXES, BROADCAST, CLASSES, CODED, CODES, CONVOLVED, DECIDED, DEFORMED, DEFORMS, DIAGONAL, DIMS, DRAWN, DROPPED, DTYPE, ENDS, FRACTIONS, FUSED, LOWER_X, LOWER_XY, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, POOLS_CHANNELS, QUANTIZED, REDUCED, RESIZED, SCALED, SET, SHAPE, SHIFTS, SIZES, SLICED, SORTED, SOUGHT, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, TAGGED, TAGS, WINDOWS, X, XY};
+use super::slots::{AXES, BROADCAST, CLASSES, CODED, CODES, CONVOLVED, DECIDED, DEFORMED, DEFORMS, DIAGONAL, DIMS, DRAWN, DROPPED, DTYPE, ENDS, FRACTIONS, FUSED, LOWER_X, LOWER_XY, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, POOLS_CHANNELS, QUANTIZED, REDUCED, RESIZED, SCALED, SET, SHAPE, SHIFTS, SIZES, SLICED, SORTED, SOUGHT, SPECTRA, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, TAGGED, TAGS, WINDOWS, X, XY};
 
 const fn row(
     old: &'static str,
@@ -840,6 +840,17 @@ pub(super) const TABLE: &[Renamed] = &[
     gives(row("i1e", "i1e", LOWER_X, &[]), &["out"]),
     gives(row("nextafter", "nextafter", LOWER_XY, &[]), &["out"]),
     gives(row("polygamma", "polygamma", LOWER_X, &[("n", "n")]), &["out"]),
+    gives(row("gammaincc", "gammaincc", LOWER_XY, &[]), &["out"]),
+    row("complex", "complex", XY, &[]),
+    row("real", "real", X, &[]),
+    row("imag", "imag", X, &[]),
+    row("conj", "conj", X, &[]),
+    row("angle", "angle", X, &[]),
+    row("as_real", "as_real", X, &[]),
+    row("as_complex", "as_complex", X, &[]),
+    row("fft_c2c", "fft_c2c", X, SPECTRA),
+    row("fft_r2c", "fft_r2c", X, SPECTRA),
+    row("fft_c2r", "fft_c2r", X, SPECTRA),
     row("lgamma", "lgamma", X, &[]),
     row("digamma", "digamma", X, &[]),
     row("erfinv", "erfinv", X, &[]),

@@ -55,6 +55,13 @@ pub(super) const DROPPED: &[(&str, &str)] =
     &[("dropout_prob", "p"), ("is_test", "is_test"), ("dropout_implementation", "mode")];
 pub(super) const SOUGHT: &[(&str, &str)] =
     &[("axis", "axis"), ("keepdims", "keepdims"), ("flatten", "flatten"), ("dtype", "dtype")];
+pub(super) const SPECTRA: &[(&str, &str)] = &[
+    ("axes", "axes"),
+    ("normalization", "normalization"),
+    ("forward", "forward"),
+    ("onesided", "onesided"),
+    ("last_dim_size", "last_dim_size"),
+];
 pub(super) const SUMMED: &[(&str, &str)] =
     &[("axis", "axis"), ("flatten", "flatten"), ("exclusive", "exclusive"), ("reverse", "reverse")];
 pub(super) const QUANTIZED: &[Argument] =

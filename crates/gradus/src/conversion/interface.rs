@@ -1,12 +1,14 @@
 //! Inputs and outputs: names, types, and what the other format cannot say of them.
 
+use std::sync::Arc;
+
 use gradus_core::graph::{DeclaredDim, Standard, Type};
 use gradus_core::{DType, Error, Kind, Result};
 
-use super::scope::{ConversionState, SourceGraph};
+use super::scope::{ConversionState, Items, SourceGraph};
 use super::types;
-use super::writer::GraphWriter;
-use crate::conversion::report::not_known;
+use super::writer::{GraphWriter, NewValue};
+use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
@@ -122,17 +124,17 @@ pub(crate) fn outputs(
 ) -> Result<()> {
     let mut seen = Vec::new();
     for &id in scope.graph.outputs() {
+        let name = &scope.graph.value(id).name;
+        if let Some(items) = scope.items(id).cloned() {
+            let own = scope.name_for(conversion, id);
+            item_outputs(conversion, target, (own, scope.fact(id)), &items)?;
+            continue;
+        }
         let mut value = scope.value(target, conversion, id)?;
         if seen.contains(&value) {
-            let before = target.mark();
-            value = target.copy(value, scope.fact(id).dtype())?;
-            let name = conversion.names.fresh(&scope.graph.value(id).name);
-            conversion.report.lose(format!(
-                "output \"{}\" is listed twice; the second is \"{name}\"",
-                scope.graph.value(id).name
-            ));
-            target.name(value, name.clone());
-            target.name_since(before, &name, &mut conversion.names);
+            let fresh = conversion.names.fresh(name);
+            conversion.report.lose(format!("output \"{name}\" is listed twice; the second is \"{fresh}\""));
+            value = copied(conversion, target, value, (fresh, scope.fact(id).dtype()))?;
         }
         seen.push(value);
         // The source declares types that inference does not find: ONNX wants outputs to have a type
@@ -142,11 +144,61 @@ pub(crate) fn outputs(
         if conversion.source.standard == Standard::Paddle
             && scope.fact(id).dtype().is_some_and(DType::is_complex)
         {
-            let name = &scope.graph.value(id).name;
             conversion.report.lose(format!("output \"{name}\" is complex: {PAIRED}"));
             declared = None;
         }
         target.declared_output(value, declared);
+    }
+    Ok(())
+}
+
+/// A value with the elements of another, under a name of its own.
+fn copied(
+    conversion: &mut ConversionState<'_>,
+    target: &mut GraphWriter,
+    value: NewValue,
+    (name, dtype): (Arc<str>, Option<DType>),
+) -> Result<NewValue> {
+    let before = target.mark();
+    let copy = target.copy(value, dtype)?;
+    target.name(copy, name.clone());
+    target.name_since(before, &name, &mut conversion.names);
+    Ok(copy)
+}
+
+/// Makes outputs of the items of a sequence, where the standard has no sequences.
+fn item_outputs(
+    conversion: &mut ConversionState<'_>,
+    target: &mut GraphWriter,
+    (name, fact): (Arc<str>, &Fact),
+    items: &Items,
+) -> Result<()> {
+    let dtype = match fact {
+        Fact::Sequence(sequence) => sequence.each.dtype(),
+        _ => None,
+    };
+    match items {
+        Items::Each(values) if !values.is_empty() => {
+            let mut names = Vec::new();
+            for (number, &value) in values.iter().enumerate() {
+                let own = conversion.names.fresh(&format!("{name}_{number}"));
+                let value = copied(conversion, target, value, (own.clone(), dtype))?;
+                target.output(value);
+                names.push(format!("\"{own}\""));
+            }
+            let names = names.join(", ");
+            conversion.report.lose(format!("output \"{name}\" is a sequence: its items are {names}"));
+        }
+        Items::Stacked(value) => {
+            let value = copied(conversion, target, *value, (name.clone(), dtype))?;
+            target.output(value);
+            let why = "its items are the slices of a tensor along the first axis";
+            conversion.report.lose(format!("output \"{name}\" is a sequence: {why}"));
+        }
+        _ => {
+            let why = "a sequence of no items, or of items of unequal shapes whose number is not known";
+            return Err(cannot(format!("{} has no equivalent of output \"{name}\": {why}", conversion.to)));
+        }
     }
     Ok(())
 }

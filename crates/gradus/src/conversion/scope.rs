@@ -203,7 +203,7 @@ impl<'m> SourceGraph<'m> {
     }
 
     /// Returns true if outputs of the graph are computed from a value.
-    pub(super) fn is_needed(&self, id: ValueId) -> bool {
+    pub(crate) fn is_needed(&self, id: ValueId) -> bool {
         self.needed.contains(&id)
     }
 

@@ -459,9 +459,17 @@ pub(crate) fn scaled_silu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Mul", &[scaled, gate], &[])?])
 }
 
-/// `GatedAdd`, whose product is rounded to the type of the input.
+/// `GatedAdd`, whose product is rounded to the type of the input. With weights, the gate of each row
+/// is computed from them, and each step is rounded.
 pub(crate) fn gated_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, gate) = (l.input(0)?, l.input(1)?, l.input(2)?);
+    let (x, y, mut gate) = (l.input(0)?, l.input(1)?, l.input(2)?);
+    if l.has(3) {
+        let dtype = l.dtype_of(0)?;
+        let (rows, weights) = (wide_input(l, 2)?, wide_input(l, 3)?);
+        let sums = l.apply("MatMul", &[rows, weights], &[])?;
+        let sums = l.cast(sums, dtype)?;
+        gate = l.apply("Sigmoid", &[sums], &[])?;
+    }
     let product = l.apply("Mul", &[y, gate], &[])?;
     Ok(vec![l.apply("Add", &[x, product], &[])?])
 }

@@ -471,8 +471,10 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if packed && ![2, 4, 8].contains(&bits) {
         return Err(errors::value("attribute \"bits\"", bits, "2, 4 or 8"));
     }
-    if axis == along || (packed && axis + 1 == rank) {
-        return Err(unsupported("GatherBlockQuantized along the axis of the blocks, or of packed codes"));
+    if packed && bits < 8 && (axis == along || axis + 1 == rank) {
+        return Err(unsupported(
+            "GatherBlockQuantized along the axis of the blocks of packed codes, or of their bytes",
+        ));
     }
     let added = l.rank_of(1)?;
     let gathered =
@@ -484,12 +486,18 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         _ => Ok(value),
     };
     data = bytes(l, data)?;
-    (data, by) = (gathered(l, data)?, gathered(l, by)?);
+    // Blocks of the axis itself are of the codes before any is taken.
+    let within = axis == along;
+    if !within {
+        (data, by) = (gathered(l, data)?, gathered(l, by)?);
+    }
     let mut zero = LoweredValue::NONE;
     if l.has(3) {
         zero = l.input(3)?;
         zero = bytes(l, zero)?;
-        zero = gathered(l, zero)?;
+        if !within {
+            zero = gathered(l, zero)?;
+        }
     }
     if packed && bits < 8 {
         data = unpacked(l, data, bits)?;
@@ -511,5 +519,6 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // The axes of the indices take the place of one.
     let along = if along > axis { along + added - 1 } else { along };
     let attributes = [int("axis", i64_of(along)), int("block_size", block)];
-    Ok(vec![l.apply("DequantizeLinear", &[data, by, zero], &attributes)?])
+    let value = l.apply("DequantizeLinear", &[data, by, zero], &attributes)?;
+    Ok(vec![if within { gathered(l, value)? } else { value }])
 }

@@ -17,6 +17,16 @@ const fn maybe(name: &'static str) -> Param {
     param(name, "T", FLOATS, Arity::Optional)
 }
 
+const GATED: Types = Types::tensors(&[DType::F16, DType::BF16, DType::F32]);
+
+const fn gated(name: &'static str) -> Param {
+    param(name, "T", GATED, Arity::One)
+}
+
+const fn weights(name: &'static str) -> Param {
+    param(name, "T", GATED, Arity::Optional)
+}
+
 /// A float whose type is its own.
 const fn other(name: &'static str) -> Param {
     param(name, "", FLOATS, Arity::Optional)
@@ -50,6 +60,12 @@ const NORMALIZED: &[AttributeRule] =
 const EPSILON: &[AttributeRule] = &[given("epsilon", Sort::Float)];
 
 pub(crate) const GELU: &[Signature] = &[of("Gelu", &[float("X")], Y, &[])];
+pub(crate) const GATED_ADD: &[Signature] = &[of(
+    "GatedAdd",
+    &[gated("X"), gated("Y"), gated("gate"), weights("gate_weight")],
+    &[gated("output")],
+    &[],
+)];
 pub(crate) const FAST_GELU: &[Signature] = &[of("FastGelu", &[float("X"), maybe("bias")], Y, &[])];
 pub(crate) const BIAS_GELU: &[Signature] = &[of("BiasGelu", &[float("A"), float("B")], Y, &[])];
 pub(crate) const QUICK_GELU: &[Signature] =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::{Content, DeclaredDim, Graph, Port, Ports, Slices, Type, ValueId};
+use gradus_core::graph::{Content, DeclaredDim, Graph, Node, Port, Ports, Slices, Type, ValueId};
 use gradus_core::{Result, Tensor};
 
 use crate::conversion::node::ConvertContext;
@@ -160,7 +160,7 @@ impl<'m> OpenVinoBody<'m> {
     fn carried(&self, cx: &ConvertContext<'_, 'm>, number: usize, id: ValueId, first: &Items) -> Carried {
         let dims = sequence::dims_of_items(self.scope.fact(id)).unwrap_or_default();
         let result = cx.node.outputs.get(number).copied().flatten();
-        if let Some(axis) = result.and_then(|result| joined_axis(cx.scope.graph, result, dims.len()))
+        if let Some(axis) = result.and_then(|result| joined_axis(cx.scope, result, dims.len()))
             && dims[axis].is_none()
             && only_appended(self.graph, id)
         {
@@ -237,9 +237,14 @@ fn place_of(inputs: &mut Vec<NewValue>, value: NewValue) -> usize {
     inputs.len() - 1
 }
 
-/// The axis along which all readers of a sequence put its items together.
-fn joined_axis(graph: &Graph, id: ValueId, rank: usize) -> Option<usize> {
-    let mut axes = graph.nodes().iter().filter(|node| node.needs().any(|needed| needed == id)).map(|node| {
+/// The axis along which all readers of a sequence that something needs put its items together.
+fn joined_axis(scope: &SourceGraph<'_>, id: ValueId, rank: usize) -> Option<usize> {
+    let graph = scope.graph;
+    let reads = |node: &&Node| {
+        let is_needed = node.outputs.iter().flatten().any(|&output| scope.is_needed(output));
+        is_needed && node.needs().any(|needed| needed == id)
+    };
+    let mut axes = graph.nodes().iter().filter(reads).map(|node| {
         let int = |name| match node.attribute(name) {
             Some(Content::Int(value)) => *value,
             _ => 0,

@@ -64,13 +64,20 @@ fn reduction(cx: &mut ConvertContext<'_, '_>) -> Result<&'static str> {
 pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let (starts, ends) = (cx.input(1)?, cx.input(2)?);
-    let steps = if cx.has(4) {
-        cx.input(4)?
-    } else {
-        let count = cx.len(1).ok_or_else(|| not_known("number of sliced axes"))?;
-        // All bounds are of one type.
-        let ones = cast(&Tensor::vector(&vec![1i64; count]), cx.dtype(1)?, Rules::IEEE)?;
-        cx.constant(ones)
+    // All bounds are of one type.
+    let ones = |count: usize, dtype| cast(&Tensor::vector(&vec![1i64; count]), dtype, Rules::IEEE);
+    let steps = match (cx.has(4), cx.len(1)) {
+        (true, _) => cx.input(4)?,
+        (false, Some(count)) => {
+            let ones = ones(count, cx.dtype(1)?)?;
+            cx.constant(ones)
+        }
+        // As many as there are starts.
+        (false, None) => {
+            let one = ones(1, cx.dtype(1)?)?;
+            let (one, count) = (cx.constant(one), cx.shape_of(starts)?);
+            cx.put("Broadcast", &[one, count], &[say("mode", "numpy")])?
+        }
     };
     let axes = cx.maybe(3)?;
     Ok(vec![cx.put("Slice", &[x, starts, ends, steps, axes], &[])?])

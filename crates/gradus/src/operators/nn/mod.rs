@@ -22,6 +22,7 @@ pub(crate) mod rotated;
 pub(crate) mod sampling;
 pub(crate) mod sampling_to_onnx;
 pub(crate) mod sampling_to_openvino;
+pub(crate) mod suppression;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod windows;

@@ -1,13 +1,12 @@
 //! Evaluation of turned boxes: `NMSRotated` of OpenVINO.
 
-use gradus_core::convert::{Rules, cast, i64_of, nearest_f64, product};
-use gradus_core::{DType, Number, Result, Shape, Tensor, Value};
+use gradus_core::{Result, Value};
 
 use crate::attributes::Attributes;
 use crate::dim::Dim;
 use crate::infer::{InferContext, InferResult};
 use crate::op::EvalContext;
-use crate::operators::errors;
+use crate::operators::nn::suppression;
 use crate::operators::reduction;
 
 /// The least area of a box that overlaps another.
@@ -95,54 +94,8 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn suppressed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let &[images, classes, count] = cx.tensor(1)?.shape().dims() else {
-        return Err(errors::rank("input 1", cx.tensor(1)?.shape().rank(), 3));
-    };
-    let (boxes, scores, most) = (cx.floats(0)?, cx.floats(1)?, cx.integer(2)?);
-    let [overlap, least] = [3, 4].map(|input| Ok(nearest_f64(cx.only(input)?.only_number()?)));
-    let (overlap, least): (f64, f64) = (overlap?, least?);
+    let boxes = cx.floats(0)?;
     let turn = if attributes.flag("clockwise", true)? { 1.0 } else { -1.0 };
-    let most = usize::try_from(most.max(0)).unwrap_or(usize::MAX);
-    // Image, class, box and score.
-    let mut found: Vec<([i64; 3], f64)> = Vec::new();
-    // Without boxes, there may be more classes than anything counts.
-    let lines = if count == 0 { 0 } else { images * classes };
-    for at in 0..lines {
-        let scores = &scores[at * count..][..count];
-        cx.run.touch(product(count, 2))?;
-        let mut order: Vec<_> = (0..count).filter(|&own| scores[own] > least).collect();
-        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-        let mut kept: Vec<Turned> = Vec::new();
-        for candidate in order {
-            if kept.len() >= most {
-                break;
-            }
-            cx.run.touch(product(kept.len() + 1, 64))?;
-            let own = Turned::new(&boxes[(at / classes * count + candidate) * 5..][..5], turn);
-            if kept.iter().all(|other| own.overlap(other) <= overlap) {
-                cx.reserve(product(2, size_of::<Turned>() + size_of::<([i64; 3], f64)>() + 48))?;
-                kept.push(own);
-                found.push(([at / classes, at % classes, candidate].map(i64_of), scores[candidate]));
-            }
-        }
-    }
-    if attributes.flag("sort_result_descending", true)? {
-        found.sort_by(|a, b| b.1.total_cmp(&a.1));
-    }
-    let to = attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
-    let shape = Shape::new([found.len(), 3])?;
-    let places = Tensor::from_vec(shape.clone(), found.iter().flat_map(|(at, _)| *at).collect())?;
-    let number = |index: i64| nearest_f64(Number::Int(index.into()));
-    let rows = found.iter().flat_map(|&([image, class, _], score)| [number(image), number(class), score]);
-    let rows = Tensor::from_vec(shape, rows.collect::<Vec<f64>>())?;
-    let counts = Tensor::vector(&[i64_of(found.len())]);
-    let of_scores = match cx.tensor(1)?.dtype() {
-        DType::F16 => DType::F16,
-        _ => DType::F32,
-    };
-    Ok(vec![
-        cast(&places, to, Rules::IEEE)?.into(),
-        cast(&rows, of_scores, Rules::IEEE)?.into(),
-        cast(&counts, to, Rules::IEEE)?.into(),
-    ])
+    let of_box = |at: usize| Turned::new(&boxes[at * 5..][..5], turn);
+    suppression::selected(attributes, cx, of_box, Turned::overlap)
 }

@@ -11,6 +11,7 @@ use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::{Matrix, Numbers, Sizes, product_of};
 use crate::operators::indexing::eval::positions;
+use crate::operators::nn::suppression::Upright;
 use crate::operators::nn::windows::{add_bias, float_of};
 
 /// How elements around a coordinate are weighted.
@@ -429,39 +430,20 @@ pub(crate) fn non_max_suppression(
         first(2)?.map_or(0, |most| truncated(most).and_then(|most| usize::try_from(most).ok()).unwrap_or(0));
     let (overlap, threshold) = (first(3)?.unwrap_or(0.0), first(4)?);
     let centered = attributes.flag("center_point_box", false)?;
-    // The low and high bounds of a box along both axes.
-    let bounds = |b: &[f64]| {
-        let along = |axis: usize| {
-            if centered {
-                (b[axis] - b[axis + 2] / 2.0, b[axis] + b[axis + 2] / 2.0)
-            } else {
-                (b[axis].min(b[axis + 2]), b[axis].max(b[axis + 2]))
-            }
-        };
-        [along(0), along(1)]
-    };
-    let area = |b: &[(f64, f64); 2]| (b[0].1 - b[0].0) * (b[1].1 - b[1].0);
-    let overlaps = |a: &[(f64, f64); 2], b: &[(f64, f64); 2]| {
-        let along = |axis: usize| a[axis].1.min(b[axis].1) - a[axis].0.max(b[axis].0);
-        let (first, second) = (along(0), along(1));
-        let both = first * second;
-        let (own, other) = (area(a), area(b));
-        first > 0.0 && second > 0.0 && own > 0.0 && other > 0.0 && both / (own + other - both) > overlap
-    };
     let mut selected: Vec<i64> = Vec::new();
     for at in 0..batch * classes {
         let scores = &scores[at * count..][..count];
         let mut order: Vec<_> =
             (0..count).filter(|&b| threshold.is_none_or(|threshold| scores[b] > threshold)).collect();
         order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-        let mut kept: Vec<[(f64, f64); 2]> = Vec::new();
+        let mut kept: Vec<Upright> = Vec::new();
         for candidate in order {
             if kept.len() >= most {
                 break;
             }
             cx.run.touch(product(kept.len() + 1, 1))?;
-            let own = bounds(&boxes[(at / classes * count + candidate) * 4..][..4]);
-            if !kept.iter().any(|other| overlaps(&own, other)) {
+            let own = Upright::new(&boxes[(at / classes * count + candidate) * 4..][..4], centered);
+            if kept.iter().all(|other| own.overlap(other) <= overlap) {
                 kept.push(own);
                 cx.reserve(product(selected.len() + 3, size_of::<i64>()))?;
                 selected.extend([at / classes, at % classes, candidate].map(i64_of));

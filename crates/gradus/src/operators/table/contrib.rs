@@ -104,7 +104,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::eval::fused_mat_mul)
         .lower(contrib::transformers::fused_mat_mul),
     microsoft("FusedMatMulActivation").works(Work::MatMul).infer(matmul::infer::fused),
-    microsoft("GatedAdd").lowers(contrib::composed::gated_add),
+    microsoft("GatedAdd").signatures_are(contrib::signatures::GATED_ADD).lowers(contrib::composed::gated_add),
     microsoft("GatedRMSNorm").lowers(contrib::composed::gated_rms_norm),
     microsoft("GatedRelativePositionBias").lowers(contrib::composed::gated_relative_position_bias),
     microsoft("GatherBlockQuantized")

@@ -155,6 +155,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("NonMaxSuppression")
         .works(Work::NonMaxSuppression)
         .infer(reduction::openvino::non_max_suppression)
+        .computes(nn::suppression::of_upright)
         .converts(
             "NonMaxSuppression",
             "boxes of equal scores, or that overlap by the threshold",

@@ -7,7 +7,7 @@ use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
     making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
-    recurrent, rest, sequences, signature, suppression,
+    recurrent, rest, sequences, signature, special as graphs, suppression,
 };
 use crate::infer::Rule;
 use crate::lowering;
@@ -382,7 +382,8 @@ pub(super) const PADDLE: &[Row] = &[
     ),
     function(const { &[signature("digamma", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::digamma)
-    }),
+    })
+    .lower(graphs::digamma),
     function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::erf_inv)
     }),
@@ -392,7 +393,8 @@ pub(super) const PADDLE: &[Row] = &[
         .works(Work::EachOutput(Each::TRANSCENDENTAL)),
     function(const { &[signature("gammaln", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::ln_gamma)
-    }),
+    })
+    .lower(graphs::ln_gamma),
     drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
     drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),
     drawn(
@@ -440,7 +442,8 @@ pub(super) const PADDLE: &[Row] = &[
     }),
     function(const { &[signature("lgamma", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::ln_gamma)
-    }),
+    })
+    .lower(graphs::ln_gamma),
     paddle(const { &[signature("nextafter", const { &[one("x"), one("y")] })] })
         .infer(elementwise::infer::together)
         .computes(special::next_after)
