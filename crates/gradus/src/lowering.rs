@@ -475,13 +475,12 @@ impl Op for Lowered {
         let narrow = cx.run.narrow;
         cx.run.narrow = narrow || !wide;
         let inputs = cx.inputs.iter().zip(&program.taken).map(|(value, taken)| {
-            let value = value.cloned();
-            if *taken { value.map(pairs::split).transpose() } else { Ok(value) }
+            if *taken { value.map(pairs::split).transpose() } else { Ok(value.cloned()) }
         });
         let inputs = inputs.collect::<Result<_>>();
         let outputs = inputs.and_then(|inputs| program.program.run_for_node(inputs, cx.run));
         cx.run.narrow = narrow;
-        let joined = |(value, given): (Value, &bool)| if *given { pairs::joined(value) } else { Ok(value) };
+        let joined = |(value, given): (Value, &bool)| if *given { pairs::joined(&value) } else { Ok(value) };
         outputs?.into_iter().zip(&program.given).map(joined).collect()
     }
 }

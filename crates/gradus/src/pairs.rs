@@ -48,15 +48,17 @@ pub(crate) fn given(graph: &Graph) -> Vec<bool> {
 }
 
 /// The same bytes as pairs.
-pub(crate) fn split(value: Value) -> Result<Value> {
-    let Value::Tensor(tensor) = &value else { return Ok(value) };
-    let (Some(part), Some(bytes)) = (part_of(tensor.dtype()), tensor.bytes()) else { return Ok(value) };
+pub(crate) fn split(value: &Value) -> Result<Value> {
+    let Value::Tensor(tensor) = value else { return Ok(value.clone()) };
+    let (Some(part), Some(bytes)) = (part_of(tensor.dtype()), tensor.bytes()) else {
+        return Ok(value.clone());
+    };
     let shape = Shape::new([tensor.shape().dims(), &[2]].concat())?;
     Ok(Tensor::from_bytes(part, shape, bytes.clone())?.into())
 }
 
 /// The same bytes as complex numbers.
-pub(crate) fn joined(value: Value) -> Result<Value> {
+pub(crate) fn joined(value: &Value) -> Result<Value> {
     let tensor = value.tensor()?;
     let (dtype, dims) = (complex_of(tensor.dtype())?, tensor.shape().dims());
     let (Some((2, dims)), Some(bytes)) = (dims.split_last(), tensor.bytes()) else {

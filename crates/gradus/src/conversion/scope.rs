@@ -308,7 +308,7 @@ impl<'m> SourceGraph<'m> {
         };
         let mut constant = constant.clone();
         if conversion.source.standard == Standard::Paddle && constant.dtype().is_complex() {
-            constant = pairs::split(constant.tensor()?.into())?.tensor()?.clone().into();
+            constant = pairs::split(&constant.tensor()?.into())?.tensor()?.clone().into();
         }
         types::expect(conversion.to, constant.dtype())
             .map_err(|error| error.map_message(|message| format!("constant \"{name}\": {message}")))?;

@@ -206,10 +206,13 @@ pub(crate) fn product(l: &mut Lowering<'_>, lower: Lower) -> Result<Vec<LoweredV
     if !(l.is_complex(0) && l.is_complex(1)) {
         return lower(l);
     }
-    let ([a, b], [c, d], part) = (planes(l, 0)?, planes(l, 1)?, part(l, 0)?);
-    let mut of = |x, y| Ok::<_, Error>(l.of_parts(vec![Some(x), Some(y)], false, lower)?[0]);
-    let [ac, bd, ad, bc] = [of(a, c)?, of(b, d)?, of(a, d)?, of(b, c)?];
-    let planes = [(ac - bd).write(l, part)?, (ad + bc).write(l, part)?];
+    let (own, other, part) = (planes(l, 0)?, planes(l, 1)?, part(l, 0)?);
+    let mut of = |first: usize, second: usize| {
+        let factors = vec![Some(own[first]), Some(other[second])];
+        Ok::<_, Error>(l.of_parts(factors, false, lower)?[0])
+    };
+    let [real, less, more, imaginary] = [of(0, 0)?, of(1, 1)?, of(0, 1)?, of(1, 0)?];
+    let planes = [(real - less).write(l, part)?, (more + imaginary).write(l, part)?];
     Ok(vec![of_planes(l, planes, part)?])
 }
 
@@ -304,8 +307,9 @@ pub(crate) fn abs(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ([a, b], part, last) = (columns(l, 0)?, part(l, 0)?, l.list(&[-1])?);
     let size = if part == DType::F64 {
         let most = of("Max", f("Abs", a), f("Abs", b));
-        let [x, y] = [a / most.clone(), b / most.clone()];
-        let scaled = most.clone() * f("Sqrt", x.clone() * x + y.clone() * y);
+        let squares = [a, b].map(|part| part / most.clone() * (part / most.clone()));
+        let [first, second] = squares;
+        let scaled = most.clone() * f("Sqrt", first + second);
         let plain = of("Or", of("Equal", most.clone(), 0.0), f("IsInf", most.clone()));
         pick(plain, most, scaled)
     } else {
@@ -333,23 +337,21 @@ pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
     if axis != -1 {
         return Err(errors::value("attribute \"axis\"", axis, -1));
     }
-    let (x, y, part) = (columns(l, 0)?, columns(l, 1)?, part(l, 0)?);
-    let ([a, b], [c, d]) = (x.map(Term::from), y.map(Term::from));
+    let (own, other, part) = (columns(l, 0)?, columns(l, 1)?, part(l, 0)?);
+    let ([a, b], [real, imaginary]) = (own, other.map(Term::from));
     let parts = match operator {
-        "Add" => [a + c, b + d],
-        "Sub" => [a - c, b - d],
-        "Mul" => [a.clone() * c.clone() - b.clone() * d.clone(), a * d + b * c],
+        "Add" => [a + real, b + imaginary],
+        "Sub" => [a - real, b - imaginary],
+        "Mul" => [a * real.clone() - b * imaginary.clone(), a * imaginary + b * real],
         "Div" => {
             // Divisors of float64 are scaled, as their squares may be out of range.
-            let scale = if part == DType::F64 {
-                of("Max", f("Abs", c.clone()), f("Abs", d.clone()))
-            } else {
-                Term::from(1.0)
-            };
-            let [c, d] = [c / scale.clone(), d / scale.clone()];
-            let square = c.clone() * c.clone() + d.clone() * d.clone();
-            let real = (a.clone() * c.clone() + b.clone() * d.clone()) / square.clone() / scale.clone();
-            [real, (b * c - a * d) / square / scale]
+            let wide = part == DType::F64;
+            let scale = of("Max", f("Abs", real.clone()), f("Abs", imaginary.clone()));
+            let scaled = |part: Term| if wide { part / scale.clone() } else { part };
+            let [real, imaginary] = [scaled(real), scaled(imaginary)];
+            let square = real.clone() * real.clone() + imaginary.clone() * imaginary.clone();
+            let sums = [a * real.clone() + b * imaginary.clone(), b * real - a * imaginary];
+            sums.map(|sum| scaled(sum / square.clone()))
         }
         other => return Err(errors::text("operator of complex numbers", other, "Add, Sub, Mul or Div")),
     };
@@ -440,10 +442,11 @@ pub(crate) fn fourier_graph(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let halves = at == 0 && l.node_is("fft_r2c") && l.attributes.flag("onesided", true)?;
         let place = l.constant(Tensor::scalar(i64_of(axis)))?;
         // A real signal has half of its frequencies forward only.
-        let inverse = !forward && !(at == 0 && l.node_is("fft_r2c"));
+        let mirrors = !forward && at == 0 && l.node_is("fft_r2c");
+        let inverse = !forward && !mirrors;
         let how = [int("onesided", i64::from(halves)), int("inverse", i64::from(inverse))];
         pairs = l.apply("DFT", &[pairs, LoweredValue::NONE, place], &how)?;
-        if inverse != !forward {
+        if mirrors {
             let size = l.input(0)?;
             let size =
                 l.apply("Shape", &[size], &[int("start", i64_of(axis)), int("end", i64_of(axis) + 1)])?;

@@ -225,17 +225,17 @@ pub(crate) fn gamma_shares(a: f64, x: f64) -> [f64; 2] {
         return [below, 1.0 - below];
     }
     // The continued fraction from its front, by Lentz's method.
-    let mut b = x + 1.0 - a;
-    let (mut c, mut d) = (1.0 / f64::MIN_POSITIVE, 1.0 / b);
-    let mut fraction = d;
+    let mut constant = x + 1.0 - a;
+    let (mut over, mut under) = (1.0 / f64::MIN_POSITIVE, 1.0 / constant);
+    let mut fraction = under;
     for k in (1..=MOST_PARTS).map(f64::from) {
         let numerator = -k * (k - a);
-        b += 2.0;
+        constant += 2.0;
         let least = |x: f64| if x.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { x };
-        d = 1.0 / least(numerator * d + b);
-        c = least(b + numerator / c);
-        fraction *= c * d;
-        if (c * d - 1.0).abs() < f64::EPSILON {
+        under = 1.0 / least(numerator * under + constant);
+        over = least(constant + numerator / over);
+        fraction *= over * under;
+        if (over * under - 1.0).abs() < f64::EPSILON {
             break;
         }
     }

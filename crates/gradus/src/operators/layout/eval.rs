@@ -42,7 +42,7 @@ pub(crate) fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Resul
     }
     if let Some(axis) = open {
         let rest = Shape::new(dims.clone())?.len();
-        if rest == 0 || data.len() % rest != 0 {
+        if rest == 0 || !data.len().is_multiple_of(rest) {
             return Err(errors::open_axis(rest, format_args!("a divisor of {}", data.len())));
         }
         dims[axis] = data.len() / rest;
