@@ -58,8 +58,7 @@ pub(crate) fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
         let rest = cx.floor_divide(features, groups);
         let rest = cx.multiply(rest, groups);
         cx.equal(features, rest, "number of channels, a multiple of the groups")?;
-        // The first version has one for each group.
-        if cx.known_dims(1).is_some_and(|scale| *scale == [groups]) {
+        if cx.attributes.form().is(Older::ScaledByGroup) {
             features = groups;
         }
     }
