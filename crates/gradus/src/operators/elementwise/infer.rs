@@ -237,7 +237,8 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
         let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
         elements = match cx.elements(0) {
             Elements::Integers(all) if to.is_float() => {
-                let each = all.iter().map(|&dim| exact(cx, dim, to).then(|| Fraction::whole(dim)));
+                let each = all.iter().map(|&dim| Fraction::whole(dim));
+                let each = each.map(|fraction| exact(cx, fraction, to).then_some(fraction));
                 let each = each.collect::<Option<Vec<_>>>();
                 // Tensors whose elements are all known are evaluated.
                 let symbolic = all.iter().any(|dim| dim.known().is_none());
@@ -269,7 +270,7 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
             }
             Elements::Fractions(all)
                 if to.is_float()
-                    && all.iter().all(|fraction| !fraction.rounded && exact(cx, fraction.over, to)) =>
+                    && all.iter().all(|fraction| !fraction.rounded && exact(cx, *fraction, to)) =>
             {
                 Elements::Fractions(all)
             }
