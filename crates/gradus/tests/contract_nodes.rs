@@ -6,13 +6,13 @@ mod nodes;
 
 use std::collections::{BTreeMap, HashMap};
 
-use gradus::contract::Contract;
+use gradus::contract::{Contract, OutputSize};
 use gradus::convert::Rules;
-use gradus::graph::{DeclaredDim, Standard, Type};
+use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::operators::{self, Row};
 use gradus::schema::Signature;
-use gradus::{DType, Limits, Model, Number, Program, RunOptions, Shape, Tensor, Value};
+use gradus::{DType, Limits, Model, Number, Outputs, Program, RunOptions, Shape, Tensor, Value};
 use nodes::RandomNode;
 
 type Tensors = HashMap<String, Tensor>;
@@ -45,55 +45,72 @@ fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model,
     (model, values.collect())
 }
 
-/// The model with a symbol for each axis of its inputs.
-fn opened(model: &Model) -> Model {
-    let mut source = model.source().clone();
-    source.graph.declare(&mut |_, id| {
-        let info = model.graph().value(id);
-        let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { return None };
-        let symbol = |axis| DeclaredDim::Symbol(format!("{}_{axis}", info.name).into());
-        Some(Type::Tensor(*dtype, Some((0..sizes.len()).map(symbol).collect())))
-    });
-    Model::from_source(source)
-}
-
 /// Tensors some of whose sizes are others.
 fn resized(random: &mut fastrand::Rng, values: &Tensors) -> Tensors {
-    let mut of = |tensor: &Tensor| {
-        let size = |&size: &usize| if random.usize(..3) == 0 { random.usize(..5) } else { size };
-        let sizes: Vec<_> = tensor.shape().dims().iter().map(size).collect();
-        filled(tensor.dtype(), &sizes)
-    };
+    let mut of = |tensor: &Tensor| filled(tensor.dtype(), nodes::resized(random, tensor).dims());
     values.iter().map(|(name, tensor)| (name.clone(), of(tensor))).collect()
 }
 
-/// The condition that sizes do not meet.
-fn refusal(contract: &Contract, values: &Tensors) -> Option<String> {
+/// Symbols and the numbers that they stand for.
+type Numbers<'a> = HashMap<&'a str, i64>;
+
+/// The sizes that symbols stand for, or the condition that sizes do not meet.
+fn accepted<'a>(contract: &'a Contract, values: &Tensors) -> Result<Numbers<'a>, String> {
     let symbols = contract.symbols();
-    let mut of: HashMap<&str, i64> = HashMap::new();
+    let mut of = Numbers::new();
     for input in contract.inputs() {
         for (&dim, &size) in input.shape.iter().zip(values[&input.name].shape().dims()) {
             let size = i64::try_from(size).unwrap();
             match symbols.as_symbol(dim) {
                 Some(symbol) => _ = of.insert(&symbol.name, size),
                 None if symbols.evaluate(dim, &|name| of.get(name).copied()) == Some(size) => {}
-                None => return Some(format!("size of {} is {}", input.name, symbols.print(dim))),
+                None => return Err(format!("size of {} is {}", input.name, symbols.print(dim))),
             }
         }
     }
-    contract.conditions().iter().find_map(|condition| {
+    let refused = contract.conditions().iter().find(|condition| {
         let value = |dim| symbols.evaluate(dim, &|name| of.get(name).copied());
         let sides = value(condition.condition.left).zip(value(condition.condition.right));
-        let holds = sides.is_some_and(|(left, right)| condition.condition.relation.holds(left, right));
-        (!holds).then(|| condition.text.clone())
+        !sides.is_some_and(|(left, right)| condition.condition.relation.holds(left, right))
+    });
+    refused.map_or(Ok(of), |condition| Err(condition.text.clone()))
+}
+
+/// The first output whose size is another than the contract says.
+fn differs(contract: &Contract, of: &Numbers<'_>, outputs: &Outputs) -> Option<String> {
+    let value = |dim| contract.symbols().evaluate(dim, &|name| of.get(name).copied());
+    contract.outputs().iter().find_map(|output| {
+        let (_, got) = outputs.iter().find(|(name, _)| **name == *output.name)?;
+        let (shape, got) = (output.shape.as_ref()?, got.tensor().ok()?.shape());
+        let fits = |(size, got): (&OutputSize, &usize)| {
+            let got = i64::try_from(*got).unwrap();
+            match *size {
+                OutputSize::Exact(dim) => value(dim) == Some(got),
+                OutputSize::Between(least, most) => {
+                    least <= got && most.is_none_or(|most| value(most).is_none_or(|most| got <= most))
+                }
+            }
+        };
+        let all = shape.len() == got.rank() && shape.iter().zip(got.dims()).all(fits);
+        let shape = || {
+            shape.iter().map(|size| match *size {
+                OutputSize::Exact(dim) => contract.symbols().print(dim).to_string(),
+                OutputSize::Between(least, _) => format!("at least {least}"),
+            })
+        };
+        (!all).then(|| format!("{} is {got}, expected {:?}", output.name, shape().collect::<Vec<_>>()))
     })
 }
 
-/// Runs a model; returns true if there is a result with elements.
-fn run(program: &Program, values: &Tensors) -> Result<bool, String> {
+fn run(program: &Program, values: &Tensors) -> Result<Outputs, String> {
     let inputs = values.iter().map(|(name, tensor)| (name.clone(), Value::from(tensor.clone())));
-    let outputs = program.run(inputs).map_err(|error| error.to_string())?;
-    Ok(outputs.iter().any(|(_, value)| value.tensor().is_ok_and(|tensor| !tensor.is_empty())))
+    program.run(inputs).map_err(|error| error.to_string())
+}
+
+/// Returns true if a tensor that is read, or all that are made, have no elements.
+fn is_empty(values: &Tensors, outputs: &Outputs) -> bool {
+    values.values().any(Tensor::is_empty)
+        || outputs.iter().all(|(_, value)| value.tensor().is_ok_and(Tensor::is_empty))
 }
 
 /// Returns true if all that a node needs of sizes is derived.
@@ -142,7 +159,7 @@ fn check(seed: u64, each: usize) {
                     continue;
                 }
                 let place = format!("{} {}-{}", row.standard, row.name, signature.since);
-                let open = opened(&model);
+                let open = nodes::opened(&model);
                 let shown = || {
                     let node = &model.graph().nodes()[0];
                     let constants: Vec<_> =
@@ -165,23 +182,27 @@ fn check(seed: u64, each: usize) {
                         shapes.sort();
                         format!("{shapes:?} {}", shown())
                     };
-                    match (refusal(&contract, &values), run(&program, &values)) {
-                        (None, Ok(_)) => ran += 1,
-                        (Some(_), Err(_)) => refused += 1,
+                    match (accepted(&contract, &values), run(&program, &values)) {
+                        (Ok(of), Ok(outputs)) => {
+                            ran += 1;
+                            if let Some(difference) = differs(&contract, &of, &outputs) {
+                                let key = format!("{place} gives");
+                                wrong.entry(key).or_insert_with(|| format!("{difference}: {}", shapes()));
+                            }
+                        }
+                        (Err(_), Err(_)) => refused += 1,
                         // Pools of no elements or without a window are refused, and what exceeds 64 bits.
-                        (Some(condition), Ok(filled))
-                            if !filled
-                                || values.values().any(|it| it.is_empty())
-                                || condition.contains(&i64::MAX.to_string()) => {}
-                        (Some(condition), Ok(_)) => {
+                        (Err(condition), Ok(outputs))
+                            if is_empty(&values, &outputs) || condition.contains(&i64::MAX.to_string()) => {}
+                        (Err(condition), Ok(_)) => {
                             let key = format!("{place} refuses");
                             wrong.entry(key).or_insert_with(|| format!("{condition}: {}", shapes()));
                         }
-                        (None, Err(error)) if follows(&contract) && !is_of_values(&error) => {
+                        (Ok(_), Err(error)) if follows(&contract) && !is_of_values(&error) => {
                             let key = format!("{place} accepts");
                             wrong.entry(key).or_insert_with(|| format!("{error}: {}", shapes()));
                         }
-                        (None, Err(_)) => {}
+                        (Ok(_), Err(_)) => {}
                     }
                 }
             }

@@ -131,3 +131,23 @@ impl RandomNode {
         RandomNode { model: Model::from_source(source), values }
     }
 }
+
+/// The model with a symbol for each axis of its inputs.
+#[allow(dead_code, reason = "not all tests open sizes")]
+pub fn opened(model: &Model) -> Model {
+    let mut source = model.source().clone();
+    source.graph.declare(&mut |_, id| {
+        let info = model.graph().value(id);
+        let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { return None };
+        let symbol = |axis| DeclaredDim::Symbol(format!("{}_{axis}", info.name).into());
+        Some(Type::Tensor(*dtype, Some((0..sizes.len()).map(symbol).collect())))
+    });
+    Model::from_source(source)
+}
+
+/// The shape of a tensor with some sizes that are others.
+#[allow(dead_code, reason = "not all tests open sizes")]
+pub fn resized(random: &mut fastrand::Rng, tensor: &Tensor) -> Shape {
+    let size = |&size: &usize| if random.usize(..3) == 0 { random.usize(..5) } else { size };
+    Shape::new(tensor.shape().dims().iter().map(size).collect::<Vec<_>>()).unwrap()
+}

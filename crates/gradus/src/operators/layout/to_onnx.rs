@@ -107,9 +107,12 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         Some(axes) => {
             let mut gone = Vec::new();
             for axis in axes {
-                let size = match cx.rank_if_known(0) {
-                    Some(rank) => cx.known_size(0, axis_of(axis, rank)?),
-                    None => None,
+                let (axis, size) = match cx.rank_if_known(0) {
+                    Some(rank) => {
+                        let axis = axis_of(axis, rank)?;
+                        (i64_of(axis), cx.known_size(0, axis))
+                    }
+                    None => (axis, None),
                 };
                 if size.is_none() {
                     if cx.attributes.flag("allow_axis_skip", false)? {
@@ -117,7 +120,7 @@ pub(crate) fn squeeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
                     }
                     cx.edges(SKIPPED);
                 }
-                if size.is_none_or(|size| size == 1) {
+                if size.is_none_or(|size| size == 1) && !gone.contains(&axis) {
                     gone.push(axis);
                 }
             }

@@ -157,7 +157,8 @@ pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
         return Err(cannot("OpenVINO has no equivalent of DequantizeLinear with another output_dtype"));
     }
     let block = cx.attributes.int_or("block_size", 0)?;
-    if block != 0 {
+    // One scale for all is no matter of blocks.
+    if block != 0 && cx.rank(1)? == cx.rank(0)? {
         return Ok(vec![dequantized_blocks(cx, block, dtype)?]);
     }
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
