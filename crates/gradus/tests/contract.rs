@@ -647,6 +647,40 @@ fn conditional() -> Vec<(&'static str, Model)> {
                 .model(),
         ),
         (
+            "greatest",
+            Sketch::new()
+                .input("x", f32, &["rows", "seq"])
+                .with("ArgMax", &["x"], &["y"], vec![("axis", Content::Int(1))])
+                .output("y", DType::I64, &open(2))
+                .model(),
+        ),
+        (
+            "put",
+            Sketch::new()
+                .input("x", f32, &["rows", "4"])
+                .constant("at", Tensor::zeros(DType::I64, Shape::new([3, 1]).unwrap()).unwrap())
+                .constant("new", Tensor::zeros(f32, Shape::new([3, 1]).unwrap()).unwrap())
+                .with("ScatterElements", &["x", "at", "new"], &["y"], vec![("axis", Content::Int(1))])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
+            "first",
+            Sketch::new()
+                .input("x", f32, &["rows", "4"])
+                .input("y", f32, &["n", "m"])
+                .node("Shape", &["y"], &["shape"])
+                .with(
+                    "ConstantOfShape",
+                    &["shape"],
+                    &["at"],
+                    vec![("value", Content::Tensor(Tensor::vector(&[0i64]).into()))],
+                )
+                .with("GatherElements", &["x", "at"], &["z"], vec![("axis", Content::Int(1))])
+                .output("z", f32, &open(2))
+                .model(),
+        ),
+        (
             "hostile",
             Sketch::new()
                 .input("a*/\n\"\\??/\u{202e}é", f32, &["int", "class"])
@@ -760,6 +794,9 @@ fn conditions_have_their_reasons() {
             ["n >= rows + 1", "m >= seq + 1"].map(|of| format!("{of} (node \"make z\" ({operator}))"));
         held(name, &["rows", "seq", "n", "m"], &place.each_ref().map(|of| &**of));
     }
+    held("greatest", &["rows", "seq"], &["seq >= min(rows, 1) (node \"make y\" (ArgMax))"]);
+    held("put", &["rows"], &["rows >= 3 (node \"make y\" (ScatterElements))"]);
+    held("first", &["rows", "n", "m"], &["min(n*m, n) <= rows (node \"make z\" (GatherElements))"]);
     assert_eq!(text("hostile").len(), 3);
 
     let (_, model) = conditional().into_iter().find(|(of, _)| *of == "window").unwrap();

@@ -460,3 +460,38 @@ fn transforms_have_the_sizes_that_are_taken_from_a_shape() {
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert_eq!(inference.describe(inference.fact(model.value("y").unwrap())), "float32[like_0//2 + 1, 2]");
 }
+
+/// A size that is rounded up from a quotient of float32 is known where an assumption leaves the
+/// sizes that tensors have.
+#[test]
+fn quotients_are_not_known_for_a_handful_of_sizes_only() {
+    for (divisor, wanted, assumed) in [
+        (3f32, "float32[(n + 2)//3]", &["n <= 16777216"][..]),
+        (0.25, "float32[4*n]", &["n <= 16777216", "n <= 4194304"]),
+        // 10066330/2^25: a quotient above 3 may be rounded to an integer that it does not have.
+        (0.3, "float32[ConstantOfShape]", &["n <= 16777216"]),
+    ] {
+        let mut builder = Builder::new("steps");
+        let x = builder.define("x", Origin::Input).unwrap();
+        let sizes = vec![DeclaredDim::Symbol("n".into())];
+        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
+        builder.constant("divisor", gradus::Tensor::scalar(divisor).into()).unwrap();
+        let to = |dtype| vec![("to", Content::Int(dtype))];
+        builder.apply("", "Shape", 15, &["x"], &["n"], vec![]).unwrap();
+        builder.apply("", "Cast", 13, &["n"], &["float"], to(1)).unwrap();
+        builder.apply("", "Div", 14, &["float", "divisor"], &["quotient"], vec![]).unwrap();
+        builder.apply("", "Ceil", 13, &["quotient"], &["up"], vec![]).unwrap();
+        builder.apply("", "Cast", 13, &["up"], &["size"], to(7)).unwrap();
+        builder.apply("", "ConstantOfShape", 9, &["size"], &["y"], vec![]).unwrap();
+        builder.output("y");
+        let mut source = graph::Model::new(Standard::Onnx);
+        source.opsets = vec![("".into(), 18)];
+        source.graph = builder.finish().unwrap();
+        let model = Model::from_source(source);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let told = inference.assumptions().iter().map(|assumed| assumed.text.clone()).collect::<Vec<_>>();
+        let shape = inference.describe(inference.fact(model.value("y").unwrap()));
+        let told: Vec<_> = told.iter().map(String::as_str).collect();
+        assert_eq!((shape.as_str(), &told[..]), (wanted, assumed), "{divisor}");
+    }
+}

@@ -42,6 +42,11 @@ fn range_4(inputs: &'static [Input]) -> Wrong {
 const SCALARS: &[Input] = &[Number(0), Number(4), Number(1)];
 
 impl Wrong {
+    fn version(mut self, version: i64) -> Wrong {
+        self.version = version;
+        self
+    }
+
     fn int(mut self, name: &'static str, value: i64) -> Wrong {
         self.attributes.push((name, Content::Int(value)));
         self
@@ -185,6 +190,11 @@ fn what_no_run_can_do_is_refused_before_it() {
         wrong("OneHot", &[Numbers(&[1]), Number(-3), Numbers(&[0, 1])]),
         wrong("TopK", &[Data(&[2, 3]), Numbers(&[4])]).outputs(2),
         wrong("CumSum", &[Data(&[2]), Number(1)]),
+        // Scales of channels came with version 21; before, they are those of groups.
+        wrong("GroupNormalization", &[Data(&[1, 4, 2]), Data(&[2]), Data(&[2])]).int("num_groups", 2),
+        wrong("GroupNormalization", &[Data(&[1, 4, 2]), Data(&[4]), Data(&[4])])
+            .version(18)
+            .int("num_groups", 2),
     ];
     let wrong: Vec<_> = cases.iter().filter_map(Wrong::check).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -194,10 +194,31 @@ impl InferContext<'_, '_> {
             let wanted = format_args!("at most {}", dims.len());
             return Err(errors::rank(format_args!("input {input}"), own.len(), wanted).into());
         }
-        for (&own, &dim) in own.iter().rev().zip(dims.iter().rev()).filter(|(own, _)| **own != Dim::ONE) {
-            self.not_apart(own, dim, format!("size of input {input}"))?;
+        for (&own, &dim) in own.iter().rev().zip(dims.iter().rev()) {
+            self.one_or_equal(own, dim, format!("size of input {input}"))?;
         }
         Ok(())
+    }
+
+    /// Checks that an input has one element, or these dimensions where some are right.
+    pub(crate) fn one_element_or(
+        &mut self,
+        input: usize,
+        dims: Result<Vec<Dim>, InferError>,
+    ) -> Result<(), InferError> {
+        let Some(own) = self.known_dims(input) else { return Ok(()) };
+        let may_be_one = own.iter().all(|&dim| self.may_be_one(dim));
+        match dims {
+            Ok(dims) if may_be_one && own.len() == dims.len() => {
+                self.broadcasts_to(input, &dims)?;
+                let symbols = self.symbols();
+                let counts = (symbols.product(own.iter().copied()), symbols.product(dims));
+                let (Some(count), Some(all)) = counts else { return Ok(()) };
+                self.one_or_equal(count, all, format!("the number of elements of input {input}"))
+            }
+            _ if may_be_one => self.one_element(input),
+            dims => self.same_shape(input, &dims?),
+        }
     }
 
     /// Checks that an input has one element, as far as its dimensions are known.
@@ -436,6 +457,27 @@ impl InferContext<'_, '_> {
     pub(crate) fn not_apart(&mut self, a: Dim, b: Dim, what: impl fmt::Display) -> Result<(), InferError> {
         self.may_be_equal(a, b, what)?;
         self.require(a, Relation::Equal, b);
+        Ok(())
+    }
+
+    fn may_be_one(&mut self, dim: Dim) -> bool {
+        let bounds = self.symbols().bounds(dim);
+        bounds.lower().is_none_or(|least| least <= 1) && bounds.upper().is_none_or(|most| most >= 1)
+    }
+
+    /// Requires that a size is 1 or another, and refuses one that is neither.
+    fn one_or_equal(&mut self, own: Dim, dim: Dim, what: impl fmt::Display) -> Result<(), InferError> {
+        if own == Dim::ONE {
+            return Ok(());
+        }
+        if dim == Dim::ONE || own.known().is_some() || !self.may_be_one(own) {
+            return self.not_apart(own, dim, what);
+        }
+        self.require(own, Relation::Broadcast, dim);
+        // If the other is 1, both are.
+        if let Some(both) = self.symbols().broadcast(own, dim) {
+            self.require(both, Relation::Equal, dim);
+        }
         Ok(())
     }
 

@@ -37,9 +37,6 @@ pub(crate) fn rank(what: impl Display, got: usize, wanted: impl Display) -> Erro
 /// The size along the axis that a matrix product sums.
 pub(crate) const INNER_SIZE: &str = "cannot multiply matrices: inner size";
 
-/// The number of zero points, of which each row has one.
-pub(crate) const ZERO_POINTS: &str = "number of zero points";
-
 /// The total of the sizes that an axis is split into.
 pub(crate) const SPLIT_SIZES: &str = "sum of the split sizes";
 

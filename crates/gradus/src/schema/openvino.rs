@@ -248,5 +248,5 @@ pub const SIGNATURES: &[Signature] = &[
     Signature { domain: "", name: "Unique", since: 10, deprecated: false, inputs: &[p("data", "", ANY, Arity::One), p("axis", "", ANY, Arity::Optional)], outputs: &[OUTPUTS], attributes: &[a("count_element_type", Sort::String, false), a("index_element_type", Sort::String, false), a("sorted", Sort::Int, false)] },
     Signature { domain: "", name: "Unsqueeze", since: 1, deprecated: false, inputs: &[p("data", "", ANY, Arity::One), p("axes", "", ANY, Arity::One)], outputs: &[OUTPUTS], attributes: &[] },
     Signature { domain: "", name: "VariadicSplit", since: 1, deprecated: false, inputs: &[p("data", "", ANY, Arity::One), p("axis", "", ANY, Arity::One), p("split_lengths", "", ANY, Arity::One)], outputs: &[OUTPUTS], attributes: &[] },
-    Signature { domain: "", name: "Xor", since: 1, deprecated: false, inputs: &[p("inputs", "", ANY, Arity::Many { alike: false, least: 0 })], outputs: &[OUTPUTS], attributes: &[a("auto_broadcast", Sort::String, false)] },
+    Signature { domain: "", name: "Xor", since: 1, deprecated: false, inputs: &[p("left_node", "", ANY, Arity::One), p("right_node", "", ANY, Arity::One)], outputs: &[OUTPUTS], attributes: &[a("auto_broadcast", Sort::String, false)] },
 ];

@@ -78,10 +78,6 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
     let dims = cx.dims(first)?.to_vec();
     for input in first + 1..cx.count() {
         let Some(own) = cx.known_dims(input) else { continue };
-        // One element is broadcast whatever its rank is.
-        if broadcast && own.iter().all(|&dim| dim == Dim::ONE) {
-            continue;
-        }
         let last = dims.len().checked_sub(own.len());
         let start = match cx.attributes.int("axis")?.filter(|_| broadcast) {
             Some(axis) => usize_of_i64(if axis < 0 { axis.saturating_add(i64_of(dims.len())) } else { axis }),
@@ -89,15 +85,19 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
         };
         let fits =
             |start: &usize| last.is_some_and(|last| if broadcast { *start <= last } else { last == 0 });
-        let Some(start) = start.filter(fits) else {
-            let (rank, wanted) = (own.len(), dims.len());
-            let what = format!("the rank of input {input}");
-            return Err(
-                Error::mismatch(Kind::Shape, what, rank, format_args!("one for {wanted} axes")).into()
-            );
+        let onto = match start.filter(fits) {
+            Some(start) => Ok(dims[start..start + own.len()].to_vec()),
+            None => {
+                let (what, wanted) = (format!("the rank of input {input}"), dims.len());
+                let wanted = format_args!("one for {wanted} axes");
+                Err(Error::mismatch(Kind::Shape, what, own.len(), wanted).into())
+            }
         };
-        for (axis, &dim) in own.iter().enumerate() {
-            cx.not_apart(dims[start + axis], dim, "operands that do not broadcast")?;
+        if broadcast {
+            // One element is broadcast whatever its rank is.
+            cx.one_element_or(input, onto)?;
+        } else {
+            cx.same_shape(input, &onto?)?;
         }
     }
     Ok(dims)
@@ -237,7 +237,8 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
         let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
         elements = match cx.elements(0) {
             Elements::Integers(all) if to.is_float() => {
-                let each = all.iter().map(|&dim| exact(cx, dim, to).then(|| Fraction::whole(dim)));
+                let each = all.iter().map(|&dim| Fraction::whole(dim));
+                let each = each.map(|fraction| exact(cx, fraction, to).then_some(fraction));
                 let each = each.collect::<Option<Vec<_>>>();
                 // Tensors whose elements are all known are evaluated.
                 let symbolic = all.iter().any(|dim| dim.known().is_none());
@@ -269,7 +270,7 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
             }
             Elements::Fractions(all)
                 if to.is_float()
-                    && all.iter().all(|fraction| !fraction.rounded && exact(cx, fraction.over, to)) =>
+                    && all.iter().all(|fraction| !fraction.rounded && exact(cx, *fraction, to)) =>
             {
                 Elements::Fractions(all)
             }

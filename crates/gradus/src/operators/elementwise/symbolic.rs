@@ -197,7 +197,8 @@ fn computed(
     if !power_of_two && operation != Operation::Div {
         return None;
     }
-    exact(cx, over, dtype).then_some(Fraction { over, under, rounded: !power_of_two })
+    let result = Fraction { over, under, rounded: !power_of_two };
+    exact(cx, result, dtype).then_some(result)
 }
 
 /// The fraction in lower terms.
@@ -227,20 +228,22 @@ fn precision(dtype: DType) -> Option<u32> {
     }
 }
 
-/// Returns true if an integer is exact in a float type: proved, or assumed where that
-/// is open.
-pub(super) fn exact(cx: &mut InferContext<'_, '_>, dim: Dim, dtype: DType) -> bool {
+/// Returns true if the integer above a fraction's bar is exact in a float type: proved, or
+/// assumed where that is open and leaves most of the numbers that sizes are.
+pub(super) fn exact(cx: &mut InferContext<'_, '_>, fraction: Fraction, dtype: DType) -> bool {
     let Some(bits) = precision(dtype) else { return false };
-    let most = 1i64 << bits;
+    let (dim, most) = (fraction.over, 1i64 << bits);
     let bounds = cx.symbols().bounds(dim);
     if let Dim::Known(value) = dim {
         return value.unsigned_abs() <= most.unsigned_abs();
     }
+    // In float32, numbers up to 4096: for a step of 0.3, which is 10066330/2^25, up to 3 else.
+    let wide = fraction.under <= 1 << (bits / 2);
     let low = bounds.lower().is_some_and(|min| min >= -most);
     // No tensor has a dimension or a number of elements beyond the integers of float64.
     let high = dtype == DType::F64 || bounds.upper().is_some_and(|max| max <= most);
-    (low || cx.may_assume(dim, Relation::AtLeast, Dim::Known(-most)))
-        && (high || cx.may_assume(dim, Relation::AtMost, Dim::Known(most)))
+    (low || wide && cx.may_assume(dim, Relation::AtLeast, Dim::Known(-most)))
+        && (high || wide && cx.may_assume(dim, Relation::AtMost, Dim::Known(most)))
 }
 
 /// A finite float as a fraction, if both parts fit.

@@ -15,7 +15,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, DTypeSet, Number};
 
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Elements, Fact, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
@@ -145,6 +145,7 @@ pub(crate) fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     if dims[1] == Dim::ZERO {
         return Err(errors::count("classes", 0, "at least 1").into());
     }
+    cx.require(dims[1], Relation::AtLeast, Dim::ONE);
     let dtype = drawn_type(cx, Some(DType::I32))?;
     Ok(vec![of(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
 }

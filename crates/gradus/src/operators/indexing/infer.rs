@@ -467,6 +467,13 @@ fn indices_fit(cx: &mut InferContext<'_, '_>, indices: &[Dim]) -> Result<(), Inf
             )
             .into());
         }
+        // Indices of no elements have any sizes.
+        let symbols = cx.symbols();
+        if let Some(count) = symbols.product(indices.iter().copied())
+            && let Some(own) = symbols.min(*own, count)
+        {
+            cx.require(own, Relation::AtMost, *data);
+        }
     }
     Ok(())
 }

@@ -651,11 +651,21 @@ pub(crate) fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
 
+/// As the first input, which has the axes.
+pub(crate) fn roll(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    for axis in cx.known_integers(2).unwrap_or_default() {
+        indices::axis(axis, dims.len())?;
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
 /// Elements move along axes, and come in again at the other end.
 pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
     let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
+    let axes = axes.iter().map(|&axis| indices::axis(axis, dims.len())).collect::<Computed<Vec<_>>>()?;
     if data.is_empty() {
         return Ok(vec![data.clone().into()]);
     }
@@ -666,7 +676,6 @@ pub(crate) fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed
     for (i, &axis) in axes.iter().enumerate() {
         let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
         let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
-        let axis = indices::axis(axis, dims.len())?;
         by[axis] = (by[axis] + usize_of_i64(shift.rem_euclid(i64_of(dims[axis]))).unwrap_or(0)) % dims[axis];
     }
     let along = |(&size, by): (&usize, usize)| match by {

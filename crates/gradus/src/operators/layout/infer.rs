@@ -378,6 +378,9 @@ pub(crate) fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::value("attribute \"time_axis\"", time, "another axis than \"batch_axis\"").into());
     }
     cx.same_shape(1, &[dims[batch]])?;
+    if let Some(longest) = cx.known_integers(1).and_then(|lengths| lengths.iter().copied().max()) {
+        cx.require(dims[time], Relation::AtLeast, Dim::Known(longest));
+    }
     like_first(cx, dims)
 }
 
@@ -477,7 +480,7 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
             Dim::Known(_) => Some(dim),
             // 0 would mean the input's dimension, which is the same.
             _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
-            _ if cx.symbols().at_least(dim, 1) => Some(dim),
+            _ if cx.symbols().at_least(dim, i64::from(!allow_zero)) => Some(dim),
             _ if cx.symbols().rank(dim).0 == 1 => {
                 cx.assume(dim, Relation::AtLeast, Dim::ONE);
                 Some(dim)

@@ -9,7 +9,7 @@
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
 //! | `Pad` | `Pad` | pads before and behind are two inputs; below 0 they cut |
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{Result, Shape, Value};
 
@@ -47,13 +47,13 @@ pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
         other => return squeezed(cx, other),
     };
     let mut removed = Vec::new();
-    for axis in axes {
-        match dims[indices::axis(axis, dims.len())?] {
+    for axis in indices::distinct_axes(&axes, dims.len())? {
+        match dims[axis] {
             dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
             dim if skips && dim != Dim::ONE => {
                 return Err(InferError::unknown("a size that may be 1 decides the rank"));
             }
-            _ => removed.push(axis),
+            _ => removed.push(i64_of(axis)),
         }
     }
     squeezed(cx, Ok(Some(removed)))
@@ -113,13 +113,11 @@ pub(crate) fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
 }
 
 pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let mut axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
+    let axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
     let named = !axes.is_empty();
     let shape = cx.tensor(0)?.shape();
-    for &axis in &axes {
-        indices::axis(axis, shape.rank())?;
-    }
-    axes.retain(|&axis| indices::axis(axis, shape.rank()).is_ok_and(|axis| shape[axis] == 1));
+    let axes = indices::distinct_axes(&axes, shape.rank())?;
+    let axes: Vec<_> = axes.into_iter().filter(|&axis| shape[axis] == 1).map(i64_of).collect();
     let inputs = [input(cx, 0), integers(&axes).filter(|_| named)];
     called(cx, layout::eval::squeeze, Vec::new(), &inputs)
 }

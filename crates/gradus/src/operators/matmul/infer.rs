@@ -17,7 +17,6 @@ use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
 use crate::operators::matmul::eval::Equation;
-use crate::operators::nn::conv_pool::one_for_each;
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
@@ -162,11 +161,8 @@ pub(crate) fn mat_mul_integer(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// the second.
 fn zero_points(cx: &mut InferContext<'_, '_>, input: usize, zero: usize) -> Result<(), InferError> {
     let dims = cx.dims(input)?;
-    if let (0, Some([rows]), [.., of, _]) = (input, cx.known_dims(zero).as_deref(), &*dims) {
-        if *rows != Dim::ONE {
-            cx.not_apart(*rows, *of, errors::ZERO_POINTS)?;
-        }
-        return Ok(());
+    if let (0, Some([_]), [.., rows, _]) = (input, cx.known_dims(zero).as_deref(), &*dims) {
+        return cx.one_element_or(zero, Ok(vec![*rows]));
     }
     cx.broadcasts_to(zero, &dims)
 }
@@ -176,7 +172,7 @@ pub(crate) fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rows = if a.len() > 1 { a[a.len() - 2] } else { Dim::ONE };
     let columns = if b.len() > 1 { b[b.len() - 1] } else { Dim::ONE };
     for (input, size) in [(1, rows), (2, rows), (4, columns), (5, columns)] {
-        one_for_each(cx, input, size)?;
+        cx.one_element_or(input, Ok(vec![size]))?;
     }
     [6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
     let dims = multiplied(cx, 0, 3)?;

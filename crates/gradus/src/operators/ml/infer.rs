@@ -13,7 +13,7 @@ use super::maps::{MapCast, class_labels, vocabulary};
 use super::scores::Labels;
 use super::svm::{Classifier, Regressor};
 use super::trees::Ensemble;
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Fact, SequenceFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
@@ -76,13 +76,21 @@ pub(crate) fn encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![of(dtype, cx.dims(0)?)])
 }
 
+/// Requires that there is a row of coefficients, one for each feature, for each target.
+fn coefficients_fit(cx: &mut InferContext<'_, '_>, linear: &Linear<'_>, features: Dim, targets: usize) {
+    let all = cx.multiply(features, Dim::from(targets));
+    cx.require(all, Relation::Equal, Dim::from(linear.coefficients.len()));
+}
+
 pub(crate) fn linear_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
     let linear = Linear::regressor(&cx.attributes)?;
     let (rows, features) = samples(cx)?;
     if let Some(features) = known(features) {
         linear.targets_of(features)?;
     }
-    Ok(vec![Fact::typed(DType::F32, [rows, Dim::from(linear.targets.unwrap_or(1))])])
+    let targets = linear.targets.unwrap_or(1);
+    coefficients_fit(cx, &linear, features, targets);
+    Ok(vec![Fact::typed(DType::F32, [rows, Dim::from(targets)])])
 }
 
 pub(crate) fn linear_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -98,7 +106,13 @@ pub(crate) fn linear_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
             }
             Dim::from(targets.max(if binary { labels.len() } else { 1 }))
         }
-        None if labels.len() > 1 => Dim::from(labels.len()),
+        None if labels.len() > 1 => {
+            // Two labels may have one row of coefficients.
+            if labels.len() > 2 {
+                coefficients_fit(cx, &linear, features, labels.len());
+            }
+            Dim::from(labels.len())
+        }
         None => cx.unknown("the classes are not named", Bounds::SIZE),
     };
     Ok(vec![Fact::typed(labels.dtype(), [rows]), Fact::typed(DType::F32, [rows, width])])
@@ -167,10 +181,13 @@ pub(crate) fn imputer(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn scaler(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if let Some(features) = last(cx)? {
-        for name in ["offset", "scale"] {
-            let len = cx.attributes.floats(name)?.map_or(1, <[f32]>::len);
+    let features = cx.dims(0)?.last().copied().unwrap_or(Dim::ONE);
+    for name in ["offset", "scale"] {
+        let len = cx.attributes.floats(name)?.map_or(1, <[f32]>::len);
+        if let Some(features) = known(features) {
             one_or_each(name, len, features)?;
+        } else if len != 1 {
+            cx.require(features, Relation::Equal, Dim::from(len));
         }
     }
     Ok(vec![Fact::typed(DType::F32, cx.dims(0)?)])
@@ -257,6 +274,7 @@ pub(crate) fn zip_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(classes) = known(classes).filter(|&classes| classes != labels.len()) {
         return Err(errors::count("class labels", labels.len(), classes).into());
     }
+    cx.require(classes, Relation::Equal, Dim::from(labels.len()));
     let each = Fact::Map(Some(labels.dtype()), Some(DType::F32));
     Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each, len: rows, items: None }))])
 }

@@ -449,21 +449,13 @@ pub(crate) fn conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         match cx.operator {
             "ConvInteger" => {
                 cx.one_element(2)?;
-                one_for_each(cx, 3, filters)?;
+                cx.one_element_or(3, Ok(vec![filters]))?;
             }
             "Conv" => cx.same_shape(2, &[filters])?,
             _ => {}
         }
     }
     conv(cx, 0, 1, None)
-}
-
-/// Checks that an input has one element, or one for each index of an axis.
-pub(crate) fn one_for_each(cx: &mut InferContext<'_, '_>, input: usize, size: Dim) -> Result<(), InferError> {
-    match cx.known_dims(input) {
-        Some(own) if own.iter().any(|&dim| dim != Dim::ONE) => cx.same_shape(input, &[size]),
-        _ => Ok(()),
-    }
 }
 
 pub(crate) fn deform_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -486,7 +478,7 @@ pub(crate) fn deform_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     [1, 2, 6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
     if let Some(&[filters, ..]) = cx.known_dims(3).as_deref() {
-        [4, 5].into_iter().try_for_each(|input| one_for_each(cx, input, filters))?;
+        [4, 5].into_iter().try_for_each(|input| cx.one_element_or(input, Ok(vec![filters])))?;
         cx.same_shape(8, &[filters])?;
     }
     let dtype = cx.dtype(7);

@@ -58,8 +58,7 @@ pub(crate) fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
         let rest = cx.floor_divide(features, groups);
         let rest = cx.multiply(rest, groups);
         cx.equal(features, rest, "number of channels, a multiple of the groups")?;
-        // The first version has one for each group.
-        if cx.known_dims(1).is_some_and(|scale| *scale == [groups]) {
+        if cx.attributes.form().is(Older::ScaledByGroup) {
             features = groups;
         }
     }
@@ -81,9 +80,7 @@ pub(crate) fn p_relu(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
     cx.dims_of_known_rank(1, 1)?;
-    if cx.known_dims(1).is_some_and(|slope| *slope != [Dim::ONE]) {
-        cx.same_shape(1, &[channels])?;
-    }
+    cx.one_element_or(1, Ok(vec![channels]))?;
     Ok(vec![Fact::shaped(dims)])
 }
 
@@ -343,19 +340,18 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Checks that there is one scale or zero point, one for each index of an axis, or one for each
 /// block of it.
 fn spread(cx: &mut InferContext<'_, '_>, input: usize) -> Result<(), InferError> {
-    let (dims, own) = (cx.dims(0)?, cx.known_dims(input));
-    if own.is_none_or(|own| own.iter().all(|&dim| dim == Dim::ONE)) {
-        return Ok(());
-    }
-    let axis = indices::axis(cx.attributes.int_or("axis", 1)?, dims.len())?;
-    match cx.attributes.int("block_size")? {
-        Some(block @ 1..) => {
-            let mut blocks = dims.to_vec();
-            blocks[axis] = cx.ceil_divide(dims[axis], Dim::Known(block));
-            cx.same_shape(input, &blocks)
-        }
-        _ => cx.same_shape(input, &[dims[axis]]),
-    }
+    let (mut dims, block) = (cx.dims(0)?.to_vec(), cx.attributes.int("block_size")?);
+    let each = match indices::axis(cx.attributes.int_or("axis", 1)?, dims.len()) {
+        Ok(axis) => Ok(match block {
+            Some(block @ 1..) => {
+                dims[axis] = cx.ceil_divide(dims[axis], Dim::Known(block));
+                dims
+            }
+            _ => vec![dims[axis]],
+        }),
+        Err(error) => Err(error.into()),
+    };
+    cx.one_element_or(input, each)
 }
 
 /// The element type that an attribute names, unless it is 0.

@@ -110,12 +110,11 @@ pub(crate) fn group(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
         standardize(group, epsilon, true, adding);
     });
     let (scale, shift) = (cx.floats(1)?, cx.floats(2)?);
-    // The first version has one for each group.
-    let of =
-        |channel: usize, count: usize| if count == *channels { channel } else { channel * count / channels };
+    let by_group = attributes.form().is(Older::ScaledByGroup);
     for (at, plane) in numbers.chunks_mut(plane.max(1)).enumerate() {
         let channel = at % channels;
-        let (scale, shift) = (scale[of(channel, scale.len())], shift[of(channel, shift.len())]);
+        let of = if by_group { channel * groups / channels } else { channel };
+        let (scale, shift) = (scale[of], shift[of]);
         for x in plane {
             *x = *x * scale + shift;
         }

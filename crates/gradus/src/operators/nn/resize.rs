@@ -65,6 +65,13 @@ pub(crate) fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
             },
         };
     }
+    let symbols = cx.symbols();
+    if let Some(count) = symbols.product(all.iter().copied())
+        && let Some(least) = symbols.min(count, Dim::ONE)
+    {
+        // Nothing is sampled where there are no results.
+        dims.iter().for_each(|&dim| cx.require(dim, Relation::AtLeast, least));
+    }
     Ok(vec![Fact::shaped(all)])
 }
 
@@ -109,6 +116,7 @@ fn by_scales(cx: &mut InferContext<'_, '_>, dims: &Dims, input: usize) -> InferR
     if let Some(len) = len.filter(|&len| len != axes.len()) {
         return Err(errors::count("scales", len, axes.len()).into());
     }
+    cx.elements_of(input, convert::i64_of(axes.len()))?;
     let scales = constant.and_then(|tensor| numbers(&tensor));
     let Some(scales) = scales else {
         let mut all = dims.to_vec();

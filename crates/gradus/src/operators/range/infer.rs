@@ -26,6 +26,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
                 dims.iter().map(|&dim| cx.symbols().print(dim).to_string()).collect::<Vec<_>>().join(", ");
             return Err(range.no_scalar(input, format_args!("[{shape}]")).into());
         }
+        cx.one_element(input)?;
     }
     let dtype = range.cast_to.or_else(|| (0..3).find_map(|input| cx.dtype(input)));
     if let (Some(start), Some(limit), Some(step)) = (cx.constant(0), cx.constant(1), cx.constant(2)) {

@@ -97,8 +97,14 @@ pub(crate) fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
     let left = kept(&dims, &[axis], cx.attributes.flag("keepdims", true)?);
-    if dims[axis] == Dim::ZERO && left.iter().all(|dim| dim.known().is_some_and(|size| size > 0)) {
-        return Err(errors::count("elements to reduce", 0, "at least 1").into());
+    if let Some(results) = cx.symbols().product(left.iter().copied()) {
+        if dims[axis] == Dim::ZERO && results.known().is_some_and(|count| count > 0) {
+            return Err(errors::count("elements to reduce", 0, "at least 1").into());
+        }
+        // Nothing is reduced where there are no results.
+        if let Some(least) = cx.symbols().min(results, Dim::ONE) {
+            cx.require(dims[axis], Relation::AtLeast, least);
+        }
     }
     Ok(vec![Fact::typed(DType::I64, left)])
 }

@@ -581,7 +581,7 @@ pub(super) const OPENVINO: &[Row] = &[
         "",
         layout::to_onnx::reverse_sequence,
     ),
-    openvino("Roll").infer(elementwise::infer::same).eval(indexing::openvino::run_roll).moves().converts(
+    openvino("Roll").infer(indexing::openvino::roll).eval(indexing::openvino::run_roll).moves().converts(
         "Range, Mod, Gather",
         "",
         indexing::to_onnx::roll,
