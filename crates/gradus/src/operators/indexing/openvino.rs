@@ -393,7 +393,7 @@ pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
                     }
                     None | Some(Dim::Known(-1)) => {}
                     Some(&size) if size.known().is_some() || cx.symbols().at_least(size, 0) => {
-                        all[axis] = size
+                        all[axis] = size;
                     }
                     Some(_) => {
                         all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
