@@ -428,6 +428,15 @@ fn operators_of_openvino_are_the_same_in_onnx() {
             true,
         ),
         (
+            "TopK",
+            11,
+            vec![tensor(&[2, 4], &[3i64, 9, 9, 10, 1, 7, 2, 8])],
+            vec![s(3)],
+            &[("axis", "1"), ("mode", "max"), ("sort", "index"), ("stable", "true")],
+            2,
+            true,
+        ),
+        (
             "CumSum",
             3,
             vec![counted(&[2, 3])],

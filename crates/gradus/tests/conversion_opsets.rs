@@ -16,7 +16,7 @@ use common::converted::{compare, convert, floats, kept, openvino, run};
 use common::one::One;
 use common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Exactness};
-use gradus::graph::{Content, Standard};
+use gradus::graph::{Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model, Shape, Tensor, Value};
 
@@ -551,6 +551,80 @@ fn patches_of_images_become_slices() {
             _ => continue,
         };
         assert_eq!(first, wanted.map(gradus::Number::Int));
+    }
+}
+
+/// The model declares no sizes, so that elements around the image follow from its shape.
+#[test]
+fn patches_of_images_of_any_size_become_slices() {
+    for auto in ["valid", "same_upper", "same_lower"] {
+        for [sizes, strides, rates] in
+            [["2,2", "2,3", "1,2"], ["3,1", "1,1", "2,1"], ["1,2", "3,2", "1,1"], ["2,2", "1,2", "1,1"]]
+        {
+            let words = [("sizes", sizes), ("strides", strides), ("rates", rates), ("auto_pad", auto)];
+            for image in [counted(&[1, 2, 5, 6]), counted(&[2, 1, 6, 7]), counted(&[1, 1, 7, 5])] {
+                let (model, given) =
+                    openvino("ExtractImagePatches", 3, std::slice::from_ref(&image), &[], &words, 1);
+                let converted = convert(&model, Standard::Onnx).unwrap();
+                let what = format!("{words:?} {:?}", image.shape());
+                compare(&what, &run(&model, &given), &converted.model, &given, Exactness::Exact);
+            }
+        }
+    }
+}
+
+/// A Fourier transform of OpenVINO along constant axes, whose sizes are an input.
+fn transform(operator: &str, x: &Tensor, axes: &[i64], sizes: &[i64]) -> (Model, HashMap<String, Value>) {
+    let mut builder = Builder::new("transform");
+    for (name, tensor) in [("x", x), ("sizes", &Tensor::vector(sizes))] {
+        let id = builder.define(name, Origin::Input).unwrap();
+        let rank = tensor.shape().rank();
+        builder.info(id).declared =
+            Some(Type::Tensor(Some(tensor.dtype()), Some(vec![DeclaredDim::Unknown; rank])));
+    }
+    builder.constant("axes", Tensor::vector(axes).into()).unwrap();
+    let version = if operator.contains("RDFT") { 9 } else { 7 };
+    builder.apply("node", operator, version, &["x", "axes", "sizes"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut model = gradus::graph::Model::new(Standard::OpenVino);
+    model.format_version = 11;
+    model.graph = builder.finish().unwrap();
+    let given = [("x", x.clone()), ("sizes", Tensor::vector(sizes))];
+    let given = given.map(|(name, tensor)| (name.to_owned(), tensor.into()));
+    (Model::from_source(model), HashMap::from(given))
+}
+
+#[test]
+fn transforms_take_sizes_that_are_inputs() {
+    let (real, parts) = (floats(&[2, 3, 5]), floats(&[2, 3, 4, 2]));
+    for sizes in [[4, 6], [-1, 3], [2, -1], [-1, -1]] {
+        for (operator, x) in [("DFT", &parts), ("IDFT", &parts), ("RDFT", &real), ("IRDFT", &parts)] {
+            in_set(&format!("{operator} {sizes:?}"), transform(operator, x, &[1, 2], &sizes), 20);
+        }
+    }
+}
+
+#[test]
+fn values_and_bounds_of_different_types_are_compared_as_float64() {
+    let bounds = [Tensor::vector(&[0.5f32, 2.0, 1.0e9]), Tensor::vector(&[-3i64, 2, 4])];
+    let values = [Tensor::vector(&[0i32, 1, 2, 3, i32::MAX]), Tensor::vector(&[2.0f64, 2.5, -4.0])];
+    for (bounds, values) in bounds.iter().flat_map(|bounds| values.iter().map(move |x| (bounds, x))) {
+        for right in ["true", "false"] {
+            let attributes = [("with_right_bound", right), ("output_type", "i64")];
+            let inputs = [values.clone(), bounds.clone()];
+            let (model, given) = openvino("Bucketize", 3, &inputs, &[], &attributes, 1);
+            let number = |tensor: &Tensor| {
+                let wide = gradus::convert::cast(tensor, DType::F64, gradus::convert::Rules::IEEE).unwrap();
+                wide.elements::<f64>().unwrap().to_vec()
+            };
+            let before =
+                |x: f64| number(bounds).iter().filter(|&&y| y < x || (right == "false" && y == x)).count();
+            let want: Vec<_> =
+                number(values).into_iter().map(|x| i64::try_from(before(x)).unwrap()).collect();
+            let got = run(&model, &given)[0].tensor().unwrap().elements::<i64>().unwrap().to_vec();
+            assert_eq!(got, want, "{values:?} {bounds:?} {right}");
+            in_set(right, (model, given), 13);
+        }
     }
 }
 

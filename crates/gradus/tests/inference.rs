@@ -441,6 +441,26 @@ fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
     assert_eq!(error, "unknown dimension \"y_0\"; did you mean \"x_0\"?");
 }
 
+/// A size is never -1, which would mean the size of the input.
+#[test]
+fn transforms_have_the_sizes_that_are_taken_from_a_shape() {
+    let mut builder = Builder::new("transform");
+    for (name, rank) in [("x", 1), ("like", 1)] {
+        let id = builder.define(name, Origin::Input).unwrap();
+        builder.info(id).declared =
+            Some(Type::Tensor(Some(gradus::DType::F32), Some(vec![DeclaredDim::Unknown; rank])));
+    }
+    builder.constant("axes", gradus::Tensor::vector(&[0i64]).into()).unwrap();
+    builder.apply("shape", "ShapeOf", 3, &["like"], &["size"], vec![]).unwrap();
+    builder.apply("transform", "RDFT", 9, &["x", "axes", "size"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let model = Model::from_source(model);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.describe(inference.fact(model.value("y").unwrap())), "float32[like_0//2 + 1, 2]");
+}
+
 /// A size that is rounded up from a quotient of float32 is known where an assumption leaves the
 /// sizes that tensors have.
 #[test]

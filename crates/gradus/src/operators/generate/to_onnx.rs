@@ -21,19 +21,23 @@ pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         name => (false, false, name == "IDFT"),
     };
     let axes = indices::axes(&cx.integers(1)?, if real { rank } else { rank.saturating_sub(1) })?;
-    let sizes = if cx.has(2) { cx.integers(2)? } else { vec![-1; axes.len()] };
+    let sizes = if cx.has(2) { cx.known_integers(2)? } else { Some(vec![-1; axes.len()]) };
     let last = cx.list(&[-1]);
     if real {
         x = cx.put("Unsqueeze", &[x, last], &[])?;
     }
-    let mut order: Vec<_> = axes.into_iter().zip(sizes).enumerate().collect();
+    let mut order: Vec<_> = axes.into_iter().enumerate().collect();
     let final_axis = order.len().saturating_sub(1);
     if real {
         order.reverse();
     }
-    for (place, (axis, size)) in order {
+    for (place, axis) in order {
         let halved = (real || to_real) && place == final_axis;
-        let len = if size == -1 { NONE } else { cx.scalar(size) };
+        let len = match sizes.as_ref().map(|sizes| sizes.get(place).copied()) {
+            Some(Some(-1) | None) => NONE,
+            Some(Some(size)) => cx.scalar(size),
+            None => given_size(cx, place, axis, to_real && halved)?,
+        };
         let axis = cx.scalar(i64_of(axis));
         let attributes = [flag("inverse", inverse), flag("onesided", halved)];
         x = cx.put("DFT", &[x, len, axis], &attributes)?;
@@ -42,6 +46,22 @@ pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         x = cx.put("Squeeze", &[x, last], &[])?;
     }
     Ok(vec![x])
+}
+
+/// The size of an axis that a list names, of which -1 means the input's own; if it is `halved`, that of
+/// the real numbers that it stands for.
+fn given_size(cx: &mut ConvertContext<'_, '_>, place: usize, axis: usize, halved: bool) -> Result<NewValue> {
+    let (place, axis) = (cx.scalar(i64_of(place)), cx.scalar(i64_of(axis)));
+    let (x, sizes, none) = (cx.input(0)?, cx.whole_list(2)?, cx.scalar(-1));
+    let given = cx.put("Gather", &[sizes, place], &[])?;
+    let dims = cx.sizes(x)?;
+    let mut own = cx.put("Gather", &[dims, axis], &[])?;
+    if halved {
+        let less = cx.put("Add", &[own, none], &[])?;
+        own = cx.put("Add", &[less, less], &[])?;
+    }
+    let is_own = cx.put("Equal", &[given, none], &[])?;
+    cx.put("Where", &[is_own, own, given], &[])
 }
 
 /// Transforms of windows; a window that is shorter than its frame stands in the middle of zeros.

@@ -392,8 +392,10 @@ pub(crate) fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
                         all[axis] = cx.multiply(less, Dim::Known(2));
                     }
                     None | Some(Dim::Known(-1)) => {}
-                    Some(&size @ Dim::Known(_)) => all[axis] = size,
-                    Some(Dim::Symbolic(_)) => {
+                    Some(&size) if size.known().is_some() || cx.symbols().at_least(size, 0) => {
+                        all[axis] = size;
+                    }
+                    Some(_) => {
                         all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
                     }
                 }

@@ -310,6 +310,47 @@ pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVal
 /// Most slices that windows of an image become.
 const MOST_SLICES: i64 = 1024;
 
+/// Elements to add around an image such that a window starts at each multiple of the strides; nothing
+/// if there are none.
+fn patch_pads(
+    cx: &mut ConvertContext<'_, '_>,
+    image: NewValue,
+    reach: &[i64; 2],
+    strides: &[i64],
+    upper: bool,
+) -> Result<Option<NewValue>> {
+    let mut known = vec![0; 8];
+    let mut open = false;
+    for axis in 0..2 {
+        let (stride, size) = (strides[axis], cx.known_size(0, axis + 2));
+        // Windows at each element need as many whatever the size.
+        let Some(size) = size.or((stride == 1).then_some(1)) else {
+            open = true;
+            continue;
+        };
+        let last = (size - 1).div_euclid(stride).saturating_mul(stride);
+        let total = last.saturating_add(reach[axis]).saturating_add(1).saturating_sub(size).max(0);
+        let before = if upper { total / 2 } else { total - total / 2 };
+        (known[axis + 2], known[axis + 6]) = (before, total - before);
+    }
+    if !open {
+        return Ok(known.iter().any(|&pad| pad != 0).then(|| cx.list(&known)));
+    }
+    let sizes = cx.sizes(image)?;
+    let size = cx.part_of(sizes, 2, 4)?;
+    let (one, two, none) = (cx.list(&[1]), cx.list(&[2]), cx.list(&[0, 0]));
+    let (stride, reach) = (cx.list(strides), cx.list(reach));
+    let last = cx.put("Sub", &[size, one], &[])?;
+    // The elements that follow the start of the last window.
+    let rest = cx.put("Mod", &[last, stride], &[])?;
+    let total = cx.put("Sub", &[reach, rest], &[])?;
+    let total = cx.put("Max", &[total, none], &[])?;
+    let fewer = cx.put("Div", &[total, two], &[])?;
+    let more = cx.put("Sub", &[total, fewer], &[])?;
+    let (before, after) = if upper { (fewer, more) } else { (more, fewer) };
+    Ok(Some(cx.put("Concat", &[none, before, none, after], &[int("axis", 0)])?))
+}
+
 /// Windows of an image, whose elements are channels: a slice for each place in a window.
 pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let [sizes, strides, rates] = ["sizes", "strides", "rates"].map(|name| each(cx, name, 1, 2));
@@ -326,27 +367,11 @@ pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
              {MOST_SLICES}"
         )));
     }
-    let mut pads = vec![0; 8];
-    let mut spans = Vec::new();
-    for axis in 0..2 {
-        let known = cx.known_size(0, axis + 2);
-        let size = known.ok_or_else(|| not_known(&format!("size of axis {} of input 0", axis + 2)))?;
-        let window = rates[axis].saturating_mul(sizes[axis] - 1).saturating_add(1);
-        let count = if same {
-            (size + strides[axis] - 1) / strides[axis]
-        } else {
-            size.saturating_sub(window) / strides[axis] + 1
-        };
-        let span = strides[axis].saturating_mul(count - 1).saturating_add(1);
-        let total = if same { span.saturating_add(window - 1).saturating_sub(size).max(0) } else { 0 };
-        let before = if upper { total / 2 } else { total - total / 2 };
-        pads[axis + 2] = before;
-        pads[axis + 6] = total - before;
-        spans.push(span);
-    }
+    // Elements between the first and the last of a window.
+    let reach = [0, 1].map(|axis| rates[axis].saturating_mul(sizes[axis] - 1));
     let mut x = cx.input(0)?;
-    if pads.iter().any(|&pad| pad != 0) {
-        let (pads, zero) = (cx.list(&pads), cx.number(0.0, cx.dtype(0)?)?);
+    if same && let Some(pads) = patch_pads(cx, x, &reach, &strides, upper)? {
+        let zero = cx.number(0.0, cx.dtype(0)?)?;
         x = cx.put("Pad", &[x, pads, zero], &[])?;
     }
     let (axes, steps) = (cx.list(&[2, 3]), cx.list(&strides));
@@ -354,7 +379,11 @@ pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
     for row in 0..sizes[0] {
         for column in 0..sizes[1] {
             let starts = [row.saturating_mul(rates[0]), column.saturating_mul(rates[1])];
-            let ends = [starts[0].saturating_add(spans[0]), starts[1].saturating_add(spans[1])];
+            // As many elements follow the last one of a slice as follow this one in its window.
+            let ends = [0, 1].map(|axis| match starts[axis] - reach[axis] {
+                0 => i64::MAX,
+                end => end,
+            });
             let (starts, ends) = (cx.list(&starts), cx.list(&ends));
             all.push(cx.put("Slice", &[x, starts, ends, axes, steps], &[])?);
         }

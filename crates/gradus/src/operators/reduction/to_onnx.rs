@@ -86,11 +86,12 @@ pub(crate) fn of_truth(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resul
 
 pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
-    let sorted = match cx.attributes.text("sort")?.unwrap_or("value") {
-        "value" => true,
+    let by = cx.attributes.text("sort")?.unwrap_or("value");
+    let (sorted, by_index) = match by {
+        "value" | "index" => (true, by == "index"),
         "none" => {
             cx.edges(caveats::UNSORTED);
-            false
+            (false, false)
         }
         other => return Err(cannot(format!("ONNX has no equivalent of sort=\"{other}\""))),
     };
@@ -102,6 +103,11 @@ pub(crate) fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let largest = cx.attributes.text("mode")? != Some("min");
     let attributes = [int("axis", axis), flag("largest", largest), flag("sorted", sorted)];
     let mut found = cx.put_many("TopK", &[x, k], &attributes, 2)?;
+    if by_index {
+        let ascending = [int("axis", axis), flag("largest", false), flag("sorted", true)];
+        let by_index = cx.put_many("TopK", &[found[1], k], &ascending, 2)?;
+        found = vec![cx.put("GatherElements", &[found[0], by_index[1]], &[int("axis", axis)])?, by_index[0]];
+    }
     let to = cx.attributes.dtype("index_element_type")?.unwrap_or(DType::I32);
     if to != DType::I64 {
         found[1] = cx.cast(found[1], to)?;
@@ -159,13 +165,17 @@ fn bounds_before(
     [bounds, values]: [usize; 2],
     including: bool,
 ) -> Result<Vec<NewValue>> {
-    if cx.dtype(bounds)? != cx.dtype(values)? {
-        return Err(cannot("ONNX has no comparison of two element types"));
-    }
-    if cx.is_float(values) {
+    let types = [cx.dtype(bounds)?, cx.dtype(values)?];
+    if types.iter().any(|dtype| dtype.is_float()) {
         cx.edges(caveats::NAN);
     }
-    let (mut all, values) = (cx.input(bounds)?, cx.input(values)?);
+    let (mut all, mut values) = (cx.input(bounds)?, cx.input(values)?);
+    if types[0] != types[1] {
+        if types.iter().any(|dtype| dtype.is_integer() && dtype.bits() == 64) {
+            cx.edges("integers that float64 does not represent");
+        }
+        (all, values) = (cx.cast(all, DType::F64)?, cx.cast(values, DType::F64)?);
+    }
     let (row, last) = (cx.list(&[-2]), cx.list(&[-1]));
     if cx.rank(bounds)? > 1 {
         all = cx.put("Unsqueeze", &[all, row], &[])?;

@@ -101,7 +101,11 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Bucketize")
         .works(Work::Search { table: 1, values: 0 })
         .infer(reduction::openvino::bucketize)
-        .converts("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::bucketize),
+        .converts(
+            "Less, LessOrEqual, ReduceSum",
+            "floats: NaN; two element types: integers of 64 bits",
+            reduction::to_onnx::bucketize,
+        ),
     openvino("Ceiling")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
@@ -153,7 +157,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
     openvino("DFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
-        "DFT",
+        "DFT, Shape, Gather, Equal, Where",
         "rounding",
         generate::to_onnx::dft,
     ),
@@ -297,7 +301,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .converts("HardSigmoid", "rounding", elementwise::to_onnx::hard_sigmoid),
     openvino("IDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
-        "DFT",
+        "DFT, Shape, Gather, Equal, Where",
         "rounding",
         generate::to_onnx::dft,
     ),
@@ -319,7 +323,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(matmul::elimination::square)
         .computes(matmul::elimination::inverse),
     openvino("IRDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
-        "DFT",
+        "DFT, Shape, Gather, Equal, Where",
         "rounding",
         generate::to_onnx::dft,
     ),
@@ -477,7 +481,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
     openvino("RDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
-        "DFT",
+        "DFT, Shape, Gather, Equal, Where",
         "rounding",
         generate::to_onnx::dft,
     ),
@@ -767,7 +771,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::openvino::top_k)
         .eval(reduction::openvino::run_top_k)
-        .converts("TopK, Cast", "floats: NaN; equal elements unless `stable`", reduction::to_onnx::top_k),
+        .converts(
+            "TopK, GatherElements, Cast",
+            "floats: NaN; equal elements unless `stable`",
+            reduction::to_onnx::top_k,
+        ),
     openvino("Transpose")
         .infer(layout::openvino::transpose)
         .eval(layout::openvino::run_transpose)

@@ -65,7 +65,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("ExperimentalDetectronTopKROIs").lowers(detection::top_boxes),
     openvino("ExtractImagePatches")
         .infer(nn::openvino::image_patches)
-        .converts("Pad, Slice, Concat", "", nn::windows_to_onnx::image_patches)
+        .converts("Shape, Slice, Sub, Mod, Max, Div, Concat, Pad", "", nn::windows_to_onnx::image_patches)
         .moves(),
     openvino("FakeQuantize")
         .works(Work::EachInput(Each::of(1, 1, 0)))
