@@ -85,14 +85,11 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
         };
         let fits =
             |start: &usize| last.is_some_and(|last| if broadcast { *start <= last } else { last == 0 });
-        let onto = match start.filter(fits) {
-            Some(start) => Ok(dims[start..start + own.len()].to_vec()),
-            None => {
-                let (what, wanted) = (format!("the rank of input {input}"), dims.len());
-                let wanted = format_args!("one for {wanted} axes");
-                Err(Error::mismatch(Kind::Shape, what, own.len(), wanted).into())
-            }
-        };
+        let onto = start.filter(fits).map(|start| dims[start..start + own.len()].to_vec());
+        let onto = onto.ok_or_else(|| {
+            let (what, wanted) = (format!("the rank of input {input}"), dims.len());
+            Error::mismatch(Kind::Shape, what, own.len(), format_args!("one for {wanted} axes")).into()
+        });
         if broadcast {
             // One element is broadcast whatever its rank is.
             cx.one_element_or(input, onto)?;
