@@ -23,7 +23,7 @@ const SHAPES: [&[usize]; 8] = [&[0], &[], &[1], &[2], &[2, 3], &[1, 3], &[2, 1, 
 fn filled(dtype: DType, sizes: &[usize]) -> Tensor {
     let shape = Shape::new(sizes).unwrap();
     let number = |i: usize| match dtype {
-        DType::Bool => Number::Int(i128::from(i % 2 == 0)),
+        DType::Bool => Number::Int(i128::from(i.is_multiple_of(2))),
         _ if dtype.is_integer() => Number::Int(1),
         _ => Number::Float(f64::from(u8::try_from(i % 7).unwrap()) / 4.0 + 0.25),
     };
