@@ -3,9 +3,11 @@
 Each is given a `Case` of `openvino_shapes.py`, and gives the node. Those in `ROUNDED` give floats that programs round otherwise.
 """
 
+import functools
+
 import numpy as np
 import openvino as ov
-from openvino import opset1, opset4, opset8, opset9, opset14, opset15, opset16
+from openvino import opset1, opset3, opset4, opset5, opset8, opset9, opset14, opset15, opset16
 
 I64, I32, F32, U8, BOOL = np.int64, np.int32, np.float32, np.uint8, np.bool_
 MAKERS, ROUNDED = {}, set()
@@ -153,13 +155,20 @@ def some_scores(c, *dims):
 
 # Overlaps that equal the threshold are left out: the plugin suppresses these too, which the texts
 # do not.
-@makes("NonMaxSuppression-9", rounded=True)
-def non_max_suppression(c):
+@makes("NonMaxSuppression-1", rounded=True)
+def non_max_suppression(c, made=opset1):
     images, classes, boxes = c.integer(1, 2), c.integer(1, 3), c.integer(1, 8)
     # The plugin does not write the number of boxes where there may be none.
     numbers = [np.int64(c.integer(1, 5)), np.float32(c.choose(0.2, 0.5)), np.float32(c.choose(0.0, 0.3))]
     given = [c.parameter(array, True) for array in (some_boxes(c, images, boxes), some_scores(c, images, classes, boxes))]
-    return opset9.non_max_suppression(*given, *numbers, None, "corner", c.flag(), c.choose("i32", "i64"))
+    # How fast scores decay, and the type of the indices, came with later versions.
+    decay = [c.choose(None, np.float32(0.0), np.float32(0.5))] if made in (opset5, opset9) else []
+    dtype = [c.choose("i32", "i64")] if made is not opset1 else []
+    return made.non_max_suppression(*given, *numbers, *decay, "corner", c.flag(), *dtype)
+
+
+for number, made in ((3, opset3), (4, opset4), (5, opset5), (9, opset9)):
+    makes(f"NonMaxSuppression-{number}", rounded=True)(functools.partial(non_max_suppression, made=made))
 
 
 def chosen(c):

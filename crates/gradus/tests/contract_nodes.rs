@@ -159,7 +159,7 @@ fn check(seed: u64, each: usize) {
                     continue;
                 }
                 let place = format!("{} {}-{}", row.standard, row.name, signature.since);
-                let open = nodes::opened(&model);
+                let open = nodes::opened(&model, true);
                 let shown = || {
                     let node = &model.graph().nodes()[0];
                     let constants: Vec<_> =

@@ -469,7 +469,7 @@ fn quotients_are_not_known_for_a_handful_of_sizes_only() {
         (3f32, "float32[(n + 2)//3]", &["n <= 16777216"][..]),
         (0.25, "float32[4*n]", &["n <= 16777216", "4*n <= 16777216"]),
         // 10066330/2^25: a quotient above 3 may be rounded to an integer that it does not have.
-        (0.3, "float32[ConstantOfShape]", &["n <= 16777216"]),
+        (0.3, "float32[Cast]", &["n <= 16777216"]),
     ] {
         let mut builder = Builder::new("steps");
         let x = builder.define("x", Origin::Input).unwrap();

@@ -132,15 +132,15 @@ impl RandomNode {
     }
 }
 
-/// The model with a symbol for each axis of its inputs.
+/// The model with a symbol for each axis of its inputs, or with inputs of unknown rank.
 #[allow(dead_code, reason = "not all tests open sizes")]
-pub fn opened(model: &Model) -> Model {
+pub fn opened(model: &Model, ranked: bool) -> Model {
     let mut source = model.source().clone();
     source.graph.declare(&mut |_, id| {
         let info = model.graph().value(id);
         let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { return None };
         let symbol = |axis| DeclaredDim::Symbol(format!("{}_{axis}", info.name).into());
-        Some(Type::Tensor(*dtype, Some((0..sizes.len()).map(symbol).collect())))
+        Some(Type::Tensor(*dtype, ranked.then(|| (0..sizes.len()).map(symbol).collect())))
     });
     Model::from_source(source)
 }

@@ -51,11 +51,17 @@ pub(crate) fn fourier_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
                 cx.multiply(less, Dim::Known(2))
             }
         };
+        if dims[last].known().is_some_and(|size| size < 1) {
+            return Err(errors::count("real numbers of a transform", 0, "at least 1").into());
+        }
     }
-    let dtype = match (cx.operator, cx.dtype(0)) {
-        ("fft_c2r", Some(dtype)) => Some(part_of(dtype).unwrap_or(dtype)),
-        ("fft_r2c", Some(dtype)) => Some(complex_of(dtype)?),
-        (_, dtype) => dtype,
+    let dtype = match cx.dtype(0) {
+        Some(real) if cx.operator == "fft_r2c" => Some(complex_of(real)?),
+        Some(dtype) => {
+            let part = part_of(dtype).ok_or_else(|| errors::dtype(dtype, "complex64 or complex128"))?;
+            Some(if cx.operator == "fft_c2r" { part } else { dtype })
+        }
+        None => None,
     };
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))])
 }

@@ -7,6 +7,7 @@ use gradus_core::{DType, Result};
 
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering};
+use crate::operators::errors;
 
 /// Arguments from this have their asymptotic series.
 const FAR: u8 = 10;
@@ -23,7 +24,10 @@ struct Argument {
 
 impl Argument {
     fn new(l: &mut Lowering<'_>) -> Result<Argument> {
-        let x = l.input(0)?;
+        let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+        if !dtype.is_float() || dtype.bits() < 16 {
+            return Err(errors::dtype(dtype, "float16, bfloat16, float32 or float64"));
+        }
         let x = l.cast(x, DType::F64)?;
         let above = pick(of("Less", x, 0.5), Term::from(1.0) - x, x).write(l, DType::F64)?;
         let far = pick(of("Less", above, f64::from(FAR)), above + f64::from(FAR), above);

@@ -72,6 +72,7 @@ pub(crate) fn slice(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             let ones = ones(count, cx.dtype(1)?)?;
             cx.constant(ones)
         }
+        (false, None) if cx.rank_if_known(1) == Some(0) => return Err(not_known("number of sliced axes")),
         // As many as there are starts.
         (false, None) => {
             let one = ones(1, cx.dtype(1)?)?;
