@@ -19,6 +19,9 @@ use nodes::RandomNode;
 
 type Values = HashMap<String, Value>;
 
+/// How a rewritten model has values.
+type Form = fn(&Value) -> Value;
+
 const SHAPES: [&[usize]; 9] = [&[0], &[], &[1], &[2], &[3], &[2, 3], &[1, 3], &[2, 1, 4], &[1, 2, 5, 4]];
 
 /// Operators whose graphs are differences of larger numbers near zeros of theirs.
@@ -72,6 +75,9 @@ fn run(model: &Model, values: &Values) -> Result<Vec<(String, Value)>> {
     Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
 }
 
+/// Values as they are.
+const KEPT: Form = Value::clone;
+
 fn is_empty(values: &[(String, Value)]) -> bool {
     values.iter().all(|(_, value)| value.tensor().is_ok_and(Tensor::is_empty))
 }
@@ -116,7 +122,7 @@ impl Found {
         &mut self,
         place: String,
         (model, values): (&Model, &Values),
-        (after, form): (Result<Model>, fn(&Value) -> Value),
+        (after, form): (Result<Model>, Form),
         exact: bool,
     ) {
         let want: Vec<_> =
@@ -148,7 +154,7 @@ impl Found {
         if let Ok(folded) = model.fold(&FoldOptions::default()) {
             self.folded += all.len();
             for values in &all {
-                let after = (model.edited(&folded.edit), Value::clone as fn(&Value) -> Value);
+                let after = (model.edited(&folded.edit), KEPT);
                 self.compare(place("folded"), (model, values), after, true);
             }
         }
@@ -165,7 +171,7 @@ impl Found {
                 && !all.iter().any(|values| has_sequence(values))
             {
                 let exact = converted.report.is_exact();
-                let form = if row.standard == Standard::Paddle { paired } else { Value::clone };
+                let form = if row.standard == Standard::Paddle { paired } else { KEPT };
                 for values in &all {
                     let after = (Ok(converted.model.clone()), form);
                     self.compare(place("converted"), (model, values), after, exact);
