@@ -143,8 +143,8 @@ fn check(seed: u64, each: usize) {
     (limits.max_bytes, limits.max_steps) = (1 << 24, 10_000);
     options.limits = Some(limits);
     // Operators of Paddle are made of those of ONNX, and take sizes from the elements of any input.
-    // OpenVINO's Squeeze leaves other axes than those of size 1; a contract takes them for such. Its
-    // VariadicSplit has an output for each size, which these nodes have not.
+    // OpenVINO's Squeeze leaves other axes than those of size 1; a contract takes them for such.
+    // Its VariadicSplit has an output for each size, which these nodes have not.
     let left_out = |row: &Row| match row.standard {
         Standard::Paddle => true,
         Standard::OpenVino => matches!(row.name, "Squeeze" | "VariadicSplit"),
@@ -191,7 +191,8 @@ fn check(seed: u64, each: usize) {
                             }
                         }
                         (Err(_), Err(_)) => refused += 1,
-                        // Pools of no elements or without a window are refused, and what exceeds 64 bits.
+                        // Pools of no elements or without a window are refused, and what exceeds 64
+                        // bits.
                         (Err(condition), Ok(outputs))
                             if is_empty(&values, &outputs) || condition.contains(&i64::MAX.to_string()) => {}
                         (Err(condition), Ok(_)) => {

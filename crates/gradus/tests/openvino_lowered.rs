@@ -86,8 +86,8 @@ fn products_by_group() {
     assert_eq!(run(node).unwrap(), tensor([2, 1, 3], &[1.0, 2.0, 3.0, 6.0, 8.0, 1.0]).into());
 }
 
-/// Scores decay with the overlap with better boxes, whatever the threshold is; those of a class that
-/// fall below the least score are left out. As OpenVINO 2026.4 gives them.
+/// Scores decay with the overlap with better boxes, whatever the threshold is; those of a class
+/// that fall below the least score are left out. As OpenVINO 2026.4 gives them.
 #[test]
 fn scores_decay_with_the_overlap() {
     let boxes = [

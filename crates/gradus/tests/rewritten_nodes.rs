@@ -19,7 +19,7 @@ use nodes::RandomNode;
 
 type Values = HashMap<String, Value>;
 
-/// How a rewritten model has values.
+/// The form in which a rewritten model has values.
 type Form = fn(&Value) -> Value;
 
 const SHAPES: [&[usize]; 9] = [&[0], &[], &[1], &[2], &[3], &[2, 3], &[1, 3], &[2, 1, 4], &[1, 2, 5, 4]];
@@ -161,7 +161,8 @@ impl Found {
         let to = if row.standard == Standard::Onnx { Standard::OpenVino } else { Standard::Onnx };
         if let Ok(converted) = model.convert(to, &ConvertOptions::default()) {
             self.converted += all.len();
-            // The report says that some values differ, or which; or that items of sequences are outputs.
+            // The report says that some values differ, or which; or that items of sequences are
+            // outputs.
             let notes = &converted.report.notes;
             let has_sequence = |values: &Values| {
                 run(model, values).unwrap().iter().any(|(_, value)| value.tensor().is_err())

@@ -264,8 +264,8 @@ impl<'m> SourceGraph<'m> {
         self.items.insert(id, items);
     }
 
-    /// Returns true if a sequence is read by an inner graph, or at an index that is not known before
-    /// a run.
+    /// Returns true if a sequence is read by an inner graph, or at an index that is not known
+    /// before a run.
     pub(crate) fn reads_any_item(&self, id: ValueId) -> bool {
         let is_known = |id: ValueId| {
             self.constant(id).is_some() || self.fact(id).as_tensor().and_then(TensorFact::tensor).is_some()

@@ -59,8 +59,8 @@ impl<T> Counts<T> {
 }
 
 impl Counts {
-    /// Operations for each byte that is read or written, of which a MAC is two; nothing if a count is
-    /// not a number, or if there are no bytes.
+    /// Operations for each byte that is read or written, of which a MAC is two; nothing if a count
+    /// is not a number, or if there are no bytes.
     pub fn intensity(&self) -> Option<f64> {
         let number = |dim: Option<Dim>| Some(nearest_f64(Number::Int(dim?.known()?.into())));
         let bytes = number(self.bytes_read)? + number(self.bytes_written)?;

@@ -163,7 +163,7 @@ fn of_set(sketch: Sketch, sizes: &[&str], version: i64) -> Model {
     sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, sizes).model_of(version)
 }
 
-/// How the axes of keys get their order.
+/// The order of the axes of keys.
 #[derive(Clone, Copy, PartialEq)]
 enum Keys {
     /// The last two are exchanged.

@@ -459,8 +459,8 @@ pub(crate) fn scaled_silu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Mul", &[scaled, gate], &[])?])
 }
 
-/// `GatedAdd`, whose product is rounded to the type of the input. With weights, the gate of each row
-/// is computed from them, and each step is rounded.
+/// `GatedAdd`, whose product is rounded to the type of the input. With weights, the gate of each
+/// row is computed from them, and each step is rounded.
 pub(crate) fn gated_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, y, mut gate) = (l.input(0)?, l.input(1)?, l.input(2)?);
     if l.has(3) {

@@ -364,7 +364,7 @@ mod tests {
         assert_eq!(zeta(2, -3.0), f64::INFINITY);
     }
 
-    /// Of a whole order, shares are sums of the terms of Poisson's distribution; of one half, the
+    /// Shares of a whole order are sums of the terms of a Poisson distribution, those of one half the
     /// error function. Both sides of each border agree.
     #[test]
     fn shares_of_the_gamma_function_are_sums() {

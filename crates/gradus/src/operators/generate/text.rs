@@ -112,7 +112,8 @@ fn octal<'a>(rest: &'a str, len: &mut usize) -> Cow<'a, str> {
     format!(r"\x{{{code:x}}}").into()
 }
 
-/// Returns true if the text behind an open brace repeats what stands before it: `2}`, `2,}` or `2,3}`.
+/// Returns true if the text behind an open brace repeats what stands before it: `2}`, `2,}` or
+/// `2,3}`.
 fn repeats(text: &str) -> bool {
     let Some((counts, _)) = text.split_once('}') else { return false };
     let (least, most) = counts.split_once(',').unwrap_or((counts, ""));

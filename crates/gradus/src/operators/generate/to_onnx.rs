@@ -48,8 +48,8 @@ pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![x])
 }
 
-/// The size of an axis that a list names, of which -1 means the input's own; if it is `halved`, that of
-/// the real numbers that it stands for.
+/// The size of an axis that a list names, of which -1 means the input's own; if it is `halved`,
+/// that of the real numbers that it stands for.
 fn given_size(cx: &mut ConvertContext<'_, '_>, place: usize, axis: usize, halved: bool) -> Result<NewValue> {
     let (place, axis) = (cx.scalar(i64_of(place)), cx.scalar(i64_of(axis)));
     let (x, sizes, none) = (cx.input(0)?, cx.whole_list(2)?, cx.scalar(-1));

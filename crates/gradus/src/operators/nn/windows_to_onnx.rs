@@ -90,7 +90,8 @@ fn convolution(
 }
 
 /// `BinaryConvolution`: elements above zero, and bits of the weights, count as one, all others as
-/// minus one. Pads are zeros once their value is taken from all elements; its products are the bias.
+/// minus one. Pads are zeros once their value is taken from all elements; its products are the
+/// bias.
 pub(crate) fn binary_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     /// Integers up to this one are exact in float32.
     const MOST: f64 = 16_777_216.0;
@@ -310,8 +311,8 @@ pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVal
 /// Most slices that windows of an image become.
 const MOST_SLICES: i64 = 1024;
 
-/// Elements to add around an image such that a window starts at each multiple of the strides; nothing
-/// if there are none.
+/// Elements to add around an image such that a window starts at each multiple of the strides;
+/// nothing if there are none.
 fn patch_pads(
     cx: &mut ConvertContext<'_, '_>,
     image: NewValue,
@@ -541,7 +542,8 @@ pub(crate) fn resize_all_axes(
         let is = |content: &Content| matches!(content, Content::Bytes(own) if own == text.as_bytes());
         attributes.iter().any(|(own, content)| *own == name && is(content))
     };
-    // The only coordinates that move elements at a scale of 1, and those of `roi`, which has axes too.
+    // The only coordinates that move elements at a scale of 1, and those of `roi`, which has axes
+    // too.
     let moves = says("coordinate_transformation_mode", "tf_crop_and_resize")
         || says("coordinate_transformation_mode", "tf_half_pixel_for_nn") && !says("nearest_mode", "floor");
     let Some(at) = attributes.iter().position(|(name, _)| *name == "axes").filter(|_| !moves) else {
