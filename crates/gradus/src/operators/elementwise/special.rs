@@ -364,8 +364,8 @@ mod tests {
         assert_eq!(zeta(2, -3.0), f64::INFINITY);
     }
 
-    /// Shares of a whole order are sums of the terms of a Poisson distribution, those of one half the
-    /// error function. Both sides of each border agree.
+    /// Shares of a whole order are sums of the terms of a Poisson distribution, those of one half
+    /// the error function. Both sides of each border agree.
     #[test]
     fn shares_of_the_gamma_function_are_sums() {
         for order in [1u8, 2, 3, 7, 20, 150] {

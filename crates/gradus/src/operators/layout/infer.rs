@@ -480,7 +480,14 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
             Dim::Known(_) => Some(dim),
             // 0 would mean the input's dimension, which is the same.
             _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
-            _ if cx.symbols().at_least(dim, i64::from(!allow_zero)) => Some(dim),
+            _ if cx.symbols().at_least(dim, 1) => Some(dim),
+            _ if allow_zero && cx.symbols().at_least(dim, 0) => {
+                // A run takes 0 too; but few do, and formulas are longer for it.
+                if cx.symbols().rank(dim).0 == 1 {
+                    cx.may_assume(dim, Relation::AtLeast, Dim::ONE);
+                }
+                Some(dim)
+            }
             _ if cx.symbols().rank(dim).0 == 1 => {
                 cx.assume(dim, Relation::AtLeast, Dim::ONE);
                 Some(dim)
