@@ -47,8 +47,12 @@ fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model,
 
 /// Tensors some of whose sizes are others.
 fn resized(random: &mut fastrand::Rng, values: &Tensors) -> Tensors {
-    let mut of = |tensor: &Tensor| filled(tensor.dtype(), nodes::resized(random, tensor).dims());
-    values.iter().map(|(name, tensor)| (name.clone(), of(tensor))).collect()
+    // In the order of names, so that a seed makes the same.
+    let sorted: BTreeMap<_, _> = values.iter().collect();
+    let of = |(name, tensor): (&String, &Tensor)| {
+        (name.clone(), filled(tensor.dtype(), nodes::resized(random, tensor).dims()))
+    };
+    sorted.into_iter().map(of).collect()
 }
 
 /// Symbols and the numbers that they stand for.

@@ -25,7 +25,7 @@ type Form = fn(&Value) -> Value;
 const SHAPES: [&[usize]; 9] = [&[0], &[], &[1], &[2], &[3], &[2, 3], &[1, 3], &[2, 1, 4], &[1, 2, 5, 4]];
 
 /// Operators whose graphs are differences of larger numbers near zeros of theirs.
-const CANCELLING: [&str; 2] = ["gammaln", "lgamma"];
+const CANCELLING: [&str; 3] = ["digamma", "gammaln", "lgamma"];
 
 /// A tensor of the same type and shape, with other numbers.
 fn filled(random: &mut fastrand::Rng, tensor: Tensor) -> Tensor {
@@ -58,12 +58,14 @@ fn read(model: Model) -> Model {
 
 /// Values some of whose sizes are others.
 fn resized(random: &mut fastrand::Rng, values: &Values) -> Values {
-    let mut of = |value: &Value| {
+    // In the order of names, so that a seed makes the same.
+    let sorted: BTreeMap<_, _> = values.iter().collect();
+    let of = |(name, value): (&String, &Value)| {
         let tensor = value.tensor().unwrap();
         let zeros = Tensor::zeros(tensor.dtype(), nodes::resized(random, tensor)).unwrap();
-        filled(random, zeros).into()
+        (name.clone(), filled(random, zeros).into())
     };
-    values.iter().map(|(name, value)| (name.clone(), of(value))).collect()
+    sorted.into_iter().map(of).collect()
 }
 
 fn run(model: &Model, values: &Values) -> Result<Vec<(String, Value)>> {

@@ -240,8 +240,10 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !matches!(l.dtype_of(1)?, DType::I32 | DType::I64) {
         index = l.cast(index, DType::I64)?;
     }
-    if let [_, Some(1)] = *l.dims_of(1)? {
-        index = l.reshape(index, &[-1])?;
+    // The second axis of an index has size 1.
+    if l.rank_of(1)? == 2 {
+        let behind = l.list(&[1])?;
+        index = l.apply("Squeeze", &[index, behind], &[])?;
     }
     Ok(vec![l.apply("Gather", &[x, index], &[along(axis)])?])
 }

@@ -44,8 +44,8 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let (indices, values) = (cx.tensor(0)?, cx.tensor(2)?);
     let depth = i64::from_number(cx.tensor(1)?.only_number()?);
     let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
-    if values.len() != 2 {
-        return Err(errors::count("values (off and on)", values.len(), 2));
+    if values.shape().dims() != [2] {
+        return Err(errors::shape("shape of the values (off and on)", values.shape(), "[2]"));
     }
     let rank = indices.shape().rank() + 1;
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), rank)?;

@@ -98,7 +98,7 @@ pub(crate) fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = dims.len() + 1;
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, rank)?;
     cx.one_element(1)?;
-    cx.elements_of(2, 2)?;
+    cx.same_shape(2, &[Dim::Known(2)])?;
     let depth = match cx.integer(1) {
         Some(depth) => depth,
         // The depth may be a float.

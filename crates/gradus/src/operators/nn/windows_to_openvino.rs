@@ -537,8 +537,9 @@ pub(crate) fn trilu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (rows, columns) = (numbered(rank - 2)?, numbered(rank - 1)?);
     let rows = cx.reshaped(rows, &[-1, 1])?;
     let diagonal = if cx.has(1) { cx.scalar_input(1)? } else { zero };
-    let first = cx.put("Add", &[rows, diagonal], &[numpy()])?;
-    let kept = cx.put(if upper { "GreaterEqual" } else { "LessEqual" }, &[columns, first], &[numpy()])?;
+    // Sums with the diagonal may exceed 64 bits.
+    let above = cx.put("Subtract", &[columns, rows], &[numpy()])?;
+    let kept = cx.put(if upper { "GreaterEqual" } else { "LessEqual" }, &[above, diagonal], &[numpy()])?;
     let nothing = cx.number(0.0, dtype)?;
     Ok(vec![cx.put("Select", &[kept, x, nothing], &[numpy()])?])
 }
