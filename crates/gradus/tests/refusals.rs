@@ -190,6 +190,8 @@ fn what_no_run_can_do_is_refused_before_it() {
         wrong("OneHot", &[Numbers(&[1]), Number(-3), Numbers(&[0, 1])]),
         wrong("TopK", &[Data(&[2, 3]), Numbers(&[4])]).outputs(2),
         wrong("CumSum", &[Data(&[2]), Number(1)]),
+        openvino("NonMaxSuppression", 9, &[Data(&[1, 2, 3]), Data(&[1, 1, 2]), Number(2)]),
+        openvino("NonMaxSuppression", 5, &[Data(&[3]), Data(&[1, 1, 2]), Number(2)]),
         // Scales of channels came with version 21; before, they are those of groups.
         wrong("GroupNormalization", &[Data(&[1, 4, 2]), Data(&[2]), Data(&[2])]).int("num_groups", 2),
         wrong("GroupNormalization", &[Data(&[1, 4, 2]), Data(&[4]), Data(&[4])])

@@ -301,6 +301,13 @@ pub(crate) fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
+    scored_boxes(cx)?;
+    let count = selected_boxes(cx);
+    Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
+}
+
+/// Checks that there is a box for each score.
+pub(crate) fn scored_boxes(cx: &mut InferContext<'_, '_>) -> Result<(), InferError> {
     let (boxes, scores) = (cx.known_dims(0), cx.known_dims(1));
     cx.dims_of_known_rank(0, 3)?;
     cx.dims_of_known_rank(1, 3)?;
@@ -308,8 +315,7 @@ pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult 
         cx.same_shape(0, &[scores[0], scores[2], Dim::Known(4)])?;
         cx.equal(boxes[1], scores[2], "number of boxes")?;
     }
-    let count = selected_boxes(cx);
-    Ok(vec![Fact::typed(DType::I64, [count, Dim::Known(3)])])
+    Ok(())
 }
 
 /// The number of boxes that `NonMaxSuppression` selects: of each class of each batch no more than

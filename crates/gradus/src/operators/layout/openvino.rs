@@ -69,14 +69,19 @@ pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
-    if cx.attributes.text("mode")? == Some("bidirectional") {
+    let mode = cx.attributes.text("mode")?;
+    if mode == Some("bidirectional") {
         return expand(cx);
     }
+    let by_last_axes = matches!(mode, None | Some("numpy"));
     let Some(target) = cx.integers(1) else {
         let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
         return like_first(cx, dims);
     };
+    if by_last_axes {
+        cx.broadcasts_to(0, &target)?;
+    }
     spread(cx, &target)
 }
 

@@ -124,6 +124,7 @@ pub(crate) fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
+    generate::infer::scored_boxes(cx)?;
     (2..6).try_for_each(|input| cx.one_element(input))?;
     let count = generate::infer::selected_boxes(cx);
     selected_boxes(cx, count)
