@@ -73,7 +73,7 @@ pub(crate) fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     if mode == Some("bidirectional") {
         return expand(cx);
     }
-    let by_last_axes = matches!(mode, None | Some("numpy"));
+    let by_last_axes = !matches!(mode, Some("explicit" | "pdpd"));
     let Some(target) = cx.integers(1) else {
         let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
