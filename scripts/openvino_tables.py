@@ -32,7 +32,7 @@ WITHOUT_FUNCTIONS = [
     "ExperimentalDetectronPriorGridGenerator", "ExperimentalDetectronROIFeatureExtractor", "ExperimentalDetectronTopKROIs",
     "Reverse", "Xor",
 ]  # fmt: skip
-# Of those, the first set's name of an operator that has one.
+# The name in the first set of an operator that has another there.
 RENAMED = {"Xor": "LogicalXor"}
 # Readers turn these into inputs, outputs and constants of graphs.
 PARTS_OF_GRAPHS = ["Constant", "Parameter", "Result"]

@@ -5,7 +5,8 @@
 //! | `fft_c2c`, `fft_r2c`, `fft_c2r` | along the axes of `axes`; of reals, the last one has half of the frequencies |
 //! | `real`, `imag`, `as_real` | the parts of complex numbers; as a last axis of two |
 //! | `complex`, `as_complex`, `conj` | complex numbers from their parts, and mirrored |
-//! | `abs`, `angle`, `add`, `subtract`, `multiply`, `divide`, `scale`, `cast` | in float64, rounded once |
+//! | `abs`, `angle`, `scale`, `cast` | in float64, rounded once |
+//! | `add`, `subtract`, `multiply`, `divide` | the same |
 //!
 //! Graphs compute with the [pairs](crate::pairs) of parts.
 
