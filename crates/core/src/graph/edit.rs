@@ -110,4 +110,13 @@ impl Edit {
         let keep = |node| Step::Kept(Kept { node, ..Kept::default() });
         Edit { nodes: nodes.into_iter().map(keep).collect(), ..Edit::default() }
     }
+
+    /// Returns true if this writes a node that the file does not have, in the graph or within it.
+    pub fn makes_nodes(&self) -> bool {
+        self.nodes.iter().any(|step| match step {
+            Step::Kept(kept) => kept.graphs.iter().any(|(_, edit)| edit.makes_nodes()),
+            Step::Made(_) => true,
+            Step::Inlined(inlined) => inlined.edit.makes_nodes(),
+        })
+    }
 }

@@ -65,7 +65,22 @@ fn edit_main(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
         }
     }
     out.copy(end..bytes.len());
+    if edit.makes_nodes() && !model.opsets.iter().any(|(domain, _)| domain.is_empty()) {
+        out.write(|out| import(out, "", OPSET_OF_MADE));
+    }
     Ok(out)
+}
+
+/// The operator set that a model without ONNX's own is given for the nodes that an edit makes: the
+/// oldest in which they take all types of its time.
+const OPSET_OF_MADE: i64 = 13;
+
+/// `OperatorSetIdProto` of a model.
+fn import(out: &mut Vec<u8>, domain: &str, version: i64) {
+    encode::message(out, model_proto::OPSET_IMPORT, |out| {
+        encode::text(out, operator_set_id_proto::DOMAIN, domain);
+        encode::int(out, operator_set_id_proto::VERSION, version);
+    });
 }
 
 /// A model that was made in memory, as a file without a source. Long constants are shared with the
@@ -85,12 +100,7 @@ pub fn encode_model(model: &Model) -> Result<Splice> {
     });
     out.message_of(model_proto::GRAPH, |out| graph::graph(out, &model.graph))?;
     out.write(|out| {
-        for (domain, version) in &model.opsets {
-            encode::message(out, model_proto::OPSET_IMPORT, |out| {
-                encode::text(out, operator_set_id_proto::DOMAIN, domain);
-                encode::int(out, operator_set_id_proto::VERSION, *version);
-            });
-        }
+        model.opsets.iter().for_each(|(domain, version)| import(out, domain, *version));
         for (key, value) in &model.metadata {
             encode::message(out, model_proto::METADATA_PROPS, |out| encode::entry(out, key, value));
         }
