@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::python::python;
-use crate::run::{Result, cargo, create, program, root, run, target};
+use crate::run::{Result, cargo, create, gradus, root, run, target};
 
 /// Sizes of the models that are made: blocks of 38 nodes.
 const BLOCKS: [u32; 3] = [25, 250, 2500];
@@ -34,7 +34,7 @@ pub(crate) fn gpu(python: Option<&Path>, arguments: &[String]) -> Result<()> {
 
 /// Measures `gradus infer` beside the shape inference of the `onnx` package, and prints a table.
 pub(crate) fn infer(models: &[PathBuf]) -> Result<()> {
-    let program = program("gradus-cli", "gradus", &["--release"])?;
+    let program = gradus(&["-p", "gradus-cli", "--release"])?;
     let folder = target("bench")?;
     create(&folder)?;
     let mut all = models.to_vec();

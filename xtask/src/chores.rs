@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::python::{environment, python};
 use crate::run::{Result, cargo, command, exists, root, run, target};
 use crate::suites::BROWSER;
-use crate::{docs, fuzz, wheel};
+use crate::{fuzz, suites, wheel};
 
 /// The version of cargo-deny that is installed where there is none.
 const DENY: &str = "cargo-deny@0.20.2";
@@ -24,7 +24,6 @@ pub(crate) fn check() -> Result<()> {
     run(cargo()
         .args(["doc", "--workspace", "--no-deps", "--quiet", "--features", DEVICES])
         .env("RUSTDOCFLAGS", "-D warnings"))?;
-    docs::write(true)?;
     site()?;
     // Advisories are not checked: their database is not in a registry.
     run(deny()?.args(["check", "bans", "licenses", "sources"]))
@@ -83,8 +82,10 @@ pub(crate) fn accuracy(elements: u64, seed: u64) -> Command {
     command
 }
 
-pub(crate) fn accuracy_build() -> Result<()> {
-    run(cargo().args(["build", "--release", "--quiet", "-p", "gradus-bench"]))
+/// Writes the documents that the tables of the crate `gradus` make, or compares them.
+pub(crate) fn documents(check: bool) -> Result<()> {
+    let mut test = suites::cargo_test(&["--test", "documents"], &[], &[]);
+    run(if check { &mut test } else { test.env("GRADUS_WRITE_DOCUMENTS", "1") })
 }
 
 /// Calls a function with each of the scripts that make the tables of facts and the examples.

@@ -2,7 +2,6 @@
 
 mod bench;
 mod chores;
-mod docs;
 mod fuzz;
 mod peers;
 mod python;
@@ -143,7 +142,7 @@ fn main() -> std::process::ExitCode {
         Chore::Bench(Bench::Infer { models }) => bench::infer(&models),
         Chore::Bench(Bench::Gpu { python, arguments }) => bench::gpu(python.as_deref(), &arguments),
         Chore::Bench(Bench::Sequences { arguments }) => bench::sequences(&arguments),
-        Chore::Docs { check } => docs::write(check).and_then(|()| chores::tables(check, run::run)),
+        Chore::Docs { check } => chores::documents(check).and_then(|()| chores::tables(check, run::run)),
     };
     match result {
         Ok(()) => std::process::ExitCode::SUCCESS,

@@ -4,7 +4,7 @@
 use std::fs::File;
 
 use crate::python::environment;
-use crate::run::{Result, cargo, program, remove, run, target};
+use crate::run::{Result, cargo, gradus, remove, run, target};
 
 /// Packages of each profile, in the versions that the profiles imitate.
 const PACKAGES: &[(&str, &str)] = &[
@@ -77,7 +77,7 @@ fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
 fn networks() -> Result<()> {
     let folder = target("paddle-networks")?;
     remove(&folder)?;
-    let gradus = program("gradus-cli", "gradus", &["--release"])?;
+    let gradus = gradus(&["-p", "gradus-cli", "--release"])?;
     let wanted = packages(&["paddle", "onnxruntime", "openvino"])?;
     for (mode, rest) in [("make", None), ("check", Some(&gradus))] {
         let mut python = environment("venv-peers", &wanted)?;
@@ -89,7 +89,7 @@ fn networks() -> Result<()> {
 /// Folds the corpus, the models of the `onnx` package and the recorded ones of OpenVINO, and runs
 /// what comes out beside the originals.
 pub(crate) fn fold() -> Result<()> {
-    let gradus = program("gradus-cli", "gradus", &["--release"])?;
+    let gradus = gradus(&["-p", "gradus-cli", "--release"])?;
     let mut wanted = packages(&["onnxruntime", "openvino"])?;
     // The reference of the `onnx` package decodes images with it.
     wanted.push("pillow==13.0.0");

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use crate::run::{Result, command, root, run, target};
 
@@ -62,6 +63,9 @@ pub(crate) fn program_in(environment: &Path, name: &str) -> PathBuf {
 /// Python in an environment of that name in the target folder, with the packages installed. They
 /// are installed once: later calls need no network.
 pub(crate) fn environment(folder: &str, packages: &[&str]) -> Result<Command> {
+    // Suites that run at the same time may want the same one.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock();
     let environment = target(folder)?;
     let program = program_in(&environment, "python");
     let python = || pinned(&program);

@@ -68,22 +68,22 @@ pub(crate) fn cargo() -> Command {
     command(cargo_program())
 }
 
-/// Builds a program of the workspace and returns its path; arguments may name a profile.
-pub(crate) fn program(package: &str, name: &str, arguments: &[&str]) -> Result<PathBuf> {
+/// Builds the command `gradus` and returns its path; the arguments say of which packages, and how.
+pub(crate) fn gradus(arguments: &[&str]) -> Result<PathBuf> {
     let mut build = cargo();
-    build.args(["build", "--quiet", "-p", package, "--bin", name]).args(arguments);
+    build.args(["build", "--quiet", "--bin", "gradus"]).args(arguments);
     let output = show(&mut build).arg("--message-format=json-render-diagnostics").stderr(Stdio::inherit());
     let output = output.output().map_err(|error| format!("cargo build: {error}"))?;
     if !output.status.success() {
-        return Err(format!("cargo build -p {package}: {}", output.status));
+        return Err(format!("cargo build --bin gradus: {}", output.status));
     }
     let messages = output.stdout.lines().map_while(std::result::Result::ok);
     let mut messages = messages.filter_map(|line| serde_json::from_str::<Json>(&line).ok());
     let executable = messages.find_map(|message| {
-        let named = message["target"]["name"] == name;
+        let named = message["target"]["name"] == "gradus";
         message["executable"].as_str().filter(|_| named).map(PathBuf::from)
     });
-    executable.ok_or_else(|| format!("cargo build -p {package} built no program {name}"))
+    executable.ok_or_else(|| "cargo build built no program gradus".to_owned())
 }
 
 /// The words of a command.

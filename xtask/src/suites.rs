@@ -2,15 +2,17 @@
 //! end.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::chores;
 use crate::fuzz;
 use crate::python::{MOST_OF_ONEDNN, environment, python};
-use crate::run::{Result, cargo, create, exists, program, remove, run, target};
+use crate::run::{self, Result, cargo, create, exists, remove, target};
 use crate::tally::Tally;
 use crate::wheel;
 
@@ -28,8 +30,6 @@ pub(crate) struct Suite {
     pub(crate) about: &'static str,
     /// Runs the tests. An error, which ends the suite, counts as one failure.
     run: fn(&mut Tally, &Options) -> Result<()>,
-    /// Builds what the suite needs and no other does; runs beside earlier suites.
-    build: Option<fn() -> Result<()>>,
 }
 
 const fn suite(
@@ -37,35 +37,30 @@ const fn suite(
     about: &'static str,
     run: fn(&mut Tally, &Options) -> Result<()>,
 ) -> Suite {
-    Suite { name, about, run, build: None }
+    Suite { name, about, run }
 }
 
 /// All suites, in the order in which they run.
 pub(crate) const SUITES: &[Suite] = &[
     suite("workspace", "tests of all crates", |tally, _| {
-        test(tally, &["--workspace", "--no-fail-fast"], &[], &[]);
+        test(tally, &["--no-fail-fast"], &[], &[]);
         Ok(())
     }),
     suite("long", "tests of all crates that take long: their names begin with `long_`", |tally, _| {
-        // Some of them keep one core busy: two halves at a time.
-        let files = long_files()?;
-        let files = files.iter().flat_map(|file| ["--test", file]);
-        let ours: Vec<_> = OPTIMISED.iter().copied().chain(files).chain(["--no-fail-fast"]).collect();
-        let halves = [&ours[..], &["--workspace", "--exclude", "gradus", "--no-fail-fast"]];
-        tally.run_beside(halves.map(|half| cargo_test(half, &["--ignored", "long_"], &[])).into());
+        test(tally, &["--tests", "--no-fail-fast"], &["--ignored", "long_"], &[]);
         Ok(())
     }),
     suite("cuda", "CUDA kernels and calls of the driver, on the processor", |tally, _| {
-        test(tally, CUDA, &["--nocapture", "--skip", "nvrtc"], &[]);
+        tally.run(&mut of_package(CUDA, &["--nocapture", "--skip", "nvrtc"]));
         Ok(())
     }),
     suite("nvrtc", "CUDA kernels, compiled by NVIDIA's compiler", |tally, _| {
-        test(tally, CUDA, &["--nocapture", "nvrtc"], &[("LD_LIBRARY_PATH", nvrtc()?)]);
+        tally.run(of_package(CUDA, &["--nocapture", "nvrtc"]).env("LD_LIBRARY_PATH", nvrtc()?));
         Ok(())
     }),
     suite("vulkan", "fills on a device of Vulkan, which may be software", |tally, _| {
         let arguments = ["-p", "gradus-gpu", "--test", "devices", "--features", "cuda,wgpu"];
-        test(tally, &arguments, &["--nocapture"], &[]);
+        tally.run(&mut of_package(&arguments, &["--nocapture"]));
         Ok(())
     }),
     suite("tables", "generated tables of facts and examples are up to date", |tally, _| {
@@ -81,7 +76,7 @@ pub(crate) const SUITES: &[Suite] = &[
         "node tests of the onnx package against conformance/onnx.toml and infer.toml",
         |tally, _| {
             let (list, cases) = (target("conformance/operators.json")?, fresh("onnx")?);
-            let gradus = program("gradus-cli", "gradus", &[])?;
+            let gradus = gradus()?;
             let operators = Command::new(gradus).args(["ops", "--json"]).output();
             let operators = operators.map_err(|error| format!("gradus ops: {error}"))?;
             std::fs::write(&list, operators.stdout)
@@ -98,7 +93,7 @@ pub(crate) const SUITES: &[Suite] = &[
         let cases = fresh("contrib.json")?;
         script("contrib.py", &[&cases, Path::new("--count"), Path::new("60")])?;
         let cases = [("GRADUS_CONTRIB", cases.into())];
-        test(tally, &[OPTIMISED, &["--test", "contrib"]].concat(), &["--ignored"], &cases);
+        test(tally, &["--test", "contrib"], &["--ignored"], &cases);
         Ok(())
     }),
     suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
@@ -118,7 +113,7 @@ pub(crate) const SUITES: &[Suite] = &[
         let folder = fresh("written")?;
         create(&folder)?;
         let written = [("GRADUS_WRITTEN", folder.clone().into())];
-        test(tally, &["-p", "gradus", "--test", "openvino_fold"], &["written_anew"], &written);
+        test(tally, &["--test", "openvino_fold"], &["written_anew"], &written);
         tally.run(python()?.arg("conformance/openvino_written.py").arg(folder));
         Ok(())
     }),
@@ -128,8 +123,8 @@ pub(crate) const SUITES: &[Suite] = &[
             ("GRADUS_CONVERSION", folder.clone().into()),
             ("GRADUS_CONVERSION_COUNT", CONVERTED.to_string().into()),
         ];
-        test(tally, &["-p", "gradus", "--test", "conversion"], &["random"], &variables);
-        let gradus = program("gradus-cli", "gradus", &[])?;
+        test(tally, &["--test", "conversion"], &["random"], &variables);
+        let gradus = gradus()?;
         // Kept from AVX-512, OpenVINO fails to compile some models on processors that have it.
         let mut python = python()?;
         tally.run(python.env_remove(MOST_OF_ONEDNN).arg("conformance/convert.py").arg(gradus).arg(folder));
@@ -139,7 +134,7 @@ pub(crate) const SUITES: &[Suite] = &[
         "runtimes",
         "models converted for ONNX Runtime, which loads those that are accepted",
         |tally, _| {
-            let gradus = program("gradus-cli", "gradus", &[])?;
+            let gradus = gradus()?;
             tally.run(python()?.arg("conformance/runtimes.py").arg(gradus));
             Ok(())
         },
@@ -155,66 +150,29 @@ pub(crate) const SUITES: &[Suite] = &[
             let truth = fresh("openvino_truth")?;
             script("openvino_truth.py", &[&truth, Path::new(&corpus)])?;
             let truth = [("GRADUS_OPENVINO_TRUTH", truth.into())];
-            test(
-                tally,
-                &["-p", "gradus", "--test", "openvino"],
-                &["--include-ignored", "--nocapture"],
-                &truth,
-            );
+            test(tally, &["--test", "openvino"], &["--include-ignored", "--nocapture"], &truth);
             Ok(())
         },
     ),
-    Suite {
-        build: Some(chores::accuracy_build),
-        ..suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
-            tally.run(&mut chores::accuracy(chores::ELEMENTS, 1));
-            Ok(())
-        })
-    },
+    suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
+        tally.run(&mut chores::accuracy(chores::ELEMENTS, 1));
+        Ok(())
+    }),
     suite("browser", "pages of reports in Chromium, against what the command prints", browser),
     suite("memcheck", "the unsafe code of the kernels under valgrind", memcheck),
-    Suite {
-        build: Some(|| packages().and_then(|mut package| run(&mut package))),
-        ..suite("packages", "the crates that are published build from what is packed", |tally, _| {
-            tally.run(&mut packages()?);
-            remove(&packages_folder()?)
-        })
-    },
-    Suite {
-        build: Some(fuzz::build),
-        ..suite("fuzz", "the fuzz targets", |tally, options| {
-            if exists("c++") {
-                fuzz::run_targets(options.fuzz_seconds, None, 1, tally)
-            } else {
-                tally.skip("no C++ compiler for libFuzzer");
-                Ok(())
-            }
-        })
-    },
-];
-
-/// The crate whose tests take longest, for tests to which optimisation gives more time than it
-/// takes.
-const OPTIMISED: &[&str] = &["--config", "profile.dev.package.gradus.opt-level=1", "-p", "gradus"];
-
-/// The files with long tests of that crate: building all its tests so would take minutes.
-fn long_files() -> Result<Vec<String>> {
-    let folder = Path::new("crates/gradus/tests");
-    let failed = |error| format!("{}: {error}", folder.display());
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let stem = path.file_stem().and_then(OsStr::to_str);
-        let Some(stem) = stem.filter(|_| path.extension().is_some_and(|extension| extension == "rs")) else {
-            continue;
-        };
-        if std::fs::read_to_string(&path).map_err(failed)?.contains("fn long_") {
-            files.push(stem.to_owned());
+    suite("packages", "the crates that are published build from what is packed", |tally, _| {
+        tally.run(&mut packages()?);
+        remove(&packages_folder()?)
+    }),
+    suite("fuzz", "the fuzz targets", |tally, options| {
+        if exists("c++") {
+            fuzz::run_targets(options.fuzz_seconds, None, 1, tally)
+        } else {
+            tally.skip("no C++ compiler for libFuzzer");
+            Ok(())
         }
-    }
-    files.sort();
-    Ok(files)
-}
+    }),
+];
 
 /// The suites that hold Gradus against the programs whose operators it has.
 pub(crate) const CONFORMANCE: &[&str] = &[
@@ -280,8 +238,8 @@ fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
         return Ok(());
     }
     let files = ["--test", "corpus", "--test", "inference", "--test", "fold", "--test", "contract"];
-    test(tally, &[OPTIMISED, &files].concat(), &["--ignored"], &[]);
-    test(tally, &[OPTIMISED, &["--test", "memory"]].concat(), &["--ignored", "models_"], &[]);
+    test(tally, &files, &["--ignored"], &[]);
+    test(tally, &["--test", "memory"], &["--ignored", "models_"], &[]);
     Ok(())
 }
 
@@ -299,7 +257,7 @@ fn memcheck(tally: &mut Tally, _: &Options) -> Result<()> {
         ("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER", valgrind()),
     ];
     let tests = ["-p", "gradus-kernels", "--test", "memory"];
-    test(tally, &tests, &["--nocapture", "--test-threads", "1"], &runners);
+    tally.run(of_package(&tests, &["--nocapture", "--test-threads", "1"]).envs(runners));
     Ok(())
 }
 
@@ -328,30 +286,46 @@ fn browser(tally: &mut Tally, _: &Options) -> Result<()> {
             of_corpus.map(|name| Path::new(&corpus).join(name)).into_iter().filter(|path| path.exists()),
         );
     }
-    let gradus = program("gradus-cli", "gradus", &[])?;
+    let gradus = gradus()?;
     let mut script = environment(BROWSER.0, BROWSER.1)?;
     tally.run(script.arg("conformance/report_browser.py").arg(gradus).arg(chromium).args(models));
     Ok(())
 }
 
-/// `cargo test` with these arguments, arguments of the tests, and variables.
-fn cargo_test(arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) -> Command {
+/// What all suites build the workspace with, so that nothing is built twice: the crate whose tests
+/// take longest is optimised, and dependencies have the features that any member asks for.
+const BUILD: &[&str] = &["--workspace", "--config", "profile.dev.package.gradus.opt-level=1"];
+
+/// `cargo test` of the workspace with these arguments, arguments of the tests, and variables.
+pub(crate) fn cargo_test(arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) -> Command {
     let variables = variables.iter().map(|(name, value)| (*name, value));
-    let mut cargo = cargo();
-    cargo.args(["test", "--quiet"]).args(arguments).arg("--").args(tests).envs(variables);
+    let mut cargo = of_package(&[BUILD, arguments].concat(), tests);
+    cargo.envs(variables);
     cargo
 }
 
-/// Runs such a command.
+/// `cargo test` with these arguments, of which one says what is tested.
+fn of_package(arguments: &[&str], tests: &[&str]) -> Command {
+    let mut cargo = cargo();
+    cargo.args(["test", "--quiet"]).args(arguments).arg("--").args(tests);
+    cargo
+}
+
+/// Runs tests of the workspace.
 fn test(tally: &mut Tally, arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) {
     tally.run(&mut cargo_test(arguments, tests, variables));
+}
+
+/// Builds the command as its own tests have it: beside one of them, it has their features.
+fn gradus() -> Result<PathBuf> {
+    run::gradus(&[BUILD, &["--test", "misuse"]].concat())
 }
 
 /// Runs the tests of upstream's cases whose names contain one of these.
 fn upstream(tally: &mut Tally, names: &[&str]) -> Result<()> {
     let cases = [("GRADUS_CONFORMANCE", target("conformance")?.into())];
     let tests = [&["--ignored"], names].concat();
-    test(tally, &["-p", "gradus", "--test", "conformance"], &tests, &cases);
+    test(tally, &["--test", "conformance"], &tests, &cases);
     Ok(())
 }
 
@@ -365,7 +339,7 @@ fn fresh(name: &str) -> Result<PathBuf> {
 
 /// Runs a script that writes cases.
 fn script(name: &str, arguments: &[&Path]) -> Result<()> {
-    run(python()?.arg(format!("conformance/{name}")).args(arguments))
+    run::run(python()?.arg(format!("conformance/{name}")).args(arguments))
 }
 
 /// A suite that ran.
@@ -375,35 +349,30 @@ struct Row {
     seconds: f64,
 }
 
+/// Suites that run at the same time: many keep one core busy, and wait for it alone.
+const LANES: usize = 2;
+
 /// Runs the suites of these names, or all if none is named, and prints a table of their results. A
 /// suite that fails does not keep the others from running.
 pub(crate) fn test_suites(names: &[impl AsRef<str>], options: &Options) -> Result<()> {
     let chosen = |suite: &&Suite| names.is_empty() || names.iter().any(|name| name.as_ref() == suite.name);
     let suites: Vec<_> = SUITES.iter().filter(chosen).collect();
-    let mut rows = Vec::new();
-    std::thread::scope(|scope| {
-        let mut built = false;
-        for suite in &suites {
-            // The cases of other programs keep one core busy; the other builds what later suites
-            // need. An error is shown here, and counted where the suite builds again.
-            if CONFORMANCE.contains(&suite.name) && !std::mem::replace(&mut built, true) {
-                let suites = &suites;
-                scope.spawn(move || {
-                    for build in suites.iter().filter_map(|suite| suite.build) {
-                        if let Err(error) = build() {
-                            eprintln!("xtask: {error}");
-                        }
-                    }
-                });
-            }
+    let (next, rows) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let lane = || {
+        while let Some(suite) = suites.get(next.fetch_add(1, Ordering::Relaxed)) {
             eprintln!("\n== {}: {}", suite.name, suite.about);
-            let (start, mut tally) = (Instant::now(), Tally::default());
+            let label = if suites.len() > 1 { suite.name } else { "" };
+            let (start, mut tally) = (Instant::now(), Tally { label, ..Tally::default() });
             if let Err(error) = (suite.run)(&mut tally, options) {
                 tally.fail(&error);
             }
-            rows.push(Row { name: suite.name, tally, seconds: start.elapsed().as_secs_f64() });
+            let row = Row { name: suite.name, tally, seconds: start.elapsed().as_secs_f64() };
+            rows.lock().unwrap_or_else(PoisonError::into_inner).push(row);
         }
-    });
+    };
+    std::thread::scope(|scope| (0..LANES).for_each(|_| drop(scope.spawn(lane))));
+    let mut rows = rows.into_inner().unwrap_or_else(PoisonError::into_inner);
+    rows.sort_by_key(|row| SUITES.iter().position(|suite| suite.name == row.name));
     print!("\n{}", report(&rows));
     let failed: Vec<_> = rows.iter().filter(|row| row.tally.failed > 0).map(|row| row.name).collect();
     if failed.is_empty() {
@@ -469,7 +438,7 @@ mod tests {
 
     #[test]
     fn every_ignored_test_of_upstreams_cases_is_in_one_suite() {
-        let files = std::fs::read_dir(crate::run::root().join("crates/gradus/tests/conformance")).unwrap();
+        let files = std::fs::read_dir(run::root().join("crates/gradus/tests/conformance")).unwrap();
         let text: String = files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect();
         let ignored = text.split("#[ignore = \"needs GRADUS_CONFORMANCE").skip(1);
         let names: Vec<_> = ignored

@@ -1,5 +1,6 @@
 //! Counts of tests, read from the output of the programs that run them.
 
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -8,6 +9,8 @@ use crate::run::{Result, show, words};
 /// Results of one suite.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
+    /// The name that each line of output begins with, where other suites run beside.
+    pub(crate) label: &'static str,
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
@@ -27,7 +30,14 @@ struct Counts {
     summary: bool,
     /// Reason of a line `skipped: REASON`.
     reason: Option<String>,
+    /// Tests that failed, as libtest and pytest name them.
+    named: Vec<String>,
+    /// The last lines.
+    last: VecDeque<String>,
 }
+
+/// Most lines of output, and most names of tests, that are told again of a command that failed.
+const TOLD: usize = 12;
 
 impl Tally {
     /// Runs a command that tests something. Its output is shown as it comes, and the tests that it
@@ -41,7 +51,7 @@ impl Tally {
     }
 
     fn run_to(&mut self, command: &mut Command, shown: &mut impl Write) {
-        let (mut counts, status) = match counted(command, shown) {
+        let (mut counts, status) = match counted(command, self.label, shown) {
             Ok(both) => both,
             Err(error) => return self.fail(&error),
         };
@@ -58,6 +68,10 @@ impl Tally {
         } else if !counted {
             counts.passed = 1;
         }
+        if !status.success() {
+            // Its place in a long output is hard to find.
+            self.errors.extend(counts.named.into_iter().chain(counts.last));
+        }
         self.passed += counts.passed;
         self.failed += counts.failed;
         self.skipped += counts.skipped;
@@ -67,8 +81,9 @@ impl Tally {
     /// Runs commands at the same time, as `run` does each.
     pub(crate) fn run_beside(&mut self, commands: Vec<Command>) {
         let tallies: Vec<_> = std::thread::scope(|scope| {
+            let label = self.label;
             let run = |mut command: Command| {
-                let mut tally = Tally::default();
+                let mut tally = Tally { label, ..Tally::default() };
                 tally.run(&mut command);
                 tally
             };
@@ -102,35 +117,43 @@ impl Tally {
 }
 
 /// Runs a command and copies its output; returns the counts and the status.
-fn counted(command: &mut Command, shown: &mut impl Write) -> Result<(Counts, ExitStatus)> {
+fn counted(command: &mut Command, label: &str, shown: &mut impl Write) -> Result<(Counts, ExitStatus)> {
     let words = words(command);
     let failed = |error| format!("{words}: {error}");
-    let mut child = show(command).stdout(Stdio::piped()).spawn().map_err(failed)?;
-    let mut counts = Counts::default();
-    if let Some(output) = child.stdout.take() {
-        let mut output = BufReader::new(output);
-        let mut line = Vec::new();
-        loop {
-            // Parts of lines are shown too: the dots of a test runner come one by one.
-            let part = match output.fill_buf() {
-                Ok([]) | Err(_) => break,
-                Ok(part) => part,
-            };
-            // The output of this process may be closed; the tests still run.
-            let _ = shown.write_all(part).and_then(|()| shown.flush());
-            let length = part.len();
-            for &byte in part {
-                if byte == b'\n' {
-                    counts.read(&String::from_utf8_lossy(&line));
-                    line.clear();
-                } else {
-                    line.push(byte);
-                }
-            }
-            output.consume(length);
+    let (output, input) = std::io::pipe().map_err(failed)?;
+    command.stderr(input.try_clone().map_err(failed)?).stdout(input);
+    let child = show(command).spawn();
+    // The output ends where nobody is left to write to it.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let (mut child, mut counts) = (child.map_err(failed)?, Counts::default());
+    let mut output = BufReader::new(output);
+    let mut line = Vec::new();
+    // The output of this process may be closed; the tests still run.
+    let mut show = |part: &[u8]| drop(shown.write_all(part).and_then(|()| shown.flush()));
+    loop {
+        let part = match output.fill_buf() {
+            Ok([]) | Err(_) => break,
+            Ok(part) => part,
+        };
+        // Parts of lines are shown too, where no others come between: the dots of a test runner come
+        // one by one.
+        if label.is_empty() {
+            show(part);
         }
-        counts.read(&String::from_utf8_lossy(&line));
+        let length = part.len();
+        for &byte in part {
+            line.push(byte);
+            if byte == b'\n' {
+                if !label.is_empty() {
+                    show(&[label.as_bytes(), b" | ", &line].concat());
+                }
+                counts.read(&String::from_utf8_lossy(&line));
+                line.clear();
+            }
+        }
+        output.consume(length);
     }
+    counts.read(&String::from_utf8_lossy(&line));
     child.wait().map(|status| (counts, status)).map_err(failed)
 }
 
@@ -139,6 +162,16 @@ impl Counts {
     /// 0 failed; …`), that of pytest (`1 failed, 3 passed in 0.5s`), or `3 passed, 1 failed`.
     fn read(&mut self, line: &str) {
         let line = line.trim();
+        let name = line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"));
+        if let Some(name) = name.or_else(|| line.strip_prefix("FAILED "))
+            && self.named.len() < TOLD
+        {
+            self.named.push(format!("failed: {name}"));
+        }
+        if !line.is_empty() {
+            self.last.push_back(line.to_owned());
+            self.last.drain(..self.last.len().saturating_sub(TOLD));
+        }
         if let Some(reason) = line.strip_prefix("skipped: ") {
             self.reason = Some(reason.to_owned());
             return;
