@@ -10,7 +10,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{Graph, OperatorId, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::openvino::Written;
-use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
+use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map_within};
 use crate::operator::Operator;
@@ -270,10 +270,19 @@ impl Model {
 
     /// The ONNX model in which the bodies of functions take the place of their calls, in memory.
     pub(crate) fn without_functions(&self, functions: &HashSet<OperatorId>) -> Result<Model> {
+        self.spliced(|bytes| onnx::inline_functions(bytes, &self.source, functions))
+    }
+
+    /// The ONNX model in which the bodies of functions are edited, in memory.
+    pub(crate) fn with_bodies(&self, edits: &[(usize, Edit)]) -> Result<Model> {
+        self.spliced(|bytes| onnx::edit_bodies(bytes, &self.source, edits))
+    }
+
+    fn spliced(&self, splice: impl FnOnce(&Bytes) -> Result<Splice>) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
-        let inlined = onnx::inline_functions(bytes, &self.source, functions)?;
-        self.limits().allow_bytes(0, u128::from(u64_of(inlined.len())))?;
-        let model = self.options.with_files(&inlined.to_bytes(bytes)?, "", files.clone())?;
+        let spliced = splice(bytes)?;
+        self.limits().allow_bytes(0, u128::from(u64_of(spliced.len())))?;
+        let model = self.options.with_files(&spliced.to_bytes(bytes)?, "", files.clone())?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 

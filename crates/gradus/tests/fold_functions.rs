@@ -219,6 +219,45 @@ fn functions_that_are_called_again_are_inlined_where_fewer_nodes_are_left() {
     assert_eq!(folded(&model(twice(), &[short])), "Relu");
 }
 
+/// The operators of the first function of the folded model.
+fn folded_body(model: &Model) -> String {
+    folded(model);
+    let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let nodes = after.source().functions[0].body.nodes().iter();
+    nodes.map(|node| &*node.operator.name).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
+    let given = [("alpha", Content::Float(0.25))];
+    let times = |count: usize| {
+        let names: Vec<_> =
+            (0..=count).map(|at| if at == 0 { "x".into() } else { format!("v{at}") }).collect();
+        let calls = names
+            .windows(2)
+            .fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0], "one"], &[&pair[1]]], &given));
+        calls.constant("one", Tensor::scalar(1f32)).node("Identity", &[&names[count]], &["t"])
+    };
+    let value = |value: f32| vec![("value", Content::Tensor(Tensor::scalar(value).into()))];
+    let inner = {
+        let sketch = body(&["a", "k"])
+            .node("Cos", &["a"], &["b"])
+            .node("Cos", &["a"], &["d"])
+            .with("Constant", &[], &["two"], value(2.0))
+            .with("Constant", &[], &["three"], value(3.0))
+            .node("Mul", &["two", "three"], &["six"])
+            .with("LeakyRelu", &["b"], &["e"], vec![("alpha", Content::Parameter("alpha".into()))])
+            .with("LeakyRelu", &["e"], &["g"], vec![("alpha", Content::Parameter("alpha".into()))])
+            .node("Div", &["g", "six"], &["h"])
+            .node("Add", &["h", "d"], &["j"])
+            .node("Add", &["j", "k"], &["i"])
+            .node("Sin", &["d"], &["unread"])
+            .node("Identity", &["i"], &["c"]);
+        function("f", [&["a", "k"], &["c"]], "alpha", 20, end(sketch, "c"))
+    };
+    assert_eq!(folded_body(&model(times(8), &[inner])), "Constant Cos LeakyRelu LeakyRelu Div Add Add");
+}
+
 #[test]
 fn functions_that_may_mean_something_else_stay() {
     let once = || call(x(), "f", [&["x"], &["t"]], &[]);

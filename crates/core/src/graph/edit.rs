@@ -48,6 +48,8 @@ pub enum Change {
     Inlined(HashSet<OperatorId>),
     /// An edit, before which nothing is changed.
     Edited(Edit),
+    /// Edits of the bodies of functions, by their number in the model.
+    Bodies(Vec<(usize, Edit)>),
 }
 
 /// A node to be written, or several.

@@ -1,11 +1,15 @@
-//! Functions of ONNX whose bodies take the place of their calls, so that all rules see their nodes.
+//! Functions of ONNX: bodies that take the place of their calls, so that all rules see their nodes,
+//! and bodies that stay and are folded by themselves.
 
 use std::collections::{HashMap, HashSet};
 
 use gradus_core::Result;
-use gradus_core::graph::edit::{Change, Stage};
-use gradus_core::graph::{self, Content, Function, Graph, Node, OperatorId, Standard};
+use gradus_core::graph::edit::{Change, Edit, Stage};
+use gradus_core::graph::{
+    self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Slots, Standard, ValueId,
+};
 
+use super::FoldOptions;
 use crate::model::Model;
 
 /// Most nodes to which inlining may let a model grow before it is folded, by those it has.
@@ -41,6 +45,78 @@ fn inlined(model: &Model, functions: HashSet<&OperatorId>) -> Result<(Model, Vec
     let without = model.without_functions(&functions)?;
     let stage = Stage { change: Change::Inlined(functions), model: without.shared_source() };
     Ok((without, vec![stage]))
+}
+
+/// The edits of those bodies of functions that fold into something else, by their number: by what
+/// holds for every call.
+pub(super) fn folded(model: &Model, options: &FoldOptions) -> Result<Vec<(usize, Edit)>> {
+    let options = FoldOptions { declare: false, ..options.clone() };
+    let functions: HashSet<_> = model.source().functions.iter().map(|function| &function.id).collect();
+    let mut edits = Vec::new();
+    for (number, function) in model.source().functions.iter().enumerate() {
+        let Some(alone) = alone(function, &functions)? else { continue };
+        let Ok(folded) = model.with_source(alone).fold_parts(&options, model.source(), HashSet::new()) else {
+            continue;
+        };
+        let report = &folded.report;
+        let holds = report.problems.is_empty() && report.assumptions.is_empty();
+        // A function without nodes is none to some runtimes.
+        if report.changed && holds && !folded.edit.nodes.is_empty() {
+            edits.push((number, folded.edit));
+        }
+    }
+    Ok(edits)
+}
+
+/// A model whose main graph is the body of a function; nothing if it does not use ONNX's own
+/// operators, of which folding makes others.
+fn alone(function: &Function, functions: &HashSet<&OperatorId>) -> Result<Option<graph::Model>> {
+    // Each call gives some attributes; and the bodies of other functions are not there.
+    let is_open = |node: &Node| {
+        let is_parameter = |attribute: &Attribute| matches!(attribute.content, Content::Parameter(_));
+        node.attributes.iter().any(is_parameter) || functions.contains(&node.operator)
+    };
+    let (mut opsets, mut has_open, mut has_graphs) = (Vec::new(), false, false);
+    each_node(&function.body, &mut |node| {
+        opsets.extend(node.version.map(|version| (node.operator.domain.clone(), version)));
+        has_open |= is_open(node);
+        has_graphs |= node.graphs().next().is_some();
+    });
+    opsets.sort();
+    opsets.dedup();
+    let imports_own = opsets.iter().any(|(domain, _)| domain.is_empty());
+    if !imports_own || (has_open && has_graphs) {
+        return Ok(None);
+    }
+    let mut alone = graph::Model::new(Standard::Onnx);
+    // Of a version in which constants are nodes, as they are in functions.
+    alone.format_version = 3;
+    alone.opsets = opsets;
+    alone.graph = if has_open { closed(&function.body, is_open)? } else { function.body.clone() };
+    Ok(Some(alone))
+}
+
+/// The graph, where nobody knows the operators of those nodes.
+fn closed(graph: &Graph, is_open: impl Fn(&Node) -> bool) -> Result<Graph> {
+    let name = |id: ValueId| &*graph.value(id).name;
+    let mut builder = Builder::new(graph.name());
+    for &id in graph.inputs() {
+        builder.define(name(id), Origin::Input)?;
+    }
+    for node in graph.nodes() {
+        let mut copy = node.clone();
+        if is_open(node) {
+            copy.operator.domain = "known to the call".into();
+        }
+        copy.inputs = node.inputs.iter().map(|id| id.map(|id| builder.reference(name(id)))).collect();
+        copy.outputs = Slots::new();
+        let outputs: Vec<_> = node.outputs.iter().map(|id| id.map_or("", name)).collect();
+        builder.push(copy, &outputs)?;
+    }
+    for &id in graph.outputs() {
+        builder.output(name(id));
+    }
+    builder.finish()
 }
 
 /// The nodes of a model, in all graphs and functions.

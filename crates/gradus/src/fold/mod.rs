@@ -129,6 +129,16 @@ impl Model {
 
     /// Folds the main graph; `original` is the model before functions were inlined.
     fn fold_graph(&self, options: &FoldOptions, original: &graph::Model) -> Result<Folded> {
+        self.fold_parts(options, original, self.mentioned()?)
+    }
+
+    /// The same, where other parts of the file mention values of the main graph.
+    fn fold_parts(
+        &self,
+        options: &FoldOptions,
+        original: &graph::Model,
+        mentioned: HashSet<String>,
+    ) -> Result<Folded> {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let given = InferOptions {
             dims: options.dims.clone(),
@@ -140,7 +150,6 @@ impl Model {
             limits: options.limits,
         };
         let inference = self.infer(&given)?;
-        let mentioned = self.mentioned()?;
         let assumptions = inference.assumptions().to_vec();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut folder = GraphFolder {
@@ -169,7 +178,8 @@ impl Model {
         }
         shape_source::choose(&mut scope, &mut folder);
         join::choose(&mut scope, &folder);
-        let (mut edit, _) = write::edit(&mut folder, &scope, &HashMap::new());
+        let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new());
+        folder.report.changed = changed;
         declare::interface(&folder, &scope, &mut edit);
         if folder.declare {
             declare::values(&folder, &scope, &mut edit);

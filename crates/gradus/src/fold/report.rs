@@ -27,6 +27,8 @@ pub struct FoldReport {
     pub dropped: usize,
     /// Conditions that were known: the branch stands in place of If.
     pub inlined: usize,
+    /// True if the graph has not the nodes that it had.
+    pub(super) changed: bool,
     /// True if values have other shapes, so that rules may apply once more.
     pub(super) unsettled: bool,
     /// Types of values that were added or that say more than before.

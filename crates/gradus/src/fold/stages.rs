@@ -39,6 +39,7 @@ pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
         if options.rules.has(Pass::Unrolled) {
             staged = staged.unrolled(&later)?;
         }
+        staged = staged.within_functions(&later)?;
     }
     let Staged { before, mut folded, .. } = staged;
     folded.edit.before = before;
@@ -115,6 +116,23 @@ impl Staged {
             self = self.after([middle, base].into_iter().chain(before), last, folded);
         }
         Ok(self)
+    }
+
+    /// Folds the bodies of the functions that stay.
+    fn within_functions(self, options: &FoldOptions) -> Result<Staged> {
+        if self.model.source().functions.is_empty() {
+            return Ok(self);
+        }
+        let model = self.result()?;
+        let edits = functions::folded(&model, options)?;
+        if edits.is_empty() {
+            return Ok(self);
+        }
+        let edited = model.with_bodies(&edits)?;
+        let folded = edited.fold_graph(options, edited.source())?;
+        let main = Stage { change: Change::Edited(self.folded.edit.clone()), model: model.shared_source() };
+        let bodies = Stage { change: Change::Bodies(edits), model: edited.shared_source() };
+        Ok(self.after([main, bodies], edited, folded))
     }
 
     /// The stages with one more, which folded what was made.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::graph::edit::{Change, Edit, Renames};
-use gradus_core::graph::{Model, Type};
+use gradus_core::graph::{Graph, Model, Type};
 use gradus_core::{Error, Kind, Result};
 
 pub use inline::inline_functions;
@@ -24,13 +24,14 @@ pub use locations::{external_files, rename_external_files};
 pub use mentioned::mentioned;
 
 use super::fields::{
-    graph_proto, model_proto, operator_set_id_proto, sparse_tensor_proto, tensor_proto, value_info_proto,
+    function_proto, graph_proto, model_proto, operator_set_id_proto, sparse_tensor_proto, tensor_proto,
+    value_info_proto,
 };
 use crate::Splice;
 use crate::wire::{ByteSpan, Field};
 use nodes::Nodes;
 
-/// The file that `bytes` becomes by an edit of its main graph.
+/// The file that `bytes` becomes by edits of its main graph, and of bodies of functions.
 ///
 /// # Errors
 /// As [`super::read_model`], where the bytes are not the model.
@@ -44,6 +45,7 @@ pub fn edit_model(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
         let next = match &stage.change {
             Change::Inlined(functions) => inline_functions(&file, model, functions)?,
             Change::Edited(edit) => edit_main(&file, model, edit)?,
+            Change::Bodies(edits) => edit_bodies(&file, model, edits)?,
         };
         (file, model) = (next.to_bytes(&file)?, &stage.model);
         all = Some(joined(&all, next));
@@ -69,6 +71,56 @@ fn edit_main(bytes: &Bytes, model: &Model, edit: &Edit) -> Result<Splice> {
         out.write(|out| import(out, "", OPSET_OF_MADE));
     }
     Ok(out)
+}
+
+/// The file that `bytes` becomes where the bodies of functions are edited.
+///
+/// # Errors
+/// As [`edit_model`].
+pub fn edit_bodies(bytes: &Bytes, model: &Model, edits: &[(usize, Edit)]) -> Result<Splice> {
+    let mut out = Splice::default();
+    let (mut end, mut number) = (0, 0);
+    for field in ByteSpan::of(bytes).fields() {
+        let field = field?;
+        out.copy(end..field.start);
+        end = field.end;
+        let is_function = field.number == model_proto::FUNCTIONS;
+        match edits.iter().find(|(edited, _)| is_function && *edited == number) {
+            Some((_, edit)) => {
+                let function = model.functions.get(number).ok_or_else(nodes::not_the_file)?;
+                out.message(model_proto::FUNCTIONS, &edit_body(field.span()?, &function.body, edit)?);
+            }
+            None => out.copy(field.start..field.end),
+        }
+        number += usize::from(is_function);
+    }
+    out.copy(end..bytes.len());
+    Ok(out)
+}
+
+/// `FunctionProto`, whose nodes are edited. It has no place for constants but nodes.
+fn edit_body(span: ByteSpan<'_>, body: &Graph, edit: &Edit) -> Result<Splice> {
+    let (mut before, mut after) = (Splice::default(), Splice::default());
+    let mut spans = Vec::with_capacity(body.nodes().len());
+    let mut end = span.range().start;
+    let mut declared: Declared<'_> = edit.types.iter().map(|(name, of)| (&**name, of)).collect();
+    for field in span.fields() {
+        let field = field?;
+        let out = if spans.is_empty() { &mut before } else { &mut after };
+        out.copy(end..field.start);
+        end = field.end;
+        match field.number {
+            function_proto::NODE => spans.push(field),
+            function_proto::VALUE_INFO => info(out, &field, edit, &Renames::new(), &mut declared)?,
+            _ => out.copy(field.start..field.end),
+        }
+    }
+    let mut nodes = Nodes::of(body, &edit.nodes, function_proto::NODE);
+    nodes.steps(&spans, body, &edit.nodes, &Renames::new(), false)?;
+    before.append(&nodes.list);
+    before.append(&after);
+    before.copy(end..span.range().end);
+    Ok(before)
 }
 
 /// The operator set that a model without ONNX's own is given for the nodes that an edit makes: the
@@ -126,12 +178,7 @@ impl SplicedFields {
 }
 
 /// `GraphProto`, edited; names that are read or defined are replaced.
-fn edit_graph(
-    span: ByteSpan<'_>,
-    graph: &gradus_core::graph::Graph,
-    edit: &Edit,
-    names: &Renames,
-) -> Result<Splice> {
+fn edit_graph(span: ByteSpan<'_>, graph: &Graph, edit: &Edit, names: &Renames) -> Result<Splice> {
     let mut fields = SplicedFields::default();
     let mut spans = Vec::with_capacity(graph.nodes().len());
     let mut end = span.range().start;
@@ -160,7 +207,7 @@ fn edit_graph(
             fields.0.push((field.number, out));
         }
     }
-    let mut nodes = Nodes::of(graph, &edit.nodes);
+    let mut nodes = Nodes::of(graph, &edit.nodes, graph_proto::NODE);
     nodes.steps(&spans, graph, &edit.nodes, names, false)?;
     nodes.additions(edit, names);
     nodes.declare(edit, &declared, names);

@@ -13,8 +13,9 @@ use crate::onnx::fields::{attribute_proto, graph_proto, node_proto};
 use crate::wire::{ByteSpan, Field};
 
 /// The nodes of a graph as they will be written, and what they bring along.
-#[derive(Default)]
 pub(super) struct Nodes {
+    /// The number of the field that each is: of a graph, or of a function.
+    field: u32,
     pub(super) list: Splice,
     pub(super) constants: Splice,
     pub(super) infos: Splice,
@@ -24,9 +25,10 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// The writer of the nodes of a graph.
-    pub(super) fn of(graph: &Graph, steps: &[Step]) -> Nodes {
-        let mut nodes = Nodes::default();
+    /// The writer of the nodes of a graph, which are fields of that number.
+    pub(super) fn of(graph: &Graph, steps: &[Step], field: u32) -> Nodes {
+        let [list, constants, infos] = [(); 3].map(|()| Splice::default());
+        let mut nodes = Nodes { field, list, constants, infos, taken: HashMap::new() };
         if steps.iter().any(|step| matches!(step, Step::Inlined(_))) {
             nodes.taken.extend(graph.nodes().iter().map(|node| (node.name.clone(), 0)));
             nodes.taken.extend(steps.iter().filter_map(|step| match step {
@@ -68,7 +70,7 @@ impl Nodes {
         for step in steps {
             match step {
                 Step::Made(node) => {
-                    self.list.message_of(graph_proto::NODE, |out| made(out, node, names))?;
+                    self.list.message_of(self.field, |out| made(out, node, names))?;
                 }
                 Step::Kept(kept) => {
                     let field = at(kept.node)?;
@@ -88,7 +90,7 @@ impl Nodes {
                     }
                     let inner: Vec<_> = node.graphs().map(AsRef::as_ref).collect();
                     let content = changed(field.span()?, &inner, kept, names, fresh.as_deref())?;
-                    self.list.message(graph_proto::NODE, &content);
+                    self.list.message(self.field, &content);
                 }
                 Step::Inlined(inlined) => self.inlined(at(inlined.node)?.span()?, graph, inlined, names)?,
             }
@@ -148,7 +150,7 @@ impl Nodes {
     }
 }
 
-fn not_the_file() -> Error {
+pub(super) fn not_the_file() -> Error {
     Error::new(Kind::Unsupported, "the graph is not that of the file, or the file has it in several parts")
 }
 
