@@ -114,7 +114,7 @@ pub(crate) const SUITES: &[Suite] = &[
         create(&folder)?;
         let written = [("GRADUS_WRITTEN", folder.clone().into())];
         test(tally, &["--test", "openvino_fold"], &["written_anew"], &written);
-        tally.run(python()?.arg("conformance/openvino_written.py").arg(folder));
+        tally.run(compiling()?.arg("conformance/openvino_written.py").arg(folder));
         Ok(())
     }),
     suite("converted", "converted models, run by OpenVINO and ONNX Runtime", |tally, _| {
@@ -125,9 +125,7 @@ pub(crate) const SUITES: &[Suite] = &[
         ];
         test(tally, &["--test", "conversion"], &["random"], &variables);
         let gradus = gradus()?;
-        // Kept from AVX-512, OpenVINO fails to compile some models on processors that have it.
-        let mut python = python()?;
-        tally.run(python.env_remove(MOST_OF_ONEDNN).arg("conformance/convert.py").arg(gradus).arg(folder));
+        tally.run(compiling()?.arg("conformance/convert.py").arg(gradus).arg(folder));
         Ok(())
     }),
     suite(
@@ -335,6 +333,14 @@ fn fresh(name: &str) -> Result<PathBuf> {
     let cases = target("conformance")?.join(name);
     remove(&cases)?;
     Ok(cases)
+}
+
+/// Python for what OpenVINO compiles: kept from AVX-512, it fails with some models on processors
+/// that have it.
+fn compiling() -> Result<Command> {
+    let mut python = python()?;
+    python.env_remove(MOST_OF_ONEDNN);
+    Ok(python)
 }
 
 /// Runs a script that writes cases.

@@ -831,6 +831,16 @@ fn indices_that_are_not_followed_are_listed() {
     assert_eq!(unchecked, [("indices are within sizes n, m", "node \"make z\" (GatherND)")]);
 }
 
+#[test]
+fn nodes_that_nobody_knows_are_listed() {
+    let sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Mystery", &["x"], &["t"]);
+    let model = sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, &["n", "4"]).model();
+    let contract = model.contract(&InferOptions::default()).unwrap();
+    let unchecked: Vec<_> = contract.unchecked().iter().map(|it| (&*it.text, &*it.place)).collect();
+    let why = "what it wants is not known: the operator is not known";
+    assert_eq!(unchecked, [(why, "node \"make t\" (Mystery)")]);
+}
+
 /// The models in a folder and the folders within.
 fn models(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

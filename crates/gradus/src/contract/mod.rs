@@ -168,7 +168,12 @@ impl Contract {
                         contract.conditions.push(ContractCondition { condition, text: assumed.text, place });
                     }
                 }
-                _ => contract.unchecked.push(Unchecked { text: assumed.text, place }),
+                _ => {
+                    let unchecked = Unchecked { text: assumed.text, place };
+                    if !contract.unchecked.contains(&unchecked) {
+                        contract.unchecked.push(unchecked);
+                    }
+                }
             }
         }
         contract.bound_inputs(&mut seen);

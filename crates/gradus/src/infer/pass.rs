@@ -302,7 +302,17 @@ impl<'m> Pass<'m> {
         let signature = resolved.signature();
         let (facts, reason) = match result.and_then(|facts| self.sizes_checked(facts)) {
             Ok(facts) => (facts, None),
-            Err(InferError::Unknown(input, why)) => (Vec::new(), Some(frame.reason(node, input, &why))),
+            Err(InferError::Unknown(input, why)) => {
+                let reason = frame.reason(node, input, &why);
+                // Of what follows from it, the first is told.
+                let read = input.and_then(|input| node.inputs.get(input).copied().flatten());
+                if read.is_none_or(|id| !frame.reasons.contains_key(&id.index())) {
+                    let text = format!("what it wants is not known: {reason}");
+                    let node = label(node, index);
+                    self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+                }
+                (Vec::new(), Some(reason))
+            }
             Err(InferError::Invalid(error)) => {
                 self.problem(frame, node, index, &error);
                 (Vec::new(), Some(Arc::from(error.message())))
