@@ -40,7 +40,7 @@ const fn suite(
     Suite { name, about, run }
 }
 
-/// All suites, in the order in which they run.
+/// All suites, in the order in which they begin: the longest first, so that none is left alone.
 pub(crate) const SUITES: &[Suite] = &[
     suite("workspace", "tests of all crates", |tally, _| {
         test(tally, &["--no-fail-fast"], &[], &[]);
@@ -63,14 +63,41 @@ pub(crate) const SUITES: &[Suite] = &[
         tally.run(&mut of_package(&arguments, &["--nocapture"]));
         Ok(())
     }),
+    suite("fuzz", "the fuzz targets", |tally, options| {
+        if exists("c++") {
+            fuzz::run_targets(options.fuzz_seconds, None, 1, tally)
+        } else {
+            tally.skip("no C++ compiler for libFuzzer");
+            Ok(())
+        }
+    }),
+    suite("packages", "the crates that are published build from what is packed", |tally, _| {
+        tally.run(&mut packages()?);
+        remove(&packages_folder()?)
+    }),
+    suite("converted", "converted models, run by OpenVINO and ONNX Runtime", |tally, _| {
+        let folder = fresh("converted")?;
+        let variables = [
+            ("GRADUS_CONVERSION", folder.clone().into()),
+            ("GRADUS_CONVERSION_COUNT", CONVERTED.to_string().into()),
+        ];
+        test(tally, &["--test", "conversion"], &["random"], &variables);
+        let gradus = gradus()?;
+        tally.run(compiling()?.arg("conformance/convert.py").arg(gradus).arg(folder));
+        Ok(())
+    }),
+    suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
+    suite("browser", "pages of reports in Chromium, against what the command prints", browser),
+    suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
+        tally.run(&mut chores::accuracy(chores::ELEMENTS, 1));
+        Ok(())
+    }),
     suite("tables", "generated tables of facts and examples are up to date", |tally, _| {
         chores::tables(true, |command| {
             tally.run(command);
             Ok(())
         })
     }),
-    suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
-    suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
     suite(
         "onnx",
         "node tests of the onnx package against conformance/onnx.toml and infer.toml",
@@ -85,21 +112,6 @@ pub(crate) const SUITES: &[Suite] = &[
             upstream(tally, ONNX)
         },
     ),
-    suite("casts", "conversions between element types against ml_dtypes and onnx", |tally, _| {
-        script("casts.py", &[&fresh("casts")?])?;
-        upstream(tally, CASTS)
-    }),
-    suite("contrib", "random nodes of com.microsoft against ONNX Runtime", |tally, _| {
-        let cases = fresh("contrib.json")?;
-        script("contrib.py", &[&cases, Path::new("--count"), Path::new("60")])?;
-        let cases = [("GRADUS_CONTRIB", cases.into())];
-        test(tally, &["--test", "contrib"], &["--ignored"], &cases);
-        Ok(())
-    }),
-    suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
-        script("openvino_ops.py", &[&fresh("openvino")?])?;
-        upstream(tally, OPENVINO)
-    }),
     suite(
         "openvino-shapes",
         "random models of OpenVINO against conformance/openvino_shapes.toml",
@@ -107,6 +119,16 @@ pub(crate) const SUITES: &[Suite] = &[
             let models = fresh("openvino_shapes.json")?;
             script("openvino_shapes.py", &[&models, Path::new("2"), Path::new("20")])?;
             upstream(tally, SHAPES)
+        },
+    ),
+    suite("corpus", "models of GRADUS_CORPUS open, and have the shapes that are recorded", corpus),
+    suite(
+        "runtimes",
+        "models converted for ONNX Runtime, which loads those that are accepted",
+        |tally, _| {
+            let gradus = gradus()?;
+            tally.run(python()?.arg("conformance/runtimes.py").arg(gradus));
+            Ok(())
         },
     ),
     suite("openvino-written", "OpenVINO reads and runs its recorded models, written anew", |tally, _| {
@@ -117,26 +139,7 @@ pub(crate) const SUITES: &[Suite] = &[
         tally.run(compiling()?.arg("conformance/openvino_written.py").arg(folder));
         Ok(())
     }),
-    suite("converted", "converted models, run by OpenVINO and ONNX Runtime", |tally, _| {
-        let folder = fresh("converted")?;
-        let variables = [
-            ("GRADUS_CONVERSION", folder.clone().into()),
-            ("GRADUS_CONVERSION_COUNT", CONVERTED.to_string().into()),
-        ];
-        test(tally, &["--test", "conversion"], &["random"], &variables);
-        let gradus = gradus()?;
-        tally.run(compiling()?.arg("conformance/convert.py").arg(gradus).arg(folder));
-        Ok(())
-    }),
-    suite(
-        "runtimes",
-        "models converted for ONNX Runtime, which loads those that are accepted",
-        |tally, _| {
-            let gradus = gradus()?;
-            tally.run(python()?.arg("conformance/runtimes.py").arg(gradus));
-            Ok(())
-        },
-    ),
+    suite("memcheck", "the unsafe code of the kernels under valgrind", memcheck),
     suite(
         "openvino-models",
         "OpenVINO's models of GRADUS_CORPUS have the values OpenVINO computes",
@@ -152,23 +155,20 @@ pub(crate) const SUITES: &[Suite] = &[
             Ok(())
         },
     ),
-    suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
-        tally.run(&mut chores::accuracy(chores::ELEMENTS, 1));
+    suite("contrib", "random nodes of com.microsoft against ONNX Runtime", |tally, _| {
+        let cases = fresh("contrib.json")?;
+        script("contrib.py", &[&cases, Path::new("--count"), Path::new("60")])?;
+        let cases = [("GRADUS_CONTRIB", cases.into())];
+        test(tally, &["--test", "contrib"], &["--ignored"], &cases);
         Ok(())
     }),
-    suite("browser", "pages of reports in Chromium, against what the command prints", browser),
-    suite("memcheck", "the unsafe code of the kernels under valgrind", memcheck),
-    suite("packages", "the crates that are published build from what is packed", |tally, _| {
-        tally.run(&mut packages()?);
-        remove(&packages_folder()?)
+    suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
+        script("openvino_ops.py", &[&fresh("openvino")?])?;
+        upstream(tally, OPENVINO)
     }),
-    suite("fuzz", "the fuzz targets", |tally, options| {
-        if exists("c++") {
-            fuzz::run_targets(options.fuzz_seconds, None, 1, tally)
-        } else {
-            tally.skip("no C++ compiler for libFuzzer");
-            Ok(())
-        }
+    suite("casts", "conversions between element types against ml_dtypes and onnx", |tally, _| {
+        script("casts.py", &[&fresh("casts")?])?;
+        upstream(tally, CASTS)
     }),
 ];
 
