@@ -8,6 +8,7 @@ use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
 use crate::cost::{Each, OF_TEXTS, Work};
 use crate::dialects::openvino::{images, random, rows, types};
+use crate::dialects::special;
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -216,7 +217,8 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ErfInv")
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
-        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv)),
+        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
+        .lower(special::erf_inv),
     openvino("Exp")
         .infer(elementwise::infer::same)
         .real(Function::Exp)
