@@ -327,15 +327,14 @@ impl Lowering<'_> {
         self.apply("SequenceMap", &[sequence], &[("body", body)])
     }
 
-    /// The state after iterations of a graph, at most so many. It is given the number of the
+    /// The state after iterations of a graph, at most as many as a scalar of int64 says. It is given the number of the
     /// iteration and the state, and gives whether another iteration follows, and the next state.
     pub(crate) fn repeated(
         &mut self,
-        most: i64,
+        most: LoweredValue,
         state: &[LoweredValue],
         body: impl FnOnce(&mut Self, LoweredValue, &[LoweredValue]) -> Result<(LoweredValue, Vec<LoweredValue>)>,
     ) -> Result<Vec<LoweredValue>> {
-        let most = self.constant(Tensor::scalar(most))?;
         let starts = self.constant(Tensor::scalar(Bool::from(true)))?;
         let inputs: Vec<_> = (0..state.len() + 2).map(|_| self.next()).collect();
         let body = self.inner("body", &inputs, |l| {

@@ -270,7 +270,8 @@ fn loop_share(
     let term = value(l, Term::from(1.0) / a)?;
     let under = value(l, Term::from(1.0) / (x + 1.0 - a))?;
     let over = value(l, x * 0.0 + 1.0 / f64::MIN_POSITIVE)?;
-    let state = l.repeated(MOST_PARTS.into(), &[term, term, under, over, under], |l, number, state| {
+    let most = l.constant(Tensor::scalar(i64::from(MOST_PARTS)))?;
+    let state = l.repeated(most, &[term, term, under, over, under], |l, number, state| {
         let &[term, sum, under, over, fraction] = state else { return Err(errors::missing("state")) };
         let number = l.cast(number, DType::F64)?;
         let k = value(l, number + 1.0)?;

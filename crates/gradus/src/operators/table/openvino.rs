@@ -790,8 +790,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(reduction::openvino::run_unique)
         .converts("Unique", "floats: NaN", reduction::to_onnx::unique),
     openvino("Unsqueeze")
-        .infer(layout::infer::unsqueeze)
-        .eval(layout::eval::unsqueeze)
+        .infer(layout::openvino::unsqueeze)
+        .eval(layout::openvino::run_unsqueeze)
         .converts("Unsqueeze", "", layout::to_onnx::unsqueeze)
         .moves()
         .role(Role::View),
