@@ -157,10 +157,12 @@ fn nested(
     let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
     let since = target.mark();
     let like = cx.node.operator.name.clone();
-    for (&id, of) in graph.inputs().iter().zip(node.inputs.iter().flatten()) {
+    for (number, (&id, of)) in graph.inputs().iter().zip(node.inputs.iter().flatten()).enumerate() {
         let dtype = types_around.get(of).copied().flatten();
         let name = cx.conversion.names.fresh(&like);
-        values.insert(id, target.input(name, Some(Type::Tensor(dtype, None))));
+        // ONNX Runtime wants the shape of the number of the iteration and of the condition.
+        let scalar = &*node.operator.name == "Loop" && number < 2;
+        values.insert(id, target.input(name, Some(Type::Tensor(dtype, scalar.then(Vec::new)))));
         types.insert(id, dtype);
     }
     for capture in graph.captures() {
