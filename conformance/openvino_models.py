@@ -151,7 +151,7 @@ def spelling(random) -> dict:
 
 
 def turned(random) -> dict:
-    """Boxes that are turned."""
+    """Boxes that are turned, and those of several images in one list."""
     from openvino import opset13
 
     cases = {}
@@ -161,6 +161,10 @@ def turned(random) -> dict:
         limits = [np.int64(6), np.float32(0.3), np.float32(0.1)]
         chosen = lambda b, s, c=clockwise: opset13.nms_rotated(b, s, *limits, True, "i64", c)
         cases[f"nms_rotated_{clockwise}"] = ([boxes, scores], chosen)
+    corners = np.concatenate([boxes[..., :2], boxes[..., :2] + boxes[..., 2:4]], -1)
+    how = {"sort_result_type": "classid", "iou_threshold": 0.3, "score_threshold": 0.2, "keep_top_k": 5}
+    of_images = lambda b, s: opset13.multiclass_nms(b, s, np.array([2, 0, 7], np.int32), **how)
+    cases["multiclass_nms_of_one_list"] = ([corners, scores[:, 0].copy()], of_images)
     return cases
 
 

@@ -728,11 +728,13 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("StringTensorPack")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::text::packed)
-        .computes(elementwise::text::pack),
+        .computes(elementwise::text::pack)
+        .lacks("operator that makes strings of bytes"),
     openvino("StringTensorUnpack")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::text::unpacked)
-        .computes(elementwise::text::unpack),
+        .computes(elementwise::text::unpack)
+        .lacks("operator that reads the bytes of strings"),
     openvino("Subtract")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
