@@ -18,9 +18,9 @@ use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering};
 use crate::operators::elementwise::polynomials::{self, ROOT_OF_DIGAMMA};
 use crate::operators::elementwise::special::{
-    self, BESSEL_SERIES_MOST, Bessel, DIGAMMA_SERIES, ERF_INV_LOW_MOST, ERF_INV_MIDDLE_MOST, MOST_PARTS,
-    Polynomial, STIRLING, STIRLING_SERIES, UNIFORM, UNIFORM_FIRST, UNIFORM_NEAR, UNIFORM_SECOND, ZETA_SERIES,
-    ZETA_TERMS,
+    self, BESSEL_SCALE, BESSEL_SERIES_MOST, Bessel, DIGAMMA_SERIES, ERF_INV_LOW_MOST, ERF_INV_MIDDLE_MOST,
+    LEAST_PART, MOST_PARTS, Polynomial, STIRLING, STIRLING_SERIES, UNIFORM, UNIFORM_FIRST, UNIFORM_NEAR,
+    UNIFORM_SECOND, ZETA_SERIES, ZETA_TERMS,
 };
 use crate::operators::errors;
 
@@ -158,8 +158,8 @@ pub(crate) fn bessel(l: &mut Lowering<'_>, order: usize, scaled: bool) -> Result
     let x = argument(l, 0)?;
     let (factors, odd) = (&Bessel::ORDERS[order], order > 0);
     let size = value(l, f("Abs", x))?;
-    let quarter = value(l, x * x / 4.0)?;
-    let mut near = powers(quarter, &factors.power);
+    let square = value(l, x * x / BESSEL_SCALE)?;
+    let mut near = powers(square, &factors.power);
     if odd {
         near = near * x / 2.0;
     }
@@ -269,7 +269,7 @@ fn loop_share(
     let factor = value(l, factor)?;
     let term = value(l, Term::from(1.0) / a)?;
     let under = value(l, Term::from(1.0) / (x + 1.0 - a))?;
-    let over = value(l, x * 0.0 + 1.0 / f64::MIN_POSITIVE)?;
+    let over = value(l, x * 0.0 + 1.0 / LEAST_PART)?;
     let most = l.constant(Tensor::scalar(i64::from(MOST_PARTS)))?;
     let state = l.repeated(most, &[term, term, under, over, under], |l, number, state| {
         let &[term, sum, under, over, fraction] = state else { return Err(errors::missing("state")) };
@@ -279,7 +279,7 @@ fn loop_share(
         let sum = value(l, sum + term)?;
         let numerator = value(l, (a - k) * k)?;
         let constant = value(l, x + 1.0 - a + k * 2.0)?;
-        let least = |x: LoweredValue| pick(of("Less", f("Abs", x), f64::MIN_POSITIVE), f64::MIN_POSITIVE, x);
+        let least = |x: LoweredValue| pick(of("Less", f("Abs", x), LEAST_PART), LEAST_PART, x);
         let under = value(l, numerator * under + constant)?;
         let under = value(l, Term::from(1.0) / least(under))?;
         let over = value(l, numerator / over + constant)?;

@@ -95,10 +95,14 @@ pub(crate) fn digamma(x: f64) -> f64 {
 /// Arguments up to this have a Bessel function by its power series.
 pub(crate) const BESSEL_SERIES_MOST: f64 = 30.0;
 
+/// The unit of squares of arguments: with it, all factors are numbers of float32 too, as programs
+/// that compute in float32, or compare constants in it, take graphs of them.
+pub(crate) const BESSEL_SCALE: f64 = 256.0;
+
 /// Factors of the series of the modified Bessel functions of the first kind of one order.
 pub(crate) struct Bessel {
-    /// Of powers of a quarter of the square of the argument, all of one sign; beyond them, a term is
-    /// less than half a unit in the last place of the sum.
+    /// Of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond them, a
+    /// term is less than half a unit in the last place of the sum.
     pub(crate) power: [f64; 50],
     /// Of powers of the reciprocal of the argument.
     pub(crate) asymptotic: [f64; 25],
@@ -112,7 +116,7 @@ impl Bessel {
         let (mut power, mut asymptotic) = ([1.0; 50], [1.0; 25]);
         let (mut at, mut k) = (1, 1.0);
         while at < power.len() {
-            power[at] = power[at - 1] / (k * (k + order));
+            power[at] = power[at - 1] * (BESSEL_SCALE / 4.0) / (k * (k + order));
             if at < asymptotic.len() {
                 let odd = 2.0 * k - 1.0;
                 asymptotic[at] = asymptotic[at - 1] * (odd * odd - 4.0 * order * order) / (8.0 * k);
@@ -134,7 +138,7 @@ pub(crate) fn bessel(x: f64, order: u8, scaled: bool) -> f64 {
     }
     let sum = |factors: &[f64], x: f64| factors.iter().rev().fold(0.0, |sum, factor| sum * x + factor);
     let value = if size <= BESSEL_SERIES_MOST {
-        let sum = sum(&factors.power, x * x / 4.0);
+        let sum = sum(&factors.power, x * x / BESSEL_SCALE);
         let sum = if odd { sum * size / 2.0 } else { sum };
         if scaled { sum * libm::exp(-size) } else { sum }
     } else {
@@ -282,12 +286,12 @@ pub(crate) fn gamma_shares(a: f64, x: f64) -> [f64; 2] {
     }
     // The continued fraction from its front, by Lentz's method.
     let mut constant = x + 1.0 - a;
-    let (mut over, mut under) = (1.0 / f64::MIN_POSITIVE, 1.0 / constant);
+    let (mut over, mut under) = (1.0 / LEAST_PART, 1.0 / constant);
     let mut fraction = under;
     for k in (1..=MOST_PARTS).map(f64::from) {
         let numerator = -k * (k - a);
         constant += 2.0;
-        let least = |x: f64| if x.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { x };
+        let least = |x: f64| if x.abs() < LEAST_PART { LEAST_PART } else { x };
         under = 1.0 / least(numerator * under + constant);
         over = least(constant + numerator / over);
         fraction *= over * under;
@@ -317,6 +321,9 @@ pub(crate) const STIRLING: f64 = 20.0;
 /// Bernoulli numbers `B(2k) / (2k (2k - 1))`: factors of Stirling's series.
 pub(crate) const STIRLING_SERIES: [f64; 7] =
     [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0, 1.0 / 156.0];
+
+/// Least part of the continued fraction, in place of zero.
+pub(crate) const LEAST_PART: f64 = 1e-30;
 
 /// Most parts of the continued fraction: more than the largest order and its neighbours need.
 pub(crate) const MOST_PARTS: i32 = 10_000;
