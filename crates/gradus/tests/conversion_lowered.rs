@@ -9,7 +9,7 @@ mod common {
 
 use common::compare::difference;
 use common::one::One;
-use gradus::conversion::ConvertOptions;
+use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::convert::Rules;
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
@@ -145,6 +145,25 @@ fn the_inverse_of_the_error_function() {
     same("ErfInv", openvino("ErfInv", 17).inputs(&[x]));
 }
 
+/// Filters of floats are signs, as those of bits.
+#[test]
+fn filters_of_floats_are_signs() {
+    let x = tensor(DType::F32, &[1, 1, 1, 4], |at| Number::Float([2.5, -0.25, 2.75, 0.75][at]));
+    let filter = tensor(DType::F32, &[1, 1, 1, 2], |at| Number::Float([1.5, -0.5][at]));
+    let mut one = openvino("BinaryConvolution", 1).inputs(&[x]).constants(&[filter]);
+    for (name, text) in [
+        ("mode", "xnor-popcount"),
+        ("strides", "1,1"),
+        ("dilations", "1,1"),
+        ("pads_begin", "0,0"),
+        ("pads_end", "0,0"),
+        ("pad_value", "0"),
+    ] {
+        one = one.text(name, text);
+    }
+    same("BinaryConvolution", one);
+}
+
 /// Shapes that OpenVINO 2026.4.1 infers, and has in a run.
 #[test]
 fn axes_that_are_named_twice_are_added_once() {
@@ -173,6 +192,10 @@ fn axes_that_are_named_twice_are_added_once() {
         assert_eq!(shape.dims(), want, "{axes:?}");
         same(&format!("{axes:?}"), one());
     }
+    // A run may name one twice, which ONNX refuses.
+    let computed = openvino("Unsqueeze", 1).inputs(&[x.clone(), Tensor::vector(&[0i64, 1])]);
+    let converted = computed.model().0.convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
+    assert!(converted.report.notes.iter().any(|note| note.exactness == Exactness::EdgeCases));
     for axes in [&[3, 3][..], &[4, 4], &[0, 0, -5]] {
         let one =
             openvino("Unsqueeze", 1).inputs(std::slice::from_ref(&x)).constants(&[Tensor::vector(axes)]);

@@ -259,7 +259,12 @@ pub(crate) fn unsqueeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
             };
             cx.list(&axes)
         }
-        None => cx.whole_list(1)?,
+        None => {
+            if cx.len(1) != Some(1) {
+                cx.edges("OpenVINO adds an axis once that is named twice, which is an error in ONNX");
+            }
+            cx.whole_list(1)?
+        }
     };
     Ok(vec![cx.put("Unsqueeze", &[x, axes], &[])?])
 }
