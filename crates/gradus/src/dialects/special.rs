@@ -12,10 +12,10 @@
 use std::f64::consts::PI;
 
 use gradus_core::element::Bool;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{DType, Error, Result, Tensor};
 
 use crate::dialects::terms::{Term, f, of, pick};
-use crate::lowering::{LoweredValue, Lowering};
+use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::elementwise::polynomials::{self, ROOT_OF_DIGAMMA};
 use crate::operators::elementwise::special::{
     self, BESSEL_SCALE, BESSEL_SERIES_MOST, Bessel, DIGAMMA_SERIES, ERF_INV_LOW_MOST, ERF_INV_MIDDLE_MOST,
@@ -291,7 +291,7 @@ fn loop_share(
         let goes_on =
             pick(large, 0.0, pick(below, pick(series_goes_on, 1.0, 0.0), pick(fraction_goes_on, 1.0, 0.0)));
         let goes_on = value(l, goes_on)?;
-        let all = l.apply("ReduceSum", &[goes_on], &[crate::lowering::int("keepdims", 0)])?;
+        let all = l.apply("ReduceSum", &[goes_on], &[int("keepdims", 0)])?;
         let again = value(l, of("Greater", all, 0.0))?;
         Ok((again, vec![term, sum, under, over, fraction]))
     })?;
@@ -324,7 +324,7 @@ pub(crate) fn gamma_above(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let both = l.constant(Tensor::scalar(Bool::from(true)))?;
     let wide = |l: &mut Lowering<'_>, one: LoweredValue, other| {
         let shaped = value(l, pick(both, one, other))?;
-        Ok::<_, gradus_core::Error>(shaped)
+        Ok::<_, Error>(shaped)
     };
     let (a, x) = (wide(l, a, x)?, wide(l, x, a)?);
     let ratio = value(l, (x - a) / a)?;

@@ -103,7 +103,7 @@ pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
         return Err(cannot("MulticlassNms with an adaptive threshold"));
     }
     if l.has(2) {
-        return of_one_list(l, choice);
+        return of_one_list(l, &choice);
     }
     let [boxes, scores] = candidates(l)?;
     let found = multiclass(l, boxes, scores, &choice)?;
@@ -115,7 +115,7 @@ pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
 /// `MulticlassNms` of boxes of several images in one list, `[class, box, 4]`, with scores
 /// `[class, box]`: the third input says how many are of each image. Each class of each image is an
 /// image of one class here, in which only its own boxes take part.
-fn of_one_list(l: &mut Lowering<'_>, choice: Choice) -> Result<Vec<LoweredValue>> {
+fn of_one_list(l: &mut Lowering<'_>, choice: &Choice) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 3), (1, 2)] {
         only_float32(l, input)?;
         expect_rank(l, input, rank)?;

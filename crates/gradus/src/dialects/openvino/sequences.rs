@@ -10,11 +10,12 @@ use crate::dialects::indices::{index, positions, size};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, int};
 
+/// The axes of a value in another order.
 fn turned(l: &mut Lowering<'_>, x: LoweredValue, perm: &[i64]) -> Result<LoweredValue> {
     l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec()))])
 }
 
-/// A list of one, or a tensor of rank 2, with other axes of one element.
+/// A value with more axes, of one element each.
 fn with_axes(l: &mut Lowering<'_>, x: LoweredValue, axes: &[i64]) -> Result<LoweredValue> {
     let axes = l.list(axes)?;
     l.apply("Unsqueeze", &[x, axes], &[])
@@ -26,7 +27,7 @@ fn columns(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: LoweredValue) -
     l.apply("Slice", &[x, from, to, second], &[])
 }
 
-/// The elements of rows of which each is one column behind; a number comes first, so many times.
+/// The elements of rows, so many columns behind; a number comes first.
 fn behind(l: &mut Lowering<'_>, x: LoweredValue, by: i64, first: Term, dtype: DType) -> Result<LoweredValue> {
     let (pads, first) = (l.list(&[0, by, 0, -by])?, first.write(l, dtype)?);
     l.apply("Pad", &[x, pads, first], &[])
@@ -217,21 +218,17 @@ pub(crate) fn ctc_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let own = state[0];
         let step = l.apply("Gather", &[logs, number], &[int("axis", 1)])?;
         let before = behind(l, own, 1, Term::from(never), DType::F64)?;
-        let next = match skips {
-            Some(skips) => {
-                let skipped = behind(l, own, 2, Term::from(never), DType::F64)?;
-                let skipped = pick(skips, skipped, never).write(l, DType::F64)?;
-                let sum = log_sum(l, &[own, before, skipped])?;
-                sum + step
-            }
-            None => {
-                // The blank is the first of the classes.
-                let one = l.list(&[1])?;
-                let of_blank = columns(l, step, 0, one)?;
-                let (stays, comes) =
-                    ((own + of_blank).write(l, DType::F64)?, (before + step).write(l, DType::F64)?);
-                Term::from(log_sum(l, &[stays, comes])?)
-            }
+        let next = if let Some(skips) = skips {
+            let skipped = behind(l, own, 2, Term::from(never), DType::F64)?;
+            let skipped = pick(skips, skipped, never).write(l, DType::F64)?;
+            log_sum(l, &[own, before, skipped])? + step
+        } else {
+            // The blank is the first of the classes.
+            let one = l.list(&[1])?;
+            let of_blank = columns(l, step, 0, one)?;
+            let stays = (own + of_blank).write(l, DType::F64)?;
+            let comes = (before + step).write(l, DType::F64)?;
+            Term::from(log_sum(l, &[stays, comes])?)
         };
         let on = l.apply("Gather", &[runs, number], &[int("axis", 1)])?;
         let on = with_axes(l, on, &[1])?;

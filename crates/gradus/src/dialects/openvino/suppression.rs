@@ -8,6 +8,7 @@ use crate::dialects::boxes::{columns, expect_rank, greatest};
 use crate::dialects::indices::{positions, size};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::operators::errors;
 use crate::operators::nn::rotated::LEAST_AREA;
 
 /// The overlap of the chosen boxes with all others, by numbers of both, `[image, class, box]`.
@@ -23,6 +24,7 @@ fn scalar(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
     l.cast(given, DType::F64)
 }
 
+/// The value of a term of float64, or of truth.
 fn bits(l: &mut Lowering<'_>, term: Term) -> Result<LoweredValue> {
     term.write(l, DType::F64)
 }
@@ -57,7 +59,7 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
     let none = bits(l, pick(of("Equal", scores, scores), never, never))?;
     let decays = bits(l, of("Greater", sigma, 0.0))?;
     let state = l.repeated(most, &[start, none], |l, _, state| {
-        let &[scores, chosen] = state else { return Err(crate::operators::errors::missing("state")) };
+        let &[scores, chosen] = state else { return Err(errors::missing("state")) };
         let best = l.apply("ArgMax", &[scores], &[int("axis", 2), int("keepdims", 1)])?;
         let of_best = |l: &mut Lowering<'_>, x| l.apply("GatherElements", &[x, best], &[int("axis", 2)]);
         let score = of_best(l, scores)?;
@@ -190,7 +192,7 @@ pub(crate) fn of_turned(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let turn = if l.attributes.flag("clockwise", true)? { 1.0 } else { -1.0 };
     let parts = l.apply_many("Split", &[boxes], &[int("axis", 2), int("num_outputs", 5)], 5)?;
     let &[x, y, width, height, angle] = &parts[..] else {
-        return Err(crate::operators::errors::missing("numbers of a box"));
+        return Err(errors::missing("numbers of a box"));
     };
     let sine = bits(l, f("Sin", angle * turn) / 2.0)?;
     let cosine = bits(l, f("Cos", angle * turn) / 2.0)?;

@@ -5,7 +5,7 @@
 //! has one, and 16 bytes, whose low halves are the codes of its first 16 rows.
 
 use gradus_core::convert::{i64_of, product, usize_of_i64};
-use gradus_core::{DType, Error, Result, Shape, Tensor, Value};
+use gradus_core::{DType, Kind, Result, Shape, Tensor, Value};
 
 use super::eval::unsupported;
 use crate::attributes::Attributes;
@@ -67,7 +67,7 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
                             return Err(errors::count("packed bytes", own, wanted).into());
                         }
                     }
-                    Err(error) if error.kind() == gradus_core::Kind::Unsupported => {}
+                    Err(error) if error.kind() == Kind::Unsupported => {}
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -94,21 +94,21 @@ fn sizes(given: &[i64]) -> Result<[usize; 2]> {
 
 /// The codes of all columns, rows that fill a block included, with the scale and the offset of each
 /// block.
-struct Codes {
+struct Factor {
     codes: Vec<u8>,
     scales: Vec<f32>,
     offsets: Vec<u8>,
     blocks: usize,
 }
 
-impl Codes {
-    fn new(packed: &[u8], [inner, columns]: [usize; 2], offsets: bool) -> Result<Codes> {
+impl Factor {
+    fn new(packed: &[u8], [inner, columns]: [usize; 2], offsets: bool) -> Result<Factor> {
         let (blocks, each) = (inner.div_ceil(BLOCK), bytes_of_block(offsets));
         let wanted = product(columns, blocks).saturating_mul(product(each, 1));
         if product(packed.len(), 1) != wanted {
             return Err(errors::count("packed bytes", packed.len(), wanted));
         }
-        let mut all = Codes { codes: Vec::new(), scales: Vec::new(), offsets: Vec::new(), blocks };
+        let mut all = Factor { codes: Vec::new(), scales: Vec::new(), offsets: Vec::new(), blocks };
         for block in packed.chunks_exact(each) {
             let (scale, rest) = block.split_at(SCALE);
             all.scales.push(f32::from_le_bytes(scale.try_into().unwrap_or_default()));
@@ -131,7 +131,7 @@ pub(crate) fn mat_mul_fp_q4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
     }
     let packed = cx.tensor(1)?;
     cx.reserve(product(packed.len(), 4).saturating_add(product(inner, columns).saturating_mul(8)))?;
-    let Codes { codes, scales, offsets, blocks } = Codes::new(&packed.codes()?, [inner, columns], offsets)?;
+    let Factor { codes, scales, offsets, blocks } = Factor::new(&packed.codes()?, [inner, columns], offsets)?;
     let weight = |at: usize| {
         let (column, row) = (at % columns, at / columns);
         let block = column * blocks + row / BLOCK;
@@ -151,11 +151,10 @@ pub(crate) fn to_onnx(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     let [inner, columns] = sizes(&given)?;
     let packed = cx.known(1)?.ok_or_else(|| not_known("value of input 1"))?;
     cx.rounding(caveats::ORDER);
-    let Codes { codes, scales, offsets, blocks } = Codes::new(&packed.codes()?, [inner, columns], offsets)?;
+    let Factor { codes, scales, offsets, blocks } = Factor::new(&packed.codes()?, [inner, columns], offsets)?;
     let dtype = if offsets.iter().all(|&offset| offset < 16) { DType::U4 } else { DType::U8 };
-    let shape = |dims: [usize; 2]| Shape::new(dims).map_err(Error::from);
-    let grid = shape([columns, blocks])?;
-    let codes = Tensor::from_codes(dtype, shape([columns, blocks * BLOCK])?, &codes)?;
+    let grid = Shape::new([columns, blocks])?;
+    let codes = Tensor::from_codes(dtype, Shape::new([columns, blocks * BLOCK])?, &codes)?;
     let offsets = Tensor::from_codes(dtype, grid.clone(), &offsets)?;
     let scales = Tensor::from_vec(grid, scales)?;
     let (codes, offsets, scales) = (cx.constant(codes), cx.constant(offsets), cx.constant(scales));

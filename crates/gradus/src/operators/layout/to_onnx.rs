@@ -248,23 +248,19 @@ pub(crate) fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 
 pub(crate) fn unsqueeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let axes = match cx.known_integers(1)? {
-        Some(axes) => {
-            let axes = match cx.rank_if_known(0) {
-                Some(rank) => added_axes(&axes, rank)?,
-                None => {
-                    let listed = axes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
-                    cx.axes_in_set("Unsqueeze", listed, None)?
-                }
-            };
-            cx.list(&axes)
+    let axes = if let Some(axes) = cx.known_integers(1)? {
+        let axes = if let Some(rank) = cx.rank_if_known(0) {
+            added_axes(&axes, rank)?
+        } else {
+            let listed = axes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+            cx.axes_in_set("Unsqueeze", listed, None)?
+        };
+        cx.list(&axes)
+    } else {
+        if cx.len(1) != Some(1) {
+            cx.edges("OpenVINO adds an axis once that is named twice, which is an error in ONNX");
         }
-        None => {
-            if cx.len(1) != Some(1) {
-                cx.edges("OpenVINO adds an axis once that is named twice, which is an error in ONNX");
-            }
-            cx.whole_list(1)?
-        }
+        cx.whole_list(1)?
     };
     Ok(vec![cx.put("Unsqueeze", &[x, axes], &[])?])
 }
