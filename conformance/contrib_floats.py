@@ -516,6 +516,16 @@ def mat_mul_n_bits(r, _):
     return Case([r.floats(m, k), packed, scales, zeros, groups, bias], attributes, ulps=64)
 
 
+@maker("MatMulFpQ4")
+def mat_mul_fp_q4(r, _):
+    m, k, n, kind = r.int(1, 3), r.choice([16, 32, 40, 64]), r.int(1, 3), r.int(0, 1)
+    blocks = n * -(-k // 32)
+    scales = (np.abs(r.floats(blocks, 1)) * np.float32(0.1)).view(np.uint8)
+    offsets = r.rng.integers(0, 16, (blocks, kind)).astype(np.uint8)
+    packed = np.concatenate([scales, offsets, r.codes(blocks, 16)], 1).reshape(-1)
+    return Case([r.floats(m, k), packed, np.array([k, n])], {"blk_quant_type": kind}, ulps=64)
+
+
 @maker("Tokenizer")
 def tokenizer(r, _):
     words = ["Gradus", "ad", "Parnassum,", "e-mail", "über", "x", "3.14", "", "  "]

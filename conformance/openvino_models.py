@@ -4,7 +4,7 @@ that `openvino_shapes.py` therefore does not record.
 
 import numpy as np
 import openvino as ov
-from openvino import opset1, opset8, opset16
+from openvino import opset1, opset8, opset16, opset17
 
 BOXES = np.array([[0, 0, 5, 5], [1, 2, 9, 7], [3, 1, 6, 9]], np.float32)
 
@@ -120,6 +120,51 @@ def models():
     limits = [np.int64(3), np.float32(0.5), np.float32(0.1), np.float32(0)]
     first = lambda b, s: op.convert(op.non_max_suppression(b, s, *limits, "corner", False, "i64").output(0), "i64")
     cases["non_max_suppression"] = ([near, scores], first)
+    soft = [*limits[:3], np.float32(0.4)]
+    decayed = lambda b, s: op.convert(op.non_max_suppression(b, s, *soft, "corner", True, "i64").output(1), "f32")
+    cases["non_max_suppression_decayed"] = ([near, scores], decayed)
+    cases |= spelling(random) | turned(random)
+    shares = np.array([-1, -0.999, -0.5, -1e-3, 0, 1e-6, 0.3, 0.97, 0.9999999, 1], np.float32)
+    cases["erf_inv"] = ([shares], opset17.erfinv)
+    for axes in ([0, 0], [0, -4], [3, -1], [0, -3], [0, 2, 2, -1]):
+        name = "_".join(str(axis).replace("-", "m") for axis in axes)
+        cases[f"unsqueeze_{name}"] = ([floats(2, 3)], lambda x, axes=axes: op.unsqueeze(x, np.array(axes)))
+    return cases
+
+
+def spelling(random) -> dict:
+    """Labels that are spelled by the classes of steps."""
+    cases = {}
+    scores = random.standard_normal((3, 7, 4)).astype(np.float32)
+    lengths, labels, counts = np.array([7, 4, 6], np.int32), random.integers(0, 3, (3, 7)).astype(np.int32), np.array([4, 2, 1], np.int32)
+    mask = np.array([[1, 1, 1], [1, 1, 1], [1, 0, 1], [1, 0, 1], [1, 1, 0], [1, 1, 0], [1, 1, 0]], np.float32)
+    for merges in (True, False):
+        by_length = lambda x, n, m=merges: opset8.ctc_greedy_decoder_seq_len(x, n, None, m, "i32", "i64")
+        cases[f"ctc_greedy_decoder_seq_len_{merges}"] = ([scores, lengths], by_length)
+        by_mask = lambda x, n, m=merges: opset8.ctc_greedy_decoder(x, n, m)
+        cases[f"ctc_greedy_decoder_{merges}"] = ([scores.transpose(1, 0, 2).copy(), mask], by_mask)
+        for unique, collapses in ((False, False), (True, False), (False, True)):
+            how = (collapses, merges, unique)
+            loss = lambda x, n, y, c, how=how: opset8.ctc_loss(x, n, y, c, None, *how)
+            cases[f"ctc_loss_{merges}_{unique}_{collapses}"] = ([scores, lengths, labels, counts], loss)
+    return cases
+
+
+def turned(random) -> dict:
+    """Boxes that are turned, and those of several images in one list."""
+    from openvino import opset13
+
+    cases = {}
+    boxes = (random.random((2, 9, 5)) * [4, 4, 3, 3, 6] + [0, 0, 0.5, 0.5, -3]).astype(np.float32)
+    scores = random.random((2, 3, 9)).astype(np.float32)
+    for clockwise in (True, False):
+        limits = [np.int64(6), np.float32(0.3), np.float32(0.1)]
+        chosen = lambda b, s, c=clockwise: opset13.nms_rotated(b, s, *limits, True, "i64", c)
+        cases[f"nms_rotated_{clockwise}"] = ([boxes, scores], chosen)
+    corners = np.concatenate([boxes[..., :2], boxes[..., :2] + boxes[..., 2:4]], -1)
+    how = {"sort_result_type": "classid", "iou_threshold": 0.3, "score_threshold": 0.2, "keep_top_k": 5}
+    of_images = lambda b, s: opset13.multiclass_nms(b, s, np.array([2, 0, 7], np.int32), **how)
+    cases["multiclass_nms_of_one_list"] = ([corners, scores[:, 0].copy()], of_images)
     return cases
 
 

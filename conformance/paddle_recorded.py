@@ -257,6 +257,19 @@ def rare_run(paddle, x, y, positive):
     return values
 
 
+def special(paddle, x, numbers, positive):
+    """Special functions, which become formulas and loops."""
+    values = [
+        *[(function(x), 16) for function in (paddle.i0, paddle.i0e, paddle.i1, paddle.i1e)], (paddle.i0e(x * 30), 16),
+        *[(function(numbers), 64) for function in (paddle.lgamma, paddle.digamma)], (paddle.erfinv(x / 4), 64),
+        *[(paddle.polygamma(positive, order), 64) for order in (1, 2, 5)],
+    ]  # fmt: skip
+    if paddle.framework.in_pir_mode():
+        shares = [(positive, positive[::-1]), (positive * 20, positive[::-1] * 20), (positive, positive * 0)]
+        values += [(function(*given), 64) for given in shares for function in (paddle.gammainc, paddle.gammaincc)]
+    return values
+
+
 def complex_numbers(paddle, x, y):
     """Complex numbers, whose parts are given."""
     z, w = paddle.complex(x, y), paddle.complex(y, x + 9)
@@ -739,6 +752,15 @@ RECORDED = {
             "positive": array("float32", [5]) * 2 + 0.25,
         },
         rare_run,
+    ),
+    "special": (
+        {"x": ([-1, 4], "float32"), "numbers": ([6], "float32"), "positive": ([-1], "float32")},
+        {
+            "x": array("float32", [2, 4]) * 7 % 8 - 3.5,
+            "numbers": array("float32", [6]) / 2 + np.float32(0.7),
+            "positive": array("float32", [5]) * 2 + 0.25,
+        },
+        special,
     ),
     "complex": (
         {"x": ([-1, 4], "float32"), "y": ([-1, 4], "float32")},

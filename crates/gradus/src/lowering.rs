@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::graph::{
     Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
 };
@@ -309,8 +310,9 @@ impl Lowering<'_> {
         yes: impl FnOnce(&mut Self) -> Result<LoweredValue>,
         no: impl FnOnce(&mut Self) -> Result<LoweredValue>,
     ) -> Result<LoweredValue> {
-        let yes = self.inner("then_branch", None, yes)?;
-        let no = self.inner("else_branch", None, no)?;
+        let one = |write: Result<LoweredValue>| write.map(|value| vec![value]);
+        let yes = self.inner("then_branch", &[], |l| one(yes(l)))?;
+        let no = self.inner("else_branch", &[], |l| one(no(l)))?;
         self.apply("If", &[condition], &[("then_branch", yes), ("else_branch", no)])
     }
 
@@ -321,23 +323,42 @@ impl Lowering<'_> {
         of: impl FnOnce(&mut Self, LoweredValue) -> Result<LoweredValue>,
     ) -> Result<LoweredValue> {
         let item = self.next();
-        let body = self.inner("body", Some(item), |l| of(l, item))?;
+        let body = self.inner("body", &[item], |l| Ok(vec![of(l, item)?]))?;
         self.apply("SequenceMap", &[sequence], &[("body", body)])
+    }
+
+    /// The state after iterations of a graph, at most as many as a scalar of int64 says. It is given the number of the
+    /// iteration and the state, and gives whether another iteration follows, and the next state.
+    pub(crate) fn repeated(
+        &mut self,
+        most: LoweredValue,
+        state: &[LoweredValue],
+        body: impl FnOnce(&mut Self, LoweredValue, &[LoweredValue]) -> Result<(LoweredValue, Vec<LoweredValue>)>,
+    ) -> Result<Vec<LoweredValue>> {
+        let starts = self.constant(Tensor::scalar(Bool::from(true)))?;
+        let inputs: Vec<_> = (0..state.len() + 2).map(|_| self.next()).collect();
+        let body = self.inner("body", &inputs, |l| {
+            let (goes_on, state) = body(l, inputs[0], &inputs[2..])?;
+            Ok([vec![goes_on], state].concat())
+        })?;
+        let given = [&[most, starts], state].concat();
+        self.apply_many("Loop", &given, &[("body", body)], state.len())
     }
 
     /// A graph within a node, which may read the values around it.
     fn inner(
         &mut self,
         name: &str,
-        input: Option<LoweredValue>,
-        write: impl FnOnce(&mut Self) -> Result<LoweredValue>,
+        inputs: &[LoweredValue],
+        write: impl FnOnce(&mut Self) -> Result<Vec<LoweredValue>>,
     ) -> Result<Content> {
         let around = std::mem::replace(&mut self.builder, Builder::nested(name));
-        if let Some(input) = input {
+        for &input in inputs {
             self.builder.define(&key(input), Origin::Input)?;
         }
-        let output = write(self)?;
-        self.builder.output(&key(output));
+        for output in write(self)? {
+            self.builder.output(&key(output));
+        }
         let inner = std::mem::replace(&mut self.builder, around);
         Ok(Content::Graph(Arc::new(inner.finish()?)))
     }

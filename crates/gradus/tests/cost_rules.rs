@@ -138,7 +138,7 @@ const NODES: &[&str] = &[
     "onnx Unique-11 f[5] /4 -> 0 5c",
     "microsoft DynamicQuantizeLinear-1 f[2,3] /3 -> 0 6+12c",
     "microsoft GroupNorm-1 f[1,2,1,4] f[4] f[4] activation=1 groups=2 -> 0 56",
-    "microsoft IsAllFinite-1 f[4,4] -> 0 16c",
+    "microsoft IsAllFinite-1 f[4,4] f[3] f[2] -> 0 21c",
     "microsoft LayerNormalization-1 f[2,3] f[3] -> 0 42",
     "microsoft QLinearGlobalAveragePool-1 u8[2,4,2,3] f[] u8[] f[] u8[] channels_last=0 -> 0 48",
     "microsoft QLinearReduceMean-1 i8[3,4,1] f[] i8[] f[] i8[] axes=2, keepdims=1 -> 0 12",
@@ -180,6 +180,7 @@ const NODES: &[&str] = &[
     "microsoft MatMulBnb4-1 f[1,1,1] u8[1] f[1] K=1 N=1 block_size=32 quant_type=0 -> 1 0",
     "microsoft MatMulInteger16-1 i16[2,2] i16[2,2] -> 8 0",
     "microsoft MatMulIntegerToFloat-1 u8[1,3] u8[3,1] f[] f[] u8[] - - -> 3 0",
+    "microsoft MatMulFpQ4-1 f[2,3] u8[84] =i64[2]:3,4 -> 24 0",
     "microsoft MatMulNBits-1 f[1,24] u8[1,2,8] f[2] - i32[32] - K=24 N=1 bits=4 block_size=16 -> 24 0",
     "microsoft MaxpoolWithMask-1 f[1,1,4,4] i32[1,1,4,4] kernel_shape=2,2, -> 0 36c",
     "microsoft NhwcConv-1 f[1,3,3,4] f[4,2,1,1] f[4] group=2 strides=2,2, kernel_shape=1,1, -> 32 0",
@@ -227,8 +228,6 @@ const NODES: &[&str] = &[
     "microsoft BeamSearch-1 i32[1,2] -> open",
     "microsoft GreedySearch-1 i32[1,2] -> open",
     "microsoft Sampling-1 i32[1,2] -> open",
-    // Its sizes are elements of an input, which inference does not read.
-    "microsoft MatMulFpQ4-1 f[2,3] u8[36] =i64[2]:3,4 -> open",
     // No arithmetic.
     "onnx BitCast-26 f[2,3] to=6 -> 0 0",
     "onnx CenterCropPad-18 f[2,3] =i64[2]:3,3 -> 0 0",

@@ -186,3 +186,75 @@ fn wrong_inputs_are_refused() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Rows of class and score, places, and how many rows each image has: what OpenVINO 2026.4.1 gives.
+type Detections = (&'static [(f32, f32)], &'static [i64], &'static [i64]);
+
+/// Boxes of several images in one list.
+#[test]
+fn boxes_of_several_images_are_chosen_from_one_list() {
+    let boxes: [[f32; 4]; 5] =
+        [[0., 0., 4., 4.], [1., 0., 5., 4.], [8., 8., 9., 9.], [0., 0., 3., 3.], [8., 8., 9.5, 9.]];
+    let mut turned = boxes;
+    turned.reverse();
+    let boxes = tensor([2, 5, 4], &[boxes, turned].concat().concat());
+    let scores = tensor([2, 5], &[0.9, 0.8, 0.3, 0.6, 0.7, 0.5, 0.4, 0.95, 0.2, 0.65]);
+    let by_score = &[("sort_result_type", "score")][..];
+    let best = &[
+        ("sort_result_type", "score"),
+        ("keep_top_k", "3"),
+        ("sort_result_across_batch", "true"),
+        ("nms_top_k", "2"),
+    ][..];
+    let by_class = &[("sort_result_type", "classid"), ("keep_top_k", "2")][..];
+    let without_first = &[
+        ("sort_result_type", "classid"),
+        ("background_class", "0"),
+        ("sort_result_across_batch", "true"),
+    ][..];
+    let cases: &[(&[(&str, &str)], &[i32], Detections)] = &[
+        (
+            by_score,
+            &[2, 3],
+            (
+                &[(0., 0.9), (1., 0.5), (1., 0.4), (1., 0.95), (0., 0.7), (1., 0.65), (0., 0.6)],
+                &[0, 1, 3, 5, 8, 9, 6],
+                &[3, 4],
+            ),
+        ),
+        (by_score, &[0, 5], (&[(1., 0.95), (0., 0.9), (0., 0.7), (1., 0.65)], &[5, 0, 8, 9], &[0, 4])),
+        (
+            best,
+            &[2, 3],
+            (
+                &[(1., 0.95), (0., 0.9), (0., 0.7), (1., 0.65), (1., 0.5), (1., 0.4)],
+                &[5, 0, 8, 9, 1, 3],
+                &[3, 3],
+            ),
+        ),
+        (best, &[0, 5], (&[(1., 0.95), (0., 0.9), (1., 0.65)], &[5, 0, 9], &[0, 3])),
+        (without_first, &[2, 3], (&[(1., 0.5), (1., 0.4), (1., 0.95), (1., 0.65)], &[1, 3, 5, 9], &[2, 2])),
+        (without_first, &[3, 1, 1], (&[(1., 0.95), (1., 0.4), (1., 0.65)], &[5, 3, 9], &[2, 0, 1])),
+        (by_class, &[2, 3], (&[(0., 0.9), (1., 0.5), (0., 0.7), (1., 0.95)], &[0, 1, 8, 5], &[2, 2])),
+        (
+            by_class,
+            &[3, 1, 1],
+            (&[(0., 0.9), (1., 0.95), (0., 0.6), (0., 0.7), (1., 0.65)], &[0, 5, 6, 8, 9], &[2, 1, 2]),
+        ),
+    ];
+    for &(attributes, counts, (rows, places, found)) in cases {
+        let what = format!("{attributes:?} {counts:?}");
+        let one = openvino("MulticlassNms", 9)
+            .inputs(&[boxes.clone(), scores.clone(), Tensor::vector(counts)])
+            .outputs(3)
+            .text("iou_threshold", "0.5")
+            .text("score_threshold", "0.25");
+        let (model, given) = attributes.iter().fold(one, |one, (name, text)| one.text(name, text)).model();
+        let outputs = model.run(given).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let numbers = outputs[0].tensor().unwrap().elements::<f32>().unwrap().into_owned();
+        let got: Vec<_> = numbers.chunks(6).map(|row| (row[0], row[1])).collect();
+        assert_eq!(got, rows, "{what}");
+        assert_eq!(outputs[1].tensor().unwrap().to_i64().unwrap(), places, "{what}");
+        assert_eq!(outputs[2].tensor().unwrap().to_i64().unwrap(), found, "{what}");
+    }
+}

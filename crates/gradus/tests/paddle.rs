@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use gradus::conversion::ConvertOptions;
 use gradus::convert::nearest_f64;
 use gradus::formats::numpy;
-use gradus::graph::{self, Builder, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, Origin, Standard, Type};
 use gradus::infer::{InferOptions, Inference, InputFact};
 use gradus::profiles::Profile;
-use gradus::{DType, Fact, Limits, Model, Number, RunOptions, Tensor, Value};
+use gradus::{DType, Fact, Limits, Model, Number, RunOptions, Shape, Tensor, Value};
 
 #[derive(serde::Deserialize)]
 struct List {
@@ -196,35 +196,125 @@ fn converted_programs_give_what_paddle_gives() {
     }
 }
 
-/// The graphs of special functions give what their evaluation gives.
+/// A model of one operator of Paddle on float64, and the same in ONNX.
+fn special(operator: &str, attributes: Vec<(&str, Content)>, inputs: &[&Tensor]) -> [Vec<f64>; 2] {
+    let mut builder = Builder::new("special");
+    let names: Vec<_> = (0..inputs.len()).map(|index| format!("x{index}")).collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let mut values = HashMap::new();
+    for (&name, &tensor) in names.iter().zip(inputs) {
+        let id = builder.define(name, Origin::Input).unwrap();
+        builder.info(id).declared = Some(Type::tensor(tensor.dtype(), tensor.shape()));
+        values.insert(name.to_owned(), Value::from(tensor.clone()));
+    }
+    builder.apply("node", operator, gradus::formats::paddle::OPERATORS, &names, &["y"], attributes).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Paddle);
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let converted = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap().model;
+    [&model, &converted].map(|model| {
+        let outputs = model.run(values.clone()).unwrap();
+        outputs["y"].tensor().unwrap().elements::<f64>().unwrap().into_owned()
+    })
+}
+
+/// The graphs of special functions give what their evaluation gives, in float64.
 #[test]
 fn special_functions_convert() {
-    let x: Vec<f32> = (-60i16..240).map(|i| f32::from(i) / 8.0 + 0.03).collect();
-    let edges = [0.5f32, 1.0, 2.0, 1e-30, 1e30, 1e-3, -0.999, 9.9999, 10.0, f32::INFINITY, f32::NAN];
-    let x = Tensor::vector(&[x, edges.to_vec()].concat());
-    for operator in ["digamma", "lgamma", "gammaln"] {
-        let mut builder = Builder::new("special");
-        let id = builder.define("x", Origin::Input).unwrap();
-        builder.info(id).declared =
-            Some(Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Known(x.len())])));
-        builder.apply("node", operator, gradus::formats::paddle::OPERATORS, &["x"], &["y"], vec![]).unwrap();
-        builder.output("y");
-        let mut source = graph::Model::new(Standard::Paddle);
-        source.graph = builder.finish().unwrap();
-        let model = Model::from_source(source);
-        let want = model.run([("x", x.clone())]).unwrap();
-        let converted = model.convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
-        let got = converted.model.run([("x", x.clone())]).unwrap();
-        let numbers = |outputs: &gradus::Outputs| {
-            outputs["y"].tensor().unwrap().elements::<f32>().unwrap().into_owned()
-        };
-        for ((&x, want), got) in x.elements::<f32>().unwrap().iter().zip(numbers(&want)).zip(numbers(&got)) {
-            // Near the zeros of the functions, float64 leaves some digits of a float32.
-            let near = (want - got).abs() <= want.abs() * 2e-7 + 1e-13;
-            assert!(
-                near || want == got || (want.is_nan() && got.is_nan()),
-                "{operator} {x}: {got}, not {want}"
-            );
+    let line: Vec<f64> = (-60i16..240).map(|i| f64::from(i) / 8.0 + 0.03).collect();
+    let edges = [0.0, 0.5, 1.0, 2.0, 1e-30, 1e30, 1e-3, -0.999, 9.9999, 10.0, f64::INFINITY, f64::NAN];
+    let x = Tensor::vector(&[line, edges.to_vec()].concat());
+    let shares: Vec<f64> = (-999i16..1000).map(|i| f64::from(i) / 999.0).collect();
+    let edges = [1e-300, -1e-12, 1.0 - f64::EPSILON / 2.0, f64::EPSILON - 1.0, 1.5, f64::NAN];
+    let shares = Tensor::vector(&[shares, edges.to_vec()].concat());
+    let wide: Vec<f64> = (-900i16..900).map(|i| f64::from(i) * 0.77).collect();
+    let edges = [1e-9, 30.0, 30.1, -30.1, 1e6, f64::INFINITY, -f64::INFINITY, f64::NAN];
+    let wide = Tensor::vector(&[wide, edges.to_vec()].concat());
+    let n = |n| vec![("n", Content::Int(n))];
+    for (operator, attributes, x, bound) in [
+        ("digamma", vec![], &x, 2e-13),
+        ("lgamma", vec![], &x, 2e-13),
+        ("gammaln", vec![], &x, 2e-13),
+        ("erfinv", vec![], &shares, 2e-15),
+        ("i0", vec![], &wide, 2e-13),
+        ("i0e", vec![], &wide, 1e-14),
+        ("i1", vec![], &wide, 2e-13),
+        ("i1e", vec![], &wide, 1e-14),
+        ("polygamma", n(0), &x, 2e-13),
+        ("polygamma", n(1), &x, 2e-13),
+        ("polygamma", n(2), &x, 2e-13),
+        ("polygamma", n(7), &x, 2e-13),
+        ("polygamma", n(60), &x, 1e-11),
+    ] {
+        let [want, got] = special(operator, attributes, &[x]);
+        for ((&x, want), got) in x.elements::<f64>().unwrap().iter().zip(want).zip(got) {
+            // Near zeros at negative numbers, the functions are differences of larger numbers.
+            let near = (want - got).abs() <= bound * want.abs().max(if x < 0.0 { 1.0 } else { 0.0 });
+            let same = near || want == got || (want.is_nan() && got.is_nan());
+            assert!(same, "{operator} {x}: {got}, not {want}");
+        }
+    }
+}
+
+/// Shares of the gamma function by a loop give what their evaluation gives.
+#[test]
+fn shares_of_the_gamma_function_convert() {
+    let orders = [
+        0.0,
+        1e-6,
+        0.3,
+        1.0,
+        2.5,
+        7.0,
+        19.9,
+        20.0,
+        63.0,
+        400.0,
+        9e4,
+        1.1e5,
+        3e7,
+        f64::INFINITY,
+        -1.0,
+        f64::NAN,
+    ];
+    let bounds =
+        [0.0, 1e-9, 0.2, 1.0, 3.7, 8.0, 21.0, 60.0, 90.0, 430.0, 8.99e4, 1.101e5, 3e7, f64::INFINITY, -2.0];
+    let a = Tensor::from_vec(Shape::new([orders.len(), 1]).unwrap(), orders.to_vec()).unwrap();
+    let x = Tensor::vector(&bounds);
+    let [want, got] = special("gammaincc", vec![], &[&a, &x]);
+    for (at, (want, got)) in want.iter().zip(&got).enumerate() {
+        let (a, x) = (orders[at / bounds.len()], bounds[at % bounds.len()]);
+        // Below the order, the share is what the other one leaves of 1.
+        let rest = if x < a + 1.0 { 4e-15 } else { 0.0 };
+        let same = (want - got).abs() <= 4e-13 * want.abs() + rest || (want.is_nan() && got.is_nan());
+        assert!(same, "{a} {x}: {got}, not {want}");
+    }
+    let none = Tensor::from_vec(Shape::new([0, 1]).unwrap(), Vec::<f64>::new()).unwrap();
+    assert!(special("gammaincc", vec![], &[&none, &x]).iter().all(Vec::is_empty));
+}
+
+/// About their positive zeros, the graphs lose no digit: values are those of the first terms of
+/// their Taylor series.
+#[test]
+fn gamma_functions_keep_their_digits_near_zeros() {
+    let euler = 0.577_215_664_901_532_9;
+    let (second, third) = (std::f64::consts::PI.powi(2) / 6.0, 1.202_056_903_159_594_3);
+    let distances: Vec<f64> =
+        [2, 10, 20, 30, 40, 50].iter().map(|&power| f64::powi(0.5, power + 8)).collect();
+    for (zero, terms) in [
+        (1.0, [-euler, second / 2.0, -third / 3.0]),
+        (2.0, [1.0 - euler, (second - 1.0) / 2.0, -(third - 1.0) / 3.0]),
+    ] {
+        for sign in [-1.0, 1.0] {
+            let x: Vec<f64> = distances.iter().map(|distance| zero + sign * distance).collect();
+            let [_, got] = special("lgamma", vec![], &[&Tensor::vector(&x)]);
+            for (x, got) in x.iter().zip(got) {
+                let t = x - zero;
+                let want = t * (terms[0] + t * (terms[1] + t * terms[2]));
+                let rest = t.powi(4).abs();
+                assert!((got - want).abs() <= 4e-15 * want.abs() + rest, "{x}: {got}, not {want}");
+            }
         }
     }
 }

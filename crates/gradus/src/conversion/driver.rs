@@ -122,8 +122,9 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         Some(conversion) => Some(conversion.write),
         None => row.lower.map(|_| -> ConvertRule { graph_of }),
     });
+    let lack = row.and_then(|row| row.lack).map(|lack| format!(": {to} has no {lack}")).unwrap_or_default();
     match write {
         Some(write) => Ok(write),
-        None => refuse(format!("cannot convert operator {} from {from} to {to}", node.operator)),
+        None => refuse(format!("cannot convert operator {} from {from} to {to}{lack}", node.operator)),
     }
 }

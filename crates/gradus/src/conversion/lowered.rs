@@ -114,11 +114,9 @@ fn written(
         let of_floats =
             first.is_some_and(|dtype| dtype.is_none_or(|dtype| dtype.is_float() || dtype.is_complex()));
         note(cx, name, node, of_floats);
-        let dtype = result_type(node, &types);
         for (number, id) in node.outputs.iter().enumerate() {
-            // The others are places.
-            let places = number > 0 && matches!(name, "MaxPool" | "TopK");
-            types.extend(id.map(|id| (id, if places { Some(DType::I64) } else { dtype })));
+            let dtype = result_type(node, number, &types);
+            types.extend(id.map(|id| (id, dtype)));
         }
         let type_of = |id: &Option<ValueId>| types.get(&(*id)?).copied().flatten();
         cx.lowered = node.inputs.iter().map(type_of).collect();
@@ -159,10 +157,12 @@ fn nested(
     let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
     let since = target.mark();
     let like = cx.node.operator.name.clone();
-    for (&id, of) in graph.inputs().iter().zip(node.inputs.iter().flatten()) {
+    for (number, (&id, of)) in graph.inputs().iter().zip(node.inputs.iter().flatten()).enumerate() {
         let dtype = types_around.get(of).copied().flatten();
         let name = cx.conversion.names.fresh(&like);
-        values.insert(id, target.input(name, Some(Type::Tensor(dtype, None))));
+        // ONNX Runtime wants the shape of the number of the iteration and of the condition.
+        let scalar = &*node.operator.name == "Loop" && number < 2;
+        values.insert(id, target.input(name, Some(Type::Tensor(dtype, scalar.then(Vec::new)))));
         types.insert(id, dtype);
     }
     for capture in graph.captures() {
@@ -198,10 +198,14 @@ fn cast_to(node: &Node) -> Option<DType> {
     }
 }
 
-/// The element type of the first output of a node of ONNX, if it is known.
-fn result_type(node: &Node, types: &HashMap<ValueId, Option<DType>>) -> Option<DType> {
+/// The element type of an output of a node of ONNX, if it is known.
+fn result_type(node: &Node, output: usize, types: &HashMap<ValueId, Option<DType>>) -> Option<DType> {
     let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?).copied().flatten();
     match &*node.operator.name {
+        // The others are places.
+        "MaxPool" | "TopK" if output > 0 => Some(DType::I64),
+        // The number of iterations and the condition come before what is carried.
+        "Loop" => input(output + 2),
         "Shape" | "Size" | "NonZero" | "NonMaxSuppression" | "ArgMax" | "ArgMin" => Some(DType::I64),
         "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "IsInf" | "IsNaN" => {
             Some(DType::Bool)

@@ -20,7 +20,7 @@ pub(crate) mod driver;
 pub(crate) mod evaluated;
 mod expanded;
 mod interface;
-mod lowered;
+pub(crate) mod lowered;
 pub(crate) mod node;
 pub(crate) mod opset;
 pub(crate) mod report;

@@ -64,6 +64,8 @@ pub(crate) enum Work {
     EachOutput(Each),
     /// So many operations for each element of the first input.
     EachInput(Each),
+    /// So many operations for each element of all inputs.
+    AllInputs(Each),
     /// A matrix product: the size of the summed axis for each element of the output.
     MatMul,
     /// A convolution: the elements of the filter (`weight`: the number of the input) without its
@@ -153,6 +155,15 @@ impl Shapes<'_> {
             Work::None | Work::Graphs => (Dim::ZERO, Dim::ZERO, one),
             Work::EachOutput(each) => (Dim::ZERO, self.product(&self.output()?, &[])?, each),
             Work::EachInput(each) => (Dim::ZERO, self.product(&self.input(0)?, &[])?, each),
+            Work::AllInputs(each) => {
+                let mut all = Dim::ZERO;
+                for input in (0..self.node.inputs.len()).filter(|&input| self.has(input)).collect::<Vec<_>>()
+                {
+                    let count = self.product(&self.input(input)?, &[])?;
+                    all = self.symbols.add(all, count)?;
+                }
+                (Dim::ZERO, all, each)
+            }
             Work::MatMul => {
                 let summed = self.summed_axis()?;
                 (self.product(&self.output()?, &[summed])?, Dim::ZERO, one)

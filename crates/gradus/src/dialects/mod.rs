@@ -6,4 +6,5 @@ pub(crate) mod boxes;
 pub(crate) mod indices;
 pub(crate) mod openvino;
 pub(crate) mod paddle;
+pub(crate) mod special;
 pub(crate) mod terms;

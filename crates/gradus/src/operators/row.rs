@@ -43,6 +43,8 @@ pub struct Row {
     /// Infers a node of which too little is known to write that graph.
     pub(crate) partial: Option<Rule>,
     pub(crate) conversion: Option<Conversion>,
+    /// What the other standard lacks for a conversion.
+    pub(crate) lack: Option<&'static str>,
     pub(crate) role: Role,
     /// How the number of operations follows from shapes, where other columns do not tell.
     work: Option<Work>,
@@ -135,6 +137,7 @@ impl Row {
             lower: None,
             partial: None,
             conversion: None,
+            lack: None,
             role: Role::Other,
             work: None,
             bits: Bits::Integers,
@@ -329,6 +332,11 @@ impl Row {
         write: ConvertRule,
     ) -> Row {
         Row { conversion: Some(Conversion { becomes, caveat, write }), ..self }
+    }
+
+    /// Not converted, as the other standard lacks something.
+    pub(super) const fn lacks(self, lack: &'static str) -> Row {
+        Row { lack: Some(lack), ..self }
     }
 
     pub(super) const fn role(self, role: Role) -> Row {

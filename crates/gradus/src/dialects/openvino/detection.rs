@@ -17,7 +17,7 @@ use crate::dialects::boxes::{
     Choice, Decay, Found, at_most, columns, detections, expect_rank, greatest, joined, kept, listed, matrix,
     multiclass, only_float32, only_top, spans, suppressed,
 };
-use crate::dialects::indices::{counts_of, positions, size, sorted};
+use crate::dialects::indices::{counts_of, index, owners, positions, size, sorted};
 use crate::dialects::openvino::cannot;
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
@@ -90,9 +90,6 @@ fn arranged(l: &mut Lowering<'_>, mut found: Found, by_class: bool) -> Result<Fo
 
 /// Boxes and scores of images.
 fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
-    if l.has(2) {
-        return Err(cannot("boxes of several images in one list"));
-    }
     for input in 0..2 {
         only_float32(l, input)?;
         expect_rank(l, input, 3)?;
@@ -101,17 +98,77 @@ fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
 }
 
 pub(crate) fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let ([boxes, scores], choice) = (candidates(l)?, choice(l, true)?);
+    let choice = choice(l, true)?;
     if l.float("nms_eta")?.unwrap_or(1.0) < 1.0 && choice.overlap > 0.5 {
         return Err(cannot("MulticlassNms with an adaptive threshold"));
     }
+    if l.has(2) {
+        return of_one_list(l, &choice);
+    }
+    let [boxes, scores] = candidates(l)?;
     let found = multiclass(l, boxes, scores, &choice)?;
     let found = arranged(l, found, true)?;
     let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     detections(l, boxes, &found, to)
 }
 
+/// `MulticlassNms` of boxes of several images in one list, `[class, box, 4]`, with scores
+/// `[class, box]`: the third input says how many are of each image. Each class of each image is an
+/// image of one class here, in which only its own boxes take part.
+fn of_one_list(l: &mut Lowering<'_>, choice: &Choice) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 3), (1, 2)] {
+        only_float32(l, input)?;
+        expect_rank(l, input, rank)?;
+    }
+    expect_rank(l, 2, 1)?;
+    let (boxes, scores, counts) = (l.input(0)?, l.input(1)?, index(l, 2)?);
+    let (images, classes) = (size(l, counts, 0)?, size(l, scores, 0)?);
+    let (owners, every) = (owners(l, counts)?, positions(l, images)?);
+    let every = l.reshape(every, &[-1, 1, 1])?;
+    let mut takes_part = of("And", of("Equal", owners, every), of("GreaterOrEqual", scores, choice.least));
+    if choice.background >= 0 {
+        let labels = positions(l, classes)?;
+        let labels = l.reshape(labels, &[-1, 1])?;
+        let background = l.constant(Tensor::scalar(choice.background))?;
+        takes_part = of("And", takes_part, f("Not", of("Equal", labels, background)));
+    }
+    let mut candidates = pick(takes_part, scores, f64::NEG_INFINITY).write(l, DType::F32)?;
+    if choice.top >= 0 {
+        candidates = only_top(l, candidates, 2, choice.top)?;
+    }
+    // The boxes again for each image.
+    let (all, four) = (l.shape(boxes)?, spans(l, boxes, choice.more)?);
+    let all = l.apply("Concat", &[images, all], &[along(0)])?;
+    let repeated = l.apply("Expand", &[four, all], &[])?;
+    let (one, each) = (l.list(&[-1])?, size(l, scores, 1)?);
+    let (single, numbers) = (l.list(&[1])?, l.list(&[4])?);
+    let dims = l.apply("Concat", &[one, each, numbers], &[along(0)])?;
+    let repeated = l.apply("Reshape", &[repeated, dims], &[])?;
+    let dims = l.apply("Concat", &[one, single, each], &[along(0)])?;
+    let candidates = l.apply("Reshape", &[candidates, dims], &[])?;
+    let found = suppressed(l, repeated, candidates, choice.overlap)?;
+    let image = (found.image / classes).write(l, DType::I64)?;
+    let label = (found.image - image * classes).write(l, DType::I64)?;
+    let mut found = Found { image, label, ..found };
+    if choice.keep >= 0 {
+        found = kept(l, found, images, choice.keep)?;
+    }
+    let found = arranged(l, found, true)?;
+    let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
+    let at = l.apply("Concat", &[found.label, found.place], &[int("axis", 1)])?;
+    let chosen = l.apply("GatherND", &[boxes, at], &[])?;
+    let (label, score) = (l.cast(found.label, DType::F32)?, l.reshape(found.score, &[-1, 1])?);
+    let rows = l.apply("Concat", &[label, score, chosen], &[int("axis", 1)])?;
+    let places = (found.place * classes + found.label).write(l, DType::I64)?;
+    let image = l.reshape(found.image, &[-1])?;
+    let counts = counts_of(l, image, images)?;
+    Ok(vec![rows, l.cast(places, to)?, l.cast(counts, to)?])
+}
+
 pub(crate) fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.has(2) {
+        return Err(cannot("boxes of several images in one list"));
+    }
     let ([boxes, scores], choice) = (candidates(l)?, choice(l, false)?);
     let sigma = l.float("gaussian_sigma")?.unwrap_or(2.0);
     let gaussian = match l.attributes.text("decay_function")?.unwrap_or("linear") {

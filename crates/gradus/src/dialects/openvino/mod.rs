@@ -10,7 +10,9 @@
 //! | `random.rs` | `RandomUniform`, `Multinomial` |
 //! | `rows.rs` | `GatherTree`, `SparseFillEmptyRows`, `GroupedMatMul` |
 //! | `samples.rs` | `ROIAlignRotated`, `PSROIPooling` with samples, `DeformablePSROIPooling` |
+//! | `sequences.rs` | `CTCGreedyDecoder`, `CTCGreedyDecoderSeqLen`, `CTCLoss` |
 //! | `signal.rs` | `ISTFT` |
+//! | `suppression.rs` | `NMSRotated`, `NonMaxSuppression` with scores that decay |
 //! | `types.rs` | `ConvertPromoteTypes` |
 //!
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
@@ -24,8 +26,10 @@ pub(crate) mod priors;
 pub(crate) mod random;
 pub(crate) mod rows;
 pub(crate) mod samples;
+pub(crate) mod sequences;
 pub(crate) mod signal;
 pub(crate) mod spelling;
+pub(crate) mod suppression;
 pub(crate) mod types;
 
 use gradus_core::graph::{Attribute, Content};

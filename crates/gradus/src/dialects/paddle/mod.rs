@@ -26,7 +26,6 @@
 //! | `random.rs` | `gaussian`, `uniform`, `randint` and their like |
 //! | `recurrent.rs` | `rnn` |
 //! | `sequences.rs` | `linspace`, `logspace`, `arange` |
-//! | `special.rs` | graphs of `lgamma` and `digamma` |
 //! | `suppression.rs` | `multiclass_nms3`, `matrix_nms`, `nms`, `generate_proposals`, `distribute_fpn_proposals` |
 //!
 //! Where PaddlePaddle computes something else than its texts say, the texts are followed;
@@ -53,7 +52,6 @@ pub(crate) mod quantized;
 pub(crate) mod random;
 pub(crate) mod recurrent;
 pub(crate) mod sequences;
-pub(crate) mod special;
 pub(crate) mod suppression;
 
 use gradus_core::DType;

@@ -1,5 +1,6 @@
 //! Operators that other programs add to ONNX, and those for classical machine learning.
 
+pub(crate) mod codes;
 pub(crate) mod composed;
 pub(crate) mod eval;
 pub(crate) mod group_query;

@@ -55,20 +55,31 @@ pub(crate) fn mat_mul_n_bits(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
         let (scales, dims) = (cx.input(2)?, cx.list(&[columns, blocks]));
         cx.with_shape(scales, dims)?
     };
+    let mut value = product_of_blocks(cx, [codes, scales, zeros], [inner, padded], block)?;
+    if cx.has(5) {
+        let bias = cx.input(5)?;
+        value = cx.put("Add", &[value, bias], &[])?;
+    }
+    Ok(vec![value])
+}
+
+/// The product of the first input with columns of codes, of which so many rows are followed by rows
+/// that fill a block.
+pub(super) fn product_of_blocks(
+    cx: &mut ConvertContext<'_, '_>,
+    quantized: [NewValue; 3],
+    [inner, padded]: [i64; 2],
+    block: i64,
+) -> Result<NewValue> {
     let attributes = [int("axis", 1), int("block_size", block)];
-    let mut weights = cx.put("DequantizeLinear", &[codes, scales, zeros], &attributes)?;
+    let mut weights = cx.put("DequantizeLinear", &quantized, &attributes)?;
     if padded != inner {
         let (zero, end, axis) = (cx.list(&[0]), cx.list(&[inner]), cx.list(&[1]));
         weights = cx.put("Slice", &[weights, zero, end, axis], &[])?;
     }
     let weights = cx.put("Transpose", &[weights], &[])?;
     let x = cx.input(0)?;
-    let mut value = cx.put("MatMul", &[x, weights], &[])?;
-    if cx.has(5) {
-        let bias = cx.input(5)?;
-        value = cx.put("Add", &[value, bias], &[])?;
-    }
-    Ok(vec![value])
+    cx.put("MatMul", &[x, weights], &[])
 }
 
 /// Zero points of all blocks; those of each column begin at a byte.

@@ -6,6 +6,7 @@ pub(crate) mod cast;
 pub(crate) mod infer;
 pub(crate) mod mixed;
 pub(crate) mod openvino;
+pub(crate) mod polynomials;
 pub(crate) mod select;
 pub(crate) mod special;
 pub(crate) mod symbolic;

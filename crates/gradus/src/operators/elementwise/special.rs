@@ -9,6 +9,7 @@ use gradus_core::{DType, Error, Number, Result, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
+use crate::operators::elementwise::polynomials::{self, ROOT_OF_DIGAMMA};
 use crate::operators::errors;
 use crate::operators::indices;
 
@@ -21,7 +22,27 @@ pub(crate) fn mapped(cx: &EvalContext<'_>, function: impl Fn(f64) -> f64) -> Res
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
-/// The number whose error function is `x`: an estimate, and Halley's method.
+/// A polynomial of the distance of an argument from a center, in units of `half`.
+pub(crate) struct Polynomial {
+    pub(crate) center: f64,
+    pub(crate) half: f64,
+    /// Of powers from 0 on.
+    pub(crate) factors: &'static [f64],
+}
+
+impl Polynomial {
+    fn at(&self, x: f64) -> f64 {
+        let x = (x - self.center) / self.half;
+        self.factors.iter().rev().fold(0.0, |sum, factor| sum * x + factor)
+    }
+}
+
+/// Arguments of [`polynomials::ERF_INV_LOW`] up to this.
+pub(crate) const ERF_INV_LOW_MOST: f64 = 6.25;
+/// Arguments of [`polynomials::ERF_INV_MIDDLE`] up to this.
+pub(crate) const ERF_INV_MIDDLE_MOST: f64 = 4.0;
+
+/// The number whose error function is `x`.
 pub(crate) fn erf_inv(x: f64) -> f64 {
     if x.is_nan() || x.abs() > 1.0 {
         return f64::NAN;
@@ -29,17 +50,13 @@ pub(crate) fn erf_inv(x: f64) -> f64 {
     if x.abs() == 1.0 {
         return x * f64::INFINITY;
     }
-    let size = x.abs();
-    // Winitzki's estimate, within some thousandths.
-    let (logarithm, a) = (libm::log1p(-size * size), 0.147);
-    let half = 2.0 / (PI * a) + logarithm / 2.0;
-    let mut y = (libm::sqrt(half * half - logarithm / a) - half).max(0.0).sqrt();
-    for _ in 0..3 {
-        let rest = if size < 0.5 { libm::erf(y) - size } else { (1.0 - size) - libm::erfc(y) };
-        let step = rest / (libm::exp(-y * y) * 2.0 / PI.sqrt());
-        y -= step / (1.0 + y * step);
+    let logarithm = -libm::log((1.0 - x) * (1.0 + x));
+    let root = logarithm.sqrt();
+    x * match root {
+        _ if logarithm <= ERF_INV_LOW_MOST => polynomials::ERF_INV_LOW.at(logarithm),
+        _ if root <= ERF_INV_MIDDLE_MOST => polynomials::ERF_INV_MIDDLE.at(root),
+        _ => polynomials::ERF_INV_HIGH.at(root),
     }
-    y.copysign(x)
 }
 
 /// The logarithm of the size of the gamma function.
@@ -47,8 +64,12 @@ pub(crate) fn ln_gamma(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
+/// Bernoulli numbers `B(2k) / 2k`: factors of the asymptotic series of the digamma function.
+pub(crate) const DIGAMMA_SERIES: [f64; 7] =
+    [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32760.0, 1.0 / 12.0];
+
 /// The derivative of the logarithm of the gamma function: by reflection below zero, by recurrence
-/// up to 10, and by its asymptotic series from there.
+/// up to 10, and by its asymptotic series from there; about its root by the distance from it.
 pub(crate) fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return -f64::INFINITY.copysign(x);
@@ -57,53 +78,91 @@ pub(crate) fn digamma(x: f64) -> f64 {
         let rest = x - x.floor();
         return if rest == 0.0 { f64::NAN } else { digamma(1.0 - x) - PI / libm::tan(PI * rest) };
     }
+    if (1.0..=2.0).contains(&x) {
+        let [root, rest] = ROOT_OF_DIGAMMA;
+        return ((x - root) - rest) * polynomials::DIGAMMA.at(x);
+    }
     let (mut x, mut sum) = (x, 0.0);
     while x < 10.0 {
         sum -= 1.0 / x;
         x += 1.0;
     }
-    // Bernoulli numbers B(2k) / 2k.
-    let terms =
-        [1.0 / 12.0, -1.0 / 120.0, 1.0 / 252.0, -1.0 / 240.0, 1.0 / 132.0, -691.0 / 32760.0, 1.0 / 12.0];
     let square = 1.0 / (x * x);
-    let series = terms.iter().rev().fold(0.0, |sum, term| (sum + term) * square);
+    let series = DIGAMMA_SERIES.iter().rev().fold(0.0, |sum, term| (sum + term) * square);
     sum + libm::log(x) - 0.5 / x - series
 }
 
 /// Arguments up to this have a Bessel function by its power series.
-const SERIES: f64 = 30.0;
+pub(crate) const BESSEL_SERIES_MOST: f64 = 30.0;
+
+/// The unit of squares of arguments: with it, all factors are numbers of float32 too, as programs
+/// that compute in float32, or compare constants in it, take graphs of them.
+pub(crate) const BESSEL_SCALE: f64 = 256.0;
+
+/// Factors of the series of the modified Bessel functions of the first kind of one order.
+pub(crate) struct Bessel {
+    /// Of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond them, a
+    /// term is less than half a unit in the last place of the sum.
+    pub(crate) power: [f64; 50],
+    /// Of powers of the reciprocal of the argument.
+    pub(crate) asymptotic: [f64; 25],
+}
+
+impl Bessel {
+    /// The factors of order 0 and 1.
+    pub(crate) const ORDERS: [Bessel; 2] = [Bessel::new(0.0), Bessel::new(1.0)];
+
+    const fn new(order: f64) -> Bessel {
+        let (mut power, mut asymptotic) = ([1.0; 50], [1.0; 25]);
+        let (mut at, mut k) = (1, 1.0);
+        while at < power.len() {
+            power[at] = power[at - 1] * (BESSEL_SCALE / 4.0) / (k * (k + order));
+            if at < asymptotic.len() {
+                let odd = 2.0 * k - 1.0;
+                asymptotic[at] = asymptotic[at - 1] * (odd * odd - 4.0 * order * order) / (8.0 * k);
+            }
+            at += 1;
+            k += 1.0;
+        }
+        Bessel { power, asymptotic }
+    }
+}
 
 /// The modified Bessel function of the first kind, of order 0 or 1, times `exp(-|x|)` if it is
-/// scaled: by its power series, all of whose terms have one sign, or by its asymptotic series.
+/// scaled: by its power series, or by its asymptotic series.
 pub(crate) fn bessel(x: f64, order: u8, scaled: bool) -> f64 {
-    let (size, order) = (x.abs(), f64::from(order));
+    let (size, factors, odd) = (x.abs(), &Bessel::ORDERS[usize::from(order)], order > 0);
     if size.is_infinite() {
         let value = if scaled { 0.0 } else { f64::INFINITY };
-        return if order > 0.0 { value.copysign(x) } else { value };
+        return if odd { value.copysign(x) } else { value };
     }
-    let value = if size <= SERIES {
-        let (quarter, mut term, mut sum, mut k) = (x * x / 4.0, 1.0, 1.0, 0.0);
-        while term > sum * f64::EPSILON / 4.0 {
-            k += 1.0;
-            term *= quarter / (k * (k + order));
-            sum += term;
-        }
-        let sum = if order > 0.0 { sum * size / 2.0 } else { sum };
+    let sum = |factors: &[f64], x: f64| factors.iter().rev().fold(0.0, |sum, factor| sum * x + factor);
+    let value = if size <= BESSEL_SERIES_MOST {
+        let sum = sum(&factors.power, x * x / BESSEL_SCALE);
+        let sum = if odd { sum * size / 2.0 } else { sum };
         if scaled { sum * libm::exp(-size) } else { sum }
     } else {
-        let (mut term, mut sum) = (1.0, 1.0);
-        for k in (1..=24).map(f64::from) {
-            let odd = 2.0 * k - 1.0;
-            term *= (odd * odd - 4.0 * order * order) / (8.0 * size * k);
-            sum += term;
-        }
-        let sum = sum / (2.0 * PI * size).sqrt();
+        let sum = sum(&factors.asymptotic, 1.0 / size) / (2.0 * PI * size).sqrt();
         // Half of the exponent at a time, as the whole may be out of range.
         let half = libm::exp(size / 2.0);
         if scaled { sum } else { sum * half * half }
     };
-    if order > 0.0 { value.copysign(x) } else { value }
+    if odd { value.copysign(x) } else { value }
 }
+
+/// Terms of a zeta function are added up to one that is as much above the power.
+pub(crate) const ZETA_TERMS: f64 = 12.0;
+
+/// Bernoulli numbers `B(2k) / (2k)!`: factors of the formula of Euler and Maclaurin.
+pub(crate) const ZETA_SERIES: [f64; 7] = [
+    1.0 / 12.0,
+    -1.0 / 720.0,
+    1.0 / 30240.0,
+    -1.0 / 1_209_600.0,
+    1.0 / 47_900_160.0,
+    -691.0 / 1_307_674_368_000.0,
+    1.0 / 74_724_249_600.0,
+];
 
 /// The sum of `(q + k)^-s` for `k` from 0 on: terms up to a large one, and the formula of Euler and
 /// Maclaurin for the rest. Below zero, terms are those of two sums above it.
@@ -121,24 +180,14 @@ fn zeta(s: i32, q: f64) -> f64 {
         return zeta(s, first) + if s % 2 == 0 { below } else { -below };
     }
     let (mut at, mut sum) = (q, 0.0);
-    while at < power + 12.0 {
+    while at < power + ZETA_TERMS {
         sum += at.powi(-s);
         at += 1.0;
     }
     let last = at.powi(-s);
     sum += last * at / (power - 1.0) + last / 2.0;
-    // Bernoulli numbers B(2k) / (2k)!.
-    let terms = [
-        1.0 / 12.0,
-        -1.0 / 720.0,
-        1.0 / 30240.0,
-        -1.0 / 1_209_600.0,
-        1.0 / 47_900_160.0,
-        -691.0 / 1_307_674_368_000.0,
-        1.0 / 74_724_249_600.0,
-    ];
     let (mut rising, mut next) = (last * power / at, power);
-    for term in terms {
+    for term in ZETA_SERIES {
         sum += term * rising;
         rising *= (next + 1.0) * (next + 2.0) / (at * at);
         next += 2.0;
@@ -151,15 +200,26 @@ const MOST_ORDER: i64 = 170;
 
 /// `polygamma`: a derivative of the digamma function.
 pub(crate) fn polygamma(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    match order(attributes)? {
+        0 => mapped(cx, digamma),
+        n => {
+            let factor = factor_of_order(n);
+            mapped(cx, |x| factor * zeta(n + 1, x))
+        }
+    }
+}
+
+/// The derivative that `polygamma` asks for.
+pub(crate) fn order(attributes: &Attributes<'_>) -> Result<i32> {
     let order = attributes.int_or("n", 0)?;
     let n = i32::try_from(order).ok().filter(|_| (0..=MOST_ORDER).contains(&order));
-    let n = n.ok_or_else(|| errors::value("attribute \"n\"", order, format_args!("0 to {MOST_ORDER}")))?;
-    if n == 0 {
-        return mapped(cx, digamma);
-    }
+    n.ok_or_else(|| errors::value("attribute \"n\"", order, format_args!("0 to {MOST_ORDER}")))
+}
+
+/// The factor by which a derivative of the digamma function is a zeta function.
+pub(crate) fn factor_of_order(n: i32) -> f64 {
     let factorial: f64 = (1..=n).map(f64::from).product();
-    let factor = if n % 2 == 0 { -factorial } else { factorial };
-    mapped(cx, |x| factor * zeta(n + 1, x))
+    if n % 2 == 0 { -factorial } else { factorial }
 }
 
 /// Applies a function to the pairs of elements of both inputs, which broadcast.
@@ -193,7 +253,7 @@ pub(crate) fn gamma_above(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 }
 
 /// Orders from this have shares of the gamma function by their uniform expansion.
-const UNIFORM: f64 = 1e5;
+pub(crate) const UNIFORM: f64 = 1e5;
 
 /// The shares of the integral of `t^(a - 1) exp(-t)` below and above a bound: by a power series
 /// below the order, a continued fraction above it, and Temme's expansion of large orders.
@@ -226,12 +286,12 @@ pub(crate) fn gamma_shares(a: f64, x: f64) -> [f64; 2] {
     }
     // The continued fraction from its front, by Lentz's method.
     let mut constant = x + 1.0 - a;
-    let (mut over, mut under) = (1.0 / f64::MIN_POSITIVE, 1.0 / constant);
+    let (mut over, mut under) = (1.0 / LEAST_PART, 1.0 / constant);
     let mut fraction = under;
     for k in (1..=MOST_PARTS).map(f64::from) {
         let numerator = -k * (k - a);
         constant += 2.0;
-        let least = |x: f64| if x.abs() < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { x };
+        let least = |x: f64| if x.abs() < LEAST_PART { LEAST_PART } else { x };
         under = 1.0 / least(numerator * under + constant);
         over = least(constant + numerator / over);
         fraction *= over * under;
@@ -246,34 +306,42 @@ pub(crate) fn gamma_shares(a: f64, x: f64) -> [f64; 2] {
 /// The power `x^a exp(-x)` as a part of the gamma function of `a`: of large orders by Stirling's
 /// series, as the logarithms of both are larger than their difference.
 fn power_share(a: f64, x: f64) -> f64 {
-    if a < 20.0 {
+    if a < STIRLING {
         return libm::exp(a * libm::log(x) - x - libm::lgamma(a));
     }
     let ratio = (x - a) / a;
     let square = 1.0 / (a * a);
-    let series = (1.0 / 12.0 - (1.0 / 360.0 - (1.0 / 1260.0 - square / 1680.0) * square) * square) / a;
+    let series = STIRLING_SERIES.iter().rev().fold(0.0, |sum, factor| sum * square + factor) / a;
     (a / (2.0 * PI)).sqrt() * libm::exp(a * (libm::log1p(ratio) - ratio) - series)
 }
 
+/// Orders from this have shares of the gamma function by Stirling's series.
+pub(crate) const STIRLING: f64 = 20.0;
+
+/// Bernoulli numbers `B(2k) / (2k (2k - 1))`: factors of Stirling's series.
+pub(crate) const STIRLING_SERIES: [f64; 7] =
+    [1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0, -1.0 / 1680.0, 1.0 / 1188.0, -691.0 / 360_360.0, 1.0 / 156.0];
+
+/// Least part of the continued fraction, in place of zero.
+pub(crate) const LEAST_PART: f64 = 1e-30;
+
 /// Most parts of the continued fraction: more than the largest order and its neighbours need.
-const MOST_PARTS: i32 = 10_000;
+pub(crate) const MOST_PARTS: i32 = 10_000;
+
+/// Factors of the terms of Temme's expansion about the order.
+pub(crate) const UNIFORM_FIRST: [f64; 7] =
+    [-1.0 / 3.0, 1.0 / 12.0, -2.0 / 135.0, 1.0 / 864.0, 1.0 / 2835.0, -139.0 / 777_600.0, 1.0 / 25515.0];
+pub(crate) const UNIFORM_SECOND: [f64; 3] = [-1.0 / 540.0, -1.0 / 288.0, 1.0 / 378.0];
+/// Distances from the order below this have these terms by their factors.
+pub(crate) const UNIFORM_NEAR: f64 = 0.1;
 
 fn uniform_shares(a: f64, x: f64) -> [f64; 2] {
     let ratio = (x - a) / a;
     let half_square = ratio - libm::log1p(ratio);
     let eta = (2.0 * half_square).sqrt().copysign(ratio);
     let polynomial = |terms: &[f64]| terms.iter().rev().fold(0.0, |sum, term| sum * eta + term);
-    let (first, second) = if eta.abs() < 0.1 {
-        let first = polynomial(&[
-            -1.0 / 3.0,
-            1.0 / 12.0,
-            -2.0 / 135.0,
-            1.0 / 864.0,
-            1.0 / 2835.0,
-            -139.0 / 777_600.0,
-            1.0 / 25515.0,
-        ]);
-        (first, polynomial(&[-1.0 / 540.0, -1.0 / 288.0, 1.0 / 378.0]))
+    let (first, second) = if eta.abs() < UNIFORM_NEAR {
+        (polynomial(&UNIFORM_FIRST), polynomial(&UNIFORM_SECOND))
     } else {
         let cubes = 1.0 / (eta * eta * eta) - 1.0 / (ratio * ratio * ratio);
         (1.0 / ratio - 1.0 / eta, cubes - 1.0 / (ratio * ratio) - 1.0 / (12.0 * ratio))
@@ -313,6 +381,13 @@ mod tests {
             assert!((digamma(x + 1.0) - digamma(x) - 1.0 / x).abs() < 1e-13, "{x}");
         }
         assert!(digamma(-2.0).is_nan());
+        // About the root, the slope leaves nothing to cancel: its value is that of trigamma there.
+        let [root, rest] = ROOT_OF_DIGAMMA;
+        for steps in [-3.0, 0.0, 2.0] {
+            let distance = steps * f64::EPSILON - rest;
+            let slope = digamma(root + steps * f64::EPSILON) / distance;
+            assert!((slope - 0.967_672_245_447_621_2).abs() < 1e-14, "{steps}: {slope}");
+        }
     }
 
     /// Against the integral of `exp(x (cos t - 1)) cos(n t)` over a circle, of which evenly spaced

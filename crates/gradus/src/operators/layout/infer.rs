@@ -588,9 +588,15 @@ pub(crate) fn squeezed(
 }
 
 pub(crate) fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axes = named_axes(cx).map(Option::unwrap_or_default);
+    unsqueezed(cx, axes)
+}
+
+/// With these axes, or as many as the second input names.
+pub(crate) fn unsqueezed(cx: &mut InferContext<'_, '_>, axes: Result<Vec<i64>, InferError>) -> InferResult {
     let dims = cx.dims(0)?;
-    let axes = match named_axes(cx) {
-        Ok(axes) => axes.unwrap_or_default(),
+    let axes = match axes {
+        Ok(axes) => axes,
         Err(stop) => {
             let count = cx.len(1).ok_or(stop)?;
             let dims = cx.any_dims("the axes are not known before the run", dims.len() + count);

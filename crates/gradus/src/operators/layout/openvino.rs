@@ -4,10 +4,13 @@
 //! |---|---|---|
 //! | `Reshape` | `Reshape` | 0 is the input's dimension only with `special_zero` |
 //! | `Squeeze` | `Squeeze` | no axes are all of one element; named axes of other dimensions stay |
+//! | `Unsqueeze` | `Unsqueeze` | axes that are named twice are added once |
 //! | `Transpose` | `Transpose` | the order is an input; an empty one turns all axes |
 //! | `Broadcast` | `Expand` | `numpy`: the target is the shape; `explicit`: and says which axes the input's are; `bidirectional` is `Expand` |
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
 //! | `Pad` | `Pad` | pads before and behind are two inputs; below 0 they cut |
+
+use std::collections::BTreeSet;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
@@ -21,7 +24,7 @@ use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::indexing::infer::like_first;
 use crate::operators::layout::infer::{
-    expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned,
+    expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned, unsqueezed,
 };
 use crate::operators::output::allowed;
 use crate::operators::{indices, layout};
@@ -57,6 +60,30 @@ pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
     }
     squeezed(cx, Ok(Some(removed)))
+}
+
+/// The axes that `Unsqueeze` adds, counted from the first one of the result. Negative ones are counted
+/// from the rank with all that are listed, equal numbers once. Of those that are one axis then, one
+/// is added, and one beyond the rank that is left is the last.
+pub(crate) fn added_axes(axes: &[i64], rank: usize) -> Result<Vec<i64>> {
+    let listed: BTreeSet<i64> = axes.iter().copied().collect();
+    let all = rank + listed.len();
+    let axes = indices::distinct_axes(&listed.into_iter().collect::<Vec<_>>(), all)?;
+    let sorted: BTreeSet<usize> = axes.into_iter().collect();
+    Ok(sorted.into_iter().enumerate().map(|(before, axis)| i64_of(axis.min(rank + before))).collect())
+}
+
+pub(crate) fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let rank = cx.dims(0)?.len();
+    match named_axes(cx) {
+        Ok(axes) => {
+            let axes = added_axes(&axes.unwrap_or_default(), rank)?;
+            unsqueezed(cx, Ok(axes))
+        }
+        // Two axes may be one.
+        Err(stop) if cx.len(1).is_none_or(|count| count > 1) => Err(stop),
+        Err(stop) => unsqueezed(cx, Err(stop)),
+    }
 }
 
 pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -125,6 +152,12 @@ pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     let axes: Vec<_> = axes.into_iter().filter(|&axis| shape[axis] == 1).map(i64_of).collect();
     let inputs = [input(cx, 0), integers(&axes).filter(|_| named)];
     called(cx, layout::eval::squeeze, Vec::new(), &inputs)
+}
+
+pub(crate) fn run_unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let axes = added_axes(&cx.integers(1)?, data.shape().rank())?;
+    Ok(vec![layout::eval::unsqueezed(data, &axes)?.into()])
 }
 
 pub(crate) fn run_transpose(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -1,5 +1,7 @@
 //! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
 
+use std::collections::BTreeSet;
+
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result};
@@ -11,6 +13,7 @@ use crate::conversion::to_onnx::{int, len_of, word};
 use crate::conversion::types::numbered;
 use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indices::axis as axis_of;
+use crate::operators::layout::openvino::added_axes;
 
 /// Notes what a dimension that does not fit becomes, if there may be one.
 fn narrow(cx: &mut ConvertContext<'_, '_>) {
@@ -245,13 +248,19 @@ pub(crate) fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
 
 pub(crate) fn unsqueeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
-    let axes = match cx.known_integers(1)? {
-        Some(axes) => {
-            let rank = cx.rank_if_known(0).map(|rank| rank + axes.len());
-            let axes = cx.axes_in_set("Unsqueeze", axes, rank)?;
-            cx.list(&axes)
+    let axes = if let Some(axes) = cx.known_integers(1)? {
+        let axes = if let Some(rank) = cx.rank_if_known(0) {
+            added_axes(&axes, rank)?
+        } else {
+            let listed = axes.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+            cx.axes_in_set("Unsqueeze", listed, None)?
+        };
+        cx.list(&axes)
+    } else {
+        if cx.len(1) != Some(1) {
+            cx.edges("OpenVINO adds an axis once that is named twice, which is an error in ONNX");
         }
-        None => cx.whole_list(1)?,
+        cx.whole_list(1)?
     };
     Ok(vec![cx.put("Unsqueeze", &[x, axes], &[])?])
 }

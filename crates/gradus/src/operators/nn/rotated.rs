@@ -10,7 +10,7 @@ use crate::operators::nn::suppression;
 use crate::operators::reduction;
 
 /// The least area of a box that overlaps another.
-const LEAST_AREA: f64 = 1e-14;
+pub(crate) const LEAST_AREA: f64 = 1e-14;
 
 type Point = [f64; 2];
 

@@ -6,6 +6,7 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::conversion::caveats;
+use crate::conversion::lowered::graph_of;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::{flag, int, word};
@@ -153,13 +154,13 @@ pub(crate) fn roi_align(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 
 /// Boxes of each class that overlap no better one.
 pub(crate) fn non_max_suppression(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.has(5) && cx.known(5)?.is_none_or(|sigma| sigma.only_number().ok() != Some(Number::Float(0.0))) {
-        return Err(cannot("ONNX has no equivalent of NonMaxSuppression with soft_nms_sigma"));
-    }
     cx.edges(
         "the specifications do not define the order of boxes of equal scores, and of boxes that overlap by the \
          threshold",
     );
+    if cx.has(5) && cx.known(5)?.is_none_or(|sigma| sigma.only_number().ok() != Some(Number::Float(0.0))) {
+        return graph_of(cx);
+    }
     let center = cx.attributes.text("box_encoding")? == Some("center");
     let one = cx.list(&[1]);
     let mut inputs = vec![cx.input(0)?, cx.input(1)?];

@@ -98,7 +98,7 @@ pub(crate) fn binary_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     cx.attributes.only_text("mode", "xnor-popcount")?;
     let pad = f64::from(cx.attributes.float("pad_value")?.unwrap_or(0.0));
     let (dtype, weights) = (cx.dtype(0)?, cx.known(1)?.ok_or_else(|| not_known("value of input 1"))?);
-    let sign = |bit: Number| if matches!(bit, Number::Int(bit) if bit > 0) { 1 } else { -1 };
+    let sign = |bit: Number| if nearest_f64(bit) > 0.0 { 1 } else { -1 };
     let signs: Vec<i128> = weights.numbers()?.map(sign).collect();
     let each = weights.shape().dims().iter().skip(1).product::<usize>().max(1);
     let sums = signs.chunks(each).map(|filter| pad * nearest_f64(Number::Int(filter.iter().sum())));

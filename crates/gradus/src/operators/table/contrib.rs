@@ -147,7 +147,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::eval::inverses),
     microsoft("Irfft").lowers(contrib::composed::irfft),
     microsoft("IsAllFinite")
-        .works(Work::EachInput(Each::COMPARISON))
+        .works(Work::AllInputs(Each::COMPARISON))
         .infer(contrib::microsoft::is_all_finite)
         .lowers(contrib::composed::is_all_finite),
     microsoft("LayerNormalization")
@@ -161,7 +161,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::MatMul)
         .infer(matmul::infer::packed_in_blocks)
         .computes(contrib::eval::mat_mul_bnb4),
-    microsoft("MatMulFpQ4").works(Work::MatMul).infer(matmul::infer::packed),
+    microsoft("MatMulFpQ4")
+        .works(Work::MatMul)
+        .infer(contrib::codes::rule)
+        .computes(contrib::codes::mat_mul_fp_q4)
+        .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::codes::to_onnx),
     microsoft("MatMulInteger16")
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer16)

@@ -8,6 +8,7 @@ use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
 use crate::cost::{Each, OF_TEXTS, Work};
 use crate::dialects::openvino::{images, random, rows, types};
+use crate::dialects::special;
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs")
@@ -216,7 +217,8 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ErfInv")
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
-        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv)),
+        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
+        .lower(special::erf_inv),
     openvino("Exp")
         .infer(elementwise::infer::same)
         .real(Function::Exp)
@@ -726,11 +728,13 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("StringTensorPack")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::text::packed)
-        .computes(elementwise::text::pack),
+        .computes(elementwise::text::pack)
+        .lacks("operator that makes strings of bytes"),
     openvino("StringTensorUnpack")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::text::unpacked)
-        .computes(elementwise::text::unpack),
+        .computes(elementwise::text::unpack)
+        .lacks("operator that reads the bytes of strings"),
     openvino("Subtract")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
@@ -788,8 +792,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(reduction::openvino::run_unique)
         .converts("Unique", "floats: NaN", reduction::to_onnx::unique),
     openvino("Unsqueeze")
-        .infer(layout::infer::unsqueeze)
-        .eval(layout::eval::unsqueeze)
+        .infer(layout::openvino::unsqueeze)
+        .eval(layout::openvino::run_unsqueeze)
         .converts("Unsqueeze", "", layout::to_onnx::unsqueeze)
         .moves()
         .role(Role::View),

@@ -3,7 +3,9 @@
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
 use crate::cost::{Attention, Each, Work};
-use crate::dialects::openvino::{detection, features, images, priors, samples, signal};
+use crate::dialects::openvino::{
+    detection, features, images, priors, samples, sequences, signal, suppression,
+};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("AdaptiveAvgPool")
@@ -32,9 +34,15 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
             "pads that are no integers: rounding",
             nn::windows_to_onnx::binary_conv,
         ),
-    openvino("CTCGreedyDecoder").infer(nn::ctc::by_mask).computes(nn::ctc::decode_masked),
-    openvino("CTCGreedyDecoderSeqLen").infer(nn::ctc::by_length).computes(nn::ctc::decode),
-    openvino("CTCLoss").infer(nn::loss::of_sequences).computes(nn::loss::ctc),
+    openvino("CTCGreedyDecoder")
+        .infer(nn::ctc::by_mask)
+        .computes(nn::ctc::decode_masked)
+        .lower(sequences::greedy_by_mask),
+    openvino("CTCGreedyDecoderSeqLen")
+        .infer(nn::ctc::by_length)
+        .computes(nn::ctc::decode)
+        .lower(sequences::greedy_by_length),
+    openvino("CTCLoss").infer(nn::loss::of_sequences).computes(nn::loss::ctc).lower(sequences::ctc_loss),
     openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
         "Col2Im",
         "floats: rounding",
@@ -149,16 +157,18 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("NMSRotated")
         .works(Work::NonMaxSuppression)
         .infer(nn::rotated::rule)
-        .computes(nn::rotated::suppressed),
+        .computes(nn::rotated::suppressed)
+        .lower(suppression::of_turned),
     openvino("NV12toBGR").lowers(images::nv12_to_bgr),
     openvino("NV12toRGB").lowers(images::nv12_to_rgb),
     openvino("NonMaxSuppression")
         .works(Work::NonMaxSuppression)
         .infer(reduction::openvino::non_max_suppression)
         .computes(nn::suppression::of_upright)
+        .lower(suppression::of_upright)
         .converts(
-            "NonMaxSuppression",
-            "boxes of equal scores, or that overlap by the threshold",
+            "NonMaxSuppression; with soft_nms_sigma: Loop",
+            "boxes of equal scores, or that overlap by the threshold; with soft_nms_sigma: rounding",
             nn::sampling_to_onnx::non_max_suppression,
         ),
     openvino("NormalizeL2")

@@ -7,8 +7,9 @@ use crate::cost::{Each, Work};
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
     making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
-    recurrent, rest, sequences, signature, special as graphs, suppression,
+    recurrent, rest, sequences, signature, suppression,
 };
+use crate::dialects::special as graphs;
 use crate::infer::Rule;
 use crate::lowering;
 use crate::op::Compute;
@@ -386,11 +387,13 @@ pub(super) const PADDLE: &[Row] = &[
     .lower(graphs::digamma),
     function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::erf_inv)
-    }),
+    })
+    .lower(graphs::erf_inv),
     paddle(const { &[signature("gammaincc", const { &[one("x"), one("y")] })] })
         .infer(elementwise::infer::together)
         .computes(special::gamma_above)
-        .works(Work::EachOutput(Each::TRANSCENDENTAL)),
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .lower(graphs::gamma_above),
     function(const { &[signature("gammaln", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::ln_gamma)
     })
@@ -430,16 +433,20 @@ pub(super) const PADDLE: &[Row] = &[
     ),
     function(const { &[signature("i0", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 0, false))
-    }),
+    })
+    .lower(|l| graphs::bessel(l, 0, false)),
     function(const { &[signature("i0e", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 0, true))
-    }),
+    })
+    .lower(|l| graphs::bessel(l, 0, true)),
     function(const { &[signature("i1", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 1, false))
-    }),
+    })
+    .lower(|l| graphs::bessel(l, 1, false)),
     function(const { &[signature("i1e", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 1, true))
-    }),
+    })
+    .lower(|l| graphs::bessel(l, 1, true)),
     function(const { &[signature("lgamma", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::ln_gamma)
     })
@@ -448,7 +455,8 @@ pub(super) const PADDLE: &[Row] = &[
         .infer(elementwise::infer::together)
         .computes(special::next_after)
         .works(Work::EachOutput(Each::arithmetic(1))),
-    function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma),
+    function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma)
+        .lower(graphs::polygamma),
     paddle(sequences::LINSPACE)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)

@@ -1,0 +1,205 @@
+//! Operators of OpenVINO that Gradus evaluates itself, and that become graphs of ONNX: both give
+//! the same.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common {
+    pub mod compare;
+    pub mod one;
+}
+
+use common::compare::difference;
+use common::one::One;
+use gradus::conversion::{ConvertOptions, Exactness};
+use gradus::convert::Rules;
+use gradus::graph::Standard;
+use gradus::infer::InferOptions;
+use gradus::{DType, Number, Shape, Tensor};
+
+fn openvino(operator: &str, version: i64) -> One<'_> {
+    One::of(Standard::OpenVino, operator, version)
+}
+
+fn tensor(dtype: DType, dims: &[usize], number: impl FnMut(usize) -> Number) -> Tensor {
+    let count: usize = dims.iter().product();
+    Tensor::from_numbers(
+        dtype,
+        Shape::new(dims).unwrap(),
+        (0..count).map(number).collect::<Vec<_>>(),
+        Rules::IEEE,
+    )
+    .unwrap()
+}
+
+fn floats(random: &mut fastrand::Rng, dims: &[usize], low: f64, high: f64) -> Tensor {
+    tensor(DType::F32, dims, |_| Number::Float(low + (high - low) * random.f64()))
+}
+
+fn integers(random: &mut fastrand::Rng, dims: &[usize], most: i128) -> Tensor {
+    tensor(DType::I32, dims, |_| Number::Int(random.i128(0..=most)))
+}
+
+/// Compares a model of a node with the model of ONNX that it becomes.
+fn same(what: &str, one: One<'_>) {
+    let (model, given) = one.model();
+    let want = model.run(given.clone()).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let converted = model.convert(Standard::Onnx, &ConvertOptions::default());
+    let converted = converted.unwrap_or_else(|error| panic!("{what}: {error}")).model;
+    let got = converted.run(given).unwrap_or_else(|error| panic!("{what}, converted: {error}"));
+    for ((name, want), (_, got)) in want.iter().zip(&got) {
+        if let Some(how) = difference(want.tensor().unwrap(), got.tensor().unwrap(), false) {
+            panic!("{what}: {name}: {how}");
+        }
+    }
+    let inference = converted.infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.problems().len(), 0, "{what}");
+}
+
+#[test]
+fn classes_of_steps_are_decoded() {
+    let mut random = fastrand::Rng::with_seed(7);
+    for round in 0..24 {
+        let (batch, steps, classes) = (random.usize(1..4), random.usize(1..7), random.usize(2..5));
+        let logits = floats(&mut random, &[batch, steps, classes], -1.0, 1.0);
+        let lengths = integers(&mut random, &[batch], i128::try_from(steps).unwrap());
+        let merges = if random.bool() { "true" } else { "false" };
+        let one = openvino("CTCGreedyDecoderSeqLen", 6).outputs(2).text("merge_repeated", merges);
+        let one = if random.bool() { one.text("classes_index_type", "i64") } else { one };
+        let one = one.inputs(&[logits, lengths]);
+        let one = if random.bool() { one.constants(&[Tensor::scalar(0i32)]) } else { one };
+        same(&format!("by length, round {round}"), if random.bool() { one.known() } else { one });
+
+        let logits = floats(&mut random, &[steps, batch, classes], -1.0, 1.0);
+        let mask = tensor(DType::F32, &[steps, batch], |_| Number::Int(random.i128(0..4).min(1)));
+        let one = openvino("CTCGreedyDecoder", 1).text("merge_repeated", merges).inputs(&[logits, mask]);
+        same(&format!("by mask, round {round}"), if random.bool() { one.known() } else { one });
+    }
+}
+
+#[test]
+fn losses_of_spelled_labels() {
+    let mut random = fastrand::Rng::with_seed(11);
+    for round in 0..40 {
+        let (batch, steps, classes) = (random.usize(1..4), random.usize(1..7), random.usize(2..5));
+        let longest = random.usize(1..=steps);
+        let [most, labels, last] = [steps, longest, classes - 1].map(|n| i128::try_from(n).unwrap());
+        let one = openvino("CTCLoss", 4).inputs(&[
+            floats(&mut random, &[batch, steps, classes], -3.0, 3.0),
+            integers(&mut random, &[batch], most),
+            integers(&mut random, &[batch, longest], last),
+            integers(&mut random, &[batch], labels),
+        ]);
+        let mut one = if random.bool() { one.constants(&[Tensor::scalar(0i32)]) } else { one };
+        for name in ["preprocess_collapse_repeated", "ctc_merge_repeated", "unique"] {
+            one = one.text(name, if random.bool() { "true" } else { "false" });
+        }
+        same(&format!("round {round}"), if random.bool() { one.known() } else { one });
+    }
+}
+
+fn scalars(most: i32, overlap: f32, least: f32) -> [Tensor; 3] {
+    [Tensor::scalar(most), Tensor::scalar(overlap), Tensor::scalar(least)]
+}
+
+#[test]
+fn boxes_decay_and_turn() {
+    let mut random = fastrand::Rng::with_seed(5);
+    for round in 0..10 {
+        let (images, classes, count) = (random.usize(1..3), random.usize(1..3), random.usize(1..9));
+        let sort = if random.bool() { "true" } else { "false" };
+        let most = random.i32(0..8);
+        let scores = floats(&mut random, &[images, classes, count], 0.0, 1.0);
+
+        let boxes = floats(&mut random, &[images, count, 4], 0.0, 4.0);
+        let sigma = Tensor::scalar(if random.bool() { 0.5f32 } else { 0.1 });
+        let one = openvino("NonMaxSuppression", 9).inputs(&[boxes, scores.clone()]).outputs(3);
+        let one = one.constants(&scalars(most, 0.4, 0.1)).constants(&[sigma]);
+        let one = one.text("box_encoding", if random.bool() { "corner" } else { "center" });
+        same(&format!("decayed, round {round}"), one.text("sort_result_descending", sort));
+
+        let turned = tensor(DType::F32, &[images, count, 5], |at| {
+            let [low, high] = [[0.0, 4.0], [0.0, 4.0], [0.5, 4.0], [0.5, 4.0], [-3.0, 3.0]][at % 5];
+            Number::Float(low + (high - low) * random.f64())
+        });
+        let one = openvino("NMSRotated", 13).inputs(&[turned, scores]).constants(&scalars(most, 0.3, 0.1));
+        let one = one.text("clockwise", if random.bool() { "true" } else { "false" });
+        same(&format!("turned, round {round}"), one.outputs(3).text("sort_result_descending", sort));
+    }
+    // A box on itself, one with a common side, and one within another.
+    let boxes = [
+        [2.0, 2.0, 2.0, 2.0, 0.0],
+        [2.0, 2.0, 2.0, 2.0, 0.0],
+        [4.0, 2.0, 2.0, 2.0, 0.0],
+        [2.0, 2.0, 1.0, 1.0, 0.5f32],
+    ];
+    let boxes = Tensor::from_vec(Shape::new([1, 4, 5]).unwrap(), boxes.concat()).unwrap();
+    let scores = Tensor::from_vec(Shape::new([1, 1, 4]).unwrap(), vec![0.9f32, 0.8, 0.7, 0.6]).unwrap();
+    for overlap in [0.0, 0.1, 0.24, 0.26, 0.99] {
+        let one = openvino("NMSRotated", 13).inputs(&[boxes.clone(), scores.clone()]);
+        same(&format!("overlap {overlap}"), one.constants(&scalars(4, overlap, 0.0)).outputs(3));
+    }
+}
+
+#[test]
+fn the_inverse_of_the_error_function() {
+    let x = tensor(DType::F32, &[41], |at| Number::Float(f64::from(u32::try_from(at).unwrap()) / 20.0 - 1.0));
+    same("ErfInv", openvino("ErfInv", 17).inputs(&[x]));
+}
+
+/// Filters of floats are signs, as those of bits.
+#[test]
+fn filters_of_floats_are_signs() {
+    let x = tensor(DType::F32, &[1, 1, 1, 4], |at| Number::Float([2.5, -0.25, 2.75, 0.75][at]));
+    let filter = tensor(DType::F32, &[1, 1, 1, 2], |at| Number::Float([1.5, -0.5][at]));
+    let mut one = openvino("BinaryConvolution", 1).inputs(&[x]).constants(&[filter]);
+    for (name, text) in [
+        ("mode", "xnor-popcount"),
+        ("strides", "1,1"),
+        ("dilations", "1,1"),
+        ("pads_begin", "0,0"),
+        ("pads_end", "0,0"),
+        ("pad_value", "0"),
+    ] {
+        one = one.text(name, text);
+    }
+    same("BinaryConvolution", one);
+}
+
+/// Shapes that OpenVINO 2026.4.1 infers, and has in a run.
+#[test]
+fn axes_that_are_named_twice_are_added_once() {
+    let x = tensor(DType::F32, &[2, 3], |_| Number::Int(1));
+    for (axes, want) in [
+        (&[0, 0][..], &[1, 2, 3][..]),
+        (&[0, -1], &[1, 2, 3, 1]),
+        (&[0, -3], &[1, 1, 2, 3]),
+        (&[0, -4], &[1, 2, 3]),
+        (&[1, 1, 1], &[2, 1, 3]),
+        (&[2, 2, 0], &[1, 2, 1, 3]),
+        (&[2, -1], &[2, 3, 1, 1]),
+        (&[3, -1], &[2, 3, 1]),
+        (&[-2, 2], &[2, 3, 1]),
+        (&[0, 0, -3], &[1, 1, 2, 3]),
+        (&[0, 0, -4], &[1, 2, 3]),
+        (&[3, 2, 3], &[2, 3, 1, 1]),
+        (&[0, 2, 2, -1], &[1, 2, 1, 3, 1]),
+    ] {
+        let one =
+            || openvino("Unsqueeze", 1).inputs(std::slice::from_ref(&x)).constants(&[Tensor::vector(axes)]);
+        let (model, given) = one().known().model();
+        assert_eq!(model.run(given).unwrap()[0].tensor().unwrap().shape().dims(), want, "{axes:?}");
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let shape = inference.fact(model.graph().outputs()[0]).as_tensor().unwrap().shape().unwrap();
+        assert_eq!(shape.dims(), want, "{axes:?}");
+        same(&format!("{axes:?}"), one());
+    }
+    // A run may name one twice, which ONNX refuses.
+    let computed = openvino("Unsqueeze", 1).inputs(&[x.clone(), Tensor::vector(&[0i64, 1])]);
+    let converted = computed.model().0.convert(Standard::Onnx, &ConvertOptions::default()).unwrap();
+    assert!(converted.report.notes.iter().any(|note| note.exactness == Exactness::EdgeCases));
+    for axes in [&[3, 3][..], &[4, 4], &[0, 0, -5]] {
+        let one =
+            openvino("Unsqueeze", 1).inputs(std::slice::from_ref(&x)).constants(&[Tensor::vector(axes)]);
+        let (model, given) = one.known().model();
+        assert!(model.run(given).unwrap_err().to_string().contains("out of range"), "{axes:?}");
+    }
+}
