@@ -135,7 +135,7 @@ fn counted(command: &mut Command, label: &str, shown: &mut impl Write) -> Result
             Ok([]) | Err(_) => break,
             Ok(part) => part,
         };
-        // Parts of lines are shown too, where no others come between: the dots of a test runner come
+        // Parts of lines are shown too, if no others come between: the dots of a test runner come
         // one by one.
         if label.is_empty() {
             show(part);

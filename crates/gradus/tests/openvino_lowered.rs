@@ -190,6 +190,9 @@ fn wrong_inputs_are_refused() {
 /// Rows of class and score, places, and how many rows each image has: what OpenVINO 2026.4.1 gives.
 type Detections = (&'static [(f32, f32)], &'static [i64], &'static [i64]);
 
+/// Attributes, counts of boxes by image, and what is detected.
+type DetectionCase<'a> = (&'a [(&'a str, &'a str)], &'a [i32], Detections);
+
 /// Boxes of several images in one list.
 #[test]
 fn boxes_of_several_images_are_chosen_from_one_list() {
@@ -212,7 +215,7 @@ fn boxes_of_several_images_are_chosen_from_one_list() {
         ("background_class", "0"),
         ("sort_result_across_batch", "true"),
     ][..];
-    let cases: &[(&[(&str, &str)], &[i32], Detections)] = &[
+    let cases: &[DetectionCase<'_>] = &[
         (
             by_score,
             &[2, 3],

@@ -89,7 +89,7 @@ fn alone(function: &Function, functions: &HashSet<&OperatorId>) -> Result<Option
         return Ok(None);
     }
     let mut alone = graph::Model::new(Standard::Onnx);
-    // Of a version in which constants are nodes, as they are in functions.
+    // A version in which constants are nodes, as they are in functions.
     alone.format_version = 3;
     alone.opsets = opsets;
     alone.graph = if has_open { closed(&function.body, is_open)? } else { function.body.clone() };

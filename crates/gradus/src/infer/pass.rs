@@ -304,7 +304,7 @@ impl<'m> Pass<'m> {
             Ok(facts) => (facts, None),
             Err(InferError::Unknown(input, why)) => {
                 let reason = frame.reason(node, input, &why);
-                // Of what follows from it, the first is told.
+                // The first is told of all that follow from it.
                 let read = input.and_then(|input| node.inputs.get(input).copied().flatten());
                 if read.is_none_or(|id| !frame.reasons.contains_key(&id.index())) {
                     let text = format!("what it wants is not known: {reason}");

@@ -43,7 +43,7 @@ pub struct Row {
     /// Infers a node of which too little is known to write that graph.
     pub(crate) partial: Option<Rule>,
     pub(crate) conversion: Option<Conversion>,
-    /// What the other standard lacks for a conversion.
+    /// Lack of the other standard that leaves it without a conversion.
     pub(crate) lack: Option<&'static str>,
     pub(crate) role: Role,
     /// How the number of operations follows from shapes, where other columns do not tell.

@@ -172,7 +172,7 @@ fn cut(l: &mut Lowering<'_>, corners: Corners, from: Corners, to: Corners, count
     for corner in &mut cut {
         let following = next(l, *corner)?;
         let at = bits(l, part * (following - *corner) + *corner)?;
-        // Where the polygon leaves the half: the place of all corners outside.
+        // The point at which the polygon leaves the half: all corners outside lie there.
         let exit = bits(l, pick(leaves, at, 0.0))?;
         let exit = l.apply("ReduceSum", &[exit, last], &[int("keepdims", 1)])?;
         let first = bits(l, pick(inside, *corner, exit / sum))?;

@@ -26,7 +26,7 @@ pub(crate) fn mapped(cx: &EvalContext<'_>, function: impl Fn(f64) -> f64) -> Res
 pub(crate) struct Polynomial {
     pub(crate) center: f64,
     pub(crate) half: f64,
-    /// Of powers from 0 on.
+    /// Coefficients of powers from 0 on.
     pub(crate) factors: &'static [f64],
 }
 
@@ -101,10 +101,10 @@ pub(crate) const BESSEL_SCALE: f64 = 256.0;
 
 /// Factors of the series of the modified Bessel functions of the first kind of one order.
 pub(crate) struct Bessel {
-    /// Of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond them, a
+    /// Those of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond them, a
     /// term is less than half a unit in the last place of the sum.
     pub(crate) power: [f64; 50],
-    /// Of powers of the reciprocal of the argument.
+    /// Those of powers of the reciprocal of the argument.
     pub(crate) asymptotic: [f64; 25],
 }
 

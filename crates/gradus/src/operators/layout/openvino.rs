@@ -62,9 +62,9 @@ pub(crate) fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     squeezed(cx, Ok(Some(removed)))
 }
 
-/// The axes that `Unsqueeze` adds, counted from the first one of the result. Negative ones are counted
-/// from the rank with all that are listed, equal numbers once. Of those that are one axis then, one
-/// is added, and one beyond the rank that is left is the last.
+/// The axes that `Unsqueeze` adds, counted from the first one of the result. Negative ones are
+/// counted from the rank with all that are listed, equal numbers once. Of those that are one axis
+/// then, one is added, and one beyond the rank that is left is the last.
 pub(crate) fn added_axes(axes: &[i64], rank: usize) -> Result<Vec<i64>> {
     let listed: BTreeSet<i64> = axes.iter().copied().collect();
     let all = rank + listed.len();
