@@ -55,7 +55,8 @@ pub(super) fn folded(model: &Model, options: &FoldOptions) -> Result<Vec<(usize,
     let mut edits = Vec::new();
     for (number, function) in model.source().functions.iter().enumerate() {
         let Some(alone) = alone(function, &functions)? else { continue };
-        let Ok(folded) = model.with_source(alone).fold_parts(&options, model.source(), HashSet::new()) else {
+        let Ok(folded) = model.with_source(alone).fold_parts(&options, model.source(), Some(HashSet::new()))
+        else {
             continue;
         };
         let report = &folded.report;

@@ -129,15 +129,16 @@ impl Model {
 
     /// Folds the main graph; `original` is the model before functions were inlined.
     fn fold_graph(&self, options: &FoldOptions, original: &graph::Model) -> Result<Folded> {
-        self.fold_parts(options, original, self.mentioned()?)
+        self.fold_parts(options, original, None)
     }
 
-    /// The same, where other parts of the file mention values of the main graph.
+    /// The same; `mentioned` are values of the main graph that other parts of the file mention, if
+    /// that is not to be looked up.
     fn fold_parts(
         &self,
         options: &FoldOptions,
         original: &graph::Model,
-        mentioned: HashSet<String>,
+        mentioned: Option<HashSet<String>>,
     ) -> Result<Folded> {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let given = InferOptions {
@@ -150,6 +151,7 @@ impl Model {
             limits: options.limits,
         };
         let inference = self.infer(&given)?;
+        let mentioned = mentioned.map_or_else(|| self.mentioned(), Ok)?;
         let assumptions = inference.assumptions().to_vec();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut folder = GraphFolder {
