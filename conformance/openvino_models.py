@@ -126,9 +126,9 @@ def models():
     cases |= spelling(random) | turned(random)
     shares = np.array([-1, -0.999, -0.5, -1e-3, 0, 1e-6, 0.3, 0.97, 0.9999999, 1], np.float32)
     cases["erf_inv"] = ([shares], opset17.erfinv)
-    for axes in ([0, 0], [0, -4], [3, -1], [0, -3], [0, 2, 2, -1]):
-        name = "_".join(str(axis).replace("-", "m") for axis in axes)
-        cases[f"unsqueeze_{name}"] = ([floats(2, 3)], lambda x, axes=axes: op.unsqueeze(x, np.array(axes)))
+    for listed in ([0, 0], [0, -4], [3, -1], [0, -3], [0, 2, 2, -1]):
+        name = "_".join(str(axis).replace("-", "m") for axis in listed)
+        cases[f"unsqueeze_{name}"] = ([floats(2, 3)], lambda x, listed=listed: op.unsqueeze(x, np.array(listed)))
     return cases
 
 
