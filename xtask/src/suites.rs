@@ -290,8 +290,9 @@ fn browser(tally: &mut Tally, _: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Arguments by which all suites build the workspace, so that nothing is built twice: the crate whose
-/// tests take longest is optimised, and dependencies have the features that any member asks for.
+/// Arguments by which all suites build the workspace, so that nothing is built twice: the crate
+/// whose tests take longest is optimised, and dependencies have the features that any member asks
+/// for.
 const BUILD: &[&str] = &["--workspace", "--config", "profile.dev.package.gradus.opt-level=1"];
 
 /// `cargo test` of the workspace with these arguments, arguments of the tests, and variables.

@@ -327,9 +327,9 @@ impl Lowering<'_> {
         self.apply("SequenceMap", &[sequence], &[("body", body)])
     }
 
-    /// The state after iterations of a body, at most as many as a scalar of int64 says. The body is
-    /// given the number of the iteration and the state, and gives whether another iteration follows,
-    /// and the next state.
+    /// The state after iterations of a body, at most as many as a scalar of int64 says. The body
+    /// is given the number of the iteration and the state, and gives whether another iteration
+    /// follows, and the next state.
     pub(crate) fn repeated(
         &mut self,
         most: LoweredValue,

@@ -212,7 +212,7 @@ pub(crate) fn polygamma(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let power = f64::from(n) + 1.0;
     let negative = value(l, of("LessOrEqual", x, 0.0))?;
     let first = value(l, pick(negative, x - f("Floor", x), x))?;
-    // Of no use, and some positive number, where it is not below zero.
+    // Some positive number, which nothing uses, where it is not below zero.
     let to_next = value(l, pick(negative, f("Ceil", x) - x, 1.0))?;
     let behind = value(l, pick(negative, Term::from(1.0) - x, 1.0))?;
     let [first_sum, to_next, behind] =

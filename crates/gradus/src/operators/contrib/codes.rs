@@ -1,8 +1,8 @@
 //! `MatMulFpQ4`: a product with a matrix of codes of 4 bits, which are packed with their scales.
 //!
 //! The text names blocks of 32 rows of a column with and without an offset, but not where their
-//! parts lie; ONNX Runtime 1.31 reads a block as its scale, a float32, the byte of its offset, if it
-//! has one, and 16 bytes, whose low halves are the codes of its first 16 rows.
+//! parts lie; ONNX Runtime 1.31 reads a block as its scale, a float32, the byte of its offset, if
+//! it has one, and 16 bytes, whose low halves are the codes of its first 16 rows.
 
 use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::{DType, Kind, Result, Shape, Tensor, Value};

@@ -101,8 +101,8 @@ pub(crate) const BESSEL_SCALE: f64 = 256.0;
 
 /// Factors of the series of the modified Bessel functions of the first kind of one order.
 pub(crate) struct Bessel {
-    /// Those of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond them, a
-    /// term is less than half a unit in the last place of the sum.
+    /// Those of powers of the square of the argument by [`BESSEL_SCALE`], all of one sign; beyond
+    /// them, a term is less than half a unit in the last place of the sum.
     pub(crate) power: [f64; 50],
     /// Those of powers of the reciprocal of the argument.
     pub(crate) asymptotic: [f64; 25],
