@@ -3,11 +3,11 @@
 //!
 //! | function | graph |
 //! |---|---|
-//! | `lgamma`, `digamma` | by reflection below one half, by a polynomial about the positive zeros, by recurrence below a bound, by asymptotic series from there |
+//! | `lgamma`, `digamma` | reflection, polynomials about positive zeros, recurrence, a series |
 //! | `polygamma` | a zeta function: terms up to a bound, and the formula of Euler and Maclaurin |
 //! | `erfinv` | three polynomials |
 //! | `i0`, `i1` | a power series, and an asymptotic one |
-//! | `gammaincc` | a loop of a power series and a continued fraction, and Temme's expansion of large orders |
+//! | `gammaincc` | a loop of a series and a continued fraction; Temme's expansion of large orders |
 
 use std::f64::consts::PI;
 
