@@ -1,7 +1,6 @@
 //! The table of formulas: every expression of a page once, in a form that its script evaluates.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use gradus::Dim;
 use gradus::dim::{Factor, Origin, Symbols};
 use serde::{Serialize, Serializer};
@@ -109,10 +108,10 @@ impl<'a> Formulas<'a> {
         Formulas {
             symbols,
             entries: Vec::new(),
-            by_entry: HashMap::new(),
-            by_dim: HashMap::new(),
+            by_entry: HashMap::default(),
+            by_dim: HashMap::default(),
             texts: Vec::new(),
-            by_symbol: HashMap::new(),
+            by_symbol: HashMap::default(),
             used: Vec::new(),
         }
     }

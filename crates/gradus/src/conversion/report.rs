@@ -1,9 +1,9 @@
 //! The report of a conversion.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use foldhash::{HashMap, HashSet};
 use gradus_core::{Error, Kind};
 
 /// How a converted node is to the one that it stands for.
@@ -124,7 +124,7 @@ impl Obstacles {
     /// one.
     pub fn groups(&self) -> Vec<(usize, &Obstacle)> {
         let mut groups: Vec<(usize, &Obstacle)> = Vec::new();
-        let mut seen = HashMap::new();
+        let mut seen = HashMap::default();
         for obstacle in &self.0 {
             let group = *seen.entry((&obstacle.operator, obstacle.error.message())).or_insert(groups.len());
             match groups.get_mut(group) {

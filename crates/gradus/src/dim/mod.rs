@@ -29,8 +29,9 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
 
 pub use bounds::Bounds;
 pub(crate) use combination::Combination;

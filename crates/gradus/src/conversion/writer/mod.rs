@@ -5,7 +5,7 @@ mod downgrade;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 use gradus_core::graph::{
     Attribute, Builder, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
 };
@@ -306,8 +306,11 @@ impl GraphWriter {
     /// The graph. Names of nodes are made unique.
     pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
         let GraphWriter { values, nodes, inputs, outputs, .. } = self;
-        let mut read: HashSet<NewValue> = nodes.iter().flat_map(|node| node.inputs.iter().copied()).collect();
-        read.extend(outputs.iter().map(|&(value, _)| value));
+        let mut is_read = vec![false; values.len()];
+        let of_nodes = nodes.iter().flat_map(|node| node.inputs.iter().copied());
+        for value in of_nodes.chain(outputs.iter().map(|&(value, _)| value)).filter(|&value| value != NONE) {
+            is_read[value.0] = true;
+        }
         // ONNX wants graphs to have a name.
         let name = if name.is_empty() { "graph" } else { name };
         let mut builder = if nested { Builder::nested(name) } else { Builder::new(name) };
@@ -327,14 +330,14 @@ impl GraphWriter {
             }
         }
         for (index, slot) in values.iter().enumerate() {
-            let value = NewValue(index);
             if let ValueSource::Constant(constant) = &slot.made
-                && read.contains(&value)
+                && is_read[index]
             {
-                builder.constant(key(value)?, constant.clone())?;
+                builder.constant(key(NewValue(index))?, constant.clone())?;
             }
         }
         let mut taken = NamePool::default();
+        builder.reserve(nodes.len());
         for node in nodes {
             let outputs: Vec<_> = node.outputs.iter().map(|&value| key(value)).collect::<Result<_>>()?;
             let operator = OperatorId {

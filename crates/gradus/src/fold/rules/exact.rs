@@ -109,10 +109,12 @@ fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let is_second = view.standard() != Standard::OpenVino || view.is_number(2, 0);
-    let is_zero = view.is_number(1, 0) && is_second;
-    let none = view.ints("pads").map_or(is_zero, |pads| pads.iter().all(|&pad| pad == 0));
-    if view.role() == Role::Pad && none && view.is_like(0) { view.becomes(0) } else { None }
+    if view.role() != Role::Pad || !view.is_like(0) {
+        return None;
+    }
+    let are_zero = || view.is_number(1, 0) && (view.standard() != Standard::OpenVino || view.is_number(2, 0));
+    let none = view.ints("pads").map_or_else(are_zero, |pads| pads.iter().all(|&pad| pad == 0));
+    if none { view.becomes(0) } else { None }
 }
 
 /// The order in which a Transpose takes the axes.
@@ -290,9 +292,9 @@ fn negated_choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn no_loop(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let none = view.is_number(0, 0) || view.is_number(1, 0);
     let carried = view.node.inputs.len().checked_sub(2)?;
-    if view.operator() != "Loop" || !none || view.node.outputs.len() > carried {
+    let none = || view.is_number(0, 0) || view.is_number(1, 0);
+    if view.operator() != "Loop" || view.node.outputs.len() > carried || !none() {
         return None;
     }
     let slots = view.node.outputs.iter().enumerate().filter(|(_, id)| id.is_some());
