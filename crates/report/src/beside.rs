@@ -25,7 +25,6 @@ pub(crate) fn beside(
 ) -> Result<(Markup, OtherData)> {
     let graph = other.model.graph();
     let of_other = other.model.cost(options).map_err(|error| error.in_file(other.name))?;
-    let parameters = of_other.inference().parameters(graph);
     let title = escaped(other.name);
     let short = title.rsplit(['/', '\\']).next().unwrap_or_default();
     let operators = operators(model.graph(), graph);
@@ -60,7 +59,7 @@ pub(crate) fn beside(
             }
         }
     };
-    Ok((markup, data::other(other.name, &of_other, parameters)))
+    Ok((markup, data::other(other.name, &of_other)))
 }
 
 /// The operators of which two graphs have different numbers of nodes, with the numbers.

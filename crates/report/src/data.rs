@@ -1,8 +1,8 @@
 //! The data of a page: values, nodes and costs as columns whose sizes are indices of formulas.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
+use foldhash::HashMap;
 use gradus::cost::{Cost, Counts};
 use gradus::graph::{Attribute, Graph, Node, Origin, ValueId};
 use gradus::infer::{Assumption, Completeness, Inference};
@@ -148,7 +148,7 @@ struct Distinct<T>(Vec<T>, HashMap<T, usize>);
 
 impl<T: Clone + Eq + Hash> Distinct<T> {
     fn new() -> Distinct<T> {
-        Distinct(Vec::new(), HashMap::new())
+        Distinct(Vec::new(), HashMap::default())
     }
 
     fn index(&mut self, of: T) -> usize {
@@ -190,7 +190,7 @@ fn text(name: &str) -> String {
 }
 
 /// The data of a page about a model.
-pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
+pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
     let bytes: Vec<_> = graph.ids().map(|id| cost.bytes(id)).collect();
     let lifetimes = cost.lifetimes(graph);
     let inference = cost.inference();
@@ -262,7 +262,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost, parameters: u128) -> Data {
             .collect(),
     });
     let bodies = bodies.collect();
-    let totals = totals(cost, &mut formulas, parameters);
+    let totals = totals(cost, &mut formulas);
     let conditions = conditions(inference).map(|of| {
         let condition = of.condition?;
         Some(ConditionJson {
@@ -305,21 +305,21 @@ fn attributes_of(node: &Node) -> String {
     node.attributes.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn totals(cost: &Cost, formulas: &mut Formulas<'_>, parameters: u128) -> TotalsJson {
+fn totals(cost: &Cost, formulas: &mut Formulas<'_>) -> TotalsJson {
     let mut formula = |dim: Option<Dim>| dim.map(|dim| formulas.index(dim));
     TotalsJson {
         counts: cost.total.counts.map(&mut formula),
         peak: formula(cost.memory.peak.map(|peak| peak.bytes)),
         inputs: formula(cost.memory.inputs),
         constants: exact(cost.memory.constants),
-        parameters: exact(parameters),
+        parameters: exact(cost.total.parameters),
     }
 }
 
 /// The data about a model that another is compared with.
-pub(crate) fn other(name: &str, cost: &Cost, parameters: u128) -> OtherData {
+pub(crate) fn other(name: &str, cost: &Cost) -> OtherData {
     let mut formulas = Formulas::new(cost.inference().symbols());
-    let totals = totals(cost, &mut formulas, parameters);
+    let totals = totals(cost, &mut formulas);
     OtherData { name: text(name), table: formulas.finish(), totals }
 }
 

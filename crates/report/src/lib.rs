@@ -38,7 +38,7 @@ pub struct Report {
 pub struct Summary {
     /// Nodes of the main graph.
     pub nodes: usize,
-    /// Elements of all constants.
+    /// Elements of the constants that nodes read.
     pub parameters: u128,
     /// Values of nodes.
     pub values: usize,
@@ -125,8 +125,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         let graph = model.graph();
         let sizes = sequences::first_sizes(graph, &cost);
         let sequences = scope.spawn(move || error::guarded(|| sequences::section(model, options, &sizes)));
-        let parameters = cost.inference().parameters(graph);
-        let mut data = data::data(graph, &mut cost, parameters);
+        let mut data = data::data(graph, &mut cost);
         let beside = other.map(|other| beside::beside(model, &cost, other, options)).transpose()?;
         let (beside, other) = beside.map_or((None, None), |(markup, data)| (Some(markup), Some(data)));
         data.other = other;
@@ -137,7 +136,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
         let panicked = |_| Error::new(Kind::Internal, "Gradus panicked");
         let summary = Summary {
             nodes: graph.nodes().len(),
-            parameters,
+            parameters: cost.total.parameters,
             values,
             known,
             data: data_decided,
