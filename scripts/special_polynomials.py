@@ -3,8 +3,8 @@
     python scripts/special_polynomials.py            write them
     python scripts/special_polynomials.py --check    fail if they differ from what is checked in
 
-Needs `mpmath`, which no other script does. A polynomial meets its function at the Chebyshev points of an interval, and has the
-degree at which its error is below that of rounding; factors are those of powers of `(x - center) / half`.
+A polynomial meets its function at the Chebyshev points of an interval, and has the degree at which its error is below that of
+rounding; factors are those of powers of `(x - center) / half`.
 """
 
 import sys

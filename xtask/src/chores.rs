@@ -98,6 +98,7 @@ pub(crate) fn tables(check: bool, mut run: impl FnMut(&mut Command) -> Result<()
         "scripts/architectures.py",
         "scripts/examples.py",
         "scripts/fixtures.py",
+        "scripts/special_polynomials.py",
     ] {
         let mut python = python()?;
         python.arg(script);
