@@ -135,26 +135,17 @@ impl Symbols {
     fn broadcast_atom(&mut self, a: Dim, b: Dim) -> Option<Dim> {
         let (a, b) = (a.min(b), a.max(b));
         for (whole, part) in [(a, b), (b, a)] {
-            // Where c is at least 1, min(x, c) is 1 if x is; so x and min(x, c) broadcast to x.
             let operands = self.operands(true, part);
-            let others_are_sizes = operands.iter().all(|&other| other == whole || self.at_least(other, 1));
-            if operands.len() > 1 && operands.contains(&whole) {
-                if others_are_sizes {
-                    return Some(whole);
-                }
-                // Where c is 0, x can only be 1: broadcast(x, min(x, c)) is x + min(c, 1) - 1.
-                if self.at_least(whole, 1) && self.at_least(part, 0) {
-                    let mut others = operands.iter().copied().filter(|&other| other != whole);
-                    let present = others.try_fold(Dim::ONE, |present, other| self.min(present, other))?;
-                    let sum = self.add(whole, present)?;
-                    return self.subtract(sum, Dim::ONE);
-                }
-            }
-            // A broadcast absorbs its own operands.
-            if let Some(Atom::Broadcast(x, y)) = self.only_atom(whole)
-                && (*x == part || *y == part)
-            {
+            if self.absorbs(whole, part, &operands) {
                 return Some(whole);
+            }
+            // Where c is 0, x can only be 1: broadcast(x, min(x, c)) is x + min(c, 1) - 1.
+            let is_capped = operands.len() > 1 && operands.contains(&whole);
+            if is_capped && self.at_least(whole, 1) && self.at_least(part, 0) {
+                let mut others = operands.iter().copied().filter(|&other| other != whole);
+                let present = others.try_fold(Dim::ONE, |present, other| self.min(present, other))?;
+                let sum = self.add(whole, present)?;
+                return self.subtract(sum, Dim::ONE);
             }
         }
         let size = self.size(a).checked_add(self.size(b))?;
@@ -164,5 +155,18 @@ impl Symbols {
         let bounds = self.bounds(a).either(self.bounds(b));
         let atom = self.intern_atom(Atom::Broadcast(a, b), Measure { bounds, size });
         Some(self.atom_dim(atom))
+    }
+
+    /// Returns true if a dimension is what it broadcasts to with another, of which it may be one of
+    /// the operands of a minimum: where c is at least 1, `min(x, c)` is 1 if x is. What x absorbs, a
+    /// broadcast of x does.
+    fn absorbs(&self, whole: Dim, part: Dim, operands: &[Dim]) -> bool {
+        if let Some(Atom::Broadcast(x, y)) = self.only_atom(whole)
+            && (self.absorbs(*x, part, operands) || self.absorbs(*y, part, operands))
+        {
+            return true;
+        }
+        let is_size = |&other: &Dim| other == whole || self.at_least(other, 1);
+        whole == part || operands.contains(&whole) && operands.iter().all(is_size)
     }
 }

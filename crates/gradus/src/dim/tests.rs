@@ -188,6 +188,8 @@ fn forms_that_are_equal_are_one() {
         ("broadcast(seq, 1)", "seq"),
         ("broadcast(seq, 16)", "16"),
         ("broadcast(broadcast(a, b), a)", "broadcast(b, a)"),
+        ("broadcast(a, broadcast(c, broadcast(b, a)))", "broadcast(c, broadcast(b, a))"),
+        ("broadcast(broadcast(b, a), min(a, 64))", "broadcast(b, a)"),
         ("(a + b)*(a - b)", "a*a - b*b"),
         ("'batch size'*2", "2*'batch size'"),
         ("(seq%4)//4", "0"),
