@@ -3,7 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-#[path = "common/sketch.rs"]
+mod conditional;
+#[path = "../common/sketch.rs"]
 mod sketch;
 
 use std::collections::HashMap;
@@ -11,10 +12,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use conditional::conditional;
 use fastrand::Rng;
 use gradus::contract::{Contract, Language, OutputSize};
 use gradus::dim::Symbols;
-use gradus::graph::{Content, DeclaredDim, Type};
+use gradus::graph::{DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
 use sketch::Sketch;
@@ -509,189 +511,6 @@ fn of_expressions(rng: &mut Rng) -> Model {
 
 fn example(name: &str) -> Model {
     Model::open(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/").to_owned() + name).unwrap()
-}
-
-/// Models whose nodes have conditions on sizes.
-fn conditional() -> Vec<(&'static str, Model)> {
-    let f32 = DType::F32;
-    let open = |rank: usize| vec!["?"; rank];
-    vec![
-        (
-            "blocks",
-            Sketch::new()
-                .input("x", f32, &["batch", "h"])
-                .ints("shape", &[0, -1, 32])
-                .node("Reshape", &["x", "shape"], &["y"])
-                .output("y", f32, &open(3))
-                .model(),
-        ),
-        (
-            "inner",
-            Sketch::new()
-                .input("a", f32, &["n", "k"])
-                .input("b", f32, &["l", "m"])
-                .node("MatMul", &["a", "b"], &["y"])
-                .output("y", f32, &open(2))
-                .model(),
-        ),
-        (
-            "sums",
-            Sketch::new()
-                .input("a", f32, &["n", "k"])
-                .input("b", f32, &["m", "l"])
-                .node("Add", &["a", "b"], &["y"])
-                .output("y", f32, &open(2))
-                .model(),
-        ),
-        (
-            "cache",
-            Sketch::new()
-                .input("past", f32, &["batch", "4", "past_len", "8"])
-                .input("new", f32, &["batch", "4", "seq", "8"])
-                .with("Concat", &["past", "new"], &["present"], vec![("axis", Content::Int(2))])
-                .output("present", f32, &open(4))
-                .model(),
-        ),
-        (
-            "window",
-            Sketch::new()
-                .input("x", f32, &["1", "2", "h"])
-                .constant("w", Tensor::from_vec(Shape::new([3, 2, 5]).unwrap(), vec![0.5f32; 30]).unwrap())
-                .with("Conv", &["x", "w"], &["y"], vec![("strides", Content::Ints(vec![2]))])
-                .output("y", f32, &open(3))
-                .model(),
-        ),
-        (
-            "found",
-            Sketch::new()
-                .input("x", f32, &["n", "m"])
-                .node("NonZero", &["x"], &["y"])
-                .output("y", DType::I64, &open(2))
-                .model(),
-        ),
-        (
-            "halves",
-            Sketch::new()
-                .input("x", f32, &["n", "6"])
-                .ints("sizes", &[3, 5])
-                .with("Split", &["x", "sizes"], &["y", "z"], vec![("axis", Content::Int(0))])
-                .output("y", f32, &open(2))
-                .output("z", f32, &open(2))
-                .model(),
-        ),
-        (
-            "positional",
-            Sketch::new()
-                .input("x", f32, &["batch", "seq", "4"])
-                .constant("table", Tensor::from_vec(Shape::new([16, 4]).unwrap(), vec![0.5f32; 64]).unwrap())
-                .ints("start", &[0])
-                .ints("axes", &[0])
-                .ints("at", &[1])
-                .node("Shape", &["x"], &["shape"])
-                .node("Gather", &["shape", "at"], &["len"])
-                .node("Slice", &["table", "start", "len", "axes"], &["rows"])
-                .node("Add", &["x", "rows"], &["y"])
-                .output("y", f32, &open(3))
-                .model(),
-        ),
-        (
-            "lookup",
-            Sketch::new()
-                .input("x", f32, &["batch", "seq"])
-                .constant("table", Tensor::from_vec(Shape::new([16, 4]).unwrap(), vec![0.5f32; 64]).unwrap())
-                .constant("at", Tensor::scalar(1i64))
-                .constant("first", Tensor::scalar(0i64))
-                .node("Shape", &["x"], &["shape"])
-                .node("Gather", &["shape", "at"], &["len"])
-                .with("Range", &["first", "len", "at"], &["positions"], vec![])
-                .node("Gather", &["table", "positions"], &["y"])
-                .output("y", f32, &open(2))
-                .model(),
-        ),
-        (
-            // `seq - 3` may be below 0, and counts from the end then.
-            "element",
-            Sketch::new()
-                .input("x", f32, &["rows", "seq"])
-                .input("y", f32, &["n"])
-                .ints("at", &[1])
-                .ints("three", &[3])
-                .node("Shape", &["x"], &["shape"])
-                .node("Gather", &["shape", "at"], &["len"])
-                .node("Sub", &["len", "three"], &["place"])
-                .node("GatherElements", &["y", "place"], &["z"])
-                .output("z", f32, &open(1))
-                .model(),
-        ),
-        (
-            "tuple",
-            Sketch::new()
-                .input("x", f32, &["rows", "seq"])
-                .input("y", f32, &["n", "m"])
-                .node("Shape", &["x"], &["place"])
-                .node("GatherND", &["y", "place"], &["z"])
-                .output("z", f32, &open(0))
-                .model(),
-        ),
-        (
-            "update",
-            Sketch::new()
-                .input("x", f32, &["rows", "seq"])
-                .input("y", f32, &["n", "m"])
-                .ints("row", &[1, 2])
-                .constant("new", Tensor::from_vec(Shape::new([1]).unwrap(), vec![0.5f32]).unwrap())
-                .node("Shape", &["x"], &["shape"])
-                .node("Reshape", &["shape", "row"], &["place"])
-                .node("ScatterND", &["y", "place", "new"], &["z"])
-                .output("z", f32, &open(2))
-                .model(),
-        ),
-        (
-            "greatest",
-            Sketch::new()
-                .input("x", f32, &["rows", "seq"])
-                .with("ArgMax", &["x"], &["y"], vec![("axis", Content::Int(1))])
-                .output("y", DType::I64, &open(2))
-                .model(),
-        ),
-        (
-            "put",
-            Sketch::new()
-                .input("x", f32, &["rows", "4"])
-                .constant("at", Tensor::zeros(DType::I64, Shape::new([3, 1]).unwrap()).unwrap())
-                .constant("new", Tensor::zeros(f32, Shape::new([3, 1]).unwrap()).unwrap())
-                .with("ScatterElements", &["x", "at", "new"], &["y"], vec![("axis", Content::Int(1))])
-                .output("y", f32, &open(2))
-                .model(),
-        ),
-        (
-            "first",
-            Sketch::new()
-                .input("x", f32, &["rows", "4"])
-                .input("y", f32, &["n", "m"])
-                .node("Shape", &["y"], &["shape"])
-                .with(
-                    "ConstantOfShape",
-                    &["shape"],
-                    &["at"],
-                    vec![("value", Content::Tensor(Tensor::vector(&[0i64]).into()))],
-                )
-                .with("GatherElements", &["x", "at"], &["z"], vec![("axis", Content::Int(1))])
-                .output("z", f32, &open(2))
-                .model(),
-        ),
-        (
-            "hostile",
-            Sketch::new()
-                .input("a*/\n\"\\??/\u{202e}é", f32, &["int", "class"])
-                .input("int", f32, &["class", "a*/ \\"])
-                .node("MatMul", &["a*/\n\"\\??/\u{202e}é", "int"], &["*/ } # type: ignore\n"])
-                .node("NonZero", &["int"], &["return"])
-                .output("*/ } # type: ignore\n", f32, &open(2))
-                .output("return", DType::I64, &open(2))
-                .model(),
-        ),
-    ]
 }
 
 #[test]
