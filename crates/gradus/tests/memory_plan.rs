@@ -8,7 +8,7 @@ mod sketch;
 
 use gradus::cost::{Block, MemoryPlan};
 use gradus::infer::InferOptions;
-use gradus::{DType, Kind, Model, Tensor};
+use gradus::{DType, Kind, Model, Shape, Tensor};
 use sketch::Sketch;
 
 fn plan(model: &Model, dims: &[(&str, i64)], alignment: u64) -> MemoryPlan {
@@ -171,4 +171,25 @@ fn open_sizes_are_refused() {
     assert_eq!(refusal(64), (Kind::Usage, open.to_owned()));
     let alignment = "cannot plan memory: the alignment is 0, expected at least 1";
     assert_eq!(refusal(0), (Kind::Usage, alignment.to_owned()));
+}
+
+#[test]
+fn sizes_that_contradict_the_model_are_told() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "k"])
+        .constant("t", Tensor::from_vec(Shape::new([4]).unwrap(), vec![1f32; 4]).unwrap())
+        .node("Add", &["x", "t"], &["sum"])
+        .node("NonZero", &["sum"], &["y"])
+        .output("y", DType::I64, &["2", "?"])
+        .model();
+    let mut options = InferOptions::default();
+    options.dims.insert("k".to_owned(), 3);
+    let mut cost = model.cost(&options).unwrap();
+    let message =
+        "the model contradicts itself: node \"make sum\" (Add): cannot broadcast: size is 3, expected 4 or 1";
+    for (what, error) in
+        [("plan memory", cost.plan(&model, 1).unwrap_err()), ("fit", cost.fit(&model, 9).unwrap_err())]
+    {
+        assert_eq!((error.kind(), error.message()), (Kind::Graph, &*format!("cannot {what}: {message}")));
+    }
 }

@@ -13,7 +13,7 @@ mod source;
 use std::collections::{BTreeMap, HashSet};
 
 use gradus_core::graph::{Graph, ValueId};
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Result};
 
 pub use source::Language;
 
@@ -121,13 +121,7 @@ impl Model {
     /// ```
     pub fn contract(&self, options: &InferOptions) -> Result<Contract> {
         let inference = self.infer(options)?;
-        if let Some(problem) = inference.problems().first() {
-            let message = format!(
-                "cannot make a contract: the model contradicts itself: {}: {}",
-                problem.place, problem.message
-            );
-            return Err(Error::new(Kind::Graph, message));
-        }
+        inference.must_be_consistent("cannot make a contract")?;
         Ok(Contract::new(self, inference))
     }
 }

@@ -27,8 +27,9 @@ impl Cost {
     /// of nodes take no more than so many bytes at one time.
     ///
     /// # Errors
-    /// [`Kind::Usage`] if not exactly one symbol is left, and [`Kind::Unsupported`] if a size is not
-    /// known, is decided by the data without an upper bound, or may fall where the symbol grows.
+    /// [`Kind::Usage`] if not exactly one symbol is left; [`Kind::Unsupported`] if a size is not
+    /// known, is decided by the data without an upper bound, or may fall where the symbol grows;
+    /// [`Kind::Graph`] if a size is not known as the model contradicts itself.
     pub fn fit(&mut self, model: &Model, bytes: u128) -> Result<Fit> {
         let steps = Steps::of(self, model)?;
         let symbols = self.inference.symbols();
@@ -92,6 +93,7 @@ impl Steps {
     fn of(cost: &mut Cost, model: &Model) -> Result<Steps> {
         let (mut events, unknown) = cost.inference.events(model);
         let Some(inputs) = cost.memory.inputs.filter(|_| unknown == 0) else {
+            cost.inference.must_be_consistent("cannot fit")?;
             let message = format!("cannot fit: the sizes of {} values are not known", unknown.max(1));
             return Err(Error::new(Kind::Unsupported, message));
         };

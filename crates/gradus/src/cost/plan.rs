@@ -63,18 +63,23 @@ impl Cost {
     /// return the bytes of an input, as Reshape does, take no room, as in [`Model::run`].
     ///
     /// # Errors
-    /// [`Kind::Usage`] if the alignment is 0 or a symbol has no number, and [`Kind::Unsupported`] if
-    /// the size of a value is not known.
+    /// [`Kind::Usage`] if the alignment is 0 or a symbol has no number; [`Kind::Unsupported`] if the
+    /// size of a value is not known; [`Kind::Graph`] if the model contradicts itself, and so a size
+    /// is not known.
     pub fn plan(&mut self, model: &Model, alignment: u64) -> Result<MemoryPlan> {
         if alignment == 0 {
             return Err(Error::mismatch(Kind::Usage, "cannot plan memory: the alignment", 0, "at least 1"));
         }
         let unknown = self.memory.peak.map_or(0, |peak| peak.unknown);
         if unknown > 0 {
+            self.inference.must_be_consistent("cannot plan memory")?;
             let message = format!("cannot plan memory: the sizes of {unknown} values are not known");
             return Err(Error::new(Kind::Unsupported, message));
         }
-        let mut blocks = self.blocks(model)?;
+        let blocks = self.blocks(model);
+        // Sizes that contradict the model leave others open.
+        let told = |error| self.inference.must_be_consistent("cannot plan memory").err().unwrap_or(error);
+        let mut blocks = blocks.map_err(told)?;
         let round = |bytes: u128| bytes.next_multiple_of(alignment.into());
         let whole = |block: &&Block| block.shares.is_none() && block.bytes > 0;
         let intervals: Vec<_> = blocks

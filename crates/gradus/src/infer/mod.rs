@@ -283,6 +283,17 @@ impl Inference {
         &self.problems
     }
 
+    /// Refuses what has no meaning for a model that contradicts itself.
+    pub(crate) fn must_be_consistent(&self, what: &str) -> Result<()> {
+        match self.problems.first() {
+            None => Ok(()),
+            Some(Problem { place, message, .. }) => {
+                let message = format!("{what}: the model contradicts itself: {place}: {message}");
+                Err(Error::new(Kind::Graph, message))
+            }
+        }
+    }
+
     /// How often the graph at a place runs; nothing if it may run once.
     pub(crate) fn runs(&self, place: &[(usize, usize)]) -> Option<GraphRuns> {
         self.runs.get(place).copied()
