@@ -1,4 +1,4 @@
-"""`gradus infer`, `fold` and `convert` on models of 10^4, 10^5 and 10^6 nodes: processor time and memory by node, in one run.
+"""`gradus infer`, `fold`, `convert` and `report` on models of 10^4, 10^5 and 10^6 nodes: time and memory by node, in one run.
 
     cargo build --release -p gradus-cli
     python bench/scale.py [--nodes 10000,100000,1000000] [--gradus PROGRAM]
@@ -18,7 +18,13 @@ from fold import GRADUS, measure
 from target import ROOT
 
 BLOCK = 38
-COMMANDS = {"infer": ["infer", "--json"], "fold": ["fold", "--json"], "convert": ["convert", "--to", "openvino"]}
+# Arguments, and the end of the name of what is written.
+COMMANDS = {
+    "infer": (["--json"], None),
+    "fold": (["--json"], ".onnx"),
+    "convert": (["--to", "openvino"], ".xml"),
+    "report": ([], ".html"),
+}
 
 
 def main():
@@ -26,7 +32,8 @@ def main():
     parser.add_argument("--nodes", default="10000,100000,1000000")
     parser.add_argument("--gradus", type=pathlib.Path, default=GRADUS)
     arguments = parser.parse_args()
-    print("| nodes | command | CPU s | µs by node | growth | peak MiB | bytes by node |\n|---|---|---|---|---|---|---|")
+    print("| nodes | command | wall s | CPU s | µs by node | growth | peak MiB | bytes by node |")
+    print("|---|---|---|---|---|---|---|---|")
     before = {}
     with tempfile.TemporaryDirectory() as folder:
         for wanted in map(int, arguments.nodes.split(",")):
@@ -34,17 +41,16 @@ def main():
             nodes, model = blocks * BLOCK, pathlib.Path(folder) / f"{wanted}.onnx"
             made = [sys.executable, ROOT / "scripts/bench_model.py", str(blocks), model]
             subprocess.run(made, check=True, stdout=subprocess.DEVNULL)
-            for name, command in COMMANDS.items():
-                out = pathlib.Path(folder) / ("out.xml" if name == "convert" else "out.onnx")
-                output = [] if name == "infer" else ["-o", out]
-                taken = measure([arguments.gradus, command[0], model, *command[1:], *output])
+            for name, (options, suffix) in COMMANDS.items():
+                output = ["-o", pathlib.Path(folder) / f"out{suffix}"] if suffix else []
+                taken = measure([arguments.gradus, name, model, *options, *output])
                 if taken is None:
                     print(f"| {nodes} | {name} | failed |", flush=True)
                     continue
                 each = taken["cpu"] / nodes
                 growth = f"{each / before[name]:.2f}" if name in before else ""
                 before[name] = each
-                row = [f"{taken['cpu']:.2f}", f"{each * 1e6:.2f}", growth, f"{taken['bytes'] / 2**20:.0f}"]
+                row = [f"{taken['wall']:.2f}", f"{taken['cpu']:.2f}", f"{each * 1e6:.2f}", growth, f"{taken['bytes'] / 2**20:.0f}"]
                 print(f"| {nodes} | {name} | {' | '.join(row)} | {taken['bytes'] / nodes:.0f} |", flush=True)
 
 
