@@ -250,6 +250,36 @@ fn a_model_that_contradicts_itself_is_wrong() {
 }
 
 #[test]
+fn values_are_grouped_by_the_names_of_their_nodes() {
+    let folder = folder("groups");
+    let path = folder.join("m.onnx");
+    let nodes = ["/m/a/x", "/m/a/in/y", "/m/b/z", "m/a/v", "m/a/w", "last"];
+    let inputs = ["input"].into_iter().chain(nodes);
+    let chain: Vec<_> = inputs.zip(nodes).map(|(from, to)| ("Abs", from, to)).collect();
+    save_chain(&path, "input", vec![DeclaredDim::Symbol("n".into())], &chain);
+    prints(
+        &["infer", path.to_str().unwrap(), "--depth", "2"],
+        str![[r#"
+value   operator  type     shape  bytes
+input             float32  [n]    4*n
+/m/a/
+  x     Abs       float32  [n]    4*n
+  in/y  Abs       float32  [n]    4*n
+/m/b/z  Abs       float32  [n]    4*n
+m/a/
+  v     Abs       float32  [n]    4*n
+  w     Abs       float32  [n]    4*n
+last    Abs       float32  [n]    4*n
+
+6 of 6 values of nodes are known in full
+0 parameters; at most 8*n bytes of values at one time, at node "/m/a/in/y"
+
+"#]],
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn every_model_has_a_line_of_json_in_the_order_of_the_arguments() {
     let models = ["examples/loop.onnx", "none.onnx", "examples/function.onnx", "LICENSE-MIT", "none.xml"];
     let output = gradus(&["infer", "--json"]).args(models).assert().code(1).get_output().stdout.clone();

@@ -78,9 +78,7 @@ impl<'a> Group<'a> {
     pub(crate) fn of(graph: &'a Graph, depth: usize, takes: impl Fn(usize) -> bool) -> Group<'a> {
         let mut all = Group::default();
         for &index in graph.order().iter().filter(|&&index| takes(index)) {
-            let name = graph.nodes()[index].name.trim_start_matches('/');
-            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let parts = folder.split('/').filter(|part| !part.is_empty()).take(depth.min(MOST_DEPTH));
+            let parts = graph.nodes()[index].groups().take(depth.min(MOST_DEPTH));
             parts.fold(&mut all, |group, part| group.groups.entry(part).or_default()).nodes.push(index);
         }
         all

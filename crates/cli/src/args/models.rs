@@ -314,7 +314,7 @@ pub(crate) struct Infer {
     #[arg(
         long,
         value_name = "FORM",
-        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "strict", "only_unknown", "why", "json"]
+        conflicts_with_all = ["keep_names", "all", "filter", "op", "sort", "depth", "strict", "only_unknown", "why", "json"]
     )]
     pub(crate) emit: Option<Emit>,
 
@@ -333,6 +333,11 @@ pub(crate) struct Infer {
     /// Show the largest values first, with every symbol 1000.
     #[arg(long, value_name = "BY")]
     pub(crate) sort: Option<SortBy>,
+
+    /// Parts of the names of nodes, between slashes, that make a group with a heading. [default: 2
+    /// on a terminal, otherwise 0]
+    #[arg(long, value_name = "N", conflicts_with = "sort")]
+    pub(crate) depth: Option<usize>,
 
     /// End with exit status 1 also if a shape is not fully known.
     #[arg(long)]

@@ -1,9 +1,9 @@
 //! Inferred facts as tables.
 
 use std::borrow::Cow;
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 
-use gradus::graph::{Graph, ValueId};
+use gradus::graph::{Graph, Origin, ValueId};
 use gradus::infer::Inference;
 use gradus::{Dim, Fact};
 
@@ -35,6 +35,14 @@ fn row(
     [name.to_owned(), operator.unwrap_or_default().to_owned(), dtype, shape, bytes]
 }
 
+/// The group of the node that computes a value, by so many parts of its name.
+fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
+    match graph.value(id).origin {
+        Origin::Node(node, _) => graph.nodes()[node].groups().take(depth).collect::<Vec<_>>().join("/"),
+        _ => String::new(),
+    }
+}
+
 pub(super) fn write_text(
     shown: &Shown<'_>,
     totals: &Totals,
@@ -44,10 +52,27 @@ pub(super) fn write_text(
 ) -> std::io::Result<()> {
     write_problems(inference, out)?;
     let mut rows = vec![["value", "operator", "type", "shape", "bytes"].map(str::to_owned)];
-    rows.extend(shown.ids.iter().map(|&id| {
-        let bytes = shown.bytes[id.index()];
-        row(inference, &graph.value(id).name, operator(graph, id), inference.fact(id), bytes)
-    }));
+    let depth = match shown.args.sort {
+        None => shown.args.depth.unwrap_or(if std::io::stdout().is_terminal() { 2 } else { 0 }),
+        Some(_) => 0,
+    };
+    let grouped: Vec<_> = shown.ids.iter().map(|&id| (id, group(graph, id, depth))).collect();
+    for group in grouped.chunk_by(|(_, a), (_, b)| a == b) {
+        let heading = &group[0].1;
+        let has_heading = group.len() > 1 && !heading.is_empty();
+        if has_heading {
+            let root = if graph.value(group[0].0).name.starts_with('/') { "/" } else { "" };
+            let empty = String::new;
+            rows.push([format!("{root}{heading}/"), empty(), empty(), empty(), empty()]);
+        }
+        rows.extend(group.iter().map(|&(id, _)| {
+            let (bytes, name) = (shown.bytes[id.index()], &*graph.value(id).name);
+            let rest = name.trim_start_matches('/').strip_prefix(&**heading);
+            let rest = rest.and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
+            let name = if has_heading { format!("  {rest}") } else { name.to_owned() };
+            row(inference, &name, operator(graph, id), inference.fact(id), bytes)
+        }));
+    }
     if rows.len() > 1 {
         write!(out, "{}", fitted(&rows))?;
     }
