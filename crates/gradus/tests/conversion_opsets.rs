@@ -16,6 +16,7 @@ use common::converted::{compare, convert, floats, kept, openvino, run};
 use common::one::One;
 use common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Exactness};
+use gradus::element::Bool;
 use gradus::graph::{Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model, Shape, Tensor, Value};
@@ -195,6 +196,18 @@ fn older_operator_sets_give_the_same_bits() {
         ),
         ("Shape", 15, vec![x.clone()], vec![], vec![one("start"), ("end", Content::Int(-1))]),
         ("Trilu", 14, vec![x.clone()], vec![], vec![]),
+        ("Trilu", 14, vec![tensor(&[3, 3], &[Bool::from(true); 9])], vec![], vec![]),
+        (
+            "Trilu",
+            14,
+            vec![tensor(&[2, 4], &[Bool::from(true); 8])],
+            vec![Tensor::scalar(1i64)],
+            vec![zero("upper")],
+        ),
+        ("Constant", 12, vec![], vec![], vec![("value_float", Content::Float(0.5))]),
+        ("Constant", 12, vec![], vec![], vec![("value_floats", Content::Floats(vec![0.5, -1.0]))]),
+        ("Constant", 12, vec![], vec![], vec![("value_int", Content::Int(7))]),
+        ("Constant", 12, vec![], vec![], vec![("value_ints", Content::Ints(vec![3, -1]))]),
         ("Trilu", 14, vec![x, Tensor::scalar(-1i64)], vec![], vec![zero("upper")]),
     ];
     for (operator, since, inputs, constants, attributes) in nodes {
@@ -211,6 +224,21 @@ fn older_operator_sets_give_the_same_bits() {
             compare(&what, &want, &converted.model, &given, Exactness::Exact);
         }
     }
+}
+
+/// ONNX Runtime has no `Where` of booleans, so that a mask is joined by `And` where `Trilu` is missing.
+#[test]
+fn triangles_of_masks_are_joined_by_and() {
+    let (model, _) =
+        One::of(Standard::Onnx, "Trilu", 14).inputs(&[tensor(&[3, 3], &[Bool::from(true); 9])]).model();
+    let names: Vec<_> = in_other_set(&model, 13)
+        .model
+        .graph()
+        .nodes()
+        .iter()
+        .map(|node| node.operator.name.to_string())
+        .collect();
+    assert!(names.iter().any(|name| name == "And") && names.iter().all(|name| name != "Where"), "{names:?}");
 }
 
 /// Operators that OpenVINO and older sets lack, and others compute.
@@ -668,6 +696,12 @@ fn pools_and_pads_of_openvino_that_onnx_lacks_become_several_operators() {
         in_set("known pads", openvino("Pad", 12, std::slice::from_ref(&x), &lists, &symmetric, 1), 21);
         let [before, behind] = lists;
         in_set("given pads", openvino("Pad", 12, &[x, before, behind], &[], &symmetric, 1), 21);
+    }
+    // TensorFlow computes the pads of a dilated convolution from the size of its input.
+    for (operator, x) in [("SpaceToBatch", counted(&[2, 3, 4])), ("BatchToSpace", counted(&[8, 2, 3]))] {
+        let lists = [pads(&[1, 2, 2]), pads(&[0, 1, 0]), pads(&[0, 0, 2])];
+        let given = [&[x][..], &lists].concat();
+        in_set(operator, openvino(operator, 2, &given, &[], &[], 1), 21);
     }
 }
 

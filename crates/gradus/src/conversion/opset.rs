@@ -15,6 +15,7 @@ use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
+use crate::operators::generate::constant::held;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
@@ -221,6 +222,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         && let Some(parts) = smaller_last_part(cx)?
     {
         return Ok(parts);
+    }
+    let lacks = |(given, _): (&str, &Content)| !to_set_has(cx, name, given);
+    if name == "Constant" && cx.attributes.all().next().is_some_and(lacks) {
+        let value = Content::Tensor(held(&cx.attributes)?.into());
+        return cx.put_many(name, &[], &[("value", value)], 1);
     }
     let by_group =
         from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
