@@ -705,6 +705,21 @@ fn pools_and_pads_of_openvino_that_onnx_lacks_become_several_operators() {
     }
 }
 
+/// TensorFlow's layers of 4 and 8 bits unpack codes by shifts, and multiply them.
+#[test]
+fn integers_of_8_bits_are_shifted_and_multiplied_in_older_sets() {
+    let (a, b) = (tensor(&[2, 3], &[100i8, 3, -5, 1, -128, 127]), tensor(&[3, 2], &[1i8, 2, 7, -2, 3, 127]));
+    for opset in [13, 17, 21] {
+        let count = tensor(&[2, 3], &[4i8, 1, 2, 0, 3, 7]);
+        for operator in ["BitwiseLeftShift", "BitwiseRightShift"] {
+            in_set(operator, openvino(operator, 15, &[a.clone(), count.clone()], &[], &[], 1), opset);
+        }
+        in_set("product", openvino("MatMul", 1, &[a.clone(), b.clone()], &[], &[], 1), opset);
+        let turned = [("transpose_a", "true"), ("transpose_b", "true")];
+        in_set("product", openvino("MatMul", 1, &[a.clone(), b.clone()], &[], &turned, 1), opset);
+    }
+}
+
 /// Elements at a share of an image that is a ramp.
 #[test]
 fn regions_are_sampled_from_side_to_side() {

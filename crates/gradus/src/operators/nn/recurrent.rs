@@ -16,7 +16,9 @@ use crate::operators::matmul::eval::{products, swapped};
 use crate::operators::nn::quantization::dynamically_quantized;
 
 /// An LSTM whose weights are codes, in matrices of a row for each element that they multiply. The
-/// input, and the hidden state of each step, are quantized before their products.
+/// input, and the hidden state of each step, are quantized before their products: the state of each
+/// sample alone. ONNX Runtime quantizes the samples of a thread together, so that its results
+/// depend on the number of its threads.
 pub(crate) const QUANTIZED_LSTM: &str = "DynamicQuantizeLSTM";
 
 /// The activations of a direction, as the attributes name them, with the parameters that they use
