@@ -100,6 +100,7 @@ fn older_operator_sets_give_the_same_bits() {
     let (one, bytes) = (|name| (name, Content::Int(1)), |text: &'static str| Content::Bytes(text.into()));
     let channels = || vec![floats(&[3]), floats(&[3]), floats(&[3]), floats(&[3])];
     let zero = |name| (name, Content::Int(0));
+    let flag = Tensor::scalar(Bool::from(false));
     let nodes = [
         ("BatchNormalization", 14, vec![x.clone()], channels(), vec![zero("training_mode")]),
         ("BitwiseAnd", 18, vec![tensor(&[4], &[-1i8, 77, -128, 5]), tensor(&[], &[-42i8])], vec![], vec![]),
@@ -204,6 +205,7 @@ fn older_operator_sets_give_the_same_bits() {
             vec![Tensor::scalar(1i64)],
             vec![zero("upper")],
         ),
+        ("Dropout", 12, vec![floats(&[2, 3])], vec![Tensor::scalar(0.25f32), flag], vec![one("seed")]),
         ("Constant", 12, vec![], vec![], vec![("value_float", Content::Float(0.5))]),
         ("Constant", 12, vec![], vec![], vec![("value_floats", Content::Floats(vec![0.5, -1.0]))]),
         ("Constant", 12, vec![], vec![], vec![("value_int", Content::Int(7))]),

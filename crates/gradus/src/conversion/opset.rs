@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::graph::{self, Content, Node};
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::bodies;
 use super::node::ConvertContext;
@@ -208,6 +209,11 @@ fn count_axes_from_first(
     Ok(())
 }
 
+/// Returns true if a flag is not set.
+fn is_false(flag: &Tensor) -> bool {
+    flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
+}
+
 /// The same operator in the operator set that is written.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
@@ -290,6 +296,12 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     }
     if to.counts_axes_from_first() {
         count_axes_from_first(cx, name, &mut inputs, &mut newest)?;
+    }
+    // Older sets cannot say that a node does not train, as theirs never do.
+    let sure = cx.target.signature(name).is_some_and(|signature| signature.inputs.len() < inputs.len());
+    if name == "Dropout" && sure && cx.known(2)?.is_some_and(|training| is_false(&training)) {
+        inputs.truncate(2);
+        newest.retain(|(name, _)| *name != "seed");
     }
     if name == "Resize" {
         resize_all_axes(cx, &mut inputs, &mut newest)?;
