@@ -366,8 +366,12 @@ fn padded_integers(
             return None;
         }
     }
+    // An axis may have any size beside one without elements.
+    if to.len() == 0 {
+        return Some(Elements::Integers(Vec::new().into()));
+    }
     // Places of elements of the input, none of what is around it.
-    let mut places = if to.len() == 0 { Vec::new() } else { vec![Some(0)] };
+    let mut places = vec![Some(0)];
     for ((&size, &before), &padded) in from.dims().iter().zip(&before).zip(to.dims()) {
         let own = |at: usize| usize_of_i64(i64_of(at).saturating_sub(before)).filter(|&own| own < size);
         let line: Vec<_> = (0..padded).map(own).collect();
