@@ -182,12 +182,16 @@ def dynamic_quantize_lstm(r, _):
     # States are quantized together by ONNX Runtime where samples share a thread: one sample.
     steps, size, hidden, directions = r.int(1, 4), r.int(1, 4), r.int(1, 3), r.int(1, 2)
     dtype, rows, each = r.byte_type(), 4 * hidden, r.flag()
-    scales = lambda: np.asarray(r.rng.uniform(0.005, 0.01, (directions, rows) if each else (directions,)), np.float32)
-    zeros = lambda: np.full((directions, rows) if each else (directions,), 0 if dtype == np.int8 else 128, dtype)
+    dims = (directions, rows) if each else (directions,)
+
+    def code():
+        scale = np.asarray(r.rng.uniform(0.005, 0.01, dims), np.float32)
+        return scale, np.full(dims, 0 if dtype == np.int8 else 128, dtype)
+
     w, q = r.weights(directions, size, rows, dtype=dtype), r.weights(directions, hidden, rows, dtype=dtype)
     inputs = [r.floats(steps, 1, size), w, q, r.floats(directions, 2 * rows) if r.flag() else None, None]
     inputs += [r.floats(directions, 1, hidden) if r.flag() else None for _ in range(2)]
-    inputs += [r.floats(directions, 3 * hidden) if r.flag() else None, scales(), zeros(), scales(), zeros()]
+    inputs += [r.floats(directions, 3 * hidden) if r.flag() else None, *code(), *code()]
     direction = "bidirectional" if directions == 2 else r.choice(["forward", "reverse"])
     # A sum that is rounded otherwise may move a state to the next code.
     return Case(inputs, {"hidden_size": hidden, "direction": direction}, outputs=3, ulps=64)

@@ -228,7 +228,7 @@ fn older_operator_sets_give_the_same_bits() {
     }
 }
 
-/// ONNX Runtime has no `Where` of booleans, so that a mask is joined by `And` where `Trilu` is missing.
+/// ONNX Runtime has no `Where` of booleans: `And` joins a mask where `Trilu` is missing.
 #[test]
 fn triangles_of_masks_are_joined_by_and() {
     let (model, _) =

@@ -88,7 +88,7 @@ impl ConvertContext<'_, '_> {
         self.with_shape(value, list)
     }
 
-    /// Two inputs of integers one behind the other: the pads before all axes, and those behind them.
+    /// Two inputs of integers, one behind the other: pads before all axes, and behind them.
     pub(crate) fn pads(&mut self, before: usize, behind: usize) -> Result<NewValue> {
         if let (Some(before), Some(behind)) = (self.known_integers(before)?, self.known_integers(behind)?) {
             return Ok(self.list(&[before, behind].concat()));

@@ -367,7 +367,7 @@ fn padded_integers(
         }
     }
     // An axis may have any size beside one without elements.
-    if to.len() == 0 {
+    if to.is_empty() {
         return Some(Elements::Integers(Vec::new().into()));
     }
     // Places of elements of the input, none of what is around it.

@@ -26,7 +26,7 @@ pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     if dtype.is_float() || cx.target.admits("MatMul", dtype) {
         return Ok(vec![cx.put("MatMul", &operands, &[])?]);
     }
-    // TensorFlow's products of 8 bits: sums wrap around in the type, as they do where they are cast.
+    // Products of 8 bits, as TensorFlow has them: sums wrap around where they are cast.
     for operand in &mut operands {
         *operand = cx.cast(*operand, DType::I32)?;
     }
