@@ -177,6 +177,26 @@ def dynamic_quantize_mat_mul(r, _):
     return Case([r.floats(*dims), b, b_scale, b_zero, bias], ulps=4)
 
 
+@maker("DynamicQuantizeLSTM")
+def dynamic_quantize_lstm(r, _):
+    # States are quantized together by ONNX Runtime where samples share a thread: one sample.
+    steps, size, hidden, directions = r.int(1, 4), r.int(1, 4), r.int(1, 3), r.int(1, 2)
+    dtype, rows, each = r.byte_type(), 4 * hidden, r.flag()
+    dims = (directions, rows) if each else (directions,)
+
+    def code():
+        scale = np.asarray(r.rng.uniform(0.005, 0.01, dims), np.float32)
+        return scale, np.full(dims, 0 if dtype == np.int8 else 128, dtype)
+
+    w, q = r.weights(directions, size, rows, dtype=dtype), r.weights(directions, hidden, rows, dtype=dtype)
+    inputs = [r.floats(steps, 1, size), w, q, r.floats(directions, 2 * rows) if r.flag() else None, None]
+    inputs += [r.floats(directions, 1, hidden) if r.flag() else None for _ in range(2)]
+    inputs += [r.floats(directions, 3 * hidden) if r.flag() else None, *code(), *code()]
+    direction = "bidirectional" if directions == 2 else r.choice(["forward", "reverse"])
+    # A sum that is rounded otherwise may move a state to the next code.
+    return Case(inputs, {"hidden_size": hidden, "direction": direction}, outputs=3, ulps=64)
+
+
 @maker("MatMulInteger16")
 def mat_mul_integer16(r, _):
     m, k, n = r.int(1, 4), r.int(1, 6), r.int(1, 4)

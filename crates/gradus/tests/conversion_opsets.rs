@@ -16,6 +16,7 @@ use common::converted::{compare, convert, floats, kept, openvino, run};
 use common::one::One;
 use common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Exactness};
+use gradus::element::Bool;
 use gradus::graph::{Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model, Shape, Tensor, Value};
@@ -99,6 +100,7 @@ fn older_operator_sets_give_the_same_bits() {
     let (one, bytes) = (|name| (name, Content::Int(1)), |text: &'static str| Content::Bytes(text.into()));
     let channels = || vec![floats(&[3]), floats(&[3]), floats(&[3]), floats(&[3])];
     let zero = |name| (name, Content::Int(0));
+    let flag = Tensor::scalar(Bool::from(false));
     let nodes = [
         ("BatchNormalization", 14, vec![x.clone()], channels(), vec![zero("training_mode")]),
         ("BitwiseAnd", 18, vec![tensor(&[4], &[-1i8, 77, -128, 5]), tensor(&[], &[-42i8])], vec![], vec![]),
@@ -195,6 +197,19 @@ fn older_operator_sets_give_the_same_bits() {
         ),
         ("Shape", 15, vec![x.clone()], vec![], vec![one("start"), ("end", Content::Int(-1))]),
         ("Trilu", 14, vec![x.clone()], vec![], vec![]),
+        ("Trilu", 14, vec![tensor(&[3, 3], &[Bool::from(true); 9])], vec![], vec![]),
+        (
+            "Trilu",
+            14,
+            vec![tensor(&[2, 4], &[Bool::from(true); 8])],
+            vec![Tensor::scalar(1i64)],
+            vec![zero("upper")],
+        ),
+        ("Dropout", 12, vec![floats(&[2, 3])], vec![Tensor::scalar(0.25f32), flag], vec![one("seed")]),
+        ("Constant", 12, vec![], vec![], vec![("value_float", Content::Float(0.5))]),
+        ("Constant", 12, vec![], vec![], vec![("value_floats", Content::Floats(vec![0.5, -1.0]))]),
+        ("Constant", 12, vec![], vec![], vec![("value_int", Content::Int(7))]),
+        ("Constant", 12, vec![], vec![], vec![("value_ints", Content::Ints(vec![3, -1]))]),
         ("Trilu", 14, vec![x, Tensor::scalar(-1i64)], vec![], vec![zero("upper")]),
     ];
     for (operator, since, inputs, constants, attributes) in nodes {
@@ -211,6 +226,21 @@ fn older_operator_sets_give_the_same_bits() {
             compare(&what, &want, &converted.model, &given, Exactness::Exact);
         }
     }
+}
+
+/// ONNX Runtime has no `Where` of booleans: `And` joins a mask where `Trilu` is missing.
+#[test]
+fn triangles_of_masks_are_joined_by_and() {
+    let (model, _) =
+        One::of(Standard::Onnx, "Trilu", 14).inputs(&[tensor(&[3, 3], &[Bool::from(true); 9])]).model();
+    let names: Vec<_> = in_other_set(&model, 13)
+        .model
+        .graph()
+        .nodes()
+        .iter()
+        .map(|node| node.operator.name.to_string())
+        .collect();
+    assert!(names.iter().any(|name| name == "And") && names.iter().all(|name| name != "Where"), "{names:?}");
 }
 
 /// Operators that OpenVINO and older sets lack, and others compute.
@@ -668,6 +698,27 @@ fn pools_and_pads_of_openvino_that_onnx_lacks_become_several_operators() {
         in_set("known pads", openvino("Pad", 12, std::slice::from_ref(&x), &lists, &symmetric, 1), 21);
         let [before, behind] = lists;
         in_set("given pads", openvino("Pad", 12, &[x, before, behind], &[], &symmetric, 1), 21);
+    }
+    // TensorFlow computes the pads of a dilated convolution from the size of its input.
+    for (operator, x) in [("SpaceToBatch", counted(&[2, 3, 4])), ("BatchToSpace", counted(&[8, 2, 3]))] {
+        let lists = [pads(&[1, 2, 2]), pads(&[0, 1, 0]), pads(&[0, 0, 2])];
+        let given = [&[x][..], &lists].concat();
+        in_set(operator, openvino(operator, 2, &given, &[], &[], 1), 21);
+    }
+}
+
+/// TensorFlow's layers of 4 and 8 bits unpack codes by shifts, and multiply them.
+#[test]
+fn integers_of_8_bits_are_shifted_and_multiplied_in_older_sets() {
+    let (a, b) = (tensor(&[2, 3], &[100i8, 3, -5, 1, -128, 127]), tensor(&[3, 2], &[1i8, 2, 7, -2, 3, 127]));
+    for opset in [13, 17, 21] {
+        let count = tensor(&[2, 3], &[4i8, 1, 2, 0, 3, 7]);
+        for operator in ["BitwiseLeftShift", "BitwiseRightShift"] {
+            in_set(operator, openvino(operator, 15, &[a.clone(), count.clone()], &[], &[], 1), opset);
+        }
+        in_set("product", openvino("MatMul", 1, &[a.clone(), b.clone()], &[], &[], 1), opset);
+        let turned = [("transpose_a", "true"), ("transpose_b", "true")];
+        in_set("product", openvino("MatMul", 1, &[a.clone(), b.clone()], &[], &turned, 1), opset);
     }
 }
 

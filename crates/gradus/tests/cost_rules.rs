@@ -170,6 +170,7 @@ const NODES: &[&str] = &[
     "onnx AffineGrid-20 f[1,2,3] =i64[4]:1,1,4,5 -> 120 0",
     "onnx QLinearConv-10 u8[1,2,5,5] f[] u8[] u8[3,2,3,3] f[] u8[] f[] u8[] -> 486 0",
     "onnx QLinearMatMul-21 u8[2,3] f[] u8[] u8[3,4] f[] u8[] f[] u8[] -> 24 0",
+    "microsoft DynamicQuantizeLSTM-1 f[3,1,4] i8[1,4,8] i8[1,2,8] - - - - - f[1] i8[1] f[1] i8[1] hidden_size=2 /3 -> 144 0",
     "microsoft DynamicQuantizeMatMul-1 f[3,3,4] i8[4,3] f[] i8[] - -> 108 0",
     "microsoft FusedConv-1 f[1,1,5,5] f[1,1,2,2] f[1] activation:Relu pads=0,0,0,0, -> 64 0",
     "microsoft FusedGemm-1 f[3,1] f[1,2] f[2] activation:Relu -> 6 0",

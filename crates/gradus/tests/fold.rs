@@ -596,6 +596,34 @@ fn folding_to_given_shapes_is_verified() {
     assert!(model.verify(&after, &given, options.rules, 5, 1).unwrap().values > 0);
 }
 
+/// Layers of JAX and PyTorch that compute on matrices, with an activation between them.
+#[test]
+fn verification_takes_values_between_views_in_the_shape_around_them() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "2", "3"])
+        .ints("rows", &[-1, 3])
+        .ints("back", &[-1, 2, 3])
+        .constant("w", Tensor::from_vec(Shape::new(vec![3, 3]).unwrap(), vec![0.5f32; 9]).unwrap())
+        .node("Reshape", &["x", "rows"], &["a"])
+        .node("MatMul", &["a", "w"], &["b"])
+        .node("Reshape", &["b", "back"], &["c"])
+        .node("Relu", &["c"], &["d"])
+        .node("Reshape", &["d", "rows"], &["e"])
+        .node("MatMul", &["e", "w"], &["f"])
+        .node("Reshape", &["f", "back"], &["y"])
+        .output("y", DType::F32, &["n", "2", "3"])
+        .model();
+    let options = FoldOptions::default();
+    let folded = model.fold(&options).unwrap();
+    let after = model.edited(&folded.edit).unwrap();
+    assert_eq!(after.graph().nodes().len(), 5);
+    let verified = model.verify(&after, &InferOptions::default(), options.rules, 5, 1).unwrap();
+    assert!(verified.values > 0 && verified.runs > 0);
+    // Without the rule, a value of another shape is an error.
+    let rules = RuleSet::of(Level::Shapes);
+    assert!(model.verify(&after, &InferOptions::default(), rules, 5, 1).is_err());
+}
+
 #[test]
 fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     let model = |factor: f32| {

@@ -362,6 +362,66 @@ fn elements_of_one_hot_are_known_by_their_indices() {
     }
 }
 
+/// The type of a tensor whose shape is computed from the sizes of `x`.
+fn of_sizes(write: impl FnOnce(&mut Builder)) -> String {
+    let mut builder = Builder::new("sizes");
+    let x = builder.define("x", Origin::Input).unwrap();
+    let sizes = ["batch", "n"].map(|name| DeclaredDim::Symbol(name.into()));
+    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes.into())));
+    builder.apply("", "Shape", 15, &["x"], &["sizes"], vec![]).unwrap();
+    write(&mut builder);
+    builder.apply("", "ConstantOfShape", 9, &["target"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    inference.describe(inference.fact(model.value("y").unwrap()))
+}
+
+/// TensorFlow splits pairs of pads, which dilated convolutions compute from sizes.
+#[test]
+fn parts_of_sizes_are_known_along_any_axis() {
+    for (axis, part, wanted) in
+        [(1, "a", "[1, batch]"), (1, "b", "[2, n]"), (0, "a", "[1, 2]"), (0, "b", "[batch, n]")]
+    {
+        let told = of_sizes(|builder| {
+            for (name, list) in [("row", &[1i64, 2][..]), ("zero", &[0]), ("flat", &[-1])] {
+                builder.constant(name, gradus::Tensor::vector(list).into()).unwrap();
+            }
+            builder.apply("", "Unsqueeze", 13, &["row", "zero"], &["first"], vec![]).unwrap();
+            builder.apply("", "Unsqueeze", 13, &["sizes", "zero"], &["second"], vec![]).unwrap();
+            let rows = vec![("axis", Content::Int(0))];
+            builder.apply("", "Concat", 13, &["first", "second"], &["both"], rows).unwrap();
+            let along = vec![("axis", Content::Int(axis)), ("num_outputs", Content::Int(2))];
+            builder.apply("", "Split", 18, &["both"], &["a", "b"], along).unwrap();
+            builder.apply("", "Reshape", 14, &[part, "flat"], &["target"], vec![]).unwrap();
+        });
+        assert!(told.contains(wanted), "{told} of part {part} along axis {axis}, expected {wanted}");
+    }
+}
+
+#[test]
+fn padded_sizes_are_known() {
+    for (pads, value, wanted) in [
+        (&[1i64, 0][..], Some(7i64), "[7, batch, n]"),
+        (&[2, -1], Some(1), "[1, 1, batch]"),
+        (&[0, 0], None, "[batch, n]"),
+    ] {
+        let told = of_sizes(|builder| {
+            builder.constant("pads", gradus::Tensor::vector(pads).into()).unwrap();
+            if let Some(value) = value {
+                builder.constant("value", gradus::Tensor::scalar(value).into()).unwrap();
+            }
+            let inputs: &[&str] =
+                if value.is_some() { &["sizes", "pads", "value"] } else { &["sizes", "pads"] };
+            builder.apply("", "Pad", 18, inputs, &["target"], vec![]).unwrap();
+        });
+        assert!(told.contains(wanted), "{told} with pads {pads:?}, expected {wanted}");
+    }
+}
+
 /// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed
 /// from axes of other inputs.
 fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {

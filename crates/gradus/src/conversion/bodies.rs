@@ -505,6 +505,11 @@ fn trilu(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>
     let diagonal = new.input(1).unwrap_or(zero);
     let beyond = if new.int("upper", 1) != 0 { "Less" } else { "Greater" };
     let beyond = cx.put(beyond, &[distance, diagonal], &[])?;
+    if dtype == DType::Bool {
+        // ONNX Runtime has no `Where` that chooses among booleans.
+        let within = cx.put("Not", &[beyond], &[])?;
+        return Ok(vec![cx.put("And", &[x, within], &[])?]);
+    }
     let nothing = cx.number(0.0, dtype)?;
     Ok(vec![cx.put("Where", &[beyond, nothing, x], &[])?])
 }

@@ -248,6 +248,14 @@ impl ConvertContext<'_, '_> {
         Ok(self.put_many(operator, inputs, attributes, 1)?[0])
     }
 
+    /// Applies an operator to a value whose element type is not that of the first input.
+    pub(crate) fn put_of_type(&mut self, operator: &str, x: NewValue, dtype: DType) -> Result<NewValue> {
+        let before = std::mem::replace(&mut self.lowered, vec![Some(dtype)]);
+        let value = self.put(operator, &[x], &[]);
+        self.lowered = before;
+        value
+    }
+
     /// Applies an operator to the first input.
     pub(crate) fn unary(&mut self, operator: &str) -> Result<Vec<NewValue>> {
         let x = self.input(0)?;

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::element::Bool;
 use gradus_core::graph::{self, Content, Node};
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Error, Kind, Result, Tensor};
 
 use super::bodies;
 use super::node::ConvertContext;
@@ -15,6 +16,7 @@ use super::types::declared;
 use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
+use crate::operators::generate::constant::held;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
@@ -207,6 +209,11 @@ fn count_axes_from_first(
     Ok(())
 }
 
+/// Returns true if a flag is not set.
+fn is_false(flag: &Tensor) -> bool {
+    flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
+}
+
 /// The same operator in the operator set that is written.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
@@ -221,6 +228,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         && let Some(parts) = smaller_last_part(cx)?
     {
         return Ok(parts);
+    }
+    let lacks = |(given, _): (&str, &Content)| !to_set_has(cx, name, given);
+    if name == "Constant" && cx.attributes.all().next().is_some_and(lacks) {
+        let value = Content::Tensor(held(&cx.attributes)?.into());
+        return cx.put_many(name, &[], &[("value", value)], 1);
     }
     let by_group =
         from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
@@ -284,6 +296,12 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     }
     if to.counts_axes_from_first() {
         count_axes_from_first(cx, name, &mut inputs, &mut newest)?;
+    }
+    // Older sets cannot say that a node does not train, as theirs never do.
+    let sure = cx.target.signature(name).is_some_and(|signature| signature.inputs.len() < inputs.len());
+    if name == "Dropout" && sure && cx.known(2)?.is_some_and(|training| is_false(&training)) {
+        inputs.truncate(2);
+        newest.retain(|(name, _)| *name != "seed");
     }
     if name == "Resize" {
         resize_all_axes(cx, &mut inputs, &mut newest)?;

@@ -88,6 +88,15 @@ impl ConvertContext<'_, '_> {
         self.with_shape(value, list)
     }
 
+    /// Two inputs of integers, one behind the other: pads before all axes, and behind them.
+    pub(crate) fn pads(&mut self, before: usize, behind: usize) -> Result<NewValue> {
+        if let (Some(before), Some(behind)) = (self.known_integers(before)?, self.known_integers(behind)?) {
+            return Ok(self.list(&[before, behind].concat()));
+        }
+        let both = [self.whole_list(before)?, self.whole_list(behind)?];
+        self.put("Concat", &both, &[("axis", Content::Int(0))])
+    }
+
     /// The same, as a scalar.
     pub(crate) fn whole_scalar(&mut self, input: usize) -> Result<NewValue> {
         let value = self.whole(input)?;

@@ -265,3 +265,42 @@ pub(crate) const GROUP_QUERY: &[Signature] = &[of(
         given("v_quant_type", Sort::String),
     ],
 )];
+
+const QUANTIZED: Types = Types::tensors(&[DType::I8, DType::U8]);
+const SINGLES: Types = Types::tensors(&[DType::F32]);
+
+const fn codes(name: &'static str) -> Param {
+    param(name, "T2", QUANTIZED, Arity::One)
+}
+
+const fn single(name: &'static str, arity: Arity) -> Param {
+    param(name, "T", SINGLES, arity)
+}
+
+pub(crate) const DYNAMIC_QUANTIZE_LSTM: &[Signature] = &[of(
+    "DynamicQuantizeLSTM",
+    &[
+        single("X", Arity::One),
+        codes("W"),
+        codes("R"),
+        single("B", Arity::Optional),
+        param("sequence_lens", "T1", Types::tensors(&[DType::I32]), Arity::Optional),
+        single("initial_h", Arity::Optional),
+        single("initial_c", Arity::Optional),
+        single("P", Arity::Optional),
+        single("W_scale", Arity::One),
+        codes("W_zero_point"),
+        single("R_scale", Arity::One),
+        codes("R_zero_point"),
+    ],
+    &[single("Y", Arity::Optional), single("Y_h", Arity::Optional), single("Y_c", Arity::Optional)],
+    &[
+        given("activation_alpha", Sort::Floats),
+        given("activation_beta", Sort::Floats),
+        given("activations", Sort::Strings),
+        given("clip", Sort::Float),
+        given("direction", Sort::String),
+        given("hidden_size", Sort::Int),
+        given("input_forget", Sort::Int),
+    ],
+)];

@@ -51,17 +51,21 @@ pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<
     let (mut bits, count) = (cx.cast(a, unsigned)?, cx.cast(b, unsigned)?);
     let inverted = direction == "RIGHT";
     if inverted {
-        bits = inverted_where(cx, is_negative, bits)?;
+        bits = inverted_where(cx, is_negative, (bits, unsigned))?;
     }
     let mut shifted = cx.put("BitShift", &[bits, count], &[word("direction", direction)])?;
     if inverted {
-        shifted = inverted_where(cx, is_negative, shifted)?;
+        shifted = inverted_where(cx, is_negative, (shifted, unsigned))?;
     }
     Ok(vec![cx.cast(shifted, dtype)?])
 }
 
-fn inverted_where(cx: &mut ConvertContext<'_, '_>, condition: NewValue, x: NewValue) -> Result<NewValue> {
-    let inverted = cx.put("BitwiseNot", &[x], &[])?;
+fn inverted_where(
+    cx: &mut ConvertContext<'_, '_>,
+    condition: NewValue,
+    (x, dtype): (NewValue, DType),
+) -> Result<NewValue> {
+    let inverted = cx.put_of_type("BitwiseNot", x, dtype)?;
     cx.put("Where", &[condition, inverted, x], &[])
 }
 

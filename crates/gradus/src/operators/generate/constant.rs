@@ -52,6 +52,11 @@ const VALUES: [&str; 8] = [
     "value_strings",
 ];
 
+/// The tensor that a node holds.
+pub(crate) fn held(attributes: &Attributes<'_>) -> Result<Tensor> {
+    tensor_of(only_value(attributes)?)
+}
+
 /// The tensor that an attribute gives.
 fn tensor_of(content: &Content) -> Result<Tensor> {
     Ok(match content {
@@ -79,7 +84,7 @@ impl ConstantOp {
     /// Builds the operator of a node. Before operator set 9, the text lists floats only; exporters
     /// wrote integers all the same, and ONNX Runtime takes them.
     pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-        Ok(Box::new(ConstantOp { tensor: tensor_of(only_value(&cx.attributes)?)? }))
+        Ok(Box::new(ConstantOp { tensor: held(&cx.attributes)? }))
     }
 }
 

@@ -389,15 +389,22 @@ pub(crate) fn embedding_bag(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
 pub(crate) fn batches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to_batch = &*cx.node.operator.name == "SpaceToBatch";
     let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
-    let (block, begin, end) = (cx.integers(1)?, cx.integers(2)?, cx.integers(3)?);
-    let mut samples = vec![1; rank];
-    let count = block.iter().try_fold(1_i64, |count, &size| count.checked_mul(size));
-    samples[0] = count.ok_or_else(|| errors::value("product of the block", "more", "a number of 64 bits"))?;
-    let (block, samples) = (cx.list(&block), cx.list(&samples));
+    let block = cx.whole_list(1)?;
+    let mut rest = vec![1; rank.saturating_sub(1)];
+    let samples = if let Some(sizes) = cx.known_integers(1)? {
+        let count = sizes.iter().try_fold(1_i64, |count, &size| count.checked_mul(size));
+        let wanted = "a number of 64 bits";
+        rest.insert(0, count.ok_or_else(|| errors::value("product of the block", "more", wanted))?);
+        cx.list(&rest)
+    } else {
+        let all = cx.put("ReduceProd", &[block], &[int("keepdims", 1)])?;
+        let rest = cx.list(&rest);
+        cx.put("Concat", &[all, rest], &[int("axis", 0)])?
+    };
     let (own, other): (Vec<_>, Vec<_>) =
         ((0..rank).map(i64_of).collect(), (rank..2 * rank).map(i64_of).collect());
     if to_batch {
-        let pads = cx.list(&[begin, end].concat());
+        let pads = cx.pads(2, 3)?;
         let zero = cx.dtype(0).and_then(|dtype| cx.number(0.0, dtype))?;
         x = cx.put("Pad", &[x, pads, zero], &[])?;
         let sizes = cx.sizes(x)?;
@@ -420,7 +427,7 @@ pub(crate) fn batches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order))])?;
     let shape = cx.put("Mul", &[sizes, block], &[])?;
     x = cx.with_shape(x, shape)?;
-    let (from, less) = (cx.list(&begin), cx.list(&end));
+    let (from, less) = (cx.whole_list(2)?, cx.whole_list(3)?);
     let to = cx.put("Sub", &[shape, less], &[])?;
     Ok(vec![cx.put("Slice", &[x, from, to], &[])?])
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::i64_of;
 use gradus_core::convert::usize_of_i64;
-use gradus_core::{Error, Kind};
+use gradus_core::{Error, Kind, Shape};
 
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim, Relation};
@@ -20,7 +20,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, like_first, with_elements};
-use crate::operators::indices;
+use crate::operators::indices::{self, Along};
 
 pub(crate) fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let perm = cx.attributes.ints("perm")?;
@@ -185,7 +185,7 @@ fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
         return None;
     }
     let lists = inputs.iter().map(|&input| cx.integers(input)).collect::<Option<Vec<_>>>()?;
-    let dims: Vec<_> = shapes.iter().map(gradus_core::Shape::dims).collect();
+    let dims: Vec<_> = shapes.iter().map(Shape::dims).collect();
     let each = indices::joined(&dims, axis).into_iter().map(|(part, place)| lists[part][place]);
     Some(Elements::Integers(each.collect()))
 }
@@ -274,9 +274,12 @@ pub(crate) fn parts_of(
         let end = start.zip(len).and_then(|(start, len): (usize, usize)| start.checked_add(len));
         // Longer tensors have no elements that are known one by one.
         let end = end.filter(|&end| end <= crate::fact::MOST_INTEGERS);
-        let range = start.zip(end).filter(|_| dims.len() == 1);
-        let elements = match range {
-            Some((start, end)) => chosen(cx, |_| Some((start..end).collect())),
+        let elements = match start.zip(end) {
+            Some((start, end)) => chosen(cx, |dims| {
+                let mut along = indices::all(dims);
+                along[axis] = Along::range(start..end);
+                (end <= dims[axis]).then(|| indices::chosen(dims, &along))
+            }),
             None => Elements::Unknown,
         };
         start = end;
@@ -309,15 +312,18 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
         return like_first(cx, dims);
     };
     let (begins, ends) = pads.split_at(axes.len());
-    padded(cx, &axes, begins, ends)
+    let mode = cx.attributes.text("mode")?;
+    padded(cx, &axes, begins, ends, mode.is_none_or(|mode| mode == "constant").then_some(2))
 }
 
-/// The first input with so much more before and behind along these axes.
+/// The first input with so much more before and behind along these axes: copies of the element of
+/// another input, zeros without it, if `fill` names that input.
 pub(crate) fn padded(
     cx: &mut InferContext<'_, '_>,
     axes: &[usize],
     begins: &[Dim],
     ends: &[Dim],
+    fill: Option<usize>,
 ) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     for (&axis, (&begin, &end)) in axes.iter().zip(begins.iter().zip(ends)) {
@@ -333,7 +339,50 @@ pub(crate) fn padded(
         let both = cx.add(begin, end);
         all[axis] = cx.add(all[axis], both);
     }
-    like_first(cx, all)
+    let elements = fill.and_then(|fill| padded_integers(cx, axes, begins, &all, fill));
+    with_elements(cx, all, elements.unwrap_or_default())
+}
+
+/// The elements of the first input with those of another one around it, if all are known.
+fn padded_integers(
+    cx: &mut InferContext<'_, '_>,
+    axes: &[usize],
+    begins: &[Dim],
+    all: &[Dim],
+    fill: usize,
+) -> Option<Elements> {
+    let few = |shape: &Shape| shape.len() <= crate::fact::MOST_INTEGERS;
+    let from = cx.tensor(0)?.shape().filter(few)?;
+    let to = crate::fact::known_shape(all).filter(few)?;
+    let fill = match cx.has(fill) {
+        true if cx.dtype(fill) == cx.dtype(0) => cx.integer(fill)?,
+        true => return None,
+        false => Dim::ZERO,
+    };
+    let elements = cx.integers(0)?;
+    let mut before = vec![0; from.rank()];
+    for (&axis, begin) in axes.iter().zip(begins) {
+        if std::mem::replace(&mut before[axis], begin.known()?) != 0 {
+            return None;
+        }
+    }
+    // An axis may have any size beside one without elements.
+    if to.is_empty() {
+        return Some(Elements::Integers(Vec::new().into()));
+    }
+    // Places of elements of the input, none of what is around it.
+    let mut places = vec![Some(0)];
+    for ((&size, &before), &padded) in from.dims().iter().zip(&before).zip(to.dims()) {
+        let own = |at: usize| usize_of_i64(i64_of(at).saturating_sub(before)).filter(|&own| own < size);
+        let line: Vec<_> = (0..padded).map(own).collect();
+        let next = |place: &Option<usize>| {
+            let place = *place;
+            line.iter().map(move |own| Some(place? * size + (*own)?)).collect::<Vec<_>>()
+        };
+        places = places.iter().flat_map(next).collect();
+    }
+    let each = places.into_iter().map(|place| place.map_or(Some(fill), |place| elements.get(place).copied()));
+    Some(Elements::Integers(each.collect::<Option<Dims>>()?))
 }
 
 pub(crate) fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {

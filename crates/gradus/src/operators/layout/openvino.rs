@@ -135,7 +135,8 @@ pub(crate) fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     if begins.len() != rank || ends.len() != rank {
         return Err(errors::pads(begins.len(), ends.len(), rank).into());
     }
-    padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends)
+    let fill = cx.attributes.text("pad_mode")?.is_none_or(|mode| mode == "constant").then_some(3);
+    padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends, fill)
 }
 
 pub(crate) fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -186,12 +186,7 @@ pub(crate) fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return Err(cannot(format!("ONNX has no equivalent of pad mode \"{mode}\"")));
     }
     let x = cx.input(0)?;
-    let pads = if let (Some(before), Some(behind)) = (cx.known_integers(1)?, cx.known_integers(2)?) {
-        cx.list(&[before, behind].concat())
-    } else {
-        let (before, behind) = (cx.whole_list(1)?, cx.whole_list(2)?);
-        cx.put("Concat", &[before, behind], &[int("axis", 0)])?
-    };
+    let pads = cx.pads(1, 2)?;
     let value = if mode == "constant" { cx.maybe(3)? } else { NONE };
     Ok(vec![cx.put("Pad", &[x, pads, value], &[word("mode", &mode)])?])
 }

@@ -1,7 +1,6 @@
 //! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
@@ -10,6 +9,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::say;
 use crate::conversion::types::named;
 use crate::conversion::writer::{NONE, NewValue};
+use crate::operators::generate::constant::held;
 
 pub(crate) fn shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
@@ -35,15 +35,10 @@ pub(crate) fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 }
 
 pub(crate) fn constant(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let held = cx.node.attributes.first().map(|attribute| (&*attribute.name, &attribute.content));
-    let tensor = match held {
-        Some((_, Content::Tensor(held))) => held.tensor()?,
-        Some((_, Content::Int(value))) => Tensor::scalar(*value),
-        Some((_, Content::Ints(values))) => Tensor::vector(values),
-        Some((_, Content::Float(value))) => Tensor::scalar(*value),
-        Some((_, Content::Floats(values))) => Tensor::vector(values),
-        _ => return Err(cannot("OpenVINO has no string constants")),
-    };
+    let tensor = held(&cx.attributes)?;
+    if tensor.dtype() == DType::String {
+        return Err(cannot("OpenVINO has no string constants"));
+    }
     crate::conversion::types::expect(cx.conversion.to, tensor.dtype())?;
     // One of its own, as it gets the name of the node's output.
     Ok(vec![cx.target.constant(None, tensor.into())])

@@ -1,8 +1,8 @@
 //! Products of matrices in the operators of ONNX.
 
-use gradus_core::Result;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
+use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
@@ -22,5 +22,14 @@ pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
             operands[input] = cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order))])?;
         }
     }
-    Ok(vec![cx.put("MatMul", &operands, &[])?])
+    let Ok(dtype) = cx.dtype(0) else { return Ok(vec![cx.put("MatMul", &operands, &[])?]) };
+    if dtype.is_float() || cx.target.admits("MatMul", dtype) {
+        return Ok(vec![cx.put("MatMul", &operands, &[])?]);
+    }
+    // Products of 8 bits, as TensorFlow has them: sums wrap around where they are cast.
+    for operand in &mut operands {
+        *operand = cx.cast(*operand, DType::I32)?;
+    }
+    let sums = cx.put("MatMul", &operands, &[])?;
+    Ok(vec![cx.cast(sums, dtype)?])
 }

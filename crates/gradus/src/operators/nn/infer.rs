@@ -11,6 +11,7 @@ use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices;
 use crate::operators::nn::conv_pool::image;
+use crate::operators::nn::recurrent::QUANTIZED_LSTM;
 
 pub(crate) fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
@@ -119,10 +120,10 @@ pub(crate) fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
         Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
     let hidden = match cx.attributes.int("hidden_size")? {
         Some(size) => Dim::Known(size),
-        None => cx.dims_of_rank(2, 3)?[2],
+        None => cx.dims_of_rank(2, 3)?[if cx.operator == QUANTIZED_LSTM { 1 } else { 2 }],
     };
     let gates = match cx.operator {
-        "LSTM" => 4,
+        "LSTM" | QUANTIZED_LSTM => 4,
         "GRU" => 3,
         _ => 1,
     };
@@ -134,8 +135,18 @@ pub(crate) fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     } else {
         ([steps, directions, batch, hidden], [directions, batch, hidden])
     };
-    cx.same_shape(1, &[directions, rows, dims[2]])?;
-    cx.same_shape(2, &[directions, rows, hidden])?;
+    if cx.operator == QUANTIZED_LSTM {
+        cx.same_shape(1, &[directions, dims[2], rows])?;
+        cx.same_shape(2, &[directions, hidden, rows])?;
+        for input in 8..12 {
+            let each = cx.dims(input).is_ok_and(|dims| dims.len() != 1);
+            let shape = if each { vec![directions, rows] } else { vec![directions] };
+            cx.same_shape(input, &shape)?;
+        }
+    } else {
+        cx.same_shape(1, &[directions, rows, dims[2]])?;
+        cx.same_shape(2, &[directions, rows, hidden])?;
+    }
     cx.same_shape(3, &[directions, biases])?;
     cx.same_shape(4, &[batch])?;
     cx.same_shape(5, &state)?;

@@ -111,14 +111,24 @@ pub(crate) fn dequantize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
 /// The scale and zero point that make the most of 8 bits, each operation rounded to float32 as the
 /// text says.
 pub(crate) fn dynamic_quantize(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let (codes, scale, zero) = dynamic_codes(&cx.floats(0)?);
+    Ok(vec![cx.rounded(0, &codes)?, cx.rounded(1, &[scale])?, cx.rounded(2, &[zero])?])
+}
+
+/// Codes of 8 bits that span the elements and zero, their scale and their zero point.
+fn dynamic_codes(x: &[f64]) -> (Vec<f64>, f64, f64) {
     let single = |x: f64| f64::from(nearest_f32(Number::Float(x)));
-    let x = cx.floats(0)?;
     let (low, high) = x.iter().fold((0.0f64, 0.0f64), |(low, high), &x| (low.min(x), high.max(x)));
     let scale = single(if high == low { 1.0 } else { single(high - low) } / 255.0);
     let zero = single(0.0 - single(low / scale)).clamp(0.0, 255.0).round_ties_even();
-    let quantized = |x: f64| (single(x / scale).round_ties_even() + zero).clamp(0.0, 255.0);
-    let codes: Vec<_> = x.into_iter().map(quantized).collect();
-    Ok(vec![cx.rounded(0, &codes)?, cx.rounded(1, &[scale])?, cx.rounded(2, &[zero])?])
+    let quantized = |&x: &f64| (single(x / scale).round_ties_even() + zero).clamp(0.0, 255.0);
+    (x.iter().map(quantized).collect(), scale, zero)
+}
+
+/// The numbers that the codes of these elements stand for.
+pub(crate) fn dynamically_quantized(x: &[f64]) -> Vec<f64> {
+    let (codes, scale, zero) = dynamic_codes(x);
+    codes.into_iter().map(|code| (code - zero) * scale).collect()
 }
 
 /// The numbers that elements of a quantized type stand for, each with one more factor: integers in

@@ -1,5 +1,6 @@
-//! Evaluation of recurrent networks: `RNN`, `GRU` and `LSTM`. States are kept in float64 from step
-//! to step, and rounded where they are outputs.
+//! Evaluation of recurrent networks: `RNN`, `GRU` and `LSTM`, and ONNX Runtime's
+//! `DynamicQuantizeLSTM`. States are kept in float64 from step to step, and rounded where they are
+//! outputs.
 
 use gradus_core::convert::product;
 use gradus_core::graph::Content;
@@ -12,6 +13,13 @@ use crate::operators::elementwise::activations::Activation;
 use crate::operators::errors;
 use crate::operators::floats::Sizes;
 use crate::operators::matmul::eval::{products, swapped};
+use crate::operators::nn::quantization::dynamically_quantized;
+
+/// An LSTM whose weights are codes, in matrices of a row for each element that they multiply. The
+/// input, and the hidden state of each step, are quantized before their products: the state of each
+/// sample alone. ONNX Runtime quantizes the samples of a thread together, so that its results
+/// depend on the number of its threads.
+pub(crate) const QUANTIZED_LSTM: &str = "DynamicQuantizeLSTM";
 
 /// The activations of a direction, as the attributes name them, with the parameters that they use
 /// in their order.
@@ -58,6 +66,8 @@ struct Cell<'a> {
     clip: f64,
     coupled: bool,
     linear_before_reset: bool,
+    /// True if products read quantized states.
+    quantized: bool,
 }
 
 impl Cell<'_> {
@@ -76,8 +86,10 @@ impl Cell<'_> {
     /// Replaces the states by those of the next step; `x` is what the input adds to each gate.
     fn step(&self, x: &[f64], h: &mut Vec<f64>, c: &mut [f64]) {
         let all = 0..self.hidden;
+        let read = self.quantized.then(|| dynamically_quantized(h));
+        let seen = read.as_deref().unwrap_or(h);
         let gate = |gate: usize, element: usize| x[gate * self.hidden + element];
-        let sum = |of: usize, element: usize| gate(of, element) + self.recurrent(of, element, h);
+        let sum = |of: usize, element: usize| gate(of, element) + self.recurrent(of, element, seen);
         let peephole = |of: usize, element: usize, c: f64| {
             self.peepholes.get(of * self.hidden + element).map_or(0.0, |weight| weight * c)
         };
@@ -146,17 +158,49 @@ fn gates_of_input(
     Ok(sums)
 }
 
+/// The weights of each direction that codes stand for, by gate and element. Scales and zero points
+/// are one for a direction, or one for each row of gates.
+fn decoded(
+    cx: &EvalContext<'_>,
+    codes: &[f64],
+    [directions, inner, rows]: [usize; 3],
+    [scales, zeros]: [usize; 2],
+) -> Result<Vec<f64>> {
+    cx.reserve(product(2 * codes.len(), size_of::<f64>()))?;
+    let (scales, zeros) = (cx.floats(scales)?, cx.floats(zeros)?);
+    let mut all = Vec::with_capacity(codes.len());
+    for (direction, codes) in codes.chunks_exact((inner * rows).max(1)).enumerate() {
+        let of = |list: &[f64], row: usize| {
+            let each = (list.len() / directions).max(1);
+            list[direction * each + row % each]
+        };
+        let number = |(place, code): (usize, &f64)| {
+            let row = place % rows;
+            (code - of(&zeros, row)) * of(&scales, row)
+        };
+        let numbers: Vec<_> = codes.iter().enumerate().map(number).collect();
+        all.extend(swapped(&numbers, inner, rows));
+    }
+    Ok(all)
+}
+
 pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
     let batch_first = attributes.flag("layout", false)?;
     let (steps, batch) = if batch_first { (dims[1], dims[0]) } else { (dims[0], dims[1]) };
     let (size, weights) = (dims[2], cx.tensor(1)?.shape().dims());
-    let (directions, rows) = (weights[0], weights[1]);
-    let hidden = cx.tensor(2)?.shape().dims()[2];
-    let operator = cx.operator;
+    let quantized = cx.operator == QUANTIZED_LSTM;
+    let (directions, rows) = (weights[0], weights[if quantized { 2 } else { 1 }]);
+    let hidden = cx.tensor(2)?.shape().dims()[if quantized { 1 } else { 2 }];
+    let operator = if quantized { "LSTM" } else { cx.operator };
     let activations = activations(attributes, operator, directions)?;
     let each = activations.len() / directions;
-    let (x, input_weights, recurrence) = (cx.floats(0)?, cx.floats(1)?, cx.floats(2)?);
+    let (mut x, mut input_weights, mut recurrence) = (cx.floats(0)?, cx.floats(1)?, cx.floats(2)?);
+    if quantized {
+        x = dynamically_quantized(&x);
+        input_weights = decoded(cx, &input_weights, [directions, size, rows], [8, 9])?;
+        recurrence = decoded(cx, &recurrence, [directions, hidden, rows], [10, 11])?;
+    }
     let bias = cx.maybe_floats(3)?.unwrap_or_default();
     let [h0, c0, peepholes] = [5, 6, 7].map(|input| {
         let own = input == 5 || operator == "LSTM";
@@ -194,6 +238,7 @@ pub(crate) fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
             clip,
             coupled,
             linear_before_reset: linear,
+            quantized,
         };
         let initial = |states: &[f64]| {
             states

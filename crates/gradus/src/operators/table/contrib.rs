@@ -65,6 +65,11 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("DynamicQuantizeLinear")
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(contrib::microsoft::dynamic_quantize_linear),
+    microsoft("DynamicQuantizeLSTM")
+        .works(Work::Recurrent { weight: 1 })
+        .signatures_are(contrib::signatures::DYNAMIC_QUANTIZE_LSTM)
+        .infer(nn::infer::recurrent)
+        .computes(nn::recurrent::eval),
     microsoft("DynamicQuantizeMatMul")
         .works(Work::MatMul)
         .infer(matmul::infer::dynamic_quantize_mat_mul)
