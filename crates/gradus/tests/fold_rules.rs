@@ -320,6 +320,18 @@ fn default_state() -> Pattern {
     pattern("default-inputs", model, "LSTM")
 }
 
+/// Averages of what zeros are put around.
+fn averages() -> Model {
+    let window = vec![("kernel_shape", ints(&[3, 2])), ("strides", ints(&[2, 1]))];
+    end(
+        x(&["n", "2", "6", "6"])
+            .ints("pads", &[0, 0, 1, 0, 0, 0, 2, 1])
+            .node("Pad", &["x", "pads"], &["a"])
+            .with("AveragePool", &["a"], &["t"], window),
+        &["n", "2", "4", "6"],
+    )
+}
+
 fn fused() -> Vec<Pattern> {
     let image = || {
         Sketch::new()
@@ -386,6 +398,7 @@ fn fused() -> Vec<Pattern> {
             ),
             "Conv Relu",
         ),
+        pattern("pad-into-conv", averages(), "AveragePool Relu"),
         pattern(
             "matmul-add",
             end(
@@ -506,6 +519,20 @@ fn an_operand_at_least_has_the_shape_around_views() {
     let small = folded(&model, RuleSet::of(Level::Exact));
     assert_eq!(operators(&small), "Mul");
     assert!(small.infer(&InferOptions::default()).unwrap().problems().is_empty());
+}
+
+/// The Transpose is read as the view first, and the view as what is between the views later.
+#[test]
+fn a_value_that_is_read_as_a_view_is_read_as_what_replaces_the_view() {
+    let sizes = &["1", "n", "4"][..];
+    let sketch = x(sizes)
+        .ints("first", &[0])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Unsqueeze", &["b", "first"], &["c"])
+        .with("Transpose", &["c"], &["t"], vec![("perm", ints(&[0, 1, 2]))]);
+    let small = folded(&end(sketch, sizes), RuleSet::of(Level::Exact));
+    assert_eq!(operators(&small), "Neg Relu");
 }
 
 #[test]

@@ -154,9 +154,12 @@ impl<'m> FoldState<'m> {
     }
 
     /// The value that is read in place of a value.
-    pub(super) fn resolved(&self, id: ValueId) -> ValueId {
-        // A replacement was resolved when it was found.
-        if let Read::Other(other) = self.values[id.index()].read { other } else { id }
+    pub(super) fn resolved(&self, mut id: ValueId) -> ValueId {
+        // Each is defined before those that are read as it.
+        while let Read::Other(other) = self.values[id.index()].read {
+            id = other;
+        }
+        id
     }
 
     /// How a value is read that is the same as another.
@@ -282,8 +285,12 @@ impl<'m> FoldState<'m> {
         let (node, role) = (&self.graph.nodes()[index], self.nodes[index].role);
         let whole = |id: ValueId| self.values[id.index()].fact.dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
-        let alone = matches!(role, Role::Shape | Role::Size);
-        let inputs = alone || node.needs().all(|id| self.values[id.index()].exact);
+        let operator = NodeView::new(self, index).operator();
+        let alone = matches!(role, Role::Shape | Role::Size)
+            || matches!(operator, "SequenceLength" | "OptionalHasElement");
+        // The last input of CastLike is there for its type.
+        let count = if operator == "CastLike" { 1 } else { usize::MAX };
+        let inputs = alone || node.needs().take(count).all(|id| self.values[id.index()].exact);
         let dtype = |id: Option<ValueId>| id.and_then(|id| self.values[id.index()].fact.dtype());
         let (from, to) = (node.inputs.first().copied(), node.outputs.first().copied());
         let widens = widens(self.standard, role, dtype(from.flatten()), dtype(to.flatten()));
