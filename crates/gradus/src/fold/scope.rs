@@ -302,7 +302,7 @@ impl<'m> FoldState<'m> {
         let exact = exact || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
-        let exact = inputs && (exact || self.is_representable(folder, index));
+        let exact = inputs && (alone || exact || self.is_representable(folder, index));
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;

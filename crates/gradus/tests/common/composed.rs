@@ -221,23 +221,15 @@ pub fn exact() -> Vec<Pattern> {
         pattern(
             "empty-joins",
             end(
-                x(n).constant("none", floats(&[0, 4], 0.0)).with("Concat", &["none", "x"], &["t"], axis(0)),
-                n,
-            ),
-            "Relu",
-        ),
-        pattern(
-            "empty-joins",
-            end(
                 x(n).constant("none", floats(&[0, 4], 0.0)).with(
                     "Concat",
-                    &["x", "none", "x", "none"],
+                    &["none", "x", "none"],
                     &["t"],
                     axis(-2),
                 ),
-                &["m", "4"],
+                n,
             ),
-            "Concat Relu",
+            "Relu",
         ),
         pattern("known-floats", cast_like(), "Sin Mul Relu"),
         pattern("single-reduction", single("ReduceMax"), "Relu"),

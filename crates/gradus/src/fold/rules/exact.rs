@@ -93,9 +93,12 @@ fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let is_whole = match view.role() {
-        Role::Slice if view.node.inputs.len() > 1 => bounds(view.standard(), view.node)
-            .is_some_and(|bounds| view.is_number(bounds.steps, 1) || view.value(bounds.steps).is_none()),
+    let role = if view.operator() == "Slice" { Role::Slice } else { view.role() };
+    let is_whole = match role {
+        Role::Slice if view.input_count() > 1 => {
+            let by_one = |input| view.is_number(input, 1) || matches!(view.input(input), Source::Missing);
+            bounds(view.standard(), view.node).is_some_and(|bounds| by_one(bounds.steps))
+        }
         Role::Split => view.node.outputs.len() == 1,
         Role::Expand | Role::Slice | Role::Tile => true,
         _ => false,
