@@ -541,6 +541,21 @@ fn a_value_that_is_read_as_a_view_is_read_as_what_replaces_the_view() {
     assert_eq!(operators(&small), "Neg Relu");
 }
 
+/// The view takes the name of the output first, and what is between the views takes it later.
+#[test]
+fn an_output_that_is_read_as_a_view_is_made_by_what_replaces_the_view() {
+    let sizes = &["1", "n", "4"][..];
+    let model = x(sizes)
+        .ints("first", &[0])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Unsqueeze", &["b", "first"], &["c"])
+        .with("Transpose", &["c"], &["y"], vec![("perm", ints(&[0, 1, 2]))])
+        .output("y", DType::F32, sizes)
+        .model();
+    assert_eq!(operators(&folded(&model, RuleSet::of(Level::Exact))), "Neg");
+}
+
 #[test]
 fn unknown_rules_are_errors() {
     let error = RuleSet::default().with("identities").unwrap_err().to_string();

@@ -209,6 +209,13 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) ->
             apply(scope, folder, &mut readers, region);
         }
     }
+    // Values that were read as an end of a region are read as what stands for it.
+    for id in scope.graph.ids() {
+        let other = scope.resolved(id);
+        if other != id {
+            scope.values[id.index()].read = Read::Other(other);
+        }
+    }
     changed
 }
 
@@ -277,7 +284,8 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
             return None;
         }
     }
-    let outputs = exits.iter().filter(|(id, _)| scope.values[id.index()].output).count();
+    let is_output = |id: &ValueId| scope.values[id.index()].output || scope.renamed.contains_key(id);
+    let outputs = exits.iter().filter(|(id, _)| is_output(id)).count();
     if exits.is_empty() || outputs > 1 {
         return None;
     }

@@ -179,7 +179,9 @@ impl<'m> FoldState<'m> {
         // A subgraph that has a value of the same name would read that.
         let name = &self.graph.value(self.resolved(other)).name;
         let hidden = self.captured.contains(&id) && folder.is_shared(name);
-        !hidden && (!value.output || self.can_be_named(folder, id, self.resolved(other)))
+        // Its own name, or that of the output that is read as it.
+        let output = if value.output { Some(id) } else { self.renamed.get(&id).copied() };
+        !hidden && output.is_none_or(|output| self.can_be_named(folder, output, self.resolved(other)))
     }
 
     /// Returns true if no node defines a value beside others.
@@ -214,8 +216,9 @@ impl<'m> FoldState<'m> {
         if !self.is_replaceable(folder, id, other) {
             return;
         }
-        if self.values[id.index()].output {
-            self.renamed.insert(self.resolved(other), id);
+        let output = if self.values[id.index()].output { Some(id) } else { self.renamed.remove(&id) };
+        if let Some(output) = output {
+            self.renamed.insert(self.resolved(other), output);
         }
         self.read_as(id, other);
     }
