@@ -119,7 +119,7 @@ impl Turn {
     fn dims(&self, within: &Dims, around: &Dims) -> Option<Dims> {
         match (self, self.back()?) {
             (Turn::Order(_), Turn::Order(back)) => {
-                back.iter().map(|&axis| within.get(usize::try_from(axis).ok()?).cloned()).collect()
+                back.iter().map(|&axis| within.get(usize::try_from(axis).ok()?).copied()).collect()
             }
             _ => Some(around.clone()),
         }

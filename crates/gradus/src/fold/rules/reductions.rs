@@ -81,9 +81,8 @@ impl Reduction {
 
     /// The dimensions that are left of these.
     fn dims(&self, from: &Dims) -> Dims {
-        let sizes = (0..).zip(from.iter()).filter_map(|(axis, size)| match self.axes.contains(&axis) {
-            true => self.keeps.then_some(Dim::ONE),
-            false => Some(size.clone()),
+        let sizes = (0..).zip(from.iter()).filter_map(|(axis, size)| {
+            if self.axes.contains(&axis) { self.keeps.then_some(Dim::ONE) } else { Some(*size) }
         });
         sizes.collect()
     }
