@@ -1,14 +1,21 @@
-//! Views around operators of elements: `Reshape(f(Reshape(x)))` that returns to the shape of `x`.
+//! Views and Transposes around operators of elements: `Reshape(f(Reshape(x)))` that returns to the
+//! shape of `x`, and `Transpose(f(Transpose(x)))` that returns to its order of axes.
 //!
-//! Operators of elements compute the same in every shape of as many elements. So those between
-//! views from one shape and back to it read the values before the views, and their readers read
-//! them. The operators between form a region, which may begin and end with several views.
+//! Operators of elements compute the same in every shape of as many elements, and in every order of
+//! axes. So those between views from one shape and back to it read the values before the views, and
+//! their readers read them. The operators between form a region, which may begin and end with
+//! several views, or with several Transposes of one order.
 
 use foldhash::{HashMap, HashSet};
-use gradus_core::graph::{Standard, ValueId};
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{Content, Standard, ValueId};
+
+use gradus_core::{Shape, Tensor};
 
 use super::GraphFolder;
-use super::rules::{APPROXIMATED, NodeView, Pass, ROUNDED, Source, is_view};
+use super::rules::{
+    APPROXIMATED, NodeView, Pass, ROUNDED, Reduction, Replacement, Source, bounds, is_view, order,
+};
 use super::scope::{FoldState, Read};
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact};
@@ -20,7 +27,7 @@ const MOST_NODES: usize = 64;
 const FIRST_VERSION: i64 = 7;
 
 /// Other operators of elements that IEEE 754 rounds in one way.
-const MORE_ROUNDED: [&str; 16] = [
+const MORE_ROUNDED: [&str; 18] = [
     "Add",
     "And",
     "Cast",
@@ -29,38 +36,165 @@ const MORE_ROUNDED: [&str; 16] = [
     "Equal",
     "Greater",
     "GreaterOrEqual",
+    "LeakyRelu",
     "Less",
     "LessOrEqual",
     "Max",
     "Min",
     "Mul",
     "Or",
+    "PRelu",
     "Sub",
     "Where",
 ];
 
 /// Other operators of elements that programs round otherwise.
-const MORE_APPROXIMATED: [&str; 9] =
-    ["Elu", "Gelu", "HardSigmoid", "LeakyRelu", "Mish", "Pow", "Selu", "Softplus", "Swish"];
+const MORE_APPROXIMATED: [&str; 8] =
+    ["Elu", "Gelu", "HardSigmoid", "Mish", "Pow", "Selu", "Softplus", "Swish"];
 
 /// The nodes that read each value, and the numbers of the inputs.
 type Readers = HashMap<ValueId, Vec<(usize, usize)>>;
 
-/// Operators of elements between views.
-struct Region {
-    /// The inputs that read a view of the shape around, and the value before the view.
-    entries: Vec<(usize, usize, ValueId)>,
-    /// The views that return to the shape around, and their inputs.
-    exits: Vec<(ValueId, ValueId)>,
-    /// The values that get the shape around.
-    values: Vec<ValueId>,
-    around: Dims,
+/// Nodes at the begin or the end of a region.
+enum Turn {
+    /// Views: the shape changes, and the order of the elements does not.
+    View,
+    /// Transposes by this order.
+    Order(Vec<i64>),
 }
 
-/// Removes views around operators of elements of the main graph. To be called when it is known what
-/// is needed. Returns true if values have other shapes.
+impl Turn {
+    fn of(node: &NodeView<'_, '_>) -> Option<Turn> {
+        if is_view(node) { Some(Turn::View) } else { order(node).map(Turn::Order) }
+    }
+
+    /// The pass that removes such nodes.
+    fn pass(&self) -> Pass {
+        match self {
+            Turn::View => Pass::ReshapesAround,
+            Turn::Order(_) => Pass::TransposesAroundRegions,
+        }
+    }
+
+    /// The pass that removes them around functions that programs round otherwise.
+    fn pass_of_functions(&self) -> Pass {
+        match self {
+            Turn::View => Pass::ReshapesAroundFunctions,
+            Turn::Order(_) => Pass::TransposesAroundFunctionRegions,
+        }
+    }
+
+    /// Returns true if a node does the same to a value of its shape.
+    fn is(&self, node: &NodeView<'_, '_>) -> bool {
+        match self {
+            Turn::View => is_view(node),
+            Turn::Order(axes) => order(node).as_ref() == Some(axes),
+        }
+    }
+
+    /// The nodes that undo it.
+    fn back(&self) -> Option<Turn> {
+        let Turn::Order(axes) = self else { return Some(Turn::View) };
+        let at = |axis: i64| axes.iter().zip(0..).find(|(other, _)| **other == axis).map(|(_, at)| at);
+        (0..).take(axes.len()).map(at).collect::<Option<_>>().map(Turn::Order)
+    }
+
+    /// An operand that meets the same elements in the shape around as a constant does within.
+    fn constant(&self, tensor: &Tensor) -> Option<Tensor> {
+        let Turn::Order(axes) = self else { return None };
+        let dims = tensor.shape().dims();
+        let missing = axes.len().checked_sub(dims.len())?;
+        // The elements keep their order.
+        if dims.iter().filter(|&&size| size != 1).count() > 1 {
+            return None;
+        }
+        let mut around = vec![1; axes.len()];
+        for (axis, &size) in axes.iter().skip(missing).zip(dims) {
+            *around.get_mut(usize::try_from(*axis).ok()?)? = size;
+        }
+        tensor.reshaped(Shape::new(around).ok()?).ok()
+    }
+
+    /// Dimensions within as they are around.
+    fn dims(&self, within: &Dims, around: &Dims) -> Option<Dims> {
+        match (self, self.back()?) {
+            (Turn::Order(_), Turn::Order(back)) => {
+                back.iter().map(|&axis| within.get(usize::try_from(axis).ok()?).copied()).collect()
+            }
+            _ => Some(around.clone()),
+        }
+    }
+
+    /// The node that computes around Transposes as this one does within, if it reads axes by number.
+    fn moved(&self, view: &NodeView<'_, '_>, functions: bool) -> Option<Replacement> {
+        let Turn::Order(axes) = self else { return None };
+        let rank = i64_of(axes.len());
+        let ranks = view.dims(0)?.len() == axes.len() && view.output_dims()?.len() == axes.len();
+        let axis = |axis: i64| {
+            let axis = usize::try_from(if axis < 0 { axis + rank } else { axis }).ok()?;
+            axes.get(axis).copied()
+        };
+        let all = |list: &[i64]| list.iter().map(|&one| axis(one)).collect::<Option<Vec<_>>>();
+        let vector = |list: &[i64]| Source::Tensor(Tensor::vector(list));
+        let inputs = || (0..view.input_count()).map(|input| view.input(input));
+        if !ranks || view.node.outputs.len() != 1 {
+            return None;
+        }
+        match view.operator() {
+            "Concat" => {
+                let attributes = vec![("axis", Content::Int(axis(view.int("axis", rank))?))];
+                Some(Replacement { operator: "Concat", inputs: inputs().collect(), attributes })
+            }
+            "Pad" if view.version() >= 11 && matches!(view.input(3), Source::Missing) => {
+                let pads = view.constant(1)?.to_i64().ok().filter(|pads| pads.len() == 2 * axes.len())?;
+                let mut moved = pads.clone();
+                for (at, to) in axes.iter().enumerate() {
+                    let to = usize::try_from(*to).ok()?;
+                    *moved.get_mut(to)? = pads[at];
+                    moved[axes.len() + to] = pads[axes.len() + at];
+                }
+                let mode = view.attribute("mode").map(|mode| ("mode", mode.clone()));
+                let inputs = [view.input(0), vector(&moved), view.input(2)].into();
+                Some(Replacement { operator: "Pad", inputs, attributes: mode.into_iter().collect() })
+            }
+            "Slice" => {
+                let [starts, ends, axes, steps] = bounds(view)?;
+                let lists = [starts, ends, all(&axes)?, steps].map(|list| vector(&list));
+                let inputs = std::iter::once(view.input(0)).chain(lists).collect();
+                Some(Replacement { operator: "Slice", inputs, attributes: Vec::new() })
+            }
+            _ => {
+                let mut reduction = Reduction::of(view).filter(|reduction| functions && reduction.keeps)?;
+                reduction.axes = all(&reduction.axes)?;
+                reduction.axes.sort_unstable();
+                (!reduction.axes.is_empty()).then(|| reduction.node(view.input(0)))
+            }
+        }
+    }
+}
+
+/// Returns true if an input of a node is data, and no list of axes or bounds.
+fn is_data(view: &NodeView<'_, '_>, input: usize) -> bool {
+    let lists = matches!(view.operator(), "Pad" | "Slice") || view.operator().starts_with("Reduce");
+    input == 0 || !lists || (view.operator() == "Pad" && input == 2)
+}
+
+/// Operators of elements between views.
+struct Region {
+    /// The inputs that read a view of the shape around, and what they read in its place.
+    entries: Vec<(usize, usize, Source)>,
+    /// The views that return to the shape around, and their inputs.
+    exits: Vec<(ValueId, ValueId)>,
+    /// The nodes that read axes by number, as they are to be.
+    moved: Vec<(usize, Replacement)>,
+    /// The values that get other shapes, and these.
+    values: Vec<(ValueId, Dims)>,
+}
+
+/// Removes views and Transposes around operators of elements of the main graph. To be called when
+/// it is known what is needed. Returns true if values have other shapes.
 pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) -> bool {
-    if !scope.rules.has(Pass::ReshapesAround) || scope.standard != Standard::Onnx {
+    if scope.standard != Standard::Onnx {
         return false;
     }
     let mut readers = readers(scope);
@@ -73,6 +207,13 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) ->
             changed = true;
             held.extend(region.exits.iter().map(|(_, inner)| *inner));
             apply(scope, folder, &mut readers, region);
+        }
+    }
+    // Values that were read as an end of a region are read as what stands for it.
+    for id in scope.graph.ids() {
+        let other = scope.resolved(id);
+        if other != id {
+            scope.values[id.index()].read = Read::Other(other);
         }
     }
     changed
@@ -99,10 +240,12 @@ fn held(scope: &FoldState<'_>) -> HashSet<ValueId> {
 /// The region behind a view. Other readers of the view do not matter: the view stays for them.
 fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, index: usize) -> Option<Region> {
     let first = NodeView::new(scope, index);
-    let start = first.output().filter(|_| is_view(&first))?;
-    let (around, within) = (first.dims(0)?, first.output_dims()?);
+    let start = first.output()?;
+    let turn = Turn::of(&first).filter(|turn| scope.rules.has(turn.pass()))?;
+    let (back, around, within) = (turn.back()?, first.dims(0)?, first.output_dims()?);
+    let is_view = matches!(turn, Turn::View);
     // Integers are left to the rules about shapes.
-    if around == within || !first.dtype_of(start)?.is_float() {
+    if is_view && (around == within || !first.dtype_of(start)?.is_float()) {
         return None;
     }
     let (mut nodes, mut exits) = (Vec::new(), Vec::new());
@@ -117,9 +260,18 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
         for &(reader, input) in readers.get(&id)? {
             let view = NodeView::new(scope, reader);
             let (output, dims) = (view.output()?, view.output_dims());
-            if is_view(&view) && input == 0 && dims == Some(around) && !is_start {
+            let is_within = match turn {
+                Turn::View => dims == Some(within),
+                Turn::Order(_) => dims.is_some_and(|dims| dims.len() == within.len()),
+            };
+            let functions = scope.rules.has(turn.pass_of_functions());
+            let of_elements = || is_of_elements(&view, functions);
+            if back.is(&view) && input == 0 && (!is_view || dims == Some(around)) && !is_start {
                 exits.push((output, id));
-            } else if dims == Some(within) && is_of_elements(scope, &view) {
+            } else if is_within
+                && is_data(&view, input)
+                && (of_elements() || turn.moved(&view, functions).is_some())
+            {
                 if seen.insert(output) {
                     values.push(output);
                     nodes.push(reader);
@@ -132,14 +284,16 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
             return None;
         }
     }
-    let outputs = exits.iter().filter(|(id, _)| scope.values[id.index()].output).count();
+    let is_output = |id: &ValueId| scope.values[id.index()].output || scope.renamed.contains_key(id);
+    let outputs = exits.iter().filter(|(id, _)| is_output(id)).count();
     if exits.is_empty() || outputs > 1 {
         return None;
     }
-    let mut entries = Vec::new();
+    let (mut entries, mut moved) = (Vec::new(), Vec::new());
     for node in nodes {
         let view = NodeView::new(scope, node);
-        for input in 0..view.input_count() {
+        let replacement = turn.moved(&view, true);
+        for input in (0..view.input_count()).filter(|&input| is_data(&view, input)) {
             let operand = match view.input(input) {
                 Source::Value(id) if seen.contains(&id) && id != start => continue,
                 Source::Value(id) => view.dims_of(id)?.clone(),
@@ -149,49 +303,63 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
             };
             // Scalars too: one operand at least must have the shape around.
             let turns = |producer: &NodeView<'_, '_>| {
-                is_view(producer)
-                    && producer.dims(0) == Some(around)
-                    && producer.output_dims() == Some(within)
+                let same = producer.dims(0) == Some(around) && producer.output_dims() == Some(within);
+                turn.is(producer) && (same || !is_view)
             };
-            match view.producer(input).filter(turns) {
-                Some(producer) => entries.push((node, input, producer.value(0)?)),
-                None if fits(&operand, around, within) => {}
-                None => return None,
-            }
+            let source = match view.producer(input).filter(turns) {
+                Some(producer) => Source::Value(producer.value(0)?),
+                // Scalars are no operands of what reads axes by number, but for the value of Pad.
+                None if (replacement.is_none() || input > 0) && fits(&operand, around, within, is_view) => {
+                    continue;
+                }
+                None if replacement.is_some() => return None,
+                None => Source::Tensor(turn.constant(&view.constant(input)?)?),
+            };
+            entries.push((node, input, source));
         }
+        moved.extend(replacement.map(|replacement| (node, replacement)));
     }
-    values.remove(0);
-    Some(Region { entries, exits, values, around: around.clone() })
+    let dims = |&id: &ValueId| {
+        Some((id, turn.dims(scope.values[id.index()].fact.as_tensor()?.dims.as_ref()?, around)?))
+    };
+    let values = values.iter().skip(1).map(dims).collect::<Option<_>>()?;
+    Some(Region { entries, exits, moved, values })
 }
 
 /// Returns true if a node computes each element of its output from those at its place.
-fn is_of_elements(scope: &FoldState<'_>, view: &NodeView<'_, '_>) -> bool {
+/// `functions` says that it may be one that programs round otherwise.
+fn is_of_elements(view: &NodeView<'_, '_>, functions: bool) -> bool {
     let operator = view.operator();
     let is_rounded = ROUNDED.contains(&operator) || MORE_ROUNDED.contains(&operator);
     let is_approximated = APPROXIMATED.contains(&operator) || MORE_APPROXIMATED.contains(&operator);
-    let applies = is_rounded || (is_approximated && scope.rules.has(Pass::ReshapesAroundFunctions));
+    let applies = is_rounded || (is_approximated && functions);
     applies && view.version() >= FIRST_VERSION && view.node.outputs.len() == 1
 }
 
 /// Returns true if an operand meets the same elements in both shapes: all its axes but the last
-/// have one element, and the last is one or that of both shapes.
-fn fits(operand: &Dims, around: &Dims, within: &Dims) -> bool {
+/// have one element, and the last is one or, if the order of the elements stays, that of both
+/// shapes.
+fn fits(operand: &Dims, around: &Dims, within: &Dims, in_order: bool) -> bool {
     let Some((last, others)) = operand.split_last() else { return true };
-    let is_last =
-        |shape: &Dims| shape.len() >= operand.len() && (*last == Dim::ONE || shape.last() == Some(last));
+    let is_last = |shape: &Dims| {
+        shape.len() >= operand.len() && (*last == Dim::ONE || (in_order && shape.last() == Some(last)))
+    };
     others.iter().all(|&size| size == Dim::ONE) && is_last(around) && is_last(within)
 }
 
 fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut Readers, region: Region) {
-    let Region { entries, exits, values, around } = region;
-    for (node, input, before) in entries {
+    let Region { entries, exits, moved, values } = region;
+    scope.replacements.extend(moved);
+    for (node, input, source) in entries {
+        if let Source::Value(before) = source {
+            readers.entry(before).or_default().push((node, input));
+        }
         match scope.replacements.get_mut(&node) {
-            Some(replacement) => replacement.inputs[input] = Source::Value(before),
+            Some(replacement) => replacement.inputs[input] = source,
             None => {
-                scope.inputs.insert((node, input), Source::Value(before));
+                scope.inputs.insert((node, input), source);
             }
         }
-        readers.entry(before).or_default().push((node, input));
     }
     for (id, inner) in exits {
         scope.replace(folder, id, inner);
@@ -200,10 +368,10 @@ fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut 
         of_inner.retain(|&(node, _)| scope.graph.nodes()[node].outputs.first() != Some(&Some(id)));
         of_inner.extend(moved);
     }
-    for id in values {
+    for (id, dims) in values {
         let value = &mut scope.values[id.index()];
         if let Fact::Tensor(fact) = &mut value.fact {
-            fact.dims = Some(around.clone());
+            fact.dims = Some(dims);
         }
         scope.reshaped.push(id);
     }

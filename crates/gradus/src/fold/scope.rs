@@ -154,9 +154,12 @@ impl<'m> FoldState<'m> {
     }
 
     /// The value that is read in place of a value.
-    pub(super) fn resolved(&self, id: ValueId) -> ValueId {
-        // A replacement was resolved when it was found.
-        if let Read::Other(other) = self.values[id.index()].read { other } else { id }
+    pub(super) fn resolved(&self, mut id: ValueId) -> ValueId {
+        // Each is defined before those that are read as it.
+        while let Read::Other(other) = self.values[id.index()].read {
+            id = other;
+        }
+        id
     }
 
     /// How a value is read that is the same as another.
@@ -176,7 +179,9 @@ impl<'m> FoldState<'m> {
         // A subgraph that has a value of the same name would read that.
         let name = &self.graph.value(self.resolved(other)).name;
         let hidden = self.captured.contains(&id) && folder.is_shared(name);
-        !hidden && (!value.output || self.can_be_named(folder, id, self.resolved(other)))
+        // Its own name, or that of the output that is read as it.
+        let output = if value.output { Some(id) } else { self.renamed.get(&id).copied() };
+        !hidden && output.is_none_or(|output| self.can_be_named(folder, output, self.resolved(other)))
     }
 
     /// Returns true if no node defines a value beside others.
@@ -211,8 +216,9 @@ impl<'m> FoldState<'m> {
         if !self.is_replaceable(folder, id, other) {
             return;
         }
-        if self.values[id.index()].output {
-            self.renamed.insert(self.resolved(other), id);
+        let output = if self.values[id.index()].output { Some(id) } else { self.renamed.remove(&id) };
+        if let Some(output) = output {
+            self.renamed.insert(self.resolved(other), output);
         }
         self.read_as(id, other);
     }
@@ -282,8 +288,12 @@ impl<'m> FoldState<'m> {
         let (node, role) = (&self.graph.nodes()[index], self.nodes[index].role);
         let whole = |id: ValueId| self.values[id.index()].fact.dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
-        let alone = matches!(role, Role::Shape | Role::Size);
-        let inputs = alone || node.needs().all(|id| self.values[id.index()].exact);
+        let operator = NodeView::new(self, index).operator();
+        let alone = matches!(role, Role::Shape | Role::Size)
+            || matches!(operator, "SequenceLength" | "OptionalHasElement");
+        // The last input of CastLike is there for its type.
+        let count = if operator == "CastLike" { 1 } else { usize::MAX };
+        let inputs = alone || node.needs().take(count).all(|id| self.values[id.index()].exact);
         let dtype = |id: Option<ValueId>| id.and_then(|id| self.values[id.index()].fact.dtype());
         let (from, to) = (node.inputs.first().copied(), node.outputs.first().copied());
         let widens = widens(self.standard, role, dtype(from.flatten()), dtype(to.flatten()));
@@ -295,7 +305,7 @@ impl<'m> FoldState<'m> {
         let exact = exact || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
-        let exact = inputs && (exact || self.is_representable(folder, index));
+        let exact = inputs && (alone || exact || self.is_representable(folder, index));
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;

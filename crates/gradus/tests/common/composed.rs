@@ -50,6 +50,131 @@ fn undone(trips: i64) -> Model {
     end(sketch.with("Loop", &["trips", "", "x"], &["t"], vec![("body", body)]), n)
 }
 
+/// A sum of two values of other orders of axes, and the function that reads it, by a scale of its
+/// last axis.
+fn turned(function: &str) -> Model {
+    let cube = &["2", "n", "4"][..];
+    let sketch = x(cube)
+        .input("z", DType::F32, cube)
+        .constant("scale", floats(&[2], 0.5))
+        .with("Transpose", &["x"], &["a"], perm(&[1, 2, 0]))
+        .with("Transpose", &["z"], &["b"], perm(&[1, 2, 0]))
+        .node("Add", &["b", "a"], &["c"])
+        .node(function, &["c"], &["d"])
+        .node("Mul", &["scale", "d"], &["e"])
+        .with("Transpose", &["e"], &["f"], perm(&[2, 0, 1]))
+        .with("ReduceMax", &["b"], &["g"], vec![("keepdims", Content::Int(1))])
+        .node("Mul", &["f", "g"], &["t"]);
+    end(sketch, cube)
+}
+
+/// A reduction, and the reader of it.
+fn reduced(operator: &str, keepdims: i64, reader: &str, axes: [i64; 2], left: &[&str]) -> Model {
+    let sketch = x(&["n", "3", "4"]).ints("first", &[axes[0]]).ints("second", &[axes[1]]);
+    let sketch = sketch.with(operator, &["x", "first"], &["a"], vec![("keepdims", Content::Int(keepdims))]);
+    let keepdims = vec![("keepdims", Content::Int(keepdims))];
+    let attributes = if reader.starts_with("Reduce") { keepdims } else { Vec::new() };
+    end(sketch.with(reader, &["a", "second"], &["t"], attributes), left)
+}
+
+/// Means of the rows and columns of images whose channels are last.
+fn means() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .ints("axes", &[-1, 2])
+        .with("ReduceMean", &["a", "axes"], &["t"], vec![("keepdims", Content::Int(0))]);
+    end(sketch, &["n", "2"])
+}
+
+/// Bounds by Max and Min, and that of Relu.
+fn least_and_most() -> Model {
+    let n = &["n", "4"][..];
+    let sketch = scalar("least", -0.25)(scalar("most", 0.5)(x(n)));
+    end(sketch.node("Max", &["least", "x"], &["a"]).node("Min", &["a", "most"], &["t"]), n)
+}
+
+/// A constant that is cast to the type of what programs round otherwise.
+fn cast_like() -> Model {
+    let n = &["n", "4"][..];
+    let sketch = x(n).node("Sin", &["x"], &["a"]).ints("list", &[1, 2, 3, 4]);
+    end(sketch.node("CastLike", &["list", "a"], &["b"]).node("Mul", &["a", "b"], &["t"]), n)
+}
+
+/// The greatest elements of an axis of size 1.
+fn single(operator: &str) -> Model {
+    let n = &["n", "1", "4"][..];
+    end(x(n).ints("axes", &[1]).node(operator, &["x", "axes"], &["t"]), n)
+}
+
+/// A sequence of two values, and an element of it.
+fn element(at: i64) -> Model {
+    let n = &["n", "4"][..];
+    let sketch = x(n)
+        .constant("at", Tensor::scalar(at))
+        .node("Sin", &["x"], &["a"])
+        .node("SequenceConstruct", &["x", "a"], &["all"])
+        .node("SequenceAt", &["all", "at"], &["t"]);
+    end(sketch, n)
+}
+
+/// An element of what a value is split to.
+fn split_element(sizes: Option<Tensor>, at: i64, keepdims: i64, left: &[&str]) -> Model {
+    let mut sketch = x(&["n", "7"]).constant("at", Tensor::scalar(at));
+    let mut inputs = vec!["x"];
+    if let Some(sizes) = sizes {
+        sketch = sketch.constant("sizes", sizes);
+        inputs.push("sizes");
+    }
+    let attributes = vec![("axis", Content::Int(-1)), ("keepdims", Content::Int(keepdims))];
+    let sketch = sketch.with("SplitToSequence", &inputs, &["all"], attributes);
+    end(sketch.node("SequenceAt", &["all", "at"], &["t"]), left)
+}
+
+/// The length of a sequence of floats that programs round otherwise, and a value within an optional
+/// one.
+fn optional() -> Model {
+    let n = &["n", "4"][..];
+    let sketch = x(n)
+        .node("Sin", &["x"], &["a"])
+        .node("SequenceConstruct", &["a", "x", "a"], &["all"])
+        .node("SequenceLength", &["all"], &["length"])
+        .with("Cast", &["length"], &["count"], vec![("to", Content::Int(1))])
+        .node("Optional", &["x"], &["maybe"])
+        .node("OptionalGetElement", &["maybe"], &["b"])
+        .node("OptionalGetElement", &["b"], &["c"])
+        .node("Mul", &["c", "count"], &["t"]);
+    end(sketch, n)
+}
+
+/// Operators that read axes by number, of a value of another order of axes.
+fn turned_axes() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .ints("starts", &[1, -1])
+        .ints("ends", &[3, -9])
+        .ints("axes", &[-1, 1])
+        .ints("steps", &[1, -1])
+        .node("Slice", &["a", "starts", "ends", "axes", "steps"], &["b"])
+        .with("Concat", &["a", "b"], &["c"], axis(-1))
+        .ints("pads", &[0, 1, 2, 0, 0, 0, 0, 3])
+        .constant("value", Tensor::scalar(0.5f32))
+        .node("Pad", &["c", "pads", "value"], &["d"])
+        .node("Neg", &["d"], &["e"])
+        .with("Transpose", &["e"], &["t"], perm(&[0, 2, 3, 1]));
+    end(sketch, &["n", "5", "10", "3"])
+}
+
+/// The difference to sums over two axes, in another order of axes.
+fn turned_sum() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .ints("axes", &[2, -1])
+        .node("ReduceSum", &["a", "axes"], &["b"])
+        .node("Sub", &["a", "b"], &["c"])
+        .with("Transpose", &["c"], &["t"], perm(&[0, 2, 3, 1]));
+    end(sketch, &["n", "3", "5", "2"])
+}
+
 pub fn exact() -> Vec<Pattern> {
     let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
     let bounds =
@@ -93,6 +218,53 @@ pub fn exact() -> Vec<Pattern> {
             ),
             "Concat Add Relu",
         ),
+        pattern(
+            "empty-joins",
+            end(
+                x(n).constant("none", floats(&[0, 4], 0.0)).with(
+                    "Concat",
+                    &["none", "x", "none"],
+                    &["t"],
+                    axis(-2),
+                ),
+                n,
+            ),
+            "Relu",
+        ),
+        pattern("known-floats", cast_like(), "Sin Mul Relu"),
+        pattern("single-reduction", single("ReduceMax"), "Relu"),
+        pattern("kept-axes", reduced("ReduceMax", 1, "Squeeze", [-1, 2], &["n", "3"]), "ReduceMax Relu"),
+        pattern(
+            "kept-axes",
+            reduced("ReduceSum", 0, "Unsqueeze", [1, -2], &["n", "1", "4"]),
+            "ReduceSum Relu",
+        ),
+        pattern("known-element", element(0), "Relu"),
+        pattern("known-element", element(-1), "Sin Relu"),
+        pattern("known-element", split_element(None, 3, 1, &["n", "1"]), "Slice Relu"),
+        pattern("known-element", split_element(None, 3, 0, &["n"]), "Gather Relu"),
+        pattern("known-element", split_element(Some(Tensor::scalar(3i64)), 2, 0, &["n", "1"]), "Slice Relu"),
+        pattern(
+            "known-element",
+            split_element(Some(Tensor::vector(&[2i64, 4, 1])), -2, 0, &["n", "4"]),
+            "Slice Relu",
+        ),
+        pattern("known-element", optional(), "Mul Relu"),
+        pattern(
+            "known-sequence",
+            end(
+                x(n).node("SequenceConstruct", &["x", "x"], &["all"]).with(
+                    "ConcatFromSequence",
+                    &["all"],
+                    &["t"],
+                    axis(-1),
+                ),
+                &["n", "8"],
+            ),
+            "Concat Relu",
+        ),
+        pattern("transposes-around-regions", turned_axes(), "Slice Concat Pad Neg Relu"),
+        pattern("transposes-around-regions", turned("Sqrt"), "Transpose Add Sqrt Mul ReduceMax Mul Relu"),
         pattern(
             "split-join",
             end(
@@ -287,6 +459,34 @@ pub fn fused() -> Vec<Pattern> {
                 &["6", "4"],
             ),
             "Sin Relu",
+        ),
+        pattern("transposes-around-function-regions", turned_sum(), "ReduceSum Sub Relu"),
+        pattern("transpose-into-reduction", means(), "ReduceMean Relu"),
+        pattern("clips", least_and_most(), "Clip"),
+        pattern("reductions", single("ReduceSum"), "Relu"),
+        pattern("reductions", reduced("ReduceSum", 0, "ReduceSum", [1, -1], &["n"]), "ReduceSum Relu"),
+        pattern(
+            "reductions",
+            reduced("ReduceMean", 1, "ReduceMean", [0, 2], &["1", "3", "1"]),
+            "ReduceMean Relu",
+        ),
+        pattern("reductions", reduced("ReduceMin", 0, "ReduceMin", [0, 0], &["4"]), "ReduceMin Relu"),
+        pattern(
+            "scales",
+            end(
+                scalar("third", 3.0)(x(&["n", "4"]))
+                    .constant("list", floats(&[1], 0.7))
+                    .node("Div", &["x", "third"], &["a"])
+                    .node("Mul", &["list", "a"], &["b"])
+                    .node("Div", &["b", "list"], &["t"]),
+                &["n", "4"],
+            ),
+            "Mul Relu",
+        ),
+        pattern(
+            "transposes-around-function-regions",
+            turned("Sin"),
+            "Transpose Add Sin Mul ReduceMax Mul Relu",
         ),
         pattern(
             "transposes-around-functions",

@@ -156,7 +156,8 @@ pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Opti
 }
 
 pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let pad = view.only_producer(0).filter(|pad| view.operator() == "Conv" && pad.operator() == "Pad")?;
+    let operator = ["AveragePool", "Conv"].into_iter().find(|name| *name == view.operator())?;
+    let pad = view.only_producer(0).filter(|pad| pad.operator() == "Pad")?;
     let rank = pad.output_dims()?.len();
     let constant = pad.attribute("mode").is_none()
         || matches!(pad.attribute("mode"), Some(Content::Bytes(mode)) if &**mode == b"constant");
@@ -178,13 +179,23 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
     }
     let spatial = [&begin[2..], &end[2..]].concat();
     let own = view.ints("pads").map_or_else(|| vec![0; spatial.len()], <[i64]>::to_vec);
-    let pads = own.iter().zip(&spatial).map(|(own, added)| own + added).collect();
+    let pads: Vec<_> = own.iter().zip(&spatial).map(|(own, added)| own + added).collect();
     let mut attributes = attributes(view);
     attributes.retain(|(name, _)| *name != "pads");
+    if operator == "AveragePool" {
+        // Zeros count as elements: those of the padding must too. No window may have these alone.
+        let counts = view.int("count_include_pad", 0) == 1 || own.iter().all(|&size| size == 0);
+        let kernel = view.ints("kernel_shape")?;
+        let narrow = pads.iter().zip(kernel.iter().chain(kernel)).all(|(pad, size)| pad < size);
+        if !counts || !narrow || view.int("ceil_mode", 0) != 0 {
+            return None;
+        }
+        attributes.push(("count_include_pad", Content::Int(1)));
+    }
     attributes.push(("pads", Content::Ints(pads)));
     let inputs =
         (0..view.input_count()).map(|input| if input == 0 { pad.input(0) } else { view.input(input) });
-    Some(Change::Node(Replacement { operator: "Conv", inputs: inputs.collect(), attributes }))
+    Some(Change::Node(Replacement { operator, inputs: inputs.collect(), attributes }))
 }
 
 pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {

@@ -93,9 +93,12 @@ fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let is_whole = match view.role() {
-        Role::Slice if view.node.inputs.len() > 1 => bounds(view.standard(), view.node)
-            .is_some_and(|bounds| view.is_number(bounds.steps, 1) || view.value(bounds.steps).is_none()),
+    let role = if view.operator() == "Slice" { Role::Slice } else { view.role() };
+    let is_whole = match role {
+        Role::Slice if view.input_count() > 1 => {
+            let by_one = |input| view.is_number(input, 1) || matches!(view.input(input), Source::Missing);
+            bounds(view.standard(), view.node).is_some_and(|bounds| by_one(bounds.steps))
+        }
         Role::Split => view.node.outputs.len() == 1,
         Role::Expand | Role::Slice | Role::Tile => true,
         _ => false,
@@ -104,7 +107,8 @@ fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let joins = view.role() == Role::Join || matches!(view.operator(), "Sum" | "Mean" | "Max" | "Min");
+    let joins =
+        view.role() == Role::Join || matches!(view.operator(), "Concat" | "Sum" | "Mean" | "Max" | "Min");
     if joins && view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
@@ -118,7 +122,7 @@ fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 /// The order in which a Transpose takes the axes.
-pub(super) fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
+pub(in crate::fold) fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
     if view.role() != Role::Transpose && view.operator() != "Transpose" {
         return None;
     }
@@ -229,34 +233,77 @@ pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     kept.and_then(|(_, other)| view.becomes(other))
 }
 
-/// The constant bounds of a Clip, and those that Relu has.
-fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64)> {
+/// The constant bounds of a Clip, and those that Relu, Max and Min have; and the number of the input
+/// that has them.
+fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64, usize)> {
     let number = |input: usize| {
         let bound = view.constant(input).filter(|bound| bound.shape().len() == 1)?;
         bound.number(0).ok().map(nearest_f64)
     };
+    let either = || {
+        let found =
+            |&(bound, other): &(usize, usize)| Some((number(bound)?, other)).filter(|_| view.is_like(other));
+        [(1, 0), (0, 1)].iter().find_map(found).filter(|_| view.input_count() == 2)
+    };
     match view.operator() {
-        "Relu" => Some((0.0, f64::INFINITY)),
-        "Clip" if view.version() >= 11 => Some((number(1)?, number(2)?)),
+        "Relu" if view.version() >= 11 => Some((0.0, f64::INFINITY, 0)),
+        "Clip" if view.version() >= 11 => Some((number(1)?, number(2)?, 0)),
+        "Max" if view.version() >= 11 => either().map(|(least, other)| (least, f64::INFINITY, other)),
+        "Min" if view.version() >= 11 => either().map(|(most, other)| (f64::NEG_INFINITY, most, other)),
         _ => None,
     }
 }
 
 pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let (second, first) = (clip_bounds(view)?, view.only_producer(0)?);
+    let second = clip_bounds(view)?;
+    let first = view.only_producer(second.2)?;
     let before = clip_bounds(&first)?;
     let (least, most) = (before.0.max(second.0), before.1.min(second.1));
     let dtype = view.dtype_of(view.output()?).filter(|dtype| dtype.is_float())?;
-    let ordered = least <= most && [before, second].iter().all(|(least, most)| least <= most);
-    if !ordered || most.is_infinite() {
+    let ordered = least <= most && [before, second].iter().all(|(least, most, _)| least <= most);
+    if !ordered {
         return None;
     }
     let bound = |number| {
         let number = [Number::Float(number)].into_iter();
         Tensor::from_numbers(dtype, Shape::new(Vec::new()).ok()?, number, Rules::IEEE).ok()
     };
-    let inputs = vec![first.input(0), Source::Tensor(bound(least)?), Source::Tensor(bound(most)?)];
+    let inputs = vec![first.input(before.2), Source::Tensor(bound(least)?), Source::Tensor(bound(most)?)];
     Some(Change::Node(Replacement { operator: "Clip", inputs, attributes: Vec::new() }))
+}
+
+/// Largest factor that is joined with another, and the inverse of the smallest: of others, a result
+/// may leave the range of the type between the two.
+const MOST_FACTOR: f64 = 4_294_967_296.0;
+
+/// A constant that a node multiplies its other input by, the shape of the constant, and the input.
+fn scale(view: &View<'_, '_>) -> Option<(f64, Shape, usize)> {
+    let sides: &[(usize, usize)] = match view.operator() {
+        "Mul" => &[(1, 0), (0, 1)],
+        "Div" => &[(1, 0)],
+        _ => return None,
+    };
+    let found = |&(operand, other): &(usize, usize)| {
+        let factor = view.constant(operand).filter(|tensor| tensor.shape().len() == 1)?;
+        let number = nearest_f64(factor.number(0).ok()?);
+        let joins = (MOST_FACTOR.recip()..=MOST_FACTOR).contains(&number.abs());
+        let number = if view.operator() == "Div" { number.recip() } else { number };
+        joins.then(|| (number, factor.shape().clone(), other))
+    };
+    // Before version 7, shapes were joined by attributes.
+    sides.iter().find_map(found).filter(|_| view.version() >= 7)
+}
+
+pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let (number, shape, other) = scale(view)?;
+    let first = view.only_producer(other)?;
+    let (before, shape_before, input) = scale(&first)?;
+    let dtype = view.dtype_of(view.output()?).filter(|dtype| matches!(dtype, DType::F32 | DType::F64))?;
+    let shape = if shape.rank() < shape_before.rank() { shape_before } else { shape };
+    let product = [Number::Float(number * before)].into_iter();
+    let product = Tensor::from_numbers(dtype, shape, product, Rules::IEEE).ok()?;
+    let inputs = vec![first.input(input), Source::Tensor(product)];
+    Some(Change::Node(Replacement { operator: "Mul", inputs, attributes: Vec::new() }))
 }
 
 fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {

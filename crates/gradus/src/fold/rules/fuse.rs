@@ -3,7 +3,7 @@
 use super::Level::Fuse;
 use super::attention::attention;
 use super::convolutions::{affine_into_conv, matmul_add, pad_into_conv, transpose_into_gemm};
-use super::exact::{clips, transposes_around_functions, zero_sum};
+use super::exact::{clips, scales, transposes_around_functions, zero_sum};
 use super::normalizations::{gelu, layer_normalization, normalization_bias, rms_normalization, swish};
 use super::{Rule, local};
 
@@ -14,7 +14,12 @@ pub(super) const RULES: &[Rule] = &[
         "BatchNormalization, Mul, Div, Add, Sub by channel behind Conv, ConvTranspose, Gemm -> weights and bias",
         affine_into_conv,
     ),
-    local("pad-into-conv", Fuse, "Pad with zeros before Conv -> its attribute pads", pad_into_conv),
+    local(
+        "pad-into-conv",
+        Fuse,
+        "Pad with zeros before Conv, AveragePool -> its attribute pads",
+        pad_into_conv,
+    ),
     local("zero-sum", Fuse, "x + 0 -> x: -0 stays", zero_sum),
     local("matmul-add", Fuse, "Add(MatMul(a, b), c) of matrices -> Gemm", matmul_add),
     local(
@@ -29,7 +34,13 @@ pub(super) const RULES: &[Rule] = &[
         "Transpose(f(Transpose(x))) that keep the order together, f one of Exp, Erf, Sigmoid, Tanh, … -> f(x)",
         transposes_around_functions,
     ),
-    local("clips", Fuse, "Clip, Relu of one another with constant bounds -> Clip: -0 may stay", clips),
+    local(
+        "clips",
+        Fuse,
+        "Clip, Max, Min, Relu of one another with constant bounds -> Clip: -0 may stay",
+        clips,
+    ),
+    local("scales", Fuse, "Mul, Div of one another by constants of one element -> Mul", scales),
     local("swish", Fuse, "x * Sigmoid(x) -> Swish, from operator set 24", swish),
     local("gelu", Fuse, "x * 0.5 * (1 + Erf(x / sqrt(2))), or by Tanh -> Gelu, from operator set 20", gelu),
     local(

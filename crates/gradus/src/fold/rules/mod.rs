@@ -6,6 +6,8 @@ mod exact;
 mod fuse;
 mod node_view;
 mod normalizations;
+mod reductions;
+mod sequences;
 mod shapes;
 
 use gradus_core::graph::ValueId;
@@ -15,9 +17,10 @@ use super::GraphFolder;
 use super::scope::{FoldState, Read};
 use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
-pub(super) use exact::{APPROXIMATED, ROUNDED};
+pub(super) use exact::{APPROXIMATED, ROUNDED, order};
 pub(super) use node_view::NodeView;
-pub(super) use shapes::is_view;
+pub(super) use reductions::Reduction;
+pub(super) use shapes::{bounds, is_view};
 
 /// How far folding may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,6 +151,10 @@ passes! {
         "Reshape(f(Reshape(x))) that returns to the shape of x, f operators of elements as Add, Mul, Relu, … -> f(x) (ONNX)";
     ReshapesAroundFunctions = "reshapes-around-functions", Fuse,
         "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, … -> f(x) (ONNX)";
+    TransposesAroundRegions = "transposes-around-regions", Exact,
+        "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f Concat, Pad, Slice and operators of elements as Add, Mul, Relu, … -> f(a, b, …) (ONNX)";
+    TransposesAroundFunctionRegions = "transposes-around-function-regions", Fuse,
+        "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f also Erf, Exp, Pow, ReduceMean, Tanh, … -> f(a, b, …) (ONNX)";
     JoinedProducts = "joined-products", Fuse,
         "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
@@ -155,12 +162,13 @@ passes! {
 
 /// All rules; those of a level in the order in which they are tried.
 pub static RULES: std::sync::LazyLock<Vec<&'static Rule>> = std::sync::LazyLock::new(|| {
-    PASSES.iter().chain(exact::RULES).chain(shapes::RULES).chain(fuse::RULES).collect()
+    let exact = PASSES.iter().chain(exact::RULES).chain(shapes::RULES).chain(reductions::RULES);
+    exact.chain(sequences::RULES).chain(fuse::RULES).chain(reductions::FUSED).collect()
 });
 
 /// A set of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RuleSet(u64);
+pub struct RuleSet(u128);
 
 impl Default for RuleSet {
     fn default() -> Self {
@@ -196,7 +204,7 @@ impl RuleSet {
         self.0 & !RuleSet::of(Level::Exact).0 != 0
     }
 
-    fn bit(name: &str) -> Result<u64> {
+    fn bit(name: &str) -> Result<u128> {
         let number = RULES.iter().position(|rule| rule.name == name);
         number.map(|number| 1 << number).ok_or_else(|| {
             let near = RULES.iter().map(|rule| rule.name).collect::<Vec<_>>().join(", ");

@@ -28,11 +28,12 @@ pub(super) const RULES: &[Rule] = &[
     ),
     local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
     local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
+    local("empty-joins", Exact, "inputs of Concat without elements along its axis -> none", empty_joins),
     local("split-join", Exact, "Concat of all outputs of Split in order -> its input", split_join),
 ];
 
 /// Constant starts, ends, axes and steps of a Slice.
-fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> {
+pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> {
     if view.operator() != "Slice" || view.version() < 10 {
         return None;
     }
@@ -137,6 +138,25 @@ fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         inputs,
         attributes,
     }))
+}
+
+fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let dims = view.output_dims().filter(|_| view.operator() == "Concat")?;
+    let axis_of_all = axis(view, dims)?;
+    let at = usize::try_from(axis_of_all).ok()?;
+    let is_empty = |source: &Source| match source {
+        Source::Value(id) => view.dims_of(*id).and_then(|dims| dims.get(at)) == Some(&Dim::ZERO),
+        Source::Tensor(tensor) => tensor.shape().dims().get(at) == Some(&0),
+        Source::Transposed(..) | Source::Missing => false,
+    };
+    let count = view.input_count();
+    let mut inputs: Vec<_> = (0..count).map(|input| view.input(input)).filter(|one| !is_empty(one)).collect();
+    if inputs.is_empty() {
+        inputs.push(view.input(0));
+    }
+    let attributes = vec![("axis", Content::Int(axis_of_all))];
+    let fewer = inputs.len() < count;
+    fewer.then_some(Change::Node(Replacement { operator: "Concat", inputs, attributes }))
 }
 
 fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {

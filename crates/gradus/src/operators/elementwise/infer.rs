@@ -225,7 +225,7 @@ pub(crate) fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferRes
     // A constant is cast to the type of what is not one.
     if cx.has(1)
         && let (Some(to), Some(constant)) = (to, cx.constant(0))
-        && to.is_integer()
+        && (to.is_integer() || (matches!(to, DType::F32 | DType::F64) && constant.dtype().is_integer()))
     {
         let cast = convert::cast(&constant, to, convert::Rules::SATURATING)?;
         return Ok(vec![Fact::Tensor(TensorFact::of(cast))]);
