@@ -6,7 +6,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::not_known;
+use crate::conversion::report::{cannot, not_known};
 use crate::conversion::types::numbered;
 use crate::conversion::writer::NewValue;
 use crate::operators::indices::axis as axis_of;
@@ -86,6 +86,14 @@ impl ConvertContext<'_, '_> {
         }
         let list = self.list(&[-1]);
         self.with_shape(value, list)
+    }
+
+    /// Refuses an element type that the operator set cannot cast to.
+    pub(crate) fn must_cast_to(&self, to: DType) -> Result<()> {
+        if self.target.admits("Cast", to) {
+            return Ok(());
+        }
+        Err(cannot(format!("the operator set has no Cast to {to}")))
     }
 
     /// Two inputs of integers, one behind the other: pads before all axes, and behind them.

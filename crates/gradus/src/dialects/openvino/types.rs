@@ -12,7 +12,8 @@ const SIGNED: [DType; 5] = [DType::I4, DType::I8, DType::I16, DType::I32, DType:
 fn order(dtype: DType) -> Result<u8> {
     match dtype.class() {
         Class::Bool => Ok(0),
-        Class::Signed | Class::Unsigned => Ok(1),
+        // ONNX casts nothing of one bit.
+        Class::Signed | Class::Unsigned if dtype != DType::U1 => Ok(1),
         Class::Float if dtype != DType::NF4 => Ok(2),
         _ => Err(errors::dtype(dtype, "a boolean, an integer or a float")),
     }

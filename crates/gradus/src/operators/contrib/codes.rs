@@ -13,7 +13,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::not_known;
 use crate::conversion::writer::NewValue;
-use crate::dim::{Bounds, Dim};
+use crate::dim::Bounds;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferResult};
 use crate::op::EvalContext;
@@ -60,10 +60,8 @@ pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
                     Ok(offsets) => {
                         let wanted = product(columns, inner.div_ceil(BLOCK))
                             .saturating_mul(product(bytes_of_block(offsets), 1));
-                        if let Some(dims) = cx.known_dims(1)
-                            && let [Dim::Known(own)] = *dims
-                            && i128::from(own) != i128::try_from(wanted).unwrap_or(i128::MAX)
-                        {
+                        let own = cx.tensor(1).and_then(TensorFact::shape).map(|shape| shape.len());
+                        if let Some(own) = own.filter(|&own| product(own, 1) != wanted) {
                             return Err(errors::count("packed bytes", own, wanted).into());
                         }
                     }

@@ -182,9 +182,7 @@ fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>
     if to.is_float() && to.bits() <= 8 {
         cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
-    if !cx.target.admits("Cast", to) {
-        return Err(cannot(format!("the operator set has no Cast to {to}")));
-    }
+    cx.must_cast_to(to)?;
     Ok(vec![cx.cast(x, to)?])
 }
 
@@ -293,9 +291,7 @@ pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVal
 pub(crate) fn fake_convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding("the OpenVINO specification does not define the rounding of the scaled numbers");
     let narrow = cx.attributes.dtype("destination_type")?.unwrap_or(DType::F8E4M3FN);
-    if !cx.target.admits("Cast", narrow) {
-        return Err(cannot(format!("the operator set has no Cast to {narrow}")));
-    }
+    cx.must_cast_to(narrow)?;
     let (x, scale, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(0)?);
     let shift = if cx.has(2) { Some(cx.input(2)?) } else { None };
     let mut value = cx.put("Mul", &[x, scale], &[])?;

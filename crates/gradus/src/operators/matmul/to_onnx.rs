@@ -27,6 +27,7 @@ pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         return Ok(vec![cx.put("MatMul", &operands, &[])?]);
     }
     // Products of 8 bits, as TensorFlow has them: sums wrap around where they are cast.
+    cx.must_cast_to(dtype)?;
     for operand in &mut operands {
         *operand = cx.cast(*operand, DType::I32)?;
     }
