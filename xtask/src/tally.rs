@@ -30,14 +30,19 @@ struct Counts {
     summary: bool,
     /// Reason of a line `skipped: REASON`.
     reason: Option<String>,
-    /// Tests that failed, as libtest and pytest name them.
+    /// Tests that failed, as libtest and pytest name them, and the first line of what a panic says.
     named: Vec<String>,
+    /// True if the next line is that of a panic.
+    panicked: bool,
     /// The last lines.
     last: VecDeque<String>,
 }
 
 /// Most lines of output, and most names of tests, that are told again of a command that failed.
 const TOLD: usize = 12;
+
+/// Most characters of what a panic says.
+const WIDEST: usize = 400;
 
 impl Tally {
     /// Runs a command that tests something. Its output is shown as it comes, and the tests that it
@@ -70,7 +75,7 @@ impl Tally {
         }
         if !status.success() {
             // Its place in a long output is hard to find.
-            self.errors.extend(counts.named.into_iter().chain(counts.last));
+            self.errors.extend(if counts.named.is_empty() { counts.last.into() } else { counts.named });
         }
         self.passed += counts.passed;
         self.failed += counts.failed;
@@ -167,6 +172,8 @@ impl Counts {
             && self.named.len() < TOLD
         {
             self.named.push(format!("failed: {name}"));
+        } else if std::mem::replace(&mut self.panicked, line.contains(" panicked at ")) && !line.is_empty() {
+            self.named.push(line.chars().take(WIDEST).collect());
         }
         if !line.is_empty() {
             self.last.push_back(line.to_owned());
@@ -269,5 +276,14 @@ mod tests {
         assert_eq!(tallied("2 passed\\n", 134), (2, 1, 0));
         assert_eq!(tallied("0 passed; 0 failed\\n", 0), (0, 1, 0));
         assert_eq!(tallied("skipped: no device\\n3 passed\\n", 0), (0, 0, 3));
+    }
+
+    #[test]
+    fn tests_that_fail_are_told_with_what_their_panics_say() {
+        let mut counts = Counts::default();
+        for line in ["---- a::b stdout ----", "", "thread 'a::b' (7) panicked at c.rs:1:2:", "x is 1", "y"] {
+            counts.read(line);
+        }
+        assert_eq!(counts.named, ["failed: a::b", "x is 1"]);
     }
 }
