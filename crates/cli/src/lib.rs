@@ -88,9 +88,9 @@ fn report_files_cut_short(json: bool) {
         let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
         signal_hook::low_level::exit(diagnostics::WRONG_DATA.into());
     };
-    // The handler of the standard library, which looks for stacks that overflow, is called before ours
-    // and puts the default back: another thread that reads the file would end the process by the signal.
-    // Stacks overflow by SIGSEGV on Linux.
+    // The handler of the standard library, which looks for stacks that overflow, is called before
+    // ours and puts the default back: another thread that reads the file would end the process by
+    // the signal. Stacks overflow by SIGSEGV on Linux.
     #[cfg(target_os = "linux")]
     // SAFETY: the default action runs no code of ours.
     unsafe {

@@ -215,7 +215,8 @@ impl Node {
         self.attributes.iter().find(|attribute| &*attribute.name == name).map(|attribute| &attribute.content)
     }
 
-    /// The groups that its name puts it in, the outermost first: parts between slashes, but the last.
+    /// The groups that its name puts it in, the outermost first: the parts between slashes without
+    /// the last.
     pub fn groups(&self) -> impl Iterator<Item = &str> {
         let groups = self.name.rsplit_once('/').map_or("", |(groups, _)| groups);
         groups.split('/').filter(|part| !part.is_empty())

@@ -63,9 +63,9 @@ impl Cost {
     /// return the bytes of an input, as Reshape does, take no room, as in [`Model::run`].
     ///
     /// # Errors
-    /// [`Kind::Usage`] if the alignment is 0 or a symbol has no number; [`Kind::Unsupported`] if the
-    /// size of a value is not known; [`Kind::Graph`] if the model contradicts itself, and so a size
-    /// is not known.
+    /// [`Kind::Usage`] if the alignment is 0 or a symbol has no number; [`Kind::Unsupported`] if
+    /// the size of a value is not known; [`Kind::Graph`] if the model contradicts itself, and so a
+    /// size is not known.
     pub fn plan(&mut self, model: &Model, alignment: u64) -> Result<MemoryPlan> {
         if alignment == 0 {
             return Err(Error::mismatch(Kind::Usage, "cannot plan memory: the alignment", 0, "at least 1"));

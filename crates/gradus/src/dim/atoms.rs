@@ -139,7 +139,7 @@ impl Symbols {
             if self.absorbs(whole, part, &operands) {
                 return Some(whole);
             }
-            // Where c is 0, x can only be 1: broadcast(x, min(x, c)) is x + min(c, 1) - 1.
+            // With c of 0, x can only be 1: broadcast(x, min(x, c)) is x + min(c, 1) - 1.
             let is_capped = operands.len() > 1 && operands.contains(&whole);
             if is_capped && self.at_least(whole, 1) && self.at_least(part, 0) {
                 let mut others = operands.iter().copied().filter(|&other| other != whole);
@@ -158,8 +158,8 @@ impl Symbols {
     }
 
     /// Returns true if a dimension is what it broadcasts to with another, of which it may be one of
-    /// the operands of a minimum: where c is at least 1, `min(x, c)` is 1 if x is. What x absorbs, a
-    /// broadcast of x does.
+    /// the operands of a minimum: where c is at least 1, `min(x, c)` is 1 if x is. A broadcast of x
+    /// absorbs what x does.
     fn absorbs(&self, whole: Dim, part: Dim, operands: &[Dim]) -> bool {
         if let Some(Atom::Broadcast(x, y)) = self.only_atom(whole)
             && (self.absorbs(*x, part, operands) || self.absorbs(*y, part, operands))

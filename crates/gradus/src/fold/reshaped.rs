@@ -125,7 +125,8 @@ impl Turn {
         }
     }
 
-    /// The node that computes around Transposes as this one does within, if it reads axes by number.
+    /// The node that computes around Transposes as this one does within, if it reads axes by
+    /// number.
     fn moved(&self, view: &NodeView<'_, '_>, functions: bool) -> Option<Replacement> {
         let Turn::Order(axes) = self else { return None };
         let rank = i64_of(axes.len());

@@ -233,8 +233,8 @@ pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     kept.and_then(|(_, other)| view.becomes(other))
 }
 
-/// The constant bounds of a Clip, and those that Relu, Max and Min have; and the number of the input
-/// that has them.
+/// The constant bounds of a Clip, and those that Relu, Max and Min have; and the number of the
+/// input that has them.
 fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64, usize)> {
     let number = |input: usize| {
         let bound = view.constant(input).filter(|bound| bound.shape().len() == 1)?;
