@@ -453,7 +453,9 @@ def hold_hostile(browser: Browser, model: pathlib.Path, page: pathlib.Path) -> N
 def use_compared(browser: Browser, program: str, model: str, folder: pathlib.Path) -> int:
     """The totals of a model beside those of the folded one are those of the command; returns how many were compared."""
     folded, page = folder / f"folded{pathlib.Path(model).suffix}", folder / "compared.html"
-    if subprocess.run([program, "fold", model, "-o", folded], check=False, capture_output=True).returncode == 1:
+    done = subprocess.run([program, "fold", model, "-o", folded], check=False, capture_output=True, encoding="utf-8")
+    if done.returncode != 0:
+        check("problem: " in done.stdout, f"fold says {done.stderr}")
         # A model that contradicts itself.
         return 0
     subprocess.run([program, "report", folded, "--compare", model, "-o", page], check=True, capture_output=True)
