@@ -59,7 +59,7 @@ def onnxruntime(path, sizes):
 
 def main(gradus, sizes, models):
     sizes = dict(pair.split("=") for pair in sizes.split(","))
-    print(f"{'model':20} {'values':>14} {'live':>12} {'plan':>12} {'planned':>12} {'allocated':>12}")
+    print(f"{'model':20} {'values':>14} {'live':>12} {'plan':>12} {'in place':>12} {'planned':>12} {'allocated':>12}")
     with tempfile.TemporaryDirectory() as folder:
         with open(Path(folder) / "weights.bin", "wb") as weights:
             weights.truncate(1 << 30)
@@ -70,12 +70,13 @@ def main(gradus, sizes, models):
             )["inputs"]
             names = {str(x) for it in inputs for x in it["shape"]} & sizes.keys()
             dims = [word for name in sorted(names) for word in ("--dim", f"{name}={sizes[name]}")]
-            printed = subprocess.run(
-                [gradus, "cost", copy, *dims, "--plan", "--json"], capture_output=True, text=True, check=True
+            words = [gradus, "cost", copy, *dims, "--plan", "--json"]
+            plan, in_place = (
+                json.loads(subprocess.run([*words, *more], capture_output=True, text=True, check=True).stdout)
+                for more in ([], ["--in-place"])
             )
-            plan = json.loads(printed.stdout)
             allocated, planned = onnxruntime(copy, sizes)
-            columns = [plan["apart"], plan["live"], plan["bytes"], planned, allocated]
+            columns = [plan["apart"], plan["live"], plan["bytes"], in_place["bytes"], planned, allocated]
             print(f"{Path(path).name:20} {columns[0]:14,}" + "".join(f" {x:12,}" for x in columns[1:]))
 
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gradus::diff::Diff;
 use gradus::graph::{Graph, Origin};
-use gradus::infer::{InferOptions, Inference};
+use gradus::infer::{InferOptions, Inference, Reuse};
 use gradus::{Limits, Model, Number, Rules, RunOptions, Tensor, Value};
 
 /// The models in a folder and the folders within.
@@ -62,7 +62,7 @@ fn most_bytes(inference: &mut Inference, graph: &Graph, of: &impl Fn(&str) -> Op
 fn peak_is_a_bound(path: &Path) {
     let model = Model::open(path).unwrap();
     let mut inference = model.infer(&InferOptions::default()).unwrap();
-    let Some(peak) = inference.peak(&model) else { return };
+    let Some(peak) = inference.peak(&model, Reuse::None) else { return };
     for seed in 0..20u64 {
         // Symbols that the data decide are 1, the least that inputs' symbols are.
         let data = |name: &str| {
@@ -114,7 +114,8 @@ fn peak_holds_in_runs(path: &Path, limits: Limits) -> (usize, usize) {
     options.limits = Some(limits);
     let Ok(program) = model.compile(&[], &options) else { return (0, 0) };
     let mut free = model.infer(&InferOptions::default()).unwrap();
-    let Some(formula) = free.peak(&model) else { return (0, 0) };
+    let Some(formula) = free.peak(&model, Reuse::None) else { return (0, 0) };
+    let free_in_place = free.peak(&model, Reuse::InPlace);
     let names = free.symbols().symbols().iter().filter(|symbol| symbol.origin == gradus::dim::Origin::Input);
     let names: Vec<_> = names.map(|symbol| symbol.name.to_string()).collect();
     let (mut ran, mut equal) = (0, 0);
@@ -132,7 +133,12 @@ fn peak_holds_in_runs(path: &Path, limits: Limits) -> (usize, usize) {
         let found = nodes.iter().map(|node| node.value_bytes).max().unwrap_or(0);
         let of = |name: &str| sized.dims.get(name).copied();
         let by_formula = free.symbols().evaluate(formula.bytes, &of).filter(|_| formula.unknown == 0);
-        let Some(peak) = inference.peak(&model) else { continue };
+        let in_place = inference.peak(&model, Reuse::InPlace).and_then(|peak| peak.bytes.known());
+        let by_formula_in_place = free_in_place.and_then(|peak| free.symbols().evaluate(peak.bytes, &of));
+        if let (Some(told), Some(needed), 0) = (by_formula_in_place, in_place, formula.unknown) {
+            assert!(told >= needed, "{}: in place {told} bytes at most, {needed} needed", path.display());
+        }
+        let Some(peak) = inference.peak(&model, Reuse::None) else { continue };
         let here = peak.bytes.known().filter(|_| peak.unknown == 0);
         for told in [by_formula, here].into_iter().flatten() {
             let told = u64::try_from(told).unwrap();

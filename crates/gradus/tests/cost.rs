@@ -7,7 +7,7 @@ mod sketch;
 
 use gradus::cost::Cost;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, Reuse};
 use gradus::{DType, Dim, Model, Shape, Tensor};
 use sketch::Sketch;
 
@@ -57,6 +57,7 @@ fn convolution_of_resnet_costs_as_published() {
     assert_eq!(print(&cost, cost.nodes[0].counts.bytes_read), "602112*batch + 37632");
     assert_eq!(print(&cost, cost.nodes[0].counts.bytes_written), "3211264*batch");
     assert_eq!(print(&cost, cost.memory.peak.map(|peak| peak.bytes)), "6422528*batch");
+    assert_eq!(print(&cost, cost.memory.in_place.map(|peak| peak.bytes)), "3211264*batch");
     assert_eq!(cost.memory.live.len(), 2);
     assert_eq!(cost.total.uncounted, 0);
 }
@@ -251,7 +252,7 @@ fn fit_is_the_largest_of_all_sizes_tried() {
     let mut cost = model.cost(&options).unwrap();
     let memory: Vec<_> = (1..60).map(|batch| memory_at(&model, batch)).collect();
     for budget in [memory[0] - 1, memory[0], memory[6], memory[6] + 1, memory[40] - 1] {
-        let fit = cost.fit(&model, budget).unwrap();
+        let fit = cost.fit(&model, budget, Reuse::None).unwrap();
         let most = (1..60).zip(&memory).filter(|(_, needed)| **needed <= budget).last();
         assert_eq!(fit.most, most.map(|(batch, _)| batch), "{budget} bytes");
         assert_eq!(fit.bytes, *most.map_or(&memory[0], |(_, needed)| needed), "{budget} bytes");
@@ -261,7 +262,7 @@ fn fit_is_the_largest_of_all_sizes_tried() {
 #[test]
 fn fit_needs_one_symbol() {
     let model = feed_forward();
-    let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 30).unwrap_err();
+    let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 30, Reuse::None).unwrap_err();
     assert!(error.to_string().contains("batch, seq"), "{error}");
 }
 

@@ -7,14 +7,14 @@
 mod sketch;
 
 use gradus::cost::{Block, MemoryPlan};
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, Reuse};
 use gradus::{DType, Kind, Model, Shape, Tensor};
 use sketch::Sketch;
 
 fn plan(model: &Model, dims: &[(&str, i64)], alignment: u64) -> MemoryPlan {
     let mut options = InferOptions::default();
     options.dims = dims.iter().map(|&(name, size)| (name.to_owned(), size)).collect();
-    model.cost(&options).unwrap().plan(model, alignment).unwrap()
+    model.cost(&options).unwrap().plan(model, alignment, Reuse::Views).unwrap()
 }
 
 /// Checks a plan by its blocks alone.
@@ -64,7 +64,7 @@ fn random_model(random: &mut fastrand::Rng) -> Model {
             0 if times + more < 100 => ("Concat", vec![&*a, &*b], times + more),
             1 => ("Reshape", vec![&*a, "flat"], times),
             2 if times == more => ("Add", vec![&*a, &*b], times),
-            _ => ("Relu", vec![&*a], times),
+            _ => ("Neg", vec![&*a], times),
         };
         let axis = vec![("axis", gradus::graph::Content::Int(0))];
         let attributes = if operator == "Concat" { axis } else { Vec::new() };
@@ -73,6 +73,58 @@ fn random_model(random: &mut fastrand::Rng) -> Model {
     }
     let (last, _) = values.last().unwrap();
     sketch.output(last, DType::F32, &["m"]).model()
+}
+
+/// Runs a random model in one arena, each node element by element where the plan has its values.
+fn run_in_arena(model: &Model, plan: &MemoryPlan, input: &[f32]) -> Vec<f32> {
+    let graph = model.graph();
+    let usize_of = |bytes: u128| usize::try_from(bytes / 4).unwrap();
+    let mut arena = vec![f32::NAN; usize_of(plan.bytes)];
+    let place = |id| {
+        plan.blocks.iter().find(|it| it.value == Some(id)).map(|it| (usize_of(it.offset), usize_of(it.bytes)))
+    };
+    let read =
+        |arena: &[f32], id, at: usize| place(id).map_or_else(|| input[at], |(from, _)| arena[from + at]);
+    for &index in graph.order() {
+        let node = &graph.nodes()[index];
+        let [a, b] = [0, 1].map(|at| node.inputs.get(at).copied().flatten());
+        let (a, b) = (a.unwrap(), b.unwrap_or(a.unwrap()));
+        let (to, length) = place(node.outputs[0].unwrap()).unwrap();
+        let middle = place(a).map_or(input.len(), |(_, length)| length);
+        for at in 0..length {
+            arena[to + at] = match &*node.operator.name {
+                "Add" => read(&arena, a, at) + read(&arena, b, at),
+                "Neg" => -read(&arena, a, at),
+                "Concat" if at >= middle => read(&arena, b, at - middle),
+                _ => read(&arena, a, at),
+            };
+        }
+    }
+    let (from, length) = place(graph.outputs()[0]).unwrap();
+    arena[from..from + length].to_vec()
+}
+
+#[test]
+fn values_in_place_are_those_of_values_apart() {
+    let mut random = fastrand::Rng::with_seed(2);
+    let mut smaller = [0; 2];
+    for _ in 0..200 {
+        let model = random_model(&mut random);
+        let input: Vec<f32> = (0..random.u8(1..20)).map(f32::from).collect();
+        let mut options = InferOptions::default();
+        options.dims = [("n".to_owned(), input.len().try_into().unwrap())].into();
+        let mut cost = model.cost(&options).unwrap();
+        let [apart, views, in_place] =
+            [Reuse::None, Reuse::Views, Reuse::InPlace].map(|reuse| cost.plan(&model, 4, reuse).unwrap());
+        check(&in_place, &model);
+        let wanted = run_in_arena(&model, &apart, &input);
+        assert_eq!(run_in_arena(&model, &views, &input), wanted);
+        assert_eq!(run_in_arena(&model, &in_place, &input), wanted);
+        assert_eq!(cost.memory.in_place.unwrap().bytes.known(), in_place.live.try_into().ok());
+        smaller[0] += usize::from(views.live < apart.live);
+        smaller[1] += usize::from(in_place.live < views.live);
+    }
+    assert!(smaller.iter().all(|&models| models > 30), "{smaller:?} models need less by each kind of reuse");
 }
 
 #[test]
@@ -124,6 +176,47 @@ fn values_share_the_bytes_that_they_are_a_view_of() {
 }
 
 #[test]
+fn outputs_of_elementwise_nodes_take_the_room_of_what_ends() {
+    let sketch = || Sketch::new().input("x", DType::F32, &["8", "8"]).node("Relu", &["x"], &["a"]);
+    let place_of = |sketch: Sketch, output: &str, dtype| {
+        let model = sketch.output(output, dtype, &[]).model();
+        let mut cost = model.cost(&InferOptions::default()).unwrap();
+        let plan = cost.plan(&model, 1, Reuse::InPlace).unwrap();
+        check(&plan, &model);
+        assert_eq!(cost.memory.in_place.unwrap().bytes.known(), plan.live.try_into().ok());
+        let named = |id| model.graph().value(id).name.to_string();
+        let block = plan.blocks.iter().find(|it| it.value.is_some_and(|id| named(id) == output)).unwrap();
+        block.shares.map(named)
+    };
+    let taken = Some("a".to_owned());
+    assert_eq!(place_of(sketch().node("Exp", &["a"], &["y"]), "y", DType::F32), taken);
+    assert_eq!(place_of(sketch().node("Add", &["x", "a"], &["y"]), "y", DType::F32), taken);
+    assert_eq!(place_of(sketch().node("Mul", &["a", "a"], &["y"]), "y", DType::F32), taken);
+    // A view of it ends as well.
+    let view = || sketch().ints("flat", &[-1]).node("Reshape", &["a", "flat"], &["b"]);
+    assert_eq!(place_of(view().node("Exp", &["b"], &["y"]), "y", DType::F32), taken);
+    // Of other bytes, of another shape, or needed later.
+    assert_eq!(place_of(sketch().node("IsNaN", &["a"], &["y"]), "y", DType::Bool), None);
+    assert_eq!(place_of(sketch().node("Transpose", &["a"], &["y"]), "y", DType::F32), None);
+    assert_eq!(place_of(sketch().node("Softmax", &["a"], &["y"]), "y", DType::F32), None);
+    let later = view().node("Exp", &["a"], &["y"]).node("Neg", &["b"], &["z"]);
+    assert_eq!(place_of(later.output("z", DType::F32, &["64"]), "y", DType::F32), None);
+    assert_eq!(
+        place_of(sketch().node("Exp", &["a"], &["y"]).output("a", DType::F32, &[]), "y", DType::F32),
+        None
+    );
+    assert_eq!(
+        place_of(Sketch::new().input("a", DType::F32, &["8"]).node("Exp", &["a"], &["y"]), "y", DType::F32),
+        None
+    );
+    // A row is read as another column is written.
+    let outer =
+        Sketch::new().input("x", DType::F32, &["8", "1"]).ints("row", &[1, 8]).node("Relu", &["x"], &["a"]);
+    let outer = outer.node("Reshape", &["a", "row"], &["b"]).node("Add", &["a", "b"], &["y"]);
+    assert_eq!(place_of(outer, "y", DType::F32), None);
+}
+
+#[test]
 fn graphs_within_nodes_have_a_block_while_they_run() {
     let branch = |operator| {
         Sketch::nested()
@@ -164,7 +257,8 @@ fn open_sizes_are_refused() {
         .output("y", DType::F32, &["n"])
         .model();
     let refusal = |alignment| {
-        let error = model.cost(&InferOptions::default()).unwrap().plan(&model, alignment).unwrap_err();
+        let error =
+            model.cost(&InferOptions::default()).unwrap().plan(&model, alignment, Reuse::Views).unwrap_err();
         (error.kind(), error.message().to_owned())
     };
     let open = "cannot plan memory: the number of bytes of y is 4*n, expected a number (--dim)";
@@ -187,9 +281,10 @@ fn sizes_that_contradict_the_model_are_told() {
     let mut cost = model.cost(&options).unwrap();
     let message =
         "the model contradicts itself: node \"make sum\" (Add): cannot broadcast: size is 3, expected 4 or 1";
-    for (what, error) in
-        [("plan memory", cost.plan(&model, 1).unwrap_err()), ("fit", cost.fit(&model, 9).unwrap_err())]
-    {
+    for (what, error) in [
+        ("plan memory", cost.plan(&model, 1, Reuse::Views).unwrap_err()),
+        ("fit", cost.fit(&model, 9, Reuse::None).unwrap_err()),
+    ] {
         assert_eq!((error.kind(), error.message()), (Kind::Graph, &*format!("cannot {what}: {message}")));
     }
 }

@@ -77,6 +77,9 @@ pub(crate) fn cost_to_python<'py>(
     found.set_item("peak_bytes", size(py, symbols, peak.map(|peak| peak.bytes))?)?;
     found.set_item("peak_at", peak.map(|peak| graph.nodes()[peak.node].label(peak.node)))?;
     found.set_item("peak_unknown", peak.map_or(0, |peak| peak.unknown))?;
+    let in_place = cost.memory.in_place;
+    found.set_item("in_place_bytes", size(py, symbols, in_place.map(|peak| peak.bytes))?)?;
+    found.set_item("in_place_at", in_place.map(|peak| graph.nodes()[peak.node].label(peak.node)))?;
     found.set_item("live", live.collect::<PyResult<Vec<_>>>()?)?;
     found.set_item("fit", fit.map(|fit| (fit.symbol.to_string(), fit.most, fit.bytes)))?;
     let inference = cost.inference();

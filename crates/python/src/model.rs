@@ -12,7 +12,7 @@ use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
+use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions};
 use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -329,7 +329,7 @@ impl Model {
         let model = self.within(&limits)?;
         let found = engine(py, || {
             let mut inference = model.infer(&options)?;
-            let peak = inference.peak(&model).map(|peak| peak.bytes);
+            let peak = inference.peak(&model, Reuse::None).map(|peak| peak.bytes);
             Ok::<_, gradus::Error>((inference, peak))
         });
         let (inference, peak) = found.or_raise()?;
@@ -365,6 +365,7 @@ impl Model {
         assumed: GivenAssumptions,
         limits: GivenLimits,
         fit: Option<u128>,
+        in_place: bool,
         depth: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
@@ -372,7 +373,8 @@ impl Model {
         let model = self.within(&limits)?;
         let found = engine(py, || {
             let mut cost = model.cost(&options)?;
-            let fit = fit.map(|bytes| cost.fit(&model, bytes)).transpose()?;
+            let reuse = if in_place { Reuse::InPlace } else { Reuse::None };
+            let fit = fit.map(|bytes| cost.fit(&model, bytes, reuse)).transpose()?;
             Ok::<_, gradus::Error>((cost, fit))
         });
         let (cost, fit) = found.or_raise()?;
@@ -395,6 +397,7 @@ impl Model {
     }
 
     /// Bytes, blocks and alignment of a plan of the memory.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
     fn _plan(
         &self,
         py: Python<'_>,
@@ -403,10 +406,12 @@ impl Model {
         assumed: GivenAssumptions,
         limits: GivenLimits,
         alignment: u64,
+        in_place: bool,
     ) -> PyResult<PlanFields> {
         let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
         let model = self.within(&limits)?;
-        let plan = engine(py, || model.cost(&options)?.plan(&model, alignment)).or_raise()?;
+        let reuse = if in_place { Reuse::InPlace } else { Reuse::Views };
+        let plan = engine(py, || model.cost(&options)?.plan(&model, alignment, reuse)).or_raise()?;
         Ok(plan_fields(self.model.graph(), plan))
     }
 

@@ -67,6 +67,7 @@ def test_cost_is_what_the_command_prints(model):
     assert [plain(node) for node in cost.nodes] == printed["nodes"]
     memory = printed["memory"]
     assert [cost.constants, plain(cost.inputs), plain(cost.peak_bytes), cost.peak_at] == list(memory.values())[:4]
+    assert [plain(cost.in_place_bytes), cost.in_place_at] == [memory["in_place_bytes"], memory["in_place_at"]]
     assert {name: plain(of) for name, of in cost.live.items()} == {each["value"]: each["bytes"] for each in memory["live"]}
 
 

@@ -18,7 +18,7 @@
  *   inputs: number[], outputs: number[], reasons: [number, string[]][],
  *   bodies: {path: string, values: [string, Index, Index][]}[],
  *   conditions: (Condition | null)[], within: [number, number][],
- *   totals: {macs: Index, operations: Index, arithmetic: Index, comparisons: Index, transcendentals: Index, bytes_read: Index, bytes_written: Index, peak: Index, inputs: Index,
+ *   totals: {macs: Index, operations: Index, arithmetic: Index, comparisons: Index, transcendentals: Index, bytes_read: Index, bytes_written: Index, peak: Index, in_place: Index, inputs: Index,
  *     constants: number | string, parameters: number | string},
  *   other?: {name: string, symbols: SizeSymbol[], formulas: Entry[], totals: Data["totals"]}
  * }} Data

@@ -20,6 +20,7 @@ function drawCompared() {
     ["Bytes written", "bytes_written"],
     ["Bytes of inputs", "inputs"],
     ["Peak of values in bytes, at most", "peak"],
+    ["– in place, at most", "in_place"],
     ["Bytes of constants", "constants"],
     ["Parameters", "parameters"],
   ];
@@ -176,9 +177,11 @@ function drawTotals() {
   }
   figure("total-parameters", "Parameters", "", () => BigInt(data.totals.parameters), null);
   figure("total-constants", "Constants", "B", () => BigInt(data.totals.constants), null);
-  const { inputs } = data.totals;
+  const { inputs, in_place: inPlace } = data.totals;
   figure("total-inputs", "Inputs", "B", () => (inputs === null ? null : values[inputs]), inputs);
   figure("total-peak", "Peak of values", "B", () => memory.peak, data.totals.peak);
+  const note = "where outputs of elementwise nodes take the room of an input of their size";
+  figure("total-in-place", "Peak in place, at most", "B", () => (inPlace === null ? null : values[inPlace]), inPlace, note);
 }
 
 function drawInterface() {

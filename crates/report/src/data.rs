@@ -122,6 +122,7 @@ struct TotalsJson {
     #[serde(flatten)]
     counts: Counts<Option<usize>>,
     peak: Option<usize>,
+    in_place: Option<usize>,
     inputs: Option<usize>,
     constants: Exact,
     parameters: Exact,
@@ -310,6 +311,7 @@ fn totals(cost: &Cost, formulas: &mut Formulas<'_>) -> TotalsJson {
     TotalsJson {
         counts: cost.total.counts.map(&mut formula),
         peak: formula(cost.memory.peak.map(|peak| peak.bytes)),
+        in_place: formula(cost.memory.in_place.map(|peak| peak.bytes)),
         inputs: formula(cost.memory.inputs),
         constants: exact(cost.memory.constants),
         parameters: exact(cost.total.parameters),

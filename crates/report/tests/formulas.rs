@@ -107,6 +107,7 @@ fn compare(model: &Model, name: &str) -> usize {
         }
         check(&data["totals"]["macs"], cost.total.counts.macs);
         check(&data["totals"]["peak"], cost.memory.peak.map(|peak| peak.bytes));
+        check(&data["totals"]["in_place"], cost.memory.in_place.map(|peak| peak.bytes));
     }
     compared
 }

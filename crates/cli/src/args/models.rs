@@ -393,7 +393,7 @@ pub(crate) struct CostArgs {
 
     /// Print a plan of the memory in place of the cost: the offset of each value of a node in one
     /// arena, for sizes that are numbers.
-    #[arg(long, conflicts_with = "fit")]
+    #[arg(long, group = "placed")]
     pub(crate) plan: bool,
 
     /// The number of which each offset of the plan is a multiple.
@@ -402,8 +402,13 @@ pub(crate) struct CostArgs {
 
     /// Print the largest value of the only symbol without a number at which constants, inputs and
     /// values take at most so many bytes at one time: 500MB, 24GiB.
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, group = "placed")]
     pub(crate) fit: Option<u64>,
+
+    /// In a plan, and in what fits: let outputs of elementwise nodes take the room of an input of
+    /// their size that no later node needs.
+    #[arg(long, requires = "placed")]
+    pub(crate) in_place: bool,
 
     /// Parts of the names of nodes, between slashes, that make a group.
     #[arg(long, value_name = "N", default_value_t = 2)]

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use gradus::cost::{Amounts, Cost, Counts, Fit};
 use gradus::graph::Graph;
-use gradus::infer::{InferOptions, Inference};
+use gradus::infer::{InferOptions, Inference, Peak, Reuse};
 use gradus::{Dim, Error, Kind};
 use serde::Serialize;
 
@@ -60,6 +60,8 @@ struct MemoryJson {
     peak_bytes: Option<DimJson>,
     peak_at: Option<String>,
     peak_unknown: usize,
+    in_place_bytes: Option<DimJson>,
+    in_place_at: Option<String>,
     live: Vec<LiveJson>,
 }
 
@@ -115,7 +117,10 @@ fn one(
     if args.plan {
         return plan::print(&model, &mut cost, path, args, out);
     }
-    let fit = args.fit.map(|bytes| cost.fit(&model, bytes.into())).transpose();
+    let fit = args
+        .fit
+        .map(|bytes| cost.fit(&model, bytes.into(), if args.in_place { Reuse::InPlace } else { Reuse::None }))
+        .transpose();
     let fit = fit.map_err(|error| error.in_file(path.display()))?;
     let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());
     if args.json {
@@ -164,7 +169,8 @@ fn cost_json<'a>(
         intensity: node.counts.intensity(),
         uncounted: node.uncounted,
     });
-    let peak = cost.memory.peak;
+    let (peak, in_place) = (cost.memory.peak, cost.memory.in_place);
+    let at = |peak: Peak| graph.nodes()[peak.node].label(peak.node);
     CostJson {
         model,
         total: amounts_json(inference, &cost.total),
@@ -172,8 +178,10 @@ fn cost_json<'a>(
             constants: cost.memory.constants,
             inputs: json(cost.memory.inputs),
             peak_bytes: json(peak.map(|peak| peak.bytes)),
-            peak_at: peak.map(|peak| graph.nodes()[peak.node].label(peak.node)),
+            peak_at: peak.map(at),
             peak_unknown: peak.map_or(0, |peak| peak.unknown),
+            in_place_bytes: json(in_place.map(|peak| peak.bytes)),
+            in_place_at: in_place.map(at),
             live: live.into_iter().map(|(value, bytes)| LiveJson { value, bytes: json(bytes) }).collect(),
         },
         operators: sums(operators),
@@ -276,13 +284,18 @@ fn write_text(
         writeln!(out, "nodes with values of unknown size: {}", cost.total.unsized_nodes)?;
     }
     writeln!(out, "{} bytes of constants, {} of inputs", cost.memory.constants, print(cost.memory.inputs))?;
-    if let Some(peak) = cost.memory.peak {
+    let most = |peak: Peak| {
         let at = graph.nodes()[peak.node].label(peak.node);
-        let bytes = print(Some(peak.bytes));
-        writeln!(out, "{}:", peak_text(&bytes, &at, peak.unknown))?;
+        peak_text(&print(Some(peak.bytes)), &at, peak.unknown)
+    };
+    if let Some(peak) = cost.memory.peak {
+        writeln!(out, "{}:", most(peak))?;
         for (name, bytes) in live {
             writeln!(out, "  {}: {}", escaped(&name), print(bytes))?;
         }
+    }
+    if let Some(peak) = cost.memory.in_place {
+        writeln!(out, "in place: {}", most(peak))?;
     }
     match fit {
         Some(Fit { symbol, most: Some(most), bytes, .. }) => {

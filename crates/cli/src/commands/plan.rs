@@ -6,6 +6,7 @@ use std::path::Path;
 use gradus::convert::nearest_f64;
 use gradus::cost::{Block, Cost, MemoryPlan};
 use gradus::graph::Graph;
+use gradus::infer::Reuse;
 use gradus::{Model, Number};
 use serde::Serialize;
 
@@ -45,7 +46,9 @@ pub(super) fn print(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let graph = model.graph();
-    let plan = cost.plan(model, args.align).map_err(|error| error.in_file(path.display()))?;
+    let plan = cost
+        .plan(model, args.align, if args.in_place { Reuse::InPlace } else { Reuse::Views })
+        .map_err(|error| error.in_file(path.display()))?;
     if args.json {
         writeln!(out, "{}", output::json(&plan_json(path.display().to_string(), graph, &plan))?)?;
     } else {

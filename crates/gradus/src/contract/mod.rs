@@ -19,7 +19,7 @@ pub use source::Language;
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::Fact;
-use crate::infer::{Event, InferOptions, Inference};
+use crate::infer::{Event, InferOptions, Inference, Reuse};
 use crate::model::Model;
 use names::Names;
 
@@ -349,7 +349,7 @@ fn size(symbols: &mut Symbols, dim: Dim) -> OutputSize {
 
 /// Returns true if no value of a node becomes smaller as a symbol grows.
 fn grows(model: &Model, inference: &mut Inference) -> bool {
-    let (events, _) = inference.events(model);
+    let (events, _) = inference.events(model, Reuse::None);
     let symbols = inference.symbols_mut();
     let mut sizes: HashSet<Dim> = HashSet::new();
     sizes.extend(events.iter().filter_map(|event| match event {

@@ -7,7 +7,7 @@ use gradus_core::{Error, Kind, Result};
 
 use super::Cost;
 use crate::dim::{Bounds, Dim, Origin, Symbols};
-use crate::infer::Event;
+use crate::infer::{Event, Reuse};
 use crate::model::Model;
 
 /// The largest value of a symbol.
@@ -24,14 +24,15 @@ pub struct Fit {
 
 impl Cost {
     /// The largest value of the only symbol without a number at which constants, inputs and values
-    /// of nodes take no more than so many bytes at one time.
+    /// of nodes take no more than so many bytes at one time. Outputs that take the room of an input
+    /// need none.
     ///
     /// # Errors
     /// [`Kind::Usage`] if not exactly one symbol is left; [`Kind::Unsupported`] if a size is not
     /// known, is decided by the data without an upper bound, or may fall where the symbol grows;
     /// [`Kind::Graph`] if a size is not known as the model contradicts itself.
-    pub fn fit(&mut self, model: &Model, bytes: u128) -> Result<Fit> {
-        let steps = Steps::of(self, model)?;
+    pub fn fit(&mut self, model: &Model, bytes: u128, reuse: Reuse) -> Result<Fit> {
+        let steps = Steps::of(self, model, reuse)?;
         let symbols = self.inference.symbols();
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
@@ -90,8 +91,8 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(cost: &mut Cost, model: &Model) -> Result<Steps> {
-        let (mut events, unknown) = cost.inference.events(model);
+    fn of(cost: &mut Cost, model: &Model, reuse: Reuse) -> Result<Steps> {
+        let (mut events, unknown) = cost.inference.events(model, reuse);
         let Some(inputs) = cost.memory.inputs.filter(|_| unknown == 0) else {
             cost.inference.must_be_consistent("cannot fit")?;
             let message = format!("cannot fit: the sizes of {} values are not known", unknown.max(1));

@@ -27,7 +27,7 @@ pub use plan::{Block, MemoryPlan};
 pub(crate) use work::{Each, OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
 
 use crate::dim::{Dim, Symbols};
-use crate::infer::{InferOptions, Inference, Peak};
+use crate::infer::{InferOptions, Inference, Peak, Reuse};
 use crate::model::Model;
 use graphs::NodeCosts;
 
@@ -113,6 +113,8 @@ pub struct Memory {
     pub inputs: Option<Dim>,
     /// The most bytes of values of nodes at one time.
     pub peak: Option<Peak>,
+    /// The same where outputs take the room of inputs, by [`Reuse::InPlace`].
+    pub in_place: Option<Peak>,
     /// Bytes of values within graphs that nodes run, beyond those of the nodes' outputs, by the place
     /// of the node in the order of the run.
     pub within: Vec<(usize, Dim)>,
@@ -215,12 +217,13 @@ fn total_bytes(inference: &mut Inference, ids: impl IntoIterator<Item = ValueId>
 }
 
 pub(crate) fn memory(model: &Model, inference: &mut Inference) -> Memory {
-    let (graph, peak) = (model.graph(), inference.peak(model));
+    let (graph, peak) = (model.graph(), inference.peak(model, Reuse::None));
     let constants = graph.constants().iter().map(|(_, constant)| constant.byte_len());
     let open = graph.inputs().iter().copied().filter(|&id| graph.constant(id).is_none());
     Memory {
         constants: constants.fold(0, u128::saturating_add),
         inputs: total_bytes(inference, open),
+        in_place: inference.peak(model, Reuse::InPlace),
         within: inference.within(model),
         live: peak.map(|peak| live(graph, peak.node)).unwrap_or_default(),
         peak,

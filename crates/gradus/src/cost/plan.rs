@@ -8,14 +8,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use gradus_core::graph::{Node, ValueId};
+use gradus_core::graph::ValueId;
 use gradus_core::{Error, Kind, Result};
 
 use super::{Cost, Lifetime};
 use crate::dim::Dim;
-use crate::infer::row_of_node;
+use crate::infer::{Reuse, Rooms};
 use crate::model::Model;
-use crate::operators::Role;
 
 /// Most pairs of values living at one time for which orders other than that of the run are tried.
 const MOST_PAIRS: usize = 1 << 22;
@@ -59,14 +58,14 @@ pub struct Block {
 
 impl Cost {
     /// A plan of the memory of the values of nodes, each of which begins at a multiple of the
-    /// alignment. Values that the data decide have the room of what they are at most. Nodes that
-    /// return the bytes of an input, as Reshape does, take no room, as in [`Model::run`].
+    /// alignment. Values that the data decide have the room of what they are at most. Outputs that
+    /// take the room of an input have its place; [`Model::run`] reuses [views](Reuse::Views).
     ///
     /// # Errors
     /// [`Kind::Usage`] if the alignment is 0 or a symbol has no number; [`Kind::Unsupported`] if
     /// the size of a value is not known; [`Kind::Graph`] if the model contradicts itself, and so a
     /// size is not known.
-    pub fn plan(&mut self, model: &Model, alignment: u64) -> Result<MemoryPlan> {
+    pub fn plan(&mut self, model: &Model, alignment: u64, reuse: Reuse) -> Result<MemoryPlan> {
         if alignment == 0 {
             return Err(Error::mismatch(Kind::Usage, "cannot plan memory: the alignment", 0, "at least 1"));
         }
@@ -76,7 +75,7 @@ impl Cost {
             let message = format!("cannot plan memory: the sizes of {unknown} values are not known");
             return Err(Error::new(Kind::Unsupported, message));
         }
-        let blocks = self.blocks(model);
+        let blocks = self.blocks(model, reuse);
         // Sizes that contradict the model leave others open.
         let told = |error| self.inference.must_be_consistent("cannot plan memory").err().unwrap_or(error);
         let mut blocks = blocks.map_err(told)?;
@@ -103,12 +102,13 @@ impl Cost {
     }
 
     /// The blocks of a model, which have no offsets yet.
-    fn blocks(&mut self, model: &Model) -> Result<Vec<Block>> {
+    fn blocks(&mut self, model: &Model, reuse: Reuse) -> Result<Vec<Block>> {
         let graph = model.graph();
+        let rooms = Rooms::new(model, graph, self.inference.facts(), reuse);
         let lifetimes = self.lifetimes(graph);
         let within: BTreeMap<_, _> = self.memory.within.iter().copied().collect();
         let mut blocks: Vec<Block> = Vec::new();
-        // The block whose bytes a value has.
+        // The block of a value that has a room of its own.
         let mut roots: BTreeMap<ValueId, usize> = BTreeMap::new();
         for (step, &index) in graph.order().iter().enumerate() {
             let node = &graph.nodes()[index];
@@ -117,16 +117,20 @@ impl Cost {
                 let life = Lifetime { made: step, last: step };
                 blocks.push(Block { node: index, value: None, shares: None, offset: 0, bytes, life });
             }
-            let shared = shared_input(model, node).and_then(|id| roots.get(&id).copied());
             for id in node.outputs.iter().copied().flatten() {
                 let (Some(life), Some(bytes)) = (lifetimes[id.index()], self.bytes(id)) else { continue };
                 let bytes = self.known(bytes, &graph.value(id).name)?;
-                let shares = shared.and_then(|root| blocks[root].value);
-                if let Some(root) = shared.map(|root| &mut blocks[root]) {
-                    root.life.last = root.life.last.max(life.last);
-                    root.bytes = root.bytes.max(bytes);
+                let shares = Some(rooms.of(id)).filter(|&room| room != id);
+                match shares.and_then(|room| roots.get(&room)) {
+                    Some(&root) => {
+                        let root = &mut blocks[root];
+                        root.life.last = root.life.last.max(life.last);
+                        root.bytes = root.bytes.max(bytes);
+                    }
+                    None => {
+                        roots.insert(id, blocks.len());
+                    }
                 }
-                roots.insert(id, shared.unwrap_or(blocks.len()));
                 blocks.push(Block { node: index, value: Some(id), shares, offset: 0, bytes, life });
             }
         }
@@ -142,13 +146,6 @@ impl Cost {
             Error::mismatch(Kind::Usage, what, symbols.print(most), "a number (--dim)")
         })
     }
-}
-
-/// The input whose bytes the output of a node shares.
-fn shared_input(model: &Model, node: &Node) -> Option<ValueId> {
-    let role = row_of_node(model, node)?.role;
-    let shares = matches!(role, Role::Copy | Role::Reshape | Role::View);
-    shares.then(|| node.inputs.first().copied().flatten()).flatten()
 }
 
 /// Bytes that are needed at some steps.

@@ -13,6 +13,7 @@ mod one_node;
 mod pass;
 mod peak;
 mod report;
+mod rooms;
 mod rules;
 mod trace;
 
@@ -29,6 +30,8 @@ pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
 pub use peak::Peak;
 pub(crate) use peak::{Event, bytes_of};
 pub use report::Completeness;
+pub use rooms::Reuse;
+pub(crate) use rooms::Rooms;
 pub(crate) use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
 pub use trace::{Trace, Traced};
 

@@ -8,7 +8,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{Graph, Node, ValueId};
 
 use super::rules::graphs_of_node;
-use super::{Inference, SubgraphFacts};
+use super::{Inference, Reuse, Rooms, SubgraphFacts};
 use crate::dim::{Combination, Dim, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
@@ -40,9 +40,10 @@ impl Inference {
     /// in order and a value is kept until the last node that reads it: the maximum over those nodes
     /// whose sum is not known to be at most that of another.
     ///
-    /// While a node runs a graph, the values within it are added.
-    pub fn peak(&mut self, model: &Model) -> Option<Peak> {
-        let (events, unknown) = self.events(model);
+    /// While a node runs a graph, the values within it are added. Outputs that take the room of an
+    /// input need no bytes of their own.
+    pub fn peak(&mut self, model: &Model, reuse: Reuse) -> Option<Peak> {
+        let (events, unknown) = self.events(model, reuse);
         let (first, node) = self.largest_at_1000(&events)?;
         let bytes = self.largest(&events, first)?;
         Some(Peak { bytes, node, unknown })
@@ -79,10 +80,10 @@ impl Inference {
     }
 
     /// When values of known sizes are made and freed; and how many have no known size.
-    pub(crate) fn events(&mut self, model: &Model) -> (Vec<Event>, usize) {
+    pub(crate) fn events(&mut self, model: &Model, reuse: Reuse) -> (Vec<Event>, usize) {
         let (graph, facts) = (model.graph(), self.facts.clone());
         let bodies = SubgraphFacts::new(self.bodies.clone());
-        self.events_in(&Graphs { model, bodies }, graph, &facts, &mut Vec::new())
+        self.events_in(&Graphs { model, bodies, reuse }, graph, &facts, &mut Vec::new())
     }
 
     fn events_in(
@@ -92,15 +93,10 @@ impl Inference {
         facts: &[Fact],
         place: &mut Vec<(usize, usize)>,
     ) -> (Vec<Event>, usize) {
-        let mut last_use: Vec<Option<usize>> = vec![None; graph.values().len()];
-        for &index in graph.order() {
-            graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = Some(index));
-        }
-        let kept = usize::MAX;
-        graph.outputs().iter().for_each(|id| last_use[id.index()] = Some(kept));
+        let rooms = Rooms::new(graphs.model, graph, facts, graphs.reuse);
         let (mut events, mut unknown) = (Vec::new(), 0);
         let mut sizes = vec![None; graph.values().len()];
-        for &index in graph.order() {
+        for (step, &index) in graph.order().iter().enumerate() {
             let node = &graph.nodes()[index];
             let within = self.bytes_within(graphs, node, index, place);
             unknown += usize::from(within.is_none());
@@ -115,16 +111,18 @@ impl Inference {
             for id in node.outputs.iter().copied().flatten() {
                 let bytes = bytes_of(&mut self.symbols, &facts[id.index()]);
                 unknown += usize::from(bytes.is_none());
-                events.extend(bytes.map(Event::Made));
-                sizes[id.index()] = bytes;
+                if rooms.of(id) == id {
+                    events.extend(bytes.map(Event::Made));
+                    sizes[id.index()] = bytes;
+                }
             }
             events.push(Event::Full(index));
             if within != Dim::ZERO && iterates {
                 events.push(Event::Freed(within));
             }
             for id in node.needs().chain(node.outputs.iter().copied().flatten()) {
-                if last_use[id.index()].is_none_or(|last| last == index) {
-                    events.extend(sizes[id.index()].take().map(Event::Freed));
+                if rooms.ends(id, step) {
+                    events.extend(sizes[rooms.of(id).index()].take().map(Event::Freed));
                 }
             }
             // A sum that only grows is at most the one that follows.
@@ -139,7 +137,8 @@ impl Inference {
     /// them: by the place of the node in the order of the run.
     pub(crate) fn within(&mut self, model: &Model) -> Vec<(usize, Dim)> {
         let (graph, mut found) = (model.graph(), Vec::new());
-        let graphs = Graphs { model, bodies: SubgraphFacts::new(self.bodies.clone()) };
+        let bodies = SubgraphFacts::new(self.bodies.clone());
+        let graphs = Graphs { model, bodies, reuse: Reuse::None };
         for (step, &index) in graph.order().iter().enumerate() {
             let node = &graph.nodes()[index];
             let within = self.bytes_within(&graphs, node, index, &mut Vec::new());
@@ -273,10 +272,11 @@ pub(crate) enum Event {
     Freed(Dim),
 }
 
-/// A model, and the facts of the graphs within its nodes.
+/// A model, the facts of the graphs within its nodes, and the outputs that need no bytes.
 struct Graphs<'m> {
     model: &'m Model,
     bodies: SubgraphFacts,
+    reuse: Reuse,
 }
 
 /// Bytes of a tensor; nothing for text and what is not a tensor of known rank.

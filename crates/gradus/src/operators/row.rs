@@ -220,6 +220,12 @@ impl Row {
         self.work.or(told)
     }
 
+    /// Returns true if each element of the first output is a function of the elements of the inputs
+    /// at its place, so that it may take the room of one.
+    pub(crate) fn is_elementwise(&self) -> bool {
+        matches!(self.work(), Some(Work::EachOutput(_)))
+    }
+
     /// Returns true if a rule of its own says how the number of operations follows from shapes.
     pub fn has_work_rule(&self) -> bool {
         self.work.is_some()

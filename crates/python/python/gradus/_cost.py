@@ -118,7 +118,7 @@ class MemoryPlan:
 class Cost:
     """The cost of a model."""
 
-    def __init__(self, found: dict[str, Any], plan: Callable[[Mapping[str, int], int], Any]) -> None:
+    def __init__(self, found: dict[str, Any], plan: Callable[[Mapping[str, int], int, bool], Any]) -> None:
         self._plan = plan
         #: The sum over all nodes of the main graph.
         self.total = Amounts(**found["total"])
@@ -132,11 +132,15 @@ class Cost:
         self.constants: int = found["constants"]
         #: Bytes of the inputs.
         self.inputs: int | Dim | None = found["inputs"]
-        #: Bytes of values of nodes at one time, at most; at which node; and the bytes of the values that live there.
+        #: Bytes of values of nodes at one time, at most, and at which node.
         self.peak_bytes: int | Dim | None = found["peak_bytes"]
         self.peak_at: str | None = found["peak_at"]
         #: Values of unknown size, which the bound leaves out.
         self.peak_unknown: int = found["peak_unknown"]
+        #: The same where outputs of elementwise nodes take the room of an input of their size that no later node needs.
+        self.in_place_bytes: int | Dim | None = found["in_place_bytes"]
+        self.in_place_at: str | None = found["in_place_at"]
+        #: The bytes of the values that live at the peak.
         self.live: dict[str, int | Dim | None] = dict(found["live"])
         #: The largest size that fits, if ``fit`` was given.
         self.fit = found["fit"] and Fit(*found["fit"])
@@ -145,12 +149,13 @@ class Cost:
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
 
-    def plan(self, dims: Mapping[str, int] | None = None, *, alignment: int = 64) -> MemoryPlan:
+    def plan(self, dims: Mapping[str, int] | None = None, *, alignment: int = 64, in_place: bool = False) -> MemoryPlan:
         """Gives each value of a node its place in one arena, so that values that live at the same step never overlap.
 
         Args:
             dims: numbers of the symbols that have none yet.
             alignment: the number of which each offset is a multiple.
+            in_place: let outputs of elementwise nodes take the room of an input of their size that no later node needs.
 
         Raises:
             UsageError: if a symbol has no number, or the alignment is 0. UnsupportedError: if the size of a value is not known.
@@ -160,7 +165,7 @@ class Cost:
             >>> gradus.load("examples/positions.onnx").cost().plan({"batch": 8, "seq": 128})
             <MemoryPlan: 2176 bytes, 2176 of them at one time, 6 blocks>
         """
-        return MemoryPlan(self._plan(dims or {}, alignment))
+        return MemoryPlan(self._plan(dims or {}, alignment, in_place))
 
     def __repr__(self) -> str:
         total = self.total

@@ -194,6 +194,7 @@ class Model:
         *,
         shapes: Mapping[str, Sequence[Any]] | None = None,
         fit: int | None = None,
+        in_place: bool = False,
         depth: int = 2,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
@@ -208,6 +209,8 @@ class Model:
             dims: symbols of the inputs' shapes, and the numbers that they stand for.
             shapes: shapes of inputs by name, in place of those that the model declares.
             fit: bytes; find the largest number of the only symbol left at which constants, inputs and values take no more.
+            in_place: in what fits, let outputs of elementwise nodes take the room of an input of their size that no later
+                node needs.
             depth: parts of the names of nodes, between slashes, that make a group.
             ranges, nonempty, assume: as of :meth:`infer`.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
@@ -231,10 +234,10 @@ class Model:
         limits = (max_bytes, max_work, timeout)
         given = (dict(shapes or {}), (dict(ranges or {}), nonempty, list(assume)), limits)
 
-        def plan(more: Mapping[str, int], alignment: int) -> Any:
-            return self._native._plan({**(dims or {}), **more}, *given, alignment)
+        def plan(more: Mapping[str, int], alignment: int, in_place: bool) -> Any:
+            return self._native._plan({**(dims or {}), **more}, *given, alignment, in_place)
 
-        return Cost(self._native._cost(dict(dims or {}), *given, fit, depth), plan)
+        return Cost(self._native._cost(dict(dims or {}), *given, fit, in_place, depth), plan)
 
     def compare(
         self,

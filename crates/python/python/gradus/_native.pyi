@@ -263,13 +263,20 @@ class Model:
         assumed: _Assumptions,
         limits: _Limits,
         fit: int | None,
+        in_place: bool,
         depth: int,
     ) -> dict[str, Any]: ...
     def _differences(
         self, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions, limits: _Limits
     ) -> dict[str, Any]: ...
     def _plan(
-        self, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions, limits: _Limits, alignment: int
+        self,
+        dims: dict[str, int],
+        shapes: dict[str, Any],
+        assumed: _Assumptions,
+        limits: _Limits,
+        alignment: int,
+        in_place: bool,
     ) -> tuple[int, int, int, int, list[tuple[Any, ...]]]: ...
     def _contract(
         self,

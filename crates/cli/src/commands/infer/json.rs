@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::graph::{Graph, Origin, ValueId};
-use gradus::infer::{Completeness, Inference, Subgraph};
+use gradus::infer::{Completeness, Inference, Reuse, Subgraph};
 use gradus::{Dim, Fact, Model};
 use serde::Serialize;
 
@@ -159,7 +159,7 @@ pub(in crate::commands) fn dim_json(inference: &Inference, dim: Dim) -> DimJson 
 impl Totals {
     pub(super) fn new(model: &Model, inference: &mut Inference) -> Totals {
         let graph = model.graph();
-        let peak = inference.peak(model);
+        let peak = inference.peak(model, Reuse::None);
         Totals {
             parameters: inference.parameters(graph),
             peak_bytes: peak.map(|peak| dim_json(inference, peak.bytes)),

@@ -21,7 +21,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::pools::average_pool)
         .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
     onnx("BatchNormalization")
-        .works(Work::EachInput(Each::arithmetic(2)))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::infer::batch_norm)
         .computes(nn::normalization::batch)
         .converts(

@@ -321,7 +321,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("Hardmax")
-        .works(Work::EachOutput(Each::COMPARISON))
+        .works(Work::EachInput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(nn::eval::hardmax)
         .lower(nn::decomposed::hardmax),

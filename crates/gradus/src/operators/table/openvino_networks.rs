@@ -22,7 +22,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         nn::windows_to_onnx::average_pool,
     ),
     openvino("BatchNormInference")
-        .works(Work::EachInput(Each::arithmetic(2)))
+        .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::openvino::batch_norm)
         .converts("BatchNormalization", "rounding", nn::to_onnx::batch_normalization),
     openvino("BinaryConvolution")
