@@ -60,8 +60,8 @@ impl Each {
 pub(crate) enum Work {
     /// No arithmetic: elements are moved, or only shapes are read.
     None,
-    /// So many operations for each element of the first output, which is a function of the elements
-    /// of the inputs at its place.
+    /// So many operations for each element of the first output. No other element is read of an
+    /// input of the same shape than that at its place.
     EachOutput(Each),
     /// So many operations for each element of the first input.
     EachInput(Each),

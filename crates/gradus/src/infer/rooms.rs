@@ -73,7 +73,10 @@ impl Rooms {
         reuse: Reuse,
         step: usize,
     ) -> Option<ValueId> {
-        let row = row_of_node(model, node).filter(|_| reuse != Reuse::None)?;
+        if reuse == Reuse::None {
+            return None;
+        }
+        let row = row_of_node(model, node)?;
         let is_made = |id: &ValueId| graph.value(*id).origin.is_node();
         if matches!(row.role, Role::Copy | Role::Reshape | Role::View) {
             return node.inputs.first().copied().flatten().filter(is_made).map(|id| self.of(id));
