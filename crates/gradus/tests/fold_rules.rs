@@ -9,12 +9,14 @@ mod random;
 #[path = "common/sketch.rs"]
 mod sketch;
 
+use std::collections::HashMap;
+
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{Content, Graph};
 use gradus::infer::InferOptions;
-use gradus::{DType, Model, Shape, Tensor};
+use gradus::{DType, Model, Shape, Tensor, Value};
 use sketch::{Sketch, read};
 
 /// A pattern: its rule, the model, and the operators that are left.
@@ -575,6 +577,78 @@ fn random_graphs_give_the_same_bits_after_every_exact_rule() {
         assert_eq!(format!("{before:?}"), format!("{:?}", after.run(&inputs).unwrap()), "seed {seed}");
     }
     assert!(changed > 0);
+}
+
+/// Operators that read an axis, of every axis of a value of every order of axes.
+#[test]
+fn operators_read_their_axis_in_every_order() {
+    let orders = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let sizes = [2usize, 3, 4];
+    let (x_of, input) = (|| x(&["2", "3", "4"]), floats(&sizes, -0.5));
+    for (order, axis) in orders.iter().flat_map(|order| (-3..3i64).map(move |axis| (order, axis))) {
+        let back = [0, 1, 2].map(|axis| order.iter().position(|&other| other == axis).unwrap());
+        let back: Vec<_> = back.iter().map(|&axis| i64::try_from(axis).unwrap()).collect();
+        let size = sizes[order[usize::try_from(axis.rem_euclid(3)).unwrap()]];
+        let order: Vec<_> = order.iter().map(|&axis| i64::try_from(axis).unwrap()).collect();
+        let along = || vec![("axis", Content::Int(axis))];
+        for operator in ["ArgMax", "ArgMin", "LogSoftmax", "QuantizeLinear", "Softmax"] {
+            let sketch = x_of().with("Transpose", &["x"], &["a"], vec![("perm", ints(&order))]);
+            let sketch = match operator {
+                "QuantizeLinear" => sketch
+                    .constant("scale", floats(&[size], 0.05))
+                    .with("QuantizeLinear", &["a", "scale"], &["q"], along())
+                    .with("DequantizeLinear", &["q", "scale"], &["b"], along()),
+                _ => sketch.with(operator, &["a"], &["i"], along()).with("Cast", &["i"], &["b"], cast(1)),
+            };
+            let model = sketch
+                .with("Transpose", &["b"], &["t"], vec![("perm", ints(&back))])
+                .node("Relu", &["t"], &["y"])
+                .output("y", DType::F32, &["", "", ""])
+                .model();
+            let after = folded(&model, RuleSet::of(Level::Fuse));
+            let what = format!("{operator} of axis {axis} in the order {order:?}");
+            assert!(!operators(&after).contains("Transpose"), "{what}: {}", operators(&after));
+            let run = |model: &Model| {
+                let inputs = HashMap::from([("x", Value::from(input.clone()))]);
+                format!("{:?}", model.run(&inputs).unwrap())
+            };
+            assert_eq!(run(&model), run(&after), "{what}");
+        }
+    }
+}
+
+/// Rules see what other rules made: nodes that were found to be equal or to be views later.
+#[test]
+fn folding_again_changes_nothing() {
+    let n = &["n", "4"][..];
+    let rows = x(n)
+        .ints("last", &[1])
+        .node("ReduceSumSquare", &["x", "last"], &["a"])
+        .node("Squeeze", &["a", "last"], &["b"])
+        .with("ReduceMax", &["a", "last"], &["c"], vec![("keepdims", Content::Int(0))])
+        .node("Unsqueeze", &["c", "last"], &["d"])
+        .node("Add", &["a", "d"], &["y"])
+        .node("Unsqueeze", &["b", "last"], &["z"])
+        .node("Unsqueeze", &["c", "last"], &["w"]);
+    let rows =
+        ["y", "z", "w"].into_iter().fold(rows, |rows, name| rows.output(name, DType::F32, &["n", "1"]));
+    let views = x(&["n", "1", "4"])
+        .ints("end", &[3])
+        .node("Unsqueeze", &["x", "end"], &["a"])
+        .with("Transpose", &["a"], &["b"], vec![("perm", ints(&[0, 3, 2, 1]))])
+        .with("Transpose", &["b"], &["c"], vec![("perm", ints(&[0, 2, 3, 1]))])
+        .node("Mul", &["c", "a"], &["t"]);
+    let mut models = vec![rows.model(), end(views, &["n", "1", "4", "1"])];
+    models.extend(patterns().into_iter().map(|pattern| pattern.model));
+    models.extend((0..200).map(|seed| read(&encode_model(random::graph(seed).0.source()).unwrap())));
+    for (number, model) in models.iter().enumerate() {
+        for level in Level::ALL {
+            let once = folded(model, RuleSet::of(level));
+            let twice = folded(&once, RuleSet::of(level));
+            let (left, less) = (operators(&once), operators(&twice));
+            assert!(twice.bytes() == once.bytes(), "model {number} at {}: {left} -> {less}", level.name());
+        }
+    }
 }
 
 #[test]

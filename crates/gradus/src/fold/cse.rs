@@ -11,7 +11,7 @@ use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
 use super::dialect::Role;
-use super::rules::{NodeView, Pass, Source};
+use super::rules::{NodeView, Pass, Source, is_view};
 use super::scope::{FoldState, Read};
 use super::write::dims_of;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
@@ -193,11 +193,11 @@ fn whole(fact: &Fact) -> Option<(DType, Dims, Dims, bool)> {
     }
 }
 
-/// The value whose elements, in their order, a node only gives another shape.
+/// The value whose elements, in their order, a node only gives another shape, as rules made it.
 fn root(scope: &FoldState<'_>, index: usize) -> Option<ValueId> {
-    let view = matches!(scope.nodes[index].role, Role::Reshape | Role::View);
-    let input = scope.resolved(scope.graph.nodes()[index].inputs.first().copied().flatten()?);
-    view.then(|| scope.seen.roots.get(&input).copied().unwrap_or(input))
+    let view = NodeView::new(scope, index);
+    let input = view.value(0).filter(|_| is_view(&view))?;
+    Some(scope.seen.roots.get(&input).copied().unwrap_or(input))
 }
 
 fn view(scope: &FoldState<'_>, index: usize, fact: &Fact) -> Option<ValueId> {

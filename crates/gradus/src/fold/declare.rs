@@ -62,21 +62,18 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
     }
 }
 
-/// Declares the types of values that have another shape than the file says.
+/// Declares the types of values that have other shapes than in the file, and new names.
 pub(super) fn reshaped(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
-    for &id in &scope.reshaped {
+    for (&id, new) in &scope.reshaped {
         let info = scope.graph.value(id);
         edit.types.retain(|(name, _)| *name != info.name);
-        if scope.renamed.contains_key(&id) {
-            edit.gone.insert(info.name.clone());
-            continue;
-        }
-        if !folder.declare && info.declared.is_none() {
+        edit.gone.insert(info.name.clone());
+        if scope.renamed.contains_key(&id) || (!folder.declare && info.declared.is_none()) {
             continue;
         }
         let fact = &scope.values[id.index()].fact;
         let told = merged(info, fact, |dim| Some(telling.size(dim).unwrap_or(DeclaredDim::Unknown)));
-        edit.types.extend(told.map(|of| (info.name.clone(), of)));
+        edit.types.extend(told.map(|of| (new.clone(), of)));
     }
 }

@@ -29,7 +29,7 @@ pub struct FoldReport {
     pub inlined: usize,
     /// True if the graph has not the nodes that it had.
     pub(super) changed: bool,
-    /// True if values have other shapes, so that rules may apply once more.
+    /// True if rules made nodes or gave values other shapes, so that rules may apply once more.
     pub(super) unsettled: bool,
     /// Types of values that were added or that say more than before.
     pub declared: usize,

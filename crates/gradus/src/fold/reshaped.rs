@@ -52,6 +52,17 @@ const MORE_ROUNDED: [&str; 18] = [
 const MORE_APPROXIMATED: [&str; 8] =
     ["Elu", "Gelu", "HardSigmoid", "Mish", "Pow", "Selu", "Softplus", "Swish"];
 
+/// Operators of one output that read an axis by number, and work along it or, as quantizations,
+/// element by element.
+const OF_AXIS: [&str; 6] =
+    ["ArgMax", "ArgMin", "DequantizeLinear", "LogSoftmax", "QuantizeLinear", "Softmax"];
+
+/// The operator set from which these mean one axis.
+const FIRST_VERSION_OF_AXIS: i64 = 13;
+
+/// Their other attributes. What has blocks of an axis has none of the others' axes.
+const BESIDE_AXIS: [&str; 5] = ["keepdims", "output_dtype", "precision", "saturate", "select_last_index"];
+
 /// The nodes that read each value, and the numbers of the inputs.
 type Readers = HashMap<ValueId, Vec<(usize, usize)>>;
 
@@ -164,6 +175,25 @@ impl Turn {
                 let inputs = std::iter::once(view.input(0)).chain(lists).collect();
                 Some(Replacement { operator: "Slice", inputs, attributes: Vec::new() })
             }
+            operator if OF_AXIS.contains(&operator) => {
+                let operator = *OF_AXIS.iter().find(|name| **name == operator)?;
+                let default = match operator {
+                    "ArgMax" | "ArgMin" => 0,
+                    "QuantizeLinear" | "DequantizeLinear" => 1,
+                    _ => -1,
+                };
+                // Sums of Softmax are rounded.
+                let is_rounded = operator.ends_with("Softmax");
+                let applies = view.version() >= FIRST_VERSION_OF_AXIS && (functions || !is_rounded);
+                if !applies || view.int("block_size", 0) != 0 {
+                    return None;
+                }
+                let given = |name| view.attribute(name).map(|content| (name, content.clone()));
+                let attributes = BESIDE_AXIS.into_iter().filter_map(given);
+                let axis = ("axis", Content::Int(axis(view.int("axis", default))?));
+                let attributes = attributes.chain([axis]).collect();
+                Some(Replacement { operator, inputs: inputs().collect(), attributes })
+            }
             _ => {
                 let mut reduction = Reduction::of(view).filter(|reduction| functions && reduction.keeps)?;
                 reduction.axes = all(&reduction.axes)?;
@@ -174,10 +204,12 @@ impl Turn {
     }
 }
 
-/// Returns true if an input of a node is data, and no list of axes or bounds.
+/// Returns true if an input of a node is data, and no list of axes or bounds and no scale.
 fn is_data(view: &NodeView<'_, '_>, input: usize) -> bool {
-    let lists = matches!(view.operator(), "Pad" | "Slice") || view.operator().starts_with("Reduce");
-    input == 0 || !lists || (view.operator() == "Pad" && input == 2)
+    let operator = view.operator();
+    let lists = matches!(operator, "Pad" | "Slice") || operator.starts_with("Reduce");
+    let lists = lists || OF_AXIS.contains(&operator);
+    input == 0 || !lists || (operator == "Pad" && input == 2)
 }
 
 /// Operators of elements between views.
@@ -190,6 +222,8 @@ struct Region {
     moved: Vec<(usize, Replacement)>,
     /// The values that get other shapes, and these.
     values: Vec<(ValueId, Dims)>,
+    /// The end of the new names of these values.
+    ending: &'static str,
 }
 
 /// Removes views and Transposes around operators of elements of the main graph. To be called when
@@ -324,7 +358,8 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
         Some((id, turn.dims(scope.values[id.index()].fact.as_tensor()?.dims.as_ref()?, around)?))
     };
     let values = values.iter().skip(1).map(dims).collect::<Option<_>>()?;
-    Some(Region { entries, exits, moved, values })
+    let ending = if is_view { "reshaped" } else { "transposed" };
+    Some(Region { entries, exits, moved, values, ending })
 }
 
 /// Returns true if a node computes each element of its output from those at its place.
@@ -349,7 +384,7 @@ fn fits(operand: &Dims, around: &Dims, within: &Dims, in_order: bool) -> bool {
 }
 
 fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut Readers, region: Region) {
-    let Region { entries, exits, moved, values } = region;
+    let Region { entries, exits, moved, values, ending } = region;
     scope.replacements.extend(moved);
     for (node, input, source) in entries {
         if let Source::Value(before) = source {
@@ -374,6 +409,9 @@ fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut 
         if let Fact::Tensor(fact) = &mut value.fact {
             fact.dims = Some(dims);
         }
-        scope.reshaped.push(id);
+        if !scope.reshaped.contains_key(&id) {
+            let name = folder.fresh(&format!("{}_{ending}", scope.graph.value(id).name));
+            scope.reshaped.insert(id, name);
+        }
     }
 }

@@ -73,8 +73,8 @@ pub(super) struct FoldState<'m> {
     pub(super) replacements: BTreeMap<usize, Replacement>,
     /// By node: the products that are computed where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
-    /// Values that have another shape than the file declares.
-    pub(super) reshaped: Vec<ValueId>,
+    /// Values that have another shape than in the file, and their new names.
+    pub(super) reshaped: BTreeMap<ValueId, Arc<str>>,
     /// By value: the output of the graph whose name it takes.
     pub(super) renamed: HashMap<ValueId, ValueId>,
     /// By value: inputs of live nodes, subgraphs and outputs of the graph that read it.
@@ -117,7 +117,7 @@ impl<'m> FoldState<'m> {
             inputs: BTreeMap::new(),
             replacements: BTreeMap::new(),
             joined: BTreeMap::new(),
-            reshaped: Vec::new(),
+            reshaped: BTreeMap::new(),
             renamed: HashMap::default(),
             reads: vec![0; graph.values().len()],
             changed: HashSet::default(),
@@ -231,7 +231,10 @@ impl<'m> FoldState<'m> {
 
     /// The name by which a value of this graph is written.
     pub(super) fn written_name(&self, id: ValueId) -> &Arc<str> {
-        &self.graph.value(self.renamed.get(&id).copied().unwrap_or(id)).name
+        match (self.renamed.get(&id), self.reshaped.get(&id)) {
+            (None, Some(name)) => name,
+            (output, _) => &self.graph.value(output.copied().unwrap_or(id)).name,
+        }
     }
 
     /// Looks at every node in order.

@@ -35,11 +35,10 @@ pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
         // The folded model has these already.
         let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
         let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
-        staged = staged.settled(&later)?;
+        staged = staged.within_functions(&later)?.settled(&later)?;
         if options.rules.has(Pass::Unrolled) {
             staged = staged.unrolled(&later)?;
         }
-        staged = staged.within_functions(&later)?;
     }
     let Staged { before, mut folded, .. } = staged;
     folded.edit.before = before;
@@ -77,7 +76,8 @@ impl Staged {
         self.model.edited(&self.folded.edit)
     }
 
-    /// Folds once more while nodes took the place of others, or values got other shapes.
+    /// Folds once more while that changes something, if nodes took the place of others or values
+    /// got other shapes.
     fn settled(mut self, options: &FoldOptions) -> Result<Staged> {
         let is_open = |report: &FoldReport| report.inlined > 0 || report.unsettled;
         let mut open = is_open(&self.folded.report);
@@ -87,6 +87,9 @@ impl Staged {
             }
             let model = self.result()?;
             let next = model.fold_graph(options, model.source())?;
+            if !next.report.changed && next.edit.types.is_empty() {
+                break;
+            }
             open = is_open(&next.report);
             self = self.then(model, next);
         }

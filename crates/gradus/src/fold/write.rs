@@ -228,8 +228,10 @@ impl FoldWriter<'_, '_> {
             }
         }
         for (output, id) in node.outputs.iter().enumerate() {
-            if let Some(new) = id.and_then(|id| scope.renamed.get(&id)) {
-                kept.outputs.push((output, scope.graph.value(*new).name.clone()));
+            let Some(id) = *id else { continue };
+            let name = scope.written_name(id);
+            if *name != scope.graph.value(id).name {
+                kept.outputs.push((output, name.clone()));
             }
         }
         for (number, _) in node.graphs().enumerate() {

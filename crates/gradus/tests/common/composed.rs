@@ -164,6 +164,29 @@ fn turned_axes() -> Model {
     end(sketch, &["n", "5", "10", "3"])
 }
 
+/// Quantization along an axis of another order, and the index of the greatest element.
+fn turned_quantization() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .constant("scale", floats(&[2], 0.5))
+        .node("QuantizeLinear", &["a", "scale"], &["b"])
+        .node("DequantizeLinear", &["b", "scale"], &["c"])
+        .with("ArgMax", &["c"], &["d"], axis(-1))
+        .with("Cast", &["d"], &["e"], vec![("to", Content::Int(1))])
+        .with("Transpose", &["e"], &["t"], perm(&[0, 2, 3, 1]));
+    end(sketch, &["n", "3", "1", "2"])
+}
+
+/// Softmax over an axis of another order.
+fn turned_softmax() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .with("Softmax", &["a"], &["b"], axis(1))
+        .node("Neg", &["b"], &["c"])
+        .with("Transpose", &["c"], &["t"], perm(&[0, 2, 3, 1]));
+    end(sketch, &["n", "3", "5", "2"])
+}
+
 /// The difference to sums over two axes, in another order of axes.
 fn turned_sum() -> Model {
     let sketch = x(&["n", "3", "5", "2"])
@@ -264,6 +287,11 @@ pub fn exact() -> Vec<Pattern> {
             "Concat Relu",
         ),
         pattern("transposes-around-regions", turned_axes(), "Slice Concat Pad Neg Relu"),
+        pattern(
+            "transposes-around-regions",
+            turned_quantization(),
+            "QuantizeLinear DequantizeLinear ArgMax Cast Relu",
+        ),
         pattern("transposes-around-regions", turned("Sqrt"), "Transpose Add Sqrt Mul ReduceMax Mul Relu"),
         pattern(
             "split-join",
@@ -460,6 +488,7 @@ pub fn fused() -> Vec<Pattern> {
             ),
             "Sin Relu",
         ),
+        pattern("transposes-around-function-regions", turned_softmax(), "Softmax Neg Relu"),
         pattern("transposes-around-function-regions", turned_sum(), "ReduceSum Sub Relu"),
         pattern("transpose-into-reduction", means(), "ReduceMean Relu"),
         pattern("clips", least_and_most(), "Clip"),

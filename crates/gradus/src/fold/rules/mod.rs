@@ -152,9 +152,9 @@ passes! {
     ReshapesAroundFunctions = "reshapes-around-functions", Fuse,
         "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, … -> f(x) (ONNX)";
     TransposesAroundRegions = "transposes-around-regions", Exact,
-        "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f Concat, Pad, Slice and operators of elements as Add, Mul, Relu, … -> f(a, b, …) (ONNX)";
+        "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f ArgMax, Concat, Pad, QuantizeLinear, Slice, … and operators of elements as Add, Mul, Relu, … -> f(a, b, …) (ONNX)";
     TransposesAroundFunctionRegions = "transposes-around-function-regions", Fuse,
-        "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f also Erf, Exp, Pow, ReduceMean, Tanh, … -> f(a, b, …) (ONNX)";
+        "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f also Erf, Exp, Pow, ReduceMean, Softmax, Tanh, … -> f(a, b, …) (ONNX)";
     JoinedProducts = "joined-products", Fuse,
         "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
@@ -231,6 +231,8 @@ pub(super) fn apply(
 ) -> bool {
     for count in 0..MOST_CHANGES {
         let Some(change) = change(scope, folder, index) else { return count > 0 };
+        // Another fold sees the nodes that this one makes.
+        folder.report.unsettled |= !(replace && matches!(change, Change::Values(_)));
         match change {
             Change::Values(_) if !replace => return count > 0,
             Change::Values(values) => {
