@@ -488,6 +488,17 @@ fn sequences_that_are_inputs_become_tensors() {
     older.opset = Some(13);
     let there = model.convert(Standard::Onnx, &older).unwrap();
     assert!(model.check(&there.model, &<_>::default()).unwrap().is_same());
+    let (open, _) = self::model(&x, false, |b| {
+        b.define("list", Origin::Input).unwrap();
+        declare(b, "list", floats_list());
+        b.apply("length", "SequenceLength", 17, &["list"], &["y"], vec![]).unwrap();
+    });
+    let error = open.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot convert: input \"list\" is sequence of float32[...], expected a tensor, or a sequence of \
+         tensors whose sizes are known"
+    );
 }
 
 /// Repeats each element along an axis, as exporters write it: a loop takes items of two captured

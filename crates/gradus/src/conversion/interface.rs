@@ -48,7 +48,7 @@ pub(crate) fn inputs(
         }
         if conversion.to == Standard::OpenVino && matches!(scope.fact(id), Fact::Sequence(_)) {
             let name = scope.name_for(conversion, id);
-            let value = stacked_input(conversion, target, name, scope.fact(id))?;
+            let value = stacked_input(conversion, target, (name, info.declared.as_ref()), scope.fact(id))?;
             scope.set_items(id, Items::Stacked(value));
             continue;
         }
@@ -63,19 +63,19 @@ pub(crate) fn inputs(
 fn stacked_input(
     conversion: &mut ConversionState<'_>,
     target: &mut GraphWriter,
-    name: Arc<str>,
+    (name, declared): (Arc<str>, Option<&Type>),
     fact: &Fact,
 ) -> Result<NewValue> {
-    let types = type_of_stacked(fact).and_then(|stacked| {
-        if let Type::Tensor(Some(dtype), _) = &stacked {
-            types::expect(conversion.to, *dtype)?;
-        }
-        Ok(stacked)
-    });
-    let what = format!("input \"{name}\" is a sequence");
-    let stacked = types.map_err(|error| error.map_message(|message| format!("{what}: {message}")))?;
+    let Ok(stacked @ Type::Tensor(Some(dtype), _)) = type_of_stacked(fact) else {
+        let what = declared.map_or_else(|| "a sequence".to_owned(), Type::to_string);
+        let name = format_args!("cannot convert: input \"{name}\"");
+        let wanted = "a tensor, or a sequence of tensors whose sizes are known";
+        return Err(Error::mismatch(Kind::Unsupported, name, what, wanted));
+    };
+    types::expect(conversion.to, dtype)
+        .map_err(|error| error.map_message(|message| format!("input \"{name}\": {message}")))?;
     let how = "its items are the slices of a tensor along the first axis";
-    conversion.report.lose(format!("{what}: {how}"));
+    conversion.report.lose(format!("input \"{name}\" is a sequence: {how}"));
     Ok(target.input(name, Some(stacked)))
 }
 
