@@ -416,6 +416,7 @@ fn sequences_that_are_outputs_become_tensors() {
     let (split, inputs) = model(&x, false, |b| {
         constant(b, "two", Tensor::scalar(2i64));
         b.apply("parts", "SplitToSequence", 20, &["x", "two"], &["y"], vec![int("axis", 0)]).unwrap();
+        declare(b, "y", floats_list());
     });
     let there = split.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
     let got = there.model.run(&inputs).unwrap();
@@ -427,6 +428,7 @@ fn sequences_that_are_outputs_become_tensors() {
     for (want, (name, got)) in items.iter().zip(&got) {
         assert_eq!(difference(want.tensor().unwrap(), got.tensor().unwrap(), true), None, "{name}");
     }
+    assert_same(&split, &there.model);
     let content = body(
         &[("list", floats_list())],
         |b| {
@@ -440,11 +442,63 @@ fn sequences_that_are_outputs_become_tensors() {
         constant(b, "runs", Tensor::scalar(3i64));
         b.apply("empty", "SequenceEmpty", 20, &[], &["none"], vec![int("dtype", 1)]).unwrap();
         b.apply("loop", "Loop", 20, &["runs", "", "none"], &["y"], vec![("body", content)]).unwrap();
+        declare(b, "y", floats_list());
     });
     let there = grown.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
     let got = there.model.run(&inputs).unwrap();
     assert_eq!(got["y"].tensor().unwrap().shape().dims(), [3, 5, 3]);
     assert!(there.report.lost.iter().any(|lost| lost.contains("slices of a tensor")));
+    assert_same(&grown, &there.model);
+}
+
+fn declare(builder: &mut Builder, key: &str, declared: Type) {
+    let id = builder.reference(key);
+    builder.info(id).declared = Some(declared);
+}
+
+/// Compares models whose sequences have become tensors, in both orders.
+fn assert_same(sequences: &Model, tensors: &Model) {
+    for check in [sequences.check(tensors, &<_>::default()), tensors.check(sequences, &<_>::default())] {
+        let check = check.unwrap();
+        assert!(check.is_same() && check.outputs[0].name.starts_with('y'), "{check:?}");
+        assert!(check.outputs[0].elements > 0, "{check:?}");
+    }
+}
+
+/// Items of an input become the slices of a tensor.
+#[test]
+fn sequences_that_are_inputs_become_tensors() {
+    let item = |sizes: &[usize]| {
+        let sizes = sizes.iter().map(|&size| DeclaredDim::Known(size)).collect();
+        Type::Sequence(Box::new(Type::Tensor(Some(DType::F32), Some(sizes))))
+    };
+    let x = floats(&mut fastrand::Rng::with_seed(23), &[2, 3]);
+    let (model, _) = model(&x, false, |b| {
+        b.define("list", Origin::Input).unwrap();
+        declare(b, "list", item(&[2, 3]));
+        constant(b, "last", Tensor::scalar(-1i64));
+        b.apply("at", "SequenceAt", 17, &["list", "last"], &["item"], vec![]).unwrap();
+        b.apply("sum", "Add", 17, &["item", "x"], &["y"], vec![]).unwrap();
+    });
+    let there = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap();
+    assert!(there.report.lost.iter().any(|lost| lost.contains("\"list\" is a sequence")));
+    let check = model.check(&there.model, &<_>::default()).unwrap();
+    assert!(check.is_same() && check.runs == 5, "{check:?}");
+    let mut older = ConvertOptions::default();
+    older.opset = Some(13);
+    let there = model.convert(Standard::Onnx, &older).unwrap();
+    assert!(model.check(&there.model, &<_>::default()).unwrap().is_same());
+    let (open, _) = self::model(&x, false, |b| {
+        b.define("list", Origin::Input).unwrap();
+        declare(b, "list", floats_list());
+        b.apply("length", "SequenceLength", 17, &["list"], &["y"], vec![]).unwrap();
+    });
+    let error = open.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "cannot convert: input \"list\" is sequence of float32[...], expected a tensor, or a sequence of \
+         tensors whose sizes are known"
+    );
 }
 
 /// Repeats each element along an axis, as exporters write it: a loop takes items of two captured

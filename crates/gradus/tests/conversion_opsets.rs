@@ -94,6 +94,62 @@ fn older_operator_sets_have_others_that_compute_the_same() {
 }
 
 #[test]
+fn products_of_named_axes_become_products_of_matrices() {
+    let cases: [(&str, &[&[usize]]); 16] = [
+        ("bij, bjk -> bik", &[&[2, 3, 4], &[2, 4, 5]]),
+        ("bhqd,bkhd->bhqk", &[&[2, 3, 4, 5], &[2, 6, 3, 5]]),
+        ("ij,j", &[&[3, 4], &[4]]),
+        ("i,i->", &[&[4], &[4]]),
+        ("i,j->ji", &[&[4], &[3]]),
+        ("ij->ji", &[&[3, 4]]),
+        ("ijk->k", &[&[3, 4, 2]]),
+        ("ij->ij", &[&[3, 4]]),
+        ("...ij,...jk->...ik", &[&[2, 1, 3, 4], &[5, 4, 2]]),
+        ("abcd,dcef->fabe", &[&[2, 3, 4, 5], &[5, 4, 2, 3]]),
+        ("ij,kj->ik", &[&[3, 1], &[2, 4]]),
+        ("ij,jk,kl->il", &[&[2, 3], &[3, 4], &[4, 5]]),
+        ("abi,ci,dj->abcd", &[&[2, 3, 4], &[2, 4], &[5, 3]]),
+        ("ba,ca->bc", &[&[2, 3], &[4, 3]]),
+        ("ab,ab->a", &[&[2, 3], &[2, 3]]),
+        ("ab,cd->", &[&[2, 3], &[4, 2]]),
+    ];
+    for (equation, shapes) in cases {
+        for dtype in [DType::F32, DType::I64] {
+            let operand = |&shape: &&[usize]| {
+                gradus::convert::cast(&counted(shape), dtype, gradus::convert::Rules::IEEE).unwrap()
+            };
+            let operands: Vec<_> = shapes.iter().map(operand).collect();
+            let one = One::of(Standard::Onnx, "Einsum", 12).inputs(&operands).known();
+            let content = Content::Bytes(Bytes::copy_from_slice(equation.as_bytes()));
+            let (model, given) = one.attribute("equation", content).model();
+            let want = run(&model, &given);
+            let mut options = ConvertOptions::default();
+            options.opset = Some(11);
+            let converted = model.convert(Standard::Onnx, &options).unwrap();
+            compare(equation, &want, &converted.model, &given, kept(&[&converted.report]));
+        }
+    }
+}
+
+#[test]
+fn powers_of_two_types_become_powers_of_one() {
+    let nodes = [
+        (floats(&[3]), tensor(&[3], &[2i64, 0, -3])),
+        (tensor(&[2, 3], &[3i32, -9, 77, 0, 1, -1]), tensor(&[3], &[2i64, 3, 0])),
+        (tensor(&[3], &[3i64, -9, 77]), tensor(&[3], &[2f32, 3.0, 0.0])),
+    ];
+    for (base, exponent) in nodes {
+        let what = format!("{} {}", base.dtype(), exponent.dtype());
+        let (model, given) = One::of(Standard::Onnx, "Pow", 17).inputs(&[base, exponent]).model();
+        let want = run(&model, &given);
+        let mut options = ConvertOptions::default();
+        options.opset = Some(11);
+        let converted = model.convert(Standard::Onnx, &options).unwrap();
+        compare(&what, &want, &converted.model, &given, kept(&[&converted.report]));
+    }
+}
+
+#[test]
 fn older_operator_sets_give_the_same_bits() {
     let (x, empty) = (floats(&[2, 3, 4]), Tensor::zeros(DType::F32, Shape::new([0, 3]).unwrap()).unwrap());
     let (list, axes) = (|list: &[i64]| Tensor::vector(list), || vec![Tensor::vector(&[1i64])]);
@@ -137,6 +193,22 @@ fn older_operator_sets_give_the_same_bits() {
             vec![],
         ),
         ("CastLike", 15, vec![x.clone(), list(&[1])], vec![], vec![]),
+        (
+            "GatherND",
+            12,
+            vec![x.clone(), tensor(&[2, 4, 1], &[0i64, 2, -1, 1, 1, 0, 2, 2])],
+            vec![],
+            vec![one("batch_dims")],
+        ),
+        (
+            "GatherND",
+            12,
+            vec![x.clone(), tensor(&[2, 3, 2, 1], &[3i64, 0, -1, 1, 1, 0, 2, 2, 0, 1, 2, 3])],
+            vec![],
+            vec![("batch_dims", Content::Int(2))],
+        ),
+        ("Pow", 12, vec![tensor(&[3], &[3i64, -1 << 40, 77])], vec![tensor(&[1], &[5i32])], vec![]),
+        ("Pow", 12, vec![tensor(&[3], &[3i32, -9, i32::MAX])], vec![tensor(&[], &[1f32])], vec![]),
         (
             "Pad",
             18,

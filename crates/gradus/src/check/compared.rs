@@ -68,31 +68,28 @@ impl OutputCheck {
             (Value::Map(a), Value::Map(b)) if a.keys() == b.keys() => {
                 self.add(&a.values().into(), &b.values().into());
             }
-            // Maps of the same keys are the rows of a tensor where there are no maps.
-            (Value::Sequence(maps), Value::Tensor(rows))
-                if rows.shape().dims().first() == Some(&maps.len()) && !maps.is_empty() =>
+            // Items of one shape, and the values of maps of the same keys, are the slices of a
+            // tensor where there are no sequences and maps.
+            (Value::Sequence(items), Value::Tensor(slices))
+                if slices.shape().dims().first() == Some(&items.len()) =>
             {
-                for (row, map) in maps.iter().enumerate() {
-                    self.row(map, rows, row);
+                for (index, item) in items.iter().enumerate() {
+                    let (item, slice) = alike(item, slices, index);
+                    self.add(&item, &slice);
+                }
+            }
+            (Value::Tensor(slices), Value::Sequence(items))
+                if slices.shape().dims().first() == Some(&items.len()) =>
+            {
+                for (index, item) in items.iter().enumerate() {
+                    let (item, slice) = alike(item, slices, index);
+                    self.add(&slice, &item);
                 }
             }
             (Value::Optional(None), Value::Optional(None)) => {}
             (Value::Optional(Some(a)), Value::Optional(Some(b))) => self.add(a, b),
             _ => {
                 self.types.get_or_insert_with(|| (type_of(before), type_of(after)));
-            }
-        }
-    }
-
-    /// Compares a map with a row of a matrix.
-    fn row(&mut self, map: &Value, rows: &Tensor, row: usize) {
-        let columns = rows.shape().dims().get(1).copied().unwrap_or(1);
-        let after = (0..columns).map(|column| row * columns + column).collect::<Vec<_>>();
-        let after = Shape::new([columns]).and_then(|shape| rows.picked(shape, &after, &Limits::DEFAULT));
-        match (map, after) {
-            (Value::Map(map), Ok(after)) => self.add(&map.values().into(), &after.into()),
-            (map, _) => {
-                self.types.get_or_insert_with(|| (type_of(map), type_of(&rows.clone().into())));
             }
         }
     }
@@ -136,6 +133,21 @@ impl OutputCheck {
             self.first = Some(ElementDifference { index: u64_of(index), before, after });
         }
     }
+}
+
+/// An item of a sequence, and the slice of a tensor along its first axis that takes its place. Of a
+/// map, the values; a slice without axes has one then.
+fn alike(item: &Value, tensor: &Tensor, index: usize) -> (Value, Value) {
+    let dims = tensor.shape().dims().get(1..).unwrap_or_default();
+    let len: usize = dims.iter().product();
+    let (item, dims) = match item {
+        Value::Map(map) if dims.is_empty() => (map.values().into(), &[1][..]),
+        Value::Map(map) => (map.values().into(), dims),
+        item => (item.clone(), dims),
+    };
+    let elements: Vec<_> = (index * len..(index + 1) * len).collect();
+    let slice = Shape::new(dims).and_then(|shape| tensor.picked(shape, &elements, &Limits::DEFAULT));
+    (item, slice.unwrap_or_else(|_| tensor.clone()).into())
 }
 
 /// The type of a value, in words.

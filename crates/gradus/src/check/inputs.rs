@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{Type, ValueId};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
@@ -54,17 +55,40 @@ impl Model {
             if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {
                 return Ok((info.name.to_string(), value.clone()));
             }
-            let fact = Fact::as_tensor(inference.fact(id));
-            let (dtype, shape) =
-                fact.and_then(|fact| Some((fact.dtype?, fact.shape()?))).ok_or_else(|| {
-                    let declared =
-                        info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
-                    let what = format_args!("cannot make input \"{}\": its type", info.name);
-                    Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
-                })?;
-            Ok((info.name.to_string(), tensor(dtype, shape, random, round % 3 == 2)?))
+            let value = of_fact(inference.fact(id), random, round % 3 == 2)?.ok_or_else(|| {
+                let declared = info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
+                let what = format_args!("cannot make input \"{}\": its type", info.name);
+                Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
+            })?;
+            Ok((info.name.to_string(), value))
         };
         ids.map(value).collect::<Result<_>>().map(Some)
+    }
+}
+
+/// A value of what is known: tensors of known shapes; sequences of items of one shape, whose open
+/// sizes are small; optionals that have a value. Nothing if an element type or a rank is not known.
+fn of_fact(fact: &Fact, random: &mut fastrand::Rng, extreme: bool) -> Result<Option<Value>> {
+    match fact {
+        Fact::Tensor(fact) => match (fact.dtype, fact.shape()) {
+            (Some(dtype), Some(shape)) => tensor(dtype, shape, random, extreme).map(Some),
+            _ => Ok(None),
+        },
+        Fact::Sequence(sequence) => {
+            let Some(each) = sequence.each.as_tensor() else { return Ok(None) };
+            let (Some(dtype), Some(dims)) = (each.dtype, &each.dims) else { return Ok(None) };
+            let sizes = dims.iter().map(|dim| dim.known().unwrap_or_else(|| random.i64(FEW)));
+            let shape = Shape::new(sizes.filter_map(usize_of_i64).collect::<Vec<_>>())?;
+            let len = sequence.len.known().unwrap_or_else(|| random.i64(FEW));
+            let items = (0..len).map(|_| tensor(dtype, shape.clone(), random, extreme));
+            Ok(Some(Value::Sequence(items.collect::<Result<_>>()?)))
+        }
+        Fact::Optional(optional) if optional.present == Some(false) => Ok(Some(Value::Optional(None))),
+        Fact::Optional(optional) => {
+            let value = of_fact(&optional.value, random, extreme)?;
+            Ok(value.map(|value| Value::Optional(Some(Box::new(value)))))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -2,14 +2,16 @@
 
 mod compared;
 mod inputs;
+mod paired;
 mod runtime;
 
 use std::collections::HashMap;
 
 use gradus_core::graph::{Graph, Origin, ValueId};
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::{Error, Result, Value};
 
 pub use compared::{ElementDifference, OutputCheck};
+use paired::{InputPair, input_pairs, output_pairs};
 pub(crate) use runtime::Forced;
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
@@ -91,7 +93,9 @@ pub(crate) struct Compared {
 impl Model {
     /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
     /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
-    /// position. Variables of OpenVINO are inputs, and their next values outputs.
+    /// position; the items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices of a tensor,
+    /// which an input may be, too.
+    /// Variables of OpenVINO are inputs, and their next values outputs.
     ///
     /// ```
     /// use gradus::Model;
@@ -132,12 +136,11 @@ impl Model {
         second: &mut Second<'_>,
     ) -> Result<Compared> {
         let (own, others) = (self.graph(), other.graph());
-        let outputs = pairs("outputs", (own, own.outputs()), (others, others.outputs()))?;
-        let names = pairs("inputs", (own, own.inputs()), (others, others.inputs()))?;
-        let names: HashMap<_, _> = names.into_iter().collect();
-        let wanted: Vec<_> = outputs.iter().map(|(_, name)| &**name).collect();
+        let outputs = output_pairs(own, others)?;
+        let names: HashMap<String, InputPair> = input_pairs(own, others)?.into_iter().collect();
+        let wanted: Vec<_> = outputs.iter().flat_map(|pair| pair.second.names()).collect();
         let mut random = fastrand::Rng::with_seed(options.seed);
-        let checks = outputs.iter().map(|(name, _)| OutputCheck::new(name)).collect();
+        let checks = outputs.iter().map(|pair| OutputCheck::new(pair.name())).collect();
         let mut compared = Compared { runs: 0, outputs: checks, differing: None };
         let mut refused = None;
         for round in 0..options.runs {
@@ -151,13 +154,13 @@ impl Model {
                         continue;
                     }
                 };
-                let renamed: Inputs =
-                    inputs.iter().map(|(name, value)| (names[name].clone(), value.clone())).collect();
+                let renamed = inputs.iter().map(|(name, value)| names[name].given(value));
+                let renamed = renamed.collect::<Result<Inputs>>()?;
                 let after = second(&renamed, &wanted).map_err(|error| in_second(other, error))?;
                 let Some(after) = after else { continue };
                 compared.runs += 1;
-                for (output, (name, other_name)) in compared.outputs.iter_mut().zip(&outputs) {
-                    output.add(&before[name], &after[other_name]);
+                for (output, pair) in compared.outputs.iter_mut().zip(&outputs) {
+                    output.add(&pair.first.value(&before), &pair.second.value(&after));
                 }
                 if compared.differing.is_none() && !compared.outputs.iter().all(OutputCheck::is_same) {
                     compared.differing = Some((inputs, renamed));
@@ -214,28 +217,6 @@ fn in_second(other: &Model, error: Error) -> Error {
 fn run(program: &Program, inputs: &Inputs) -> Result<HashMap<String, Value>> {
     let outputs = program.run(inputs.iter().map(|(name, value)| (name, value.clone())))?;
     Ok(outputs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
-}
-
-/// The names of inputs or outputs of two models that correspond: equal ones, or else those of one
-/// position.
-fn pairs(
-    what: &str,
-    (first, own): (&Graph, &[ValueId]),
-    (second, others): (&Graph, &[ValueId]),
-) -> Result<Vec<(String, String)>> {
-    let names = |graph: &Graph, ids: &[ValueId]| -> Vec<_> {
-        let given = ids.iter().filter(|id| graph.constant(**id).is_none() || what == "outputs");
-        given.map(|&id| graph.value(id).name.to_string()).collect()
-    };
-    let (own, others) = (names(first, own), names(second, others));
-    if own.iter().all(|name| others.contains(name)) {
-        return Ok(own.iter().map(|name| (name.clone(), name.clone())).collect());
-    }
-    if own.len() != others.len() {
-        let what = format_args!("cannot compare: number of {what} of the second model");
-        return Err(Error::mismatch(Kind::Graph, what, others.len(), own.len()));
-    }
-    Ok(own.into_iter().zip(others).collect())
 }
 
 /// The node that computes a value, in words.

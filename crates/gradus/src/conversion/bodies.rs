@@ -12,13 +12,14 @@ use super::caveats;
 use super::node::ConvertContext;
 use super::report::not_known;
 use super::to_onnx::int;
-use super::types::numbered;
+use super::types::{exactly, numbered};
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
 use crate::operators::errors;
 use crate::operators::indices::axis as axis_of;
+use crate::operators::matmul::to_onnx::einsum_of_products;
 
 /// An operator that is written: the first input of the node has the rank of its first one.
 struct New<'a> {
@@ -60,7 +61,7 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 26] = [
+const BODIES: [Body; 29] = [
     Body { operator: "BatchNormalization", since: 14, caveat: "", write: batch_normalization },
     Body { operator: "BitwiseAnd", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Min") },
     Body { operator: "BitwiseNot", since: 18, caveat: "", write: bitwise_not },
@@ -69,6 +70,8 @@ const BODIES: [Body; 26] = [
     Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
     Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
+    Body { operator: "Einsum", since: 12, caveat: caveats::ORDER, write: einsum },
+    Body { operator: "GatherND", since: 12, caveat: "", write: gather_nd },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
     Body { operator: "GreaterOrEqual", since: 12, caveat: "", write: greater_or_equal },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
@@ -79,6 +82,7 @@ const BODIES: [Body; 26] = [
     Body { operator: "Min", since: 12, caveat: "", write: min },
     Body { operator: "Mish", since: 18, caveat: caveats::FUNCTION, write: mish },
     Body { operator: "Pad", since: 18, caveat: "", write: pad },
+    Body { operator: "Pow", since: 12, caveat: "", write: pow },
     Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
     Body { operator: "RMSNormalization", since: 23, caveat: caveats::ORDER, write: rms_normalization },
     Body { operator: "Reshape", since: 14, caveat: "", write: reshape },
@@ -426,12 +430,12 @@ fn scatter_elements(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Ve
         return cx.target.put("ScatterElements", new.inputs, new.attributes, 1);
     };
     let along = ("GatherElements", "ScatterElements", Some(new.int("axis", 0)));
-    one_by_one(cx, new.dtype()?, *required(new)?, operator, along)
+    one_by_one(cx, new.dtype()?, *required::<3>(new)?, operator, along)
 }
 
-/// The inputs of an operator that scatters.
-fn required<'n>(new: &New<'n>) -> Result<&'n [NewValue; 3]> {
-    new.inputs.try_into().map_err(|_| not_known("updates"))
+/// The inputs of an operator that has so many.
+fn required<'n, const COUNT: usize>(new: &New<'n>) -> Result<&'n [NewValue; COUNT]> {
+    new.inputs.try_into().map_err(|_| not_known("an input"))
 }
 
 /// A loop that reduces one slice of the updates after another, as an index may occur twice: along
@@ -539,6 +543,95 @@ fn extreme(
         all = cx.put("Where", &[chosen, value, all], &[])?;
     }
     Ok(vec![all])
+}
+
+/// Products and sums, if the node itself is an `Einsum`.
+fn einsum(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    if &*cx.node.operator.name != "Einsum" {
+        return cx.target.put("Einsum", new.inputs, new.attributes, 1);
+    }
+    let equation = cx.attributes.text("equation")?.unwrap_or_default().to_owned();
+    Ok(vec![einsum_of_products(cx, &equation, new.inputs)?])
+}
+
+/// The indices with those of the batch before them, which count along its axes.
+fn gather_nd(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let batch = new.int("batch_dims", 0);
+    if batch == 0 {
+        return cx.target.put("GatherND", new.inputs, new.attributes, 1);
+    }
+    let &[data, indices] = required(new)?;
+    let (sizes, one) = (cx.sizes(indices)?, cx.list(&[1]));
+    let rows = cx.part_of(sizes, 0, -1)?;
+    let column = cx.put("Concat", &[rows, one], &[int("axis", 0)])?;
+    let ones = cx.put("Expand", &[one, column], &[])?;
+    let mut all = Vec::new();
+    for axis in 0..batch {
+        let axis = cx.scalar(axis);
+        all.push(cx.put("CumSum", &[ones, axis], &[int("exclusive", 1)])?);
+    }
+    all.push(indices);
+    let indices = cx.put("Concat", &all, &[int("axis", -1)])?;
+    cx.target.put("GatherND", &[data, indices], &[], 1)
+}
+
+/// Largest exponent of an integer that becomes multiplications.
+const MOST_FACTORS: i64 = 64;
+
+/// Powers whose exponent has another type, and powers of integers: older sets take two floats of
+/// one type alone.
+fn pow(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let &[base, exponent] = required(new)?;
+    let types = (&*cx.node.operator.name == "Pow").then(|| Some((cx.dtype(0).ok()?, cx.dtype(1).ok()?)));
+    let Some((own, other)) = types.flatten() else {
+        return cx.target.put("Pow", new.inputs, new.attributes, 1);
+    };
+    let known = cx.known(1)?;
+    if own.is_float() {
+        let same = match &known {
+            Some(known) if other != own => exactly(known, own)?.map(|known| cx.constant(known)),
+            _ if other == own => Some(exponent),
+            _ => None,
+        };
+        if let Some(exponent) = same {
+            return cx.target.put("Pow", &[base, exponent], &[], 1);
+        }
+    } else if let Some(known) = known
+        && known.shape().len() == 1
+        && cx.rank(0)? >= known.shape().dims().len()
+        && let Some(whole) = exactly(&known, DType::I64)?
+        && let [factors @ 1..=MOST_FACTORS] = whole.to_i64()?[..]
+    {
+        return Ok(vec![multiplied(cx, base, factors)?]);
+    }
+    if own.is_float() {
+        cx.rounding(caveats::FUNCTION);
+    }
+    cx.edges("results that float64 or the type does not hold, and exponents above 2^53");
+    let (base, exponent) = (cast(cx, base, own, DType::F64)?, cast(cx, exponent, other, DType::F64)?);
+    let power = cx.target.put("Pow", &[base, exponent], &[], 1)?[0];
+    Ok(vec![cast(cx, power, DType::F64, own)?])
+}
+
+/// The product of so many factors that are one value, by squares.
+fn multiplied(cx: &mut ConvertContext<'_, '_>, value: NewValue, factors: i64) -> Result<NewValue> {
+    if factors == 1 {
+        return cx.put("Identity", &[value], &[]);
+    }
+    let (mut square, mut left, mut product) = (value, factors, None);
+    loop {
+        if left % 2 == 1 {
+            product = Some(match product {
+                Some(product) => cx.put("Mul", &[product, square], &[])?,
+                None => square,
+            });
+        }
+        left /= 2;
+        match product {
+            Some(product) if left == 0 => return Ok(product),
+            _ => square = cx.put("Mul", &[square, square], &[])?,
+        }
+    }
 }
 
 fn greater_or_equal(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {

@@ -12,6 +12,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
+use crate::operators::sequence::to_openvino::type_of_stacked;
 use crate::pairs;
 
 /// Makes the inputs of the graph.
@@ -45,11 +46,37 @@ pub(crate) fn inputs(
             }
             continue;
         }
+        if conversion.to == Standard::OpenVino && matches!(scope.fact(id), Fact::Sequence(_)) {
+            let name = scope.name_for(conversion, id);
+            let value = stacked_input(conversion, target, (name, info.declared.as_ref()), scope.fact(id))?;
+            scope.set_items(id, Items::Stacked(value));
+            continue;
+        }
         let declared = declared(conversion, scope.fact(id).as_tensor(), &info.name, info.declared.as_ref())?;
         let name = scope.name_for(conversion, id);
         scope.set(id, target.input(name, Some(declared)));
     }
     Ok(())
+}
+
+/// Makes an input of the items of a sequence, which have one shape.
+fn stacked_input(
+    conversion: &mut ConversionState<'_>,
+    target: &mut GraphWriter,
+    (name, declared): (Arc<str>, Option<&Type>),
+    fact: &Fact,
+) -> Result<NewValue> {
+    let Ok(stacked @ Type::Tensor(Some(dtype), _)) = type_of_stacked(fact) else {
+        let what = declared.map_or_else(|| "a sequence".to_owned(), Type::to_string);
+        let name = format_args!("cannot convert: input \"{name}\"");
+        let wanted = "a tensor, or a sequence of tensors whose sizes are known";
+        return Err(Error::mismatch(Kind::Unsupported, name, what, wanted));
+    };
+    types::expect(conversion.to, dtype)
+        .map_err(|error| error.map_message(|message| format!("input \"{name}\": {message}")))?;
+    let how = "its items are the slices of a tensor along the first axis";
+    conversion.report.lose(format!("input \"{name}\" is a sequence: {how}"));
+    Ok(target.input(name, Some(stacked)))
 }
 
 /// Says how complex numbers of Paddle are given and returned.

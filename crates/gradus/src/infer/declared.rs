@@ -26,8 +26,10 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
             let origin = Origin::Data(format!("the length of input \"{name}\"").into());
             // Values of one list may differ in their dimensions, so a symbol must not stand for
             // all.
+            let is_known = |fact: &Fact| fact.as_tensor().is_some_and(|each| each.shape().is_some());
             let each = match each {
                 Fact::Map(..) => each,
+                each if is_known(&each) => each,
                 Fact::Tensor(tensor) => Fact::tensor_type(tensor.dtype),
                 _ => Fact::Unknown,
             };

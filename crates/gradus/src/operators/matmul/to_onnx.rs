@@ -1,12 +1,18 @@
 //! Products of matrices in the operators of ONNX.
 
+use std::collections::HashMap;
+
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
+use super::eval::Equation;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
+use crate::conversion::report::cannot;
+use crate::conversion::to_onnx::int;
 use crate::conversion::writer::NewValue;
+use crate::dim::Dim;
 
 pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
@@ -33,4 +39,142 @@ pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     }
     let sums = cx.put("MatMul", &operands, &[])?;
     Ok(vec![cx.cast(sums, dtype)?])
+}
+
+/// A value with a name for each axis.
+struct NamedAxes {
+    value: NewValue,
+    axes: Vec<char>,
+}
+
+impl NamedAxes {
+    fn has(&self, axis: char) -> bool {
+        self.axes.contains(&axis)
+    }
+
+    /// The sums along all axes but some.
+    fn summed(mut self, cx: &mut ConvertContext<'_, '_>, keeps: impl Fn(char) -> bool) -> Result<NamedAxes> {
+        let axes: Vec<_> = (0..self.axes.len()).filter(|&axis| !keeps(self.axes[axis])).map(i64_of).collect();
+        if !axes.is_empty() {
+            let axes = cx.list(&axes);
+            self.value = cx.put("ReduceSum", &[self.value, axes], &[int("keepdims", 0)])?;
+            self.axes.retain(|&axis| keeps(axis));
+        }
+        Ok(self)
+    }
+
+    /// The elements with these axes, of which those that are missing have size 1.
+    fn arranged(&self, cx: &mut ConvertContext<'_, '_>, axes: &[char]) -> Result<NewValue> {
+        let mut value = self.value;
+        let place = |axis: &char| self.axes.iter().position(|own| own == axis);
+        let order: Vec<_> = axes.iter().filter_map(place).map(i64_of).collect();
+        if !order.is_sorted() {
+            value = cx.put("Transpose", &[value], &[("perm", Content::Ints(order))])?;
+        }
+        let missing = (0..axes.len()).filter(|&axis| !self.has(axes[axis]));
+        let missing: Vec<_> = missing.map(i64_of).collect();
+        if !missing.is_empty() {
+            let missing = cx.list(&missing);
+            value = cx.put("Unsqueeze", &[value, missing], &[])?;
+        }
+        Ok(value)
+    }
+}
+
+/// Axes of size 1 in place of rows and columns that a factor lacks.
+const ONE_ROW: char = '\u{fff0}';
+const ONE_COLUMN: char = '\u{fff1}';
+
+/// Writes `Einsum` as products of two operands at a time, for operator sets that lack it.
+///
+/// # Errors
+/// [`gradus_core::Kind::Unsupported`] if a term names an axis twice.
+pub(crate) fn einsum_of_products(
+    cx: &mut ConvertContext<'_, '_>,
+    equation: &str,
+    operands: &[NewValue],
+) -> Result<NewValue> {
+    let ranks = (0..operands.len()).map(|input| cx.rank(input)).collect::<Result<Vec<_>>>()?;
+    let Equation { terms, result } = Equation::new(equation, &ranks)?;
+    let twice = |term: &Vec<char>| (1..term.len()).any(|axis| term[..axis].contains(&term[axis]));
+    if terms.iter().any(twice) {
+        return Err(cannot(
+            "operator sets before 12 have no equivalent of Einsum with an axis twice in a term",
+        ));
+    }
+    // Axes that are repeated are summed after the products: `MatMul` repeats none of those it sums.
+    let (mut repeated, mut sizes, mut open) = (Vec::new(), HashMap::new(), false);
+    for (input, term) in terms.iter().enumerate() {
+        let dims = cx.fact(input).as_tensor().and_then(|fact| fact.dims.clone()).unwrap_or_default();
+        for (&axis, &dim) in term.iter().zip(&*dims) {
+            if dim == Dim::ONE {
+                repeated.push(axis);
+            }
+            let first = *sizes.entry(axis).or_insert(dim);
+            open |=
+                first != dim && (first.known().is_none() || dim.known().is_none()) && !result.contains(&axis);
+        }
+    }
+    if open {
+        cx.edges("axes of size 1 that are repeated and summed, where sizes are not known");
+    }
+    let mut values = operands.iter().zip(&terms);
+    let first = values.next().ok_or_else(|| cannot("cannot convert: Einsum has no operands"))?;
+    let mut all = NamedAxes { value: *first.0, axes: first.1.clone() };
+    for (index, (&value, axes)) in values.enumerate() {
+        let later = &terms[index + 2..];
+        let kept = |axis: char| {
+            let named = later.iter().chain([&result, &repeated]);
+            named.flatten().any(|&other| other == axis)
+        };
+        all = product(cx, all, NamedAxes { value, axes: axes.clone() }, &kept)?;
+    }
+    let all = all.summed(cx, |axis| result.contains(&axis))?;
+    let value = all.arranged(cx, &result)?;
+    if operands.contains(&value) { cx.put("Identity", &[value], &[]) } else { Ok(value) }
+}
+
+/// The product of two values, summed along the axes that are not kept.
+fn product(
+    cx: &mut ConvertContext<'_, '_>,
+    a: NamedAxes,
+    b: NamedAxes,
+    kept: &dyn Fn(char) -> bool,
+) -> Result<NamedAxes> {
+    let own = a.axes.clone();
+    let a = a.summed(cx, |axis| kept(axis) || b.has(axis))?;
+    let b = b.summed(cx, |axis| kept(axis) || own.contains(&axis))?;
+    let (shared, mut rows): (Vec<_>, Vec<_>) = a.axes.iter().partition(|&&axis| b.has(axis));
+    let (batch, summed): (Vec<_>, Vec<_>) = shared.into_iter().partition(|&axis| kept(axis));
+    let mut columns: Vec<_> = b.axes.iter().copied().filter(|&axis| !a.has(axis)).collect();
+    if summed.is_empty() {
+        let axes = [batch, rows, columns].concat();
+        let factors = [a.arranged(cx, &axes)?, b.arranged(cx, &axes)?];
+        return Ok(NamedAxes { value: cx.put("Mul", &factors, &[])?, axes });
+    }
+    let (row, column) = (rows.pop().unwrap_or(ONE_ROW), columns.pop().unwrap_or(ONE_COLUMN));
+    let outer = [batch, rows, columns].concat();
+    let mut factors = [a, b];
+    for (factor, lines) in factors.iter_mut().zip([row, column]) {
+        let axes = [&outer[..], &[lines], &summed].concat();
+        factor.value = factor.arranged(cx, &axes)?;
+        if summed.len() > 1 {
+            let mut shape = vec![0; outer.len() + 1];
+            shape.push(-1);
+            let shape = cx.list(&shape);
+            factor.value = cx.put("Reshape", &[factor.value, shape], &[])?;
+        }
+        factor.axes = [&outer[..], &[lines, summed[0]]].concat();
+    }
+    let [a, b] = factors;
+    let b = b.arranged(cx, &[&outer[..], &[summed[0], column]].concat())?;
+    let mut value = cx.put("MatMul", &[a.value, b], &[])?;
+    let mut axes = [&outer[..], &[row, column]].concat();
+    let one: Vec<_> = (0..axes.len()).filter(|&axis| [ONE_ROW, ONE_COLUMN].contains(&axes[axis])).collect();
+    if !one.is_empty() {
+        let one = cx.list(&one.into_iter().map(i64_of).collect::<Vec<_>>());
+        value = cx.put("Squeeze", &[value, one], &[])?;
+        axes.retain(|axis| ![ONE_ROW, ONE_COLUMN].contains(axis));
+    }
+    Ok(NamedAxes { value, axes })
 }

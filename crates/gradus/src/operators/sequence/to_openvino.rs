@@ -57,27 +57,44 @@ pub(crate) fn dims_of_items(fact: &Fact) -> Result<Vec<Option<i64>>> {
     Ok(dims.iter().map(|dim| dim.known()).collect())
 }
 
+/// The element type and sizes of an item.
+fn typed(fact: &Fact) -> Result<(DType, Option<Vec<DeclaredDim>>)> {
+    match declared(fact) {
+        Some(Type::Tensor(Some(dtype), sizes)) => Ok((dtype, sizes)),
+        _ => Err(unknown_type()),
+    }
+}
+
+fn unknown_type() -> Error {
+    not_known("element type or rank of the items of the sequence")
+}
+
+/// The type of a tensor whose slices along its first axis are the items of a sequence.
+pub(crate) fn type_of_stacked(fact: &Fact) -> Result<Type> {
+    let Fact::Sequence(sequence) = fact else { return Err(unknown_type()) };
+    let (dtype, sizes) = typed(&sequence.each)?;
+    let mut sizes = sizes.ok_or_else(unknown_type)?;
+    sizes.insert(0, DeclaredDim::Unknown);
+    Ok(Type::Tensor(Some(dtype), Some(sizes)))
+}
+
 /// The types of the values that a sequence consists of.
 pub(crate) fn types(fact: &Fact, items: &Items) -> Result<Vec<Type>> {
-    let unknown = || not_known("element type or rank of the items of the sequence");
-    let Fact::Sequence(sequence) = fact else { return Err(unknown()) };
-    let typed = |fact: &Fact| match declared(fact) {
-        Some(Type::Tensor(Some(dtype), sizes)) => Ok((dtype, sizes)),
-        _ => Err(unknown()),
+    let Fact::Sequence(sequence) = fact else { return Err(unknown_type()) };
+    let axis = match *items {
+        Items::Each(ref values) => {
+            let known = sequence.items.as_ref().filter(|known| known.len() == values.len());
+            let of = |item: usize| typed(known.map_or(&sequence.each, |known| &known[item]));
+            return (0..values.len())
+                .map(|item| of(item).map(|(dtype, sizes)| Type::Tensor(Some(dtype), sizes)))
+                .collect();
+        }
+        Items::Stacked(_) => return type_of_stacked(fact).map(|stacked| vec![stacked]),
+        Items::Parts { axis, .. } | Items::Joined { axis, .. } => axis,
     };
-    if let Items::Each(values) = items {
-        let known = sequence.items.as_ref().filter(|known| known.len() == values.len());
-        let of = |item: usize| typed(known.map_or(&sequence.each, |known| &known[item]));
-        return (0..values.len())
-            .map(|item| of(item).map(|(dtype, sizes)| Type::Tensor(Some(dtype), sizes)))
-            .collect();
-    }
     let (dtype, sizes) = typed(&sequence.each)?;
-    let mut sizes = sizes.ok_or_else(unknown)?;
-    match *items {
-        Items::Parts { axis, .. } | Items::Joined { axis, .. } => sizes[axis] = DeclaredDim::Unknown,
-        _ => sizes.insert(0, DeclaredDim::Unknown),
-    }
+    let mut sizes = sizes.ok_or_else(unknown_type)?;
+    sizes[axis] = DeclaredDim::Unknown;
     let mut types = vec![Type::Tensor(Some(dtype), Some(sizes))];
     types.resize(items.values().len(), Type::Tensor(Some(DType::I64), Some(vec![DeclaredDim::Unknown])));
     Ok(types)
