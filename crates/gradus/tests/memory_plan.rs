@@ -195,7 +195,7 @@ fn outputs_of_elementwise_nodes_take_the_room_of_what_ends() {
     // A view of it ends as well.
     let view = || sketch().ints("flat", &[-1]).node("Reshape", &["a", "flat"], &["b"]);
     assert_eq!(place_of(view().node("Exp", &["b"], &["y"]), "y", DType::F32), taken);
-    // Of other bytes, of another shape, or needed later.
+    // Bits of another size, another shape, inputs that are needed later or are none of a node.
     assert_eq!(place_of(sketch().node("IsNaN", &["a"], &["y"]), "y", DType::Bool), None);
     assert_eq!(place_of(sketch().node("Transpose", &["a"], &["y"]), "y", DType::F32), None);
     assert_eq!(place_of(sketch().node("Softmax", &["a"], &["y"]), "y", DType::F32), None);

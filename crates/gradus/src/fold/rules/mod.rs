@@ -231,10 +231,11 @@ pub(super) fn apply(
 ) -> bool {
     for count in 0..MOST_CHANGES {
         let Some(change) = change(scope, folder, index) else { return count > 0 };
-        // Another fold sees the nodes that this one makes.
-        folder.report.unsettled |= !(replace && matches!(change, Change::Values(_)));
         match change {
-            Change::Values(_) if !replace => return count > 0,
+            Change::Values(_) if !replace => {
+                folder.report.unsettled = true;
+                return count > 0;
+            }
             Change::Values(values) => {
                 for (slot, other) in values {
                     if let Some(id) = scope.graph.nodes()[index].outputs[slot] {
@@ -257,6 +258,8 @@ pub(super) fn apply(
                 scope.replacements.insert(index, replacement);
             }
         }
+        // Another fold sees the nodes that this one makes; views are looked up among equal ones now.
+        folder.report.unsettled |= !(replace && is_view(&NodeView::new(scope, index)));
     }
     true
 }
