@@ -258,8 +258,11 @@ pub(super) fn apply(
                 scope.replacements.insert(index, replacement);
             }
         }
-        // Another fold sees the nodes that this one makes; views are looked up among equal ones now.
-        folder.report.unsettled |= !(replace && is_view(&NodeView::new(scope, index)));
+        // Another fold sees the nodes that this one makes; views and Transposes are looked up among
+        // equal ones at once.
+        let view = NodeView::new(scope, index);
+        let only_moves = is_view(&view) || view.operator() == "Transpose";
+        folder.report.unsettled |= !(replace && only_moves);
     }
     true
 }
