@@ -93,8 +93,9 @@ pub(crate) struct Compared {
 impl Model {
     /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
     /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
-    /// position. The items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices of a tensor;
-    /// those of an input are slices. Variables of OpenVINO are inputs, and their next values outputs.
+    /// position. The items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices of a
+    /// tensor; those of an input are slices. Variables of OpenVINO are inputs, and their next values
+    /// outputs.
     ///
     /// ```
     /// use gradus::Model;
@@ -105,9 +106,9 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// [`Kind::Graph`](gradus_core::Kind::Graph) if inputs or outputs do not correspond; of the first
-    /// model, the error of the last run if it runs under no binding; of the second, the error of a
-    /// run that the first makes.
+    /// [`Kind::Graph`](gradus_core::Kind::Graph) if inputs or outputs do not correspond; of the
+    /// first model, the error of the last run if it runs under no binding; of the second, the error
+    /// of a run that the first makes.
     pub fn check(&self, other: &Model, options: &CheckOptions) -> Result<Check> {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))

@@ -17,8 +17,8 @@ pub enum Reuse {
     None,
     /// Outputs that have the bytes of the input, as those of Reshape and Identity.
     Views,
-    /// Views, and outputs of elementwise operators that have the shape and the bytes for each element
-    /// of an input that no later node needs.
+    /// Views, and outputs of elementwise operators that have the shape and the bytes for each
+    /// element of an input that no later node needs.
     InPlace,
 }
 

@@ -220,8 +220,8 @@ impl Row {
         self.work.or(told)
     }
 
-    /// Returns true if each element of the first output may take the room of that at its place in an
-    /// input of the same shape.
+    /// Returns true if each element of the first output may take the room of that at its place in
+    /// an input of the same shape.
     pub(crate) fn is_elementwise(&self) -> bool {
         matches!(self.work(), Some(Work::EachOutput(_)))
     }
