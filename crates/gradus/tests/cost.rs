@@ -236,12 +236,13 @@ fn operators_without_a_rule_are_not_guessed() {
 }
 
 /// The memory of the model at one batch, from the peak with all sizes known.
-fn memory_at(model: &Model, batch: i64) -> u128 {
+fn memory_at(model: &Model, batch: i64, reuse: Reuse) -> u128 {
     let mut options = InferOptions::default();
     options.dims = [("batch".to_owned(), batch), ("seq".to_owned(), 16)].into();
     let cost = model.cost(&options).unwrap();
     let known = |dim: Option<Dim>| u128::try_from(dim.unwrap().known().unwrap()).unwrap();
-    cost.memory.constants + known(cost.memory.inputs) + known(cost.memory.peak.map(|peak| peak.bytes))
+    let peak = if reuse == Reuse::None { cost.memory.peak } else { cost.memory.in_place };
+    cost.memory.constants + known(cost.memory.inputs) + known(peak.map(|peak| peak.bytes))
 }
 
 #[test]
@@ -250,13 +251,20 @@ fn fit_is_the_largest_of_all_sizes_tried() {
     let mut options = InferOptions::default();
     options.dims = [("seq".to_owned(), 16)].into();
     let mut cost = model.cost(&options).unwrap();
-    let memory: Vec<_> = (1..60).map(|batch| memory_at(&model, batch)).collect();
-    for budget in [memory[0] - 1, memory[0], memory[6], memory[6] + 1, memory[40] - 1] {
-        let fit = cost.fit(&model, budget, Reuse::None).unwrap();
-        let most = (1..60).zip(&memory).filter(|(_, needed)| **needed <= budget).last();
-        assert_eq!(fit.most, most.map(|(batch, _)| batch), "{budget} bytes");
-        assert_eq!(fit.bytes, *most.map_or(&memory[0], |(_, needed)| needed), "{budget} bytes");
+    for reuse in [Reuse::None, Reuse::InPlace] {
+        let memory: Vec<_> = (1..60).map(|batch| memory_at(&model, batch, reuse)).collect();
+        for budget in [memory[0] - 1, memory[0], memory[6], memory[6] + 1, memory[40] - 1] {
+            let fit = cost.fit(&model, budget, reuse).unwrap();
+            let most = (1..60).zip(&memory).filter(|(_, needed)| **needed <= budget).last();
+            assert_eq!(fit.most, most.map(|(batch, _)| batch), "{budget} bytes, {reuse:?}");
+            assert_eq!(
+                fit.bytes,
+                *most.map_or(&memory[0], |(_, needed)| needed),
+                "{budget} bytes, {reuse:?}"
+            );
+        }
     }
+    assert!(memory_at(&model, 7, Reuse::InPlace) < memory_at(&model, 7, Reuse::None));
 }
 
 #[test]

@@ -94,8 +94,8 @@ impl Model {
     /// Runs this model and another on the same random inputs, and compares all outputs bit for bit;
     /// all NaNs are the same. Inputs and outputs that correspond have one name, or else one
     /// position. The items of a sequence `y` may be outputs `y_0`, `y_1`, or the slices of a
-    /// tensor; those of an input are slices. Variables of OpenVINO are inputs, and their next values
-    /// outputs.
+    /// tensor; those of an input are slices. Variables of OpenVINO are inputs, and their next
+    /// values outputs.
     ///
     /// ```
     /// use gradus::Model;

@@ -204,7 +204,8 @@ impl Model {
             total.add(node);
         }
         let total = total.sum(inference.symbols_mut());
-        let memory = memory(self, &mut inference);
+        let in_place = inference.peak(self, Reuse::InPlace);
+        let memory = Memory { in_place, ..memory(self, &mut inference) };
         Ok(Cost { nodes, total, memory, inference })
     }
 }
@@ -216,6 +217,7 @@ fn total_bytes(inference: &mut Inference, ids: impl IntoIterator<Item = ValueId>
     })
 }
 
+/// The memory of a run, without its peak in place.
 pub(crate) fn memory(model: &Model, inference: &mut Inference) -> Memory {
     let (graph, peak) = (model.graph(), inference.peak(model, Reuse::None));
     let constants = graph.constants().iter().map(|(_, constant)| constant.byte_len());
@@ -223,7 +225,7 @@ pub(crate) fn memory(model: &Model, inference: &mut Inference) -> Memory {
     Memory {
         constants: constants.fold(0, u128::saturating_add),
         inputs: total_bytes(inference, open),
-        in_place: inference.peak(model, Reuse::InPlace),
+        in_place: None,
         within: inference.within(model),
         live: peak.map(|peak| live(graph, peak.node)).unwrap_or_default(),
         peak,
