@@ -125,7 +125,8 @@ fn numbers(count: i128) -> RangePlan {
 
 /// Powers need tables, starts of blocks and elements decided by the processor.
 fn powers() -> LogspacePlan {
-    LogspacePlan::new(Number::Int(10), Number::Int(0), Number::Int(9), 4096, true, DType::F64).unwrap()
+    const COUNT: u64 = (1 << 20) + 1;
+    LogspacePlan::new(Number::Int(10), Number::Int(0), Number::Int(9), COUNT, true, DType::F64).unwrap()
 }
 
 fn is_right(array: &dyn Array, count: i128) -> bool {

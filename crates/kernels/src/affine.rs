@@ -246,12 +246,6 @@ impl Affine {
         let start = self.first(lo);
         (start, self.relative * (start.high.abs() + self.spread) + self.slack)
     }
-
-    /// The same as three numbers, for devices: both parts of the first number, and the bound.
-    pub fn start_of(&self, lo: u64) -> [f64; 3] {
-        let (start, error) = self.start(lo);
-        [start.high, start.low, error]
-    }
 }
 
 /// The magnitude of a negative number, less one.

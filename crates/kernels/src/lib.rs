@@ -44,7 +44,7 @@ pub mod prepared {
     pub use crate::int_affine::IntAffine;
     pub use crate::lanes::Run;
     pub use crate::range::{Fused, Wrapping};
-    pub use crate::tables::{Span, Tables, bounds, has_long_mantissa};
+    pub use crate::tables::{Span, Tables, bounds, has_long_mantissa, spans};
     pub use crate::writer::Kernel;
 }
 

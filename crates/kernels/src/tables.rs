@@ -85,6 +85,24 @@ impl Tables {
         DoubleDouble::of_mantissa(self.line.at(first))
     }
 
+    /// The wide powers for a range of indices of the line, one for as many elements as the tables
+    /// have products: mantissas are from 1 to 2^32.
+    pub fn wides(&self, indices: Range<u64>) -> Vec<(DoubleDouble, i32)> {
+        let apart = self.block * self.count;
+        let count = (indices.end - indices.start).div_ceil(apart);
+        if count <= 1 {
+            return vec![self.wide(indices.start)];
+        }
+        let (ratio, exponent) = DoubleDouble::of_mantissa(self.line.ratio(apart));
+        let ratios = powers(ratio, usize_of(count.min(CHAIN)));
+        let chains = indices.step_by(usize_of(apart * CHAIN)).map(|first| self.wide(first));
+        let all = chains.flat_map(|(mantissa, unit)| {
+            let powers = ratios.iter().zip(0..);
+            powers.map(move |(ratio, n)| (mantissa.times(*ratio), unit + n * exponent))
+        });
+        all.take(usize_of(count)).collect()
+    }
+
     /// Returns true if the exponents of that many elements, from an index of the line on, stay
     /// within the normal doubles.
     pub fn is_inside(&self, first: u64, count: u64) -> bool {
@@ -98,36 +116,33 @@ impl Tables {
         low >= BEYOND[0] || high <= BEYOND[1]
     }
 
-    /// The line in ranges of indices, in order, by how elements are made there.
-    pub fn spans(&self) -> Vec<(Range<u64>, Span)> {
-        // Logarithms only rise, or only fall, and so do the numbers of these marks that they have
-        // reached.
-        let marks = [BEYOND[1] + 1, *INSIDE.start(), *INSIDE.end() + 1, BEYOND[0]];
-        let reached = |i: u64| marks.iter().filter(|&&mark| self.line.logarithm(i) >= mark).count();
-        let mut spans = Vec::new();
-        let mut start = 0;
-        while start < self.line.len {
-            let here = reached(start);
-            let (mut inner, mut outer) = (start, self.line.len);
-            while outer - inner > 1 {
-                let middle = inner + (outer - inner) / 2;
-                if reached(middle) == here { inner = middle } else { outer = middle }
-            }
-            spans.push((
-                start..outer,
-                [Span::Beyond, Span::Edge, Span::Inside, Span::Edge, Span::Beyond][here],
-            ));
-            start = outer;
-        }
-        spans
-    }
-
     /// The least and the largest exponent of that many elements from an index of the line on.
     fn exponents(&self, first: u64, count: u64) -> [i32; 2] {
         let last = (first + count).min(self.line.len) - 1;
         let [one, other] = [first, last].map(|i| self.line.logarithm(i));
         [one.min(other), one.max(other)]
     }
+}
+
+/// The line in ranges of indices, in order, by how elements are made there.
+pub fn spans(line: &PowerLine) -> Vec<(Range<u64>, Span)> {
+    // Logarithms only rise, or only fall, and so do the numbers of these marks that they have
+    // reached.
+    let marks = [BEYOND[1] + 1, *INSIDE.start(), *INSIDE.end() + 1, BEYOND[0]];
+    let reached = |i: u64| marks.iter().filter(|&&mark| line.logarithm(i) >= mark).count();
+    let mut spans = Vec::new();
+    let mut start = 0;
+    while start < line.len {
+        let here = reached(start);
+        let (mut inner, mut outer) = (start, line.len);
+        while outer - inner > 1 {
+            let middle = inner + (outer - inner) / 2;
+            if reached(middle) == here { inner = middle } else { outer = middle }
+        }
+        spans.push((start..outer, [Span::Beyond, Span::Edge, Span::Inside, Span::Edge, Span::Beyond][here]));
+        start = outer;
+    }
+    spans
 }
 
 /// Bounds of what is relatively off: of pairs, and of doubles.

@@ -13,7 +13,9 @@ use gradus_core::{DType, Error, Kind as ErrorKind, Result};
 use super::compiler::{self, CompileTarget};
 use super::memory::{CudaMemory, Current, Pinned, Pool, Spare};
 use super::program::{Entry, KernelProgram};
-use super::work::{Arguments, CAPACITY, Elements, FEW, Launcher, SHORT, THREADS, copy};
+use super::work::{
+    Arguments, CAPACITY, Elements, FEW, Launcher, Parameters, SHORT, ShortArray, THREADS, copy,
+};
 use crate::device::{Array, Backend, Device, DeviceKind, DeviceReport, Info, check_read};
 use crate::engine;
 use crate::plan::AnyPlan;
@@ -165,7 +167,8 @@ impl Device for CudaDevice {
         let mut array = self.array(plan.element_type(), plan.count())?;
         if (1..=SHORT).contains(&array.bytes) {
             let part = plan.part(0, plan.count())?;
-            array.elements.copy(part.bytes().map_or(&[][..], |bytes| bytes))?;
+            array.elements.write_short(part.bytes().map_or(&[][..], |bytes| bytes))?;
+            array.elements.launcher.wait()?;
         } else {
             array.fill(plan)?;
         }
@@ -245,6 +248,10 @@ struct Driver(Arc<OpenContext>);
 #[allow(unsafe_code, reason = "kernels are launched with it")]
 // SAFETY: plain numbers, laid out as C does, as the kernels have them.
 unsafe impl DeviceRepr for Arguments {}
+
+#[allow(unsafe_code, reason = "a kernel is launched with it")]
+// SAFETY: the same.
+unsafe impl DeviceRepr for ShortArray {}
 
 impl OpenContext {
     /// Makes the context of this device current for a while.
@@ -426,7 +433,13 @@ impl Launcher for Driver {
         Ok(doubts)
     }
 
-    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
+    fn launch<P: Parameters>(
+        &self,
+        program: KernelProgram,
+        entry: Entry,
+        blocks: u64,
+        parameters: &P,
+    ) -> Result<()> {
         let fails = self.failed("cannot launch a kernel");
         let function = self.function(program, entry)?;
         let blocks = u32::try_from(blocks)
@@ -439,7 +452,7 @@ impl Launcher for Driver {
         let shape =
             LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
         let mut launch = self.0.stream.launch_builder(&function);
-        launch.arg(arguments);
+        launch.arg(parameters);
         #[allow(unsafe_code, reason = "a kernel is launched")]
         // SAFETY: the kernel takes these arguments. The addresses in them are of memory of this
         // device that is dropped, on the same stream, after the launch; the kernel writes the

@@ -32,10 +32,18 @@ static inline unsigned long long atomicAdd(unsigned long long *x, unsigned long 
 }
 struct int4 { int parts[4]; };
 static inline void __stcs(int4 *place, int4 x) { *place = x; }
-// Runs every thread of a launch.
+// Runs every thread of a launch, on its own copy of the parameters.
+template <class Parameters>
+static void launched(void (*kernel)(Parameters), unsigned blocks, unsigned threads, const void *parameters) {
+    blockDim.x = threads;
+    for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)
+        for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(*(const Parameters *)parameters);
+}
+template <class Parameters> static constexpr unsigned long long bytes_of(void (*)(Parameters)) { return sizeof(Parameters); }
+// The kernel as a function, and the bytes of its parameters.
 #define LAUNCHED(name, kernel) \
-    extern "C" void name(unsigned blocks, unsigned threads, const Arguments *a) { \
-        blockDim.x = threads; \
-        for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) \
-            for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) kernel(*a); \
+    extern "C" const unsigned long long name##_bytes; \
+    const unsigned long long name##_bytes = bytes_of(kernel); \
+    extern "C" void name(unsigned blocks, unsigned threads, const void *parameters) { \
+        launched(kernel, blocks, threads, parameters); \
     }

@@ -15,9 +15,10 @@ use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
 use super::program::{self, Entry, KernelForm, KernelProgram, TEXT};
-use super::work::{Arguments, CAPACITY, Elements, FEW, LAUNCHED, Launcher, THREADS};
+use super::work::{ALONE, CAPACITY, Elements, FEW, LAUNCHED, Launcher, Parameters, SHORT, THREADS};
 use crate::device::{Backend, DeviceReport};
 use crate::engine;
+use crate::plan::AnyPlan;
 
 /// The kernels that plans need.
 fn programs() -> impl Iterator<Item = KernelProgram> {
@@ -30,7 +31,7 @@ fn programs() -> impl Iterator<Item = KernelProgram> {
         KernelForm::Affine => dtype.is_float(),
         KernelForm::Powers => true,
         KernelForm::Put => matches!(dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64),
-        KernelForm::Copy => dtype == DType::U64,
+        KernelForm::Copy | KernelForm::Short => dtype == DType::U64,
     })
 }
 
@@ -87,7 +88,11 @@ fn name(program: KernelProgram, entry: Entry) -> String {
 }
 
 /// The processor in place of a device. Memory is a vector of words, so that it is aligned.
-struct Emulated<'a>(&'a Library);
+struct Emulated<'a> {
+    library: &'a Library,
+    /// The most elements that threads make alone.
+    alone: u64,
+}
 
 type Bytes = RefCell<Vec<u128>>;
 
@@ -154,14 +159,24 @@ impl Launcher for Emulated<'_> {
         Ok(doubts)
     }
 
-    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()> {
+    fn alone(&self) -> u64 {
+        self.alone
+    }
+
+    fn launch<P: Parameters>(
+        &self,
+        program: KernelProgram,
+        entry: Entry,
+        blocks: u64,
+        parameters: &P,
+    ) -> Result<()> {
         let name = name(program, entry);
         #[allow(unsafe_code, reason = "a function of the library is called")]
         // SAFETY: the function has this type, and the addresses in the arguments are of memory that
         // is there.
         unsafe {
-            let run = self.0.get::<unsafe extern "C" fn(u32, u32, &Arguments)>(name.as_bytes()).unwrap();
-            run(u32::try_from(blocks).unwrap(), THREADS, arguments);
+            let run = self.library.get::<unsafe extern "C" fn(u32, u32, &P)>(name.as_bytes()).unwrap();
+            run(u32::try_from(blocks).unwrap(), THREADS, parameters);
         }
         Ok(())
     }
@@ -184,21 +199,34 @@ impl cases::Check for Compare<'_> {
     }
 }
 
-/// Fills a part of a sequence, and compares it.
+/// Fills a part of a sequence, by threads that make all that they need and by others, and compares
+/// both.
 fn filled(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
-    dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => filled_as(library, plan, lo, hi),
-        _ => DeviceReport::default())
+    let reports = [ALONE, 0].map(|alone| {
+        dispatch!(plan.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] =>
+                filled_as(Emulated { library, alone }, plan, lo, hi),
+            _ => DeviceReport::default())
+    });
+    let [one, other] = reports;
+    DeviceReport { decided: one.decided.max(other.decided), copied: one.copied.max(other.copied) }
 }
 
-fn filled_as<T: Write>(library: &Library, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
+fn filled_as<T: Write>(launcher: Emulated<'_>, plan: &impl Fill, lo: u64, hi: u64) -> DeviceReport {
     let part = plan.slice(lo..hi);
-    let launcher = Emulated(library);
     let bytes = usize_of(hi - lo) * size_of::<T>();
     let memory = allocated(u64_of(bytes));
     let mut elements = Elements { launcher, dtype: plan.dtype(), len: hi - lo, memory };
     let report = engine::fill(&mut elements, plan.dtype(), hi - lo, &part).unwrap();
-    let found = bytemuck::cast_slice::<u128, u8>(elements.memory.borrow().as_slice())[..bytes].to_vec();
-    cases::same::<T>(plan, lo, &found, &format!("{lo} to {hi}: {report:?}"));
+    let same = |memory: &Bytes, how: &str| {
+        let found = bytemuck::cast_slice::<u128, u8>(memory.borrow().as_slice())[..bytes].to_vec();
+        cases::same::<T>(plan, lo, &found, &format!("{lo} to {hi}: {how}"));
+    };
+    same(&elements.memory, &format!("{report:?}"));
+    if u64_of(bytes) <= SHORT {
+        elements.memory = allocated(u64_of(bytes));
+        elements.write_short(AnyPlan::part(&part, 0, hi - lo).unwrap().bytes().unwrap()).unwrap();
+        same(&elements.memory, "among parameters");
+    }
     report
 }
 

@@ -3,9 +3,9 @@
 // int_affine.rs and tables.rs.
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
-// FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS, PUT and COPY; LONG if doubles are too short to decide elements;
-// BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time. And the types u64, i64
-// and Arguments, the parameters of a launch, which work.rs declares.
+// FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS, PUT, COPY and SHORT; LONG if doubles are too short to decide
+// elements; BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time, and EACH_ALONE,
+// of few. And the types u64, i64, Arguments and ShortArray, the parameters of a launch, which work.rs declares.
 
 typedef __int128 i128;
 typedef unsigned __int128 u128;
@@ -81,7 +81,7 @@ __device__ inline Element certain(const Arguments &a, u64 i, Element low, Elemen
     return low;
 }
 
-#if !defined(POWERS) && !defined(PUT) && !defined(COPY)
+#if defined(WRAPPING) || defined(FUSED) || defined(AFFINE) || defined(INT_AFFINE)
 // The index of the first vector: it has the first element.
 __device__ inline u64 begin(const Arguments &a) { return a.from / EACH * EACH; }
 #endif
@@ -167,11 +167,11 @@ struct Vector {
     double place;
 };
 
-// Blocks begin where vectors do, so that a vector is of one.
-__device__ inline Vector vector(const Arguments &a, u64 lo) {
+// Blocks begin where vectors do, so that a vector is of one. Alone, a thread makes the start that it needs.
+template <bool IS_ALONE> __device__ inline Vector vector(const Arguments &a, u64 lo) {
     const u64 on = lo - begin(a), block = on >> BLOCK_BITS;
     Vector vector;
-    vector.start = ((const Start *)a.starts)[block];
+    vector.start = IS_ALONE ? prepared(a, block) : ((const Start *)a.starts)[block];
     vector.place = whole(on & ((1u << BLOCK_BITS) - 1));
     return vector;
 }
@@ -208,7 +208,7 @@ struct Vector {
     bool is_in_doubt;
 };
 
-__device__ inline Vector vector(const Arguments &a, u64 lo) {
+template <bool> __device__ inline Vector vector(const Arguments &a, u64 lo) {
     Vector vector;
     vector.number = joined(a.run_first) + joined(a.run_step) * (unsigned)(lo - a.from);
     vector.is_in_doubt = false;
@@ -225,7 +225,7 @@ __device__ inline Element element(const Arguments &a, Vector &vector, u64) {
 __device__ inline bool is_made(const Vector &vector) { return !vector.is_in_doubt; }
 
 // Whole numbers are chosen, not addresses: arguments are no memory.
-__device__ inline Element single(const Arguments &a, u64 i) {
+template <bool> __device__ inline Element single(const Arguments &a, u64 i) {
     const Wide exact = plus(wide(a.line_first), wide(a.line_step), i);
     const Wide biased = plus(exact, exact.high < 0 ? wide(a.below) : wide(a.above), 1);
     if (a.fraction >= 64) return (Element)((i64)(biased.high >> 64) >> (a.fraction - 64));
@@ -236,7 +236,7 @@ __device__ inline Element single(const Arguments &a, u64 i) {
 #if defined(WRAPPING) || defined(FUSED)
 struct Vector {};
 
-__device__ inline Vector vector(const Arguments &, u64) { return Vector(); }
+template <bool> __device__ inline Vector vector(const Arguments &, u64) { return Vector(); }
 #endif
 
 #if defined(WRAPPING)
@@ -256,8 +256,8 @@ __device__ inline Element element(const Arguments &a, Vector &, u64 i) {
 #if defined(AFFINE) || defined(WRAPPING) || defined(FUSED)
 __device__ inline bool is_made(const Vector &) { return true; }
 
-__device__ inline Element single(const Arguments &a, u64 i) {
-    Vector one = vector(a, i);
+template <bool IS_ALONE> __device__ inline Element single(const Arguments &a, u64 i) {
+    Vector one = vector<IS_ALONE>(a, i);
     return element(a, one, i);
 }
 #endif
@@ -265,23 +265,58 @@ __device__ inline Element single(const Arguments &a, u64 i) {
 // ---- products of tables
 
 #if defined(POWERS)
-__device__ inline Start prepared(const Arguments &a, u64 block) {
-    const double *const entry = (const double *)a.wide + 3 * (block >> a.block_bits);
-    const DoubleDouble ratio = ((const DoubleDouble *)a.blocks)[block & ((1ull << a.block_bits) - 1)];
-    const double high = __dmul_rn(entry[0], ratio.high);
-    const double rest = __fma_rn(entry[0], ratio.high, -high);
-    const double low = __fma_rn(entry[1], ratio.high, __fma_rn(entry[0], ratio.low, rest));
+__device__ inline DoubleDouble times(DoubleDouble x, DoubleDouble y) {
+    const double high = __dmul_rn(x.high, y.high);
+    const double rest = __fma_rn(x.high, y.high, -high);
+    const double low = __fma_rn(x.low, y.high, __fma_rn(x.high, y.low, rest));
     const double sum = __dadd_rn(high, low);
+    return {sum, __dsub_rn(low, __dsub_rn(sum, high))};
+}
+
+// A mantissa and an exponent.
+struct Power {
+    DoubleDouble mantissa;
+    i64 exponent;
+};
+
+__device__ inline Power power(const double *entry) { return {{entry[0], entry[1]}, __double2ll_rz(entry[2])}; }
+
+__device__ inline Start started(const Arguments &a, const Power &power) {
     double scale = power_of_two(0);
 #if !defined(INTEGER) || !defined(LONG)
     // Integers of 64 bits get their sign at the end.
     if (a.negative) scale = -scale;
 #endif
-    const i64 exponent = __double2ll_rz(entry[2]);
     Start start;
-    start.high = scaled(__dmul_rn(sum, scale), exponent);
-    start.low = scaled(__dmul_rn(__dsub_rn(low, __dsub_rn(sum, high)), scale), exponent);
+    start.high = scaled(__dmul_rn(power.mantissa.high, scale), power.exponent);
+    start.low = scaled(__dmul_rn(power.mantissa.low, scale), power.exponent);
     return start;
+}
+
+__device__ inline Start prepared(const Arguments &a, u64 block) {
+    Power start = power((const double *)a.wide + 3 * (block >> a.block_bits));
+    start.mantissa = times(start.mantissa, ((const DoubleDouble *)a.blocks)[block & ((1ull << a.block_bits) - 1)]);
+    return started(a, start);
+}
+
+// Powers are off by less than 2^-98 for each of the four digits to base 32 of their number, and by 2^-103 for each product of these.
+__device__ inline Power alone(const Arguments &a, unsigned on) {
+    Power all = power(a.ratios);
+#pragma unroll
+    for (unsigned digit = 0; digit < 4; digit++) {
+        const Power ratio = power(a.ratios + 3 * (digit + 1));
+        const unsigned times_taken = on >> 5 * digit & 31;
+        const DoubleDouble one = {1.0, 0.0};
+        DoubleDouble square = ratio.mantissa, taken = times_taken & 1 ? square : one;
+#pragma unroll
+        for (unsigned bit = 1; bit < 5; bit++) {
+            square = times(square, square);
+            taken = times(taken, times_taken >> bit & 1 ? square : one);
+        }
+        all.mantissa = times(all.mantissa, taken);
+        all.exponent += times_taken * ratio.exponent;
+    }
+    return all;
 }
 
 #if defined(F32)
@@ -345,7 +380,13 @@ __device__ inline Element element(const Arguments &a, const Start &start, const 
 
 // ---- what is launched
 
-#if defined(COPY)
+#if defined(SHORT)
+// An array that is among the parameters: reading the processor's memory takes longer.
+extern "C" __global__ void FILL(const ShortArray a) {
+    const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (k < a.to) ((u64 *)a.out)[k] = a.words[k];
+}
+#elif defined(COPY)
 // Copies words of 64 bits from memory of the processor: the engine that copies takes longer to begin.
 extern "C" __global__ void FILL(const Arguments a) {
     const u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x;
@@ -382,17 +423,36 @@ extern "C" __global__ void FILL(const Arguments a) {
         out[on] = element(a, start, positions + (on & mask), a.from + on);
     }
 }
+
+extern "C" __global__ void ALONE(const Arguments a) {
+    const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 len = a.to - a.from;
+    const Power apart = power(a.ratios + 6);
+    // The entry of the first position.
+#if defined(LONG)
+    const double error = power_of_two(-95), position[] = {1.0, -error, error};
+#else
+    const double error = power_of_two(-50), position[] = {1.0, 1.0 - error, 1.0 + error};
+#endif
+    u64 on = thread / 32 * 32 * EACH_ALONE + thread % 32;
+    Power start = alone(a, (unsigned)on);
+    for (unsigned k = 0; k < EACH_ALONE && on < len; k++, on += 32) {
+        ((Element *)a.out)[a.from + on] = element(a, started(a, start), position, a.from + on);
+        start.mantissa = times(start.mantissa, apart.mantissa);
+        start.exponent += apart.exponent;
+    }
+}
 #else
 // A thread makes a vector of 16 bytes, stored in one go; those of neighbours lie side by side.
 struct alignas(16) Stored {
     Element elements[EACH];
 };
 
-extern "C" __global__ void FILL(const Arguments a) {
+template <bool IS_ALONE> __device__ inline void fill_vector(const Arguments &a) {
     Element *const out = (Element *)a.out;
     const u64 lo = begin(a) + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * EACH;
     if (a.from <= lo && lo + EACH <= a.to) {
-        Vector each = vector(a, lo);
+        Vector each = vector<IS_ALONE>(a, lo);
         Stored stored;
 #pragma unroll
         for (unsigned k = 0; k < EACH; k++) stored.elements[k] = element(a, each, lo + k);
@@ -406,11 +466,15 @@ extern "C" __global__ void FILL(const Arguments a) {
     }
     // Ends of a launch, and doubts. What is not written may have none.
     for (u64 i = lo; i < lo + EACH; i++)
-        if (a.from <= i && i < a.to) out[i] = single(a, i);
+        if (a.from <= i && i < a.to) out[i] = single<IS_ALONE>(a, i);
 }
+
+extern "C" __global__ void FILL(const Arguments a) { fill_vector<false>(a); }
 #endif
 
 #if defined(AFFINE)
+extern "C" __global__ void ALONE(const Arguments a) { fill_vector<true>(a); }
+
 // The starts of blocks; there are `step` of them.
 extern "C" __global__ void PREPARE(const Arguments a) {
     const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;

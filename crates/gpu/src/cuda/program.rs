@@ -5,7 +5,7 @@ use gradus_core::convert::u64_of;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use super::work::Arguments;
+use super::work::{Arguments, Parameters, ShortArray};
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.
@@ -25,10 +25,12 @@ pub(crate) enum KernelForm {
     Put,
     /// None: copies words.
     Copy,
+    /// None: copies the words of its parameters.
+    Short,
 }
 
 impl KernelForm {
-    pub(super) const ALL: [(KernelForm, &str); 7] = [
+    pub(super) const ALL: [(KernelForm, &str); 8] = [
         (KernelForm::Wrapping, "WRAPPING"),
         (KernelForm::Fused, "FUSED"),
         (KernelForm::Affine, "AFFINE"),
@@ -36,6 +38,7 @@ impl KernelForm {
         (KernelForm::Powers, "POWERS"),
         (KernelForm::Put, "PUT"),
         (KernelForm::Copy, "COPY"),
+        (KernelForm::Short, "SHORT"),
     ];
 
     fn name(self) -> &'static str {
@@ -50,6 +53,8 @@ pub(crate) enum Entry {
     Fill,
     /// Makes the starts of blocks of a line before.
     Prepare,
+    /// Writes elements of few, without starts and tables.
+    Alone,
 }
 
 impl Entry {
@@ -58,12 +63,15 @@ impl Entry {
         match self {
             Entry::Fill => ["fill", "FILL"],
             Entry::Prepare => ["prepare", "PREPARE"],
+            Entry::Alone => ["alone", "ALONE"],
         }
     }
 }
 
-/// Elements of a thread that makes powers, 32 apart: those of a warp are of one block.
+/// Elements of a thread that makes powers, 32 apart: those of a warp are of one block. And of one
+/// that makes powers of few elements.
 const TURNS: u64 = 16;
+const TURNS_ALONE: u64 = 4;
 
 /// A kernel for an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -76,19 +84,25 @@ impl KernelProgram {
     /// The kernels.
     pub(super) fn entries(self) -> &'static [Entry] {
         match self.form {
-            KernelForm::Affine => &[Entry::Fill, Entry::Prepare],
+            KernelForm::Affine => &[Entry::Fill, Entry::Prepare, Entry::Alone],
+            KernelForm::Powers => &[Entry::Fill, Entry::Alone],
             _ => &[Entry::Fill],
         }
     }
 
     /// Elements that a thread makes.
-    pub(super) fn each(self) -> u64 {
-        if self.form == KernelForm::Powers { TURNS } else { 128 / u64_of(self.dtype.bits()) }
+    pub(super) fn each(self, entry: Entry) -> u64 {
+        match (self.form, entry) {
+            (KernelForm::Powers, Entry::Alone) => TURNS_ALONE,
+            (KernelForm::Powers, _) => TURNS,
+            _ => 128 / u64_of(self.dtype.bits()),
+        }
     }
 
     /// The index at which the threads of a launch begin, which writes elements from one on.
     pub(super) fn begin(self, from: u64) -> u64 {
-        if self.form == KernelForm::Powers { from } else { from / self.each() * self.each() }
+        let each = self.each(Entry::Fill);
+        if self.form == KernelForm::Powers { from } else { from / each * each }
     }
 
     /// The macros that stand before the text.
@@ -121,7 +135,8 @@ impl KernelProgram {
             }
         }
         set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
-        set("EACH", self.each().to_string());
+        set("EACH", self.each(Entry::Fill).to_string());
+        set("EACH_ALONE", self.each(Entry::Alone).to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }
@@ -145,7 +160,7 @@ impl KernelProgram {
 /// Declarations of what the text of the kernels names.
 pub(super) fn declarations() -> String {
     let integers = "typedef unsigned long long u64;\ntypedef long long i64;\n";
-    integers.to_owned() + &Arguments::declaration()
+    integers.to_owned() + &Arguments::declaration() + &ShortArray::declaration()
 }
 
 pub(crate) const TEXT: &str = include_str!("fill.cu");

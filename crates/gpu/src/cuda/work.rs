@@ -1,14 +1,16 @@
 //! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
+use std::iter::once;
 use std::ops::Range;
 
+use cudarc::driver::DeviceRepr;
 use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_core::{DType, Result};
 use gradus_kernels::Form as Made;
 use gradus_kernels::prepared::{
-    AFFINE_BLOCK, Affine, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds,
+    AFFINE_BLOCK, Affine, DoubleDouble, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds, spans,
 };
-use gradus_sequences::Wide;
+use gradus_sequences::{PowerLine, Wide};
 
 use super::program::{Entry, KernelForm, KernelProgram};
 use crate::engine::{Memory, Rest};
@@ -21,93 +23,122 @@ trait Declared {
 }
 
 macro_rules! declared {
-    ($($rust:ty: $c:literal $count:literal),*) => {
+    ($($rust:ty: $c:literal),*) => {
         $(impl Declared for $rust {
             fn declared(name: &str) -> String {
-                [$c, " ", name, $count, ";\n"].concat()
+                [$c, " ", name].concat()
             }
         })*
     };
 }
 
-declared!(u64: "u64" "", i64: "i64" "", f64: "double" "", [u64; 2]: "u64" "[2]", [u64; 3]: "u64" "[3]");
+declared!(u64: "u64", i64: "i64", f64: "double");
 
-/// Declares [`Arguments`], here and in the text of the kernels.
-macro_rules! arguments {
-    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
-        /// Parameters of a launch. Addresses are of memory that the device reaches.
-        #[derive(Clone, Copy, Debug, Default)]
+impl<T: Declared, const COUNT: usize> Declared for [T; COUNT] {
+    fn declared(name: &str) -> String {
+        T::declared(name) + &format!("[{COUNT}]")
+    }
+}
+
+/// Parameters of a launch.
+pub(crate) trait Parameters: DeviceRepr {
+    /// The same struct in the language of the kernels.
+    fn declaration() -> String;
+}
+
+/// Declares [`Parameters`], here and in the text of the kernels.
+macro_rules! parameters {
+    ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug)]
         #[repr(C)]
-        pub(crate) struct Arguments {
+        pub(crate) struct $name {
             $($(#[$doc])* pub(super) $field: $type,)*
         }
 
-        impl Arguments {
-            /// The same struct in the language of the kernels.
-            pub(super) fn declaration() -> String {
-                let fields = [$(<$type>::declared(stringify!($field))),*].concat();
-                let size = size_of::<Arguments>();
-                format!("struct Arguments {{\n{fields}}};\nstatic_assert(sizeof(Arguments) == {size}, \"size\");\n")
+        impl Parameters for $name {
+            fn declaration() -> String {
+                let (name, size) = (stringify!($name), size_of::<$name>());
+                let fields = [$(<$type>::declared(stringify!($field))),*].join(";\n");
+                format!("struct {name} {{\n{fields};\n}};\nstatic_assert(sizeof({name}) == {size}, \"size\");\n")
             }
         }
     };
 }
 
-arguments! {
-    /// The array.
-    out: u64,
-    /// The index of the first element to write.
-    from: u64,
-    /// The index behind the last one; of a `Put`, the number of entries.
-    to: u64,
-    /// A number, and the indices of so many elements that are not certain.
-    doubts: u64,
-    /// The room of that list.
-    capacity: u64,
-    /// Memory of the processor for the first of these indices.
-    first_doubts: u64,
-    /// The room there.
-    few: u64,
-    /// The index of the last element of the array.
-    last: u64,
-    /// Codes of the first and the last element.
-    ends: [u64; 2],
-    /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
-    starts: u64,
-    /// Integers: the element at index 0; of fused lines, the place of index 0.
-    first: u64,
-    /// Integers: the difference; of a `Prepare`, the number of blocks.
-    step: u64,
-    start: f64,
-    difference: f64,
-    /// 192 bits, the lowest first, as all of three words.
-    line_first: [u64; 3],
-    line_step: [u64; 3],
-    above: [u64; 3],
-    below: [u64; 3],
-    /// 128 bits, half of them behind the point: the number at `from` and the step of a run.
-    run_first: [u64; 2],
-    run_step: [u64; 2],
-    /// Less than so many units of 2^-32 behind the point leave an integer in doubt.
-    doubtful: u64,
-    /// Bits of integers that are flipped.
-    flipped: u64,
-    unit: i64,
-    fraction: u64,
-    step_high: f64,
-    step_low: f64,
-    spread: f64,
-    relative: f64,
-    slack: f64,
-    /// Table of positions: high parts, lower and upper bounds.
-    positions: u64,
-    /// Table of blocks: pairs.
-    blocks: u64,
-    /// Wide powers: pairs and exponents.
-    wide: u64,
-    position_bits: u64,
-    block_bits: u64,
-    negative: u64,
+parameters! {
+    /// A short array with all of its elements: drivers take 4096 bytes of parameters at most.
+    ShortArray {
+        /// The array.
+        out: u64,
+        /// The number of words.
+        to: u64,
+        words: [u64; 504],
+    }
+}
+
+parameters! {
+    /// Parameters of the other kernels. Addresses are of memory that the device reaches.
+    #[derive(Default)]
+    Arguments {
+        /// The array.
+        out: u64,
+        /// The index of the first element to write.
+        from: u64,
+        /// The index behind the last one; of a `Put`, the number of entries.
+        to: u64,
+        /// A number, and the indices of so many elements that are not certain.
+        doubts: u64,
+        /// The room of that list.
+        capacity: u64,
+        /// Memory of the processor for the first of these indices.
+        first_doubts: u64,
+        /// The room there.
+        few: u64,
+        /// The index of the last element of the array.
+        last: u64,
+        /// Codes of the first and the last element.
+        ends: [u64; 2],
+        /// Starts of blocks, pairs of doubles and bounds; of a `Put`, indices and codes.
+        starts: u64,
+        /// Integers: the element at index 0; of fused lines, the place of index 0.
+        first: u64,
+        /// Integers: the difference; of a `Prepare`, the number of blocks.
+        step: u64,
+        start: f64,
+        difference: f64,
+        /// 192 bits, the lowest first, as all of three words.
+        line_first: [u64; 3],
+        line_step: [u64; 3],
+        above: [u64; 3],
+        below: [u64; 3],
+        /// 128 bits, half of them behind the point: the number at `from` and the step of a run.
+        run_first: [u64; 2],
+        run_step: [u64; 2],
+        /// Less than so many units of 2^-32 behind the point leave an integer in doubt.
+        doubtful: u64,
+        /// Bits of integers that are flipped.
+        flipped: u64,
+        unit: i64,
+        fraction: u64,
+        step_high: f64,
+        step_low: f64,
+        spread: f64,
+        relative: f64,
+        slack: f64,
+        /// Table of positions: high parts, lower and upper bounds.
+        positions: u64,
+        /// Table of blocks: pairs.
+        blocks: u64,
+        /// Wide powers: pairs and exponents.
+        wide: u64,
+        position_bits: u64,
+        block_bits: u64,
+        negative: u64,
+        /// Without tables: a mantissa, as a pair, and an exponent of the first power, and of the ratios of
+        /// elements 1, 32, 32^2 and 32^3 apart.
+        ratios: [f64; 15],
+    }
 }
 
 /// Arrays of a device, and kernels that are run there, in the order in which they are launched.
@@ -137,8 +168,19 @@ pub(crate) trait Launcher {
     /// The address of a copy of these bytes.
     fn copied(&self, workspace: &mut Self::Workspace, bytes: &[u8]) -> Result<u64>;
 
+    /// The most elements whose threads make all that they need by themselves.
+    fn alone(&self) -> u64 {
+        ALONE
+    }
+
     /// Runs a kernel with so many blocks of [`THREADS`] threads.
-    fn launch(&self, program: KernelProgram, entry: Entry, blocks: u64, arguments: &Arguments) -> Result<()>;
+    fn launch<P: Parameters>(
+        &self,
+        program: KernelProgram,
+        entry: Entry,
+        blocks: u64,
+        parameters: &P,
+    ) -> Result<()>;
 
     /// Waits for all that was launched, and returns the doubts, or nothing if the list has no room
     /// for them.
@@ -161,8 +203,12 @@ pub(super) const CAPACITY: u64 = 1 << 16;
 /// Doubts that the processor sees without a copy.
 pub(super) const FEW: usize = 64;
 
-/// The most bytes that kernels read in memory of the processor.
-pub(super) const SHORT: u64 = 1 << 12;
+/// The most bytes of a [`ShortArray`], and that kernels read in memory of the processor.
+pub(super) const SHORT: u64 = 4032;
+
+/// The most elements whose threads make all that they need by themselves: that takes them less time
+/// than a kernel before them, or tables.
+pub(super) const ALONE: u64 = 1 << 20;
 
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
 /// wide powers, one for 2^21 elements, cost nothing beside writing these.
@@ -212,12 +258,13 @@ pub(super) fn copy<L: Launcher>(launcher: &L, from: u64, out: u64, bytes: usize)
 }
 
 impl<L: Launcher> Elements<L> {
-    /// Writes all elements, [`SHORT`] bytes at most, by a kernel: that takes less time than a copy.
-    pub(super) fn copy(&self, bytes: &[u8]) -> Result<()> {
-        let mut workspace = self.launcher.workspace()?;
-        let near = self.launcher.copied(&mut workspace, bytes)?;
-        copy(&self.launcher, near, self.launcher.address(&self.memory), bytes.len())?;
-        self.launcher.finish(workspace).map(|_| ())
+    /// Writes all elements, [`SHORT`] bytes at most, which a kernel has among its parameters.
+    pub(super) fn write_short(&self, bytes: &[u8]) -> Result<()> {
+        let to = u64_of(bytes.len()).div_ceil(8);
+        let mut array = ShortArray { out: self.launcher.address(&self.memory), to, words: [0; 504] };
+        bytemuck::cast_slice_mut(&mut array.words)[..bytes.len()].copy_from_slice(bytes);
+        let program = KernelProgram { form: KernelForm::Short, dtype: DType::U64 };
+        self.launcher.launch(program, Entry::Fill, to.div_ceil(THREADS.into()), &array)
     }
 }
 
@@ -254,7 +301,7 @@ impl<L: Launcher> Launches<'_, L> {
     fn plan(&mut self, plan: &dyn AnyPlan) -> Result<()> {
         let all = 0..self.elements.len;
         if let Made::Powers(line) = plan.made_from() {
-            return self.powers(plan, &Tables::new(line, LONGEST));
+            return self.powers(plan, &line);
         }
         match plan.made_by() {
             Kernel::Same => self.same(plan.code(0), all),
@@ -288,23 +335,20 @@ impl<L: Launcher> Launches<'_, L> {
         };
         let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
         let launcher = &self.elements.launcher;
-        let block = u64_of(AFFINE_BLOCK);
         let all = 0..self.elements.len;
-        let blocks = |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(block);
-        if 24 * blocks(&all) <= SHORT {
-            // A kernel takes longer to begin than the processor makes them.
-            let starts: Vec<_> = (0..blocks(&all)).flat_map(|k| affine.start_of(k * block)).collect();
-            let starts = launcher.copied(&mut self.workspace, bytemuck::cast_slice(&starts))?;
-            self.launch(program, &all, &Arguments { starts, ..given })?;
+        if self.elements.len <= launcher.alone() {
+            self.launch(program, Entry::Alone, &all, &given)?;
         } else {
             // Launches run one after the other, so the starts of all have one place.
+            let blocks =
+                |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(u64_of(AFFINE_BLOCK));
             let most = parts(&all).map(|part| blocks(&part)).max().unwrap_or(0);
             let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
             for part in parts(&all) {
                 let step = blocks(&part);
                 let arguments = Arguments { from: part.start, step, starts, ..given };
                 launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
-                self.launch(program, &part, &arguments)?;
+                self.launch(program, Entry::Fill, &part, &arguments)?;
             }
         }
         self.launched.push(all);
@@ -338,32 +382,56 @@ impl<L: Launcher> Launches<'_, L> {
         Ok(())
     }
 
-    /// Products of tables where these stay within the doubles; what is beyond all types is all the
-    /// same, and the rest the processor makes.
-    fn powers(&mut self, plan: &dyn AnyPlan, tables: &Tables) -> Result<()> {
-        let line = &tables.line;
+    /// Products where these stay within the doubles; what is beyond all types is all the same, and
+    /// the rest the processor makes.
+    fn powers(&mut self, plan: &dyn AnyPlan, line: &PowerLine) -> Result<()> {
         let on = |indices: Range<u64>| indices.start + line.before..indices.end + line.before;
         if line.before > 0 {
             self.same(plan.code(0), 0..line.before)?;
         }
-        for (indices, span) in tables.spans() {
+        for (indices, span) in spans(line) {
+            let elements = on(indices.clone());
             match span {
-                Span::Beyond => self.same(plan.code(line.before + indices.start), on(indices))?,
-                Span::Edge => self.rest.ranges.push(on(indices)),
-                Span::Inside => self.products(tables, indices)?,
+                Span::Beyond => self.same(plan.code(elements.start), elements)?,
+                Span::Edge => self.rest.ranges.push(elements),
+                Span::Inside => {
+                    if line.len <= self.elements.launcher.alone() {
+                        self.products_alone(line, indices, &elements)?;
+                    } else {
+                        self.products(&Tables::new(*line, LONGEST), indices, &elements)?;
+                    }
+                    self.launched.push(elements);
+                }
             }
         }
         let end = line.before + line.len;
         if end < self.elements.len { self.same(plan.code(end), end..self.elements.len) } else { Ok(()) }
     }
 
-    /// Products for indices of the line.
-    fn products(&mut self, tables: &Tables, indices: Range<u64>) -> Result<()> {
-        let (dtype, line) = (self.elements.dtype, &tables.line);
-        let wide = indices.clone().step_by(usize_of(tables.block * tables.count));
-        let mut numbers = Vec::with_capacity(
-            3 * tables.positions.len() + 2 * tables.blocks.len() + 3 * wide.clone().count(),
-        );
+    /// Products of powers that each thread makes from a few ratios.
+    fn products_alone(&mut self, line: &PowerLine, indices: Range<u64>, elements: &Range<u64>) -> Result<()> {
+        let len = indices.end - indices.start;
+        // Of elements that are no further apart than the range is long, since other ratios may be
+        // beyond all numbers.
+        let ratios =
+            (0..4).map(|k| 1 << (5 * k)).take_while(|&apart| apart < len).map(|apart| line.ratio(apart));
+        let mut entries = [[1.0, 0.0, 0.0]; 5];
+        for (entry, power) in entries.iter_mut().zip(once(line.at(indices.start)).chain(ratios)) {
+            let (mantissa, exponent) = DoubleDouble::of_mantissa(power);
+            *entry = [mantissa.high, mantissa.low, f64::from(exponent)];
+        }
+        let mut given = Arguments { negative: line.negative.into(), ..Arguments::default() };
+        given.ratios.copy_from_slice(entries.as_flattened());
+        let program = KernelProgram { form: KernelForm::Powers, dtype: self.elements.dtype };
+        self.launch(program, Entry::Alone, elements, &given)
+    }
+
+    /// Products of tables for indices of the line.
+    fn products(&mut self, tables: &Tables, indices: Range<u64>, elements: &Range<u64>) -> Result<()> {
+        let dtype = self.elements.dtype;
+        let wide = tables.wides(indices);
+        let mut numbers =
+            Vec::with_capacity(3 * tables.positions.len() + 2 * tables.blocks.len() + 3 * wide.len());
         numbers.extend(tables.positions.iter().map(|power| power.high));
         for bound in [0, 1] {
             numbers.extend(tables.positions.iter().map(|&power| bounds(power, dtype)[bound]));
@@ -372,11 +440,9 @@ impl<L: Launcher> Launches<'_, L> {
             numbers.push(power.high);
             numbers.push(power.low);
         }
-        let wide = wide.flat_map(|index| {
-            let (mantissa, exponent) = tables.wide(index);
-            [mantissa.high, mantissa.low, f64::from(exponent)]
-        });
-        numbers.extend(wide);
+        for (mantissa, exponent) in wide {
+            numbers.extend([mantissa.high, mantissa.low, f64::from(exponent)]);
+        }
         let bytes = bytemuck::cast_slice(&numbers);
         let at = self.elements.launcher.copied(&mut self.workspace, bytes)?;
         let given = Arguments {
@@ -385,17 +451,16 @@ impl<L: Launcher> Launches<'_, L> {
             wide: at + 24 * tables.block + 16 * tables.count,
             position_bits: tables.block.ilog2().into(),
             block_bits: tables.count.ilog2().into(),
-            negative: line.negative.into(),
+            negative: tables.line.negative.into(),
             ..Arguments::default()
         };
         let program = KernelProgram { form: KernelForm::Powers, dtype };
-        let indices = indices.start + line.before..indices.end + line.before;
-        for part in parts(&indices) {
+        for part in parts(elements) {
             // Launches cover the elements of whole tables.
-            let wide = (part.start - indices.start) / (tables.block * tables.count);
-            self.launch(program, &part, &Arguments { wide: given.wide + 24 * wide, ..given })?;
+            let wide = (part.start - elements.start) / (tables.block * tables.count);
+            let given = Arguments { wide: given.wide + 24 * wide, ..given };
+            self.launch(program, Entry::Fill, &part, &given)?;
         }
-        self.launched.push(indices);
         Ok(())
     }
 
@@ -404,6 +469,7 @@ impl<L: Launcher> Launches<'_, L> {
         let dtype = self.elements.codes();
         self.launch(
             KernelProgram { form: KernelForm::Wrapping, dtype },
+            Entry::Fill,
             &indices,
             &Arguments { first: code, ..Arguments::default() },
         )
@@ -411,10 +477,16 @@ impl<L: Launcher> Launches<'_, L> {
 
     /// Elements that are certain by themselves.
     fn fill(&mut self, form: KernelForm, indices: Range<u64>, given: &Arguments) -> Result<()> {
-        self.launch(KernelProgram { form, dtype: self.elements.dtype }, &indices, given)
+        self.launch(KernelProgram { form, dtype: self.elements.dtype }, Entry::Fill, &indices, given)
     }
 
-    fn launch(&self, program: KernelProgram, indices: &Range<u64>, given: &Arguments) -> Result<()> {
+    fn launch(
+        &self,
+        program: KernelProgram,
+        entry: Entry,
+        indices: &Range<u64>,
+        given: &Arguments,
+    ) -> Result<()> {
         if indices.is_empty() {
             return Ok(());
         }
@@ -432,10 +504,10 @@ impl<L: Launcher> Launches<'_, L> {
             ends: self.ends,
             ..*given
         };
-        let threads = (indices.end - program.begin(indices.start)).div_ceil(program.each());
+        let threads = (indices.end - program.begin(indices.start)).div_ceil(program.each(entry));
         // The threads of a warp take turns at powers.
         let threads = threads.next_multiple_of(32);
-        launcher.launch(program, Entry::Fill, threads.div_ceil(THREADS.into()), &arguments)
+        launcher.launch(program, entry, threads.div_ceil(THREADS.into()), &arguments)
     }
 
     /// Waits for all, and gives what is left to the processor.

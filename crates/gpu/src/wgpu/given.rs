@@ -165,12 +165,9 @@ impl Given {
         self.wide_at = low(parts.block + parts.count);
         self.starts = low(starts);
         let entries = parts.positions.iter().chain(&parts.blocks).map(|&entry| power(entry, 0));
-        let apart = parts.block * parts.count;
-        let wide = (0..starts.div_ceil(parts.count)).map(|i| {
-            let (mantissa, exponent) = parts.wide(first + i * apart);
-            power(mantissa, exponent)
-        });
-        entries.chain(wide).collect()
+        let wides = parts.wides(first..first + on_line);
+        let wides = wides.into_iter().map(|(mantissa, exponent)| power(mantissa, exponent));
+        entries.chain(wides).collect()
     }
 }
 

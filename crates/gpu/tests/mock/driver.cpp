@@ -18,7 +18,7 @@ enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_
 
 namespace {
 struct Allocation { size_t mapped; size_t bytes; void *base; };
-struct Module { void *library; u64 arguments; };
+struct Module { void *library; };
 struct Function { void (*run)(unsigned, unsigned, const void *); u64 arguments; };
 
 int context;                                              // its address is the handle
@@ -179,7 +179,7 @@ CALL cuModuleLoadData(void **module, const void *image) {
     REFUSE;
     void *library = dlopen((const char *)image, RTLD_NOW | RTLD_LOCAL);
     if (!library) return INVALID_VALUE;
-    *module = new Module{library, *(const u64 *)dlsym(library, "arguments_bytes")};
+    *module = new Module{library};
     return OK;
 }
 CALL cuModuleUnload(void *module) {
@@ -191,9 +191,11 @@ CALL cuModuleUnload(void *module) {
 CALL cuModuleGetFunction(void **function, void *module, const char *name) {
     REFUSE;
     const auto *from = (const Module *)module;
-    void *found = dlsym(from->library, (std::string(name) + "_launched").c_str());
+    const std::string launched = std::string(name) + "_launched";
+    void *found = dlsym(from->library, launched.c_str());
     if (!found) return NOT_FOUND;
-    *function = new Function{(void (*)(unsigned, unsigned, const void *))found, from->arguments};
+    const auto bytes = *(const u64 *)dlsym(from->library, (launched + "_bytes").c_str());
+    *function = new Function{(void (*)(unsigned, unsigned, const void *))found, bytes};
     return OK;
 }
 CALL cuLaunchKernel(void *function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned, unsigned, void *stream,
@@ -224,7 +226,7 @@ CALL nvrtcCompileProgram(void *program, int, const char *const *) {
     std::ofstream(stem + ".cpp") << "#include \"" EMULATED "\"\n" << compiled->text
                                  << "\nLAUNCHED(fill_launched, fill)\n"
                                     "#if defined(AFFINE)\nLAUNCHED(prepare_launched, prepare)\n#endif\n"
-                                    "extern \"C\" const u64 arguments_bytes;\nconst u64 arguments_bytes = sizeof(Arguments);\n";
+                                    "#if defined(AFFINE) || defined(POWERS)\nLAUNCHED(alone_launched, alone)\n#endif\n";
     compiled->path = stem + ".so";
     const std::string command =
         "c++ -std=c++17 -O1 -ffp-contract=off -fPIC -shared -o " + compiled->path + " " + stem + ".cpp";
