@@ -29,6 +29,9 @@ pub(super) struct WgpuArray {
 const LIST: u64 = 4 * (1 + CAPACITY);
 const _: () = assert!(LIST.is_multiple_of(256));
 
+/// Bytes that an invocation writes.
+const VECTOR: u64 = 16;
+
 /// Invocations in a workgroup, as the shaders say.
 const GROUP: u64 = 256;
 
@@ -39,7 +42,7 @@ impl WgpuArray {
     /// New memory, for so many elements, which are so many bytes.
     pub(super) fn new(open: &Arc<OpenAdapter>, dtype: DType, len: u64, bytes: u64) -> Result<WgpuArray> {
         let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC;
-        let words = buffer(open, bytes.next_multiple_of(8).max(8), usage);
+        let words = buffer(open, bytes.next_multiple_of(VECTOR).max(VECTOR), usage);
         open.check()?;
         Ok(WgpuArray { open: Arc::clone(open), dtype, len, bytes, words })
     }
@@ -51,7 +54,7 @@ impl WgpuArray {
     /// The buffer's words that hold so many elements from index `lo` on, which is a multiple of
     /// [`PART`].
     fn window(&self, lo: u64, count: u64) -> wgpu::BindingResource<'_> {
-        let size = (count * self.width()).next_multiple_of(8);
+        let size = (count * self.width()).next_multiple_of(VECTOR);
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer: &self.words,
             offset: lo * self.width(),
@@ -64,8 +67,14 @@ impl WgpuArray {
         PART.min(self.len - lo)
     }
 
-    /// Has the device make a part of a plan, and list its doubts in a list that begins at a byte.
-    fn make_part(&self, source: &ShaderSource, lo: u64, lists: &wgpu::Buffer) {
+    /// Has the device make a part of a plan, and list its doubts.
+    fn make_part(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        source: &ShaderSource,
+        lo: u64,
+        lists: &wgpu::Buffer,
+    ) {
         let count = self.part_at(lo);
         let part = source.part(lo, count);
         let list = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -74,15 +83,12 @@ impl WgpuArray {
             size: wgpu::BufferSize::new(LIST),
         });
         let bindings = self.bindings(&part, self.window(lo, count), list);
-        let mut encoder = self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let starts = u64::from(part.given.starts);
         if starts > 0 {
-            dispatch(&mut encoder, &self.open.pipeline(Task::Prepare, self.dtype), &bindings, starts);
+            dispatch(encoder, &self.open.pipeline(Task::Prepare, self.dtype), &bindings, starts);
         }
-        let each = (4 / self.width()).max(1);
         let fill = self.open.pipeline(Task::Fill(source.shader()), self.dtype);
-        dispatch(&mut encoder, &fill, &bindings, count.div_ceil(each));
-        self.open.queue.submit([encoder.finish()]);
+        dispatch(encoder, &fill, &bindings, (count * self.width()).div_ceil(VECTOR));
     }
 
     fn bindings(
@@ -116,12 +122,23 @@ impl WgpuArray {
         })
     }
 
-    /// Copies bytes of a buffer to the processor; both ends are multiples of four.
-    fn copy(&self, from: &wgpu::Buffer, at: u64, out: &mut [u8]) -> Result<()> {
+    /// Commands for the device.
+    fn encoder(&self) -> wgpu::CommandEncoder {
+        self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
+    }
+
+    /// Copies bytes of a buffer to the processor, behind some commands; both ends are multiples of
+    /// four.
+    fn copy(
+        &self,
+        mut encoder: wgpu::CommandEncoder,
+        from: &wgpu::Buffer,
+        at: u64,
+        out: &mut [u8],
+    ) -> Result<()> {
         let size = u64_of(out.len());
         let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
         let mapped = buffer(&self.open, size, usage);
-        let mut encoder = self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         encoder.copy_buffer_to_buffer(from, at, &mapped, 0, size);
         self.open.queue.submit([encoder.finish()]);
         mapped.slice(..).map_async(wgpu::MapMode::Read, |_| ());
@@ -166,10 +183,11 @@ impl Memory for WgpuArray {
         let mut rest = Rest::default();
         for first in (0..parts).step_by(TOGETHER) {
             let some = first..parts.min(first + u64_of(TOGETHER));
-            some.clone().for_each(|part| self.make_part(&source, part * PART, &lists));
+            let mut encoder = self.encoder();
+            some.clone().for_each(|part| self.make_part(&mut encoder, &source, part * PART, &lists));
             // Waits, so that errors of the driver are told early.
             let mut words = vec![0u32; usize_of((some.end - first) * LIST / 4)];
-            self.copy(&lists, first * LIST, bytemuck::cast_slice_mut(&mut words))?;
+            self.copy(encoder, &lists, first * LIST, bytemuck::cast_slice_mut(&mut words))?;
             for (part, list) in some.zip(words.chunks_exact(usize_of(LIST / 4))) {
                 let (count, places) = list.split_first().expect("lists have a length");
                 let lo = part * PART;
@@ -215,8 +233,7 @@ impl Memory for WgpuArray {
             let part = GivenPart { given: Given::default(), tables: entries };
             let list = buffer(&self.open, LIST, wgpu::BufferUsages::STORAGE);
             let bindings = self.bindings(&part, self.window(lo, self.part_at(lo)), list.as_entire_binding());
-            let mut encoder =
-                self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let mut encoder = self.encoder();
             dispatch(&mut encoder, &self.open.pipeline(Task::Put, DType::U32), &bindings, invocations);
             self.open.queue.submit([encoder.finish()]);
         }
@@ -239,7 +256,7 @@ impl Array for WgpuArray {
     }
 
     fn clear(&mut self) -> Result<()> {
-        let mut encoder = self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let mut encoder = self.encoder();
         encoder.clear_buffer(&self.words, 0, None);
         self.open.queue.submit([encoder.finish()]);
         self.open.wait()
@@ -253,7 +270,7 @@ impl Array for WgpuArray {
             let hi = (lo + COPIED).min(from + u64_of(out.len()));
             let aligned = lo / 4 * 4;
             let mut words = vec![0; usize_of(hi.next_multiple_of(4) - aligned)];
-            self.copy(&self.words, aligned, &mut words)?;
+            self.copy(self.encoder(), &self.words, aligned, &mut words)?;
             let taken = &words[usize_of(lo - aligned)..usize_of(hi - aligned)];
             out[usize_of(done)..usize_of(hi - from)].copy_from_slice(taken);
             done = hi - from;

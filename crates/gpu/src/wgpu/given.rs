@@ -14,6 +14,7 @@ pub(super) type WideNumber = [u32; 6];
 /// Which shader makes the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
+    Wrapping,
     Line,
     Powers,
 }
@@ -25,10 +26,8 @@ pub(super) enum ShaderSource {
     Floats(Line, u64),
     /// Integers on a line.
     Integers(IntAffine),
-    /// Integers modulo a power of two.
+    /// Codes modulo a power of two.
     Wrapping(Wrapping),
-    /// All of one code.
-    Same(u64),
     /// Powers, and the codes of those before and behind the line.
     Powers(Box<Tables>, [u64; 2]),
 }
@@ -39,7 +38,7 @@ impl ShaderSource {
         let len = plan.count();
         match plan.made_from() {
             Form::Each => None,
-            Form::Same => Some(ShaderSource::Same(plan.code(0))),
+            Form::Same => Some(ShaderSource::Wrapping(Wrapping { first: plan.code(0), step: 0 })),
             Form::Wrapping(wrapping) => Some(ShaderSource::Wrapping(wrapping)),
             Form::Line(line) if plan.element_type().is_integer() => {
                 IntAffine::new(line, len).map(ShaderSource::Integers)
@@ -55,8 +54,9 @@ impl ShaderSource {
 
     pub(super) fn shader(&self) -> Shader {
         match self {
-            ShaderSource::Floats(..) | ShaderSource::Integers(_) | ShaderSource::Wrapping(_) => Shader::Line,
-            ShaderSource::Same(_) | ShaderSource::Powers(..) => Shader::Powers,
+            ShaderSource::Wrapping(_) => Shader::Wrapping,
+            ShaderSource::Floats(..) | ShaderSource::Integers(_) => Shader::Line,
+            ShaderSource::Powers(..) => Shader::Powers,
         }
     }
 
@@ -82,10 +82,6 @@ impl ShaderSource {
                 let short = |low| words(Wide { high: 0, low });
                 given.first = short(first.wrapping_add(step.wrapping_mul(lo)));
                 given.step = short(*step);
-            }
-            ShaderSource::Same(code) => {
-                given.skip = given.count;
-                given.before = pair(*code);
             }
             ShaderSource::Powers(parts, outside) => {
                 [given.before, given.after] = outside.map(pair);

@@ -24,8 +24,15 @@ fn float(a: Number) -> vec2<u32> {
     return rounded(a, given.unit);
 }
 
-fn element(i: u32) -> vec2<u32> {
-    let low = number(i);
+alias Place = Number;
+
+fn place_of(i: u32) -> Place {
+    return number(i);
+}
+
+fn element(place: ptr<function, Place>, i: u32) -> vec2<u32> {
+    let low = *place;
+    *place = plus(low, given.step);
     if !FLOAT {
         var bias = given.above;
         if is_negative(low) {

@@ -61,8 +61,8 @@ fn info(backend: Backend, index: usize, adapter: &wgpu::Adapter) -> Info {
         device: told.name,
         kind: kind(told.device_type),
         driver: driver.collect::<Vec<_>>().join(" "),
-        // Buffers are of whole words, of 64 bits for the longest elements.
-        max_bytes: adapter.limits().max_buffer_size / 8 * 8,
+        // Shaders write 16 bytes at a time.
+        max_bytes: adapter.limits().max_buffer_size / 16 * 16,
     }
 }
 
@@ -71,7 +71,9 @@ pub(crate) fn open(info: Info, index: usize) -> Result<Box<dyn Device>> {
     let failed = |message: String| Error::new(ErrorKind::Io, format!("cannot open {}: {message}", info.name));
     let adapters = adapters(info.backend);
     let adapter = adapters.get(index).ok_or_else(|| failed("the device was removed".to_owned()))?;
-    let description = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
+    let required_features = adapter.features() & wgpu::Features::SHADER_INT64;
+    let description =
+        wgpu::DeviceDescriptor { required_limits: adapter.limits(), required_features, ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&description))
         .map_err(|error| failed(error.to_string()))?;
     let complaint = Arc::new(Mutex::new(None));
@@ -169,13 +171,19 @@ impl OpenAdapter {
     }
 
     fn new_pipeline(&self, task: Task, dtype: DType) -> wgpu::ComputePipeline {
+        let has_long = self.device.features().contains(wgpu::Features::SHADER_INT64);
         let (text, entry_point) = match task {
-            Task::Fill(shader) => (shaders::text(shader, dtype), "fill"),
-            Task::Prepare => (shaders::text(Shader::Powers, dtype), "prepare"),
+            Task::Fill(shader) => (shaders::text(shader, dtype, has_long), "fill"),
+            Task::Prepare => (shaders::text(Shader::Powers, dtype, has_long), "prepare"),
             Task::Put => (shaders::PUT.to_owned(), "put"),
         };
         let source = wgpu::ShaderSource::Wgsl(text.into());
-        let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
+        let description = wgpu::ShaderModuleDescriptor { label: None, source };
+        // Counters in loops keep drivers from unrolling them.
+        let checks = wgpu::ShaderRuntimeChecks { force_loop_bounding: false, ..Default::default() };
+        #[allow(unsafe_code, reason = "shaders are compiled without counters in their loops")]
+        // SAFETY: every loop of the shaders ends after a number of turns that is written there.
+        let module = unsafe { self.device.create_shader_module_trusted(description, checks) };
         let layout = self.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
             label: None,
             bind_group_layouts: &[Some(&self.layout)],

@@ -55,7 +55,13 @@ fn code(a: Number, unit: i32) -> vec2<u32> {
     return whole;
 }
 
-fn element(i: u32) -> vec2<u32> {
+alias Place = u32;
+
+fn place_of(i: u32) -> Place {
+    return i;
+}
+
+fn element(_next: ptr<function, Place>, i: u32) -> vec2<u32> {
     if i < given.skip {
         return vec2(given.before[0], given.before[1]);
     }

@@ -1,9 +1,9 @@
 // Elements from whole numbers: no operation here is rounded, so that every device gives the same bits.
 //
-// Before this text stand the constants of the element type: BITS, EACH (elements in a word), MASK (the bits of an element in a
-// word), FLOAT, MANTISSA (bits of a float behind its leading one), LEAST (the power of two of its smallest number), FIELD (the
-// exponent field of its infinity), CAPACITY (of the list of doubts); and Word, one or two words of 32 bits, which an invocation
-// writes.
+// Before this text stand the constants of the element type: BITS, EACH (elements that an invocation makes, 16 bytes), MASK (the bits
+// of an element in a word), FLOAT, MANTISSA (bits of a float behind its leading one), LEAST (the power of two of its smallest number),
+// FIELD (the exponent field of its infinity), CAPACITY (of the list of doubts); and the function `wide`, the product of two words, low
+// word first. Behind it stand the kind of a Place, the place of an element, and the element there, which moves on to the next.
 
 // 192 bits, two's complement, the lowest first.
 alias Number = array<u32, 6>;
@@ -44,20 +44,8 @@ struct Doubts {
 @group(0) @binding(0) var<storage, read> given: Given;
 @group(0) @binding(1) var<storage, read> tables: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> starts: array<vec4<u32>>;
-@group(0) @binding(3) var<storage, read_write> words: array<Word>;
+@group(0) @binding(3) var<storage, read_write> words: array<vec4<u32>>;
 @group(0) @binding(4) var<storage, read_write> doubts: Doubts;
-
-// The product, low word first.
-fn wide(a: u32, b: u32) -> vec2<u32> {
-    let a0 = a & 0xffffu;
-    let a1 = a >> 16u;
-    let b0 = b & 0xffffu;
-    let b1 = b >> 16u;
-    let low = a0 * b0;
-    let middle = a1 * b0 + (low >> 16u);
-    let other = a0 * b1 + (middle & 0xffffu);
-    return vec2((other << 16u) | (low & 0xffffu), a1 * b1 + (middle >> 16u) + (other >> 16u));
-}
 
 fn plus(a: Number, b: Number) -> Number {
     var x = a;
@@ -164,20 +152,23 @@ fn doubt(place: u32) {
 
 @compute @workgroup_size(256)
 fn fill(@builtin(global_invocation_id) id: vec3<u32>) {
-    if BITS == 64u {
-        if id.x < given.count {
-            words[id.x] = word(element(id.x));
-        }
+    let first = id.x * EACH;
+    if first >= given.count {
         return;
     }
-    var packed = 0u;
+    // What is behind the last element is nobody's.
+    var place = place_of(first);
+    var packed = vec4<u32>();
     for (var k = 0u; k < EACH; k++) {
-        let place = id.x * EACH + k;
-        if place < given.count {
-            packed |= (element(place).x & MASK) << ((k * BITS) & 31u);
+        if first + k < given.count {
+            let code = element(&place, first + k);
+            if BITS == 64u {
+                packed[2u * k & 3u] = code.x;
+                packed[(2u * k + 1u) & 3u] = code.y;
+            } else {
+                packed[(k * BITS) >> 5u & 3u] |= (code.x & MASK) << ((k * BITS) & 31u);
+            }
         }
     }
-    if id.x * EACH < given.count {
-        words[id.x] = word(vec2(packed, 0u));
-    }
+    words[id.x] = packed;
 }
