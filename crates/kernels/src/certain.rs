@@ -67,18 +67,26 @@ pub fn write_groups<S: Simd, T: FromNumber + Default, const G: usize>(
 ) {
     let (body, tail) = out.as_chunks_mut::<G>();
     let whole = body.len();
-    let mut made = Lined([T::default(); G]);
     for (group, out) in body.iter_mut().enumerate() {
-        let place = if streams { &mut made.0 } else { &mut *out };
-        let doubts = write(group, place);
+        let doubts = if streams {
+            // Never in memory of its own, where reading it again would wait for older stores.
+            let mut made = Lined([T::default(); G]);
+            let doubts = write(group, &mut made.0);
+            if doubts == 0 {
+                stream::copy_group(simd, &made.0, out);
+                continue;
+            }
+            *out = made.0;
+            doubts
+        } else {
+            write(group, out)
+        };
         if doubts != 0 {
-            settle(doubts, place, |k| exact(u64_of(group * G) + k));
-        }
-        if streams {
-            stream::copy_group(simd, &made.0, out);
+            settle(doubts, out, |k| exact(u64_of(group * G) + k));
         }
     }
     if !tail.is_empty() {
+        let mut made = Lined([T::default(); G]);
         let doubts = write(whole, &mut made.0);
         tail.copy_from_slice(&made.0[..tail.len()]);
         settle(doubts, tail, |k| exact(u64_of(whole * G) + k));

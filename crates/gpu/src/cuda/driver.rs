@@ -102,13 +102,19 @@ pub(crate) fn open(info: Info, ordinal: usize) -> Result<Box<dyn Device>> {
     }))))
 }
 
+/// The most bytes of an array that is taken from what others gave back.
+const SPARE: u64 = 1 << 20;
+
 /// The part of a device's memory that is kept for the next arrays: a sixteenth.
 const KEPT: u64 = 16;
 
 fn failed(name: &str, what: &str, error: DriverError) -> Error {
-    let out_of_memory = error.0 == sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY;
-    let kind = if out_of_memory { ErrorKind::Limit } else { ErrorKind::Io };
+    let kind = if is_exhausted(error) { ErrorKind::Limit } else { ErrorKind::Io };
     Error::new(kind, format!("{name}: {what}: {}", meaning(error)))
+}
+
+fn is_exhausted(error: DriverError) -> bool {
+    error.0 == sys::cudaError_enum::CUDA_ERROR_OUT_OF_MEMORY
 }
 
 /// The driver's text for an error, and the name of the error.
@@ -181,7 +187,7 @@ impl CudaDevice {
     fn array(&self, dtype: DType, len: u64) -> Result<CudaArray> {
         let bytes = self.0.info.bytes_of(dtype, len)?;
         let launcher = Driver(Arc::clone(&self.0));
-        let memory = launcher.memory(bytes, None)?;
+        let memory = if bytes <= SPARE { launcher.spare(bytes)? } else { launcher.memory(bytes, None)? };
         Ok(CudaArray { bytes, elements: Elements { launcher, dtype, len, memory } })
     }
 }
@@ -264,17 +270,24 @@ impl OpenContext {
 impl Driver {
     /// Memory without content.
     fn memory(&self, bytes: u64, home: Option<&Arc<Spare>>) -> Result<CudaMemory> {
+        // Kernels copy whole words.
+        let bytes = usize_of(bytes.next_multiple_of(16).max(16));
         #[allow(unsafe_code, reason = "memory that has no content yet")]
         // SAFETY: every byte is written before it is read: arrays are cleared or filled, tables and
         // lists are written by a copy or a kernel.
-        let slice = unsafe {
-            // Kernels copy whole words.
-            let bytes = usize_of(bytes.next_multiple_of(16).max(16));
+        let allocated = || unsafe {
             match &self.0.pool {
                 Some(pool) => pool.alloc(bytes, &self.0.stream),
                 None => self.0.stream.alloc::<u8>(bytes),
             }
         };
+        let slice = allocated().or_else(|error| {
+            if !is_exhausted(error) {
+                return Err(error);
+            }
+            self.0.spare.empty();
+            allocated()
+        });
         let slice = slice.map_err(self.failed(&format!("cannot allocate {bytes} bytes")))?;
         Ok(CudaMemory::new(slice, home.cloned()))
     }
@@ -348,12 +361,12 @@ impl Driver {
         Ok(Some(bytes.as_chunks().0.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect()))
     }
 
-    /// Memory of a few lengths, so that it is found again.
+    /// Memory that others gave back, or that will be kept for others.
     fn spare(&self, bytes: u64) -> Result<CudaMemory> {
-        let bytes = bytes.next_power_of_two().max(1 << 16);
-        match self.0.spare.take(usize_of(bytes)) {
+        let length = Spare::length(bytes);
+        match self.0.spare.take(usize_of(length)) {
             Some(slice) => Ok(CudaMemory::new(slice, Some(Arc::clone(&self.0.spare)))),
-            None => self.memory(bytes, Some(&self.0.spare)),
+            None => self.memory(length, Some(&self.0.spare)),
         }
     }
 }

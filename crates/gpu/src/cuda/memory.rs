@@ -1,10 +1,11 @@
 //! Memory of a device, and the context in which it is used.
 
+use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{
     CudaContext, CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DriverError, result, sys,
@@ -189,37 +190,59 @@ impl Drop for Pinned {
     }
 }
 
-/// Memory that fills need for a while. It is kept, as the driver's own store gives all back
-/// whenever somebody waits.
+/// Short pieces of memory that were given back, by their lengths: the driver's store takes longer to
+/// give them again than kernels to fill them.
 #[derive(Default)]
-pub(super) struct Spare(Mutex<Vec<CudaSlice<u8>>>);
+pub(super) struct Spare(Mutex<Pieces>);
+
+#[derive(Default)]
+struct Pieces {
+    by_length: BTreeMap<usize, Vec<CudaSlice<u8>>>,
+    bytes: usize,
+}
 
 impl Spare {
     /// The most bytes that are kept.
     const MOST: usize = 1 << 26;
 
-    /// The shortest piece of so many bytes.
-    pub(super) fn take(&self, bytes: usize) -> Option<CudaSlice<u8>> {
-        let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let long = pieces.iter().enumerate().filter(|(_, piece)| piece.len() >= bytes);
-        let (place, _) = long.min_by_key(|(_, piece)| piece.len())?;
-        Some(pieces.swap_remove(place))
+    /// The length of the pieces that so many bytes are taken from, so that they are found again.
+    pub(super) fn length(bytes: u64) -> u64 {
+        bytes.next_power_of_two().max(512)
+    }
+
+    fn pieces(&self) -> MutexGuard<'_, Pieces> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A piece of that length.
+    pub(super) fn take(&self, length: usize) -> Option<CudaSlice<u8>> {
+        let mut pieces = self.pieces();
+        let piece = pieces.by_length.get_mut(&length)?.pop()?;
+        pieces.bytes -= length;
+        Some(piece)
     }
 
     /// Keeps a piece, unless there is enough already.
     fn keep(&self, piece: CudaSlice<u8>) -> Option<CudaSlice<u8>> {
-        let mut pieces = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if pieces.iter().map(CudaSlice::len).sum::<usize>() + piece.len() > Spare::MOST {
+        let mut pieces = self.pieces();
+        if pieces.bytes + piece.len() > Spare::MOST {
             return Some(piece);
         }
-        pieces.push(piece);
+        pieces.bytes += piece.len();
+        pieces.by_length.entry(piece.len()).or_default().push(piece);
         None
+    }
+
+    /// Gives all back to the driver.
+    pub(super) fn empty(&self) {
+        let pieces = std::mem::take(&mut *self.pieces());
+        pieces.by_length.into_values().flatten().for_each(give_back);
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..).for_each(give_back);
+        self.empty();
     }
 }
 
