@@ -224,6 +224,9 @@ fn exhausted_memory_is_a_limit_until_some_is_freed() {
     assert_eq!(error.to_string(), text);
     drop(first);
     assert!(is_right(&*device.fill(&numbers(1 << 20)).unwrap(), 1 << 20));
+    // Short arrays are kept for others, until a long one needs their memory.
+    drop((0..10).map(|_| device.fill(&numbers(1 << 17)).unwrap()).collect::<Vec<_>>());
+    assert!(is_right(&*device.fill(&numbers(1 << 20)).unwrap(), 1 << 20));
 }
 
 #[test]
