@@ -33,7 +33,7 @@ pub(crate) trait Memory {
 
 /// Elements that the processor makes at a time; devices leave it ranges that begin at multiples of
 /// it, or anywhere if they can store elements one by one.
-pub(crate) const PART: u64 = 1 << 23;
+pub(crate) const PART: u64 = 1 << 24;
 
 /// Writes all elements of a plan.
 pub(crate) fn fill(

@@ -115,7 +115,7 @@ impl Check for Whole<'_> {
 fn parts_of_long_sequences_meet() {
     let Some(device) = &*DEVICE else { return };
     // On Vulkan, longer than a part.
-    for case in cases::long((1 << 23) + 1001) {
+    for case in cases::long((1 << 24) + 1001) {
         case.with(&Whole(&**device));
     }
 }

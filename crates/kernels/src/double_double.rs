@@ -14,6 +14,9 @@ pub struct DoubleDouble {
 }
 
 impl DoubleDouble {
+    /// One.
+    pub const ONE: DoubleDouble = DoubleDouble { high: 1.0, low: 0.0 };
+
     /// A number in units of `2^unit`; relatively off by less than 2^-105.
     pub fn of_wide(x: Wide, unit: i32) -> DoubleDouble {
         let (leading, exponent) = x.leading();

@@ -7,6 +7,7 @@
 //! A run knows its numbers a little too large, by less than a bound. So the integer part of a number
 //! is certain unless what is behind the point is below the bound; then the element is asked for.
 
+use bytemuck::Pod;
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
 use gradus_core::convert::{FromNumber, low_u64, u64_of};
@@ -15,6 +16,7 @@ use half::{bf16, f16};
 
 use crate::certain;
 use crate::range::IntegerElement;
+use crate::stream;
 
 /// Elements in a run, at most.
 pub const RUN: usize = 4096;
@@ -139,7 +141,13 @@ impl Run {
 
     /// Writes elements of which many have the same code, code by code.
     #[inline(always)]
-    fn write_stairs<T: Copy>(&self, out: &mut [T], of_code: impl Fn(u64) -> T, exact: impl Fn(u64) -> T) {
+    fn write_stairs<T: Pod>(
+        &self,
+        streams: bool,
+        out: &mut [T],
+        of_code: impl Fn(u64) -> T,
+        exact: impl Fn(u64) -> T,
+    ) {
         let (mut rest, mut lo) = (out, 0);
         let step = low_u64(self.step.unsigned_abs());
         while !rest.is_empty() {
@@ -150,16 +158,19 @@ impl Run {
             let count = room.checked_div(step).map_or(u64::MAX, |steps| steps.saturating_add(1));
             let count = usize::try_from(count).unwrap_or(usize::MAX).min(rest.len());
             let (part, after) = rest.split_at_mut(count);
-            part.fill(of_code(code));
             // Those in doubt lie where the code begins, or ends.
-            for k in 0..count {
-                let place = if rising { k } else { count - 1 - k };
-                let i = lo + u64_of(place);
+            let place = |k| if rising { k } else { count - 1 - k };
+            let mut doubts = 0;
+            while doubts < count {
+                let i = lo + u64_of(place(doubts));
                 match self.code(i) {
                     Some(same) if same == code => break,
-                    certain => part[place] = certain.map_or_else(|| exact(i), &of_code),
+                    certain => part[place(doubts)] = certain.map_or_else(|| exact(i), &of_code),
                 }
+                doubts += 1;
             }
+            let same = if rising { &mut part[doubts..] } else { &mut part[..count - doubts] };
+            stream::fill(streams, same, of_code(code));
             (rest, lo) = (after, lo + u64_of(count));
         }
     }
@@ -242,7 +253,7 @@ macro_rules! lanes {
             fn write(simd: S, streams: bool, run: &Run, out: &mut [$type], exact: impl Fn(u64) -> $type) {
                 let of_code = |$code: u64| -> $type { $of_code };
                 if run.step.unsigned_abs() < SHORT_STEP {
-                    return run.write_stairs(out, of_code, exact);
+                    return run.write_stairs(streams, out, of_code, exact);
                 }
                 let coarse = run.coarse(
                     <$lanes as Groups<S, $codes>>::BITS,

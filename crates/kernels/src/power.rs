@@ -15,6 +15,7 @@ use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
 use crate::halves::{self, Half, SingleBounds};
 use crate::range::IntegerElement;
+use crate::stream;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
 
@@ -115,7 +116,7 @@ impl Powers {
         for (lo, part, start) in self.parts(exact, lo, out) {
             let start = start.high * sign;
             if let Some(element) = self.uniform(start, part.len()).filter(|_| size_of::<T>() == 1) {
-                part.fill(element);
+                stream::fill(streams, part, element);
             } else {
                 let products = RoundedProducts { start, positions: &self.positions };
                 certain::write(simd, streams, part, &products, |i| exact(lo + i));

@@ -78,6 +78,27 @@ pub fn in_lines<T: Pod>(out: &mut [T], write: impl Fn(usize, &mut [T])) {
     fence();
 }
 
+/// Writes elements that are all the same; past the caches if `streams`, but for what is no whole
+/// line. [`in_lines`] must be around it then: it has the fence.
+pub fn fill<T: Pod>(streams: bool, out: &mut [T], value: T) {
+    /// Lines of one value.
+    #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+    #[repr(C, align(64))]
+    struct Lines([u8; 8 * LINE]);
+    if !streams || size_of_val(out) < 2 * size_of::<Lines>() {
+        return out.fill(value);
+    }
+    let mut lines = Lines([0; 8 * LINE]);
+    let lines = bytemuck::cast_slice_mut::<u8, T>(&mut lines.0);
+    lines.fill(value);
+    let (head, body, tail) = whole_lines(out);
+    head.fill(value);
+    for chunk in body.chunks_mut(lines.len()) {
+        copy(&lines[..chunk.len()], chunk);
+    }
+    tail.fill(value);
+}
+
 /// How many elements come before the first that starts a line.
 #[cfg(target_arch = "x86_64")]
 fn before_line<T>(out: &[T]) -> usize {

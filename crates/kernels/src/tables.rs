@@ -10,10 +10,11 @@
 //! | wide power (2^-110) as a pair (2^-105) | 2.1 |
 //! | its `n`th power, of squares and products with itself: `7.1 n - 5` | 216 |
 //! | entry: a product of at most three, of which one is below the fourth power (17) | 459 |
-//! | `S R[b]` | 467 |
-//! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 931 |
+//! | `S`, or its product with two such powers | 445 |
+//! | `S R[b]` | 909 |
+//! | its product with `P[j]`: `p + u` with `p = h h'`, `u = h l' + (l h' + (h h' - p))`; `l l'` is left out (1), `u` is at most 2^-51.4 and rounded twice (2 each) | 1373 |
 //!
-//! 2^-96 is 1024 units; the bounds are made with 2^-95. Elements of fewer bits are a product of
+//! The bounds are made with 2^-95, 2048 units. Elements of fewer bits are a product of
 //! doubles: off by half a unit in the last place for `S R[b]`, `P[j]`, its bound and the product,
 //! 2^-51 together; the bounds are made with 2^-50.
 
@@ -86,19 +87,29 @@ impl Tables {
     }
 
     /// The wide powers for a range of indices of the line, one for as many elements as the tables
-    /// have products: mantissas are from 1 to 2^32.
+    /// have products, as mantissas from 1 to 2^64 and exponents.
     pub fn wides(&self, indices: Range<u64>) -> Vec<(DoubleDouble, i32)> {
         let apart = self.block * self.count;
         let count = (indices.end - indices.start).div_ceil(apart);
-        if count <= 1 {
-            return vec![self.wide(indices.start)];
-        }
-        let (ratio, exponent) = DoubleDouble::of_mantissa(self.line.ratio(apart));
-        let ratios = powers(ratio, usize_of(count.min(CHAIN)));
-        let chains = indices.step_by(usize_of(apart * CHAIN)).map(|first| self.wide(first));
-        let all = chains.flat_map(|(mantissa, unit)| {
-            let powers = ratios.iter().zip(0..);
-            powers.map(move |(ratio, n)| (mantissa.times(*ratio), unit + n * exponent))
+        let ratios = |apart: u64, count: u64| {
+            let (ratio, exponent) = match count {
+                // The ratio may be beyond all numbers.
+                0..=1 => (DoubleDouble::ONE, 0),
+                _ => DoubleDouble::of_mantissa(self.line.ratio(apart)),
+            };
+            let powers = powers(ratio, usize_of(count.min(CHAIN)));
+            powers.into_iter().zip(0..).map(move |(power, n)| (power, n * exponent))
+        };
+        let fine: Vec<_> = ratios(apart, count).collect();
+        let coarse: Vec<_> = ratios(apart * CHAIN, count.div_ceil(CHAIN)).collect();
+        let firsts = indices.step_by(usize_of(apart * CHAIN * CHAIN)).map(|first| self.wide(first));
+        let all = firsts.flat_map(|first| {
+            let products = coarse.iter().flat_map(|coarse| fine.iter().map(move |fine| [coarse, fine]));
+            products.map(move |ratios| {
+                ratios.iter().fold(first, |(mantissa, unit), (ratio, exponent)| {
+                    (mantissa.times(*ratio), unit + exponent)
+                })
+            })
         });
         all.take(usize_of(count)).collect()
     }
@@ -171,7 +182,7 @@ const CHAIN: u64 = 32;
 fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
     if count == 1 {
         // The ratio may be beyond the doubles.
-        return powers(DoubleDouble { high: 1.0, low: 0.0 }, 1);
+        return powers(DoubleDouble::ONE, 1);
     }
     let (mantissa, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
     let fine = powers(mantissa.scaled(exponent), usize_of(count.min(CHAIN)));
@@ -193,7 +204,7 @@ fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
 
 /// The powers of a number from 0 on.
 fn powers(x: DoubleDouble, count: usize) -> Vec<DoubleDouble> {
-    let mut powers = vec![DoubleDouble { high: 1.0, low: 0.0 }; count];
+    let mut powers = vec![DoubleDouble::ONE; count];
     widest(
         #[inline(always)]
         || {
@@ -233,6 +244,24 @@ mod tests {
                     let off = (entry.high - exact.high) + (entry.low - exact.low);
                     assert!(off.abs() <= power_of_two(-97) * exact.high, "entry {n} is off by {off}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_wide_powers_are_as_near_as_they_say() {
+        let [start, stop] = [-300, 290].map(Number::Int);
+        let plan = LogspacePlan::new(Number::Int(10), start, stop, 1 << 20, true, DType::F64);
+        let tables = Tables::new(plan.expect("a plan").line().expect("a line"), [2, 8]);
+        for indices in [5..6, 5..40, 5..1 << 20] {
+            let apart = tables.block * tables.count;
+            let wides = tables.wides(indices.clone());
+            assert_eq!(u64_of(wides.len()), (indices.end - indices.start).div_ceil(apart));
+            for (first, (mantissa, exponent)) in indices.step_by(usize_of(apart)).zip(wides) {
+                let (exact, unit) = tables.wide(first);
+                let made = mantissa.scaled(exponent - unit);
+                let off = (made.high - exact.high) + (made.low - exact.low);
+                assert!(off.abs() <= 445.0 * power_of_two(-106) * exact.high, "{first} is off by {off}");
             }
         }
     }

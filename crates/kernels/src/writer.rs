@@ -216,11 +216,14 @@ pub struct Writer<'p, P> {
     options: Options,
 }
 
-/// Bytes from which elements are written by several threads, and past the caches where that pays
-/// ([`stream::pays`]): fewer may stay in
-/// a cache that all cores share, and waking a thread costs as much as writing a megabyte. Measured
-/// by `bench/python.py`, on two cores.
+/// Bytes from which elements are written past the caches where that pays ([`stream::pays`]), and by
+/// two or three threads: fewer may stay in a cache that all cores share, and waking a thread costs
+/// as much as writing a megabyte. Measured by `bench/python.py`, on two cores.
 pub(crate) const MANY: usize = 16 << 20;
+
+/// Bytes from which elements are written by more threads. On 16 cores, 4 MiB take a third to a
+/// sixth of the time of one thread (docs/performance.md).
+const THREADS_MORE: usize = 4 << 20;
 
 /// Bytes from which threads are used where an element takes as long as ten of others.
 const THREADS_SLOW: usize = 1 << 20;
@@ -270,14 +273,14 @@ impl<P: Fill> Writer<'_, P> {
     }
 
     fn threads<T>(&self, out: &[T]) -> usize {
-        let bytes = size_of_val(out);
+        let (bytes, count) = (size_of_val(out), self.options.count());
         let pays = match self.kernel {
             Kernel::Each => out.len() >= THREADS_EACH,
             // Powers of types of at most 16 bits take several times as long as what is stored.
             Kernel::Powers(_) if size_of::<T>() <= 2 => bytes >= THREADS_SLOW,
-            _ => bytes >= MANY,
+            _ => bytes >= if count > 3 { THREADS_MORE } else { MANY },
         };
-        if pays { self.options.count() } else { 1 }
+        if pays { count } else { 1 }
     }
 
     fn streams<T>(&self, out: &[T]) -> bool {

@@ -299,7 +299,8 @@ __device__ inline Start prepared(const Arguments &a, u64 block) {
     return started(a, start);
 }
 
-// Powers are off by less than 2^-98 for each of the four digits to base 32 of their number, and by 2^-103 for each product of these.
+// A power to base 32 of a ratio is relatively off by less than 216 times 2^-106 (tables.rs), of four digits and with the first power by
+// less than 886, and with three more products by 911; elements are made with 2048.
 __device__ inline Power alone(const Arguments &a, unsigned on) {
     Power all = power(a.ratios);
 #pragma unroll

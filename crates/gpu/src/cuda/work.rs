@@ -211,8 +211,8 @@ pub(super) const SHORT: u64 = 4032;
 pub(super) const ALONE: u64 = 1 << 20;
 
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
-/// wide powers, one for 2^21 elements, cost nothing beside writing these.
-const LONGEST: [u64; 2] = [512, 4096];
+/// with wide powers, one for 2^19 elements, all tables of 2^28 elements have 2,048 entries.
+const LONGEST: [u64; 2] = [512, 1024];
 
 /// An array of a device.
 pub(crate) struct Elements<L: Launcher> {
