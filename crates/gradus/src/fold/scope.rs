@@ -68,9 +68,9 @@ pub(super) struct FoldState<'m> {
     pub(super) nodes: Vec<NodeState>,
     pub(super) rules: RuleSet,
     /// By node and input: the value that the node reads in place of the file's.
-    pub(super) inputs: BTreeMap<(usize, usize), Source>,
+    pub(super) inputs: HashMap<(usize, usize), Source>,
     /// By node: the node that is written in its place.
-    pub(super) replacements: BTreeMap<usize, Replacement>,
+    pub(super) replacements: HashMap<usize, Replacement>,
     /// By node: the products that are computed where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
     /// Values that have another shape than in the file, and their new names.
@@ -114,8 +114,8 @@ impl<'m> FoldState<'m> {
             values: facts.into_iter().map(value).collect(),
             nodes,
             rules: folder.rules,
-            inputs: BTreeMap::new(),
-            replacements: BTreeMap::new(),
+            inputs: HashMap::default(),
+            replacements: HashMap::default(),
             joined: BTreeMap::new(),
             reshaped: BTreeMap::new(),
             renamed: HashMap::default(),

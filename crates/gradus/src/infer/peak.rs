@@ -81,9 +81,12 @@ impl Inference {
 
     /// When values of known sizes are made and freed; and how many have no known size.
     pub(crate) fn events(&mut self, model: &Model, reuse: Reuse) -> (Vec<Event>, usize) {
-        let (graph, facts) = (model.graph(), self.facts.clone());
+        let facts = std::mem::take(&mut self.facts);
         let bodies = SubgraphFacts::new(self.bodies.clone());
-        self.events_in(&Graphs { model, bodies, reuse }, graph, &facts, &mut Vec::new())
+        let found =
+            self.events_in(&Graphs { model, bodies, reuse }, model.graph(), &facts, &mut Vec::new());
+        self.facts = facts;
+        found
     }
 
     fn events_in(
