@@ -83,8 +83,7 @@ impl Inference {
     pub(crate) fn events(&mut self, model: &Model, reuse: Reuse) -> (Vec<Event>, usize) {
         let facts = std::mem::take(&mut self.facts);
         let bodies = SubgraphFacts::new(self.bodies.clone());
-        let found =
-            self.events_in(&Graphs { model, bodies, reuse }, model.graph(), &facts, &mut Vec::new());
+        let found = self.events_in(&Graphs { model, bodies, reuse }, model.graph(), &facts, &mut Vec::new());
         self.facts = facts;
         found
     }
