@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 using std::fabs;
+using std::floor;
 using std::memcpy;
 using std::trunc;
 #define __device__
@@ -16,12 +17,6 @@ static inline float __fmaf_rn(float a, float b, float c) { return std::fmaf(a, b
 static inline double __ll2double_rn(long long x) { return (double)x; }
 static inline double __ull2double_rn(unsigned long long x) { return (double)x; }
 static inline float __ull2float_rn(unsigned long long x) { return (float)x; }
-// Rounded down: what the sum left out says whether it was rounded up.
-static inline double __dadd_rd(double a, double b) {
-    const double sum = a + b, back = sum - a;
-    const double rest = (a - (sum - back)) + (b - back);
-    return rest < 0 ? std::nextafter(sum, -INFINITY) : sum;
-}
 static inline float __double2float_rn(double x) { return (float)x; }
 static inline long long __double2ll_rz(double x) { return (long long)x; }
 static inline unsigned long long __double2ull_rz(double x) { return (unsigned long long)x; }
@@ -29,7 +24,6 @@ static inline int __clzll(long long x) { return __builtin_clzll((unsigned long l
 template <class To, class From> static inline To bits(From x) { To y; std::memcpy(&y, &x, sizeof y); return y; }
 static inline long long __double_as_longlong(double x) { return bits<long long>(x); }
 static inline double __longlong_as_double(long long x) { return bits<double>(x); }
-static inline int __double2loint(double x) { return (int)bits<long long>(x); }
 static inline unsigned __float_as_uint(float x) { return bits<unsigned>(x); }
 static inline unsigned long long atomicAdd(unsigned long long *x, unsigned long long y) {
     unsigned long long before = *x;

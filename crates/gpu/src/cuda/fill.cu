@@ -331,27 +331,18 @@ __device__ inline bool is_clear(double product) {
 }
 #endif
 
-#if defined(INTEGER)
-// The largest integer that is at most a number below 2^51, by a sum whose last place is 1: devices make four sums in the time of a
-// conversion.
-__device__ inline i64 floored(double x) {
-    const double ones = 3.0 * power_of_two(51);
-    return __double_as_longlong(__dadd_rd(x, ones)) - __double_as_longlong(ones);
-}
-#endif
-
 #if defined(INTEGER) && !defined(LONG)
-// A product without its fraction. False if that may be wrong: if the product is within 2^-17 of an integer, 2^-49 of what is below 2^32,
-// or beyond.
-__device__ inline bool is_truncated(const Arguments &a, double product, Element *element) {
+// The integer below the magnitude of a product, by a sum whose last place is 1: devices make four sums in the time of a conversion.
+// False if the product is too near an integer for its bound, or beyond all types.
+__device__ inline bool is_truncated(double product, Element *element) {
     const double ones = 3.0 * power_of_two(51);
-    const double sum = __dadd_rd(product, ones);
-    const double from_middle = __dsub_rn(product, __dadd_rn(__dsub_rn(sum, ones), 0.5));
-    // Of the sum, the lower word has the integer below; above a negative number is the next.
-    *element = (Element)((unsigned)__double2loint(sum) + (unsigned)a.negative);
-    if (fabs(from_middle) < 0.5 - power_of_two(-17) && fabs(product) < power_of_two(32)) return true;
-    *element = 0;
-    return fabs(product) < 0.5;
+    const double sum = __dadd_rn(product, ones);
+    const double behind = __dsub_rn(product, __dsub_rn(sum, ones));
+    const double magnitude = fabs(product);
+    if (magnitude >= power_of_two(40) || fabs(behind) <= __dmul_rn(magnitude, power_of_two(-49))) return false;
+    const i64 nearest = __double_as_longlong(sum) - __double_as_longlong(ones);
+    *element = (Element)(nearest + (product < 0 ? behind > 0 : -(behind < 0)));
+    return true;
 }
 #endif
 
@@ -369,8 +360,8 @@ __device__ inline Element element(const Arguments &a, const Start &start, const 
     const double behind = __dsub_rn(product, whole);
     // Rounded, the high part of an element that its type holds may be 2^64 itself.
     const u64 integer = whole < power_of_two(64) ? __double2ull_rz(whole) : 0;
-    const u64 low = integer + (u64)floored(__dsub_rn(__dadd_rn(behind, lower), last));
-    const u64 high = integer + (u64)floored(__dadd_rn(__dadd_rn(behind, upper), last));
+    const u64 low = integer + (u64)__double2ll_rz(floor(__dsub_rn(__dadd_rn(behind, lower), last)));
+    const u64 high = integer + (u64)__double2ll_rz(floor(__dadd_rn(__dadd_rn(behind, upper), last)));
     return certain(a, i, (Element)(a.negative ? 0 - low : low), (Element)(a.negative ? 0 - high : high));
 #else
     return certain(a, i, rounded(__dadd_rn(product, lower)), rounded(__dadd_rn(product, upper)));
@@ -381,7 +372,7 @@ __device__ inline Element element(const Arguments &a, const Start &start, const 
     if (is_clear(product)) return rounded(product);
 #elif defined(INTEGER)
     Element truncated;
-    if (is_truncated(a, product, &truncated)) return truncated;
+    if (is_truncated(product, &truncated)) return truncated;
 #endif
     return certain(a, i, rounded(__dmul_rn(start.high, position[count])), rounded(__dmul_rn(start.high, position[2 * count])));
 #endif
