@@ -73,7 +73,7 @@ parameters! {
         out: u64,
         /// The number of words.
         to: u64,
-        words: [u64; 504],
+        words: [u64; WORDS],
     }
 }
 
@@ -203,8 +203,12 @@ pub(super) const CAPACITY: u64 = 1 << 16;
 /// Doubts that the processor sees without a copy.
 pub(super) const FEW: usize = 64;
 
-/// The most bytes of a [`ShortArray`], and that kernels read in memory of the processor.
-pub(super) const SHORT: u64 = 4032;
+/// Words of a [`ShortArray`].
+const WORDS: usize = 504;
+
+/// The bytes of these; also the most that kernels read in memory of the processor.
+pub(super) const SHORT: u64 = 8 * 504;
+const _: () = assert!(SHORT == 8 * u64_of(WORDS));
 
 /// The most elements whose threads make all that they need by themselves: that takes them less time
 /// than a kernel before them, or tables.
@@ -261,7 +265,7 @@ impl<L: Launcher> Elements<L> {
     /// Writes all elements, [`SHORT`] bytes at most, which a kernel has among its parameters.
     pub(super) fn write_short(&self, bytes: &[u8]) -> Result<()> {
         let to = u64_of(bytes.len()).div_ceil(8);
-        let mut array = ShortArray { out: self.launcher.address(&self.memory), to, words: [0; 504] };
+        let mut array = ShortArray { out: self.launcher.address(&self.memory), to, words: [0; WORDS] };
         bytemuck::cast_slice_mut(&mut array.words)[..bytes.len()].copy_from_slice(bytes);
         let program = KernelProgram { form: KernelForm::Short, dtype: DType::U64 };
         self.launcher.launch(program, Entry::Fill, to.div_ceil(THREADS.into()), &array)
