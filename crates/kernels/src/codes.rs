@@ -1,6 +1,6 @@
 //! Fills of types of at most 8 bits that are no types of Rust, as codes.
 
-use gradus_core::convert::{self, Rules, low_u8, u64_of};
+use gradus_core::convert::{self, Rules, low_u8, nearest_f64, u64_of};
 use gradus_core::{DType, Limits, Result};
 
 use crate::writer::{self, Elements, Kernel};
@@ -103,11 +103,34 @@ impl Runs<'_> {
         if out.len() == 1 || first == behind && !is_nan {
             return out.fill(first);
         }
+        if let Some(count) = self.boundary(lo, out.len(), [first, behind]) {
+            out[..count].fill(first);
+            return out[count..].fill(behind);
+        }
         let (before, after) = out.split_at_mut(out.len() / 2);
         let middle = lo + u64_of(before.len());
         let code = self.code(middle);
         self.between(lo, [first, code], before);
         self.between(middle, [code, behind], after);
+    }
+
+    /// The number of elements that have the first of two neighbouring codes, where the others have
+    /// the second: the kernel says about where, and both sides are asked for.
+    fn boundary(&self, lo: u64, len: usize, codes: [u8; 2]) -> Option<usize> {
+        if codes[0].abs_diff(codes[1]) != 1 {
+            return None;
+        }
+        let [first, behind] = codes.map(|code| nearest_f64(convert::number(self.dtype, code.into())));
+        let between = f64::midpoint(first, behind);
+        let index = match self.kernel {
+            Kernel::Affine(affine) => affine.index_of(between),
+            Kernel::Powers(powers) => powers.index_of(between),
+            _ => return None,
+        };
+        let count = convert::truncated(index.ceil())? - i128::from(lo);
+        let count = usize::try_from(count.max(1)).ok().filter(|&count| count <= len)?;
+        let is = |at: usize, code| self.code(lo + u64_of(at)) == code;
+        (is(count - 1, codes[0]) && (count == len || is(count, codes[1]))).then_some(count)
     }
 
     fn code(&self, i: u64) -> u8 {

@@ -6,9 +6,9 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::DType;
-use gradus_core::convert::{self, FromNumber, Rules, u64_of, usize_of};
+use gradus_core::convert::{self, FromNumber, Rules, nearest_f64, u64_of, usize_of};
 use gradus_core::float;
+use gradus_core::{DType, Number};
 use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
@@ -206,6 +206,12 @@ impl Powers {
         let (mantissa, exponent) = self.tables.wide(first);
         let inside = self.tables.is_inside(first, self.tables.count * self.tables.block);
         WidePower { first, mantissa, exponent, inside }
+    }
+
+    /// About the index of an element of that magnitude.
+    pub fn index_of(&self, number: f64) -> f64 {
+        let line = &self.tables.line;
+        nearest_f64(Number::Int(line.before.into())) + line.index_of(number.abs().log2())
     }
 
     /// The code of an element on the line, if the bounds of the wide power round to the same.

@@ -28,6 +28,12 @@ pub struct PowerLine {
     step: Wide,
 }
 
+/// About a logarithm.
+fn nearly(logarithm: Wide) -> f64 {
+    let (leading, unit) = logarithm.leading();
+    convert::split(leading)[0] * 2f64.powi(unit - i32_of(LINE_BITS))
+}
+
 /// Bits of the logarithms.
 const LINE_BITS: usize = 176;
 
@@ -78,8 +84,12 @@ impl PowerLine {
 
     /// The difference of the logarithms of neighbours.
     pub fn slope(&self) -> f64 {
-        let (leading, unit) = self.step.leading();
-        convert::split(leading)[0] * 2f64.powi(unit - i32_of(LINE_BITS))
+        nearly(self.step)
+    }
+
+    /// About the index at which the logarithm is a number.
+    pub fn index_of(&self, logarithm: f64) -> f64 {
+        (logarithm - nearly(self.first)) / self.slope()
     }
 
     /// The magnitude at index `i` of the line, relatively off by less than 2^-110.
