@@ -7,6 +7,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::types::largest_float8;
 use crate::conversion::writer::NewValue;
 use crate::fact::range_of;
 use crate::operators::errors;
@@ -146,7 +147,8 @@ fn uneven_blocks(
 
 pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (from, dtype) = (cx.dtype(0)?, cx.dtype(1)?);
-    if ![DType::I4, DType::U4].contains(&from) {
+    let of_floats = largest_float8(from).is_some();
+    if !of_floats && ![DType::I4, DType::U4].contains(&from) {
         expect_integers(from)?;
     }
     expect_scales(dtype)?;
@@ -164,7 +166,8 @@ pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
     let mut value = cx.converted(x, dtype)?;
     let scale = along(cx, 1, scale)?;
-    if let Some(zero_point) = zero_point(cx, 2, dtype)? {
+    // The zero point of floats is 0.
+    if !of_floats && let Some(zero_point) = zero_point(cx, 2, dtype)? {
         value = cx.put("Subtract", &[value, zero_point], &[numpy()])?;
     }
     Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
@@ -176,7 +179,10 @@ pub(crate) fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         None if cx.has(2) => cx.dtype(2)?,
         None => DType::U8,
     };
-    expect_integers(to)?;
+    let largest = largest_float8(to);
+    if largest.is_none() {
+        expect_integers(to)?;
+    }
     if cx.attributes.dtype("precision")?.is_some() || cx.dtype(0)? != DType::F32 || cx.dtype(1)? != DType::F32
     {
         cx.rounding(caveats::FUNCTION);
@@ -188,7 +194,14 @@ pub(crate) fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         x = cx.converted(x, dtype)?;
     }
     let scale = along(cx, 1, scale)?;
-    let value = quotient(cx, x, scale)?;
+    let mut value = quotient(cx, x, scale)?;
+    if let Some(largest) = largest {
+        cx.rounding(caveats::FLOAT8);
+        if cx.attributes.flag("saturate", true)? {
+            value = cx.put("Clamp", &[value], &[say("min", -largest), say("max", largest)])?;
+        }
+        return Ok(vec![cx.converted(value, to)?]);
+    }
     let zero_point = zero_point(cx, 2, dtype)?;
     Ok(vec![saturated(cx, value, zero_point, to)?])
 }
