@@ -10,7 +10,8 @@ mod scratch;
 use std::path::Path;
 
 use common::{fails, gradus, misused, prints, save_chain};
-use gradus::graph::DeclaredDim;
+use gradus::graph::{self, Builder, DeclaredDim, Origin, Type};
+use gradus::{DType, Shape, Tensor};
 use scratch::Scratch;
 use snapbox::str;
 
@@ -92,6 +93,33 @@ error: examples/range.onnx: 1 note says that a node is not exact, and --strict i
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0);
     printed(&scratch, &["convert", "examples/heads.onnx", &scratch.file("h.xml"), "--strict"], 0);
     assert!(Path::new(&scratch.file("h.xml")).exists() && Path::new(&scratch.file("h.bin")).exists());
+}
+
+/// A bias that OpenVINO adds by a node of its own rounds float16 once more.
+#[test]
+fn conversions_of_short_floats_are_checked_within_their_rounding() {
+    let scratch = Scratch::new("convert-float16");
+    let (onnx, xml) = (scratch.file("c.onnx"), scratch.file("c.xml"));
+    let mut graph = Builder::new("convolution");
+    let id = graph.define("x", Origin::Input).unwrap();
+    let sizes = [1, 3, 9, 9].map(DeclaredDim::Known).to_vec();
+    graph.info(id).declared = Some(Type::Tensor(Some(DType::F16), Some(sizes)));
+    for (name, dims) in [("weights", &[4, 3, 3, 3][..]), ("bias", &[4])] {
+        let shape = Shape::new(dims).unwrap();
+        let numbers = (0..shape.len()).map(|i| (u16::try_from(i * 37 % 64).unwrap(), 0.03));
+        let numbers = numbers.map(|(i, step)| f64::from(i) * step - 0.9).collect();
+        let numbers = Tensor::from_vec::<f64>(shape, numbers).unwrap();
+        let numbers = gradus::convert::cast(&numbers, DType::F16, gradus::convert::Rules::IEEE).unwrap();
+        graph.constant(name, numbers.into()).unwrap();
+    }
+    graph.apply("conv", "Conv", 17, &["x", "weights", "bias"], &["y"], Vec::new()).unwrap();
+    graph.output("y");
+    let mut model = graph::Model::new(graph::Standard::Onnx);
+    model.opsets = vec![("".into(), 17)];
+    model.graph = graph.finish().unwrap();
+    gradus::Model::from_source(model).save(&onnx).unwrap();
+    let told = printed(&scratch, &["convert", &onnx, &xml, "--check"], 0);
+    assert!(told.contains("of the largest magnitude"), "{told}");
 }
 
 #[test]

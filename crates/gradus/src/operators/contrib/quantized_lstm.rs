@@ -82,15 +82,16 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         };
         let states = [state(l, 5, direction, batch, hidden)?, state(l, 6, direction, batch, hidden)?];
         let limit = masked.then_some(lengths);
-        let [h, c, y] = l.scanned(steps, states, |l, step, states| step_of(l, &of, step, states, limit))?;
-        let y = if backward { reversed(l, y, lengths)? } else { y };
-        rows.push(with_axis(l, y, 1)?);
-        for (last, state) in last.iter_mut().zip([h, c]) {
+        let [state, cell, all] =
+            l.scanned(steps, states, |l, step, states| step_of(l, &of, step, states, limit))?;
+        let all = if backward { reversed(l, all, lengths)? } else { all };
+        rows.push(with_axis(l, all, 1)?);
+        for (last, state) in last.iter_mut().zip([state, cell]) {
             last.push(with_axis(l, state, 0)?);
         }
     }
-    let [h, c] = last;
-    [(rows, 1), (h, 0), (c, 0)]
+    let [states, cells] = last;
+    [(rows, 1), (states, 0), (cells, 0)]
         .into_iter()
         .map(|(parts, axis)| {
             let all = l.apply("Concat", &parts, &[int("axis", axis)])?;

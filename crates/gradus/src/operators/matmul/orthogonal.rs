@@ -186,7 +186,9 @@ pub(crate) fn qr(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
             }
             along[0] += libm::hypot(along[0], below).copysign(along[0]);
             let norm = dot(&along, &along).sqrt();
-            along.iter_mut().for_each(|x| *x /= norm);
+            for x in &mut along {
+                *x /= norm;
+            }
             for column in &mut a.all[k..] {
                 let factor = 2.0 * dot(&along, &column[k..]);
                 subtract(&mut column[k..], &along, factor);
@@ -246,7 +248,9 @@ fn complete(columns: &mut Columns, count: usize) {
         }
         let norm = dot(&vector, &vector).sqrt();
         if norm > least {
-            vector.iter_mut().for_each(|x| *x /= norm);
+            for x in &mut vector {
+                *x /= norm;
+            }
             columns.all.push(vector);
         }
     }
@@ -256,6 +260,12 @@ fn complete(columns: &mut Columns, count: usize) {
 fn points_back(vector: &[f64]) -> bool {
     let largest = vector.iter().fold(0.0f64, |largest, &x| if x.abs() > largest.abs() { x } else { largest });
     largest < 0.0
+}
+
+fn negate(vector: &mut [f64]) {
+    for x in vector {
+        *x = -*x;
+    }
 }
 
 /// Left vectors, values, and right vectors of a matrix with at least as many rows as columns.
@@ -295,11 +305,12 @@ fn decomposed(cx: &EvalContext<'_>, mut a: Columns) -> Result<(Columns, Vec<f64>
         if value > largest * least {
             let mut left: Vec<_> = a.all[from].iter().map(|x| x / value).collect();
             if points_back(&along) {
-                [&mut left, &mut along].into_iter().flatten().for_each(|x| *x = -*x);
+                negate(&mut left);
             }
             u.all.push(left);
-        } else if points_back(&along) {
-            along.iter_mut().for_each(|x| *x = -*x);
+        }
+        if points_back(&along) {
+            negate(&mut along);
         }
         right.all.push(along);
     }
@@ -373,8 +384,11 @@ pub(crate) fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         order.sort_by(|&i, &j| a[i][i].total_cmp(&a[j][j]));
         values.extend(order.iter().map(|&i| a[i][i] * scale));
         let vector = |&from: &usize| {
-            let vector = v.all[from].clone();
-            if points_back(&vector) { vector.into_iter().map(|x| -x).collect() } else { vector }
+            let mut vector = v.all[from].clone();
+            if points_back(&vector) {
+                negate(&mut vector);
+            }
+            vector
         };
         Columns { rows, all: order.iter().map(vector).collect() }.write(&mut vectors);
     }

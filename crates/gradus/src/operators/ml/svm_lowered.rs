@@ -136,7 +136,7 @@ const MOST_CLASSES: usize = 100;
 fn probabilities(
     l: &mut Lowering<'_>,
     scores: LoweredValue,
-    (a, b): (&[f32], &[f32]),
+    (factors, shifts): (&[f32], &[f32]),
     classes: usize,
 ) -> Result<LoweredValue> {
     if classes > MOST_CLASSES {
@@ -145,10 +145,11 @@ fn probabilities(
     let list = |l: &mut Lowering<'_>, numbers: &[f32]| {
         floats64(l, &numbers.iter().copied().map(f64::from).collect::<Vec<_>>())
     };
-    let (a, b, one, zero) = (list(l, a)?, list(l, b)?, floats64(l, &[1.0])?, floats64(l, &[0.0])?);
+    let (factors, shifts, one, zero) =
+        (list(l, factors)?, list(l, shifts)?, floats64(l, &[1.0])?, floats64(l, &[0.0])?);
     let [low, high] = [NEAREST, 1.0 - NEAREST].map(|bound| l.constant(Tensor::scalar(bound)));
-    let scaled = l.apply("Mul", &[scores, a], &[])?;
-    let scaled = l.apply("Add", &[scaled, b], &[])?;
+    let scaled = l.apply("Mul", &[scores, factors], &[])?;
+    let scaled = l.apply("Add", &[scaled, shifts], &[])?;
     let second = l.apply("Sigmoid", &[scaled], &[])?;
     let first = l.apply("Sub", &[one, second], &[])?;
     let first = l.apply("Clip", &[first, low?, high?], &[])?;
