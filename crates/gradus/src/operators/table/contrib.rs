@@ -321,7 +321,8 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("Tokenizer")
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::tokenizer)
-        .computes(generate::text::tokenize),
+        .computes(generate::text::tokenize)
+        .lacks("operator that splits strings"),
     microsoft("TorchEmbedding")
         .infer(contrib::microsoft::torch_embedding)
         .lowers(contrib::composed::embedding),
