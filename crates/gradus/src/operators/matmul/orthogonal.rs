@@ -2,8 +2,8 @@
 //!
 //! Householder's reflections, and Jacobi's rotations in a fixed order until none turns anything:
 //! results have the same bits on every processor. Where the sign of a vector is open, its element
-//! of the largest magnitude, the first of equals, is positive; LAPACK, which Paddle calls, leaves it
-//! to rounding. The triangle of `qr` has LAPACK's signs.
+//! of the largest magnitude, the first of equals, is positive; LAPACK, which Paddle calls, leaves
+//! it to rounding. The triangle of `qr` has LAPACK's signs.
 
 use gradus_core::convert::product;
 use gradus_core::{DType, Error, Kind, Result, Value};
