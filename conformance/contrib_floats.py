@@ -329,9 +329,6 @@ def mat_mul_bnb4(r, _):
     packed = r.codes((k * n + 1) // 2)
     scales = np.abs(r.floats(-(-k * n // block)))
     attributes = {"K": k, "N": n, "block_size": block, "quant_type": r.int(0, 1)}
-    if r.flag():
-        attributes["transB"] = 0
-        k = n
     return Case([r.floats(*r.dims(0, 1), r.int(1, 3), k), packed, scales], attributes, ulps=32)
 
 

@@ -759,7 +759,8 @@ pub(super) struct Bnb4 {
     pub(super) block: usize,
     /// The numbers that codes stand for.
     pub(super) table: &'static [f64; 16],
-    /// True if codes go down the columns of the factor, and not along its rows.
+    /// True if codes go down the columns of the factor, and not along its rows. ONNX Runtime 1.31
+    /// reads them down the columns in either case, and beyond their end if K is not N.
     pub(super) down: bool,
     /// How many codes there are.
     pub(super) count: usize,
