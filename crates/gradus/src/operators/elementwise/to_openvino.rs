@@ -133,7 +133,9 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     };
     cx.rounding(caveats::FLOAT8);
     let mut x = if from.is_float() && from.bits() <= 8 { cx.converted(x, DType::F32)? } else { x };
-    if cx.attributes.flag("saturate", true)? {
+    // Integers of 8 bits and fewer are in range.
+    let fits = from.is_integer() && from.bits() <= 8;
+    if !fits && cx.attributes.flag("saturate", true)? {
         cx.edges_of_floats(caveats::NAN);
         x = cx.put("Clamp", &[x], &[say("min", -largest), say("max", largest)])?;
     }

@@ -1,7 +1,7 @@
 //! Quantized tensors in the operators of OpenVINO: integers are `x / scale + zero_point`.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
-use gradus_core::{DType, Number, Result};
+use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
@@ -55,6 +55,10 @@ fn expect_integers(dtype: DType) -> Result<()> {
         return Ok(());
     }
     Err(cannot(format!("OpenVINO has no equivalent of tensors quantized to {dtype}")))
+}
+
+fn all_zero(tensor: &Tensor) -> bool {
+    tensor.numbers().is_ok_and(|mut all| all.all(|number| nearest_f64(number) == 0.0))
 }
 
 fn quotient(cx: &mut ConvertContext<'_, '_>, a: NewValue, b: NewValue) -> Result<NewValue> {
@@ -166,8 +170,9 @@ pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
     let mut value = cx.converted(x, dtype)?;
     let scale = along(cx, 1, scale)?;
-    // The zero point of floats is 0.
-    if !of_floats && let Some(zero_point) = zero_point(cx, 2, dtype)? {
+    // The zero point of floats is 0, by the text.
+    let is_zero = of_floats && cx.known(2).ok().flatten().is_some_and(|zero| all_zero(&zero));
+    if !is_zero && let Some(zero_point) = zero_point(cx, 2, dtype)? {
         value = cx.put("Subtract", &[value, zero_point], &[numpy()])?;
     }
     Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
