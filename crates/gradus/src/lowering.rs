@@ -346,6 +346,25 @@ impl Lowering<'_> {
         self.apply_many("Loop", &given, &[("body", body)], state.len())
     }
 
+    /// The states after so many iterations, and the rows of all of them. The body is given the
+    /// number of the iteration and the states, and gives the next states and a row.
+    pub(crate) fn scanned(
+        &mut self,
+        count: LoweredValue,
+        states: [LoweredValue; 2],
+        body: impl FnOnce(&mut Self, LoweredValue, [LoweredValue; 2]) -> Result<[LoweredValue; 3]>,
+    ) -> Result<[LoweredValue; 3]> {
+        let goes_on = self.constant(Tensor::scalar(Bool::from(true)))?;
+        let [at, before, h, c] = [(); 4].map(|()| self.next());
+        let body = self.inner("body", &[at, before, h, c], |l| {
+            let goes_on = l.apply("Identity", &[before], &[])?;
+            Ok([vec![goes_on], body(l, at, [h, c])?.to_vec()].concat())
+        })?;
+        let [h, c, rows] = [(); 3].map(|()| self.next());
+        self.push("Loop", &[count, goes_on, states[0], states[1]], &[h, c, rows], &[("body", body)])?;
+        Ok([h, c, rows])
+    }
+
     /// A graph within a node, which may read the values around it.
     fn inner(
         &mut self,

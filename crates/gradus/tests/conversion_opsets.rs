@@ -95,7 +95,7 @@ fn older_operator_sets_have_others_that_compute_the_same() {
 
 #[test]
 fn products_of_named_axes_become_products_of_matrices() {
-    let cases: [(&str, &[&[usize]]); 16] = [
+    let cases: [(&str, &[&[usize]]); 22] = [
         ("bij, bjk -> bik", &[&[2, 3, 4], &[2, 4, 5]]),
         ("bhqd,bkhd->bhqk", &[&[2, 3, 4, 5], &[2, 6, 3, 5]]),
         ("ij,j", &[&[3, 4], &[4]]),
@@ -112,6 +112,12 @@ fn products_of_named_axes_become_products_of_matrices() {
         ("ba,ca->bc", &[&[2, 3], &[4, 3]]),
         ("ab,ab->a", &[&[2, 3], &[2, 3]]),
         ("ab,cd->", &[&[2, 3], &[4, 2]]),
+        ("ii->i", &[&[3, 3]]),
+        ("ii", &[&[3, 3]]),
+        ("iij->ji", &[&[3, 3, 2]]),
+        ("...ii->...i", &[&[2, 3, 3]]),
+        ("biib,bj->ij", &[&[2, 3, 3, 2], &[2, 4]]),
+        ("iii,ij->j", &[&[3, 3, 3], &[3, 2]]),
     ];
     for (equation, shapes) in cases {
         for dtype in [DType::F32, DType::I64] {

@@ -146,6 +146,37 @@ fn fake_conversions_are_casts() {
 }
 
 #[test]
+fn tensors_are_quantized_to_floats_of_eight_bits() {
+    let x = Tensor::vector(&[0.3f32, -1.7, 500.0, -1e6, 100.3, f32::INFINITY, 0.0, 932.0]);
+    for dtype in [DType::F8E4M3FN, DType::F8E5M2] {
+        let constants = [Tensor::scalar(2f32), cast(&Tensor::scalar(0f32), dtype)];
+        for saturate in [0, 1] {
+            let one = One::of(Onnx, "QuantizeLinear", 21).inputs(from_ref(&x)).constants(&constants).known();
+            let model = one.attribute("saturate", Content::Int(saturate)).model();
+            converted(&format!("QuantizeLinear {dtype} {saturate}"), &model, OpenVino, 0);
+        }
+        // Numbers out of range: the largest number, or NaN and infinity.
+        for saturate in [0, 1] {
+            let one = One::of(Onnx, "Cast", 19).inputs(from_ref(&x)).known();
+            let number = if dtype == DType::F8E4M3FN { 17 } else { 19 };
+            let one = one.attribute("saturate", Content::Int(saturate)).attribute("to", Content::Int(number));
+            converted(&format!("Cast {dtype} {saturate}"), &one.model(), OpenVino, 0);
+        }
+        let named = if dtype == DType::F8E4M3FN { "f8e4m3" } else { "f8e5m2" };
+        let one = One::of(OpenVino, "Convert", 1).inputs(from_ref(&x)).text("destination_type", named);
+        let model = one.model();
+        let out_of_range = cast(&run(&model.0, &model.1)[0], DType::F32).elements::<f32>().unwrap()[3];
+        assert!(if dtype == DType::F8E4M3FN { out_of_range.is_nan() } else { out_of_range.is_infinite() });
+        converted(&format!("Convert {dtype}"), &model, Onnx, 21);
+        let codes = cast(&x, dtype);
+        let scales = Tensor::vector(&[0.5f32, 3.0, 0.1, 1.0, 7.0, 2.0, 0.3, 1.0]);
+        let one = One::of(Onnx, "DequantizeLinear", 21).inputs(from_ref(&codes)).constants(&[scales]);
+        let model = one.attribute("axis", Content::Int(0)).known().model();
+        converted(&format!("DequantizeLinear {dtype}"), &model, OpenVino, 0);
+    }
+}
+
+#[test]
 fn codes_that_older_sets_lack_are_dequantized_by_arithmetic() {
     let codes = tensor(&[2, 4], &[-8i64, 7, 3, 0, 5, -1, 2, -4]);
     let scales = Tensor::vector(&[0.5f32, 0.3, 2.0, 0.7]);
@@ -366,6 +397,102 @@ fn packed_matrices_are_dequantized_by_arithmetic_in_older_sets() {
     let model = foreign(("com.microsoft", "MatMulNBits", 1), &[x], &constants, &attributes, 1);
     for opset in [13, 21] {
         converted("MatMulNBits", &model, Onnx, opset);
+    }
+}
+
+/// Codes of 2 bits, zero points of floats, rows that name their block, and codes of tables.
+#[test]
+fn packed_matrices_of_all_kinds_are_converted() {
+    let x = tensor(&[1, 20], &(0u8..20).map(|i| f32::from(i) / 8.0 - 1.0).collect::<Vec<_>>());
+    let bytes = |dims: &[usize]| {
+        let count = u8::try_from(dims.iter().product::<usize>()).unwrap();
+        tensor(dims, &(0..count).map(|i| i.wrapping_mul(29)).collect::<Vec<_>>())
+    };
+    let scales = Tensor::vector(&[0.5f32, 1.5, 0.25, 2.0]);
+    let floats = tensor(&[2, 2], &[7.5f32, 8.25, 1.0, 0.0]);
+    let groups = tensor(&[32], &(0..32).map(|i| i32::from(i % 3 == 1)).collect::<Vec<_>>());
+    let int = |name: &'static str, value: i64| (name, Content::Int(value));
+    let packed = |bits: i64| vec![int("K", 20), int("N", 2), int("block_size", 16), int("bits", bits)];
+    let of_table = |kind: i64, down: i64| {
+        let mut attributes = vec![int("K", 20), int("N", 3), int("block_size", 16)];
+        if down == 0 {
+            attributes = vec![int("K", 3), int("N", 20), int("block_size", 16)];
+        }
+        [attributes, vec![int("quant_type", kind), int("transB", down)]].concat()
+    };
+    let rows = [
+        ("MatMulNBits", vec![bytes(&[2, 2, 4]), scales.clone()], packed(2)),
+        ("MatMulNBits", vec![bytes(&[2, 2, 4]), scales.clone(), bytes(&[2])], packed(2)),
+        ("MatMulNBits", vec![bytes(&[2, 2, 8]), scales.clone(), floats.clone()], packed(4)),
+        ("MatMulNBits", vec![bytes(&[2, 2, 16]), scales.clone(), floats.clone()], packed(8)),
+        ("MatMulNBits", vec![bytes(&[2, 2, 8]), scales.clone(), bytes(&[2]), groups.clone()], packed(4)),
+        ("MatMulNBits", vec![bytes(&[2, 2, 4]), scales.clone(), floats, groups], packed(2)),
+        ("MatMulBnb4", vec![bytes(&[30]), scales.clone()], of_table(0, 1)),
+        ("MatMulBnb4", vec![bytes(&[30]), scales.clone()], of_table(1, 1)),
+        ("MatMulBnb4", vec![bytes(&[30]), scales], of_table(1, 0)),
+    ];
+    for (name, constants, attributes) in rows {
+        let what = format!("{name} {attributes:?} {}", constants.len());
+        let model = foreign(("com.microsoft", name, 1), from_ref(&x), &constants, &attributes, 1);
+        for opset in [13, 21] {
+            converted(&what, &model, Onnx, opset);
+        }
+        converted(&what, &model, OpenVino, 0);
+    }
+}
+
+/// The loop quantizes the state of each sample at each step, as the evaluation does.
+#[test]
+fn dynamically_quantized_lstms_are_loops() {
+    let wave = |dims: &[usize], step: u8| {
+        let count = u16::try_from(dims.iter().product::<usize>()).unwrap();
+        let at = |i: u16| f32::from((i * u16::from(step)) % 31) / 16.0 - 0.9;
+        tensor(dims, &(0..count).map(at).collect::<Vec<_>>())
+    };
+    let codes = |dims: &[usize], step: u8, dtype: DType| {
+        let count = u16::try_from(dims.iter().product::<usize>()).unwrap();
+        let low = if dtype == DType::I8 { 128 } else { 0 };
+        let at = |i: u16| i64::from((i * u16::from(step)) % 256) - low;
+        cast(&tensor(dims, &(0..count).map(at).collect::<Vec<_>>()), dtype)
+    };
+    let (steps, batch, size, hidden) = (4, 3, 2, 2);
+    for (directions, columns, dtype, lengths) in [
+        (1, 1, DType::U8, [4, 4, 4]),
+        (2, 1, DType::I8, [4, 1, 3]),
+        (1, 4 * hidden, DType::I8, [2, 4, 0]),
+        (2, 4 * hidden, DType::U8, [4, 4, 4]),
+    ] {
+        let rows = 4 * hidden;
+        let grid = if columns == 1 { vec![directions] } else { vec![directions, columns] };
+        let scale = |at: f32| {
+            let numbers = wave(&grid, 3).elements::<f32>().unwrap().iter().map(|x| (x + 1.1) * at).collect();
+            Tensor::from_vec(Shape::new(&grid[..]).unwrap(), numbers).unwrap()
+        };
+        let constants = [
+            codes(&[directions, size, rows], 37, dtype),
+            codes(&[directions, hidden, rows], 91, dtype),
+            wave(&[directions, 2 * rows], 5),
+            tensor(&[batch], &lengths.map(|it: i32| it)),
+            wave(&[directions, batch, hidden], 11),
+            wave(&[directions, batch, hidden], 7),
+            wave(&[directions, 3 * hidden], 13),
+            scale(0.01),
+            codes(&grid, 17, dtype),
+            scale(0.02),
+            codes(&grid, 29, dtype),
+        ];
+        let direction = if directions == 2 { "bidirectional" } else { "reverse" };
+        let attributes = [
+            ("hidden_size", Content::Int(2)),
+            ("direction", Content::Bytes(direction.into())),
+            ("clip", Content::Float(1.5)),
+            ("input_forget", Content::Int(i64::from(columns == 1))),
+        ];
+        let x = wave(&[steps, batch, size], 9);
+        let model = foreign(("com.microsoft", "DynamicQuantizeLSTM", 1), &[x], &constants, &attributes, 3);
+        let what = format!("{directions} {columns} {dtype} {lengths:?}");
+        converted(&what, &model, Onnx, 21);
+        converted(&what, &model, OpenVino, 0);
     }
 }
 
@@ -590,6 +717,12 @@ fn support_vector_machines_become_products_of_kernels() {
                 ("rho", floats(rho)),
                 ("classlabels_ints", Content::Ints(labels.to_vec())),
             ];
+            let pairs = rho.len();
+            let probabilities = [
+                ("prob_a", floats(&[-1.5, 0.75, -40.0][..pairs])),
+                ("prob_b", floats(&[0.25, -0.5, 30.0][..pairs])),
+            ];
+            rows.push(("SVMClassifier", [&kernel[..], &own, &probabilities].concat(), 2));
             rows.push(("SVMClassifier", [&kernel[..], &own].concat(), 2));
         }
     }

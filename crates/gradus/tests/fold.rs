@@ -654,6 +654,20 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     let error = verify(exact).unwrap_err().to_string();
     assert!(error.starts_with("folded output \"y\", \"z\" at element "), "{error}");
     assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
+    // Floats that sizes decide are known without a run.
+    let of_sizes = |factor: f32| {
+        Sketch::new()
+            .input("x", DType::F32, &["n"])
+            .constant("factor", Tensor::scalar(factor))
+            .node("Shape", &["x"], &["sizes"])
+            .with("Cast", &["sizes"], &["floats"], vec![("to", Content::Int(1))])
+            .node("Mul", &["floats", "factor"], &["y"])
+            .output("y", DType::F32, &["1"])
+            .model()
+    };
+    let verify = |rules| of_sizes(0.5).verify(&of_sizes(0.50000006), &given, rules, 2, 1);
+    assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
+    assert!(verify(exact).is_err());
     let drawn = Sketch::new()
         .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
         .output("y", DType::F32, &["2"])

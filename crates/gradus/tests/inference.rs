@@ -555,3 +555,29 @@ fn quotients_are_not_known_for_a_handful_of_sizes_only() {
         assert_eq!((shape.as_str(), &told[..]), (wanted, assumed), "{divisor}");
     }
 }
+
+/// `paddle2onnx` takes the larger of sizes and -1 in floats.
+#[test]
+fn larger_and_smaller_floats_are_sizes() {
+    let mut builder = Builder::new("sizes");
+    let x = builder.define("x", Origin::Input).unwrap();
+    let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(1)];
+    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
+    builder.constant("least", gradus::Tensor::vector(&[-1f32, 5.0]).into()).unwrap();
+    builder.constant("most", gradus::Tensor::vector(&[1e6f32, 4.0]).into()).unwrap();
+    let to = |dtype| vec![("to", Content::Int(dtype))];
+    builder.apply("", "Shape", 15, &["x"], &["shape"], vec![]).unwrap();
+    builder.apply("", "Cast", 13, &["shape"], &["floats"], to(1)).unwrap();
+    builder.apply("", "Max", 13, &["floats", "least"], &["larger"], vec![]).unwrap();
+    builder.apply("", "Min", 13, &["most", "larger"], &["smaller"], vec![]).unwrap();
+    builder.apply("", "Cast", 13, &["smaller"], &["size"], to(7)).unwrap();
+    builder.apply("", "ConstantOfShape", 9, &["size"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let shape = inference.describe(inference.fact(model.value("y").unwrap()));
+    assert_eq!(shape, "float32[min(n, 1000000), 4]");
+}

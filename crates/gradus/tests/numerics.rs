@@ -532,3 +532,33 @@ fn regions_of_any_size_take_the_time_of_the_image() {
         assert!((got / want - 1.0).abs() < 1e-6, "{mode}: {got}");
     }
 }
+
+/// The bucket of a distance of 16 in the relative positions of T5, written in float16: ONNX
+/// Runtime runs these nodes in float32 without a rounding between them, and takes bucket 1.
+#[test]
+fn nodes_of_float16_round_their_results() {
+    let numbers = |values: &[f64]| {
+        let numbers = values.iter().map(|&value| Number::Float(value));
+        Tensor::from_numbers(DType::F16, Shape::new([values.len()]).unwrap(), numbers, Rules::IEEE).unwrap()
+    };
+    let mut builder = Builder::new("bucket");
+    for key in ["in0", "in1", "in2", "in3"] {
+        builder.define(key, Origin::Input).unwrap();
+    }
+    for (operator, version, inputs, output) in [
+        ("Div", 14, &["in0", "in1"][..], "ratio"),
+        ("Log", 13, &["ratio"], "log"),
+        ("Div", 14, &["log", "in2"], "part"),
+        ("Mul", 14, &["part", "in3"], "bucket"),
+    ] {
+        builder.apply(output, operator, version, inputs, &[output], vec![]).unwrap();
+    }
+    builder.output("bucket");
+    let mut model = graph::Model::new(Standard::Onnx);
+    model.graph = builder.finish().unwrap();
+    let bucket = run(
+        &Model::from_source(model),
+        &[numbers(&[16.0]), numbers(&[8.0]), numbers(&[16f64.ln()]), numbers(&[8.0])],
+    );
+    assert_eq!(bucket.numbers().unwrap().collect::<Vec<_>>(), [Number::Float(2.0)]);
+}

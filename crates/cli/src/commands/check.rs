@@ -6,8 +6,9 @@ use std::path::Path;
 use gradus::check::{Check, CheckOptions, NodeCheck, OutputCheck, RuntimeCheck};
 use gradus::conversion::Converted;
 use gradus::convert::u64_of;
+use gradus::graph::Type;
 use gradus::infer::InputFact;
-use gradus::{Error, Kind, Model};
+use gradus::{DType, Error, Kind, Model};
 use serde::Serialize;
 
 use super::{given, run, run_inputs};
@@ -168,8 +169,35 @@ fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Fail
     Ok(same)
 }
 
-/// Largest difference of a conversion that is not exact, as a part of the largest magnitude.
-const ROUNDING: f64 = 1e-4;
+/// The largest difference of a conversion that is not exact, as a part of the largest magnitude:
+/// roundings of float32; eight units in the last place of float16, or of bfloat16, which is also a
+/// few codes of 8 bits, as other roundings lead to other codes.
+fn rounding(model: &Model) -> f64 {
+    const FLOAT32: f64 = 1e-4;
+    const FLOAT16: f64 = 4e-3;
+    const EIGHT_BITS: f64 = 3e-2;
+    let of_type = |dtype: DType| match dtype {
+        DType::F16 => FLOAT16,
+        dtype if dtype == DType::BF16 || (dtype.is_float() && dtype.bits() <= 8) => EIGHT_BITS,
+        _ => FLOAT32,
+    };
+    let (mut graphs, mut largest) = (vec![model.graph()], FLOAT32);
+    while let Some(graph) = graphs.pop() {
+        let constants = graph.constants().iter().map(|(_, constant)| constant.dtype());
+        let declared = graph.values().iter().filter_map(|info| match info.declared {
+            Some(Type::Tensor(dtype, _)) => dtype,
+            _ => None,
+        });
+        largest = constants.chain(declared).map(of_type).fold(largest, f64::max);
+        for node in graph.nodes() {
+            if node.operator.name.contains("Quant") || node.operator.name.contains("QLinear") {
+                largest = EIGHT_BITS;
+            }
+            graphs.extend(node.graphs().map(|inner| &**inner));
+        }
+    }
+    largest
+}
 
 /// Checks what a model became before it is written: the same bits, or where the conversion says so,
 /// other roundings.
@@ -179,7 +207,8 @@ pub(super) fn checked(
     options: &CheckOptions,
 ) -> Result<String, Error> {
     let check = before.check(&converted.model, options)?;
-    let rounded = |output: &OutputCheck| output.types.is_none() && output.relative <= ROUNDING;
+    let most = rounding(before);
+    let rounded = |output: &OutputCheck| output.types.is_none() && output.relative <= most;
     if check.is_same() {
         Ok(text(&check))
     } else if !converted.report.is_exact() && check.outputs.iter().all(rounded) {

@@ -50,6 +50,9 @@ const fn gives(row: Renamed, outputs: &'static [&'static str]) -> Renamed {
     Renamed { outputs, ..row }
 }
 
+/// The outputs of operators that find eigenvalues.
+const EIGEN: &[&str] = &["Eigenvalues", "Eigenvectors"];
+
 /// All that are renamed. What is not here keeps its name, its inputs in order, and its attributes.
 pub(super) const TABLE: &[Renamed] = &[
     row("elementwise_add", "add", XY, BROADCAST),
@@ -820,6 +823,10 @@ pub(super) const TABLE: &[Renamed] = &[
     ),
     gives(row("inverse", "inverse", &[Of("Input")], &[]), &["Output"]),
     row("cholesky", "cholesky", X, &[("upper", "upper")]),
+    gives(row("eigh", "eigh", X, &[("UPLO", "UPLO")]), EIGEN),
+    gives(row("eigvalsh", "eigvalsh", X, &[("UPLO", "uplo")]), EIGEN),
+    gives(row("qr", "qr", X, &[("mode", "mode")]), &["Q", "R"]),
+    gives(row("svd", "svd", X, &[("full_matrices", "full_matrices")]), &["U", "S", "VH"]),
     row("solve", "solve", XY, &[]),
     row(
         "triangular_solve",

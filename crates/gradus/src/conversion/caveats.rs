@@ -2,6 +2,8 @@
 
 /// The caveat for functions that are not algebraic.
 pub(crate) const FUNCTION: &str = "neither specification defines the rounding of the function";
+/// The caveat for floats of 8 bits.
+pub(crate) const FLOAT8: &str = "OpenVINO rounds to float16 before it rounds to floats of 8 bits";
 /// The caveat for numbers that an integer type cannot hold.
 pub(crate) const CAST: &str =
     "the result for NaN and for numbers out of the range of the integer type depends on the runtime";

@@ -27,6 +27,16 @@ pub(crate) fn expect(standard: Standard, dtype: DType) -> Result<()> {
     }
 }
 
+/// The largest number of a type of 8-bit floats for which conversions of OpenVINO give NaN or
+/// infinity for larger ones.
+pub(crate) fn largest_float8(dtype: DType) -> Option<f64> {
+    match dtype {
+        DType::F8E4M3FN => Some(448.0),
+        DType::F8E5M2 => Some(57344.0),
+        _ => None,
+    }
+}
+
 /// The attribute of OpenVINO that names an element type.
 pub(crate) fn named(name: &'static str, dtype: DType) -> Result<(&'static str, Content)> {
     expect(Standard::OpenVino, dtype)?;

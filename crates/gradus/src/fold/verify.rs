@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::{DType, Error, Kind, Result, Value};
 
 use super::RuleSet;
 use crate::check::{CheckOptions, OutputCheck};
@@ -71,7 +71,7 @@ impl Model {
                 let sizes = if round == 0 { LARGE } else { SIZES };
                 let options = binding(self.graph(), given, &mut random, (sizes, tried));
                 if let Some(options) = options
-                    && self.compared(folded, &options, &mut verified)?
+                    && self.compared(folded, &options, rules, &mut verified)?
                 {
                     verified.bindings += 1;
                     break;
@@ -130,7 +130,13 @@ impl Model {
     }
 
     /// Compares under one binding; false if it is not one that the model takes.
-    fn compared(&self, folded: &Model, options: &InferOptions, verified: &mut Verified) -> Result<bool> {
+    fn compared(
+        &self,
+        folded: &Model,
+        options: &InferOptions,
+        rules: RuleSet,
+        verified: &mut Verified,
+    ) -> Result<bool> {
         let before = self.infer(options)?;
         if !before.problems().is_empty() {
             return Ok(false);
@@ -146,7 +152,7 @@ impl Model {
         for id in self.graph().ids() {
             let name = &self.graph().value(id).name;
             let Some(after) = after_by_name.get(name) else { continue };
-            match same(before.fact(id), after) {
+            match same(before.fact(id), after, rules) {
                 None => {}
                 Some(true) => verified.values += 1,
                 Some(false) => {
@@ -171,12 +177,16 @@ fn is_random(model: &Model, graph: &Graph) -> bool {
     })
 }
 
-/// Returns true if two facts say the same, as far as both say something.
-fn same(a: &Fact, b: &Fact) -> Option<bool> {
+/// Returns true if two facts say the same, as far as both say something. Of floats that rules may
+/// change, shapes and types are compared.
+fn same(a: &Fact, b: &Fact, rules: RuleSet) -> Option<bool> {
     let (a, b) = (a.as_tensor()?, b.as_tensor()?);
     let (shape, other) = (a.shape()?, b.shape()?);
     if shape != other || a.dtype.zip(b.dtype).is_some_and(|(a, b)| a != b) {
         return Some(false);
+    }
+    if rules.may_change_floats() && a.dtype.is_some_and(DType::is_float) {
+        return Some(true);
     }
     let elements = TensorFact::tensor(a).zip(TensorFact::tensor(b));
     Some(elements.is_none_or(|(a, b)| a.bytes() == b.bytes()))

@@ -429,3 +429,38 @@ fn items_of_unequal_shapes_at_an_unknown_index_are_refused() {
     model.run(&inputs).unwrap();
     assert!(refusal(&model).contains("items of unequal shapes"), "{}", refusal(&model));
 }
+
+/// Each item becomes the nodes of the graph, which read values around it and other lists.
+#[test]
+fn mapped_sequences_become_the_nodes_of_each_item() {
+    let x = floats(&mut fastrand::Rng::with_seed(31), &[5, 3]);
+    let mut graph = Builder::nested("body");
+    for name in ["part", "other", "all"] {
+        graph.define(name, Origin::Input).unwrap();
+    }
+    graph.reference("x");
+    graph.apply("sum", "ReduceSum", 20, &["x"], &["sum"], vec![int("keepdims", 0)]).unwrap();
+    graph.apply("add", "Add", 20, &["part", "sum"], &["more"], vec![]).unwrap();
+    graph.apply("less", "Sub", 20, &["more", "other"], &["less"], vec![]).unwrap();
+    graph.apply("join", "Concat", 20, &["less", "all"], &["joined"], vec![int("axis", 0)]).unwrap();
+    graph.output("joined");
+    graph.output("part");
+    let body = Content::Graph(Arc::new(graph.finish().unwrap()));
+    let (model, inputs) = model(&x, false, |b| {
+        constant(b, "two", Tensor::scalar(2i64));
+        b.apply("parts", "SplitToSequence", 20, &["x", "two"], &["parts"], vec![int("axis", 0)]).unwrap();
+        b.apply("neg", "Neg", 20, &["x"], &["n"], vec![]).unwrap();
+        b.apply("others", "SplitToSequence", 20, &["n", "two"], &["others"], vec![int("axis", 0)]).unwrap();
+        let lists = ["parts", "others", "n"];
+        b.apply("map", "SequenceMap", 20, &lists, &["mapped", "same"], vec![("body", body)]).unwrap();
+        let rows = || vec![int("axis", 0)];
+        b.apply("optional", "Optional", 20, &["mapped"], &["held"], vec![]).unwrap();
+        b.apply("get", "OptionalGetElement", 20, &["held"], &["got"], vec![]).unwrap();
+        b.apply("first", "ConcatFromSequence", 20, &["got"], &["first"], rows()).unwrap();
+        b.apply("second", "ConcatFromSequence", 20, &["same"], &["second"], rows()).unwrap();
+        b.apply("tensor", "Optional", 20, &["second"], &["optional"], vec![]).unwrap();
+        b.apply("element", "OptionalGetElement", 20, &["optional"], &["element"], vec![]).unwrap();
+        b.apply("y", "Concat", 20, &["first", "element"], &["y"], rows()).unwrap();
+    });
+    there_and_back("a map", &model, &inputs);
+}

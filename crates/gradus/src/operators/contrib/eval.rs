@@ -750,23 +750,46 @@ const NF4: [f64; 16] = [
     1.0,
 ];
 
+/// The attributes of `MatMulBnb4`: how its matrix of codes is read.
+pub(super) struct Bnb4 {
+    /// Rows and columns of the factor.
+    pub(super) inner: usize,
+    pub(super) columns: usize,
+    /// Codes that have one scale.
+    pub(super) block: usize,
+    /// The numbers that codes stand for.
+    pub(super) table: &'static [f64; 16],
+    /// True if codes go down the columns of the factor, and not along its rows. ONNX Runtime 1.31
+    /// reads them down the columns in either case, and beyond their end if K is not N.
+    pub(super) down: bool,
+    /// How many codes there are.
+    pub(super) count: usize,
+}
+
+impl Bnb4 {
+    pub(super) fn new(attributes: &Attributes<'_>) -> Result<Bnb4> {
+        let number = |name: &str| {
+            let given = required(name, attributes.int(name)?)?;
+            Ok::<_, Error>(usize_of_i64(errors::at_least_1(name, given)?).unwrap_or(1))
+        };
+        let (inner, columns, block) = (number("K")?, number("N")?, number("block_size")?);
+        let table = match attributes.int_or("quant_type", 1)? {
+            0 => &FP4,
+            1 => &NF4,
+            other => return Err(errors::value("attribute \"quant_type\"", other, "0 or 1")),
+        };
+        let count = inner.checked_mul(columns).filter(|&count| count <= isize::MAX.unsigned_abs());
+        let count =
+            count.ok_or_else(|| errors::value("attribute \"K\"", inner, "one that fits into memory"))?;
+        let down = attributes.flag("transB", true)?;
+        let (inner, columns) = if down { (inner, columns) } else { (columns, inner) };
+        Ok(Bnb4 { inner, columns, block, table, down, count })
+    }
+}
+
 /// `MatMulBnb4`: a product with a matrix of codes of 4 bits, scaled in blocks.
 pub(crate) fn mat_mul_bnb4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let number = |name: &str| {
-        let given = required(name, attributes.int(name)?)?;
-        Ok::<_, Error>(usize_of_i64(errors::at_least_1(name, given)?).unwrap_or(1))
-    };
-    let (inner, columns, block) = (number("K")?, number("N")?, number("block_size")?);
-    let table = match attributes.int_or("quant_type", 1)? {
-        0 => &FP4,
-        1 => &NF4,
-        other => return Err(errors::value("attribute \"quant_type\"", other, "0 or 1")),
-    };
-    // The factor has K rows and N columns, and its codes go down its columns; or the other way
-    // round.
-    let down = attributes.flag("transB", true)?;
-    let count = inner.checked_mul(columns).filter(|&count| count <= isize::MAX.unsigned_abs());
-    let count = count.ok_or_else(|| errors::value("attribute \"K\"", inner, "one that fits into memory"))?;
+    let Bnb4 { inner, columns, block, table, down, count } = Bnb4::new(attributes)?;
     let codes = cx.tensor(1)?.codes()?;
     if codes.len() != count.div_ceil(2) {
         return Err(errors::count("packed codes", codes.len(), count.div_ceil(2)));
@@ -775,7 +798,6 @@ pub(crate) fn mat_mul_bnb4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>
     if scales.len() != count.div_ceil(block) {
         return Err(errors::count("scales", scales.len(), count.div_ceil(block)));
     }
-    let (inner, columns) = if down { (inner, columns) } else { (columns, inner) };
     let width = cx.tensor(0)?.shape().dims().last().copied().unwrap_or(0);
     if width != inner {
         return Err(errors::shape("columns of input 0", width, inner));

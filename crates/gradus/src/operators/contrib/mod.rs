@@ -8,5 +8,6 @@ pub(crate) mod group_query_eval;
 pub(crate) mod microsoft;
 pub(crate) mod packed_to_onnx;
 pub(crate) mod quantized;
+pub(crate) mod quantized_lstm;
 pub(crate) mod signatures;
 pub(crate) mod transformers;

@@ -530,3 +530,54 @@ pub(crate) fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let attributes = body.attributes("port_map", "body")?;
     cx.put_many("TensorIterator", &inputs, &attributes, outputs)
 }
+
+/// `SequenceMap`: the nodes of its graph, once for each item.
+pub(crate) fn map(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let (_, graph, number) = cx.graph("body")?;
+    let mut inputs = Vec::with_capacity(cx.count());
+    for input in 0..cx.count() {
+        let id = cx.node.inputs.get(input).copied().flatten();
+        let items = id.and_then(|id| cx.scope.items(id)).cloned();
+        inputs.push(match items {
+            Some(Items::Each(values)) => values,
+            Some(_) => {
+                return Err(cannot(
+                    "OpenVINO has no equivalent of SequenceMap of items whose number is not known",
+                ));
+            }
+            None => vec![cx.input(input)?],
+        });
+    }
+    let count = inputs.first().map_or(0, Vec::len);
+    let mut results = vec![Vec::with_capacity(count); graph.outputs().len()];
+    for item in 0..count {
+        let mut scope = cx.scope.inner(cx.conversion, graph, cx.node, cx.index, number);
+        for capture in graph.captures() {
+            if scope.constant(capture.inner).is_some() {
+                continue;
+            }
+            if let Some(items) = cx.scope.items(capture.outer).cloned() {
+                scope.set_items(capture.inner, items);
+            } else {
+                let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
+                scope.set(capture.inner, value);
+            }
+        }
+        // Other inputs may be tensors, which all items share.
+        for (&id, values) in graph.inputs().iter().zip(&inputs) {
+            let shared = values.first().filter(|_| values.len() == 1);
+            let value = values.get(item).or(shared).copied();
+            scope.set(id, value.ok_or_else(|| errors::count("items of a sequence", values.len(), count))?);
+        }
+        scope.convert(cx.conversion, cx.target)?;
+        for (result, &id) in results.iter_mut().zip(graph.outputs()) {
+            result.push(scope.value(cx.target, cx.conversion, id)?);
+        }
+    }
+    for (id, values) in cx.node.outputs.iter().zip(results) {
+        if let Some(id) = id {
+            cx.scope.set_items(*id, Items::Each(values));
+        }
+    }
+    Ok(Vec::new())
+}

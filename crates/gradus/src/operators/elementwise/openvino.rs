@@ -14,6 +14,7 @@ use gradus_core::convert::{self, FromNumber};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value, dispatch};
 
 use crate::attributes::{Attributes, required};
+use crate::conversion::types::largest_float8;
 use crate::dialects::openvino::{called, input};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
@@ -120,7 +121,17 @@ pub(crate) fn is_finite(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
 
 pub(crate) fn convert(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let to = required("to", cx.attributes.dtype("to")?)?;
-    Ok(Box::new(CastOp { to, rules: rules(true, None)? }))
+    Ok(Box::new(CastOp { to, rules: rules(!is_special(to), None)? }))
+}
+
+/// Returns true if numbers out of range become NaN or infinity, as OpenVINO converts them.
+fn is_special(to: DType) -> bool {
+    largest_float8(to).is_some()
+}
+
+pub(crate) fn convert_like(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let to = cx.tensor(1)?.dtype();
+    CastOp { to, rules: rules(!is_special(to), None)? }.eval(cx)
 }
 
 pub(crate) fn divide(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {

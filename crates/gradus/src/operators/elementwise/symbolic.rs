@@ -137,7 +137,13 @@ pub(super) fn fractions(
     // For floats, a floor division is a division.
     let operation = if operation == Operation::FloorDiv { Operation::Div } else { operation };
     let is_fraction = |elements: &Elements| matches!(elements, Elements::Fractions(_));
-    if !matches!(operation, Operation::Add | Operation::Sub | Operation::Mul | Operation::Div) {
+    let known = match operation {
+        Operation::Add | Operation::Sub | Operation::Mul | Operation::Div => true,
+        // Of any number of inputs.
+        Operation::Min | Operation::Max => cx.count() == 2,
+        _ => false,
+    };
+    if !known {
         return None;
     }
     if !(is_fraction(&cx.elements(0)) || is_fraction(&cx.elements(1))) {
@@ -158,7 +164,9 @@ fn computed(
     a: Fraction,
     b: Fraction,
 ) -> Option<Fraction> {
-    if a.rounded || b.rounded {
+    let ordered = matches!(operation, Operation::Min | Operation::Max);
+    // Numbers keep their order where they are rounded.
+    if (a.rounded || b.rounded) && !ordered {
         return None;
     }
     let symbols = cx.symbols();
@@ -186,11 +194,19 @@ fn computed(
                 symbols.multiply(a.over, Dim::Known(b.under))?,
                 symbols.multiply(b.over, Dim::Known(a.under))?,
             );
-            let over = if operation == Operation::Add { symbols.add(x, y) } else { symbols.subtract(x, y) };
+            let over = match operation {
+                Operation::Add => symbols.add(x, y),
+                Operation::Min => symbols.min(x, y),
+                Operation::Max => symbols.max(x, y),
+                _ => symbols.subtract(x, y),
+            };
             (over?, a.under.checked_mul(b.under)?)
         }
     };
     let (over, under) = lowest(cx, over, under)?;
+    if ordered {
+        return Some(Fraction { over, under, rounded: a.rounded || b.rounded });
+    }
     let power_of_two = under & (under - 1) == 0;
     // A quotient of integers within the precision is never rounded to an integer that it
     // does not have.

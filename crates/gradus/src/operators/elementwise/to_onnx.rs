@@ -9,7 +9,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{flag, int, word};
-use crate::conversion::types::expect;
+use crate::conversion::types::{expect, largest_float8, numbered};
 use crate::conversion::writer::NewValue;
 use crate::operators::elementwise::openvino::clamp_bound;
 use crate::operators::errors;
@@ -179,10 +179,14 @@ fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>
     if from.is_float() && to.is_integer() {
         cx.edges(caveats::CAST);
     }
+    cx.must_cast_to(to)?;
+    if largest_float8(to).is_some() {
+        cx.rounding(caveats::FLOAT8);
+        return Ok(vec![cx.put("Cast", &[x], &[numbered("to", to)?, flag("saturate", false)])?]);
+    }
     if to.is_float() && to.bits() <= 8 {
         cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
-    cx.must_cast_to(to)?;
     Ok(vec![cx.cast(x, to)?])
 }
 

@@ -10,7 +10,7 @@ use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
-use crate::conversion::types::{exactly, expect};
+use crate::conversion::types::{exactly, expect, largest_float8};
 use crate::conversion::writer::{NONE, NewValue};
 use crate::fact::Fact;
 use crate::normalize::Older;
@@ -121,11 +121,23 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     if from.is_float() && to.is_integer() {
         cx.edges(caveats::CAST);
     }
-    if to.is_float() && to.bits() <= 8 {
+    let largest = largest_float8(to);
+    if to.is_float() && to.bits() <= 8 && largest.is_none() {
         cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
     if !(from.is_real() || from == DType::Bool) || !(to.is_real() || to == DType::Bool) {
         return Err(cannot(format!("OpenVINO has no conversion from {from} to {to}")));
+    }
+    let Some(largest) = largest.filter(|_| from != DType::Bool) else {
+        return Ok(vec![cx.converted(x, to)?]);
+    };
+    cx.rounding(caveats::FLOAT8);
+    let mut x = if from.is_float() && from.bits() <= 8 { cx.converted(x, DType::F32)? } else { x };
+    // Integers of 8 bits and fewer are in range.
+    let fits = from.is_integer() && from.bits() <= 8;
+    if !fits && cx.attributes.flag("saturate", true)? {
+        cx.edges_of_floats(caveats::NAN);
+        x = cx.put("Clamp", &[x], &[say("min", -largest), say("max", largest)])?;
     }
     Ok(vec![cx.converted(x, to)?])
 }

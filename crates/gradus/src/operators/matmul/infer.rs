@@ -118,10 +118,17 @@ pub(crate) fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
         counted(cx, 1, "packed codes", codes)?;
     }
     let dims = cx.dims(0)?;
-    let (Some((&inner, rows)), Some(n)) = (dims.split_last(), cx.attributes.int("N")?) else {
+    let (mut k, n) = (cx.attributes.int("K")?, cx.attributes.int("N")?);
+    let (Some((&inner, rows)), Some(mut n)) = (dims.split_last(), n) else {
         return Err(InferError::unknown("attribute \"N\" is missing"));
     };
-    if let Some(k) = cx.attributes.int("K")? {
+    // Only MatMulBnb4 has a factor that is not transposed.
+    if let Some(rows) = k
+        && !cx.attributes.flag("transB", true)?
+    {
+        (k, n) = (Some(n), rows);
+    }
+    if let Some(k) = k {
         cx.equal(inner, Dim::Known(k), errors::INNER_SIZE)?;
     }
     let all: Vec<_> = rows.iter().copied().chain([Dim::Known(n)]).collect();

@@ -4,5 +4,6 @@ pub(crate) mod elimination;
 pub(crate) mod eval;
 pub(crate) mod infer;
 pub(crate) mod openvino;
+pub(crate) mod orthogonal;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;

@@ -85,10 +85,52 @@ impl NamedAxes {
 const ONE_ROW: char = '\u{fff0}';
 const ONE_COLUMN: char = '\u{fff1}';
 
+/// Two axes of the same name, if there are any.
+fn twins(axes: &[char]) -> Option<[usize; 2]> {
+    (1..axes.len()).find_map(|second| {
+        let first = axes[..second].iter().position(|&axis| axis == axes[second])?;
+        Some([first, second])
+    })
+}
+
+/// The diagonals of axes that have the same name, with the sizes of the axes, as far as they are
+/// known.
+fn diagonals(
+    cx: &mut ConvertContext<'_, '_>,
+    mut of: NamedAxes,
+    mut dims: Vec<Dim>,
+) -> Result<(NamedAxes, Vec<Dim>)> {
+    while let Some([first, second]) = twins(&of.axes) {
+        let (rank, axis) = (of.axes.len(), of.axes[first]);
+        let rest: Vec<_> = (0..rank).filter(|at| ![first, second].contains(at)).collect();
+        let order: Vec<_> = rest.iter().copied().chain([first, second]).map(i64_of).collect();
+        if !order.is_sorted() {
+            of.value = cx.put("Transpose", &[of.value], &[("perm", Content::Ints(order))])?;
+        }
+        let size = [first, second].into_iter().find_map(|at| dims.get(at)?.known());
+        let indices = if let Some(size) = size {
+            cx.list(&(0..size).map(|at| at * (size + 1)).collect::<Vec<_>>())
+        } else {
+            let (sizes, last) = (cx.sizes(of.value)?, cx.scalar(i64_of(rank - 1)));
+            let size = cx.put("Gather", &[sizes, last], &[int("axis", 0)])?;
+            let (zero, one) = (cx.scalar(0), cx.scalar(1));
+            let end = cx.put("Mul", &[size, size], &[])?;
+            let step = cx.put("Add", &[size, one], &[])?;
+            cx.put("Range", &[zero, end, step], &[])?
+        };
+        let mut shape = vec![0; rest.len()];
+        shape.push(-1);
+        let shape = cx.list(&shape);
+        let flat = cx.put("Reshape", &[of.value, shape], &[])?;
+        of.value = cx.put("Gather", &[flat, indices], &[int("axis", i64_of(rest.len()))])?;
+        let own = dims.get(first).copied();
+        of.axes = rest.iter().map(|&at| of.axes[at]).chain([axis]).collect();
+        dims = rest.iter().filter_map(|&at| dims.get(at).copied()).chain(own).collect();
+    }
+    Ok((of, dims))
+}
+
 /// Writes `Einsum` as products of two operands at a time, for operator sets that lack it.
-///
-/// # Errors
-/// [`gradus_core::Kind::Unsupported`] if a term names an axis twice.
 pub(crate) fn einsum_of_products(
     cx: &mut ConvertContext<'_, '_>,
     equation: &str,
@@ -96,17 +138,13 @@ pub(crate) fn einsum_of_products(
 ) -> Result<NewValue> {
     let ranks = (0..operands.len()).map(|input| cx.rank(input)).collect::<Result<Vec<_>>>()?;
     let Equation { terms, result } = Equation::new(equation, &ranks)?;
-    let twice = |term: &Vec<char>| (1..term.len()).any(|axis| term[..axis].contains(&term[axis]));
-    if terms.iter().any(twice) {
-        return Err(cannot(
-            "operator sets before 12 have no equivalent of Einsum with an axis twice in a term",
-        ));
-    }
     // Axes that are repeated are summed after the products: `MatMul` repeats none of those it sums.
     let (mut repeated, mut sizes, mut open) = (Vec::new(), HashMap::new(), false);
-    for (input, term) in terms.iter().enumerate() {
+    let mut values = Vec::with_capacity(terms.len());
+    for ((input, term), &value) in terms.iter().enumerate().zip(operands) {
         let dims = cx.fact(input).as_tensor().and_then(|fact| fact.dims.clone()).unwrap_or_default();
-        for (&axis, &dim) in term.iter().zip(&*dims) {
+        let (of, dims) = diagonals(cx, NamedAxes { value, axes: term.clone() }, dims.to_vec())?;
+        for (&axis, &dim) in of.axes.iter().zip(&dims) {
             if dim == Dim::ONE {
                 repeated.push(axis);
             }
@@ -114,20 +152,20 @@ pub(crate) fn einsum_of_products(
             open |=
                 first != dim && (first.known().is_none() || dim.known().is_none()) && !result.contains(&axis);
         }
+        values.push(of);
     }
     if open {
         cx.edges("axes of size 1 that are repeated and summed, where sizes are not known");
     }
-    let mut values = operands.iter().zip(&terms);
-    let first = values.next().ok_or_else(|| cannot("cannot convert: Einsum has no operands"))?;
-    let mut all = NamedAxes { value: *first.0, axes: first.1.clone() };
-    for (index, (&value, axes)) in values.enumerate() {
+    let mut values = values.into_iter();
+    let mut all = values.next().ok_or_else(|| cannot("cannot convert: Einsum has no operands"))?;
+    for (index, next) in values.enumerate() {
         let later = &terms[index + 2..];
         let kept = |axis: char| {
             let named = later.iter().chain([&result, &repeated]);
             named.flatten().any(|&other| other == axis)
         };
-        all = product(cx, all, NamedAxes { value, axes: axes.clone() }, &kept)?;
+        all = product(cx, all, next, &kept)?;
     }
     let all = all.summed(cx, |axis| result.contains(&axis))?;
     let value = all.arranged(cx, &result)?;

@@ -147,6 +147,9 @@ pub(crate) fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     Ok(vec![cx.rounded(0, &all)?])
 }
 
+/// How near probabilities of pairs come to 0 and 1, as in libsvm.
+pub(super) const NEAREST: f64 = 1e-7;
+
 /// The machines of a classifier: one for each pair of classes, or one of features for each class.
 #[derive(Debug)]
 pub(crate) struct Classifier<'a> {
@@ -266,8 +269,6 @@ fn coupled(pairs: &[Vec<f64>]) -> Vec<f64> {
 }
 
 pub(crate) fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    /// Probabilities of pairs are kept off 0 and 1, as libsvm does.
-    const NEAREST: f64 = 1e-7;
     let classifier = Classifier::of(attributes)?;
     let (machine, classes, features) = (&classifier.machine, classifier.classes, features(cx)?);
     let (mut all, mut chosen) = (Vec::new(), Vec::new());

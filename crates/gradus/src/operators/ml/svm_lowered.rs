@@ -1,12 +1,17 @@
 //! Support vector machines as graphs of ONNX's operators: a matrix of kernels, of samples and
 //! support vectors, times a matrix of coefficients.
 
+use std::cmp::Ordering;
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use super::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
-use super::svm::{Classifier, Kernel, Machine, Regressor};
+use super::svm::{Classifier, Kernel, Machine, NEAREST, Regressor};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::nn::decomposed::unsupported;
+use crate::operators::nn::windows::float_of;
 
 /// A matrix of float64, whose elements a function of row and column gives.
 fn matrix(
@@ -123,15 +128,113 @@ fn votes(l: &mut Lowering<'_>, c: &Classifier<'_>, features: usize) -> Result<[L
     Ok([scores, l.apply("Add", &[moved, second], &[])?])
 }
 
+/// The most classes whose probabilities are written as a graph, which has nodes for each.
+const MOST_CLASSES: usize = 100;
+
+/// The probabilities of classes from the scores of pairs: for all samples at once, the iteration
+/// that finds them for each, until none changes.
+fn probabilities(
+    l: &mut Lowering<'_>,
+    scores: LoweredValue,
+    (factors, shifts): (&[f32], &[f32]),
+    classes: usize,
+) -> Result<LoweredValue> {
+    if classes > MOST_CLASSES {
+        return Err(unsupported(&format!("SVMClassifier with probabilities of {classes} classes")));
+    }
+    let list = |l: &mut Lowering<'_>, numbers: &[f32]| {
+        floats64(l, &numbers.iter().copied().map(f64::from).collect::<Vec<_>>())
+    };
+    let (factors, shifts, one, zero) =
+        (list(l, factors)?, list(l, shifts)?, floats64(l, &[1.0])?, floats64(l, &[0.0])?);
+    let [low, high] = [NEAREST, 1.0 - NEAREST].map(|bound| l.constant(Tensor::scalar(bound)));
+    let scaled = l.apply("Mul", &[scores, factors], &[])?;
+    let scaled = l.apply("Add", &[scaled, shifts], &[])?;
+    let second = l.apply("Sigmoid", &[scaled], &[])?;
+    let first = l.apply("Sub", &[one, second], &[])?;
+    let first = l.apply("Clip", &[first, low?, high?], &[])?;
+    let second = l.apply("Sub", &[one, first], &[])?;
+    // By sample, the probability of each class against each other, and zeros on the diagonal.
+    let column = l.list(&[0])?;
+    let column = l.apply("Gather", &[first, column], &[int("axis", 1)])?;
+    let nothing = l.apply("Mul", &[column, zero], &[])?;
+    let all = l.apply("Concat", &[first, second, nothing], &[int("axis", 1)])?;
+    let pairs = classes * (classes - 1) / 2;
+    let pair = |i: usize, j: usize| i * classes - i * (i + 1) / 2 + j - i - 1;
+    let place = |i: usize, j: usize| match i.cmp(&j) {
+        Ordering::Less => pair(i, j),
+        Ordering::Greater => pairs + pair(j, i),
+        Ordering::Equal => 2 * pairs,
+    };
+    let places = (0..classes * classes).map(|at| i64_of(place(at / classes, at % classes))).collect();
+    let places = l.constant(Tensor::from_vec(Shape::new([classes, classes])?, places)?)?;
+    let own = l.apply("Gather", &[all, places], &[int("axis", 1)])?;
+    let others = l.apply("Transpose", &[own], &[("perm", Content::Ints(vec![0, 2, 1]))])?;
+    let (last, middle) = (l.list(&[2])?, l.list(&[1])?);
+    let diagonal = l.apply("ReduceSumSquare", &[others, last], &[int("keepdims", 0)])?;
+    let products = l.apply("Mul", &[others, own], &[])?;
+    let unit = matrix(l, [classes, classes], |i, j| if i == j { 1.0 } else { 0.0 })?;
+    let along = l.apply("Unsqueeze", &[diagonal, last], &[])?;
+    let along = l.apply("Mul", &[along, unit], &[])?;
+    let q = l.apply("Sub", &[along, products], &[])?;
+    let even = floats64(l, &vec![1.0 / float_of(classes); classes])?;
+    let p = l.apply("Add", &[nothing, even], &[])?;
+    let done = l.apply("Greater", &[nothing, zero], &[])?;
+    let most = l.constant(Tensor::scalar(i64_of(classes.max(100))))?;
+    let found = l.repeated(most, &[p, done], |l, _, state| {
+        let (before, done) = (state[0], state[1]);
+        let column = l.apply("Unsqueeze", &[before, last], &[])?;
+        let qp = l.apply("MatMul", &[q, column], &[])?;
+        let mut qp = l.apply("Squeeze", &[qp, last], &[])?;
+        let each = l.apply("Mul", &[before, qp], &[])?;
+        let mut pqp = l.apply("ReduceSum", &[each, middle], &[])?;
+        let apart = l.apply("Sub", &[qp, pqp], &[])?;
+        let apart = l.apply("Abs", &[apart], &[])?;
+        let farthest = l.apply("ReduceMax", &[apart, middle], &[])?;
+        let near = floats64(l, &[0.005 / float_of(classes)])?;
+        let near = l.apply("Less", &[farthest, near], &[])?;
+        let done = l.apply("Or", &[done, near], &[])?;
+        let (one, two) = (floats64(l, &[1.0])?, floats64(l, &[2.0])?);
+        let mut p = before;
+        for class in 0..classes {
+            let index = l.list(&[i64_of(class)])?;
+            let scalar = l.constant(Tensor::scalar(i64_of(class)))?;
+            let own = l.apply("Gather", &[qp, index], &[int("axis", 1)])?;
+            let corner = l.apply("Gather", &[diagonal, index], &[int("axis", 1)])?;
+            let row = l.apply("Gather", &[q, scalar], &[int("axis", 1)])?;
+            let unit = (0..classes).map(|at| if at == class { 1.0 } else { 0.0 });
+            let unit = floats64(l, &unit.collect::<Vec<_>>())?;
+            let step = l.apply("Sub", &[pqp, own], &[])?;
+            let step = l.apply("Div", &[step, corner], &[])?;
+            let whole = l.apply("Add", &[one, step], &[])?;
+            let added = l.apply("Mul", &[step, unit], &[])?;
+            p = l.apply("Add", &[p, added], &[])?;
+            p = l.apply("Div", &[p, whole], &[])?;
+            let (bent, twice) = (l.apply("Mul", &[step, corner], &[])?, l.apply("Mul", &[own, two], &[])?);
+            let bent = l.apply("Add", &[bent, twice], &[])?;
+            let bent = l.apply("Mul", &[step, bent], &[])?;
+            pqp = l.apply("Add", &[pqp, bent], &[])?;
+            pqp = l.apply("Div", &[pqp, whole], &[])?;
+            pqp = l.apply("Div", &[pqp, whole], &[])?;
+            let moved = l.apply("Mul", &[step, row], &[])?;
+            qp = l.apply("Add", &[qp, moved], &[])?;
+            qp = l.apply("Div", &[qp, whole], &[])?;
+        }
+        let p = l.apply("Where", &[done, before, p], &[])?;
+        let open = l.apply("Not", &[done], &[])?;
+        let open = l.cast(open, DType::F32)?;
+        let open = l.apply("ReduceSum", &[open], &[int("keepdims", 0)])?;
+        let none = l.constant(Tensor::scalar(0.0f32))?;
+        Ok((l.apply("Greater", &[open, none], &[])?, vec![p, done]))
+    })?;
+    Ok(found[0])
+}
+
 pub(crate) fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let classifier = Classifier::of(&l.attributes)?;
     let features = features(l)?;
     classifier.check(features)?;
     let (machine, classes, labels) = (&classifier.machine, classifier.classes, &classifier.labels);
-    if classifier.probabilities.is_some() {
-        let what = "SVMClassifier with probabilities (\"prob_a\"), which an iteration finds for each sample,";
-        return Err(unsupported(what));
-    }
     let largest = [int("axis", 1), int("keepdims", 0)];
     if machine.supports == 0 {
         let sums = linear(l, machine, classes, features)?;
@@ -145,7 +248,9 @@ pub(crate) fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let [mut scores, votes] = votes(l, &classifier, features)?;
     let mut class = l.apply("ArgMax", &[votes], &largest)?;
-    if classes == 2 {
+    if let Some(parameters) = classifier.probabilities {
+        scores = probabilities(l, scores, parameters, classes)?;
+    } else if classes == 2 {
         let other = l.apply("Neg", &[scores], &[])?;
         scores = l.apply("Concat", &[other, scores], &[int("axis", 1)])?;
         if machine.all_second() {

@@ -1,12 +1,13 @@
 //! Quantized tensors in the operators of OpenVINO: integers are `x / scale + zero_point`.
 
 use gradus_core::convert::{i64_of, nearest_f64, product, usize_of_i64};
-use gradus_core::{DType, Number, Result};
+use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
+use crate::conversion::types::largest_float8;
 use crate::conversion::writer::NewValue;
 use crate::fact::range_of;
 use crate::operators::errors;
@@ -54,6 +55,10 @@ fn expect_integers(dtype: DType) -> Result<()> {
         return Ok(());
     }
     Err(cannot(format!("OpenVINO has no equivalent of tensors quantized to {dtype}")))
+}
+
+fn all_zero(tensor: &Tensor) -> bool {
+    tensor.numbers().is_ok_and(|mut all| all.all(|number| nearest_f64(number) == 0.0))
 }
 
 fn quotient(cx: &mut ConvertContext<'_, '_>, a: NewValue, b: NewValue) -> Result<NewValue> {
@@ -146,7 +151,8 @@ fn uneven_blocks(
 
 pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (from, dtype) = (cx.dtype(0)?, cx.dtype(1)?);
-    if ![DType::I4, DType::U4].contains(&from) {
+    let of_floats = largest_float8(from).is_some();
+    if !of_floats && ![DType::I4, DType::U4].contains(&from) {
         expect_integers(from)?;
     }
     expect_scales(dtype)?;
@@ -164,7 +170,9 @@ pub(crate) fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
     let (x, scale) = (cx.input(0)?, cx.input(1)?);
     let mut value = cx.converted(x, dtype)?;
     let scale = along(cx, 1, scale)?;
-    if let Some(zero_point) = zero_point(cx, 2, dtype)? {
+    // The zero point of floats is 0, by the text.
+    let is_zero = of_floats && cx.known(2).ok().flatten().is_some_and(|zero| all_zero(&zero));
+    if !is_zero && let Some(zero_point) = zero_point(cx, 2, dtype)? {
         value = cx.put("Subtract", &[value, zero_point], &[numpy()])?;
     }
     Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
@@ -176,7 +184,10 @@ pub(crate) fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         None if cx.has(2) => cx.dtype(2)?,
         None => DType::U8,
     };
-    expect_integers(to)?;
+    let largest = largest_float8(to);
+    if largest.is_none() {
+        expect_integers(to)?;
+    }
     if cx.attributes.dtype("precision")?.is_some() || cx.dtype(0)? != DType::F32 || cx.dtype(1)? != DType::F32
     {
         cx.rounding(caveats::FUNCTION);
@@ -188,7 +199,14 @@ pub(crate) fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         x = cx.converted(x, dtype)?;
     }
     let scale = along(cx, 1, scale)?;
-    let value = quotient(cx, x, scale)?;
+    let mut value = quotient(cx, x, scale)?;
+    if let Some(largest) = largest {
+        cx.rounding(caveats::FLOAT8);
+        if cx.attributes.flag("saturate", true)? {
+            value = cx.put("Clamp", &[value], &[say("min", -largest), say("max", largest)])?;
+        }
+        return Ok(vec![cx.converted(value, to)?]);
+    }
     let zero_point = zero_point(cx, 2, dtype)?;
     Ok(vec![saturated(cx, value, zero_point, to)?])
 }

@@ -219,6 +219,23 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(given(cx, items))
 }
 
+/// `Optional`: what it holds.
+pub(crate) fn optional(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.has(0) {
+        return held(cx);
+    }
+    Err(cannot("OpenVINO has no equivalent of an optional that holds nothing"))
+}
+
+/// The tensor or the sequence that the first input holds, or is.
+pub(crate) fn held(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if let Some(items) = cx.scope.items(id(cx, 0)?).cloned() {
+        return Ok(given(cx, items));
+    }
+    let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
+    Ok(vec![cx.target.copy(x, Some(dtype))?])
+}
+
 pub(crate) fn empty(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(given(cx, Items::Each(Vec::new())))
 }

@@ -69,7 +69,8 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::Recurrent { weight: 1 })
         .signatures_are(contrib::signatures::DYNAMIC_QUANTIZE_LSTM)
         .infer(nn::infer::recurrent)
-        .computes(nn::recurrent::eval),
+        .computes(nn::recurrent::eval)
+        .lower(contrib::quantized_lstm::lstm),
     microsoft("DynamicQuantizeMatMul")
         .works(Work::MatMul)
         .infer(matmul::infer::dynamic_quantize_mat_mul)
@@ -165,7 +166,8 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("MatMulBnb4")
         .works(Work::MatMul)
         .infer(matmul::infer::packed_in_blocks)
-        .computes(contrib::eval::mat_mul_bnb4),
+        .computes(contrib::eval::mat_mul_bnb4)
+        .converts("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_bnb4),
     microsoft("MatMulFpQ4")
         .works(Work::MatMul)
         .infer(contrib::codes::rule)
@@ -184,7 +186,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
         .infer(matmul::infer::packed)
         .computes(contrib::eval::mat_mul_n_bits)
-        .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_n_bits),
+        .converts(
+            "DequantizeLinear, Gather, Sub, Mul, Transpose, MatMul",
+            "rounding",
+            contrib::packed_to_onnx::mat_mul_n_bits,
+        ),
     microsoft("MaxpoolWithMask").works(Work::Window(Each::COMPARISON)).infer(nn::conv_pool::microsoft_pool),
     microsoft("MoE").works(Work::Experts { weights: [2, 4, 6] }).infer(elementwise::infer::microsoft_same),
     microsoft("MulInteger")
@@ -315,7 +321,8 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("Tokenizer")
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::tokenizer)
-        .computes(generate::text::tokenize),
+        .computes(generate::text::tokenize)
+        .lacks("operator that splits strings"),
     microsoft("TorchEmbedding")
         .infer(contrib::microsoft::torch_embedding)
         .lowers(contrib::composed::embedding),

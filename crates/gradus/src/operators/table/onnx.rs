@@ -594,7 +594,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("RegexFullMatch")
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::regex)
-        .computes(generate::text::full_match),
+        .computes(generate::text::full_match)
+        .lacks("operator that matches strings"),
     onnx("Relu")
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::relu)
@@ -744,15 +745,18 @@ pub(super) const ONNX: &[Row] = &[
     onnx("StringConcat")
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::infer::bit_shift)
-        .computes(elementwise::mixed::string_concat),
+        .computes(elementwise::mixed::string_concat)
+        .lacks("operator that joins strings"),
     onnx("StringNormalizer")
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::string_normalizer)
-        .computes(generate::text::normalize),
+        .computes(generate::text::normalize)
+        .lacks("operator that normalizes strings"),
     onnx("StringSplit")
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::string_split)
-        .computes(elementwise::mixed::string_split),
+        .computes(elementwise::mixed::string_split)
+        .lacks("operator that splits strings"),
     onnx("Sub")
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)

@@ -133,7 +133,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .role(Role::Cast),
     openvino("ConvertLike")
         .infer(elementwise::infer::cast_like)
-        .eval(elementwise::cast::cast_like)
+        .eval(elementwise::openvino::convert_like)
         .converts(
             "Cast",
             "from floats to integers: numbers that do not fit",

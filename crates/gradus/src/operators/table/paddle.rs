@@ -1,6 +1,6 @@
 //! The operators of Paddle.
 
-use super::super::matmul::elimination;
+use super::super::matmul::{elimination, orthogonal};
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::cost::{Each, Work};
@@ -385,6 +385,12 @@ pub(super) const PADDLE: &[Row] = &[
         special::mapped(cx, special::digamma)
     })
     .lower(graphs::digamma),
+    matrices(const { &[signature("eigh", const { &[one("x")] })] }, orthogonal::eigh_rule, orthogonal::eigh),
+    matrices(
+        const { &[signature("eigvalsh", const { &[one("x")] })] },
+        orthogonal::eigh_rule,
+        orthogonal::eigh,
+    ),
     function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::erf_inv)
     })
@@ -404,12 +410,19 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("multinomial", const { &[one("x"), maybe("num_samples")] })] },
         random::multinomial,
     ),
+    matrices(const { &[signature("qr", const { &[one("x")] })] }, orthogonal::qr_rule, orthogonal::qr),
     drawn(const { &[signature("randint", const { &[maybe("shape")] })] }, random::randint),
     drawn(const { &[signature("randperm", const { &[maybe("n")] })] }, random::randperm),
     matrices(
         const { &[signature("solve", const { &[one("x"), one("y")] })] },
         elimination::solution,
         elimination::solve,
+    ),
+    matrices(const { &[signature("svd", const { &[one("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
+    matrices(
+        const { &[signature("svdvals", const { &[one("x")] })] },
+        orthogonal::svdvals_rule,
+        orthogonal::svdvals,
     ),
     matrices(
         const { &[signature("triangular_solve", const { &[one("x"), one("y")] })] },

@@ -10,11 +10,16 @@ pub(super) const SEQUENCES: &[Row] = &[
         .infer(sequence::infer::concat_from_sequence)
         .eval(sequence::eval::concat)
         .converts("Concat, Unsqueeze; of slices: Transpose, Reshape", "", sequence::to_openvino::concat),
-    onnx("Optional").works(Work::None).infer(sequence::infer::optional).eval(sequence::eval::optional),
+    onnx("Optional")
+        .works(Work::None)
+        .infer(sequence::infer::optional)
+        .eval(sequence::eval::optional)
+        .converts("what it holds", "", sequence::to_openvino::optional),
     onnx("OptionalGetElement")
         .works(Work::None)
         .infer(sequence::infer::optional_get_element)
-        .eval(sequence::eval::get_element),
+        .eval(sequence::eval::get_element)
+        .converts("what it holds", "", sequence::to_openvino::held),
     onnx("OptionalHasElement")
         .works(Work::None)
         .infer(sequence::infer::optional_has_element)
@@ -60,7 +65,8 @@ pub(super) const SEQUENCES: &[Row] = &[
     onnx("SequenceMap")
         .works(Work::Graphs)
         .infer(control_flow::infer::sequence_map)
-        .build(control_flow::eval::SequenceMap::build),
+        .build(control_flow::eval::SequenceMap::build)
+        .converts("the nodes of its graph, for each item", "", control_flow::to_openvino::map),
     onnx("SplitToSequence")
         .works(Work::None)
         .infer(sequence::infer::split_to_sequence)
