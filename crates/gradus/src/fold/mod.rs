@@ -30,6 +30,7 @@ mod stages;
 mod unroll;
 pub(crate) mod verify;
 mod write;
+mod zeros;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -173,7 +174,8 @@ impl Model {
         limits.check()?;
         scope.need_outputs(&mut folder);
         limits.check()?;
-        if reshaped::choose(&mut scope, &mut folder) {
+        let reshaped = reshaped::choose(&mut scope, &mut folder);
+        if zeros::choose(&mut scope, &mut folder) || reshaped {
             folder.report.unsettled = true;
             scope.forget_needs();
             scope.need_outputs(&mut folder);
