@@ -57,11 +57,7 @@ pub(super) struct FoldedBody {
 
 /// The bodies of those of these functions, by number, that fold into something else: by what holds
 /// for every call.
-pub(super) fn folded(
-    model: &Model,
-    options: &FoldOptions,
-    open: &HashSet<usize>,
-) -> Result<Vec<FoldedBody>> {
+pub(super) fn folded(model: &Model, options: &FoldOptions, open: &HashSet<usize>) -> Result<Vec<FoldedBody>> {
     let options = FoldOptions { declare: false, ..options.clone() };
     let functions: HashSet<_> = model.source().functions.iter().map(|function| &function.id).collect();
     let mut bodies = Vec::new();

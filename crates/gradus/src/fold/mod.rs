@@ -181,7 +181,7 @@ impl Model {
             scope.need_outputs(&mut folder);
         }
         shape_source::choose(&mut scope, &mut folder);
-        join::choose(&mut scope, &folder);
+        join::choose(&mut scope, &mut folder);
         let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new());
         folder.report.changed = changed;
         declare::interface(&folder, &scope, &mut edit);

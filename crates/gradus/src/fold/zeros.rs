@@ -153,7 +153,11 @@ const SIGNS_OF_FIRST: [&str; 70] = [
 fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
     match view.operator() {
         "Gemm" => (view.float("beta", 1.0).to_bits() == 1f32.to_bits()).then_some(2),
-        "BatchNormalization" | "Conv" | "ConvTranspose" | "GroupNormalization" | "InstanceNormalization"
+        "BatchNormalization"
+        | "Conv"
+        | "ConvTranspose"
+        | "GroupNormalization"
+        | "InstanceNormalization"
         | "LayerNormalization" => Some(2),
         _ => None,
     }
@@ -174,7 +178,8 @@ fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
             && constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
     }
     let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else { return false };
-    let class_of = |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(|dtype| dtype.class());
+    let class_of =
+        |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(|dtype| dtype.class());
     match producer.function() {
         "Abs" | "Exp" | "Sigmoid" | "Softmax" => true,
         // A sum is -0 if both are.

@@ -198,6 +198,46 @@ fn turned_sum() -> Model {
     end(sketch, &["n", "3", "5", "2"])
 }
 
+/// A Split and TopK along axes of another order.
+fn turned_parts() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .ints("sizes", &[1, 1])
+        .with("Split", &["a", "sizes"], &["b", "c"], axis(1))
+        .node("Sub", &["b", "c"], &["d"])
+        .ints("count", &[2])
+        .node("TopK", &["d", "count"], &["e", "f"])
+        .with("Cast", &["f"], &["g"], vec![("to", Content::Int(1))])
+        .node("Add", &["e", "g"], &["h"])
+        .with("Transpose", &["h"], &["t"], perm(&[0, 2, 3, 1]));
+    end(sketch, &["n", "3", "2", "1"])
+}
+
+/// The parts of a value before and behind a place of an axis, in the other order.
+fn exchanged(behind: i64) -> Model {
+    let sketch = x(&["n", "9"])
+        .ints("zero", &[0])
+        .ints("four", &[4])
+        .ints("behind", &[behind])
+        .ints("one", &[1])
+        .ints("end", &[i64::MAX])
+        .node("Slice", &["x", "behind", "end", "one"], &["a"])
+        .node("Slice", &["x", "zero", "four", "one"], &["b"])
+        .with("Concat", &["a", "b"], &["t"], axis(-1));
+    end(sketch, &["n", "9"])
+}
+
+/// A sum with zero whose signs of zeros a sum with a bias hides.
+fn unseen_zeros() -> Model {
+    let n = &["n", "4"][..];
+    let sketch = scalar("zero", 0.0)(x(n))
+        .constant("bias", floats(&[4], -0.25))
+        .node("Add", &["zero", "x"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Add", &["b", "bias"], &["t"]);
+    end(sketch, n)
+}
+
 pub fn exact() -> Vec<Pattern> {
     let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
     let bounds =
@@ -292,6 +332,10 @@ pub fn exact() -> Vec<Pattern> {
             turned_quantization(),
             "QuantizeLinear DequantizeLinear ArgMax Cast Relu",
         ),
+        pattern("transposes-around-regions", turned_parts(), "Split Sub TopK Cast Add Relu"),
+        pattern("slices-as-split", exchanged(4), "Split Concat Relu"),
+        pattern("slices-as-split", exchanged(-5), "Split Concat Relu"),
+        pattern("unseen-zeros", unseen_zeros(), "Neg Add Relu"),
         pattern("transposes-around-regions", turned("Sqrt"), "Transpose Add Sqrt Mul ReduceMax Mul Relu"),
         pattern(
             "split-join",

@@ -157,6 +157,8 @@ passes! {
         "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f also Erf, Exp, Pow, ReduceMean, Softmax, Tanh, … -> f(a, b, …) (ONNX)";
     UnseenZeros = "unseen-zeros", Exact,
         "x + 0 whose readers do not tell -0 from 0, as Softmax, comparisons, and sums with a bias that has no -0 -> x (ONNX)";
+    SlicesAsSplit = "slices-as-split", Exact,
+        "Slices of one value that together are the value, along an axis of known size -> Split (ONNX)";
     JoinedProducts = "joined-products", Fuse,
         "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
