@@ -4,7 +4,7 @@
 //! results that differ in the signs of zeros alone. A sum with zero is its other operand where a
 //! node of the first kind lies on every path from the sum to an output of the graph.
 
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Standard, ValueId};
 use gradus_core::{Class, DType, Number};
 
 use super::dialect::Role;
@@ -51,13 +51,16 @@ const WITHOUT: [&str; 17] = [
 ];
 
 /// Operators of which each input affects the signs of zeros alone.
-const SIGNS_OF_ALL: [&str; 21] = [
+const SIGNS_OF_ALL: [&str; 25] = [
     "Add",
     "Attention",
+    "BiasGelu",
     "Concat",
     "Conv",
     "ConvTranspose",
     "Einsum",
+    "FastGelu",
+    "FusedMatMul",
     "Gemm",
     "GroupNormalization",
     "InstanceNormalization",
@@ -70,13 +73,14 @@ const SIGNS_OF_ALL: [&str; 21] = [
     "PRelu",
     "RMSNormalization",
     "RotaryEmbedding",
+    "SkipLayerNormalization",
     "Sub",
     "Sum",
     "Where",
 ];
 
 /// Operators of which the first input affects the signs of zeros alone.
-const SIGNS_OF_FIRST: [&str; 70] = [
+const SIGNS_OF_FIRST: [&str; 71] = [
     "Asin",
     "Asinh",
     "Atan",
@@ -88,6 +92,7 @@ const SIGNS_OF_FIRST: [&str; 70] = [
     "CumSum",
     "DepthToSpace",
     "Div",
+    "DynamicQuantizeLinear",
     "Elu",
     "Erf",
     "Expand",
@@ -149,9 +154,17 @@ const SIGNS_OF_FIRST: [&str; 70] = [
     "Unsqueeze",
 ];
 
+/// The operator of a node of ONNX or of ONNX Runtime's own operators.
+fn operator<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
+    match view.operator() {
+        "" if &*view.node.operator.domain == "com.microsoft" => &view.node.operator.name,
+        operator => operator,
+    }
+}
+
 /// The input that a node adds last.
 fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
-    match view.operator() {
+    match operator(view) {
         "Gemm" => (view.float("beta", 1.0).to_bits() == 1f32.to_bits()).then_some(2),
         "BatchNormalization"
         | "Conv"
@@ -159,6 +172,7 @@ fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
         | "GroupNormalization"
         | "InstanceNormalization"
         | "LayerNormalization" => Some(2),
+        "SkipLayerNormalization" => Some(3),
         _ => None,
     }
 }
@@ -196,7 +210,7 @@ fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
 
 /// The effect of an input.
 fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
-    let operator = view.operator();
+    let operator = operator(view);
     let class = view.output().and_then(|id| view.dtype_of(id)).map(DType::class);
     match operator {
         "Cast" | "CastLike" | "QuantizeLinear" => match (input, class) {
@@ -218,8 +232,11 @@ fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
 }
 
 /// Returns true if a node adds what is never -0 to the results of an input: a sum is -0 only if
-/// both are.
+/// both are. Other outputs may be without the sum.
 fn is_raised(view: &NodeView<'_, '_>, input: usize) -> bool {
+    if view.node.outputs.len() != 1 {
+        return false;
+    }
     let last = if view.operator() == "Add" { Some(1 - input.min(1)) } else { bias(view) };
     last.is_some_and(|last| last != input && is_never_negative_zero(view, last))
 }
@@ -271,7 +288,10 @@ fn seen(scope: &FoldState<'_>) -> Vec<bool> {
     }
     for &index in scope.graph.order().iter().rev().filter(|&&index| scope.nodes[index].stays) {
         let view = NodeView::new(scope, index);
-        let is_seen = view.node.outputs.iter().flatten().any(|id| seen[id.index()]);
+        // Integers have one zero.
+        let has_signs = |&id: &ValueId| view.dtype_of(id).is_none_or(|dtype| !dtype.is_integer());
+        let mut outputs = view.node.outputs.iter().flatten().copied();
+        let is_seen = outputs.any(|id| seen[id.index()] && has_signs(&id));
         let is_open = scope.nodes[index].opaque || inline::branch(scope, index).is_some();
         for (input, id) in view.reads() {
             seen[id.index()] |= match effect(&view, input) {
