@@ -691,6 +691,11 @@ fn sums_with_zero_whose_readers_tell_zeros_apart_stay() {
         .node("Softmax", &["a"], &["b"])
         .node("Mul", &["a", "b"], &["y"])
         .output("y", DType::F32, &["2", "4"]);
+    // The sum is never -0, and the other operand of itself.
+    let doubled = scalar("zero", 0.0)(x(&["2", "4"]))
+        .node("Add", &["x", "zero"], &["a"])
+        .node("Add", &["a", "a"], &["y"])
+        .output("y", DType::F32, &["2", "4"]);
     let half = || vec![Tensor::scalar(0.5f32)];
     let models = [
         of_zeros("Tanh", &[], false),
@@ -698,6 +703,7 @@ fn sums_with_zero_whose_readers_tell_zeros_apart_stay() {
         of_zeros("Reciprocal", &[], true),
         of_zeros("Pow", &[Tensor::scalar(-1f32)], true),
         twice.model(),
+        doubled.model(),
     ];
     for model in models {
         let after = folded(&model, RuleSet::of(Level::Exact));

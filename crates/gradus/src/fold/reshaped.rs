@@ -5,6 +5,9 @@
 //! axes. So those between views from one shape and back to it read the values before the views, and
 //! their readers read them. The operators between form a region, which may begin and end with
 //! several views, or with several Transposes of one order.
+//!
+//! Programs may round a function otherwise at the end of a vector. Views leave each element at its
+//! place in memory, so only Transposes around such functions may change the last bits.
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::convert::i64_of;

@@ -231,14 +231,12 @@ fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
     }
 }
 
-/// Returns true if a node adds what is never -0 to the results of an input: a sum is -0 only if
+/// The input that is never -0 and that a node adds to the results of another: a sum is -0 only if
 /// both are. Other outputs may be without the sum.
-fn is_raised(view: &NodeView<'_, '_>, input: usize) -> bool {
-    if view.node.outputs.len() != 1 {
-        return false;
-    }
+fn raising(view: &NodeView<'_, '_>, input: usize) -> Option<usize> {
     let last = if view.operator() == "Add" { Some(1 - input.min(1)) } else { bias(view) };
-    last.is_some_and(|last| last != input && is_never_negative_zero(view, last))
+    let last = last.filter(|&last| last != input && view.node.outputs.len() == 1)?;
+    is_never_negative_zero(view, last).then_some(last)
 }
 
 /// Returns true if an input is a constant above zero.
@@ -294,12 +292,15 @@ fn seen(scope: &FoldState<'_>) -> Vec<bool> {
         let is_seen = outputs.any(|id| seen[id.index()] && has_signs(&id));
         let is_open = scope.nodes[index].opaque || inline::branch(scope, index).is_some();
         for (input, id) in view.reads() {
-            seen[id.index()] |= match effect(&view, input) {
-                _ if is_open => true,
-                Effect::Any => true,
-                Effect::Signs => is_seen && !is_raised(&view, input),
-                Effect::None => false,
-            };
+            let effect = if is_open { Effect::Any } else { effect(&view, input) };
+            if seen[id.index()] || effect == Effect::None || (effect == Effect::Signs && !is_seen) {
+                continue;
+            }
+            match raising(&view, input).filter(|_| effect == Effect::Signs) {
+                // What is never -0 must stay so.
+                Some(last) => view.value(last).into_iter().for_each(|last| seen[last.index()] = true),
+                None => seen[id.index()] = true,
+            }
         }
     }
     seen

@@ -358,6 +358,18 @@ pub fn exact() -> Vec<Pattern> {
         pattern("single-loop", looped(1), "Mul Add Relu"),
         pattern("unrolled-loops", undone(5), "Neg Relu"),
         pattern(
+            "reshapes-around-functions",
+            end(
+                around(&["6", "4"], &["2", "3", "4"], "Sin").ints("back", &[6, 4]).node(
+                    "Reshape",
+                    &["b", "back"],
+                    &["t"],
+                ),
+                &["6", "4"],
+            ),
+            "Sin Relu",
+        ),
+        pattern(
             "reshapes-around",
             scalar("half", 0.5)(around(&["6", "4"], &["2", "3", "4"], "Neg"))
                 .node("Mul", &["b", "half"], &["c"])
@@ -520,18 +532,6 @@ pub fn fused() -> Vec<Pattern> {
         pattern("attention", attention(true, Keys::Exchanged), "Attention Relu"),
         pattern("attention", attention(true, Keys::Twice), "Transpose Attention Relu"),
         pattern("attention", attention(true, Keys::AtOnce), "Relu Transpose Attention Relu"),
-        pattern(
-            "reshapes-around-functions",
-            end(
-                around(&["6", "4"], &["2", "3", "4"], "Sin").ints("back", &[6, 4]).node(
-                    "Reshape",
-                    &["b", "back"],
-                    &["t"],
-                ),
-                &["6", "4"],
-            ),
-            "Sin Relu",
-        ),
         pattern("transposes-around-function-regions", turned_softmax(), "Softmax Neg Relu"),
         pattern("transposes-around-function-regions", turned_sum(), "ReduceSum Sub Relu"),
         pattern("transpose-into-reduction", means(), "ReduceMean Relu"),

@@ -149,8 +149,8 @@ passes! {
         "an output of the graph that equals the output of a node -> the node defines it";
     ReshapesAround = "reshapes-around", Exact,
         "Reshape(f(Reshape(x))) that returns to the shape of x, f operators of elements as Add, Mul, Relu, … -> f(x) (ONNX)";
-    ReshapesAroundFunctions = "reshapes-around-functions", Fuse,
-        "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, … -> f(x) (ONNX)";
+    ReshapesAroundFunctions = "reshapes-around-functions", Exact,
+        "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, …, each element at its place -> f(x) (ONNX)";
     TransposesAroundRegions = "transposes-around-regions", Exact,
         "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f ArgMax, Concat, Pad, QuantizeLinear, Slice, … and operators of elements as Add, Mul, Relu, … -> f(a, b, …) (ONNX)";
     TransposesAroundFunctionRegions = "transposes-around-function-regions", Fuse,
