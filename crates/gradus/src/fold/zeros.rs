@@ -192,8 +192,7 @@ fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
             && constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
     }
     let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else { return false };
-    let class_of =
-        |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(|dtype| dtype.class());
+    let class_of = |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(DType::class);
     match producer.function() {
         "Abs" | "Exp" | "Sigmoid" | "Softmax" => true,
         // A sum is -0 if both are.
