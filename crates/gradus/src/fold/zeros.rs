@@ -4,7 +4,7 @@
 //! results that differ in the signs of zeros alone. A sum with zero is its other operand where a
 //! node of the first kind lies on every path from the sum to an output of the graph.
 
-use gradus_core::graph::{Standard, ValueId};
+use gradus_core::graph::{Origin, Standard, ValueId};
 use gradus_core::{Class, DType, Number};
 
 use super::dialect::Role;
@@ -276,6 +276,12 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) ->
     changed
 }
 
+/// Returns true if a node computes a value from others.
+fn is_computed(scope: &FoldState<'_>, id: ValueId) -> bool {
+    let is_constant = |node: usize| scope.nodes[node].role == Role::Constant;
+    matches!(scope.graph.value(id).origin, Origin::Node(node, _) if !is_constant(node))
+}
+
 /// Values, by number, of which the signs of zeros may have an effect on what is read of the graph,
 /// beside signs of zeros of other values that have none.
 fn seen(scope: &FoldState<'_>) -> Vec<bool> {
@@ -292,7 +298,8 @@ fn seen(scope: &FoldState<'_>) -> Vec<bool> {
         let is_open = scope.nodes[index].opaque || inline::branch(scope, index).is_some();
         for (input, id) in view.reads() {
             let effect = if is_open { Effect::Any } else { effect(&view, input) };
-            if seen[id.index()] || effect == Effect::None || (effect == Effect::Signs && !is_seen) {
+            let is_settled = seen[id.index()] || !is_computed(scope, id);
+            if is_settled || effect == Effect::None || (effect == Effect::Signs && !is_seen) {
                 continue;
             }
             match raising(&view, input).filter(|_| effect == Effect::Signs) {
