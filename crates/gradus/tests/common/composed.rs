@@ -106,6 +106,17 @@ fn single(operator: &str) -> Model {
     end(x(n).ints("axes", &[1]).node(operator, &["x", "axes"], &["t"]), n)
 }
 
+/// Sums of one element each that is never -0.
+fn sums() -> Model {
+    let sketch = x(&["n", "1"])
+        .ints("shape", &[-1, 1, 1])
+        .ints("axes", &[1])
+        .node("Abs", &["x"], &["a"])
+        .node("Reshape", &["a", "shape"], &["b"])
+        .with("ReduceSum", &["b", "axes"], &["t"], vec![("keepdims", Content::Int(0))]);
+    end(sketch, &["n", "1"])
+}
+
 /// A sequence of two values, and an element of it.
 fn element(at: i64) -> Model {
     let n = &["n", "4"][..];
@@ -296,6 +307,7 @@ pub fn exact() -> Vec<Pattern> {
         ),
         pattern("known-floats", cast_like(), "Sin Mul Relu"),
         pattern("single-reduction", single("ReduceMax"), "Relu"),
+        pattern("single-reduction", sums(), "Abs Relu"),
         pattern("kept-axes", reduced("ReduceMax", 1, "Squeeze", [-1, 2], &["n", "3"]), "ReduceMax Relu"),
         pattern(
             "kept-axes",
