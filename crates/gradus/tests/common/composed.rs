@@ -209,7 +209,7 @@ fn turned_sum() -> Model {
     end(sketch, &["n", "3", "5", "2"])
 }
 
-/// A Split and TopK along axes of another order.
+/// A Split and `TopK` along axes of another order.
 fn turned_parts() -> Model {
     let sketch = x(&["n", "3", "5", "2"])
         .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
