@@ -258,6 +258,33 @@ fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
     assert_eq!(folded_body(&model(times(8), &[inner])), "Constant Cos LeakyRelu LeakyRelu Div Add Add");
 }
 
+/// Two Concats are found to be equal when their inputs were joined.
+#[test]
+fn bodies_that_stay_are_folded_until_nothing_changes() {
+    let names: Vec<_> = (0..=8).map(|at| if at == 0 { "x".into() } else { format!("v{at}") }).collect();
+    let calls = names.windows(2).fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0]], &[&pair[1]]], &[]));
+    let list = |elements: &[i64]| vec![("value", Content::Tensor(Tensor::vector(elements).into()))];
+    let along = || vec![("axis", Content::Int(0))];
+    let inner = body(&["a"])
+        .with("Constant", &[], &["one by four"], list(&[1, 4]))
+        .with("Constant", &[], &["zero"], list(&[0]))
+        .with("Constant", &[], &["one"], list(&[1]))
+        .node("Reshape", &["a", "one by four"], &["p"])
+        .with("Concat", &["p", "p"], &["q"], along())
+        .with("Concat", &["p", "q"], &["r"], along())
+        .with("Concat", &["p", "q"], &["s"], along())
+        .with("Concat", &["p", "p", "p"], &["t"], along())
+        .node("Mul", &["r", "s"], &["u"])
+        .node("Add", &["u", "t"], &["v"])
+        .node("Slice", &["v", "zero", "one", "zero"], &["c"]);
+    let inner = function("f", [&["a"], &["c"]], "", 20, end(inner, "c"));
+    let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let model = model(calls.node("Identity", &[&names[8]], &["t"]), &[inner]);
+    assert_eq!(folded_body(&model).replace("Constant ", ""), "Reshape Concat Mul Add Slice");
+    let after = once(&model);
+    assert!(once(&after).bytes() == after.bytes());
+}
+
 #[test]
 fn functions_that_may_mean_something_else_stay() {
     let once = || call(x(), "f", [&["x"], &["t"]], &[]);

@@ -591,13 +591,22 @@ fn operators_read_their_axis_in_every_order() {
         let size = sizes[order[usize::try_from(axis.rem_euclid(3)).unwrap()]];
         let order: Vec<_> = order.iter().map(|&axis| i64::try_from(axis).unwrap()).collect();
         let along = || vec![("axis", Content::Int(axis))];
-        for operator in ["ArgMax", "ArgMin", "LogSoftmax", "QuantizeLinear", "Softmax"] {
+        for operator in ["ArgMax", "ArgMin", "LogSoftmax", "QuantizeLinear", "Softmax", "Split", "TopK"] {
             let sketch = x_of().with("Transpose", &["x"], &["a"], vec![("perm", ints(&order))]);
             let sketch = match operator {
                 "QuantizeLinear" => sketch
                     .constant("scale", floats(&[size], 0.05))
                     .with("QuantizeLinear", &["a", "scale"], &["q"], along())
                     .with("DequantizeLinear", &["q", "scale"], &["b"], along()),
+                "Split" => sketch
+                    .ints("sizes", &[1, i64::try_from(size).unwrap() - 1])
+                    .with("Split", &["a", "sizes"], &["p", "q"], along())
+                    .with("Concat", &["q", "p"], &["b"], along()),
+                "TopK" => sketch
+                    .ints("count", &[2])
+                    .with("TopK", &["a", "count"], &["p", "q"], along())
+                    .with("Cast", &["q"], &["i"], cast(1))
+                    .node("Add", &["p", "i"], &["b"]),
                 _ => sketch.with(operator, &["a"], &["i"], along()).with("Cast", &["i"], &["b"], cast(1)),
             };
             let model = sketch
@@ -614,6 +623,91 @@ fn operators_read_their_axis_in_every_order() {
             };
             assert_eq!(run(&model), run(&after), "{what}");
         }
+    }
+}
+
+/// A node that reads a sum with zero; a sum with a bias may hide the signs of its zeros.
+fn of_zeros(operator: &str, operands: &[Tensor], is_hidden: bool) -> Model {
+    let names = ["x0", "c0", "c1"];
+    let mut sketch = scalar("zero", 0.0)(x(&["2", "4"])).node("Add", &["x", "zero"], &["x0"]);
+    for (name, operand) in names[1..].iter().zip(operands) {
+        sketch = sketch.constant(name, operand.clone());
+    }
+    let sketch = scalar("bias", 1.5)(sketch.node(operator, &names[..=operands.len()], &["a"]));
+    let last = if is_hidden { ("Add", &["bias", "a"][..]) } else { ("Neg", &["a"][..]) };
+    sketch.node(last.0, last.1, &["y"]).output("y", DType::F32, &["", ""]).model()
+}
+
+#[test]
+fn sums_with_zero_whose_readers_do_not_tell_zeros_apart_are_their_operands() {
+    let input = Tensor::from_vec(
+        Shape::new(vec![2, 4]).unwrap(),
+        vec![-0f32, 0.0, -0.5, 0.5, -0.0, -0.0, -0.0, 0.25],
+    )
+    .unwrap();
+    let (row, weights) = (floats(&[4], -0.25), floats(&[4, 3], -0.5));
+    let zeros = Tensor::from_vec(Shape::new(vec![4]).unwrap(), vec![-0f32, 0.0, 0.5, 1.0]).unwrap();
+    let one = |value: f32| vec![Tensor::scalar(value)];
+    let apart = "Abs Cos Cosh Exp Sigmoid Softmax Softplus";
+    let signs = "Asin Asinh Atan Atanh Ceil Celu Elu Erf Flatten Floor Gelu HardSigmoid HardSwish \
+                 Identity LeakyRelu LogSoftmax Mish Neg ReduceL1 ReduceL2 ReduceMax ReduceMean \
+                 ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round Selu Shrink Sign Sin Sinh \
+                 Softsign Tan Tanh ThresholdedRelu Transpose";
+    let mut cases: Vec<_> = apart.split_whitespace().map(|name| (name, vec![], false)).collect();
+    cases.extend(signs.split_whitespace().map(|name| (name, vec![], true)));
+    cases.extend([
+        ("Add", one(0.5), false),
+        ("Add", vec![zeros], true),
+        ("Sub", one(0.5), true),
+        ("Mul", one(-0.5), true),
+        ("Div", one(-0.5), true),
+        ("Pow", one(3.0), true),
+        ("Max", one(-0.5), true),
+        ("PRelu", one(0.25), true),
+        ("MatMul", vec![weights.clone()], true),
+        ("Gemm", vec![weights.clone(), Tensor::scalar(0.5f32)], false),
+        ("Gemm", vec![weights], true),
+        ("LayerNormalization", vec![row.clone(), row.clone()], false),
+        ("LayerNormalization", vec![row], true),
+        ("Gather", vec![Tensor::vector(&[1i64, 0])], true),
+    ]);
+    for (operator, operands, is_hidden) in cases {
+        let model = of_zeros(operator, &operands, is_hidden);
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        let sums = |model: &Model| operators(model).matches("Add").count();
+        assert_eq!(sums(&after), sums(&model) - 1, "{operator}: {}", operators(&after));
+        let run = |model: &Model| {
+            let inputs = HashMap::from([("x", Value::from(input.clone()))]);
+            format!("{:?}", model.run(&inputs).unwrap())
+        };
+        assert_eq!(run(&model), run(&after), "{operator}");
+    }
+}
+
+#[test]
+fn sums_with_zero_whose_readers_tell_zeros_apart_stay() {
+    let twice = scalar("zero", 0.0)(x(&["2", "4"]))
+        .node("Add", &["x", "zero"], &["a"])
+        .node("Softmax", &["a"], &["b"])
+        .node("Mul", &["a", "b"], &["y"])
+        .output("y", DType::F32, &["2", "4"]);
+    // The sum is never -0, and the other operand of itself.
+    let doubled = scalar("zero", 0.0)(x(&["2", "4"]))
+        .node("Add", &["x", "zero"], &["a"])
+        .node("Add", &["a", "a"], &["y"])
+        .output("y", DType::F32, &["2", "4"]);
+    let half = || vec![Tensor::scalar(0.5f32)];
+    let models = [
+        of_zeros("Tanh", &[], false),
+        of_zeros("Div", &half(), false),
+        of_zeros("Reciprocal", &[], true),
+        of_zeros("Pow", &[Tensor::scalar(-1f32)], true),
+        twice.model(),
+        doubled.model(),
+    ];
+    for model in models {
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        assert_eq!(operators(&after), operators(&model));
     }
 }
 

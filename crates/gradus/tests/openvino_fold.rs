@@ -260,6 +260,42 @@ fn a_branch_that_always_runs_takes_the_place_of_its_node() {
     }
 }
 
+/// The branch is a function that is the same when it is applied again, as its reader does.
+#[test]
+fn what_took_the_place_of_a_node_is_folded_with_its_readers() {
+    let branch = || {
+        let mut inner = Builder::new("branch");
+        input(&mut inner, "p", DType::F32, &[-1, -1]);
+        node(&mut inner, "ReLU", 1, &["p"], "r", &[]);
+        inner.output("r");
+        Content::Graph(Arc::new(inner.finish().unwrap()))
+    };
+    let port = |outer, inner| Port { outer, inner, slices: None };
+    let ports = || {
+        let ports = Ports { inputs: vec![port(1, 0)], outputs: vec![port(0, 0)], ..Ports::default() };
+        Content::Ports(Arc::new(ports))
+    };
+    let mut builder = Builder::new("g");
+    let b = &mut builder;
+    input(b, "x", DType::F32, &[-1, -1]);
+    b.constant("always", Tensor::scalar(Bool::from(true)).into()).unwrap();
+    b.constant("scale", floats(&[3, 2]).tensor().unwrap().clone().into()).unwrap();
+    let attributes = vec![
+        ("then_port_map", ports()),
+        ("then_body", branch()),
+        ("else_port_map", ports()),
+        ("else_body", branch()),
+    ];
+    b.apply("if", "If", 8, &["always", "x"], &["y"], attributes).unwrap();
+    node(b, "ReLU", 1, &["y"], "again", &[]);
+    node(b, "Multiply", 1, &["again", "scale"], "z", &[("auto_broadcast", "numpy")]);
+    b.output("z");
+    let before = model(builder);
+    let after = folded(&before);
+    assert_eq!(operators(&after), ["ReLU", "Multiply"]);
+    same(&before, &after, &[("x", floats(&[3, 2]))]);
+}
+
 #[test]
 fn functions_of_whole_numbers_stay() {
     // The text does not say how their results are rounded.

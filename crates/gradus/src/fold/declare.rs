@@ -6,6 +6,7 @@ use gradus_core::graph::edit::{Edit, Step};
 use gradus_core::graph::{DeclaredDim, ValueId};
 
 use super::GraphFolder;
+use super::join::Joined;
 use super::scope::{FoldState, Read};
 use crate::declare::{Telling, merged};
 
@@ -32,8 +33,7 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
 pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
     let graph = scope.graph;
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
-    let joined: HashSet<ValueId> =
-        scope.joined.values().flat_map(|joined| &joined.products).map(|(id, _)| *id).collect();
+    let joined: HashSet<ValueId> = scope.joined.values().flat_map(Joined::outputs).collect();
     for (index, node) in graph.nodes().iter().enumerate() {
         let made = |id: &ValueId| {
             scope.values[id.index()].needed && matches!(scope.values[id.index()].read, Read::InputSizes(_))

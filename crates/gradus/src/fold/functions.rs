@@ -9,7 +9,7 @@ use gradus_core::graph::{
     self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Slots, Standard, ValueId,
 };
 
-use super::FoldOptions;
+use super::{FoldOptions, FoldReport};
 use crate::model::Model;
 
 /// Most nodes to which inlining may let a model grow before it is folded, by those it has.
@@ -47,13 +47,22 @@ fn inlined(model: &Model, functions: HashSet<&OperatorId>) -> Result<(Model, Vec
     Ok((without, vec![stage]))
 }
 
-/// The edits of those bodies of functions that fold into something else, by their number: by what
-/// holds for every call.
-pub(super) fn folded(model: &Model, options: &FoldOptions) -> Result<Vec<(usize, Edit)>> {
+/// The body of a function that folds into something else.
+pub(super) struct FoldedBody {
+    /// The number of the function.
+    pub(super) function: usize,
+    pub(super) edit: Edit,
+    pub(super) report: FoldReport,
+}
+
+/// The bodies of those of these functions, by number, that fold into something else: by what holds
+/// for every call.
+pub(super) fn folded(model: &Model, options: &FoldOptions, open: &HashSet<usize>) -> Result<Vec<FoldedBody>> {
     let options = FoldOptions { declare: false, ..options.clone() };
     let functions: HashSet<_> = model.source().functions.iter().map(|function| &function.id).collect();
-    let mut edits = Vec::new();
-    for (number, function) in model.source().functions.iter().enumerate() {
+    let mut bodies = Vec::new();
+    let all = model.source().functions.iter().enumerate();
+    for (number, function) in all.filter(|(number, _)| open.contains(number)) {
         let Some(alone) = alone(function, &functions)? else { continue };
         let Ok(folded) = model.with_source(alone).fold_parts(&options, model.source(), Some(HashSet::new()))
         else {
@@ -63,10 +72,10 @@ pub(super) fn folded(model: &Model, options: &FoldOptions) -> Result<Vec<(usize,
         let holds = report.problems.is_empty() && report.assumptions.is_empty();
         // A function without nodes is none to some runtimes.
         if report.changed && holds && !folded.edit.nodes.is_empty() {
-            edits.push((number, folded.edit));
+            bodies.push(FoldedBody { function: number, edit: folded.edit, report: folded.report });
         }
     }
-    Ok(edits)
+    Ok(bodies)
 }
 
 /// A model whose main graph is the body of a function; nothing if it does not use ONNX's own

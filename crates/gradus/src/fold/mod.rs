@@ -30,6 +30,7 @@ mod stages;
 mod unroll;
 pub(crate) mod verify;
 mod write;
+mod zeros;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -173,13 +174,14 @@ impl Model {
         limits.check()?;
         scope.need_outputs(&mut folder);
         limits.check()?;
-        if reshaped::choose(&mut scope, &mut folder) {
+        let reshaped = reshaped::choose(&mut scope, &mut folder);
+        if zeros::choose(&mut scope, &mut folder) || reshaped {
             folder.report.unsettled = true;
             scope.forget_needs();
             scope.need_outputs(&mut folder);
         }
         shape_source::choose(&mut scope, &mut folder);
-        join::choose(&mut scope, &folder);
+        join::choose(&mut scope, &mut folder);
         let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new());
         folder.report.changed = changed;
         declare::interface(&folder, &scope, &mut edit);

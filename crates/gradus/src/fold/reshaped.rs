@@ -5,6 +5,9 @@
 //! axes. So those between views from one shape and back to it read the values before the views, and
 //! their readers read them. The operators between form a region, which may begin and end with
 //! several views, or with several Transposes of one order.
+//!
+//! Programs may round a function otherwise at the end of a vector. Views leave each element at its
+//! place in memory, so only Transposes around such functions may change the last bits.
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::convert::i64_of;
@@ -52,16 +55,25 @@ const MORE_ROUNDED: [&str; 18] = [
 const MORE_APPROXIMATED: [&str; 8] =
     ["Elu", "Gelu", "HardSigmoid", "Mish", "Pow", "Selu", "Softplus", "Swish"];
 
-/// Operators of one output that read an axis by number, and work along it or, as quantizations,
-/// element by element.
-const OF_AXIS: [&str; 6] =
-    ["ArgMax", "ArgMin", "DequantizeLinear", "LogSoftmax", "QuantizeLinear", "Softmax"];
+/// Operators that read an axis by number, and work along it or, as quantizations, element by
+/// element.
+const OF_AXIS: [&str; 8] =
+    ["ArgMax", "ArgMin", "DequantizeLinear", "LogSoftmax", "QuantizeLinear", "Softmax", "Split", "TopK"];
 
 /// The operator set from which these mean one axis.
 const FIRST_VERSION_OF_AXIS: i64 = 13;
 
 /// Their other attributes. What has blocks of an axis has none of the others' axes.
-const BESIDE_AXIS: [&str; 5] = ["keepdims", "output_dtype", "precision", "saturate", "select_last_index"];
+const BESIDE_AXIS: [&str; 8] = [
+    "keepdims",
+    "largest",
+    "num_outputs",
+    "output_dtype",
+    "precision",
+    "saturate",
+    "select_last_index",
+    "sorted",
+];
 
 /// The nodes that read each value, and the numbers of the inputs.
 type Readers = HashMap<ValueId, Vec<(usize, usize)>>;
@@ -149,7 +161,7 @@ impl Turn {
         let all = |list: &[i64]| list.iter().map(|&one| axis(one)).collect::<Option<Vec<_>>>();
         let vector = |list: &[i64]| Source::Tensor(Tensor::vector(list));
         let inputs = || (0..view.input_count()).map(|input| view.input(input));
-        if !ranks || view.node.outputs.len() != 1 {
+        if !ranks || view.node.outputs.contains(&None) {
             return None;
         }
         match view.operator() {
@@ -178,14 +190,15 @@ impl Turn {
             operator if OF_AXIS.contains(&operator) => {
                 let operator = *OF_AXIS.iter().find(|name| **name == operator)?;
                 let default = match operator {
-                    "ArgMax" | "ArgMin" => 0,
+                    "ArgMax" | "ArgMin" | "Split" => 0,
                     "QuantizeLinear" | "DequantizeLinear" => 1,
                     _ => -1,
                 };
                 // Sums of Softmax are rounded.
                 let is_rounded = operator.ends_with("Softmax");
                 let applies = view.version() >= FIRST_VERSION_OF_AXIS && (functions || !is_rounded);
-                if !applies || view.int("block_size", 0) != 0 {
+                // The order of what is not sorted may be any.
+                if !applies || view.int("block_size", 0) != 0 || view.int("sorted", 1) == 0 {
                     return None;
                 }
                 let given = |name| view.attribute(name).map(|content| (name, content.clone()));
@@ -292,7 +305,8 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
         if !is_start && (held.contains(&id) || scope.values[id.index()].read != Read::Own) {
             return None;
         }
-        for &(reader, input) in readers.get(&id)? {
+        // Some outputs of a node may have no reader.
+        for &(reader, input) in readers.get(&id).map_or(&[][..], Vec::as_slice) {
             let view = NodeView::new(scope, reader);
             let (output, dims) = (view.output()?, view.output_dims());
             let is_within = match turn {
@@ -307,10 +321,10 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
                 && is_data(&view, input)
                 && (of_elements() || turn.moved(&view, functions).is_some())
             {
-                if seen.insert(output) {
-                    values.push(output);
+                if !seen.contains(&output) {
                     nodes.push(reader);
                 }
+                values.extend(view.node.outputs.iter().flatten().filter(|&&id| seen.insert(id)));
             } else if !is_start {
                 return None;
             }

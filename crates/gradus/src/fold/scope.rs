@@ -71,8 +71,10 @@ pub(super) struct FoldState<'m> {
     pub(super) inputs: HashMap<(usize, usize), Source>,
     /// By node: the node that is written in its place.
     pub(super) replacements: HashMap<usize, Replacement>,
-    /// By node: the products that are computed where it was.
+    /// By node: the values that a Split gives where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
+    /// Slices that a Split takes the place of: nothing needs their bounds.
+    pub(super) in_parts: HashSet<usize>,
     /// Values that have another shape than in the file, and their new names.
     pub(super) reshaped: BTreeMap<ValueId, Arc<str>>,
     /// By value: the output of the graph whose name it takes.
@@ -117,6 +119,7 @@ impl<'m> FoldState<'m> {
             inputs: HashMap::default(),
             replacements: HashMap::default(),
             joined: BTreeMap::new(),
+            in_parts: HashSet::default(),
             reshaped: BTreeMap::new(),
             renamed: HashMap::default(),
             reads: vec![0; graph.values().len()],
@@ -258,7 +261,12 @@ impl<'m> FoldState<'m> {
             for id in node.outputs.iter().copied().flatten() {
                 let free = self.values[id.index()].read == Read::Own && !self.values[id.index()].fixed;
                 if free && let Some(other) = cse::find(self, folder, index, id) {
-                    self.read_as(id, other);
+                    // An output is defined by the node of the other, or copied.
+                    if self.values[id.index()].output && self.is_replaceable(folder, id, other) {
+                        self.replace(folder, id, other);
+                    } else {
+                        self.read_as(id, other);
+                    }
                 } else {
                     cse::note(self, id);
                 }
@@ -389,7 +397,8 @@ impl<'m> FoldState<'m> {
                 continue;
             }
             let view = NodeView::new(self, index);
-            for (_, id) in view.reads().collect::<Vec<_>>() {
+            let count = if self.in_parts.contains(&index) { 1 } else { usize::MAX };
+            for (_, id) in view.reads().take(count).collect::<Vec<_>>() {
                 self.need(id);
             }
             if self.nodes[index].opaque {

@@ -3,7 +3,7 @@
 //! Nodes that take the place of a function, a branch or a loop are folded with the nodes around
 //! them in the stage after that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gradus_core::Result;
 use gradus_core::graph::Standard;
@@ -31,18 +31,22 @@ struct Staged {
 /// Folds a model in stages.
 pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
     let mut staged = calls(model, options)?;
-    if model.source().standard == Standard::Onnx {
-        // The folded model has these already.
-        let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
-        let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
-        staged = staged.within_functions(&later)?.settled(&later)?;
-        if options.rules.has(Pass::Unrolled) {
-            staged = staged.unrolled(&later)?;
-        }
+    // The folded model has these already.
+    let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
+    let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
+    staged = staged.within_functions(&later)?.settled(&later)?;
+    if model.source().standard == Standard::Onnx && options.rules.has(Pass::Unrolled) {
+        staged = staged.unrolled(&later)?;
     }
     let Staged { before, mut folded, .. } = staged;
     folded.edit.before = before;
     Ok(folded)
+}
+
+/// Returns true if nodes took the place of others or values got other shapes, so that rules may
+/// apply once more.
+fn is_open(report: &FoldReport) -> bool {
+    report.inlined > 0 || report.unsettled
 }
 
 /// Folds the model with those functions inlined that leave the fewest nodes.
@@ -79,7 +83,6 @@ impl Staged {
     /// Folds once more while that changes something, if nodes took the place of others or values
     /// got other shapes.
     fn settled(mut self, options: &FoldOptions) -> Result<Staged> {
-        let is_open = |report: &FoldReport| report.inlined > 0 || report.unsettled;
         let mut open = is_open(&self.folded.report);
         for _ in 0..MOST_STAGES {
             if !open {
@@ -121,21 +124,30 @@ impl Staged {
         Ok(self)
     }
 
-    /// Folds the bodies of the functions that stay.
+    /// Folds the bodies of the functions that stay, each until nothing changes.
     fn within_functions(self, options: &FoldOptions) -> Result<Staged> {
         if self.model.source().functions.is_empty() {
             return Ok(self);
         }
-        let model = self.result()?;
-        let edits = functions::folded(&model, options)?;
-        if edits.is_empty() {
+        let mut model = self.result()?;
+        let main = Stage { change: Change::Edited(self.folded.edit.clone()), model: model.shared_source() };
+        let mut stages = vec![main];
+        let mut open: HashSet<_> = (0..model.source().functions.len()).collect();
+        for _ in 0..MOST_STAGES {
+            let bodies = functions::folded(&model, options, &open)?;
+            if bodies.is_empty() {
+                break;
+            }
+            open = bodies.iter().filter(|body| is_open(&body.report)).map(|body| body.function).collect();
+            let edits = bodies.into_iter().map(|body| (body.function, body.edit)).collect::<Vec<_>>();
+            model = model.with_bodies(&edits)?;
+            stages.push(Stage { change: Change::Bodies(edits), model: model.shared_source() });
+        }
+        if stages.len() == 1 {
             return Ok(self);
         }
-        let edited = model.with_bodies(&edits)?;
-        let folded = edited.fold_graph(options, edited.source())?;
-        let main = Stage { change: Change::Edited(self.folded.edit.clone()), model: model.shared_source() };
-        let bodies = Stage { change: Change::Bodies(edits), model: edited.shared_source() };
-        Ok(self.after([main, bodies], edited, folded))
+        let folded = model.fold_graph(options, model.source())?;
+        Ok(self.after(stages, model, folded))
     }
 
     /// The stages with one more, which folded what was made.

@@ -10,7 +10,7 @@ use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
-use super::join::Joined;
+use super::join::{self, Joined};
 use super::rules::{NodeView, Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
@@ -19,6 +19,9 @@ use crate::declare::Telling;
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::has_default_inputs;
+
+/// Operators of several outputs that nodes are replaced by, all of which stay.
+const SEVERAL: [&str; 2] = ["Split", "TopK"];
 
 /// An edit while it is made.
 pub(super) struct FoldWriter<'s, 'm> {
@@ -32,6 +35,8 @@ pub(super) struct FoldWriter<'s, 'm> {
     names: HashMap<ValueId, Arc<str>>,
     /// Lists that only a Concat reads, which reads their parts in their place.
     spread: HashMap<ValueId, Vec<Arc<str>>>,
+    /// Outputs of nodes that other nodes join.
+    joined: HashSet<ValueId>,
     /// New names of values of the graphs around.
     around: &'s Renames,
 }
@@ -45,6 +50,7 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
         known: HashMap::new(),
         names: HashMap::new(),
         spread: HashMap::new(),
+        joined: scope.joined.values().flat_map(Joined::outputs).collect(),
         around,
     };
     let graph = scope.graph;
@@ -92,7 +98,7 @@ impl FoldWriter<'_, '_> {
         if !scope.nodes[index].stays {
             let ends = |id: &ValueId| {
                 !scope.values[id.index()].output
-                    && !scope.joined.values().any(|joined| joined.has(*id))
+                    && !self.joined.contains(id)
                     && !matches!(scope.values[id.index()].read, Read::InputSizes(_))
             };
             let outputs = node.outputs.iter().copied().flatten().filter(ends);
@@ -269,29 +275,22 @@ impl FoldWriter<'_, '_> {
         let scope = self.scope;
         let inputs = by.inputs.iter().map(|source| self.source(folder, source)).collect();
         let outputs = node.outputs.iter().copied().flatten().map(|id| scope.written_name(id).clone());
+        let count = if SEVERAL.contains(&by.operator) { node.outputs.len() } else { 1 };
         Made {
             name: node.name.to_string().into(),
             operator: by.operator,
             version: 1,
             inputs,
-            outputs: outputs.take(1).collect(),
+            outputs: outputs.take(count).collect(),
             attributes: by.attributes.clone(),
         }
     }
 
-    /// Adds a product, and the Split of it into several.
+    /// Adds a Split into several values, and the product that is split.
     fn joined(&mut self, folder: &mut GraphFolder<'_>, node: &Node, joined: &Joined) {
         let scope = self.scope;
-        let outputs = joined.products.iter().map(|(id, _)| scope.written_name(*id).clone()).collect();
-        let sizes: Vec<_> = joined.products.iter().map(|(_, columns)| *columns).collect();
-        let inputs = vec![self.name(folder, joined.factor), self.target(folder, &joined.matrix)];
-        let product = folder.fresh(&format!("{}_joined", node.label(0)));
-        if let Some(dims) = dims_of(&scope.values[joined.factor.index()].fact) {
-            let columns = Dim::Known(sizes.iter().sum());
-            let dims: Vec<_> = dims.iter().rev().skip(1).rev().copied().chain([columns]).collect();
-            self.declare(folder, &product, joined.matrix.dtype(), &dims);
-        }
-        let inputs_of_split = vec![product.clone(), self.target(folder, &Tensor::vector(&sizes))];
+        let outputs = joined.outputs().map(|id| scope.written_name(id).clone()).collect();
+        let sizes: Vec<_> = joined.parts.iter().map(|(_, size)| *size).collect();
         let made = |operator, inputs, outputs, attributes| Made {
             name: "".into(),
             operator,
@@ -300,8 +299,24 @@ impl FoldWriter<'_, '_> {
             outputs,
             attributes,
         };
-        self.make(made("MatMul", inputs, vec![product], Vec::new()));
-        self.make(made("Split", inputs_of_split, outputs, vec![("axis", Content::Int(-1))]));
+        let mut whole = self.name(folder, joined.of);
+        if let Some(matrix) = &joined.matrix {
+            let inputs = vec![whole, self.target(folder, matrix)];
+            whole = folder.fresh(&format!("{}_joined", node.label(0)));
+            if let Some(dims) = dims_of(&scope.values[joined.of.index()].fact) {
+                let columns = Dim::Known(sizes.iter().sum());
+                let dims: Vec<_> = dims.iter().rev().skip(1).rev().copied().chain([columns]).collect();
+                self.declare(folder, &whole, matrix.dtype(), &dims);
+            }
+            self.make(made("MatMul", inputs, vec![whole.clone()], Vec::new()));
+        }
+        let (mut inputs, mut attributes) = (vec![whole], vec![("axis", Content::Int(joined.axis))]);
+        if node.version.is_some_and(|version| version < join::FIRST_VERSION) {
+            attributes.push(("split", Content::Ints(sizes)));
+        } else {
+            inputs.push(self.target(folder, &Tensor::vector(&sizes)));
+        }
+        self.make(made("Split", inputs, outputs, attributes));
     }
 
     fn source(&mut self, folder: &mut GraphFolder<'_>, source: &Source) -> Arc<str> {

@@ -106,6 +106,17 @@ fn single(operator: &str) -> Model {
     end(x(n).ints("axes", &[1]).node(operator, &["x", "axes"], &["t"]), n)
 }
 
+/// Sums of one element each that is never -0.
+fn sums() -> Model {
+    let sketch = x(&["n", "1"])
+        .ints("shape", &[-1, 1, 1])
+        .ints("axes", &[1])
+        .node("Abs", &["x"], &["a"])
+        .node("Reshape", &["a", "shape"], &["b"])
+        .with("ReduceSum", &["b", "axes"], &["t"], vec![("keepdims", Content::Int(0))]);
+    end(sketch, &["n", "1"])
+}
+
 /// A sequence of two values, and an element of it.
 fn element(at: i64) -> Model {
     let n = &["n", "4"][..];
@@ -198,6 +209,46 @@ fn turned_sum() -> Model {
     end(sketch, &["n", "3", "5", "2"])
 }
 
+/// A Split and `TopK` along axes of another order.
+fn turned_parts() -> Model {
+    let sketch = x(&["n", "3", "5", "2"])
+        .with("Transpose", &["x"], &["a"], perm(&[0, 3, 1, 2]))
+        .ints("sizes", &[1, 1])
+        .with("Split", &["a", "sizes"], &["b", "c"], axis(1))
+        .node("Sub", &["b", "c"], &["d"])
+        .ints("count", &[2])
+        .node("TopK", &["d", "count"], &["e", "f"])
+        .with("Cast", &["f"], &["g"], vec![("to", Content::Int(1))])
+        .node("Add", &["e", "g"], &["h"])
+        .with("Transpose", &["h"], &["t"], perm(&[0, 2, 3, 1]));
+    end(sketch, &["n", "3", "2", "1"])
+}
+
+/// The parts of a value before and behind a place of an axis, in the other order.
+fn exchanged(behind: i64) -> Model {
+    let sketch = x(&["n", "9"])
+        .ints("zero", &[0])
+        .ints("four", &[4])
+        .ints("behind", &[behind])
+        .ints("one", &[1])
+        .ints("end", &[i64::MAX])
+        .node("Slice", &["x", "behind", "end", "one"], &["a"])
+        .node("Slice", &["x", "zero", "four", "one"], &["b"])
+        .with("Concat", &["a", "b"], &["t"], axis(-1));
+    end(sketch, &["n", "9"])
+}
+
+/// A sum with zero whose signs of zeros a sum with a bias hides.
+fn unseen_zeros() -> Model {
+    let n = &["n", "4"][..];
+    let sketch = scalar("zero", 0.0)(x(n))
+        .constant("bias", floats(&[4], -0.25))
+        .node("Add", &["zero", "x"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Add", &["b", "bias"], &["t"]);
+    end(sketch, n)
+}
+
 pub fn exact() -> Vec<Pattern> {
     let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
     let bounds =
@@ -256,6 +307,7 @@ pub fn exact() -> Vec<Pattern> {
         ),
         pattern("known-floats", cast_like(), "Sin Mul Relu"),
         pattern("single-reduction", single("ReduceMax"), "Relu"),
+        pattern("single-reduction", sums(), "Abs Relu"),
         pattern("kept-axes", reduced("ReduceMax", 1, "Squeeze", [-1, 2], &["n", "3"]), "ReduceMax Relu"),
         pattern(
             "kept-axes",
@@ -292,6 +344,10 @@ pub fn exact() -> Vec<Pattern> {
             turned_quantization(),
             "QuantizeLinear DequantizeLinear ArgMax Cast Relu",
         ),
+        pattern("transposes-around-regions", turned_parts(), "Split Sub TopK Cast Add Relu"),
+        pattern("slices-as-split", exchanged(4), "Split Concat Relu"),
+        pattern("slices-as-split", exchanged(-5), "Split Concat Relu"),
+        pattern("unseen-zeros", unseen_zeros(), "Neg Add Relu"),
         pattern("transposes-around-regions", turned("Sqrt"), "Transpose Add Sqrt Mul ReduceMax Mul Relu"),
         pattern(
             "split-join",
@@ -313,6 +369,18 @@ pub fn exact() -> Vec<Pattern> {
         ),
         pattern("single-loop", looped(1), "Mul Add Relu"),
         pattern("unrolled-loops", undone(5), "Neg Relu"),
+        pattern(
+            "reshapes-around-functions",
+            end(
+                around(&["6", "4"], &["2", "3", "4"], "Sin").ints("back", &[6, 4]).node(
+                    "Reshape",
+                    &["b", "back"],
+                    &["t"],
+                ),
+                &["6", "4"],
+            ),
+            "Sin Relu",
+        ),
         pattern(
             "reshapes-around",
             scalar("half", 0.5)(around(&["6", "4"], &["2", "3", "4"], "Neg"))
@@ -476,18 +544,6 @@ pub fn fused() -> Vec<Pattern> {
         pattern("attention", attention(true, Keys::Exchanged), "Attention Relu"),
         pattern("attention", attention(true, Keys::Twice), "Transpose Attention Relu"),
         pattern("attention", attention(true, Keys::AtOnce), "Relu Transpose Attention Relu"),
-        pattern(
-            "reshapes-around-functions",
-            end(
-                around(&["6", "4"], &["2", "3", "4"], "Sin").ints("back", &[6, 4]).node(
-                    "Reshape",
-                    &["b", "back"],
-                    &["t"],
-                ),
-                &["6", "4"],
-            ),
-            "Sin Relu",
-        ),
         pattern("transposes-around-function-regions", turned_softmax(), "Softmax Neg Relu"),
         pattern("transposes-around-function-regions", turned_sum(), "ReduceSum Sub Relu"),
         pattern("transpose-into-reduction", means(), "ReduceMean Relu"),

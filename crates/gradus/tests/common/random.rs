@@ -146,7 +146,7 @@ impl Growing {
 
     /// Tries to add one node.
     fn grow(&mut self) -> Option<()> {
-        let choice = self.rng.usize(0..38);
+        let choice = self.rng.usize(0..44);
         match choice {
             0..=3 => {
                 let operator = ["Add", "Sub", "Mul", "Div", "Min", "Max"][self.rng.usize(0..6)];
@@ -386,6 +386,16 @@ impl Growing {
                 let inputs = scalars.map(|value| self.constant(Tensor::scalar(value))).to_vec();
                 self.add("Range", inputs, vec![], 1)
             }
+            37 | 38 => self.turned(),
+            39 => self.along(),
+            40 => self.pieces(),
+            41 => {
+                let (a, tensor) = self.float()?;
+                let (shape, zero) = (Shape::new(vec![]).unwrap(), [Number::Float(0.0)]);
+                let zero = Tensor::from_numbers(tensor.dtype(), shape, zero, convert::Rules::IEEE);
+                let zero = self.constant(zero.unwrap());
+                self.add("Add", vec![a, zero], vec![], 1)
+            }
             _ => {
                 if self.rng.bool() {
                     self.branch()
@@ -394,6 +404,94 @@ impl Growing {
                 }
             }
         }
+    }
+
+    /// A value in another order of axes, some nodes that read it, and a Transpose back.
+    fn turned(&mut self) -> Option<()> {
+        let (a, tensor) = self.pick(|tensor| tensor.shape().rank() > 1)?;
+        let mut perm: Vec<_> = (0..tensor.shape().rank()).collect();
+        self.rng.shuffle(&mut perm);
+        let back: Vec<_> =
+            (0..perm.len()).map(|axis| perm.iter().position(|&other| other == axis).unwrap()).collect();
+        let order = |axes: &[usize]| {
+            vec![("perm", Content::Ints(axes.iter().copied().map(to_i64).collect::<Vec<_>>()))]
+        };
+        self.add("Transpose", vec![a], order(&perm), 1)?;
+        for _ in 0..self.rng.usize(1..4) {
+            let (last, tensor) = self.values.last()?.clone();
+            // What does not run is left out.
+            let _ = match self.rng.usize(0..3) {
+                0 => self.along(),
+                1 => {
+                    let constant = self.tensor(tensor.dtype(), &[]);
+                    let constant = self.constant(constant);
+                    self.add("Mul", vec![last, constant], vec![], 1)
+                }
+                _ => {
+                    let operator = ["Abs", "Neg", "Relu", "Sign"][self.rng.usize(0..4)];
+                    self.add(operator, vec![last], vec![], 1)
+                }
+            };
+        }
+        let (last, _) = self.values.last()?.clone();
+        self.add("Transpose", vec![last], order(&back), 1)
+    }
+
+    /// An operator along an axis of one of the newest values, which keeps the axis.
+    fn along(&mut self) -> Option<()> {
+        let newest = self.values.len() - self.rng.usize(1..3);
+        let (a, tensor) = self.values.get(newest)?.clone();
+        let (axis, named) = self.axis(tensor.shape().rank())?;
+        let size = to_i64(tensor.shape()[axis]);
+        match self.rng.usize(0..6) {
+            0 => {
+                let operator = ["ArgMax", "ArgMin"][self.rng.usize(0..2)];
+                let last = int("select_last_index", i64::from(self.rng.bool()));
+                self.add(operator, vec![a], vec![int("axis", named), int("keepdims", 1), last], 1)
+            }
+            1 => {
+                let operator = ["Softmax", "LogSoftmax"][self.rng.usize(0..2)];
+                self.add(operator, vec![a], vec![int("axis", named)], 1)
+            }
+            2 => {
+                let scales: Vec<_> = (0..size).map(|_| self.rng.f32() + 0.5).collect();
+                let shape = Shape::new(vec![scales.len()]).unwrap();
+                let scale = self.constant(Tensor::from_vec(shape, scales).unwrap());
+                let inputs = vec![a, scale.clone()];
+                self.add("QuantizeLinear", inputs, vec![int("axis", named)], 1)?;
+                let (quantized, _) = self.values.last()?.clone();
+                self.add("DequantizeLinear", vec![quantized, scale], vec![int("axis", named)], 1)
+            }
+            3 => {
+                let first = self.rng.i64(0..=size);
+                let sizes = self.list(&[first, size - first]);
+                self.add("Split", vec![a, sizes], vec![int("axis", named)], 2)
+            }
+            4 => {
+                let count = self.rng.i64(0..=size);
+                let count = self.list(&[count]);
+                let [largest, sorted] =
+                    ["largest", "sorted"].map(|name| int(name, i64::from(self.rng.bool())));
+                self.add("TopK", vec![a, count], vec![int("axis", named), largest, sorted], 2)
+            }
+            _ => self.add("Concat", vec![a.clone(), a], vec![int("axis", named)], 1),
+        }
+    }
+
+    /// Slices that together are a value.
+    fn pieces(&mut self) -> Option<()> {
+        let (a, tensor) = self.pick(|tensor| tensor.shape().dims().iter().any(|&size| size > 1))?;
+        let (axis, named) = self.axis(tensor.shape().rank())?;
+        let size = to_i64(tensor.shape()[axis]);
+        let cut = self.rng.i64(0..=size);
+        let end = [size, i64::MAX][self.rng.usize(0..2)];
+        let cuts = [cut, cut - if cut > 0 { size } else { 0 }];
+        let [first, second] = [0, 1].map(|_| cuts[self.rng.usize(0..2)]);
+        for (from, to) in [(0, first), (second, end)] {
+            let inputs = [from, to, named].map(|bound| self.list(&[bound]));
+            self.add("Slice", [vec![a.clone()], inputs.to_vec()].concat(), vec![], 1)?;
+        }
+        Some(())
     }
 
     /// A choice between two values that are computed from what is around.
@@ -512,7 +610,10 @@ pub fn graph(seed: u64) -> (Model, HashMap<String, Value>) {
     for (number, step) in growing.steps.iter().enumerate() {
         push(&mut builder, &format!("node{number}"), step);
     }
-    for output in growing.steps.iter().flat_map(|step| &step.outputs) {
+    // Of half the graphs, what nodes read is no output.
+    let all = growing.rng.bool();
+    let ends = |output: &&String| all || !(read.contains(*output) || captured.contains(*output));
+    for output in growing.steps.iter().flat_map(|step| &step.outputs).filter(ends) {
         builder.output(output);
     }
     (model(builder), given)

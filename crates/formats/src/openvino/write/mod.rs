@@ -15,7 +15,7 @@ mod text;
 
 use bytes::Bytes;
 use gradus_core::graph::Model;
-use gradus_core::graph::edit::Edit;
+use gradus_core::graph::edit::{Change, Edit};
 use gradus_core::{Error, Kind, Result};
 
 use super::model::parse;
@@ -54,13 +54,31 @@ impl IrParts {
     }
 }
 
-/// The files that `text` and a file of constants of so many bytes become by an edit of the main
+/// The files that `text` and a file of constants of so many bytes become by edits of the main
 /// graph.
 ///
 /// # Errors
 /// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not
-/// in the file of constants.
+/// in the file of constants; [`Kind::Unsupported`] if functions are edited.
 pub fn edit_model(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Result<Written> {
+    let (mut file, mut bin, mut model) = (text.clone(), bin, model);
+    let mut all: Option<Written> = None;
+    let joined = |all: &Option<Written>, next: Written| match all {
+        Some(all) => Written { xml: next.xml.after(&all.xml), bin: next.bin.after(&all.bin) },
+        None => next,
+    };
+    for stage in &edit.before {
+        let Change::Edited(edit) = &stage.change else {
+            return Err(Error::new(Kind::Unsupported, "OpenVINO has no functions"));
+        };
+        let next = edit_main(&file, bin, model, edit)?;
+        (file, bin, model) = (next.xml.to_bytes(&file)?, next.bin.len(), &stage.model);
+        all = Some(joined(&all, next));
+    }
+    Ok(joined(&all, edit_main(&file, bin, model, edit)?))
+}
+
+fn edit_main(text: &Bytes, bin: usize, model: &Model, edit: &Edit) -> Result<Written> {
     let (mark, document) = parse(text)?;
     let offsets = Offsets::of(document.root_element(), bin)?;
     let mut out = IrParts { xml: XmlWriter::new(""), new: New::default() };

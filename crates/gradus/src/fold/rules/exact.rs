@@ -6,6 +6,7 @@ use gradus_core::{Class, DType, Number, Shape, Tensor};
 
 use super::super::dialect::{Role, bounds};
 use super::super::write::list;
+use super::super::zeros::is_never_negative_zero;
 use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
@@ -202,11 +203,6 @@ fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    // Adding -0 keeps the sign of -0; no other number does.
-    let never_negative_zero = |input| {
-        let made = view.producer(input).map_or("", |producer| producer.function());
-        matches!(made, "Abs" | "Exp" | "Sigmoid" | "Softmax")
-    };
     let is_neutral = |operand: usize, other: usize| match view.function() {
         "Mul" | "And" => view.is_number(operand, 1),
         "Div" | "Pow" => operand == 1 && view.is_number(1, 1),
@@ -215,7 +211,8 @@ fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         "Add" => {
             view.is_all(operand, Number::Float(-0.0))
                 || view.is_all(operand, Number::Int(0))
-                || (view.is_number(operand, 0) && never_negative_zero(other))
+                // Adding 0 keeps all numbers but -0.
+                || (view.is_number(operand, 0) && is_never_negative_zero(view, other))
         }
         _ => false,
     };
@@ -227,10 +224,15 @@ fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     kept.and_then(|(_, other)| view.becomes(other))
 }
 
-pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let sum = |&(operand, other): &(usize, usize)| view.is_number(operand, 0) && view.is_like(other);
+/// The other input of a sum with zero that has the type and shape of the sum.
+pub(in crate::fold) fn zero_sum_of(view: &View<'_, '_>) -> Option<usize> {
+    let sum = |&(operand, other): &(usize, usize)| view.is_like(other) && view.is_number(operand, 0);
     let kept = [(1, 0), (0, 1)].into_iter().filter(|_| view.operator() == "Add").find(sum);
-    kept.and_then(|(_, other)| view.becomes(other))
+    kept.map(|(_, other)| other)
+}
+
+pub(super) fn zero_sum(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    view.becomes(zero_sum_of(view)?)
 }
 
 /// The constant bounds of a Clip, and those that Relu, Max and Min have; and the number of the

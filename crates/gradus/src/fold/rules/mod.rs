@@ -17,7 +17,7 @@ use super::GraphFolder;
 use super::scope::{FoldState, Read};
 use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
-pub(super) use exact::{APPROXIMATED, ROUNDED, order};
+pub(super) use exact::{APPROXIMATED, ROUNDED, order, zero_sum_of};
 pub(super) use node_view::NodeView;
 pub(super) use reductions::Reduction;
 pub(super) use shapes::{bounds, is_view};
@@ -149,12 +149,16 @@ passes! {
         "an output of the graph that equals the output of a node -> the node defines it";
     ReshapesAround = "reshapes-around", Exact,
         "Reshape(f(Reshape(x))) that returns to the shape of x, f operators of elements as Add, Mul, Relu, … -> f(x) (ONNX)";
-    ReshapesAroundFunctions = "reshapes-around-functions", Fuse,
-        "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, … -> f(x) (ONNX)";
+    ReshapesAroundFunctions = "reshapes-around-functions", Exact,
+        "Reshape(f(Reshape(x))) that returns to the shape of x, f also Erf, Exp, Pow, Tanh, …, each element at its place -> f(x) (ONNX)";
     TransposesAroundRegions = "transposes-around-regions", Exact,
         "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f ArgMax, Concat, Pad, QuantizeLinear, Slice, … and operators of elements as Add, Mul, Relu, … -> f(a, b, …) (ONNX)";
     TransposesAroundFunctionRegions = "transposes-around-function-regions", Fuse,
         "Transpose(f(Transpose(a), Transpose(b), …)) that keep the order together, f also Erf, Exp, Pow, ReduceMean, Softmax, Tanh, … -> f(a, b, …) (ONNX)";
+    UnseenZeros = "unseen-zeros", Exact,
+        "x + 0 whose readers do not tell -0 from 0, as Softmax, comparisons, and sums with a bias that has no -0 -> x (ONNX)";
+    SlicesAsSplit = "slices-as-split", Exact,
+        "Slices of one value that together are the value, along an axis of known size -> Split (ONNX)";
     JoinedProducts = "joined-products", Fuse,
         "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";

@@ -1,9 +1,10 @@
 //! Rules for reductions: of axes of size 1, of one another, and whether they keep the axes.
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Tensor};
 
+use super::super::zeros::is_never_negative_zero;
 use super::Level::{Exact, Fuse};
 use super::exact::order;
 use super::node_view::NodeView;
@@ -13,7 +14,12 @@ use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
 
 pub(super) const RULES: &[Rule] = &[
-    local("single-reduction", Exact, "ReduceMax, ReduceMin, ReduceProd of axes of size 1 -> x", single),
+    local(
+        "single-reduction",
+        Exact,
+        "ReduceMax, ReduceMin, ReduceProd, sums of what is never -0, of axes of size 1 -> x, Squeeze",
+        single,
+    ),
     local(
         "kept-axes",
         Exact,
@@ -32,7 +38,7 @@ pub(super) const FUSED: &[Rule] = &[
     local(
         "reductions",
         Fuse,
-        "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x: -0 stays",
+        "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x, Squeeze: -0 stays",
         reductions,
     ),
 ];
@@ -101,14 +107,34 @@ impl Reduction {
     }
 }
 
-fn is_single(view: &NodeView<'_, '_>) -> bool {
-    NESTED.contains(&view.operator()) && view.int("keepdims", 1) != 0 && view.is_like(0)
+/// The replacement of a reduction of axes of size 1.
+fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
+    if !NESTED.contains(&view.operator()) {
+        return None;
+    }
+    if view.int("keepdims", 1) != 0 {
+        return if view.is_like(0) { view.becomes(0) } else { None };
+    }
+    let reduction = Reduction::of(view)?;
+    let dims = view.dims(0)?;
+    let is_unit = |axis: &i64| usize_of_i64(*axis).and_then(|axis| dims.get(axis)) == Some(&Dim::ONE);
+    if reduction.axes.is_empty() || !reduction.axes.iter().all(is_unit) {
+        return None;
+    }
+    let (mut inputs, mut attributes) = (vec![view.input(0)], Vec::new());
+    if view.version() < 13 {
+        attributes.push(("axes", Content::Ints(reduction.axes)));
+    } else {
+        inputs.push(Source::Tensor(Tensor::vector(&reduction.axes)));
+    }
+    Some(Change::Node(Replacement { operator: "Squeeze", inputs, attributes }))
 }
 
 fn single(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let rounds = matches!(view.operator(), "ReduceSum" | "ReduceMean")
-        && !view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
-    if is_single(view) && !rounds { view.becomes(0) } else { None }
+    let is_sum = || matches!(view.operator(), "ReduceSum" | "ReduceMean");
+    let is_integer = || view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
+    // A sum that begins with 0 is 0 where the element is -0.
+    of_units(view).filter(|_| !is_sum() || is_integer() || is_never_negative_zero(view, 0))
 }
 
 fn kept(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -137,8 +163,8 @@ fn transposed(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn reductions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if is_single(view) {
-        return view.becomes(0);
+    if let Some(change) = of_units(view) {
+        return Some(change);
     }
     let first = view.only_producer(0).filter(|_| NESTED.contains(&view.operator()))?;
     let (second, mut both) = (Reduction::of(view)?, Reduction::of(&first)?);

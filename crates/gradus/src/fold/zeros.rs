@@ -1,0 +1,313 @@
+//! Signs of zeros: values that are never -0, and sums with zero whose readers do not tell -0 from 0.
+//!
+//! `x + 0` differs from `x` where that is -0. Most operators give the same for both zeros, or
+//! results that differ in the signs of zeros alone. A sum with zero is its other operand where a
+//! node of the first kind lies on every path from the sum to an output of the graph.
+
+use gradus_core::graph::{Origin, Standard, ValueId};
+use gradus_core::{Class, DType, Number};
+
+use super::dialect::Role;
+use super::rules::{NodeView, Pass, is_view, zero_sum_of};
+use super::scope::FoldState;
+use super::{GraphFolder, inline};
+
+/// Most nodes between a value and what shows that it is never -0.
+const MOST_DEPTH: usize = 4;
+
+/// Most elements of a constant that is searched for -0.
+const MOST_ELEMENTS: usize = 1 << 16;
+
+/// The effect on a node's results of the signs of zeros of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// The results are the same.
+    None,
+    /// The results differ in the signs of zeros alone.
+    Signs,
+    /// The results may differ.
+    Any,
+}
+
+/// Operators of which no input has an effect.
+const WITHOUT: [&str; 17] = [
+    "Abs",
+    "ArgMax",
+    "ArgMin",
+    "Cos",
+    "Cosh",
+    "Equal",
+    "Exp",
+    "Greater",
+    "GreaterOrEqual",
+    "IsInf",
+    "IsNaN",
+    "Less",
+    "LessOrEqual",
+    "Log",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
+];
+
+/// Operators of which each input affects the signs of zeros alone.
+const SIGNS_OF_ALL: [&str; 25] = [
+    "Add",
+    "Attention",
+    "BiasGelu",
+    "Concat",
+    "Conv",
+    "ConvTranspose",
+    "Einsum",
+    "FastGelu",
+    "FusedMatMul",
+    "Gemm",
+    "GroupNormalization",
+    "InstanceNormalization",
+    "LayerNormalization",
+    "MatMul",
+    "Max",
+    "Mean",
+    "Min",
+    "Mul",
+    "PRelu",
+    "RMSNormalization",
+    "RotaryEmbedding",
+    "SkipLayerNormalization",
+    "Sub",
+    "Sum",
+    "Where",
+];
+
+/// Operators of which the first input affects the signs of zeros alone.
+const SIGNS_OF_FIRST: [&str; 71] = [
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atanh",
+    "AveragePool",
+    "Ceil",
+    "Celu",
+    "Clip",
+    "CumSum",
+    "DepthToSpace",
+    "Div",
+    "DynamicQuantizeLinear",
+    "Elu",
+    "Erf",
+    "Expand",
+    "Flatten",
+    "Floor",
+    "GRU",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "Gelu",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+    "HardSigmoid",
+    "HardSwish",
+    "Identity",
+    "LRN",
+    "LSTM",
+    "LeakyRelu",
+    "LogSoftmax",
+    "Mish",
+    "Neg",
+    "Pad",
+    "RNN",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "ReduceSumSquare",
+    "Relu",
+    "Reshape",
+    "Resize",
+    "ReverseSequence",
+    "Round",
+    "ScatterElements",
+    "ScatterND",
+    "Selu",
+    "Shrink",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Slice",
+    "Softsign",
+    "SpaceToDepth",
+    "Split",
+    "Sqrt",
+    "Squeeze",
+    "Swish",
+    "Tan",
+    "Tanh",
+    "ThresholdedRelu",
+    "Tile",
+    "Transpose",
+    "Trilu",
+    "Unsqueeze",
+];
+
+/// The operator of a node of ONNX or of ONNX Runtime's own operators.
+fn operator<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
+    match view.operator() {
+        "" if &*view.node.operator.domain == "com.microsoft" => &view.node.operator.name,
+        operator => operator,
+    }
+}
+
+/// The input that a node adds last.
+fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
+    match operator(view) {
+        "Gemm" => (view.float("beta", 1.0).to_bits() == 1f32.to_bits()).then_some(2),
+        "BatchNormalization"
+        | "Conv"
+        | "ConvTranspose"
+        | "GroupNormalization"
+        | "InstanceNormalization"
+        | "LayerNormalization" => Some(2),
+        "SkipLayerNormalization" => Some(3),
+        _ => None,
+    }
+}
+
+/// Returns true if no element of an input is -0.
+pub(super) fn is_never_negative_zero(view: &NodeView<'_, '_>, input: usize) -> bool {
+    is_never(view, input, MOST_DEPTH)
+}
+
+fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
+    if let Some(constant) = view.constant(input) {
+        let is_other = |number: Number| match number {
+            Number::Float(number) => number.to_bits() != (-0.0f64).to_bits(),
+            _ => true,
+        };
+        return constant.shape().len() <= MOST_ELEMENTS
+            && constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
+    }
+    let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else { return false };
+    let class_of = |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(DType::class);
+    match producer.function() {
+        "Abs" | "Exp" | "Sigmoid" | "Softmax" => true,
+        // A sum is -0 if both are.
+        "Add" => [0, 1].into_iter().any(|input| is_never(&producer, input, depth)),
+        "Where" => [1, 2].into_iter().all(|input| is_never(&producer, input, depth)),
+        "Expand" | "Gather" | "Slice" | "Transpose" => is_never(&producer, 0, depth),
+        _ if is_view(&producer) || producer.role() == Role::Copy => is_never(&producer, 0, depth),
+        _ if producer.role() == Role::Cast => {
+            matches!(class_of(0), Some(Class::Bool | Class::Signed | Class::Unsigned))
+        }
+        _ => bias(&producer).is_some_and(|bias| is_never(&producer, bias, depth)),
+    }
+}
+
+/// The effect of an input.
+fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
+    let operator = operator(view);
+    let class = view.output().and_then(|id| view.dtype_of(id)).map(DType::class);
+    match operator {
+        "Cast" | "CastLike" | "QuantizeLinear" => match (input, class) {
+            (0, Some(Class::Bool | Class::Signed | Class::Unsigned)) => Effect::None,
+            (0, Some(Class::Float)) => Effect::Signs,
+            _ => Effect::Any,
+        },
+        "BatchNormalization" if input < 3 && view.int("training_mode", 0) == 0 => Effect::Signs,
+        // Other powers of zero are infinite.
+        "Pow" if input == 0 && is_positive(view, 1) => Effect::Signs,
+        // Which of equal elements is the largest may depend on their order.
+        "MaxPool" if view.node.outputs.len() == 1 => Effect::Signs,
+        "Pad" | "ScatterElements" | "ScatterND" if input == 2 => Effect::Signs,
+        _ if WITHOUT.contains(&operator) => Effect::None,
+        _ if SIGNS_OF_ALL.contains(&operator) => Effect::Signs,
+        _ if SIGNS_OF_FIRST.contains(&operator) && input == 0 => Effect::Signs,
+        _ => Effect::Any,
+    }
+}
+
+/// The input that is never -0 and that a node adds to the results of another: a sum is -0 only if
+/// both are. Other outputs may be without the sum.
+fn raising(view: &NodeView<'_, '_>, input: usize) -> Option<usize> {
+    let last = if view.operator() == "Add" { Some(1 - input.min(1)) } else { bias(view) };
+    let last = last.filter(|&last| last != input && view.node.outputs.len() == 1)?;
+    is_never_negative_zero(view, last).then_some(last)
+}
+
+/// Returns true if an input is a constant above zero.
+fn is_positive(view: &NodeView<'_, '_>, input: usize) -> bool {
+    let above = |number: Number| match number {
+        Number::Float(number) => number > 0.0,
+        Number::Int(number) => number > 0,
+        Number::Complex(..) => false,
+    };
+    let constant = view.constant(input).filter(|constant| constant.shape().len() <= MOST_ELEMENTS);
+    constant.is_some_and(|constant| constant.numbers().is_ok_and(|mut numbers| numbers.all(above)))
+}
+
+/// Removes sums with zero of the main graph whose readers do not tell -0 from 0. To be called when
+/// it is known what is needed. Returns true if it removes any.
+pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) -> bool {
+    if scope.standard != Standard::Onnx || !scope.rules.has(Pass::UnseenZeros) {
+        return false;
+    }
+    let sum = |&index: &usize| {
+        let view = NodeView::new(scope, index);
+        let other = zero_sum_of(&view)?;
+        Some((view.output()?, view.value(other)?))
+    };
+    let order = scope.graph.order().iter();
+    let sums: Vec<_> = order.filter(|&&index| scope.nodes[index].stays).filter_map(sum).collect();
+    if sums.is_empty() {
+        return false;
+    }
+    let seen = seen(scope);
+    let mut changed = false;
+    for (id, other) in sums {
+        if !seen[id.index()] && scope.is_replaceable(folder, id, other) {
+            scope.replace(folder, id, other);
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// Returns true if a node computes a value from others.
+fn is_computed(scope: &FoldState<'_>, id: ValueId) -> bool {
+    let is_constant = |node: usize| scope.nodes[node].role == Role::Constant;
+    matches!(scope.graph.value(id).origin, Origin::Node(node, _) if !is_constant(node))
+}
+
+/// Values, by number, of which the signs of zeros may have an effect on what is read of the graph,
+/// beside signs of zeros of other values that have none.
+fn seen(scope: &FoldState<'_>) -> Vec<bool> {
+    let mut seen: Vec<_> = scope.values.iter().map(|value| value.fixed).collect();
+    for &id in scope.graph.outputs().iter().chain(&scope.captured) {
+        seen[scope.resolved(id).index()] = true;
+    }
+    for &index in scope.graph.order().iter().rev().filter(|&&index| scope.nodes[index].stays) {
+        let view = NodeView::new(scope, index);
+        // Integers have one zero.
+        let has_signs = |&id: &ValueId| view.dtype_of(id).is_none_or(|dtype| !dtype.is_integer());
+        let mut outputs = view.node.outputs.iter().flatten().copied();
+        let is_seen = outputs.any(|id| seen[id.index()] && has_signs(&id));
+        let is_open = scope.nodes[index].opaque || inline::branch(scope, index).is_some();
+        for (input, id) in view.reads() {
+            let effect = if is_open { Effect::Any } else { effect(&view, input) };
+            let is_settled = seen[id.index()] || !is_computed(scope, id);
+            if is_settled || effect == Effect::None || (effect == Effect::Signs && !is_seen) {
+                continue;
+            }
+            match raising(&view, input).filter(|_| effect == Effect::Signs) {
+                // What is never -0 must stay so.
+                Some(last) => view.value(last).into_iter().for_each(|last| seen[last.index()] = true),
+                None => seen[id.index()] = true,
+            }
+        }
+    }
+    seen
+}
