@@ -13,8 +13,8 @@ fn main() -> ExitCode {
     #[allow(unsafe_code, reason = "the allocator is told an option")]
     // SAFETY: the option is a number, and nothing else runs yet.
     unsafe {
-        // Pages that are given back to the system are cleared by it when they are used again: a tenth
-        // of the time of a report.
+        // The system clears pages that were given back to it when they are used again: a tenth of
+        // the time of a report.
         libmimalloc_sys::mi_option_set(PURGE_DELAY, -1);
     }
     gradus_cli::main(std::env::args_os(), gradus_cli::no_runtime).into()

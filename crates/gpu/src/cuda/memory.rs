@@ -190,8 +190,8 @@ impl Drop for Pinned {
     }
 }
 
-/// Short pieces of memory that were given back, by their lengths: the driver's store takes longer to
-/// give them again than kernels to fill them.
+/// Short pieces of memory that were given back, by their lengths: the driver's store takes longer
+/// to give them again than kernels to fill them.
 #[derive(Default)]
 pub(super) struct Spare(Mutex<Pieces>);
 

@@ -135,8 +135,8 @@ parameters! {
         position_bits: u64,
         block_bits: u64,
         negative: u64,
-        /// Without tables: a mantissa, as a pair, and an exponent of the first power, and of the ratios of
-        /// elements 1, 32, 32^2 and 32^3 apart.
+        /// Powers without tables: a mantissa, as a pair, and an exponent of the first power, and of
+        /// the ratios of elements 1, 32, 32^2 and 32^3 apart.
         ratios: [f64; 15],
     }
 }
@@ -415,8 +415,7 @@ impl<L: Launcher> Launches<'_, L> {
     /// Products of powers that each thread makes from a few ratios.
     fn products_alone(&mut self, line: &PowerLine, indices: Range<u64>, elements: &Range<u64>) -> Result<()> {
         let len = indices.end - indices.start;
-        // Of elements that are no further apart than the range is long, since other ratios may be
-        // beyond all numbers.
+        // Ratios of elements further apart than the range is long may be beyond all numbers.
         let ratios =
             (0..4).map(|k| 1 << (5 * k)).take_while(|&apart| apart < len).map(|apart| line.ratio(apart));
         let mut entries = [[1.0, 0.0, 0.0]; 5];

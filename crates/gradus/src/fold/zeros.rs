@@ -1,4 +1,5 @@
-//! Signs of zeros: values that are never -0, and sums with zero whose readers do not tell -0 from 0.
+//! Signs of zeros: values that are never -0, and sums with zero whose readers do not tell -0 from
+//! 0.
 //!
 //! `x + 0` differs from `x` where that is -0. Most operators give the same for both zeros, or
 //! results that differ in the signs of zeros alone. A sum with zero is its other operand where a
@@ -303,7 +304,7 @@ fn seen(scope: &FoldState<'_>) -> Vec<bool> {
                 continue;
             }
             match raising(&view, input).filter(|_| effect == Effect::Signs) {
-                // What is never -0 must stay so.
+                // The value that is never -0 must stay so.
                 Some(last) => view.value(last).into_iter().for_each(|last| seen[last.index()] = true),
                 None => seen[id.index()] = true,
             }

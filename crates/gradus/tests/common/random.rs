@@ -419,7 +419,7 @@ impl Growing {
         self.add("Transpose", vec![a], order(&perm), 1)?;
         for _ in 0..self.rng.usize(1..4) {
             let (last, tensor) = self.values.last()?.clone();
-            // What does not run is left out.
+            // Nodes that do not run are left out.
             let _ = match self.rng.usize(0..3) {
                 0 => self.along(),
                 1 => {

@@ -762,7 +762,7 @@ pub(super) struct Bnb4 {
     /// True if codes go down the columns of the factor, and not along its rows. ONNX Runtime 1.31
     /// reads them down the columns in either case, and beyond their end if K is not N.
     pub(super) down: bool,
-    /// How many codes there are.
+    /// The number of codes.
     pub(super) count: usize,
 }
 

@@ -19,7 +19,7 @@ struct Direction {
     gates: LoweredValue,
     /// By hidden element and gate.
     recurrence: LoweredValue,
-    /// Of the input, output and forget gates, if there are any.
+    /// Factors of the cell for the input, output and forget gates, if there are any.
     peepholes: Vec<LoweredValue>,
     /// The operators of the functions of gates, cell and output.
     functions: [String; 3],
@@ -150,7 +150,7 @@ fn of_direction(l: &mut Lowering<'_>, value: LoweredValue, direction: usize) -> 
     element(l, value, i64_of(direction))
 }
 
-/// What stands at an index of the first axis.
+/// The elements at an index of the first axis.
 fn element(l: &mut Lowering<'_>, value: LoweredValue, index: i64) -> Result<LoweredValue> {
     let index = l.constant(Tensor::scalar(index))?;
     l.apply("Gather", &[value, index], &[int("axis", 0)])

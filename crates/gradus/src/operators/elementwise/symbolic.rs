@@ -139,7 +139,7 @@ pub(super) fn fractions(
     let is_fraction = |elements: &Elements| matches!(elements, Elements::Fractions(_));
     let known = match operation {
         Operation::Add | Operation::Sub | Operation::Mul | Operation::Div => true,
-        // Of any number of inputs.
+        // These take any number of inputs.
         Operation::Min | Operation::Max => cx.count() == 2,
         _ => false,
     };

@@ -44,7 +44,7 @@ fn shaped(cx: &InferContext<'_, '_>, before: &[Dim], last: &[Dim]) -> Fact {
     of(cx.dtype(0), [before, last].concat())
 }
 
-/// What `qr` gives.
+/// Results of `qr`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Reduced,
@@ -149,7 +149,7 @@ fn expect_finite(numbers: &[f64], what: &str) -> Result<()> {
     Err(Error::mismatch(Kind::Value, what, "NaN or infinite", "one of finite numbers"))
 }
 
-/// How many matrices there are, their rows, and their columns.
+/// The number of matrices, their rows, and their columns.
 fn sizes(cx: &mut EvalContext<'_>) -> Result<[usize; 3]> {
     let dims = cx.tensor(0)?.shape().dims();
     let &[ref before @ .., rows, columns] = dims else {

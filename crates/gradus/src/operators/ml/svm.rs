@@ -147,7 +147,7 @@ pub(crate) fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     Ok(vec![cx.rounded(0, &all)?])
 }
 
-/// How near probabilities of pairs come to 0 and 1, as in libsvm.
+/// The least distance of probabilities of pairs from 0 and 1, as in libsvm.
 pub(super) const NEAREST: f64 = 1e-7;
 
 /// The machines of a classifier: one for each pair of classes, or one of features for each class.
