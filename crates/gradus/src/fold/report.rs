@@ -139,7 +139,7 @@ fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
     let mut readers: HashMap<ValueId, Vec<usize>> = HashMap::default();
     for (index, node) in graph.nodes().iter().enumerate().filter(|(index, _)| scope.nodes[*index].stays) {
         for (input, id) in node.inputs.iter().enumerate() {
-            if let Some(id) = id.filter(|_| !scope.inputs.contains_key(&(index, input))) {
+            if let Some(id) = id.filter(|_| scope.own_input(index, input).is_none()) {
                 readers.entry(scope.resolved(id)).or_default().push(index);
             }
         }

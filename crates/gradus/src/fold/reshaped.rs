@@ -404,12 +404,7 @@ fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut 
         if let Source::Value(before) = source {
             readers.entry(before).or_default().push((node, input));
         }
-        match scope.replacements.get_mut(&node) {
-            Some(replacement) => replacement.inputs[input] = source,
-            None => {
-                scope.inputs.insert((node, input), source);
-            }
-        }
+        scope.set_input(node, input, source);
     }
     for (id, inner) in exits {
         scope.replace(folder, id, inner);

@@ -56,6 +56,8 @@ pub(super) struct NodeState {
     pub(super) opaque: bool,
     /// The node is kept.
     pub(super) stays: bool,
+    /// Some input reads another value than in the file.
+    pub(super) reads_another: bool,
 }
 
 /// A graph while it is folded.
@@ -68,9 +70,9 @@ pub(super) struct FoldState<'m> {
     pub(super) nodes: Vec<NodeState>,
     pub(super) rules: RuleSet,
     /// By node and input: the value that the node reads in place of the file's.
-    pub(super) inputs: HashMap<(usize, usize), Source>,
+    inputs: BTreeMap<(usize, usize), Source>,
     /// By node: the node that is written in its place.
-    pub(super) replacements: HashMap<usize, Replacement>,
+    pub(super) replacements: BTreeMap<usize, Replacement>,
     /// By node: the values that a Split gives where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
     /// Slices that a Split takes the place of: nothing needs their bounds.
@@ -107,7 +109,7 @@ impl<'m> FoldState<'m> {
         };
         let node = |node| {
             let (role, opaque) = folder.known(node);
-            NodeState { role, opaque, stays: false }
+            NodeState { role, opaque, stays: false, reads_another: false }
         };
         let nodes = graph.nodes().iter().map(node).collect();
         let mut scope = FoldState {
@@ -116,8 +118,8 @@ impl<'m> FoldState<'m> {
             values: facts.into_iter().map(value).collect(),
             nodes,
             rules: folder.rules,
-            inputs: HashMap::default(),
-            replacements: HashMap::default(),
+            inputs: BTreeMap::new(),
+            replacements: BTreeMap::new(),
             joined: BTreeMap::new(),
             in_parts: HashSet::default(),
             reshaped: BTreeMap::new(),
@@ -154,6 +156,26 @@ impl<'m> FoldState<'m> {
     /// Facts about an input of a node.
     pub(super) fn fact(&self, node: &Node, input: usize) -> Option<&Fact> {
         node.inputs.get(input).copied().flatten().map(|id| &self.values[id.index()].fact)
+    }
+
+    /// The value that an input of a node of the file reads in place of the file's.
+    pub(super) fn own_input(&self, node: usize, input: usize) -> Option<&Source> {
+        // Few nodes have any.
+        if self.nodes[node].reads_another { self.inputs.get(&(node, input)) } else { None }
+    }
+
+    /// Lets an input of a node of the file read another value.
+    pub(super) fn set_own_input(&mut self, node: usize, input: usize, source: Source) {
+        self.nodes[node].reads_another = true;
+        self.inputs.insert((node, input), source);
+    }
+
+    /// Lets an input of a node, as it will be, read another value.
+    pub(super) fn set_input(&mut self, node: usize, input: usize, source: Source) {
+        match self.replacements.get_mut(&node) {
+            Some(replacement) => replacement.inputs[input] = source,
+            None => self.set_own_input(node, input, source),
+        }
     }
 
     /// The value that is read in place of a value.

@@ -47,7 +47,7 @@ pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
 
 fn put(scope: &mut FoldState<'_>, node: usize, input: usize, target: Option<Tensor>) {
     if let Some(target) = target {
-        scope.inputs.insert((node, input), Source::Tensor(target));
+        scope.set_own_input(node, input, Source::Tensor(target));
     }
 }
 
@@ -108,7 +108,7 @@ pub(super) fn reshape_target(
 /// more than its own: another fold would find it.
 pub(super) fn settle(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
     let view = NodeView::new(scope, index);
-    let is_changed = scope.replacements.contains_key(&index) || scope.inputs.contains_key(&(index, 1));
+    let is_changed = scope.replacements.contains_key(&index) || scope.own_input(index, 1).is_some();
     if !is_changed || view.operator() != "Reshape" {
         return;
     }

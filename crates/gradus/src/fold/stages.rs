@@ -4,6 +4,7 @@
 //! them in the stage after that.
 
 use std::collections::{HashMap, HashSet};
+use std::mem::take;
 
 use gradus_core::Result;
 use gradus_core::graph::Standard;
@@ -117,21 +118,19 @@ impl Staged {
                 continue;
             }
             let Staged { before, model: last, folded } = alone;
-            let middle =
-                Stage { change: Change::Edited(self.folded.edit.clone()), model: model.shared_source() };
+            let middle = self.stage(&model);
             self = self.after([middle, base].into_iter().chain(before), last, folded);
         }
         Ok(self)
     }
 
     /// Folds the bodies of the functions that stay, each until nothing changes.
-    fn within_functions(self, options: &FoldOptions) -> Result<Staged> {
+    fn within_functions(mut self, options: &FoldOptions) -> Result<Staged> {
         if self.model.source().functions.is_empty() {
             return Ok(self);
         }
         let mut model = self.result()?;
-        let main = Stage { change: Change::Edited(self.folded.edit.clone()), model: model.shared_source() };
-        let mut stages = vec![main];
+        let mut stages = Vec::new();
         let mut open: HashSet<_> = (0..model.source().functions.len()).collect();
         for _ in 0..MOST_STAGES {
             let bodies = functions::folded(&model, options, &open)?;
@@ -140,10 +139,13 @@ impl Staged {
             }
             open = bodies.iter().filter(|body| is_open(&body.report)).map(|body| body.function).collect();
             let edits = bodies.into_iter().map(|body| (body.function, body.edit)).collect::<Vec<_>>();
+            if stages.is_empty() {
+                stages.push(self.stage(&model));
+            }
             model = model.with_bodies(&edits)?;
             stages.push(Stage { change: Change::Bodies(edits), model: model.shared_source() });
         }
-        if stages.len() == 1 {
+        if stages.is_empty() {
             return Ok(self);
         }
         let folded = model.fold_graph(options, model.source())?;
@@ -151,21 +153,25 @@ impl Staged {
     }
 
     /// The stages with one more, which folded what was made.
-    fn then(self, model: Model, folded: Folded) -> Staged {
-        let edit = self.folded.edit.clone();
-        let stage = Stage { change: Change::Edited(edit), model: model.shared_source() };
+    fn then(mut self, model: Model, folded: Folded) -> Staged {
+        let stage = self.stage(&model);
         self.after([stage], model, folded)
+    }
+
+    /// The last fold as a stage, of which a model was made, before another follows.
+    fn stage(&mut self, model: &Model) -> Stage {
+        Stage { change: Change::Edited(take(&mut self.folded.edit)), model: model.shared_source() }
     }
 
     /// The stages with more.
     fn after(mut self, more: impl IntoIterator<Item = Stage>, model: Model, mut folded: Folded) -> Staged {
         self.before.extend(more);
         let (first, last) = (&mut self.folded.report, &mut folded.report);
-        let mut operators = std::mem::take(&mut first.operators);
+        let mut operators = take(&mut first.operators);
         for (_, after) in operators.values_mut() {
             *after = 0;
         }
-        for (name, (_, after)) in std::mem::take(&mut last.operators) {
+        for (name, (_, after)) in take(&mut last.operators) {
             operators.entry(name).or_default().1 = after;
         }
         last.operators = operators;
@@ -174,8 +180,8 @@ impl Staged {
         last.dropped += first.dropped;
         last.inlined += first.inlined;
         last.declared += first.declared;
-        last.assumptions = std::mem::take(&mut first.assumptions);
-        last.problems = std::mem::take(&mut first.problems);
+        last.assumptions = take(&mut first.assumptions);
+        last.problems = take(&mut first.problems);
         Staged { before: self.before, model, folded }
     }
 }

@@ -225,7 +225,7 @@ impl FoldWriter<'_, '_> {
         let mut kept = Kept { node: index, ..Kept::default() };
         for (input, id) in node.inputs.iter().enumerate() {
             let Some(id) = *id else { continue };
-            let name = match scope.inputs.get(&(index, input)) {
+            let name = match scope.own_input(index, input) {
                 Some(source) => self.source(folder, source),
                 None => self.name(folder, id),
             };

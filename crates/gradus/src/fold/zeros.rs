@@ -6,7 +6,7 @@
 //! node of the first kind lies on every path from the sum to an output of the graph.
 
 use gradus_core::graph::{Origin, Standard, ValueId};
-use gradus_core::{Class, DType, Number};
+use gradus_core::{Class, DType, Number, Tensor};
 
 use super::dialect::Role;
 use super::rules::{NodeView, Pass, is_view, zero_sum_of};
@@ -17,7 +17,7 @@ use super::{GraphFolder, inline};
 const MOST_DEPTH: usize = 4;
 
 /// Most elements of a constant that is searched for -0.
-const MOST_ELEMENTS: usize = 1 << 16;
+const MOST_ELEMENTS: i64 = 1 << 14;
 
 /// The effect on a node's results of the signs of zeros of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,13 +184,12 @@ pub(super) fn is_never_negative_zero(view: &NodeView<'_, '_>, input: usize) -> b
 }
 
 fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
-    if let Some(constant) = view.constant(input) {
+    if let Some(constant) = short_constant(view, input) {
         let is_other = |number: Number| match number {
             Number::Float(number) => number.to_bits() != (-0.0f64).to_bits(),
             _ => true,
         };
-        return constant.shape().len() <= MOST_ELEMENTS
-            && constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
+        return constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
     }
     let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else { return false };
     let class_of = |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(DType::class);
@@ -239,6 +238,18 @@ fn raising(view: &NodeView<'_, '_>, input: usize) -> Option<usize> {
     is_never_negative_zero(view, last).then_some(last)
 }
 
+/// The constant that an input reads, if it is not long; others are not read from their files.
+fn short_constant(view: &NodeView<'_, '_>, input: usize) -> Option<Tensor> {
+    if let Some(id) = view.value(input) {
+        let sizes = view.dims_of(id)?.iter().map(|dim| dim.known());
+        let count = sizes.into_iter().try_fold(1i64, |count, size| count.checked_mul(size?))?;
+        if count > MOST_ELEMENTS {
+            return None;
+        }
+    }
+    view.constant(input)
+}
+
 /// Returns true if an input is a constant above zero.
 fn is_positive(view: &NodeView<'_, '_>, input: usize) -> bool {
     let above = |number: Number| match number {
@@ -246,7 +257,7 @@ fn is_positive(view: &NodeView<'_, '_>, input: usize) -> bool {
         Number::Int(number) => number > 0,
         Number::Complex(..) => false,
     };
-    let constant = view.constant(input).filter(|constant| constant.shape().len() <= MOST_ELEMENTS);
+    let constant = short_constant(view, input);
     constant.is_some_and(|constant| constant.numbers().is_ok_and(|mut numbers| numbers.all(above)))
 }
 

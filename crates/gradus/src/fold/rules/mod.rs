@@ -250,12 +250,7 @@ pub(super) fn apply(
             }
             Change::Inputs(inputs) => {
                 for (input, source) in inputs {
-                    match scope.replacements.get_mut(&index) {
-                        Some(replacement) => replacement.inputs[input] = source,
-                        None => {
-                            scope.inputs.insert((index, input), source);
-                        }
-                    }
+                    scope.set_input(index, input, source);
                 }
             }
             Change::Node(replacement) => {

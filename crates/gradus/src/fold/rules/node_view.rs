@@ -129,8 +129,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
             Some(replacement) => replacement.inputs.get(input).cloned(),
             None => self
                 .scope
-                .inputs
-                .get(&(self.index, input))
+                .own_input(self.index, input)
                 .cloned()
                 .or_else(|| self.node.inputs.get(input).copied().flatten().map(Source::Value)),
         };
