@@ -163,7 +163,7 @@ fn made_nodes_stand_where_they_are_put() {
         attributes: Vec::new(),
     };
     let mut edit = Edit::keeping([1, 2]);
-    edit.nodes.insert(0, Step::Made(made));
+    edit.nodes.insert(0, Step::Made(Box::new(made)));
     edit.dropped.insert("nothing".into());
     let (_, after) = edited(&edit);
     let model = read(&Bytes::from(after));

@@ -378,7 +378,7 @@ fn new_layers_stand_before_those_that_they_come_before() {
         attributes: vec![("output_type", text("i64"))],
     };
     let mut edit = Edit::keeping([0, 1]);
-    edit.nodes.insert(1, Step::Made(made));
+    edit.nodes.insert(1, Step::Made(Box::new(made)));
     edit.constants.push(("k".into(), Tensor::vector(&[1f32, 2.0, 3.0, 4.0])));
     edit.nodes[2] = Step::Kept(Kept { node: 1, inputs: vec![(1, "k".into())], ..Kept::default() });
     edit.dropped.insert("v".into());

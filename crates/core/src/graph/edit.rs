@@ -58,7 +58,7 @@ pub enum Step {
     /// One of the file.
     Kept(Kept),
     /// One that the file does not have.
-    Made(Made),
+    Made(Box<Made>),
     /// The nodes and constants of an inner graph in place of the node that holds it.
     Inlined(Box<Inlined>),
 }

@@ -162,7 +162,7 @@ impl<'m> Unrolled<'m> {
         for (slot, id) in outputs.iter().enumerate() {
             let Some(output) = id.map(|id| graph.value(id).name.clone()) else { continue };
             if let Some(last) = carried.get(slot) {
-                self.nodes.push(Step::Made(dialect::copy(last.clone(), output)));
+                self.nodes.push(Step::Made(Box::new(dialect::copy(last.clone(), output))));
             } else {
                 let at = slot - carried.len();
                 let column = rows.iter().filter_map(|row| row.get(at).cloned()).collect();
@@ -270,7 +270,7 @@ impl<'m> Unrolled<'m> {
         if has_default_inputs(self.model.source()) {
             self.constants.push((name.clone(), tensor));
         } else {
-            self.nodes.push(Step::Made(dialect::constant(name.clone(), &tensor)));
+            self.nodes.push(Step::Made(Box::new(dialect::constant(name.clone(), &tensor))));
         }
         name
     }
@@ -284,7 +284,7 @@ impl<'m> Unrolled<'m> {
     ) {
         let name = output.clone();
         let made = Made { name, operator, version: 1, inputs, outputs: vec![output], attributes };
-        self.nodes.push(Step::Made(made));
+        self.nodes.push(Step::Made(Box::new(made)));
     }
 }
 

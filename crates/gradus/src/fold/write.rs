@@ -64,6 +64,8 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
         }
     }
     let mut changed = writing.sizes(folder);
+    // Nearly each node that stays is one step.
+    writing.edit.nodes.reserve(scope.nodes.iter().filter(|node| node.stays).count());
     for &index in graph.order() {
         changed |= writing.node(folder, index);
     }
@@ -366,7 +368,7 @@ impl FoldWriter<'_, '_> {
     }
 
     fn make(&mut self, made: Made) {
-        self.edit.nodes.push(Step::Made(made));
+        self.edit.nodes.push(Step::Made(Box::new(made)));
     }
 
     /// The name that a value is read by.
@@ -427,7 +429,7 @@ impl FoldWriter<'_, '_> {
                 let of = Type::tensor(tensor.dtype(), tensor.shape());
                 self.edit.types.push((name.clone(), of));
             }
-            self.constant_nodes.push(Step::Made(dialect::constant(name.clone(), tensor)));
+            self.constant_nodes.push(Step::Made(Box::new(dialect::constant(name.clone(), tensor))));
         }
         name
     }
