@@ -160,8 +160,8 @@ fn what_cannot_be_known_or_converted_is_said() {
         let path = format!("{}/../../examples/{file}", env!("CARGO_MANIFEST_DIR"));
         gradus_report::report(&Model::open(path).unwrap(), file, &InferOptions::default()).unwrap()
     };
-    let none = named("no equivalent", "RandomNormalLike");
-    let report = gradus_report::report(&none, "random.onnx", &InferOptions::default()).unwrap();
+    let none = named("no equivalent", "NobodysOperator");
+    let report = gradus_report::report(&none, "unknown.onnx", &InferOptions::default()).unwrap();
     assert!(report.summary.conversions[0].outcome.is_err());
     assert!(report.html.contains("No conversion to OpenVINO: "));
     let report = open("heads.onnx");
