@@ -610,7 +610,7 @@ pub fn graph(seed: u64) -> (Model, HashMap<String, Value>) {
     for (number, step) in growing.steps.iter().enumerate() {
         push(&mut builder, &format!("node{number}"), step);
     }
-    // Of half the graphs, what nodes read is no output.
+    // In half of the graphs, values that nodes read are no outputs.
     let all = growing.rng.bool();
     let ends = |output: &&String| all || !(read.contains(*output) || captured.contains(*output));
     for output in growing.steps.iter().flat_map(|step| &step.outputs).filter(ends) {
