@@ -35,13 +35,8 @@ pub(crate) trait Memory {
 /// it, or anywhere if they can store elements one by one.
 pub(crate) const PART: u64 = 1 << 24;
 
-/// Writes all elements of a plan.
-pub(crate) fn fill(
-    memory: &mut impl Memory,
-    dtype: DType,
-    len: u64,
-    plan: &dyn AnyPlan,
-) -> Result<DeviceReport> {
+/// Checks that a plan is of an array's type and length.
+pub(crate) fn check(dtype: DType, len: u64, plan: &dyn AnyPlan) -> Result<()> {
     if plan.element_type() != dtype {
         let what = "element type of the plan";
         return Err(Error::mismatch(Kind::Type, what, plan.element_type(), dtype));
@@ -49,6 +44,17 @@ pub(crate) fn fill(
     if plan.count() != len {
         return Err(Error::mismatch(Kind::Shape, "number of elements of the plan", plan.count(), len));
     }
+    Ok(())
+}
+
+/// Writes all elements of a plan.
+pub(crate) fn fill(
+    memory: &mut impl Memory,
+    dtype: DType,
+    len: u64,
+    plan: &dyn AnyPlan,
+) -> Result<DeviceReport> {
+    check(dtype, len, plan)?;
     if len == 0 {
         return Ok(DeviceReport::default());
     }

@@ -12,7 +12,7 @@ mod cases;
 use std::sync::LazyLock;
 
 use cases::Check;
-use gradus_core::convert::usize_of;
+use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{DType, Kind, Number, dispatch};
 use gradus_gpu::{Backend, Device, DeviceReport};
 use gradus_kernels::{Fill, Write};
@@ -83,8 +83,10 @@ impl Check for Certain<'_> {
     fn check(&self, plan: &impl Fill) {
         for (lo, hi) in cases::parts(plan.len()) {
             let report = filled(self.0, plan, lo, hi);
+            // Short arrays are made by the processor.
+            let is_short = (hi - lo) * u64_of(plan.dtype().bits()) <= 8 * 4032;
             assert!(
-                report.copied == 0 && report.decided <= cases::decided(self.0.info().backend),
+                (report.copied == 0 || is_short) && report.decided <= cases::decided(self.0.info().backend),
                 "{report:?} of {} {}, {lo} to {hi}, from {:?} on",
                 plan.len(),
                 plan.dtype(),

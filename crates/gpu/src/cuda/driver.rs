@@ -171,13 +171,7 @@ impl Device for CudaDevice {
         let _current = self.0.current()?;
         // Memory that is written as a whole need not be cleared.
         let mut array = self.array(plan.element_type(), plan.count())?;
-        if (1..=SHORT).contains(&array.bytes) {
-            let part = plan.part(0, plan.count())?;
-            array.elements.write_short(part.bytes().map_or(&[][..], |bytes| bytes))?;
-            array.elements.launcher.wait()?;
-        } else {
-            array.fill(plan)?;
-        }
+        array.fill(plan)?;
         Ok(Box::new(array))
     }
 }
@@ -222,7 +216,14 @@ impl Array for CudaArray {
         let open = Arc::clone(&self.elements.launcher.0);
         let _current = open.current()?;
         let Elements { dtype, len, .. } = self.elements;
-        engine::fill(&mut self.elements, dtype, len, plan)
+        if !(1..=SHORT).contains(&self.bytes) {
+            return engine::fill(&mut self.elements, dtype, len, plan);
+        }
+        engine::check(dtype, len, plan)?;
+        let part = plan.part(0, len)?;
+        self.elements.write_short(part.bytes().map_or(&[][..], |bytes| bytes))?;
+        self.elements.launcher.wait()?;
+        Ok(DeviceReport { decided: 0, copied: len })
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -405,13 +406,6 @@ impl Launcher for Driver {
 
     fn doubts(&self, workspace: &Workspace) -> [u64; 2] {
         [self.address(&workspace.list), workspace.pinned.first_doubts()]
-    }
-
-    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
-        let memory = self.spare(bytes)?;
-        let address = self.address(&memory);
-        workspace.kept.push(memory);
-        Ok(address)
     }
 
     fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {

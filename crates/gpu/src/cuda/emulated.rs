@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use gradus_core::convert::{u64_of, usize_of};
-use gradus_core::{DType, Kind, Result, dispatch};
+use gradus_core::{DType, Kind, Number, Result, dispatch};
 use gradus_kernels::{Fill, Write};
 use gradus_sequences::Plan as _;
 use libloading::Library;
@@ -136,13 +136,6 @@ impl Launcher for Emulated<'_> {
         [&workspace.list, &workspace.first].map(|memory| self.address(memory))
     }
 
-    fn scratch(&self, workspace: &mut Workspace, bytes: u64) -> Result<u64> {
-        let memory = allocated(bytes);
-        let address = self.address(&memory);
-        workspace.kept.push(memory);
-        Ok(address)
-    }
-
     fn copied(&self, workspace: &mut Workspace, bytes: &[u8]) -> Result<u64> {
         let mut memory = allocated(u64_of(bytes.len()));
         self.write(&mut memory, 0, bytes)?;
@@ -252,6 +245,19 @@ struct Whole<'a>(&'a Library);
 impl cases::Check for Whole<'_> {
     fn check(&self, plan: &impl Fill) {
         filled(self.0, plan, 0, plan.len());
+    }
+}
+
+#[test]
+fn few_powers_span_all_exponents() {
+    let Some(library) = &*KERNELS else { return };
+    for len in [2, 40, 70_001, ALONE] {
+        for dtype in [DType::F16, DType::BF16, DType::F32, DType::F64] {
+            for [start, stop] in [[-950, 1010], [1010, -950]] {
+                cases::logspace(Number::Int(2), Number::Int(start), Number::Int(stop), len, dtype)
+                    .with(&Whole(library));
+            }
+        }
     }
 }
 

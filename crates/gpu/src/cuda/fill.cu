@@ -4,8 +4,9 @@
 //
 // Before this text stand the element type and the form, as macros: ELEMENT, one of F64, F32, HALF (with MANTISSA, LEAST and
 // FIELD) and INTEGER; one of WRAPPING, FUSED, AFFINE, INT_AFFINE, POWERS, PUT, COPY and SHORT; LONG if doubles are too short to decide
-// elements; BLOCK_BITS, of the number of elements in a block of a line; EACH, how many elements a thread makes at a time, and EACH_ALONE,
-// of few. And the types u64, i64, Arguments and ShortArray, the parameters of a launch, which work.rs declares.
+// elements; THREADS, of a block; BLOCK_BITS, of the number of elements in a block of a line; VECTOR, how many elements a thread stores in
+// one go; TURNS, how many times, and TURNS_ALONE, of few. And the types u64, i64, Arguments and ShortArray, the parameters of a launch,
+// which work.rs declares.
 
 typedef __int128 i128;
 typedef unsigned __int128 u128;
@@ -83,7 +84,7 @@ __device__ inline Element certain(const Arguments &a, u64 i, Element low, Elemen
 
 #if defined(WRAPPING) || defined(FUSED) || defined(AFFINE) || defined(INT_AFFINE)
 // The index of the first vector: it has the first element.
-__device__ inline u64 begin(const Arguments &a) { return a.from / EACH * EACH; }
+__device__ inline u64 begin(const Arguments &a) { return a.from / VECTOR * VECTOR; }
 #endif
 
 // ---- lines in fixed point
@@ -167,11 +168,21 @@ struct Vector {
     double place;
 };
 
-// Blocks begin where vectors do, so that a vector is of one. Alone, a thread makes the start that it needs.
-template <bool IS_ALONE> __device__ inline Vector vector(const Arguments &a, u64 lo) {
-    const u64 on = lo - begin(a), block = on >> BLOCK_BITS;
+// Starts of the blocks whose elements a block of threads makes.
+#define STARTS ((THREADS * VECTOR * TURNS - 1 >> BLOCK_BITS) + 1)
+__shared__ Start starts[STARTS];
+
+template <unsigned turns> __device__ inline void prepare(const Arguments &a) {
+    const u64 block = ((u64)blockIdx.x * (THREADS * VECTOR * turns) >> BLOCK_BITS) + threadIdx.x;
+    if (threadIdx.x < STARTS) starts[block & STARTS - 1] = prepared(a, block);
+    __syncthreads();
+}
+
+// Blocks begin where vectors do, so that a vector is of one.
+__device__ inline Vector vector(const Arguments &a, u64 lo) {
+    const u64 on = lo - begin(a);
     Vector vector;
-    vector.start = IS_ALONE ? prepared(a, block) : ((const Start *)a.starts)[block];
+    vector.start = starts[on >> BLOCK_BITS & STARTS - 1];
     vector.place = whole(on & ((1u << BLOCK_BITS) - 1));
     return vector;
 }
@@ -208,7 +219,9 @@ struct Vector {
     bool is_in_doubt;
 };
 
-template <bool> __device__ inline Vector vector(const Arguments &a, u64 lo) {
+template <unsigned> __device__ inline void prepare(const Arguments &) {}
+
+__device__ inline Vector vector(const Arguments &a, u64 lo) {
     Vector vector;
     vector.number = joined(a.run_first) + joined(a.run_step) * (unsigned)(lo - a.from);
     vector.is_in_doubt = false;
@@ -225,7 +238,7 @@ __device__ inline Element element(const Arguments &a, Vector &vector, u64) {
 __device__ inline bool is_made(const Vector &vector) { return !vector.is_in_doubt; }
 
 // Whole numbers are chosen, not addresses: arguments are no memory.
-template <bool> __device__ inline Element single(const Arguments &a, u64 i) {
+__device__ inline Element single(const Arguments &a, u64 i) {
     const Wide exact = plus(wide(a.line_first), wide(a.line_step), i);
     const Wide biased = plus(exact, exact.high < 0 ? wide(a.below) : wide(a.above), 1);
     if (a.fraction >= 64) return (Element)((i64)(biased.high >> 64) >> (a.fraction - 64));
@@ -236,7 +249,9 @@ template <bool> __device__ inline Element single(const Arguments &a, u64 i) {
 #if defined(WRAPPING) || defined(FUSED)
 struct Vector {};
 
-template <bool> __device__ inline Vector vector(const Arguments &, u64) { return Vector(); }
+template <unsigned> __device__ inline void prepare(const Arguments &) {}
+
+__device__ inline Vector vector(const Arguments &, u64) { return Vector(); }
 #endif
 
 #if defined(WRAPPING)
@@ -256,8 +271,8 @@ __device__ inline Element element(const Arguments &a, Vector &, u64 i) {
 #if defined(AFFINE) || defined(WRAPPING) || defined(FUSED)
 __device__ inline bool is_made(const Vector &) { return true; }
 
-template <bool IS_ALONE> __device__ inline Element single(const Arguments &a, u64 i) {
-    Vector one = vector<IS_ALONE>(a, i);
+__device__ inline Element single(const Arguments &a, u64 i) {
+    Vector one = vector(a, i);
     return element(a, one, i);
 }
 #endif
@@ -299,57 +314,80 @@ __device__ inline Start prepared(const Arguments &a, u64 block) {
     return started(a, start);
 }
 
-// A power to base 32 of a ratio is relatively off by less than 216 times 2^-106 (tables.rs), of four digits and with the first power by
-// less than 886, and with three more products by 911; elements are made with 2048.
-__device__ inline Power alone(const Arguments &a, unsigned on) {
-    Power all = power(a.ratios);
-#pragma unroll
-    for (unsigned digit = 0; digit < 4; digit++) {
-        const Power ratio = power(a.ratios + 3 * (digit + 1));
-        const unsigned times_taken = on >> 5 * digit & 31;
-        const DoubleDouble one = {1.0, 0.0};
-        DoubleDouble square = ratio.mantissa, taken = times_taken & 1 ? square : one;
-#pragma unroll
-        for (unsigned bit = 1; bit < 5; bit++) {
-            square = times(square, square);
-            taken = times(taken, times_taken >> bit & 1 ? square : one);
-        }
-        all.mantissa = times(all.mantissa, taken);
-        all.exponent += times_taken * ratio.exponent;
-    }
-    return all;
+// A power of few elements, a product of ratios.
+template <class Factor> struct Few {
+    Factor mantissa;
+    double exponent;
+};
+
+template <class Factor> __device__ inline Factor factor(const double *entry);
+template <> __device__ inline double factor<double>(const double *entry) { return entry[0]; }
+template <> __device__ inline DoubleDouble factor<DoubleDouble>(const double *entry) { return {entry[0], entry[1]}; }
+__device__ inline double times(double x, double y) { return __dmul_rn(x, y); }
+
+template <class Factor> __device__ inline Few<Factor> further(const Few<Factor> &power, const double *ratio) {
+    return {times(power.mantissa, factor<Factor>(ratio)), power.exponent + ratio[2]};
 }
 
+template <class Factor> __device__ inline Few<Factor> few(const Arguments &a, unsigned on) {
+    Few<Factor> power = {factor<Factor>(a.ratios[0]), a.ratios[0][2]};
+    for (unsigned bit = 0; on >> bit != 0; bit++)
+        if (on >> bit & 1) power = further(power, a.ratios[bit + 1]);
+    return power;
+}
+
+__device__ inline Start started(const Arguments &a, const Few<DoubleDouble> &power) {
+    return started(a, Power{power.mantissa, __double2ll_rz(power.exponent)});
+}
+__device__ inline Start started(const Arguments &a, const Few<double> &power) {
+    return started(a, Power{{power.mantissa, 0.0}, __double2ll_rz(power.exponent)});
+}
+
+#if defined(LONG)
+typedef DoubleDouble Factor;
+#else
+typedef double Factor;
+
+// The element of a power that is relatively off by less than 2^-47. False if that may leave two.
+__device__ inline bool is_decided(const Arguments &a, double power, Element *element) {
 #if defined(F32)
-// Returns true if the bits behind a float are far from half of its last place, and the float is normal: 8 units in the last place of
-// the product are its bound, as on the processor.
-__device__ inline bool is_clear(double product) {
-    const u64 bits = (u64)__double_as_longlong(product);
+    // The bits behind a normal float are far from half of its last place: 64 units in the last place of the power are its bound.
+    const u64 bits = (u64)__double_as_longlong(power);
     const unsigned exponent = (unsigned)(bits >> 52) & 2047;
     const unsigned behind = (unsigned)bits & ((1u << 29) - 1);
-    return behind - ((1u << 28) - 8) > 16 && exponent - 897 < 253;
+    *element = rounded(power);
+    return behind - ((1u << 28) - 64) > 128 && exponent - 897 < 253;
+#elif defined(INTEGER)
+    // Without the fraction: the largest integer that is at most the power, by a sum whose last place is 1, as devices make four sums in
+    // the time of a conversion. The lower word of the sum has the integer below; above a negative number is the next. Of what is below
+    // 2^32 the bound is 2^-15.
+    const double ones = 3.0 * power_of_two(51);
+    const double sum = __dadd_rd(power, ones);
+    const double from_middle = __dsub_rn(power, __dadd_rn(__dsub_rn(sum, ones), 0.5));
+    *element = (Element)((unsigned)__double2loint(sum) + (unsigned)a.negative);
+    if (fabs(from_middle) < 0.5 - power_of_two(-15) && fabs(power) < power_of_two(32)) return true;
+    *element = 0;
+    return fabs(power) < 0.5;
+#else
+    const double error = __dmul_rn(power, power_of_two(-47));
+    *element = rounded(__dsub_rn(power, error));
+    return same(*element, rounded(__dadd_rn(power, error)));
+#endif
 }
 #endif
 
-#if defined(INTEGER) && !defined(LONG)
-// The integer below the magnitude of a product, by a sum whose last place is 1: devices make four sums in the time of a conversion.
-// False if the product is too near an integer for its bound, or beyond all types.
-__device__ inline bool is_truncated(double product, Element *element) {
+#if defined(INTEGER) && defined(LONG)
+// The largest integer that is at most a number below 2^51.
+__device__ inline i64 floored(double x) {
     const double ones = 3.0 * power_of_two(51);
-    const double sum = __dadd_rn(product, ones);
-    const double behind = __dsub_rn(product, __dsub_rn(sum, ones));
-    const double magnitude = fabs(product);
-    if (magnitude >= power_of_two(40) || fabs(behind) <= __dmul_rn(magnitude, power_of_two(-49))) return false;
-    const i64 nearest = __double_as_longlong(sum) - __double_as_longlong(ones);
-    *element = (Element)(nearest + (product < 0 ? behind > 0 : -(behind < 0)));
-    return true;
+    return __double_as_longlong(__dadd_rd(x, ones)) - __double_as_longlong(ones);
 }
 #endif
 
 __device__ inline Element element(const Arguments &a, const Start &start, const double *position, u64 i) {
     const u64 count = 1ull << a.position_bits;
-#if defined(LONG)
     const double product = __dmul_rn(start.high, position[0]);
+#if defined(LONG)
     const double rest = __fma_rn(start.low, position[0], __fma_rn(start.high, position[0], -product));
     const double lower = __fma_rn(start.high, position[count], rest);
     const double upper = __fma_rn(start.high, position[2 * count], rest);
@@ -360,20 +398,15 @@ __device__ inline Element element(const Arguments &a, const Start &start, const 
     const double behind = __dsub_rn(product, whole);
     // Rounded, the high part of an element that its type holds may be 2^64 itself.
     const u64 integer = whole < power_of_two(64) ? __double2ull_rz(whole) : 0;
-    const u64 low = integer + (u64)__double2ll_rz(floor(__dsub_rn(__dadd_rn(behind, lower), last)));
-    const u64 high = integer + (u64)__double2ll_rz(floor(__dadd_rn(__dadd_rn(behind, upper), last)));
+    const u64 low = integer + (u64)floored(__dsub_rn(__dadd_rn(behind, lower), last));
+    const u64 high = integer + (u64)floored(__dadd_rn(__dadd_rn(behind, upper), last));
     return certain(a, i, (Element)(a.negative ? 0 - low : low), (Element)(a.negative ? 0 - high : high));
 #else
     return certain(a, i, rounded(__dadd_rn(product, lower)), rounded(__dadd_rn(product, upper)));
 #endif
 #else
-    const double product = __dmul_rn(start.high, position[0]);
-#if defined(F32)
-    if (is_clear(product)) return rounded(product);
-#elif defined(INTEGER)
-    Element truncated;
-    if (is_truncated(product, &truncated)) return truncated;
-#endif
+    Element decided;
+    if (is_decided(a, product, &decided)) return decided;
     return certain(a, i, rounded(__dmul_rn(start.high, position[count])), rounded(__dmul_rn(start.high, position[2 * count])));
 #endif
 }
@@ -408,55 +441,56 @@ extern "C" __global__ void FILL(const Arguments a) {
     const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     const u64 mask = (1ull << a.position_bits) - 1, len = a.to - a.from;
     const double *const positions = (const double *)a.positions;
-    u64 on = thread / 32 * 32 * EACH + thread % 32;
+    u64 on = thread / 32 * 32 * TURNS + thread % 32;
     if (on >= len) return;
     Element *const out = (Element *)a.out + a.from;
     Start start = prepared(a, on >> a.position_bits);
-    if (mask >= 32 * EACH - 1 && on + 32 * (EACH - 1) < len) {
+    if (mask >= 32 * TURNS - 1 && on + 32 * (TURNS - 1) < len) {
         const double *const position = positions + (on & mask);
 #pragma unroll
-        for (unsigned k = 0; k < EACH; k++)
+        for (unsigned k = 0; k < TURNS; k++)
             out[on + 32 * k] = element(a, start, position + 32 * k, a.from + on + 32 * k);
         return;
     }
-    for (unsigned k = 0; k < EACH && on < len; k++, on += 32) {
+    for (unsigned k = 0; k < TURNS && on < len; k++, on += 32) {
         start = prepared(a, on >> a.position_bits);
         out[on] = element(a, start, positions + (on & mask), a.from + on);
     }
 }
 
+// Few powers. Pairs: squares and products of ratios (tables.rs), to base 32, are off by less than 216 times 2^-106, of four digits and
+// with the first power by less than 886, and with three more products by 911. Doubles, in units of 2^-53: the first power and 20 ratios,
+// each rounded (21) and multiplied (20), and three more products by a ratio (6) are off by less than 48, which are 2^-47.4.
 extern "C" __global__ void ALONE(const Arguments a) {
     const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     const u64 len = a.to - a.from;
-    const Power apart = power(a.ratios + 6);
-    // The entry of the first position.
+    u64 on = thread / 32 * 32 * TURNS_ALONE + thread % 32;
+    if (on >= len) return;
+    Few<Factor> power = few<Factor>(a, (unsigned)on);
+    for (unsigned k = 0; k < TURNS_ALONE && on < len; k++, on += 32) {
+        Element *const place = (Element *)a.out + a.from + on;
 #if defined(LONG)
-    const double error = power_of_two(-95), position[] = {1.0, -error, error};
+        *place = element(a, started(a, power), a.one, a.from + on);
 #else
-    const double error = power_of_two(-50), position[] = {1.0, 1.0 - error, 1.0 + error};
+        if (!is_decided(a, started(a, power).high, place))
+            *place = element(a, started(a, few<DoubleDouble>(a, (unsigned)on)), a.one, a.from + on);
 #endif
-    u64 on = thread / 32 * 32 * EACH_ALONE + thread % 32;
-    Power start = alone(a, (unsigned)on);
-    for (unsigned k = 0; k < EACH_ALONE && on < len; k++, on += 32) {
-        ((Element *)a.out)[a.from + on] = element(a, started(a, start), position, a.from + on);
-        start.mantissa = times(start.mantissa, apart.mantissa);
-        start.exponent += apart.exponent;
+        power = further(power, a.ratios[6]);
     }
 }
 #else
-// A thread makes a vector of 16 bytes, stored in one go; those of neighbours lie side by side.
+// A thread makes vectors of 16 bytes, each stored in one go; those of neighbours lie side by side.
 struct alignas(16) Stored {
-    Element elements[EACH];
+    Element elements[VECTOR];
 };
 
-template <bool IS_ALONE> __device__ inline void fill_vector(const Arguments &a) {
+__device__ inline void fill_vector(const Arguments &a, u64 lo) {
     Element *const out = (Element *)a.out;
-    const u64 lo = begin(a) + ((u64)blockIdx.x * blockDim.x + threadIdx.x) * EACH;
-    if (a.from <= lo && lo + EACH <= a.to) {
-        Vector each = vector<IS_ALONE>(a, lo);
+    if (a.from <= lo && lo + VECTOR <= a.to) {
+        Vector each = vector(a, lo);
         Stored stored;
 #pragma unroll
-        for (unsigned k = 0; k < EACH; k++) stored.elements[k] = element(a, each, lo + k);
+        for (unsigned k = 0; k < VECTOR; k++) stored.elements[k] = element(a, each, lo + k);
         if (is_made(each)) {
             // Past the caches: a quarter faster.
             int4 words;
@@ -466,19 +500,19 @@ template <bool IS_ALONE> __device__ inline void fill_vector(const Arguments &a) 
         }
     }
     // Ends of a launch, and doubts. What is not written may have none.
-    for (u64 i = lo; i < lo + EACH; i++)
-        if (a.from <= i && i < a.to) out[i] = single<IS_ALONE>(a, i);
+    for (u64 i = lo; i < lo + VECTOR; i++)
+        if (a.from <= i && i < a.to) out[i] = single(a, i);
 }
 
-extern "C" __global__ void FILL(const Arguments a) { fill_vector<false>(a); }
-#endif
+template <unsigned turns> __device__ inline void fill_vectors(const Arguments &a) {
+    prepare<turns>(a);
+    const u64 lo = begin(a) + ((u64)blockIdx.x * (THREADS * turns) + threadIdx.x) * VECTOR;
+#pragma unroll
+    for (unsigned turn = 0; turn < turns; turn++) fill_vector(a, lo + turn * (THREADS * VECTOR));
+}
 
+extern "C" __global__ void FILL(const Arguments a) { fill_vectors<TURNS>(a); }
 #if defined(AFFINE)
-extern "C" __global__ void ALONE(const Arguments a) { fill_vector<true>(a); }
-
-// The starts of blocks; there are `step` of them.
-extern "C" __global__ void PREPARE(const Arguments a) {
-    const u64 block = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (block < a.step) ((Start *)a.starts)[block] = prepared(a, block);
-}
+extern "C" __global__ void ALONE(const Arguments a) { fill_vectors<TURNS_ALONE>(a); }
+#endif
 #endif

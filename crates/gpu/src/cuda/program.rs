@@ -5,7 +5,7 @@ use gradus_core::convert::u64_of;
 use gradus_core::float::Format;
 use gradus_kernels::prepared::{AFFINE_BLOCK, has_long_mantissa};
 
-use super::work::{Arguments, Parameters, ShortArray};
+use super::work::{Arguments, Parameters, ShortArray, THREADS};
 use crate::device::PlanFields;
 
 /// How a kernel makes elements.
@@ -51,9 +51,7 @@ impl KernelForm {
 pub(crate) enum Entry {
     /// Writes elements.
     Fill,
-    /// Makes the starts of blocks of a line before.
-    Prepare,
-    /// Writes elements of few, without starts and tables.
+    /// Writes few elements: powers without tables, and more threads for lines.
     Alone,
 }
 
@@ -62,16 +60,10 @@ impl Entry {
     pub(super) fn names(self) -> [&'static str; 2] {
         match self {
             Entry::Fill => ["fill", "FILL"],
-            Entry::Prepare => ["prepare", "PREPARE"],
             Entry::Alone => ["alone", "ALONE"],
         }
     }
 }
-
-/// Elements of a thread that makes powers, 32 apart: those of a warp are of one block. And of one
-/// that makes powers of few elements.
-const TURNS: u64 = 16;
-const TURNS_ALONE: u64 = 4;
 
 /// A kernel for an element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,25 +76,34 @@ impl KernelProgram {
     /// The kernels.
     pub(super) fn entries(self) -> &'static [Entry] {
         match self.form {
-            KernelForm::Affine => &[Entry::Fill, Entry::Prepare, Entry::Alone],
-            KernelForm::Powers => &[Entry::Fill, Entry::Alone],
+            KernelForm::Affine | KernelForm::Powers => &[Entry::Fill, Entry::Alone],
             _ => &[Entry::Fill],
         }
     }
 
+    /// Vectors that a thread makes: of powers 32 apart, so that those of a warp are of one block; of
+    /// lines as many apart as a block has threads, which share the starts that they make first.
+    fn turns(self, entry: Entry) -> u64 {
+        match (self.form, entry) {
+            (KernelForm::Powers, Entry::Fill) => 16,
+            (KernelForm::Powers, Entry::Alone) | (KernelForm::Affine, Entry::Fill) => 4,
+            _ => 1,
+        }
+    }
+
+    /// Elements that a thread stores in one go.
+    fn vector(self) -> u64 {
+        if self.form == KernelForm::Powers { 1 } else { 128 / u64_of(self.dtype.bits()) }
+    }
+
     /// Elements that a thread makes.
     pub(super) fn each(self, entry: Entry) -> u64 {
-        match (self.form, entry) {
-            (KernelForm::Powers, Entry::Alone) => TURNS_ALONE,
-            (KernelForm::Powers, _) => TURNS,
-            _ => 128 / u64_of(self.dtype.bits()),
-        }
+        self.turns(entry) * self.vector()
     }
 
     /// The index at which the threads of a launch begin, which writes elements from one on.
     pub(super) fn begin(self, from: u64) -> u64 {
-        let each = self.each(Entry::Fill);
-        if self.form == KernelForm::Powers { from } else { from / each * each }
+        from / self.vector() * self.vector()
     }
 
     /// The macros that stand before the text.
@@ -134,9 +135,11 @@ impl KernelProgram {
                 set("FIELD", infinity.to_string());
             }
         }
+        set("THREADS", THREADS.to_string());
         set("BLOCK_BITS", AFFINE_BLOCK.ilog2().to_string());
-        set("EACH", self.each(Entry::Fill).to_string());
-        set("EACH_ALONE", self.each(Entry::Alone).to_string());
+        set("VECTOR", self.vector().to_string());
+        set("TURNS", self.turns(Entry::Fill).to_string());
+        set("TURNS_ALONE", self.turns(Entry::Alone).to_string());
         if has_long_mantissa(self.dtype) {
             set("LONG", String::new());
         }

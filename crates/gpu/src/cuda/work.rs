@@ -1,6 +1,5 @@
 //! Kernel parameters of a plan, and the order of launches. The driver is elsewhere.
 
-use std::iter::once;
 use std::ops::Range;
 
 use cudarc::driver::DeviceRepr;
@@ -8,7 +7,7 @@ use gradus_core::convert::{low_u64, u64_of, usize_of};
 use gradus_core::{DType, Result};
 use gradus_kernels::Form as Made;
 use gradus_kernels::prepared::{
-    AFFINE_BLOCK, Affine, DoubleDouble, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds, spans,
+    Affine, DoubleDouble, Fused, IntAffine, Kernel, Span, Tables, Wrapping, bounds, has_long_mantissa, spans,
 };
 use gradus_sequences::{PowerLine, Wide};
 
@@ -36,7 +35,7 @@ declared!(u64: "u64", i64: "i64", f64: "double");
 
 impl<T: Declared, const COUNT: usize> Declared for [T; COUNT] {
     fn declared(name: &str) -> String {
-        T::declared(name) + &format!("[{COUNT}]")
+        T::declared(&format!("{name}[{COUNT}]"))
     }
 }
 
@@ -103,7 +102,7 @@ parameters! {
         starts: u64,
         /// Integers: the element at index 0; of fused lines, the place of index 0.
         first: u64,
-        /// Integers: the difference; of a `Prepare`, the number of blocks.
+        /// Integers: the difference.
         step: u64,
         start: f64,
         difference: f64,
@@ -136,8 +135,10 @@ parameters! {
         block_bits: u64,
         negative: u64,
         /// Powers without tables: a mantissa, as a pair, and an exponent of the first power, and of
-        /// the ratios of elements 1, 32, 32^2 and 32^3 apart.
-        ratios: [f64; 15],
+        /// the ratios of elements 1, 2, 4 .. 2^19 apart.
+        ratios: [[f64; 3]; 21],
+        /// Their entry of a table of positions: 1, and its bounds.
+        one: [f64; 3],
     }
 }
 
@@ -162,13 +163,10 @@ pub(crate) trait Launcher {
     /// The addresses of the list and of its first doubts, [`FEW`].
     fn doubts(&self, workspace: &Self::Workspace) -> [u64; 2];
 
-    /// The address of so many bytes of the device, without content.
-    fn scratch(&self, workspace: &mut Self::Workspace, bytes: u64) -> Result<u64>;
-
     /// The address of a copy of these bytes.
     fn copied(&self, workspace: &mut Self::Workspace, bytes: &[u8]) -> Result<u64>;
 
-    /// The most elements whose threads make all that they need by themselves.
+    /// The most elements that are few.
     fn alone(&self) -> u64 {
         ALONE
     }
@@ -210,8 +208,8 @@ const WORDS: usize = 504;
 pub(super) const SHORT: u64 = 8 * 504;
 const _: () = assert!(SHORT == 8 * u64_of(WORDS));
 
-/// The most elements whose threads make all that they need by themselves: that takes them less time
-/// than a kernel before them, or tables.
+/// The most elements that are few: powers take less time without tables, and lines with more
+/// threads.
 pub(super) const ALONE: u64 = 1 << 20;
 
 /// The most entries of the tables of positions and of blocks: the former fit the first cache, and
@@ -337,23 +335,11 @@ impl<L: Launcher> Launches<'_, L> {
             slack: affine.slack,
             ..Arguments::default()
         };
-        let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
-        let launcher = &self.elements.launcher;
         let all = 0..self.elements.len;
-        if self.elements.len <= launcher.alone() {
-            self.launch(program, Entry::Alone, &all, &given)?;
-        } else {
-            // Launches run one after the other, so the starts of all have one place.
-            let blocks =
-                |part: &Range<u64>| (part.end - program.begin(part.start)).div_ceil(u64_of(AFFINE_BLOCK));
-            let most = parts(&all).map(|part| blocks(&part)).max().unwrap_or(0);
-            let starts = launcher.scratch(&mut self.workspace, 24 * most)?;
-            for part in parts(&all) {
-                let step = blocks(&part);
-                let arguments = Arguments { from: part.start, step, starts, ..given };
-                launcher.launch(program, Entry::Prepare, step.div_ceil(THREADS.into()), &arguments)?;
-                self.launch(program, Entry::Fill, &part, &arguments)?;
-            }
+        let entry = if all.end <= self.elements.launcher.alone() { Entry::Alone } else { Entry::Fill };
+        let program = KernelProgram { form: KernelForm::Affine, dtype: self.elements.dtype };
+        for part in parts(&all) {
+            self.launch(program, entry, &part, &given)?;
         }
         self.launched.push(all);
         Ok(())
@@ -415,17 +401,32 @@ impl<L: Launcher> Launches<'_, L> {
     /// Products of powers that each thread makes from a few ratios.
     fn products_alone(&mut self, line: &PowerLine, indices: Range<u64>, elements: &Range<u64>) -> Result<()> {
         let len = indices.end - indices.start;
+        let dtype = self.elements.dtype;
+        let [lower, upper] = bounds(DoubleDouble::ONE, dtype);
+        let entry =
+            |(mantissa, exponent): (DoubleDouble, i32)| [mantissa.high, mantissa.low, f64::from(exponent)];
+        let mut given = Arguments {
+            negative: line.negative.into(),
+            ratios: [[1.0, 0.0, 0.0]; 21],
+            one: [1.0, lower, upper],
+            ..Arguments::default()
+        };
+        let [first, ratios @ ..] = &mut given.ratios;
+        *first = entry(DoubleDouble::of_mantissa(line.at(indices.start)));
         // Ratios of elements further apart than the range is long may be beyond all numbers.
-        let ratios =
-            (0..4).map(|k| 1 << (5 * k)).take_while(|&apart| apart < len).map(|apart| line.ratio(apart));
-        let mut entries = [[1.0, 0.0, 0.0]; 5];
-        for (entry, power) in entries.iter_mut().zip(once(line.at(indices.start)).chain(ratios)) {
-            let (mantissa, exponent) = DoubleDouble::of_mantissa(power);
-            *entry = [mantissa.high, mantissa.low, f64::from(exponent)];
+        let reached = (0..).map(|bit| 1 << bit).take_while(|&apart| apart < len);
+        let (mut ratio, mut exponent) = (DoubleDouble::ONE, 0);
+        for (bit, (square, apart)) in ratios.iter_mut().zip(reached).enumerate() {
+            // Doubles are made of all squares: pairs are then off by 2^-83.
+            if bit == 0 || (bit % 5 == 0 && has_long_mantissa(dtype)) {
+                (ratio, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
+            }
+            *square = entry((ratio, exponent));
+            ratio = ratio.times(ratio);
+            let over = i32::from(ratio.high >= 2.0);
+            (ratio, exponent) = (ratio.scaled(-over), 2 * exponent + over);
         }
-        let mut given = Arguments { negative: line.negative.into(), ..Arguments::default() };
-        given.ratios.copy_from_slice(entries.as_flattened());
-        let program = KernelProgram { form: KernelForm::Powers, dtype: self.elements.dtype };
+        let program = KernelProgram { form: KernelForm::Powers, dtype };
         self.launch(program, Entry::Alone, elements, &given)
     }
 
