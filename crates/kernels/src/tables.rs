@@ -140,12 +140,17 @@ pub fn spans(line: &PowerLine) -> Vec<(Range<u64>, Span)> {
     // Logarithms only rise, or only fall, and so do the numbers of these marks that they have
     // reached.
     let marks = [BEYOND[1] + 1, *INSIDE.start(), *INSIDE.end() + 1, BEYOND[0]];
-    let reached = |i: u64| marks.iter().filter(|&&mark| line.logarithm(i) >= mark).count();
+    let reached = |i: u64| {
+        let logarithm = line.logarithm(i);
+        marks.iter().filter(|&&mark| logarithm >= mark).count()
+    };
     let mut spans = Vec::new();
     let mut start = 0;
     while start < line.len {
         let here = reached(start);
-        let (mut inner, mut outer) = (start, line.len);
+        // Nearly all lines end as they begin.
+        let is_whole = reached(line.len - 1) == here;
+        let (mut inner, mut outer) = (if is_whole { line.len - 1 } else { start }, line.len);
         while outer - inner > 1 {
             let middle = inner + (outer - inner) / 2;
             if reached(middle) == here { inner = middle } else { outer = middle }

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use gradus_core::convert::{u64_of, usize_of};
 use gradus_core::{DType, Kind, Number, Result, dispatch};
 use gradus_kernels::{Fill, Write};
-use gradus_sequences::Plan as _;
+use gradus_sequences::{LogspacePlan, Plan as _};
 use libloading::Library;
 
 use super::compiler::{self, CompileTarget};
@@ -259,6 +259,16 @@ fn few_powers_span_all_exponents() {
             }
         }
     }
+}
+
+#[test]
+fn few_powers_near_ties_are_decided() {
+    let Some(library) = &*KERNELS else { return };
+    // Element 724,734 lies 2^-50.2 of itself beside the middle of two floats.
+    let plan =
+        LogspacePlan::new(Number::Int(10), Number::Int(0), Number::Int(9), 1_000_000, true, DType::F32);
+    let report = filled_as::<f32>(Emulated { library, alone: ALONE }, &plan.unwrap(), 0, 1_000_000);
+    assert_eq!((report.decided, report.copied), (0, 0));
 }
 
 #[test]

@@ -348,6 +348,13 @@ typedef DoubleDouble Factor;
 #else
 typedef double Factor;
 
+// A pair as a double that is odd unless it is the pair itself: rounded again, as if it were rounded once.
+__device__ inline double odd(double high, double low) {
+    const i64 bits = __double_as_longlong(high);
+    if (low == 0.0 || bits & 1) return high;
+    return __longlong_as_double((low > 0.0) == (high > 0.0) ? bits + 1 : bits - 1);
+}
+
 // The element of a power that is relatively off by less than 2^-47. False if that may leave two.
 __device__ inline bool is_decided(const Arguments &a, double power, Element *element) {
 #if defined(F32)
@@ -458,9 +465,16 @@ extern "C" __global__ void FILL(const Arguments a) {
     }
 }
 
-// Few powers. Pairs: squares and products of ratios (tables.rs), to base 32, are off by less than 216 times 2^-106, of four digits and
-// with the first power by less than 886, and with three more products by 911. Doubles, in units of 2^-53: the first power and 20 ratios,
-// each rounded (21) and multiplied (20), and three more products by a ratio (6) are off by less than 48, which are 2^-47.4.
+// Few powers, off by less than a bound. Of LONG, in units of 2^-106: squares and products of ratios (tables.rs), to base 32, are off by
+// less than 216, of four digits and with the first power by less than 886, and with three more products by 911; the bound is 2048. Of
+// others: 19 squares of one ratio and their products by less than 2^-81.
+#if defined(LONG)
+#define BOUND power_of_two(-95)
+#else
+#define BOUND power_of_two(-80)
+#endif
+// Doubles alone, in units of 2^-53: the first power and 20 ratios, each rounded (21) and multiplied (20), and three more products by a
+// ratio (6) are off by less than 48, which are 2^-47.4.
 extern "C" __global__ void ALONE(const Arguments a) {
     const u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x;
     const u64 len = a.to - a.from;
@@ -468,12 +482,18 @@ extern "C" __global__ void ALONE(const Arguments a) {
     if (on >= len) return;
     Few<Factor> power = few<Factor>(a, (unsigned)on);
     for (unsigned k = 0; k < TURNS_ALONE && on < len; k++, on += 32) {
-        Element *const place = (Element *)a.out + a.from + on;
+        const u64 i = a.from + on;
+        Element *const place = (Element *)a.out + i;
 #if defined(LONG)
-        *place = element(a, started(a, power), a.one, a.from + on);
+        const double position[] = {1.0, -BOUND, BOUND};
+        *place = element(a, started(a, power), position, i);
 #else
-        if (!is_decided(a, started(a, power).high, place))
-            *place = element(a, started(a, few<DoubleDouble>(a, (unsigned)on)), a.one, a.from + on);
+        if (!is_decided(a, started(a, power).high, place)) {
+            const Start exact = started(a, few<DoubleDouble>(a, (unsigned)on));
+            const double error = __dmul_rn(exact.high, BOUND);
+            const double lower = odd(exact.high, __dsub_rn(exact.low, error)), upper = odd(exact.high, __dadd_rn(exact.low, error));
+            *place = certain(a, i, rounded(lower), rounded(upper));
+        }
 #endif
         power = further(power, a.ratios[6]);
     }

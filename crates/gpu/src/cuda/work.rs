@@ -137,8 +137,6 @@ parameters! {
         /// Powers without tables: a mantissa, as a pair, and an exponent of the first power, and of
         /// the ratios of elements 1, 2, 4 .. 2^19 apart.
         ratios: [[f64; 3]; 21],
-        /// Their entry of a table of positions: 1, and its bounds.
-        one: [f64; 3],
     }
 }
 
@@ -402,13 +400,11 @@ impl<L: Launcher> Launches<'_, L> {
     fn products_alone(&mut self, line: &PowerLine, indices: Range<u64>, elements: &Range<u64>) -> Result<()> {
         let len = indices.end - indices.start;
         let dtype = self.elements.dtype;
-        let [lower, upper] = bounds(DoubleDouble::ONE, dtype);
         let entry =
             |(mantissa, exponent): (DoubleDouble, i32)| [mantissa.high, mantissa.low, f64::from(exponent)];
         let mut given = Arguments {
             negative: line.negative.into(),
             ratios: [[1.0, 0.0, 0.0]; 21],
-            one: [1.0, lower, upper],
             ..Arguments::default()
         };
         let [first, ratios @ ..] = &mut given.ratios;
@@ -417,7 +413,7 @@ impl<L: Launcher> Launches<'_, L> {
         let reached = (0..).map(|bit| 1 << bit).take_while(|&apart| apart < len);
         let (mut ratio, mut exponent) = (DoubleDouble::ONE, 0);
         for (bit, (square, apart)) in ratios.iter_mut().zip(reached).enumerate() {
-            // Doubles are made of all squares: pairs are then off by 2^-83.
+            // Doubles are made of all squares: pairs are then off by less than 2^-82.
             if bit == 0 || (bit % 5 == 0 && has_long_mantissa(dtype)) {
                 (ratio, exponent) = DoubleDouble::of_mantissa(line.ratio(apart));
             }
