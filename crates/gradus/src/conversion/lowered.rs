@@ -91,6 +91,12 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     written(cx, &graph, values, types)
 }
 
+/// The same, for an operator that Gradus evaluates in another order than the graph.
+pub(crate) fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    graph_of(cx)
+}
+
 /// Writes a graph of ONNX operators; gives what its outputs become.
 fn written(
     cx: &mut ConvertContext<'_, '_>,

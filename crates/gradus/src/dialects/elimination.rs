@@ -10,6 +10,9 @@ use crate::dialects::terms::{f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::matmul::elimination::are_vectors;
 
+/// The operators that elimination is written by.
+pub(crate) const WRITTEN: &str = "Loop, ArgMax, GatherND, Div, Mul, Sub, Where";
+
 /// The element type that elimination computes in.
 fn wide(dtype: DType) -> DType {
     if dtype == DType::F64 { DType::F64 } else { DType::F32 }

@@ -6,6 +6,7 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
+use crate::conversion::lowered::rounded_graph_of;
 use crate::cost::{Each, OF_TEXTS, Work};
 use crate::dialects::elimination as eliminated;
 use crate::dialects::openvino::{images, random, rows, types};
@@ -325,7 +326,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::Elimination { parts: 1 })
         .infer(matmul::elimination::square)
         .computes(matmul::elimination::inverse)
-        .lower(eliminated::inverse),
+        .lower(eliminated::inverse)
+        .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
     openvino("IRDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",

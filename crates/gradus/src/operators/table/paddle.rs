@@ -3,6 +3,7 @@
 use super::super::matmul::{elimination, orthogonal};
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
+use crate::conversion::lowered::rounded_graph_of;
 use crate::cost::{Each, Work};
 use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
@@ -419,7 +420,8 @@ pub(super) const PADDLE: &[Row] = &[
         elimination::solution,
         elimination::solve,
     )
-    .lower(eliminated::solution),
+    .lower(eliminated::solution)
+    .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
     matrices(const { &[signature("svd", const { &[one("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
     matrices(
         const { &[signature("svdvals", const { &[one("x")] })] },
@@ -446,7 +448,8 @@ pub(super) const PADDLE: &[Row] = &[
         elimination::square,
         elimination::inverse,
     )
-    .lower(eliminated::inverse),
+    .lower(eliminated::inverse)
+    .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
     function(const { &[signature("i0", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 0, false))
     })
