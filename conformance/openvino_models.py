@@ -94,6 +94,11 @@ def models():
         for size in ([3, 4], [14, 20]):
             resize = lambda x, m=mode, s=size: op.interpolate(x, np.array(s), m, "sizes", **scaled)
             cases[f"interpolate_{mode}_{size[0]}"] = ([floats(1, 2, 7, 9)], resize)
+    # As PyTorch's images without aliases are converted.
+    by_scales = {"axes": np.array([2, 3]), "cube_coeff": -0.75}
+    for scale in (0.6, 1.7):
+        resize = lambda x, s=scale: op.interpolate(x, np.array([s, s], np.float32), "bicubic_pillow", "scales", **by_scales)
+        cases[f"interpolate_pillow_by_{scale}"] = ([floats(1, 2, 7, 9)], resize)
     image = random.integers(0, 256, (1, 2, 7, 9)).astype(np.uint8)
     for mode in ("linear", "cubic", "bicubic_pillow"):
         resize = lambda x, m=mode: op.interpolate(x, np.array([4, 13]), m, "sizes", **scaled)
@@ -126,6 +131,14 @@ def models():
     cases |= spelling(random) | turned(random)
     shares = np.array([-1, -0.999, -0.5, -1e-3, 0, 1e-6, 0.3, 0.97, 0.9999999, 1], np.float32)
     cases["erf_inv"] = ([shares], opset17.erfinv)
+    for adjoint in (False, True):
+        cases[f"inverse_{adjoint}"] = ([floats(2, 5, 5)], lambda x, a=adjoint: op.inverse(x, a))
+    twice = np.array([[0, 0, 2, 3], [1, 1, 1, 0]])
+    for reduction in ("sum", "prod", "min", "max", "mean"):
+        for starts in (True, False):
+            how = {"reduction": reduction, "use_init_val": starts}
+            scatter = lambda x, y, how=how: op.scatter_elements_update(x, twice, y, np.int64(1), **how)
+            cases[f"scatter_{reduction}_{starts}"] = ([floats(2, 5), floats(2, 4)], scatter)
     for listed in ([0, 0], [0, -4], [3, -1], [0, -3], [0, 2, 2, -1]):
         name = "_".join(str(axis).replace("-", "m") for axis in listed)
         cases[f"unsqueeze_{name}"] = ([floats(2, 3)], lambda x, listed=listed: op.unsqueeze(x, np.array(listed)))

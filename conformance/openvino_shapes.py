@@ -458,7 +458,7 @@ def scatter_elements(c, opset, **more):
 
 
 MAKERS["ScatterElementsUpdate-3"] = lambda c: scatter_elements(c, opset3)
-MAKERS["ScatterElementsUpdate-12"] = lambda c: scatter_elements(c, opset12, reduction=c.choose("none", "sum", "prod", "min", "max"))
+MAKERS["ScatterElementsUpdate-12"] = lambda c: scatter_elements(c, opset12, reduction=c.choose("none", "sum", "prod", "min", "max", "mean"), use_init_val=c.flag())
 
 
 def scatter_nd(c, opset, **more):

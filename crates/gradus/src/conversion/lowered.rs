@@ -10,7 +10,7 @@ use super::caveats;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
 use super::writer::{GraphWriter, NONE, NewValue};
-use crate::fact::Fact;
+use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::lowering::{self, Known};
 use crate::operators;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
@@ -46,14 +46,27 @@ pub(super) fn lowers(graph: &Graph) -> bool {
     })
 }
 
-fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
-    (0..cx.count()).map(|input| cx.has(input).then(|| cx.fact(input).clone())).collect()
+/// Facts about the inputs, with the elements of constants of few integers.
+fn facts(cx: &ConvertContext<'_, '_>) -> Result<Vec<Option<Fact>>> {
+    let fact = |input: usize| {
+        let fact = cx.fact(input);
+        let few =
+            fact.as_tensor().and_then(TensorFact::shape).is_some_and(|shape| shape.len() <= MOST_INTEGERS);
+        if few
+            && fact.dtype().is_some_and(DType::is_integer)
+            && let Some(tensor) = cx.known(input)?
+        {
+            return Ok(Fact::Tensor(TensorFact::of(tensor)));
+        }
+        Ok(fact.clone())
+    };
+    (0..cx.count()).map(|input| cx.has(input).then(|| fact(input)).transpose()).collect()
 }
 
 /// Writes the graph of ONNX operators that a node stands for.
 pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let standard = cx.conversion.source.standard;
-    let graph = graph(standard, cx.node, &facts(cx))?;
+    let graph = graph(standard, cx.node, &facts(cx)?)?;
     let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
     if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
         cx.rounding(caveats::WIDE);
@@ -76,6 +89,12 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
         }
     }
     written(cx, &graph, values, types)
+}
+
+/// The same, for an operator that Gradus evaluates in another order than the graph.
+pub(crate) fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    cx.rounding(caveats::ORDER);
+    graph_of(cx)
 }
 
 /// Writes a graph of ONNX operators; gives what its outputs become.
@@ -124,7 +143,7 @@ fn written(
         let outputs = if name == "Mod" && of_floats && !fmod {
             vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
         } else if name == "Range" && &*cx.node.operator.name == "arange" {
-            let dtype = declared_dtype(cx.node, &facts(cx));
+            let dtype = declared_dtype(cx.node, &facts(cx)?);
             let dtype = dtype.ok_or_else(|| not_known("element type of a graph input"))?;
             let mut scalars = [inputs[0], inputs[1], inputs[2]];
             let none = cx.list(&[]);

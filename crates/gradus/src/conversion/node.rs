@@ -183,6 +183,11 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
         }
     }
 
+    /// Returns true if an input is a constant of the source.
+    pub(crate) fn is_constant(&self, input: usize) -> bool {
+        self.id(input).is_ok_and(|id| self.scope.constant(id).is_some())
+    }
+
     /// The integers that an input holds, if they are known before a run.
     pub(crate) fn known_integers(&self, input: usize) -> Result<Option<Vec<i64>>> {
         let whole = |number| match number {

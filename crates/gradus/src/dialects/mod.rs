@@ -3,6 +3,7 @@
 
 pub(crate) mod adaptive;
 pub(crate) mod boxes;
+pub(crate) mod elimination;
 pub(crate) mod indices;
 pub(crate) mod openvino;
 pub(crate) mod paddle;

@@ -5,13 +5,15 @@
 //! | `GatherTree` | the steps of beams, followed from the last to the first |
 //! | `SparseFillEmptyRows` | the elements of a sparse matrix, with one in each row that has none |
 //! | `GroupedMatMul` | products of rows and the matrix of their group |
+//! | `ScatterElementsUpdate` | means of updates, and reductions without the initial values |
 
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
+use crate::attributes::Attributes;
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{beams, counts_of, index, positions, rows, size, sorted};
-use crate::dialects::terms::of;
+use crate::dialects::terms::{Term, of};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -108,4 +110,62 @@ pub(crate) fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     let zero = l.cast(zero, l.dtype_of(0)?)?;
     parts.push(l.apply("Expand", &[zero, dims], &[])?);
     Ok(vec![l.apply("Concat", &parts, &[along(0)])?])
+}
+
+/// Returns true if updates are scattered by several operators of ONNX: their mean replaces
+/// elements, or the elements that were there do not count.
+pub(crate) fn scatters_in_steps(attributes: &Attributes<'_>) -> Result<bool> {
+    Ok(match attributes.text("reduction")?.unwrap_or("none") {
+        "none" => false,
+        "mean" => true,
+        _ => !attributes.flag("use_init_val", true)?,
+    })
+}
+
+/// `ScatterElementsUpdate` in steps: elements that are updated become those that a reduction begins
+/// with, and then its results; means are sums by counts.
+pub(crate) fn scatter_elements(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let &[axis] = l.integers_of(3)? else {
+        return Err(errors::count("elements of input 3", l.integers_of(3)?.len(), 1));
+    };
+    let (x, at, updates, dtype) = (l.input(0)?, index(l, 1)?, l.input(2)?, l.dtype_of(0)?);
+    let (how, mean, first) = match l.attributes.text("reduction")?.unwrap_or("none") {
+        "none" => ("none", false, None),
+        "sum" => ("add", false, Some(0.0)),
+        "mean" => ("add", true, Some(0.0)),
+        "prod" => ("mul", false, Some(1.0)),
+        // Any of the updates of an element changes neither.
+        "min" => ("min", false, None),
+        "max" => ("max", false, None),
+        other => {
+            let wanted = "none, sum, prod, min, max or mean";
+            return Err(errors::value("attribute \"reduction\"", other, wanted));
+        }
+    };
+    let counts_first = l.attributes.flag("use_init_val", true)?;
+    let scattered = |l: &mut Lowering<'_>, x, updates, how: &'static str| {
+        let how = ("reduction", Content::Bytes(how.into()));
+        l.apply("ScatterElements", &[x, at, updates], &[int("axis", axis), how])
+    };
+    let filled = |l: &mut Lowering<'_>, number: f64, dtype, of| {
+        let (number, dims) = (Term::from(number).write(l, dtype)?, l.shape(of)?);
+        l.apply("Expand", &[number, dims], &[])
+    };
+    let mut y = x;
+    if !counts_first {
+        let first = first.map(|number| filled(l, number, dtype, updates)).transpose()?;
+        y = scattered(l, y, first.unwrap_or(updates), "none")?;
+    }
+    y = scattered(l, y, updates, how)?;
+    if mean {
+        let none = filled(l, f64::from(counts_first), DType::I64, x)?;
+        let ones = filled(l, 1.0, DType::I64, updates)?;
+        let mut counts = scattered(l, none, ones, "add")?;
+        if !counts_first {
+            counts = of("Max", counts, 1i64).write(l, DType::I64)?;
+        }
+        let counts = if dtype == DType::I64 { counts } else { l.cast(counts, dtype)? };
+        y = (y / counts).write(l, dtype)?;
+    }
+    Ok(vec![y])
 }

@@ -7,7 +7,7 @@ use gradus_core::{DType, Number, Result, Tensor};
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{positions, size};
 use crate::dialects::terms::{of, pick};
-use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
 /// An integer that an input holds, and its least value.
@@ -55,12 +55,10 @@ pub(crate) fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (len, step) = (whole(l, 2, 1)?, whole(l, 3, 1)?);
     let (center, normalized) = (l.attributes.flag("center", false)?, l.attributes.flag("normalized", false)?);
     let bins = len / 2 + 1;
-    match l.dims_of(0)?[rank - 3].map(i64_of) {
-        None => return Err(not_known(format!("dimension {} of input 0", rank - 3))),
-        Some(given) if given != bins => {
-            return Err(errors::value(format_args!("dimension {} of input 0", rank - 3), given, bins));
-        }
-        Some(_) => {}
+    if let Some(given) = l.dims_of(0)?[rank - 3].map(i64_of)
+        && given != bins
+    {
+        return Err(errors::value(format_args!("dimension {} of input 0", rank - 3), given, bins));
     }
     if let Some(window) = l.dims_of(1)?[0].map(i64_of)
         && window > len

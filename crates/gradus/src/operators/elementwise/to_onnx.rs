@@ -48,16 +48,13 @@ pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<
     };
     let zero = number(cx, 0.0)?;
     let is_negative = cx.put("Less", &[a, zero], &[])?;
-    let (mut bits, count) = (cx.cast(a, unsigned)?, cx.cast(b, unsigned)?);
     let inverted = direction == "RIGHT";
-    if inverted {
-        bits = inverted_where(cx, is_negative, (bits, unsigned))?;
-    }
-    let mut shifted = cx.put("BitShift", &[bits, count], &[word("direction", direction)])?;
-    if inverted {
-        shifted = inverted_where(cx, is_negative, (shifted, unsigned))?;
-    }
-    Ok(vec![cx.cast(shifted, dtype)?])
+    // ONNX Runtime chooses among signed integers, but not among unsigned ones of 16 or 64 bits.
+    let bits = if inverted { inverted_where(cx, is_negative, (a, dtype))? } else { a };
+    let (bits, count) = (cx.cast(bits, unsigned)?, cx.cast(b, unsigned)?);
+    let shifted = cx.put("BitShift", &[bits, count], &[word("direction", direction)])?;
+    let shifted = cx.cast(shifted, dtype)?;
+    Ok(vec![if inverted { inverted_where(cx, is_negative, (shifted, dtype))? } else { shifted }])
 }
 
 fn inverted_where(

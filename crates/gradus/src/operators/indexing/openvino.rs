@@ -12,12 +12,14 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
-use crate::dialects::openvino::{called, input, integers};
+use crate::dialects::openvino::{called, input, integers, rows};
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::lowering;
 use crate::normalize::Older;
-use crate::op::EvalContext;
+use crate::op::{self, BuildContext, EvalContext, Op};
+use crate::operators::Eval;
 use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
 use crate::operators::indices::Along;
@@ -591,16 +593,17 @@ fn reduction(attributes: &Attributes) -> Computed<Content> {
     Ok(Content::Bytes(name.into()))
 }
 
-pub(crate) fn run_scatter_elements(
-    attributes: &Attributes<'_>,
-    cx: &mut EvalContext<'_>,
-) -> Computed<Vec<Value>> {
-    let how = reduction(attributes)?;
-    if attributes.text("reduction")?.is_some_and(|how| how != "none")
-        && !attributes.flag("use_init_val", true)?
-    {
-        return Err(Error::mismatch(Kind::Unsupported, "attribute \"use_init_val\"", false, true));
+/// Builds the operator that scatters updates: at once, or by the graph that is written for means
+/// and for reductions without the initial values.
+pub(crate) fn scatter_elements(cx: &BuildContext<'_>) -> Computed<Box<dyn Op>> {
+    if rows::scatters_in_steps(&cx.attributes)? {
+        return lowering::build(cx);
     }
+    op::build(cx, Eval::Function(run_scatter_elements))
+}
+
+fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let how = reduction(attributes)?;
     let given = vec![("axis", Content::Int(cx.integer(3)?)), ("reduction", how)];
     let inputs = [0, 1, 2].map(|index| input(cx, index));
     called(cx, indexing::eval::scatter_elements, given, &inputs)

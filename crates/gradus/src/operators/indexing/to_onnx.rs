@@ -5,10 +5,12 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
+use crate::conversion::lowered::graph_of;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{int, word};
 use crate::conversion::writer::{NONE, NewValue};
+use crate::dialects::openvino::rows;
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indexing::openvino::Masks;
@@ -311,8 +313,8 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 }
 
 pub(crate) fn scatter_elements_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if !cx.attributes.flag("use_init_val", true)? {
-        return Err(cannot("ONNX has no equivalent of use_init_val=false"));
+    if rows::scatters_in_steps(&cx.attributes)? {
+        return graph_of(cx);
     }
     let how = reduction(cx)?;
     let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);

@@ -38,7 +38,16 @@ pub(crate) fn shape_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 pub(crate) fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let types = [cx.dtype(0)?, cx.dtype(1)?, cx.dtype(2)?];
     let to = cx.attributes.dtype("output_type")?.unwrap_or(types[0]);
-    let scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
+    let mut scalars = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
+    // ONNX Runtime loads no range of int32 whose ends it computes from shapes that it knows.
+    for (input, scalar) in scalars.iter_mut().enumerate() {
+        if types[input].is_integer()
+            && !cx.is_constant(input)
+            && let Some(known) = cx.known(input)?
+        {
+            *scalar = cx.constant(known);
+        }
+    }
     if types.contains(&DType::U64) {
         cx.edges("numbers of 2^63 and more are out of range for int64, which ONNX uses for sizes");
     }

@@ -139,7 +139,7 @@ pub(crate) fn inverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 }
 
 /// Returns true if the right sides of systems are vectors: one, or one for each matrix.
-fn are_vectors<T: PartialEq>(matrices: &[T], right: &[T]) -> bool {
+pub(crate) fn are_vectors<T: PartialEq>(matrices: &[T], right: &[T]) -> bool {
     right.len() == 1 || matrices.split_last().is_some_and(|(_, rows)| rows == right)
 }
 

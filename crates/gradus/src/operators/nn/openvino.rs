@@ -320,6 +320,9 @@ pub(crate) fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Implementations of `Interpolate` add this to the product of a size and a scale before they cut.
+pub(crate) const SCALED_UP: f64 = 1e-6;
+
 /// `floor(size*scale)`, where the product is rounded, and so is only known of whole scales and
 /// known dimensions.
 fn scaled(cx: &mut InferContext<'_, '_>, size: Dim, scale: Option<f64>) -> Dim {
@@ -329,10 +332,8 @@ fn scaled(cx: &mut InferContext<'_, '_>, size: Dim, scale: Option<f64>) -> Dim {
             cx.multiply(size, Dim::Known(whole))
         }
         (Dim::Known(size), Some(scale), _) => {
-            // Implementations add this before they cut.
-            const EPSILON: f64 = 1e-6;
             let size = nearest_f64(gradus_core::Number::Int(size.into()));
-            let cut = gradus_core::convert::truncated((size * scale + EPSILON).floor());
+            let cut = gradus_core::convert::truncated((size * scale + SCALED_UP).floor());
             cut.and_then(|cut| i64::try_from(cut).ok())
                 .map_or_else(|| cx.unknown("a scale is too large", Bounds::SIZE), Dim::Known)
         }

@@ -15,6 +15,7 @@ use crate::conversion::writer::{NONE, NewValue};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices::axes as axes_of;
+use crate::operators::nn::openvino::SCALED_UP;
 
 /// A list with an element for each spatial axis.
 fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
@@ -442,14 +443,21 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     if smooth || pillow {
         attributes.extend([flag("antialias", true), flag("exclude_outside", true)]);
     }
-    if let Some(coefficient) = cx.attributes.float("cube_coeff")?.filter(|_| mode == "cubic") {
+    // Pillow's coefficient is one number; the attribute changes nothing.
+    let coefficient = if pillow { Some(-0.5) } else { cx.attributes.float("cube_coeff")? };
+    if let Some(coefficient) = coefficient.filter(|_| mode == "cubic") {
         attributes.push(("cubic_coeff_a", Content::Float(coefficient)));
     }
-    if by_scales && pillow {
-        return refused("scales and a mode of Pillow");
-    }
-    let (dtype, sizes) = (cx.dtype(0)?, if by_scales { cx.input(scales_at)? } else { cx.whole_list(1)? });
-    let sizes = if by_scales { cx.cast(sizes, DType::F32)? } else { sizes };
+    let dtype = cx.dtype(0)?;
+    let sizes = if by_scales {
+        let scales = cx.input(scales_at)?;
+        cx.cast(scales, DType::F32)?
+    } else {
+        cx.whole_list(1)?
+    };
+    // Pillow scales by sizes alone.
+    let (sizes, by_scales) =
+        if by_scales && pillow { (scaled(cx, x, sizes, &axes)?, false) } else { (sizes, by_scales) };
     let rounds = mode != "nearest" && !dtype.is_float();
     let mut x = if rounds { cx.cast(x, DType::F32)? } else { x };
     // Pillow rounds integers after each axis, the last one first.
@@ -479,6 +487,24 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
         }
     }
     Ok(vec![if rounds { cx.cast(x, dtype)? } else { x }])
+}
+
+/// The sizes of axes times scales, cut to integers.
+fn scaled(
+    cx: &mut ConvertContext<'_, '_>,
+    x: NewValue,
+    scales: NewValue,
+    axes: &[usize],
+) -> Result<NewValue> {
+    let sizes = cx.sizes(x)?;
+    let axes = cx.list(&axes.iter().copied().map(i64_of).collect::<Vec<_>>());
+    let own = cx.put("Gather", &[sizes, axes], &[])?;
+    let own = cx.cast(own, DType::F32)?;
+    let scaled = cx.put("Mul", &[own, scales], &[])?;
+    let epsilon = cx.number(SCALED_UP, DType::F32)?;
+    let scaled = cx.put("Add", &[scaled, epsilon], &[])?;
+    let scaled = cx.put("Floor", &[scaled], &[])?;
+    cx.cast(scaled, DType::I64)
 }
 
 /// An image with zeros around it, as attributes say.

@@ -6,7 +6,9 @@ use super::super::operation::Operation;
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
+use crate::conversion::lowered::rounded_graph_of;
 use crate::cost::{Each, OF_TEXTS, Work};
+use crate::dialects::elimination as eliminated;
 use crate::dialects::openvino::{images, random, rows, types};
 use crate::dialects::special;
 
@@ -323,7 +325,9 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Inverse")
         .works(Work::Elimination { parts: 1 })
         .infer(matmul::elimination::square)
-        .computes(matmul::elimination::inverse),
+        .computes(matmul::elimination::inverse)
+        .lower(eliminated::inverse)
+        .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
     openvino("IRDFT").works(Work::Fourier).infer(indexing::openvino::transformed).converts(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",
@@ -602,8 +606,13 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("ScatterElementsUpdate")
         .works(Work::None)
         .infer(elementwise::infer::same)
-        .eval(indexing::openvino::run_scatter_elements)
-        .converts("ScatterElements", "indices that occur twice", indexing::to_onnx::scatter_elements_update),
+        .build(indexing::openvino::scatter_elements)
+        .lower(rows::scatter_elements)
+        .converts(
+            "ScatterElements; of means and without initial values: Expand, Max, Div",
+            "indices that occur twice",
+            indexing::to_onnx::scatter_elements_update,
+        ),
     openvino("ScatterNDUpdate")
         .works(Work::None)
         .infer(indexing::infer::scatter_nd)

@@ -3,7 +3,9 @@
 use super::super::matmul::{elimination, orthogonal};
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
+use crate::conversion::lowered::rounded_graph_of;
 use crate::cost::{Each, Work};
+use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
     making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
@@ -417,7 +419,9 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("solve", const { &[one("x"), one("y")] })] },
         elimination::solution,
         elimination::solve,
-    ),
+    )
+    .lower(eliminated::solution)
+    .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
     matrices(const { &[signature("svd", const { &[one("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
     matrices(
         const { &[signature("svdvals", const { &[one("x")] })] },
@@ -443,7 +447,9 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("inverse", const { &[one("x")] })] },
         elimination::square,
         elimination::inverse,
-    ),
+    )
+    .lower(eliminated::inverse)
+    .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
     function(const { &[signature("i0", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 0, false))
     })
