@@ -201,9 +201,8 @@ fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
         "Mul" => producer.value(0).is_some() && producer.value(0) == producer.value(1),
         "Pow" => is_square(&producer),
         // What is read elsewhere, or chosen.
-        "Concat" => inputs.all(is_never),
+        "Concat" | "Min" => inputs.all(is_never),
         "Max" => inputs.clone().any(is_above) || inputs.all(is_never),
-        "Min" => inputs.all(is_never),
         "Where" => [1, 2].into_iter().all(is_never),
         "ConstantOfShape" => fills(&producer, is_other),
         "DepthToSpace" | "Expand" | "Gather" | "GatherElements" | "GatherND" | "GlobalMaxPool"

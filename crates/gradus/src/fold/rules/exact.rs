@@ -384,7 +384,7 @@ fn is_zero(view: &View<'_, '_>, input: usize) -> bool {
     }
 }
 
-/// Returns true if the value of a ConstantOfShape is of a kind.
+/// Returns true if the elements that `ConstantOfShape` makes are of a kind.
 pub(in crate::fold) fn fills(view: &View<'_, '_>, is_so: impl Fn(Number) -> bool) -> bool {
     match view.attribute("value") {
         None => is_so(Number::Float(0.0)),
