@@ -253,6 +253,11 @@ fn values() -> Vec<Pattern> {
             "Not",
         ),
         pattern(
+            "double-inverse",
+            end(scalar("c", -1.0)(x(n)).node("Mul", &["c", "x"], &["a"]).node("Mul", &["a", "c"], &["t"]), n),
+            "Relu",
+        ),
+        pattern(
             "known-where",
             end(
                 x(n).constant("c", Tensor::scalar(Bool::from(true)))
@@ -281,6 +286,19 @@ fn values() -> Vec<Pattern> {
                 .node("Div", &["x", "b"], &["q"])
                 .node("Mul", &["p", "q"], &["y"])
                 .output("y", DType::F32, n)
+                .model(),
+            "Div Mul",
+        ),
+        // Nodes that read constants of more bytes are told apart by them.
+        pattern(
+            "equal-constants",
+            x(&["n", "16500"])
+                .constant("a", floats(&[16500], 1.0))
+                .constant("b", floats(&[16500], 1.0))
+                .node("Div", &["x", "a"], &["p"])
+                .node("Div", &["x", "b"], &["q"])
+                .node("Mul", &["p", "q"], &["y"])
+                .output("y", DType::F32, &["n", "16500"])
                 .model(),
             "Div Mul",
         ),

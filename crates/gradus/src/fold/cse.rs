@@ -1,6 +1,7 @@
 //! Values that are the same as others: by their elements, by what computes them, or because nothing
 //! changes them.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -49,6 +50,49 @@ enum InputKey {
 
 /// Most bytes of a constant that is compared with others.
 const MOST_BYTES: u128 = 1 << 16;
+
+/// Most bytes of a constant of the file that is read to be compared with others of its shape.
+const MOST_STORED_BYTES: u128 = 1 << 20;
+
+/// Reads constants of the graph as the first of the same bits (ONNX).
+pub(super) fn constants(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) {
+    if scope.standard != Standard::Onnx || !scope.rules.has(Pass::EqualConstants) {
+        return;
+    }
+    let mut alike: HashMap<(DType, &[usize]), Vec<ValueId>> = HashMap::default();
+    for (id, constant) in scope.graph.constants() {
+        let is_plain = scope.graph.value(*id).origin == Origin::Constant;
+        if is_plain && constant.byte_len() <= MOST_STORED_BYTES {
+            alike.entry((constant.dtype(), constant.shape().dims())).or_default().push(*id);
+        }
+    }
+    let hasher = foldhash::fast::FixedState::default();
+    let mut found = Vec::new();
+    for ids in alike.values().filter(|ids| ids.len() > 1) {
+        let bytes = |id: ValueId| scope.graph.constant(id)?.tensor().ok()?.bytes().cloned();
+        let mut firsts: HashMap<u64, ValueId> = HashMap::default();
+        for &id in ids {
+            let Some(own) = bytes(id) else { continue };
+            let first = *firsts.entry(hasher.hash_one(&own)).or_insert(id);
+            if first != id && bytes(first).as_ref() == Some(&own) {
+                found.push((id, first));
+            }
+        }
+    }
+    for (id, first) in found {
+        scope.replace(folder, id, first);
+    }
+}
+
+/// Returns true if a value that is read as another is known less well than that: what inference
+/// concluded from it may be less than what it concludes from the other.
+pub(super) fn is_vaguer(fact: &Fact, other: &Fact) -> bool {
+    let (Some(fact), Some(other)) = (fact.as_tensor(), other.as_tensor()) else { return false };
+    let is_open = matches!(fact.elements, Elements::Unknown | Elements::Integers(_));
+    let is_known = other.elements != Elements::Unknown;
+    let integers = is_open && is_known && fact.elements != other.elements;
+    fact.dims != other.dims || (integers && fact.dtype.is_some_and(DType::is_integer))
+}
 
 /// Reads the outputs of a node as those of an earlier one that computes the same.
 pub(super) fn nodes(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
@@ -160,10 +204,12 @@ pub(super) fn find(
     id: ValueId,
 ) -> Option<ValueId> {
     let fact = &scope.values[id.index()].fact;
-    // An output keeps its node, unless a copy costs less; OpenVINO has none.
+    // An output keeps its node, unless another may define it or a copy costs less; OpenVINO has
+    // none.
     let output = scope.values[id.index()].output;
     let views = scope.rules.has(Pass::Views);
-    let found = (!output && views).then(|| view(scope, index, fact)).flatten();
+    let found = views.then(|| view(scope, index, fact)).flatten();
+    let found = found.filter(|&other| !output || scope.is_replaceable(folder, id, other));
     let whole = || whole(fact).filter(|_| scope.rules.has(Pass::EqualIntegers));
     let number = || whole().and_then(|key| scope.seen.whole.get(&key).copied());
     let copied = scope.standard != Standard::OpenVino

@@ -1,5 +1,6 @@
-//! Results of powers, elementary functions and ranges that are numbers of their type: rounding does
-//! not change them, so they are the same bits wherever they are rounded at all.
+//! Results of powers, elementary functions, ranges, sums and products that are numbers of their
+//! type, and so is whatever programs have between: rounding does not change them, so they are the
+//! same bits wherever they are rounded at all. Minima and maxima are among their operands.
 
 use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
@@ -30,9 +31,21 @@ const RATIONAL: [(&str, f64, f64); 15] = [
     ("Erf", 0.0, 0.0),
 ];
 
-/// Returns true if a node computes a power, an elementary function or a range.
+/// Functions of which each result is one of the operands. Programs differ in NaN and in which of -0
+/// and 0 is larger.
+const CHOOSING: [&str; 6] = ["Clip", "Max", "Min", "ReduceMax", "ReduceMin", "Relu"];
+
+/// Functions that add or multiply in any order.
+const JOINING: [&str; 9] =
+    ["CumSum", "Mean", "Mod", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Sum"];
+
+/// Returns true if a node computes one of these functions.
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
-    matches!(view.function(), "Pow" | "Range") || RATIONAL.iter().any(|(name, ..)| *name == view.function())
+    let function = view.function();
+    matches!(function, "Pow" | "Range")
+        || CHOOSING.contains(&function)
+        || JOINING.contains(&function)
+        || RATIONAL.iter().any(|(name, ..)| *name == function)
 }
 
 /// Returns true if each element that such a node has of constants is exact.
@@ -49,6 +62,9 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
     if view.function() == "Range" {
         return is_exact_range(&[0, 1, 2].map(input), output.shape().len());
     }
+    if CHOOSING.contains(&view.function()) || JOINING.contains(&view.function()) {
+        return is_joined(view, output, &input);
+    }
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
     if let Some((_, argument, value)) = function {
         let same = |a: &f64, b: f64| a.to_bits() == b.to_bits();
@@ -62,6 +78,93 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         is_power_of(value, one(&arguments, i), one(&exponents, i)) && value.abs() >= least
     };
     fits(&arguments) && fits(&exponents) && values.iter().enumerate().all(exact)
+}
+
+/// Returns true if a node chooses among numbers, or adds or multiplies some without rounding.
+fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) -> Option<Vec<f64>>) -> bool {
+    let function = view.function();
+    // Other inputs are axes.
+    let operands = match function {
+        "Clip" | "Max" | "Mean" | "Min" | "Mod" | "Sum" => view.input_count(),
+        _ => 1,
+    };
+    let given = (0..operands).filter(|&operand| view.value(operand).is_some());
+    let Some(all) = given.map(input).collect::<Option<Vec<_>>>() else { return false };
+    let has_sign = |x: &f64| x.is_nan() || x.to_bits() == (-0.0f64).to_bits();
+    if all.iter().any(|one| one.len() > MOST_ELEMENTS || one.iter().any(has_sign)) {
+        return false;
+    }
+    let bits = if output.dtype() == DType::F32 { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS };
+    let flat = || all.iter().flatten().copied();
+    match function {
+        // Bounds that are attributes, or in the wrong order, mean other things elsewhere.
+        "Clip" => {
+            let is_ordered = |low: &Vec<f64>, high: &Vec<f64>| low.first() <= high.first();
+            let (low, high) = (view.value(1).and(all.get(1)), view.value(2).and(all.last()));
+            view.version() >= 11 && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
+        }
+        _ if CHOOSING.contains(&function) => true,
+        // The remainder of division by truncation is exact.
+        "Mod" => {
+            let [dividends, divisors] = &all[..] else { return false };
+            let is_positive = |x: &f64| *x > 0.0 && x.is_finite();
+            dividends.iter().all(|x| *x == 0.0 || is_positive(x)) && divisors.iter().all(is_positive)
+        }
+        "Mean" | "ReduceMean" => {
+            let count = match function {
+                "Mean" => all.len(),
+                _ => all[0].len().checked_div(output.shape().len()).unwrap_or(0),
+            };
+            count.is_power_of_two() && is_exact_sum(flat(), bits)
+        }
+        "ReduceProd" => is_exact_product(flat(), bits),
+        "ReduceSumSquare" => {
+            flat().all(|x| x.abs() < f64::from(1u32 << 26) && has_bits(x, 26))
+                && is_exact_sum(flat().map(|x| x * x), bits)
+        }
+        _ => is_exact_sum(flat(), bits),
+    }
+}
+
+/// Least and greatest exponents of numbers that are added or multiplied: products and quotients stay
+/// far from the ends of float32.
+const EXPONENTS: std::ops::RangeInclusive<i64> = -40..=40;
+
+/// Returns true if the significant digits of a number are at most so many.
+fn has_bits(x: f64, bits: u32) -> bool {
+    x.is_finite() && 128 - odd(x).0.leading_zeros() <= bits
+}
+
+/// Returns true if no sum of some of these numbers, in any order, has more significant digits.
+fn is_exact_sum(numbers: impl Iterator<Item = f64>, bits: u32) -> bool {
+    let numbers: Vec<_> = numbers.filter(|x| *x != 0.0).collect();
+    if !numbers.iter().all(|x| x.is_finite()) {
+        return false;
+    }
+    let parts: Vec<_> = numbers.into_iter().map(odd).collect();
+    let Some(least) = parts.iter().map(|(_, power)| *power).min() else { return true };
+    let units = parts.into_iter().try_fold(0u128, |sum, (mantissa, power)| {
+        let shift = u32::try_from(power - least).ok().filter(|shift| *shift < 64)?;
+        let units = mantissa.checked_shl(shift).filter(|_| mantissa.leading_zeros() > shift)?;
+        sum.checked_add(units).filter(|sum| *sum <= 1u128 << bits)
+    });
+    EXPONENTS.contains(&least) && units.is_some()
+}
+
+/// Returns true if no product of some of these numbers, in any order, has more significant digits.
+fn is_exact_product(numbers: impl Iterator<Item = f64>, bits: u32) -> bool {
+    let mut product = (1u128, 0i64);
+    for x in numbers {
+        if x == 0.0 || !x.is_finite() {
+            return false;
+        }
+        let (mantissa, power) = odd(x);
+        let Some(next) = product.0.checked_mul(mantissa).filter(|next| *next <= 1u128 << bits) else {
+            return false;
+        };
+        product = (next, product.1 + power.abs());
+    }
+    EXPONENTS.contains(&product.1)
 }
 
 /// Returns true if nothing is rounded in a range: neither its elements, nor the span and the
@@ -109,7 +212,7 @@ fn is_power_of(value: f64, base: f64, exponent: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_exact_range, is_power_of};
+    use super::{is_exact_product, is_exact_range, is_exact_sum, is_power_of};
 
     #[test]
     fn ranges_are_exact_where_nothing_is_rounded() {
@@ -121,6 +224,19 @@ mod tests {
         assert!(!range(-1.0, 1e-9, 1.0, 2), "the span is rounded, and with it the length");
         assert!(!range(16_777_210.0, 16_777_222.0, 1.0, 12), "elements have more than 24 bits");
         assert!(!is_exact_range(&[Some(vec![0.0]), None, Some(vec![1.0])], 1));
+    }
+
+    #[test]
+    fn sums_and_products_are_exact_in_every_order() {
+        let sum = |numbers: &[f64]| is_exact_sum(numbers.iter().copied(), 24);
+        assert!(sum(&[]) && sum(&[0.0]) && sum(&[1.5, -2.25, 1e6]) && sum(&[16_777_215.0, 1.0]));
+        assert!(!sum(&[16_777_215.0, 2.0]), "a sum of 25 bits");
+        assert!(!sum(&[16_777_215.0, 2.0, -16_777_215.0]), "some order has a sum of 25 bits");
+        assert!(!sum(&[1.0, 2f64.powi(-30)]) && !sum(&[f64::INFINITY]) && !sum(&[2f64.powi(-60)]));
+        let product = |numbers: &[f64]| is_exact_product(numbers.iter().copied(), 24);
+        assert!(product(&[]) && product(&[3.0, -0.5, 5.0]) && product(&[4096.0, 0.25]));
+        assert!(!product(&[f64::from(0.1f32), f64::from(0.3f32)]) && !product(&[0.0]));
+        assert!(!product(&[2f64.powi(30), 2f64.powi(-30)]), "some order may leave the range of a type");
     }
 
     #[test]

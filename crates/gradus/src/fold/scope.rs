@@ -245,6 +245,8 @@ impl<'m> FoldState<'m> {
         if let Some(output) = output {
             self.renamed.insert(self.resolved(other), output);
         }
+        let fact = |id: ValueId| &self.values[id.index()].fact;
+        folder.report.unsettled |= cse::is_vaguer(fact(id), fact(other));
         self.read_as(id, other);
     }
 
@@ -265,6 +267,7 @@ impl<'m> FoldState<'m> {
     /// Looks at every node in order.
     pub(super) fn study(&mut self, folder: &mut GraphFolder<'m>) {
         let graph = self.graph;
+        cse::constants(self, folder);
         for &index in graph.order() {
             let node = &graph.nodes()[index];
             if self.nodes[index].opaque {
@@ -431,9 +434,22 @@ impl<'m> FoldState<'m> {
                 let mut child = self.child(folder, inner, (index, number));
                 child.need_outputs(folder);
                 self.need_captures(&child);
+                folder.report.unsettled |= self.may_become_exact(folder, index, &child);
                 self.children.insert((index, number), child);
             }
         }
+    }
+
+    /// Returns true if a node whose results are known may be exact without the nodes of its graph
+    /// that nobody needs.
+    fn may_become_exact(&self, folder: &GraphFolder<'_>, index: usize, child: &FoldState<'_>) -> bool {
+        let is_known = |id: &ValueId| {
+            let value = &self.values[id.index()];
+            let fact = value.fact.as_tensor().filter(|_| !value.exact && value.read == Read::Own);
+            fact.is_some_and(|fact| fact.tensor_within(folder.given.most_bytes).is_some())
+        };
+        child.nodes.iter().any(|node| !node.stays)
+            && self.graph.nodes()[index].outputs.iter().flatten().any(is_known)
     }
 
     /// The scope of a subgraph, studied.

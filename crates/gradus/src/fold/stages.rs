@@ -36,8 +36,9 @@ pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
     let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
     let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
     staged = staged.within_functions(&later)?.settled(&later)?;
+    staged = staged.called_again(&later)?;
     if model.source().standard == Standard::Onnx && options.rules.has(Pass::Unrolled) {
-        staged = staged.unrolled(&later)?;
+        staged = staged.unrolled(&later)?.called_again(&later)?;
     }
     let Staged { before, mut folded, .. } = staged;
     folded.edit.before = before;
@@ -60,8 +61,9 @@ fn calls(model: &Model, options: &FoldOptions) -> Result<Staged> {
     let mut best: Option<Staged> = None;
     for (candidate, before) in candidates {
         let folded = candidate.fold_graph(options, model.source())?;
-        if best.as_ref().is_none_or(|best| folded.report.nodes().1 < best.nodes()) {
-            best = Some(Staged { before, model: candidate, folded });
+        let staged = Staged { before, model: candidate, folded };
+        if best.as_ref().is_none_or(|best| staged.nodes() < best.nodes()) {
+            best = Some(staged);
         }
     }
     let whole = || {
@@ -72,8 +74,10 @@ fn calls(model: &Model, options: &FoldOptions) -> Result<Staged> {
 }
 
 impl Staged {
+    /// The number of nodes that are left. Constants are none: an initializer may be one in a body.
     fn nodes(&self) -> usize {
-        self.folded.report.nodes().1
+        let operators = self.folded.report.operators.iter().filter(|(name, _)| *name != "Constant");
+        operators.map(|(_, (_, after))| after).sum()
     }
 
     /// The model that was made.
@@ -96,6 +100,23 @@ impl Staged {
             }
             open = is_open(&next.report);
             self = self.then(model, next);
+        }
+        Ok(self)
+    }
+
+    /// Inlines functions whose bodies or calls became fewer, while that leaves fewer nodes.
+    fn called_again(mut self, options: &FoldOptions) -> Result<Staged> {
+        for _ in 0..MOST_STAGES {
+            if self.model.source().functions.is_empty() || !options.rules.has(Pass::Functions) {
+                break;
+            }
+            let model = self.result()?;
+            let again = calls(&model, options)?.within_functions(options)?.settled(options)?;
+            if again.nodes() >= self.nodes() {
+                break;
+            }
+            let stage = self.stage(&model);
+            self = self.after([stage].into_iter().chain(again.before), again.model, again.folded);
         }
         Ok(self)
     }

@@ -9,7 +9,7 @@ use gradus_core::graph::{Origin, Standard, ValueId};
 use gradus_core::{Class, DType, Number, Tensor};
 
 use super::dialect::Role;
-use super::rules::{NodeView, Pass, is_view, zero_sum_of};
+use super::rules::{NodeView, Pass, fills, is_view, zero_sum_of};
 use super::scope::FoldState;
 use super::{GraphFolder, inline};
 
@@ -185,26 +185,52 @@ pub(super) fn is_never_negative_zero(view: &NodeView<'_, '_>, input: usize) -> b
 
 fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
     if let Some(constant) = short_constant(view, input) {
-        let is_other = |number: Number| match number {
-            Number::Float(number) => number.to_bits() != (-0.0f64).to_bits(),
-            _ => true,
-        };
         return constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
     }
     let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else { return false };
     let class_of = |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(DType::class);
+    let is_never = |input: usize| is_never(&producer, input, depth);
+    let mut inputs = 0..producer.input_count();
+    let is_above = |input: usize| is_positive(&producer, input);
     match producer.function() {
-        "Abs" | "Exp" | "Sigmoid" | "Softmax" => true,
-        // A sum is -0 if both are.
-        "Add" => [0, 1].into_iter().any(|input| is_never(&producer, input, depth)),
-        "Where" => [1, 2].into_iter().all(|input| is_never(&producer, input, depth)),
-        "Expand" | "Gather" | "Slice" | "Transpose" => is_never(&producer, 0, depth),
-        _ if is_view(&producer) || producer.role() == Role::Copy => is_never(&producer, 0, depth),
+        "Abs" | "Cosh" | "Exp" | "ReduceL1" | "ReduceL2" | "ReduceSumSquare" | "Sigmoid" | "Softmax" => true,
+        // A sum is -0 if all are.
+        "Add" | "Sum" => inputs.any(is_never),
+        "Sub" | "ReduceSum" | "Sqrt" => is_never(0),
+        // A square is not, even if it is too small for its type.
+        "Mul" => producer.value(0).is_some() && producer.value(0) == producer.value(1),
+        "Pow" => is_square(&producer),
+        // What is read elsewhere, or chosen.
+        "Concat" | "Min" => inputs.all(is_never),
+        "Max" => inputs.clone().any(is_above) || inputs.all(is_never),
+        "Where" => [1, 2].into_iter().all(is_never),
+        "ConstantOfShape" => fills(&producer, is_other),
+        "DepthToSpace" | "Expand" | "Gather" | "GatherElements" | "GatherND" | "GlobalMaxPool"
+        | "ReduceMax" | "ReduceMin" | "Slice" | "SpaceToDepth" | "Split" | "Tile" | "TopK" | "Transpose" => {
+            is_never(0)
+        }
+        _ if is_view(&producer) || producer.role() == Role::Copy => is_never(0),
         _ if producer.role() == Role::Cast => {
             matches!(class_of(0), Some(Class::Bool | Class::Signed | Class::Unsigned))
         }
-        _ => bias(&producer).is_some_and(|bias| is_never(&producer, bias, depth)),
+        _ => bias(&producer).is_some_and(is_never),
     }
+}
+
+/// Returns true if a number is not -0.
+fn is_other(number: Number) -> bool {
+    !matches!(number, Number::Float(number) if number.to_bits() == (-0.0f64).to_bits())
+}
+
+/// Returns true if a node raises its input to an even power above zero.
+fn is_square(view: &NodeView<'_, '_>) -> bool {
+    let is_even = |number: Number| match number {
+        Number::Float(number) => number > 0.0 && number.is_finite() && number % 2.0 == 0.0,
+        Number::Int(number) => number > 0 && number % 2 == 0,
+        Number::Complex(..) => false,
+    };
+    let exponent = short_constant(view, 1);
+    exponent.is_some_and(|exponent| exponent.numbers().is_ok_and(|mut numbers| numbers.all(is_even)))
 }
 
 /// The effect of an input.
@@ -298,7 +324,9 @@ fn is_computed(scope: &FoldState<'_>, id: ValueId) -> bool {
 /// beside signs of zeros of other values that have none.
 fn seen(scope: &FoldState<'_>) -> Vec<bool> {
     let mut seen: Vec<_> = scope.values.iter().map(|value| value.fixed).collect();
-    for &id in scope.graph.outputs().iter().chain(&scope.captured) {
+    let live = scope.graph.nodes().iter().zip(&scope.nodes).filter(|(_, state)| state.stays);
+    let within = live.flat_map(|(node, _)| node.graphs()).flat_map(|graph| graph.captures());
+    for id in scope.graph.outputs().iter().copied().chain(within.map(|capture| capture.outer)) {
         seen[scope.resolved(id).index()] = true;
     }
     for &index in scope.graph.order().iter().rev().filter(|&&index| scope.nodes[index].stays) {

@@ -367,7 +367,7 @@ pub fn exact() -> Vec<Pattern> {
             end(x(n).node("Ceil", &["x"], &["a"]).node("Ceil", &["a"], &["t"]), n),
             "Ceil Relu",
         ),
-        pattern("single-loop", looped(1), "Mul Add Relu"),
+        pattern("single-loop", looped(1), "Mul Relu"),
         pattern("unrolled-loops", undone(5), "Neg Relu"),
         pattern(
             "reshapes-around-functions",

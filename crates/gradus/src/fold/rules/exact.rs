@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     local("dropout", Exact, "Dropout(x) in inference -> x", dropout),
     local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
-    local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)) -> x", inverse),
+    local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x", inverse),
     local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
     local("open-clip", Exact, "Clip of integers without bounds -> x", open_clip),
     local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
@@ -308,9 +308,24 @@ pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement { operator: "Mul", inputs, attributes: Vec::new() }))
 }
 
+/// The input that a node negates.
+fn negated(view: &View<'_, '_>) -> Option<usize> {
+    // Before version 7 of ONNX, shapes were joined by attributes.
+    let by_shapes = view.standard() == Standard::OpenVino || view.version() >= 7;
+    let is_negated = |&(factor, other): &(usize, usize)| view.is_number(factor, -1) && view.is_like(other);
+    match view.function() {
+        "Neg" => Some(0),
+        "Mul" if by_shapes => [(1, 0), (0, 1)].into_iter().find(is_negated).map(|(_, other)| other),
+        _ => None,
+    }
+}
+
 fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let again = view.producer(0).filter(|first| first.function() == view.function())?;
-    if matches!(view.function(), "Not" | "Neg") { again.becomes(0) } else { None }
+    if view.function() == "Not" {
+        return view.producer(0).filter(|first| first.function() == "Not")?.becomes(0);
+    }
+    let first = view.producer(negated(view)?)?;
+    first.becomes(negated(&first)?)
 }
 
 fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -358,19 +373,25 @@ fn is_zero(view: &View<'_, '_>, input: usize) -> bool {
     }
     let Some(producer) = view.producer(input) else { return false };
     match producer.operator() {
-        "Expand" | "Reshape" | "Unsqueeze" | "Squeeze" | "Identity" => is_zero(&producer, 0),
-        "ConstantOfShape" => match producer.attribute("value") {
-            None => true,
-            Some(Content::Tensor(value)) => value.tensor().is_ok_and(|value| {
-                let zero = |number| match number {
-                    Number::Float(number) => number.to_bits() == 0,
-                    number => number == Number::Int(0),
-                };
-                value.numbers().is_ok_and(|mut numbers| numbers.all(zero))
-            }),
-            Some(_) => false,
-        },
+        "Expand" | "Reshape" | "Unsqueeze" | "Squeeze" | "Identity" | "Tile" | "Transpose" | "Slice"
+        | "Gather" => is_zero(&producer, 0),
+        "Concat" => (0..producer.input_count()).all(|input| is_zero(&producer, input)),
+        "ConstantOfShape" => fills(&producer, |number| match number {
+            Number::Float(number) => number.to_bits() == 0,
+            number => number == Number::Int(0),
+        }),
         _ => false,
+    }
+}
+
+/// Returns true if the elements that `ConstantOfShape` makes are of a kind.
+pub(in crate::fold) fn fills(view: &View<'_, '_>, is_so: impl Fn(Number) -> bool) -> bool {
+    match view.attribute("value") {
+        None => is_so(Number::Float(0.0)),
+        Some(Content::Tensor(value)) => {
+            value.tensor().is_ok_and(|value| value.numbers().is_ok_and(|mut numbers| numbers.all(is_so)))
+        }
+        Some(_) => false,
     }
 }
 

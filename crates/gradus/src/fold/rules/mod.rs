@@ -17,7 +17,7 @@ use super::GraphFolder;
 use super::scope::{FoldState, Read};
 use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
-pub(super) use exact::{APPROXIMATED, ROUNDED, order, zero_sum_of};
+pub(super) use exact::{APPROXIMATED, ROUNDED, fills, order, zero_sum_of};
 pub(super) use node_view::NodeView;
 pub(super) use reductions::Reduction;
 pub(super) use shapes::{bounds, is_view};
@@ -137,6 +137,8 @@ passes! {
     InputShapes = "input-shapes", Shapes, "sizes from shapes of several values -> from the shape of one input";
     Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere or exact -> constants";
     Views = "equal-views", Exact, "Reshape, Flatten, Squeeze, Unsqueeze to a shape that the data had -> that value";
+    EqualConstants = "equal-constants", Exact,
+        "a constant of the type, shape and bits of another of the graph, up to 1 MiB -> that one (ONNX)";
     EqualNodes = "equal-nodes", Exact, "an operator with the inputs and attributes of another node -> its outputs";
     Branches = "known-if", Exact, "If with a known condition -> the nodes of its branch";
     Loops = "single-loop", Exact,
@@ -257,11 +259,11 @@ pub(super) fn apply(
                 scope.replacements.insert(index, replacement);
             }
         }
-        // Another fold sees the nodes that this one makes; views and Transposes are looked up among
-        // equal ones at once.
+        // Another fold sees the nodes that this one makes; views and Transposes of what is not
+        // constant are looked up among equal ones at once.
         let view = NodeView::new(scope, index);
         let only_moves = is_view(&view) || view.operator() == "Transpose";
-        folder.report.unsettled |= !(replace && only_moves);
+        folder.report.unsettled |= !(replace && only_moves) || view.constant(0).is_some();
     }
     true
 }
