@@ -75,6 +75,21 @@ struct ValueColumns {
     lasts: Vec<Option<usize>>,
 }
 
+impl ValueColumns {
+    /// Columns with room for so many values.
+    fn with_room(count: usize) -> ValueColumns {
+        ValueColumns {
+            name: Vec::with_capacity(count),
+            r#type: Vec::with_capacity(count),
+            shape: Vec::with_capacity(count),
+            bytes: Vec::with_capacity(count),
+            kind: Vec::with_capacity(count),
+            elements: Vec::with_capacity(count),
+            lasts: Vec::with_capacity(count),
+        }
+    }
+}
+
 /// The nodes of the main graph.
 #[derive(Debug, Default, Serialize)]
 struct NodeColumns {
@@ -89,6 +104,22 @@ struct NodeColumns {
     parameters: Vec<Exact>,
     #[serde(flatten)]
     counts: Counts<Vec<Option<usize>>>,
+}
+
+impl NodeColumns {
+    /// Columns with room for so many nodes.
+    fn with_room(count: usize) -> NodeColumns {
+        NodeColumns {
+            name: Vec::with_capacity(count),
+            operator: Vec::with_capacity(count),
+            attributes: Vec::with_capacity(count),
+            of_sizes: String::with_capacity(count),
+            inputs: Vec::with_capacity(count),
+            outputs: Vec::with_capacity(count),
+            parameters: Vec::with_capacity(count),
+            counts: Counts::default(),
+        }
+    }
 }
 
 /// The name of a node.
@@ -204,7 +235,8 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
     }
     let within = cost.memory.within.iter().map(|&(step, bytes)| (step, formulas.index(bytes))).collect();
     let mut facts = Facts { types: Distinct::new(), shapes: Distinct::new() };
-    let (mut values, mut elements) = (ValueColumns::default(), Distinct::new());
+    let mut values = ValueColumns::with_room(graph.values().len());
+    let mut elements = Distinct::new();
     let mut reasons = Vec::new();
     for id in graph.ids() {
         let (info, fact) = (graph.value(id), inference.fact(id));
@@ -232,7 +264,8 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
         }
     }
     let (mut operators, mut attributes) = (Distinct::new(), Distinct::new());
-    let (mut nodes, mut counts) = (NodeColumns::default(), Vec::new());
+    let mut nodes = NodeColumns::with_room(cost.nodes.len());
+    let mut counts = std::array::from_fn(|_| Vec::with_capacity(cost.nodes.len()));
     let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
     for of in &cost.nodes {
         let node = &graph.nodes()[of.node];
@@ -247,10 +280,10 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
         nodes.inputs.push(slots(&node.inputs));
         nodes.outputs.push(slots(&node.outputs));
         nodes.parameters.push(exact(of.parameters));
-        counts.push(of.counts.map(|dim| Some(formulas.index(dim?))).into_array());
+        let formula = of.counts.map(|dim| Some(formulas.index(dim?)));
+        counts.iter_mut().zip(formula.into_array()).for_each(|(column, count)| column.push(count));
     }
-    let column = |place| counts.iter().map(|of| of[place]).collect();
-    nodes.counts = std::array::from_fn(column).into();
+    nodes.counts = counts.into();
     let bodies = inference.subgraphs().iter().map(|body| BodyJson {
         path: text(&body.path),
         values: body

@@ -225,7 +225,6 @@ CALL nvrtcCompileProgram(void *program, int, const char *const *) {
     const std::string stem = std::string(FOLDER) + "/kernel" + std::to_string(number++);
     std::ofstream(stem + ".cpp") << "#include \"" EMULATED "\"\n" << compiled->text
                                  << "\nLAUNCHED(fill_launched, fill)\n"
-                                    "#if defined(AFFINE)\nLAUNCHED(prepare_launched, prepare)\n#endif\n"
                                     "#if defined(AFFINE) || defined(POWERS)\nLAUNCHED(alone_launched, alone)\n#endif\n";
     compiled->path = stem + ".so";
     const std::string command =

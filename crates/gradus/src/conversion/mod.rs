@@ -242,6 +242,7 @@ impl Model {
             convert: driver::convert,
         };
         let mut target = GraphWriter::new(to, opset);
+        target.reserve(self.graph().nodes().len());
         let mut scope = SourceGraph::main(&source.graph, facts);
         interface::inputs(self, &mut conversion, &mut scope, &mut target)?;
         driver::convert(&mut scope, &mut conversion, &mut target)?;

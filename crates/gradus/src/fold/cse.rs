@@ -35,7 +35,7 @@ pub(super) struct Seen {
 /// An operator, with its attributes and what it reads.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct NodeKey {
-    operator: (Arc<str>, String),
+    operator: (Arc<str>, Arc<str>),
     version: Option<i64>,
     inputs: Vec<Option<InputKey>>,
     attributes: Vec<(String, String)>,
@@ -45,7 +45,7 @@ struct NodeKey {
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum InputKey {
     Value(ValueId),
-    Constant(DType, Vec<usize>, Bytes),
+    Constant(Box<(DType, Vec<usize>, Bytes)>),
 }
 
 /// Most bytes of a constant that is compared with others.
@@ -92,6 +92,15 @@ pub(super) fn is_vaguer(fact: &Fact, other: &Fact) -> bool {
     let is_known = other.elements != Elements::Unknown;
     let integers = is_open && is_known && fact.elements != other.elements;
     fact.dims != other.dims || (integers && fact.dtype.is_some_and(DType::is_integer))
+}
+
+impl Seen {
+    /// Room for what is noted of so many nodes.
+    pub(super) fn of(nodes: usize) -> Seen {
+        let mut seen = Seen::default();
+        seen.nodes.reserve(nodes);
+        seen
+    }
 }
 
 /// Reads the outputs of a node as those of an earlier one that computes the same.
@@ -157,7 +166,7 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
         .map(|(name, content)| Some((name, comparable(content)?)))
         .collect::<Option<Vec<_>>>()?;
     attributes.sort();
-    let name = replaced.map_or(&*node.operator.name, |replaced| replaced.operator).to_owned();
+    let name = replaced.map_or_else(|| node.operator.name.clone(), |replaced| replaced.operator.into());
     Some(NodeKey {
         operator: (node.operator.domain.clone(), name),
         version: node.version,
@@ -168,7 +177,8 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
 }
 
 fn constant_key(tensor: &Tensor) -> Option<InputKey> {
-    Some(InputKey::Constant(tensor.dtype(), tensor.shape().dims().to_vec(), tensor.bytes()?.clone()))
+    let dims = tensor.shape().dims().to_vec();
+    Some(InputKey::Constant(Box::new((tensor.dtype(), dims, tensor.bytes()?.clone()))))
 }
 
 /// An attribute as text that equal ones alone have.

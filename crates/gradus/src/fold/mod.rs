@@ -241,6 +241,7 @@ impl ValueNames {
     fn all(&mut self, graph: &Graph) -> &mut foldhash::HashMap<Arc<str>, usize> {
         self.0.get_or_insert_with(|| {
             let mut names = foldhash::HashMap::default();
+            names.reserve(graph.values().len());
             let mut open = vec![graph];
             while let Some(graph) = open.pop() {
                 for info in graph.values().iter().filter(|info| info.origin != graph::Origin::Capture) {

@@ -132,7 +132,7 @@ const EXPONENTS: std::ops::RangeInclusive<i64> = -40..=40;
 
 /// Returns true if the significant digits of a number are at most so many.
 fn has_bits(x: f64, bits: u32) -> bool {
-    x.is_finite() && 128 - odd(x).0.leading_zeros() <= bits
+    x == 0.0 || (x.is_finite() && 128 - odd(x).0.leading_zeros() <= bits)
 }
 
 /// Returns true if no sum of some of these numbers, in any order, has more significant digits.
@@ -212,7 +212,7 @@ fn is_power_of(value: f64, base: f64, exponent: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_exact_product, is_exact_range, is_exact_sum, is_power_of};
+    use super::{has_bits, is_exact_product, is_exact_range, is_exact_sum, is_power_of};
 
     #[test]
     fn ranges_are_exact_where_nothing_is_rounded() {
@@ -233,6 +233,7 @@ mod tests {
         assert!(!sum(&[16_777_215.0, 2.0]), "a sum of 25 bits");
         assert!(!sum(&[16_777_215.0, 2.0, -16_777_215.0]), "some order has a sum of 25 bits");
         assert!(!sum(&[1.0, 2f64.powi(-30)]) && !sum(&[f64::INFINITY]) && !sum(&[2f64.powi(-60)]));
+        assert!(has_bits(0.0, 1) && has_bits(-3.0, 2) && !has_bits(5.0, 2) && !has_bits(f64::NAN, 52));
         let product = |numbers: &[f64]| is_exact_product(numbers.iter().copied(), 24);
         assert!(product(&[]) && product(&[3.0, -0.5, 5.0]) && product(&[4096.0, 0.25]));
         assert!(!product(&[f64::from(0.1f32), f64::from(0.3f32)]) && !product(&[0.0]));

@@ -128,7 +128,7 @@ impl<'m> FoldState<'m> {
             changed: HashSet::default(),
             children: BTreeMap::new(),
             captured: HashSet::default(),
-            seen: cse::Seen::default(),
+            seen: cse::Seen::of(graph.nodes().len()),
             place,
         };
         graph.outputs().iter().for_each(|id| scope.values[id.index()].output = true);

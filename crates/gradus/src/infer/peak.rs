@@ -96,7 +96,8 @@ impl Inference {
         place: &mut Vec<(usize, usize)>,
     ) -> (Vec<Event>, usize) {
         let rooms = Rooms::new(graphs.model, graph, facts, graphs.reuse);
-        let (mut events, mut unknown) = (Vec::new(), 0);
+        // Most nodes make a value, are full and free another.
+        let (mut events, mut unknown) = (Vec::with_capacity(3 * graph.nodes().len()), 0);
         let mut sizes = vec![None; graph.values().len()];
         for (step, &index) in graph.order().iter().enumerate() {
             let node = &graph.nodes()[index];

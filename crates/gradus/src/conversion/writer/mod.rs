@@ -99,6 +99,13 @@ fn listed(attributes: &[(&str, Content)]) -> Vec<Attribute> {
 const SMALL: usize = 64;
 
 impl GraphWriter {
+    /// Makes room for what so many nodes become: few more nodes, and a value for each and for each
+    /// second constant.
+    pub(crate) fn reserve(&mut self, nodes: usize) {
+        self.nodes.reserve(nodes + nodes / 4);
+        self.values.reserve(2 * nodes);
+    }
+
     pub(crate) fn new(standard: Standard, opset: i64) -> GraphWriter {
         GraphWriter {
             standard,
