@@ -136,8 +136,8 @@ def models():
     twice = np.array([[0, 0, 2, 3], [1, 1, 1, 0]])
     for reduction in ("sum", "prod", "min", "max", "mean"):
         for starts in (True, False):
-            how = {"reduction": reduction, "use_init_val": starts}
-            scatter = lambda x, y, how=how: op.scatter_elements_update(x, twice, y, np.int64(1), **how)
+            given = {"reduction": reduction, "use_init_val": starts}
+            scatter = lambda x, y, given=given: op.scatter_elements_update(x, twice, y, np.int64(1), **given)
             cases[f"scatter_{reduction}_{starts}"] = ([floats(2, 5), floats(2, 4)], scatter)
     for listed in ([0, 0], [0, -4], [3, -1], [0, -3], [0, 2, 2, -1]):
         name = "_".join(str(axis).replace("-", "m") for axis in listed)
