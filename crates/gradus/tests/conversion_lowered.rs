@@ -241,7 +241,7 @@ fn means_and_updates_without_initial_values_are_scattered() {
     }
 }
 
-/// What OpenVINO 2026.4 gives: means of integers are cut toward zero.
+/// Results of OpenVINO 2026.4: means of integers are cut toward zero.
 #[test]
 fn scattered_means_are_those_of_openvino() {
     let floats = |all: &[f32]| Tensor::vector(all);
@@ -306,7 +306,7 @@ fn matrices_are_inverted_and_systems_solved_by_elimination() {
     }
 }
 
-/// What OpenVINO 2026.4 gives: sizes alone scale, and the coefficient is Pillow's.
+/// Results of OpenVINO 2026.4: sizes alone scale, and the coefficient is Pillow's.
 #[test]
 fn modes_of_pillow_scale_by_sizes() {
     let x = tensor(DType::F32, &[1, 1, 1, 6], |at| Number::Float([1.0, -2.0, 4.0, 0.5, -1.0, 3.0][at]));

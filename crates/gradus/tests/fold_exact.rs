@@ -1,5 +1,5 @@
-//! Folding at level exact: values that are never -0, floats that nothing rounds, equal constants, and
-//! models that another fold leaves as they are.
+//! Folding at level exact: values that are never -0, floats that nothing rounds, equal constants,
+//! and models that another fold leaves as they are.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 #[path = "common/sketch.rs"]

@@ -81,8 +81,8 @@ impl KernelProgram {
         }
     }
 
-    /// Vectors that a thread makes: of powers 32 apart, so that those of a warp are of one block; of
-    /// lines as many apart as a block has threads, which share the starts that they make first.
+    /// Vectors that a thread makes: of powers 32 apart, so that those of a warp are of one block;
+    /// of lines as many apart as a block has threads, which share the starts that they make first.
     fn turns(self, entry: Entry) -> u64 {
         match (self.form, entry) {
             (KernelForm::Powers, Entry::Fill) => 16,

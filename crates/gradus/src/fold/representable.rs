@@ -126,8 +126,8 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
     }
 }
 
-/// Least and greatest exponents of numbers that are added or multiplied: products and quotients stay
-/// far from the ends of float32.
+/// Least and greatest exponents of numbers that are added or multiplied: products and quotients
+/// stay far from the ends of float32.
 const EXPONENTS: std::ops::RangeInclusive<i64> = -40..=40;
 
 /// Returns true if the significant digits of a number are at most so many.

@@ -200,7 +200,7 @@ fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
         // A square is not, even if it is too small for its type.
         "Mul" => producer.value(0).is_some() && producer.value(0) == producer.value(1),
         "Pow" => is_square(&producer),
-        // What is read elsewhere, or chosen.
+        // Elements that are read elsewhere, or chosen.
         "Concat" | "Min" => inputs.all(is_never),
         "Max" => inputs.clone().any(is_above) || inputs.all(is_never),
         "Where" => [1, 2].into_iter().all(is_never),
