@@ -465,9 +465,9 @@ extern "C" __global__ void FILL(const Arguments a) {
     }
 }
 
-// Few powers, off by less than a bound. Of LONG, in units of 2^-106: squares and products of ratios (tables.rs), to base 32, are off by
-// less than 216, of four digits and with the first power by less than 886, and with three more products by 911; the bound is 2048. Of
-// others: 19 squares of one ratio and their products by less than 2^-81.
+// Bounds of few powers, as pairs. LONG, in units of 2^-106: squares and products of ratios (tables.rs), to base 32, are off by less than
+// 216, those of four digits and the first power by less than 886, with three more products by 911; the bound is 2048. Other types: 19
+// squares of one ratio and their products are off by less than 2^-81.
 #if defined(LONG)
 #define BOUND power_of_two(-95)
 #else
