@@ -348,7 +348,8 @@ typedef DoubleDouble Factor;
 #else
 typedef double Factor;
 
-// A pair as a double that is odd unless it is the pair itself: rounded again, as if it were rounded once.
+// A pair, whose low part is less than a unit in the last place of the high part, as a double that is odd unless it is the pair itself:
+// rounded again, as if it were rounded once.
 __device__ inline double odd(double high, double low) {
     const i64 bits = __double_as_longlong(high);
     if (low == 0.0 || bits & 1) return high;
