@@ -1,4 +1,4 @@
-"""Runs random calls of range, linspace and logspace in the packages that are installed, and prints what they return.
+"""Runs random calls of range, linspace, logspace and geomspace in the packages that are installed, and prints what they return.
 
     python conformance/peers.py SEED COUNT [PROFILE,PROFILE,...]
 
@@ -65,12 +65,12 @@ class Peer:
     def linspace(self, start, stop, num, endpoint, dtype):
         raise NotImplementedError
 
-    logspace = linspace
+    logspace = geomspace = linspace
 
 
 class Numpy(Peer):
     package, types, endpoint = "numpy", INTEGERS + FLOATS, True
-    functions = ["range", "linspace", "logspace"]
+    functions = ["range", "linspace", "logspace", "geomspace"]
 
     def range(self, start, stop, step, given, dtype):
         return np.arange(start, stop, step, dtype=numpy_type(dtype))
@@ -80,6 +80,9 @@ class Numpy(Peer):
 
     def logspace(self, start, stop, num, endpoint, base, dtype):
         return np.logspace(start, stop, num, endpoint=endpoint, base=base, dtype=numpy_type(dtype))
+
+    def geomspace(self, start, stop, num, endpoint, dtype):
+        return np.geomspace(start, stop, num, endpoint=endpoint, dtype=numpy_type(dtype))
 
 
 class Jax(Numpy):
@@ -97,6 +100,9 @@ class Jax(Numpy):
 
     def logspace(self, start, stop, num, endpoint, base, dtype):
         return np.asarray(self.numpy.logspace(start, stop, num, endpoint=endpoint, base=base, dtype=dtype))
+
+    def geomspace(self, start, stop, num, endpoint, dtype):
+        return np.asarray(self.numpy.geomspace(start, stop, num, endpoint=endpoint, dtype=dtype))
 
 
 class Torch(Peer):
@@ -355,6 +361,10 @@ def call(rng: random.Random, peer: type[Peer], function: str) -> dict:
     small = function == "logspace"
     bound = 12 if small else 1000
     ends = [rng.choice([rng.randint(-bound, bound), rng.uniform(-bound, bound), rng.randint(-99, 99) / 10]) for _ in "ab"]
+    if function == "geomspace":
+        # Ends of one sign, far apart or near; some of both, and zeros.
+        scale, sign = 10.0 ** rng.randint(-6, 6), rng.choice([1, 1, 1, -1])
+        ends = [end if rng.random() < 0.05 else sign * abs(end) * rng.choice([1, 1, scale]) for end in ends]
     made = {"dtype": dtype, "arguments": ends, "num": rng.choice([0, 1, 2, 3, rng.randint(0, 20), rng.randint(0, 300)])}
     made["endpoint"] = not peer.endpoint or rng.random() < 0.8
     if small:

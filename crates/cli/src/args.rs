@@ -15,8 +15,8 @@ pub(crate) use models::{
     GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, ShapeArgs, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
-    Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SpaceArguments,
-    TypesArgs,
+    Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SequenceArgs,
+    SpaceArguments, TypesArgs,
 };
 
 /// Exact sequences and shapes of tensor programs.
@@ -102,7 +102,7 @@ impl Args {
             Command::Range(range) => range.sequence.out.json,
             Command::Linspace(linspace) => linspace.sequence.out.json,
             Command::Logspace(logspace) => logspace.sequence.out.json,
-            Command::Geomspace(geomspace) => geomspace.out.json,
+            Command::Geomspace(geomspace) => geomspace.sequence.out.json,
             Command::Compare(compare) => compare.json,
             Command::Graph(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) => false,
         }

@@ -10,16 +10,19 @@
 //! | casts | floats to integers saturate; integers to integers keep the low bits |
 //! | refused | a step of zero; a length that is not finite or beyond 63 bits |
 //!
-//! # `jax.numpy.linspace` and `jax.numpy.logspace` of Python numbers
+//! # `jax.numpy.linspace`, `jax.numpy.logspace` and `jax.numpy.geomspace` of Python numbers
 //!
 //! | | rule |
 //! |---|---|
 //! | points | `start * (1 - t) + stop * t`, `t = i / intervals`, in the type, but integers of up to 32 bits in float32 and of 64 in float64; the last is `stop` |
 //! | linspace, integers | rounded down, saturating |
 //! | logspace | `pow(base, point)` in the same type; integers cut toward zero, saturating, NaN to 0 |
+//! | geomspace | the logspace, in the type of its points, of the base-10 logarithms of the ends times the sign of the start, times that sign |
 //! | refused | a negative number of elements |
 //!
 //! Sources, in `jax/_src/numpy`: `lax_numpy.py`, `array_creation.py`.
+
+use std::f64::consts::LOG10_E;
 
 use gradus_core::convert::{nearest_f64, truncated};
 use gradus_core::{Class, DType, Number};
@@ -111,6 +114,11 @@ const APART: u64 = 10;
 /// By how many units in the last place the powers of XLA differ from others.
 const POWER: u64 = 2;
 
+/// How far a base-10 logarithm may be from the one that is predicted, in units of itself times the
+/// precision: a unit in the last place of the natural logarithm (2u), its product with a constant
+/// (u), and as much for the prediction.
+const LOGARITHM: u64 = 6;
+
 /// The float type in which lines are computed.
 fn inexact(dtype: DType) -> DType {
     match dtype {
@@ -145,12 +153,12 @@ impl Blend {
         self.start.abs().max(self.stop.abs())
     }
 
-    /// By how many units in the last place powers differ whose exponents differ as far as those of
-    /// the line may.
-    fn of_powers(&self, base: f64) -> Tolerance {
+    /// By how many units in the last place powers differ whose exponents differ by as many units of
+    /// the larger end times the precision.
+    fn of_powers(&self, base: f64, apart: u64) -> Tolerance {
         // Exponents that differ by d make powers differ by d times the logarithm of the base, of
         // themselves; and a unit in the last place of a number is at least u times the number.
-        let ulps = index(DType::F64, APART) * self.larger_end() * base.abs().ln().abs();
+        let ulps = index(DType::F64, apart) * self.larger_end() * base.abs().ln().abs();
         let ulps = count(ulps.ceil()).unwrap_or(0).saturating_add(POWER);
         Tolerance::Ulps { ulps, of: self.format }
     }
@@ -186,18 +194,52 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]).within(tolerance))
 }
 
+/// The cast of a power to the type of the elements.
+fn cast(dtype: DType) -> CastFunction {
+    if dtype.is_integer() {
+        |dtype, x| Number::Int(saturated(dtype, Number::Float(x)))
+    } else {
+        |dtype, x| typed(dtype, Number::Float(flushed(dtype, x)))
+    }
+}
+
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
     let line = Blend::of(&call.exponents, len);
     let format = line.format;
-    let cast: CastFunction = if dtype.is_integer() {
-        |dtype, x| Number::Int(saturated(dtype, Number::Float(x)))
-    } else {
-        |dtype, x| typed(dtype, Number::Float(flushed(dtype, x)))
-    };
     let base = rounded(format, nearest_f64(call.base));
     let rules = [NUM, "rounds the exponents to the type before taking powers"];
-    let tolerance = line.of_powers(base);
-    let formula = FormulaPowers { line, base, format, dtype, cast };
+    let tolerance = line.of_powers(base, APART);
+    let formula = FormulaPowers { line, base, format, dtype, cast: cast(dtype) };
     Ok(Predicted::new(dtype, len, formula, rules).within(tolerance))
+}
+
+/// Elements of a geomspace: powers with the sign of the start, cast.
+#[derive(Debug)]
+struct Geomspace {
+    powers: FormulaPowers<Blend>,
+    sign: f64,
+    dtype: DType,
+}
+
+impl Formula for Geomspace {
+    fn at(&self, i: u64) -> Number {
+        cast(self.dtype)(self.dtype, self.sign * nearest_f64(self.powers.at(i)))
+    }
+}
+
+pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
+    let (len, dtype) = (call.len()?, call.dtype);
+    let format = inexact(dtype);
+    let round = |x| flushed(format, rounded(format, x));
+    let [start, stop] = [call.start, call.stop].map(|number| flushed(format, float(format, number)));
+    // The quotient of zero and its sign, zero, is NaN.
+    let sign = if start == 0.0 { f64::NAN } else { start.signum() };
+    let exponent = |end: f64| Number::Float(round(round((end / sign).ln()) * round(LOG10_E)));
+    let exponents = LinspaceCall { start: exponent(start), stop: exponent(stop), dtype: format, ..*call };
+    let line = Blend::of(&exponents, len);
+    let tolerance = line.of_powers(10.0, APART + LOGARITHM);
+    let powers = FormulaPowers { line, base: 10.0, format, dtype: format, cast: cast(format) };
+    let rules = [NUM, "rounds logarithms to the type before taking powers"];
+    Ok(Predicted::new(dtype, len, Geomspace { powers, sign, dtype }, rules).within(tolerance))
 }

@@ -199,7 +199,7 @@ pub fn logspace(profile: Profile, call: &LogspaceCall) -> Outcome {
 pub fn geomspace(profile: Profile, call: &LinspaceCall) -> Outcome {
     match profile {
         Profile::Numpy => numpy::geomspace(call),
-        Profile::Jax => Err(Failure::undetermined("jax.numpy.geomspace is not predicted")),
+        Profile::Jax => jax::geomspace(call),
         _ => Err(none(profile, "geomspace")),
     }
 }

@@ -14,7 +14,7 @@
 //! | linspace, integers | rounded down, then as C casts |
 //! | logspace | `pow(base, point)` in float64, then as C casts |
 //! | geomspace | the same, of the base-10 logarithms of the ends; the ends themselves are kept |
-//! | refused | a negative number of elements; a geomspace from or to zero |
+//! | refused | a negative number of elements; a geomspace from or to zero; one between an integer and a float, in a type that NumPy has only with `ml_dtypes` |
 //!
 //! Sources: numpy/_core/src/multiarray/ctors.c (`_calc_length`, `PyArray_ArangeObj`),
 //! arraytypes.c.src (`fill`); `numpy/_core/function_base.py`.
@@ -243,8 +243,15 @@ pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
     if ends.contains(&0.0) {
         return Err(Failure::refused("Geometric sequence cannot include zero"));
     }
+    let is_mixed = matches!(call.start, Number::Int(_)) != matches!(call.stop, Number::Int(_));
+    if is_mixed && !is_native(dtype) {
+        return Err(Failure::refused("The DType could not be promoted: no common DType exists"));
+    }
+    // The logarithm of an end of the other sign is NaN, and so are powers.
+    let logarithms = ends.map(|end| (end * ends[0].signum()).log10());
     check_casts(dtype, ends)?;
-    let [start, stop] = ends.map(|end| Number::Float((end * ends[0].signum()).log10()));
+    check_casts(dtype, logarithms)?;
+    let [start, stop] = logarithms.map(Number::Float);
     let exponents = LinspaceCall { start, stop, dtype: DType::F64, ..*call };
     let line = NumpyLine::of(&exponents, len);
     let largest = line.start.abs().max(line.stop.abs());
@@ -288,6 +295,7 @@ mod tests {
     use gradus_sequences::Plan;
 
     use super::*;
+    use crate::FailureKind;
 
     #[test]
     fn numbers_beyond_int64_are_refused_by_integers_only() {
@@ -302,6 +310,27 @@ mod tests {
         let integers = [u64::MAX, u64::MAX, 1].map(|x| Number::Int(x.into()));
         let call = RangeCall::new(integers, DType::U64, DType::BF16).unwrap();
         assert_eq!(range(&call).unwrap_err().message(), "expected number, got int");
+    }
+
+    #[test]
+    fn geomspaces_that_numpy_refuses_or_casts_by_the_processor_have_no_elements() {
+        let call = |start, stop, dtype| {
+            geomspace(&LinspaceCall { start, stop, num: 3, endpoint: true, dtype }).map(|found| found.len())
+        };
+        let (int, float) = (Number::Int(6), Number::Float(1.5));
+        for (start, stop, dtype, fails) in [
+            (int, int, DType::BF16, None),
+            (float, float, DType::BF16, None),
+            (int, float, DType::F16, None),
+            (int, float, DType::BF16, Some(FailureKind::Refused)),
+            (float, int, DType::BF16, Some(FailureKind::Refused)),
+            (int, Number::Int(0), DType::F64, Some(FailureKind::Refused)),
+            (int, Number::Int(-6), DType::I32, None),
+            (int, Number::Int(-6), DType::U32, Some(FailureKind::Undetermined)),
+        ] {
+            let got = call(start, stop, dtype);
+            assert_eq!(got.as_ref().err().map(Failure::kind), fails, "{start:?} {stop:?} {dtype}: {got:?}");
+        }
     }
 
     #[test]

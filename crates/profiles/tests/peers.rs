@@ -39,6 +39,7 @@ fn predict(profile: Profile, line: &Value) -> Outcome {
     };
     match line.get("base") {
         Some(base) => gradus_profiles::logspace(profile, &LogspaceCall { exponents, base: python(base) }),
+        None if line["function"] == "geomspace" => gradus_profiles::geomspace(profile, &exponents),
         None => gradus_profiles::linspace(profile, &exponents),
     }
 }

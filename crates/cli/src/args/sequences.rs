@@ -131,10 +131,7 @@ pub(crate) struct Geomspace {
     pub(crate) arguments: SpaceArguments,
 
     #[command(flatten)]
-    pub(crate) types: TypesArgs,
-
-    #[command(flatten)]
-    pub(crate) out: OutArgs,
+    pub(crate) sequence: SequenceArgs,
 }
 
 /// The types of a sequence.

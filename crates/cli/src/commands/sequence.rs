@@ -16,66 +16,61 @@ use crate::{json, literal, output, stream};
 
 pub(crate) fn range(args: &args::RangeArgs) -> Result<(), Failure> {
     let call = range_call(&args.arguments, &args.sequence.types)?;
-    if args.sequence.profile == Profile::Exact {
-        return emit(call.plan()?, &args.sequence.out);
-    }
-    emit_predicted(
-        args.sequence.profile,
-        profiles::range(args.sequence.profile, &call.profiled()?),
-        &args.sequence.out,
-    )
+    emit(&args.sequence, || call.plan(), |profile| Ok(profiles::range(profile, &call.profiled()?)))
 }
 
 pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, None, &args.sequence.types)? {
         let [start, stop, _] = &arrays.numbers;
-        let result = arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT);
-        return Arrays::emit(result, args.sequence.profile, &args.sequence.out);
+        return Arrays::emit(arrays::linspace(start, stop, arrays.samples, &Limits::DEFAULT), &args.sequence);
     }
     let call = space_call(&args.arguments, None, &args.sequence.types)?;
-    if args.sequence.profile == Profile::Exact {
-        return emit(call.linspace()?, &args.sequence.out);
-    }
-    emit_predicted(
-        args.sequence.profile,
-        profiles::linspace(args.sequence.profile, &call.profiled()?),
-        &args.sequence.out,
-    )
+    let predict = |profile| Ok(profiles::linspace(profile, &call.profiled()?));
+    emit(&args.sequence, || call.linspace(), predict)
 }
 
 pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.sequence.types)? {
         let [start, stop, base] = &arrays.numbers;
         let result = arrays::logspace(start, stop, base, arrays.samples, &Limits::DEFAULT);
-        return Arrays::emit(result, args.sequence.profile, &args.sequence.out);
+        return Arrays::emit(result, &args.sequence);
     }
     let call = space_call(&args.arguments, Some(&args.base.base), &args.sequence.types)?;
-    if args.sequence.profile == Profile::Exact {
-        return emit(call.logspace()?, &args.sequence.out);
-    }
-    emit_predicted(
-        args.sequence.profile,
-        profiles::logspace(args.sequence.profile, &call.profiled_powers()?),
-        &args.sequence.out,
-    )
+    let predict = |profile| Ok(profiles::logspace(profile, &call.profiled_powers()?));
+    emit(&args.sequence, || call.logspace(), predict)
 }
 
 pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
-    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.types)? {
+    if let Some(arrays) = Arrays::read(&args.arguments, None, &args.sequence.types)? {
         let [start, stop, _] = &arrays.numbers;
-        let result = arrays::geomspace(start, stop, arrays.samples, &Limits::DEFAULT);
-        return Arrays::emit(result, Profile::Exact, &args.out);
+        return Arrays::emit(
+            arrays::geomspace(start, stop, arrays.samples, &Limits::DEFAULT),
+            &args.sequence,
+        );
     }
-    let call = space_call(&args.arguments, None, &args.types)?;
-    emit(call.geomspace()?, &args.out)
+    let call = space_call(&args.arguments, None, &args.sequence.types)?;
+    let predict = |profile| Ok(profiles::geomspace(profile, &call.profiled()?));
+    emit(&args.sequence, || call.geomspace(), predict)
 }
 
-/// Prints or writes what a program returns.
-fn emit_predicted(profile: Profile, outcome: Outcome, out: &args::OutArgs) -> Result<(), Failure> {
-    let predicted = outcome.map_err(|failure| {
-        Error::new(Kind::Value, format!("{}: {}", profile.program(), failure.message()))
-    })?;
-    emit(Each(predicted), out)
+/// Prints, draws or writes the exact sequence, or the one that the profile predicts.
+fn emit<P: Into<Sequence>>(
+    args: &args::SequenceArgs,
+    plan: impl FnOnce() -> Result<P>,
+    predict: impl FnOnce(Profile) -> Result<Outcome>,
+) -> Result<(), Failure> {
+    let sequence: Sequence = if args.profile == Profile::Exact {
+        plan()?.into()
+    } else {
+        let predicted = predict(args.profile)?.map_err(|failure| {
+            Error::new(Kind::Value, format!("{}: {}", args.profile.program(), failure.message()))
+        })?;
+        Each(predicted).into()
+    };
+    match &args.out.slice {
+        Some(words) => emit_all(&sequence.slice(indices(words, sequence.len())?), &args.out),
+        None => emit_all(&sequence, &args.out),
+    }
 }
 
 /// The arguments of a range, read.
@@ -233,9 +228,9 @@ impl Arrays {
     }
 
     /// Prints the result or writes it to a file.
-    fn emit(result: Result<Tensor>, profile: Profile, out: &args::OutArgs) -> Result<(), Failure> {
-        let result = result?;
-        if profile != Profile::Exact || out.slice.is_some() || out.plot || out.device != CPU {
+    fn emit(result: Result<Tensor>, args: &args::SequenceArgs) -> Result<(), Failure> {
+        let (result, out) = (result?, &args.out);
+        if args.profile != Profile::Exact || out.slice.is_some() || out.plot || out.device != CPU {
             let message =
                 "--profile, --slice, --plot and --device are for sequences between numbers, not arrays";
             return Err(Error::new(Kind::Usage, message).into());
@@ -290,15 +285,6 @@ fn parts(word: &str) -> (&str, &str) {
 
 fn usage(argument: &str, error: &Error) -> Error {
     Error::new(Kind::Usage, format!("{argument}: {}", error.message()))
-}
-
-/// Prints a sequence, draws it, or writes it to a file.
-fn emit(plan: impl Into<Sequence>, out: &args::OutArgs) -> Result<(), Failure> {
-    let plan = plan.into();
-    match &out.slice {
-        Some(words) => emit_all(&plan.slice(indices(words, plan.len())?), out),
-        None => emit_all(&plan, out),
-    }
 }
 
 fn emit_all(plan: &Sequence, out: &args::OutArgs) -> Result<(), Failure> {
