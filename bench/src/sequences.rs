@@ -91,7 +91,7 @@ pub fn run(bytes: usize, rounds: usize, mut options: Options) {
     small(rounds);
 }
 
-/// Prints complex linspaces, and types that have codes: one thread, plans included.
+/// Prints complex sequences, and types that have codes: one thread, plans included.
 fn others(bytes: usize, rounds: usize, options: Options) {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN);
@@ -115,12 +115,13 @@ fn others(bytes: usize, rounds: usize, options: Options) {
         for dtype in [DType::C64, DType::C128] {
             let len = u64_of(size * 8 / dtype.bits());
             let [start, stop] = [Number::Complex(0.0, 1.0), Number::Complex(9.0, -3.0)];
-            let plan = LinspacePlan::new(start, stop, len, true, dtype).expect("a plan");
-            let time = match dtype {
-                DType::C64 => allocated::<of::C64>(&plan, rounds, options),
-                _ => allocated::<of::C128>(&plan, rounds, options),
+            let linspace = LinspacePlan::new(start, stop, len, true, dtype).expect("a plan");
+            let logspace = LogspacePlan::new(Int(10), start, stop, len, true, dtype).expect("a plan");
+            let times = match dtype {
+                DType::C64 => allocated::<of::C64>(&linspace, &logspace, rounds, options),
+                _ => allocated::<of::C128>(&linspace, &logspace, rounds, options),
             };
-            row(dtype, &[time]);
+            row(dtype, &times);
         }
         for (dtype, stop, power) in [
             (DType::F8E4M3FN, 100, 2.0),
@@ -146,9 +147,14 @@ fn others(bytes: usize, rounds: usize, options: Options) {
     println!("\nother types, one thread, with their plan; codes one a byte\n\n{table}");
 }
 
-fn allocated<T: Write>(plan: &impl Fill, rounds: usize, options: Options) -> f64 {
-    let mut out = vec![T::default(); usize::try_from(plan.len()).expect("lengths fit")];
-    timing::medians(rounds, &mut [&mut || planned(plan, black_box(&mut out), options)])[0]
+fn allocated<T: Write>(one: &impl Fill, other: &impl Fill, rounds: usize, options: Options) -> Vec<f64> {
+    let out = std::cell::RefCell::new(vec![T::default(); usize::try_from(one.len()).expect("lengths fit")]);
+    timing::medians(
+        rounds,
+        &mut [&mut || planned(one, black_box(&mut out.borrow_mut()), options), &mut || {
+            planned(other, black_box(&mut out.borrow_mut()), options);
+        }],
+    )
 }
 
 fn coded(plan: &impl Fill, out: &mut [u8], options: Options) {

@@ -21,6 +21,7 @@ mod pair;
 mod power;
 pub mod product;
 mod range;
+mod spiral;
 mod stream;
 pub mod sums;
 mod tables;

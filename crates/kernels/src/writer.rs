@@ -7,7 +7,9 @@ use fearless_simd::Level as Token;
 use gradus_core::convert::{FromNumber, u64_of};
 use gradus_core::element::Bool;
 use gradus_core::{DType, Limits, Number, Result};
-use gradus_sequences::{GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan};
+use gradus_sequences::{
+    GeomspacePlan, Line, LinspacePlan, LogspacePlan, Plan, PowerLine, RangePlan, SpiralLine,
+};
 use half::{bf16, f16};
 use num_complex::Complex;
 
@@ -17,6 +19,7 @@ use crate::options::{Options, Stores, at_level};
 use crate::pair::Pair;
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
+use crate::spiral::Spiral;
 use crate::stream;
 use crate::threads::share;
 
@@ -54,6 +57,8 @@ pub enum Kernel {
     Powers(Box<Powers>),
     /// Complex linspaces.
     Pair(Box<Pair>),
+    /// Complex powers.
+    Spiral(Box<Spiral>),
 }
 
 /// Plans that a [`Writer`] can write.
@@ -70,6 +75,9 @@ pub trait Fill: Plan {
 
 /// Fewer elements than this are not worth a preparation.
 const FEW: u64 = 4;
+
+/// Fewer complex powers than this are made one by one: the preparation takes as long as six.
+const FEW_COMPLEX: u64 = 12;
 
 impl Kernel {
     fn new(form: Form, len: u64, dtype: DType) -> Kernel {
@@ -141,9 +149,21 @@ impl Fill for LinspacePlan {
     }
 }
 
+/// The kernel of a sequence of powers, which may be complex.
+fn power_kernel(plan: &impl Fill, spiral: Option<SpiralLine>) -> Kernel {
+    match spiral.filter(|line| line.len >= FEW_COMPLEX) {
+        Some(line) => Kernel::Spiral(Box::new(Spiral::new(line))),
+        None => Kernel::new(plan.form(), plan.len(), plan.dtype()),
+    }
+}
+
 impl Fill for LogspacePlan {
     fn form(&self) -> Form {
         power_form(self, || self.line())
+    }
+
+    fn kernel(&self) -> Kernel {
+        power_kernel(self, self.spiral())
     }
 }
 
@@ -192,6 +212,10 @@ impl<P: Plan> Fill for Each<P> {
 impl Fill for GeomspacePlan {
     fn form(&self) -> Form {
         power_form(self, || self.line())
+    }
+
+    fn kernel(&self) -> Kernel {
+        power_kernel(self, self.spiral())
     }
 }
 
@@ -477,6 +501,7 @@ macro_rules! write_pairs {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, _streams: bool) {
                 match kernel {
                     Kernel::Pair(pair) => pair.write(lo, out, token),
+                    Kernel::Spiral(spiral) => spiral.write(elements.at, lo, out, token),
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }

@@ -97,6 +97,48 @@ fn geomspaces() {
     check_all(&cases::geomspaces());
 }
 
+/// Complex powers: general, on axes, real ones, those with a part that is zero, those that leave
+/// the range of their type or of doubles, and those of a slope that needs short tables.
+#[test]
+fn complex_powers() {
+    let (complex, int) = (Number::Complex, Number::Int);
+    let powers = [
+        (int(10), int(0), complex(1.0, 1.0)),
+        (int(10), int(-3), int(3)),
+        (complex(0.0, 1.0), int(0), int(399)),
+        (complex(-2.0, 0.0), int(0), complex(12.0, 0.0)),
+        (Number::Float(1.5), complex(-2.0, -1.0), complex(2.0, 1.0)),
+        (complex(0.3, -4.0), complex(-1e3, 2.0), complex(1e3, -2.0)),
+        (int(10), complex(-60.0, 30.0), complex(60.0, -30.0)),
+        (int(2), complex(0.0, -1e9), complex(1.0, 1e9)),
+        (int(0), int(1), complex(2.0, 1.0)),
+        (complex(f64::INFINITY, 0.0), int(1), complex(2.0, 1.0)),
+        (int(1), complex(1.0, 1.0), complex(2.0, 1.0)),
+    ];
+    let ends = [
+        (complex(1.0, 0.0), complex(-1.0, 0.0)),
+        (complex(1.0, 1.0), complex(3.0, 3.0)),
+        (complex(0.0, -2.0), complex(0.0, -1e-3)),
+        (int(-1), int(-1000)),
+        (complex(3e-5, -7.0), complex(-0.1, 1e30)),
+        (complex(1e-300, 1.0), complex(1e300, -1.0)),
+        (complex(0.0, 1.0), complex(0.0, -1.0)),
+    ];
+    for dtype in [DType::C64, DType::C128] {
+        for num in [11, 12, 400] {
+            for (base, start, stop) in powers {
+                check(&LogspacePlan::new(base, start, stop, num, true, dtype).unwrap());
+            }
+            for (start, stop) in ends {
+                check(&GeomspacePlan::new(start, stop, num, false, dtype).unwrap());
+            }
+        }
+        let (start, stop) = (complex(-2.0, 0.5), complex(0.25, 9.0));
+        check(&LogspacePlan::new(int(7), start, stop, 1 << 20, true, dtype).unwrap());
+        check(&GeomspacePlan::new(start, stop, 1_000_003, true, dtype).unwrap());
+    }
+}
+
 /// Compares all elements, whose runs end at exponents, at signs and after a number of elements.
 fn check_whole<T: Write>(plan: &(impl Fill + std::fmt::Debug)) {
     let wanted: Vec<T> = (0..plan.len()).map(|i| T::from_number(plan.at(i))).collect();

@@ -5,17 +5,20 @@
 //! where the power lies on an axis. Elsewhere the bits end at [`LAST`], and what is nearer than
 //! that counts as exact.
 
+use std::cell::RefCell;
+
 use dashu_int::IBig;
 use dashu_int::ops::{BitTest, DivRem, UnsignedAbs};
 use gradus_core::convert::{self, Rules, i32_of, i64_of, nearest_f64};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
-use crate::elementary::{self, scaled};
+use crate::elementary::{self, ln_2, scaled};
 use crate::exact::ExactNumber;
 use crate::fraction::{BigFraction, parts_of};
 use crate::points::Points;
-use crate::power::{Exponential, Geometric, Positive, Power, decide, exp2, ln_2, log2_near_one, times};
+use crate::power::{Exponential, FAR, Geometric, Positive, Power, decide, exp2, log2_near_one, times};
+use crate::spiral_line::SpiralLine;
 
 /// Largest precision tried: twice the exponent of the smallest double part relative to the modulus.
 const LAST: usize = 4096;
@@ -61,6 +64,22 @@ pub(crate) fn power(dtype: DType, base: Number, re: &BigFraction, im: &BigFracti
     polar(dtype, |bits| base.power(re, im, bits))
 }
 
+/// The powers of a base with these exponents, so many from index `first` on; nothing if the base is
+/// zero or not finite.
+pub(crate) fn line(base: Number, [re, im]: [&Points; 2], first: u64, len: u64) -> Option<SpiralLine> {
+    if base.is_zero() || !base.is_finite() {
+        return None;
+    }
+    let base = Polar::of(base);
+    let (start, step) = ([re.at(first), im.at(first)], [re.step(), im.step()]);
+    let is_real = matches!(base.on_axis, Some((_, 0))) && start[1].sign() == 0 && step[1].sign() == 0;
+    let power = |[re, im]: [BigFraction; 2]| {
+        let base = &base;
+        move |bits| base.power(&re, &im, bits)
+    };
+    Some(SpiralLine::new(power(start), power(step), len, is_real.then_some(1)))
+}
+
 /// The modulus of a power on an axis.
 struct AxisPower<'a> {
     power: Power,
@@ -94,6 +113,23 @@ struct Polar {
     /// On an axis, the modulus, and by how many quarters of a turn the axis is away from the
     /// positive real one.
     on_axis: Option<(Positive, i8)>,
+    /// Logarithm and angle, with the most bits that were asked for.
+    kept: [Kept; 2],
+}
+
+/// A number in fixed point, with so many bits.
+#[derive(Default)]
+struct Kept(RefCell<Option<(usize, IBig)>>);
+
+impl Kept {
+    /// The number with so many bits; `make` makes it, off by at most 2 units.
+    fn get(&self, bits: usize, make: impl FnOnce(usize) -> IBig) -> IBig {
+        let mut kept = self.0.borrow_mut();
+        match &*kept {
+            Some((more, number)) if *more >= bits => number >> (more - bits),
+            _ => kept.insert((bits, make(bits))).1.clone(),
+        }
+    }
 }
 
 impl Polar {
@@ -117,6 +153,7 @@ impl Polar {
             im: scaled(im.numerator, i64::from(im.exponent - exponent)),
             exponent,
             on_axis: on_axis.map(|(part, axis)| (Positive::of(&part.into()), axis)),
+            kept: Default::default(),
         }
     }
 
@@ -125,11 +162,18 @@ impl Polar {
     fn turn(from: &Polar, to: &Polar) -> Polar {
         let re = &to.re * &from.re + &to.im * &from.im;
         let im = &to.im * &from.re - &to.re * &from.im;
-        Polar { re, im, exponent: 0, on_axis: None }
+        Polar { re, im, exponent: 0, on_axis: None, kept: Default::default() }
     }
 
     /// The logarithm of the modulus to base 2, off by at most 2 units.
     fn log2(&self, bits: usize) -> IBig {
+        self.kept[0].get(bits, |bits| self.make_log2(bits))
+    }
+
+    fn make_log2(&self, bits: usize) -> IBig {
+        if let Some((modulus, _)) = &self.on_axis {
+            return modulus.log2(bits);
+        }
         let square = &self.re * &self.re + &self.im * &self.im;
         // Divided by a power of two, the square is between 1/2 and 1.
         let length = square.bit_len();
@@ -139,6 +183,10 @@ impl Polar {
 
     /// The angle in turns, from -1/2 to 1/2, off by at most 2 units.
     fn turns(&self, bits: usize) -> IBig {
+        self.kept[1].get(bits, |bits| self.make_turns(bits))
+    }
+
+    fn make_turns(&self, bits: usize) -> IBig {
         if let Some((_, axis)) = &self.on_axis {
             return IBig::from(*axis) << bits >> 2;
         }
@@ -212,11 +260,10 @@ fn polar(dtype: DType, logarithm: impl Fn(usize) -> [IBig; 2]) -> Number {
     }
 }
 
-/// Powers of two beyond which every part is infinite, or zero.
-const FAR: i32 = 1 << 14;
-
-/// Intervals that hold the parts.
-fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
+/// The parts of the number whose modulus has that logarithm to base 2 and whose angle is so many
+/// turns: in units of `2^-bits` of a power of two, each off by less than [`RADIUS`] units, and the
+/// exponent of that power, which is the modulus rounded down.
+pub(crate) fn placed(log2: &IBig, turns: &IBig, bits: usize) -> ([IBig; 2], i32) {
     let whole = log2 >> bits;
     // Powers beyond `FAR` stay infinite or zero when they are clamped.
     let power = i32::try_from(&whole).unwrap_or(if whole < IBig::ZERO { -FAR } else { FAR }).clamp(-FAR, FAR);
@@ -231,8 +278,13 @@ fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
         2 => (-cos, -sin),
         _ => (sin, -cos),
     };
-    [re, im].map(|part| {
-        let part = (&modulus * part) >> bits;
+    ([re, im].map(|part| (&modulus * part) >> bits), power)
+}
+
+/// Intervals that hold the parts.
+fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
+    let (parts, power) = placed(log2, turns, bits);
+    parts.map(|part| {
         [&part - RADIUS, part + RADIUS]
             .map(|end| parts_of(end < IBig::ZERO, &end.unsigned_abs(), power - i32_of(bits)))
     })
@@ -254,17 +306,53 @@ impl Spiral {
         Spiral { start, stop, divisor }
     }
 
-    /// Element `index`, with parts of type `dtype`.
-    pub(crate) fn at(&self, index: u64, dtype: DType) -> Number {
+    /// The ends, and what the stop is turned by; nothing if it is on the ray of the start.
+    fn turn(&self) -> (Polar, Polar, Option<Polar>) {
         let (from, to) = (Polar::of(self.start), Polar::of(self.stop));
         let mut turn = Polar::turn(&from, &to);
-        if turn.im.is_zero() && turn.re > IBig::ZERO {
-            return self.straight(index, dtype);
-        }
         if turn.im.is_zero() {
+            if turn.re > IBig::ZERO {
+                return (from, to, None);
+            }
             let right = nearest_f64(self.start.re()) > 0.0;
             turn.on_axis = Some((Positive::of(&ExactNumber::ONE), if right { 2 } else { -2 }));
         }
+        (from, to, Some(turn))
+    }
+
+    /// So many elements from index `first` on.
+    pub(crate) fn line(&self, first: u64, len: u64) -> SpiralLine {
+        let (from, to, turn) = self.turn();
+        let straight = || [self.start.re(), self.start.im()].iter().position(|part| part.is_zero());
+        let zero = if turn.is_none() { straight() } else { None };
+        let start = |bits| self.logarithm(&from, &to, turn.as_ref(), first, bits);
+        let step = |bits: usize| {
+            let turns = turn.as_ref().map_or(IBig::ZERO, |turn| turn.turns(bits));
+            [to.log2(bits) - from.log2(bits), turns].map(|span| span / self.divisor)
+        };
+        SpiralLine::new(start, step, len, zero)
+    }
+
+    /// The logarithm of the modulus of element `index` to base 2, and its angle in turns, each off
+    /// by at most 4 units.
+    fn logarithm(
+        &self,
+        from: &Polar,
+        to: &Polar,
+        turn: Option<&Polar>,
+        index: u64,
+        bits: usize,
+    ) -> [IBig; 2] {
+        let work = bits + 66;
+        let log2 = from.log2(work) * (self.divisor - index) + to.log2(work) * index;
+        let turns = turn.map_or(IBig::ZERO, |turn| turn.turns(work));
+        let angle = from.turns(work) * self.divisor + turns * index;
+        [log2, angle].map(|sum| (sum / self.divisor) >> 66usize)
+    }
+
+    /// Element `index`, with parts of type `dtype`.
+    pub(crate) fn at(&self, index: u64, dtype: DType) -> Number {
+        let (from, to, Some(turn)) = self.turn() else { return self.straight(index, dtype) };
         if let (Some((start, first)), Some((stop, last))) = (&from.on_axis, &to.on_axis) {
             let between =
                 turn.on_axis.as_ref().map_or_else(|| turned(*first, *last), |(_, between)| *between);
@@ -281,12 +369,7 @@ impl Spiral {
             let part = |part| convert::number(dtype, convert::code(dtype, part, Rules::IEEE));
             return part(end.re()).with_imaginary(part(end.im()));
         }
-        polar(dtype, |bits| {
-            let work = bits + 66;
-            let log2 = from.log2(work) * (self.divisor - index) + to.log2(work) * index;
-            let turns = from.turns(work) * self.divisor + turn.turns(work) * index;
-            [log2, turns].map(|sum| (sum / self.divisor) >> 66usize)
-        })
+        polar(dtype, |bits| self.logarithm(&from, &to, Some(&turn), index, bits))
     }
 
     /// On a ray from the origin, each part is a real geometric sequence.

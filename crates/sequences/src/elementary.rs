@@ -5,6 +5,8 @@
 //! with more bits, so that what is said holds with room to spare; the comments count in units of
 //! the working precision.
 
+use std::sync::LazyLock;
+
 use dashu_int::ops::BitTest;
 use dashu_int::{IBig, UBig};
 use gradus_core::Number;
@@ -146,15 +148,31 @@ fn fixed(x: f64, bits: usize) -> IBig {
     scaled(if parts.negative { -mantissa } else { mantissa }, i64_of(bits) + i64::from(parts.exponent))
 }
 
-/// The natural logarithm of 2, off by at most 1 unit: a sum of three series that J. W. Wrench
-/// found.
-pub(crate) fn ln_2(bits: usize) -> IBig {
-    machin(&[(18, 26), (-2, 4801), (8, 8749)], bits, true)
+/// Bits of constants that are kept.
+const KEPT: usize = 512;
+
+/// A constant of which [`KEPT`] bits are kept, off by at most 2 units.
+fn kept(constant: &LazyLock<IBig>, make: fn(usize) -> IBig, bits: usize) -> IBig {
+    if bits < KEPT { &**constant >> (KEPT - bits) } else { make(bits) }
 }
 
-/// Half the circumference of the unit circle, off by at most 1 unit: the series of J. Machin.
+/// The natural logarithm of 2, off by at most 2 units: a sum of three series that J. W. Wrench
+/// found.
+pub(crate) fn ln_2(bits: usize) -> IBig {
+    static LN_2: LazyLock<IBig> = LazyLock::new(|| make(KEPT));
+    fn make(bits: usize) -> IBig {
+        machin(&[(18, 26), (-2, 4801), (8, 8749)], bits, true)
+    }
+    kept(&LN_2, make, bits)
+}
+
+/// Half the circumference of the unit circle, off by at most 2 units: the series of J. Machin.
 pub(crate) fn pi(bits: usize) -> IBig {
-    machin(&[(16, 5), (-4, 239)], bits, false)
+    static PI: LazyLock<IBig> = LazyLock::new(|| make(KEPT));
+    fn make(bits: usize) -> IBig {
+        machin(&[(16, 5), (-4, 239)], bits, false)
+    }
+    kept(&PI, make, bits)
 }
 
 /// A sum of multiples of the arc tangents of fractions `1/n`.

@@ -21,7 +21,7 @@ use crate::points::{End, steps};
 use crate::power::{Exponential, Geometric, Positive, decide};
 use crate::space::{self, Integer};
 use crate::window::Window;
-use crate::{Plan, PowerLine, SpaceError};
+use crate::{Plan, PowerLine, SpaceError, SpiralLine};
 
 /// A validated geomspace.
 ///
@@ -97,6 +97,16 @@ impl GeomspacePlan {
         })
     }
 
+    /// The elements as points on a spiral, if they are complex.
+    pub fn spiral(&self) -> Option<SpiralLine> {
+        self.dtype.is_complex().then(|| self.between().line(self.window.first(), self.window.len()))
+    }
+
+    /// The spiral between complex ends.
+    fn between(&self) -> Spiral {
+        Spiral::new(self.start.nearest(), self.stop.nearest(), self.divisor)
+    }
+
     /// True if real elements are negative.
     fn negative(&self) -> bool {
         self.start.parts().negative
@@ -120,8 +130,7 @@ impl Plan for GeomspacePlan {
     fn at(&self, i: u64) -> Number {
         let index = self.window.index(i);
         if self.dtype.is_complex() {
-            return Spiral::new(self.start.nearest(), self.stop.nearest(), self.divisor)
-                .at(index, self.dtype.component());
+            return self.between().at(index, self.dtype.component());
         }
         let code = decide(&self.geometric(index), self.negative(), |parts| {
             convert::code_of_parts(self.dtype, parts, Rules::IEEE)

@@ -8,9 +8,9 @@ use gradus_core::Number;
 use gradus_core::convert::{i32_of, i64_of, usize_of};
 use gradus_core::float::Parts;
 
+use crate::elementary::ln_2;
 use crate::elementary::{self, scaled};
 use crate::fraction::parts_of;
-use crate::power::ln_2;
 
 /// An interval that holds a real; its ends count units of `2^-bits`.
 ///

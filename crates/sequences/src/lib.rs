@@ -33,6 +33,7 @@ mod power;
 mod power_line;
 mod range;
 mod space;
+mod spiral_line;
 mod window;
 
 use std::ops::Range;
@@ -49,6 +50,7 @@ pub use points::End;
 pub use power_line::PowerLine;
 pub use range::{Argument, RangeError, RangePlan};
 pub use space::{SpaceError, samples};
+pub use spiral_line::{ComplexParts, SpiralLine};
 
 /// A validated sequence.
 pub trait Plan: Clone + Send + Sync {

@@ -25,7 +25,7 @@ use crate::points::Points;
 use crate::power::{Positive, Power, decide, times_log2};
 use crate::space::{self, Integer};
 use crate::window::Window;
-use crate::{Plan, PowerLine, SpaceError, complex};
+use crate::{Plan, PowerLine, SpaceError, SpiralLine, complex};
 
 /// A validated logspace.
 ///
@@ -92,6 +92,15 @@ impl LogspacePlan {
             let log2 = |factor: BigFraction| move |bits| times_log2(&factor, base, bits);
             PowerLine::new(log2(first), log2(step), self.window.len(), false)
         })
+    }
+
+    /// The elements as points on a spiral, if they are complex, and powers of a finite base other
+    /// than zero.
+    pub fn spiral(&self) -> Option<SpiralLine> {
+        let line = || {
+            complex::line(self.base.nearest(), [&self.re, &self.im], self.window.first(), self.window.len())
+        };
+        if self.dtype.is_complex() { line() } else { None }
     }
 }
 

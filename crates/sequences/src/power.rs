@@ -1,14 +1,13 @@
 //! Powers: positive reals of which the logarithm is known to any precision.
 
 use std::cell::RefCell;
-use std::sync::LazyLock;
 
 use dashu_int::ops::{BitTest, DivRem, Gcd, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 use gradus_core::convert::{i32_of, i64_of, usize_of, usize_of_u32};
 use gradus_core::float::Parts;
 
-use crate::elementary::{self, exact_root, scaled};
+use crate::elementary::{self, exact_root, ln_2, scaled};
 use crate::exact::ExactNumber;
 use crate::exp2;
 use crate::fraction::{BigFraction, parts_of};
@@ -154,13 +153,6 @@ fn kept_log2_near_one(odd: u64) -> IBig {
 pub(crate) fn log2_near_one(x: &IBig, shift: usize, bits: usize) -> IBig {
     let work = bits + 8;
     ((elementary::ln(x, shift, work) << work) / ln_2(work)) >> 8
-}
-
-/// The natural logarithm of 2, off by at most 2 units.
-pub(crate) fn ln_2(bits: usize) -> IBig {
-    const KEPT: usize = 512;
-    static LN_2: LazyLock<IBig> = LazyLock::new(|| elementary::ln_2(KEPT));
-    if bits < KEPT { &*LN_2 >> (KEPT - bits) } else { elementary::ln_2(bits) }
 }
 
 /// `base ^ exponent`.
