@@ -83,3 +83,16 @@ def test_models_are_pickled_with_their_reports(made):
     tokens = {"tokens": [[101, 2023, 2003, 102]]}
     for name, value in model.run(tokens).items():
         assert np.array_equal(back.run(tokens)[name], value)
+
+
+@pytest.mark.parametrize("namespace", [gradus, gradus.numpy, gradus.jax])
+def test_creation_functions_have_the_signatures_of_the_array_api(namespace):
+    # Array API 2024.12: arange(start, /, stop, step, *, dtype, device), linspace(start, stop, /, num, *, dtype, device, endpoint).
+    assert namespace.arange(3, stop=None, step=1, dtype=None, device=None).tolist() == [0, 1, 2]
+    assert namespace.arange(0, stop=5, step=2, device="cpu").tolist() == [0, 2, 4]
+    made = namespace.linspace(0, 1, num=4, dtype=np.float32, device="cpu", endpoint=False)
+    assert made.tolist() == [0, 0.25, 0.5, 0.75] and made.dtype == np.float32
+    assert namespace.linspace(0, 1, 3, dtype=None, device=None, endpoint=True).dtype == np.float64
+    assert namespace.linspace(0, 1j, 2).dtype == np.complex128
+    if hasattr(made, "__array_namespace__"):
+        assert made.__array_namespace__().arange(2).tolist() == namespace.arange(2).tolist()

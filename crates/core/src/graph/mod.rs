@@ -222,6 +222,11 @@ impl Node {
         groups.split('/').filter(|part| !part.is_empty())
     }
 
+    /// The name of its innermost group of so many levels: `encoder/layer.0`.
+    pub fn group(&self, depth: usize) -> String {
+        self.groups().take(depth).collect::<Vec<_>>().join("/")
+    }
+
     /// The graphs in its attributes.
     pub fn graphs(&self) -> impl Iterator<Item = &Arc<Graph>> {
         self.attributes.iter().flat_map(|attribute| match &attribute.content {

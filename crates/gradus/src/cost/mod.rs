@@ -164,7 +164,7 @@ impl Cost {
     /// The sums by the first `depth` parts of the names of nodes, which `/` separates; the last part
     /// of a name is the node's own.
     pub fn by_prefix(&mut self, graph: &Graph, depth: usize) -> BTreeMap<String, Amounts> {
-        self.grouped(|node| graph.nodes()[node].groups().take(depth).collect::<Vec<_>>().join("/"))
+        self.grouped(|node| graph.nodes()[node].group(depth))
     }
 
     /// The lifetimes of values of nodes, by the number of the value.

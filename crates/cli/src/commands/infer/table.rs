@@ -38,7 +38,7 @@ fn row(
 /// The group of the node that computes a value, by so many parts of its name.
 fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
     match graph.value(id).origin {
-        Origin::Node(node, _) => graph.nodes()[node].groups().take(depth).collect::<Vec<_>>().join("/"),
+        Origin::Node(node, _) => graph.nodes()[node].group(depth),
         _ => String::new(),
     }
 }
