@@ -26,6 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
         unit_axes,
     ),
+    local("undone-axes", Exact, "Squeeze, Unsqueeze of one another, of the same axes -> x", undone_axes),
     local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
     local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
     local("empty-joins", Exact, "inputs of Concat without elements along its axis -> none", empty_joins),
@@ -49,6 +50,20 @@ pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> 
         _ => given(4)?,
     };
     Some([starts, ends, axes, steps])
+}
+
+/// Also where nothing else is known of the shape.
+fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let first = view.producer(0)?;
+    if !matches!((view.operator(), first.operator()), ("Squeeze", "Unsqueeze") | ("Unsqueeze", "Squeeze")) {
+        return None;
+    }
+    let axes = |view: &NodeView<'_, '_>| match view.ints("axes") {
+        Some(axes) => Some(axes.to_vec()),
+        None => view.constant(1)?.to_i64().ok(),
+    };
+    let same = axes(&first).is_some_and(|before| !before.is_empty() && axes(view) == Some(before));
+    if same { first.becomes(0) } else { None }
 }
 
 fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
