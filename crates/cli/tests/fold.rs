@@ -52,7 +52,7 @@ verified: 10336 elements of outputs are the same bits in 3 runs on random inputs
     snapbox::assert_data_eq!(
         printed,
         str![[r#"
-{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[]}
+{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"weights":[],"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[]}
 
 "#]]
     );

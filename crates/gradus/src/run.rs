@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::ops::Index;
 use std::sync::Arc;
 
-use gradus_core::graph::{DeclaredDim, Graph, Type, ValueId};
+use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::check::Forced;
 use crate::model::Model;
+use crate::normalize::has_default_inputs;
 use crate::program::{Compiler, GraphProgram, NodeRun, RunOptions, RunState, Watch};
 
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
@@ -118,7 +119,16 @@ impl Program {
         let run = || {
             let mut given = HashMap::new();
             for (name, value) in inputs {
-                given.insert(self.model.input(name.as_ref())?, value.into());
+                let id = self.model.input(name.as_ref())?;
+                let source = self.model.source();
+                let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
+                if is_listed && graph.constant(id).is_some() {
+                    let what = format_args!("input \"{}\"", name.as_ref());
+                    let wanted =
+                        "an input without initializer: files before IR version 4 list constants as inputs";
+                    return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
+                }
+                given.insert(id, value.into());
             }
             check_inputs(graph, &given)?;
             let missing = self.main.missing_inputs(|id| given.contains_key(&id)).map(|id| {

@@ -418,6 +418,36 @@ fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
     same(&model, &after, &[("x", floats(&[2, 3, 8]))]);
 }
 
+/// Files before version 4 list all constants as inputs.
+#[test]
+fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
+    for (version, is_default) in [(3, false), (4, true), (8, true), (0, true)] {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2", "3"])
+            .input("k", DType::I64, &["1"])
+            .ints("k", &[6])
+            .node("Neg", &["k"], &["a"])
+            .node("Neg", &["a"], &["b"])
+            .node("Reshape", &["x", "b"], &["c"])
+            .node("Shape", &["k"], &["y"])
+            .output("c", DType::F32, &[""])
+            .output("y", DType::I64, &["1"])
+            .model();
+        let mut source = model.source().clone();
+        source.format_version = version;
+        let model = Model::from_source(source);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let is_assumed = inference.assumptions().iter().any(|assumed| assumed.text.contains("default"));
+        assert_eq!(is_assumed, is_default, "version {version}");
+        let given = || [("x", floats(&[2, 3])), ("k", Tensor::vector(&[-1i64]))];
+        let after = folded(&model);
+        assert_eq!(model.run(given()).is_ok(), is_default, "version {version}");
+        if is_default {
+            same(&model, &after, &given());
+        }
+    }
+}
+
 #[test]
 fn outputs_keep_their_names_and_a_default_may_be_replaced() {
     let model = Sketch::new()

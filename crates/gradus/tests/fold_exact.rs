@@ -260,6 +260,22 @@ fn integers_that_no_rounding_of_floats_changes_are_constants() {
 }
 
 #[test]
+fn quantized_weights_stay_quantized() {
+    let weights = Tensor::from_vec(Shape::new(vec![2, 3]).unwrap(), vec![1i8, -2, 3, -4, 5, -6]).unwrap();
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "2"])
+        .constant("q", weights)
+        .constant("scale", Tensor::scalar(0.5f32))
+        .node("DequantizeLinear", &["q", "scale"], &["w"])
+        .node("MatMul", &["x", "w"], &["y"])
+        .output("y", DType::F32, &["n", "3"])
+        .model();
+    for level in Level::ALL {
+        assert_eq!(operators(&folded_by(&model, RuleSet::of(level))), "DequantizeLinear MatMul");
+    }
+}
+
+#[test]
 fn equal_constants_are_one() {
     let model = Sketch::new()
         .input("x", DType::F32, &["n", "3"])

@@ -337,6 +337,8 @@ impl<'m> FoldState<'m> {
             Some(_) => all_whole,
             None => is_exact(self.standard, node, all_whole) && !widens,
         };
+        // Quantized weights stay narrow.
+        let widens = widens || operator == "DequantizeLinear";
         let computed = self.rules.has(Pass::Arithmetic) && !widens && !NodeView::new(self, index).is_random();
         let exact = exact || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };

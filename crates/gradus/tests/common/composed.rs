@@ -277,6 +277,17 @@ pub fn exact() -> Vec<Pattern> {
     };
     vec![
         pattern("settled-integers", end(settled(&[2.5, 7.0]), &["2", "n"]), "Gather Relu"),
+        pattern(
+            "views-of-functions",
+            x(n).ints("first", &[0])
+                .constant("angles", Tensor::vector(&[0.5f32, 1.0, 1.5, 2.0]))
+                .node("Cos", &["angles"], &["a"])
+                .node("Unsqueeze", &["a", "first"], &["b"])
+                .node("Mul", &["x", "b"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Cos Mul",
+        ),
         pattern("slices", sliced("less", &["n", "2"]), "Slice Relu"),
         pattern("slices", sliced("ends", &["n", "5"]), "Slice Relu"),
         pattern(
