@@ -421,7 +421,7 @@ fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
 /// Files before version 4 list all constants as inputs.
 #[test]
 fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
-    for (version, is_default) in [(3, false), (4, true), (8, true), (0, true)] {
+    for (version, is_default) in [(3, false), (4, true), (8, true)] {
         let model = Sketch::new()
             .input("x", DType::F32, &["2", "3"])
             .input("k", DType::I64, &["1"])
@@ -435,7 +435,7 @@ fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
             .model();
         let mut source = model.source().clone();
         source.format_version = version;
-        let model = Model::from_source(source);
+        let model = read(&encode_model(&source).unwrap());
         let inference = model.infer(&InferOptions::default()).unwrap();
         let is_assumed = inference.assumptions().iter().any(|assumed| assumed.text.contains("default"));
         assert_eq!(is_assumed, is_default, "version {version}");
@@ -587,6 +587,22 @@ fn names_of_dimensions_that_are_numbers_are_names() {
     let id = model.value("y").unwrap();
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert_eq!(inference.elements(inference.fact(id)).unwrap(), "['4+4', 3]");
+}
+
+#[test]
+fn runs_hold_sizes_to_the_expressions_that_inputs_declare() {
+    let model = Sketch::new()
+        .input("a", DType::F32, &["n", "2*n"])
+        .input("b", DType::F32, &["m", "(n + k)//2"])
+        .node("Shape", &["a"], &["y"])
+        .node("Neg", &["b"], &["z"])
+        .output("y", DType::I64, &["2"])
+        .output("z", DType::F32, &["", ""])
+        .model();
+    let run = |a: [usize; 2]| model.run([("a", floats(&a)), ("b", floats(&[1, 7]))]);
+    assert!(run([2, 4]).is_ok());
+    let error = run([2, 5]).err().unwrap().to_string();
+    assert!(error.contains("size of axis 1 of input \"a\" is 5, expected 4, which is 2*n"), "{error}");
 }
 
 #[test]
