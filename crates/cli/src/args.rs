@@ -11,8 +11,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use models::{
-    CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, DimArgs, Emit, FleetArgs, FoldArgs,
-    GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, ShapeArgs, Show, SizeArgs, Target,
+    AssumeArgs, CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, DimArgs, Emit, FleetArgs,
+    FoldArgs, GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, ShapeArgs, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SequenceArgs,

@@ -7,11 +7,15 @@
 
 mod common;
 mod scratch;
+#[path = "../../gradus/tests/common/sketch.rs"]
+mod sketch;
 
 use std::path::Path;
 
 use common::{fails, gradus, misused, prints};
+use gradus::{DType, Shape, Tensor};
 use scratch::Scratch;
+use sketch::Sketch;
 use snapbox::str;
 
 /// Standard output of a command that succeeds, without the folder of scratch files.
@@ -48,7 +52,7 @@ verified: 10336 elements of outputs are the same bits in 3 runs on random inputs
     snapbox::assert_data_eq!(
         printed,
         str![[r#"
-{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[]}
+{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"weights":[],"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[]}
 
 "#]]
     );
@@ -106,6 +110,31 @@ error: OUT/p.onnx: input "tokens" is int64[1, 2], expected int64[batch, 3]
 
 "#]]
     );
+}
+
+#[test]
+fn nodes_that_read_computed_weights_are_named() {
+    let scratch = Scratch::new("fold-weights");
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "3"])
+        .constant("w", Tensor::from_vec(Shape::new(vec![2, 3]).unwrap(), vec![0.5f32; 6]).unwrap())
+        .node("Transpose", &["w"], &["t"])
+        .node("MatMul", &["x", "t"], &["y"])
+        .output("y", DType::F32, &["n", "2"])
+        .model();
+    model.save(scratch.file("m.onnx")).unwrap();
+    let fold = |more: &[&str]| {
+        let (from, to) = (scratch.file("m.onnx"), scratch.file("o.onnx"));
+        stdout(&scratch, &[&["fold", &from, "-o", &to], more].concat())
+    };
+    let named = "read weights that were computed and are constants now";
+    let printed = fold(&[]);
+    assert!(printed.contains(named) && printed.contains("(MatMul)"), "{printed}");
+    assert!(fold(&["--json"]).contains(r#""weights":["node"#));
+    let printed = fold(&["--keep-weights"]);
+    assert!(printed.contains("nodes 2 -> 2") && !printed.contains(named), "{printed}");
+    let printed = fold(&["--level", "fuse"]);
+    assert!(printed.contains("\n  y: 0 ulp, 0.0e0\n"), "{printed}");
 }
 
 #[test]

@@ -14,6 +14,68 @@ use common::{folder, gradus, misused, prints, save_chain};
 use snapbox::cmd::cargo_bin;
 use snapbox::str;
 
+/// A command about the example with positions, with the text that it prints or fails with.
+fn about_positions(command: &str, more: &[&str]) -> (Option<i32>, String) {
+    let run = gradus(&[&[command, "examples/positions.onnx"], more].concat()).assert();
+    let output = run.get_output();
+    let text = [&output.stdout[..], &output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn assumptions_are_listed_and_hold_together() {
+    let listed = [
+        (&["--min", "seq=4", "--range", "seq=1..9"][..], "4 <= seq <= 9 (the options)"),
+        (&["--range", "seq=1..9", "--range", "seq=3..12"], "3 <= seq <= 9 (the options)"),
+        (&["--assume", "seq % 8 == 0"], "seq % 8 == 0 (the options)"),
+    ];
+    for (more, wanted) in listed {
+        let (code, text) = about_positions("infer", more);
+        assert!(code == Some(0) && text.contains(wanted), "{more:?}: {text}");
+    }
+    let refused = [
+        (&["--min", "seq=20", "--range", "seq=1..9"][..], "range of dimension \"seq\" is 20 to 9"),
+        (&["--assume", "seq % 8 == 9"], "holds for no sizes"),
+        (&["--assume", "seq % 8 > 7"], "holds for no sizes"),
+        (&["--assume", "seq < 0"], "holds for no sizes"),
+        (&["--assume", "other == 3"], "unknown dimension \"other\""),
+    ];
+    for (more, wanted) in refused {
+        let (code, text) = about_positions("infer", more);
+        assert!(code != Some(0) && text.contains(wanted), "{more:?}: {text}");
+    }
+}
+
+#[test]
+fn run_checks_what_is_assumed() {
+    let run =
+        |more: &[&str]| about_positions("run", &[&["--input", "tokens=[[101, 2023, 2003]]"], more].concat());
+    let held = [
+        &["--assume", "seq % 3 == 0"][..],
+        &["--assume", "seq <= batch + 2"],
+        &["--range", "seq=3..9", "--min", "batch=1"],
+        &["--nonempty"],
+    ];
+    for more in held {
+        assert_eq!(run(more).0, Some(0), "{more:?}: {}", run(more).1);
+    }
+    let broken = [
+        (&["--assume", "seq % 8 == 0"][..], "seq = 3, expected seq % 8 == 0, as is assumed"),
+        (&["--assume", "seq = batch"], "batch = 1, seq = 3, expected seq = batch, as is assumed"),
+        (&["--range", "seq=4..9"], "dimension \"seq\" is 3, expected 4 to 9, as is assumed"),
+        (&["--min", "seq=4"], "dimension \"seq\" is 3, expected at least 4, as is assumed"),
+    ];
+    for (more, wanted) in broken {
+        let (code, text) = run(more);
+        assert!(code == Some(1) && text.contains(wanted), "{more:?}: {text}");
+    }
+    let (code, text) = about_positions("run", &["--input", "tokens=zeros[2, 0]", "--nonempty"]);
+    let wanted = "size of axis 1 of input \"tokens\" is 0, expected at least 1, as is assumed";
+    assert!(code == Some(1) && text.contains(wanted), "{text}");
+    let (code, text) = run(&["--assume", "other == 3"]);
+    assert!(code == Some(2) && text.contains("unknown dimension \"other\""), "{text}");
+}
+
 #[test]
 fn infer_says_what_every_value_is() {
     prints(

@@ -319,9 +319,9 @@ pub(crate) fn former_inputs(attributes: &Attributes<'_>) -> Result<FormerInputs>
 }
 
 /// Returns true if inputs that are constants as well may be given other values. Older ONNX files
-/// list all constants as inputs.
+/// list all constants as inputs; models that were made in memory are written as the newest.
 pub(crate) fn has_default_inputs(model: &Model) -> bool {
-    model.standard == Standard::Onnx && model.format_version >= 4
+    model.standard == Standard::Onnx && !(1..4).contains(&model.format_version)
 }
 
 #[cfg(test)]

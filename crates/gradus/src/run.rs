@@ -4,11 +4,14 @@ use std::collections::HashMap;
 use std::ops::Index;
 use std::sync::Arc;
 
-use gradus_core::graph::{DeclaredDim, Graph, Type, ValueId};
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::check::Forced;
+use crate::dim::Symbols;
 use crate::model::Model;
+use crate::normalize::has_default_inputs;
 use crate::program::{Compiler, GraphProgram, NodeRun, RunOptions, RunState, Watch};
 
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
@@ -118,7 +121,16 @@ impl Program {
         let run = || {
             let mut given = HashMap::new();
             for (name, value) in inputs {
-                given.insert(self.model.input(name.as_ref())?, value.into());
+                let id = self.model.input(name.as_ref())?;
+                let source = self.model.source();
+                let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
+                if is_listed && graph.constant(id).is_some() {
+                    let what = format_args!("input \"{}\"", name.as_ref());
+                    let wanted =
+                        "an input without initializer: files before IR version 4 list constants as inputs";
+                    return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
+                }
+                given.insert(id, value.into());
             }
             check_inputs(graph, &given)?;
             let missing = self.main.missing_inputs(|id| given.contains_key(&id)).map(|id| {
@@ -233,10 +245,11 @@ impl<'a> IntoIterator for &'a Outputs {
     }
 }
 
-/// Checks inputs against what the model declares: types, ranks, dimensions, and that a symbol is
-/// one dimension everywhere.
+/// Checks inputs against what the model declares: types, ranks, dimensions, that a symbol is one
+/// dimension everywhere, and that an expression of symbols is what it says.
 fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
     let mut bound: HashMap<&str, (usize, &str)> = HashMap::new();
+    let mut expressions = Vec::new();
     for &id in graph.inputs() {
         let info = graph.value(id);
         let (Some(value), Some(declared)) = (given.get(&id), &info.declared) else { continue };
@@ -249,12 +262,28 @@ fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
         let (Type::Tensor(_, Some(sizes)), Value::Tensor(tensor)) = (declared, value) else { continue };
         for (axis, (size, &len)) in sizes.iter().zip(tensor.shape().dims()).enumerate() {
             let DeclaredDim::Symbol(symbol) = size else { continue };
+            let is_plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+            if !symbol.bytes().all(is_plain) {
+                expressions.push((symbol, len, axis, name));
+            }
             let (first, by) = *bound.entry(symbol).or_insert((len, name));
             if first != len {
                 let what = format_args!("size of axis {axis} of input \"{name}\"");
                 let wanted = format_args!("{first}, the size of \"{symbol}\" by input \"{by}\"");
                 return Err(Error::mismatch(Kind::Shape, what, len, wanted));
             }
+        }
+    }
+    for (text, len, axis, name) in expressions {
+        let mut symbols = Symbols::default();
+        let dim = symbols.declared(text);
+        if symbols.as_symbol(dim).is_some() {
+            continue;
+        }
+        let size = symbols.evaluate(dim, &|name| bound.get(name).map(|(len, _)| i64_of(*len)));
+        if let Some(size) = size.filter(|size| *size != i64_of(len)) {
+            let what = format_args!("size of axis {axis} of input \"{name}\"");
+            return Err(Error::mismatch(Kind::Shape, what, len, format_args!("{size}, which is {text}")));
         }
     }
     Ok(())

@@ -418,6 +418,36 @@ fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
     same(&model, &after, &[("x", floats(&[2, 3, 8]))]);
 }
 
+/// Files before version 4 list all constants as inputs.
+#[test]
+fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
+    for (version, is_default) in [(3, false), (4, true), (8, true)] {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2", "3"])
+            .input("k", DType::I64, &["1"])
+            .ints("k", &[6])
+            .node("Neg", &["k"], &["a"])
+            .node("Neg", &["a"], &["b"])
+            .node("Reshape", &["x", "b"], &["c"])
+            .node("Shape", &["k"], &["y"])
+            .output("c", DType::F32, &[""])
+            .output("y", DType::I64, &["1"])
+            .model();
+        let mut source = model.source().clone();
+        source.format_version = version;
+        let model = read(&encode_model(&source).unwrap());
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let is_assumed = inference.assumptions().iter().any(|assumed| assumed.text.contains("default"));
+        assert_eq!(is_assumed, is_default, "version {version}");
+        let given = || [("x", floats(&[2, 3])), ("k", Tensor::vector(&[-1i64]))];
+        let after = folded(&model);
+        assert_eq!(model.run(given()).is_ok(), is_default, "version {version}");
+        if is_default {
+            same(&model, &after, &given());
+        }
+    }
+}
+
 #[test]
 fn outputs_keep_their_names_and_a_default_may_be_replaced() {
     let model = Sketch::new()
@@ -557,6 +587,22 @@ fn names_of_dimensions_that_are_numbers_are_names() {
     let id = model.value("y").unwrap();
     let inference = model.infer(&InferOptions::default()).unwrap();
     assert_eq!(inference.elements(inference.fact(id)).unwrap(), "['4+4', 3]");
+}
+
+#[test]
+fn runs_hold_sizes_to_the_expressions_that_inputs_declare() {
+    let model = Sketch::new()
+        .input("a", DType::F32, &["n", "2*n"])
+        .input("b", DType::F32, &["m", "(n + k)//2"])
+        .node("Shape", &["a"], &["y"])
+        .node("Neg", &["b"], &["z"])
+        .output("y", DType::I64, &["2"])
+        .output("z", DType::F32, &["", ""])
+        .model();
+    let run = |a: [usize; 2]| model.run([("a", floats(&a)), ("b", floats(&[1, 7]))]);
+    assert!(run([2, 4]).is_ok());
+    let error = run([2, 5]).err().unwrap().to_string();
+    assert!(error.contains("size of axis 1 of input \"a\" is 5, expected 4, which is 2*n"), "{error}");
 }
 
 #[test]

@@ -50,6 +50,7 @@ fn raised(operator: &str, inputs: &[&str]) -> Model {
         .constant("some", vector(&[0.0, 0.5, -0.5, 0.0]))
         .constant("signed", vector(&[0.0, 0.5, -0.0, 0.0]))
         .node("Abs", &["x"], &["a"])
+        .node("Exp", &["z"], &["a2"])
         .node(operator, inputs, &["b"])
         .node("Add", &["b", "zero"], &["c"])
         .node("Neg", &["c"], &["y"])
@@ -77,6 +78,9 @@ fn sums_with_zero_of_what_is_never_negative_zero_are_it() {
         ("Max", &["a", "some"]),
         ("Min", &["a", "some"]),
         ("Tile", &["a", "first"]),
+        ("Div", &["x", "x"]),
+        ("Div", &["a", "a2"]),
+        ("Mul", &["a", "half"]),
     ];
     let input = vector(&[-0.0, 0.0, -0.5, 2.0]);
     for (operator, inputs) in never {
@@ -101,6 +105,8 @@ fn sums_with_zero_of_what_is_never_negative_zero_are_it() {
         ("Max", &["x", "zero"]),
         ("Min", &["x", "some"]),
         ("Min", &["a", "signed"]),
+        ("Div", &["a", "x"]),
+        ("Mul", &["a", "some"]),
     ];
     for (operator, inputs) in maybe {
         let after = folded(&raised(operator, inputs));
@@ -141,6 +147,7 @@ fn floats_that_nothing_rounds_are_constants() {
         scaled("ReduceProd", &[&[9.0, 0.5, -3.25]], vec![]),
         scaled("CumSum", &[&[9.0, 0.5, -3.25]], vec![]),
         scaled("Mod", &[&[9.0, 7.5], &[2.0]], remainder()),
+        scaled("Reciprocal", &[&[3.0, -0.1]], vec![]),
     ];
     for model in exact {
         assert_eq!(operators(&folded(&model)), "Mul", "{}", operators(&model));
@@ -157,6 +164,114 @@ fn floats_that_nothing_rounds_are_constants() {
     ];
     for model in open {
         assert_eq!(operators(&folded(&model)), operators(&model));
+    }
+}
+
+/// Elements from 0 to 1, of which one alone is 0/0.
+fn steps(least: i64) -> Model {
+    Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("zero", Tensor::scalar(0i64))
+        .constant("one", Tensor::scalar(1i64))
+        .constant("least", Tensor::scalar(least))
+        .constant("unit", Tensor::scalar(1f32))
+        .constant("none", Tensor::scalar(0f32))
+        .node("Size", &["x"], &["n"])
+        .node("Range", &["zero", "n", "one"], &["r"])
+        .with("Cast", &["r"], &["i"], vec![int("to", 1)])
+        .node("Sub", &["n", "least"], &["m"])
+        .with("Cast", &["m"], &["s"], vec![int("to", 1)])
+        .node("Div", &["unit", "s"], &["step"])
+        .node("Mul", &["i", "step"], &["p"])
+        .node("Add", &["p", "none"], &["y"])
+        .output("y", DType::F32, &["n"])
+        .model()
+}
+
+#[test]
+fn products_of_counts_are_never_negative_zero() {
+    let model = steps(1);
+    let after = folded(&model);
+    assert!(!operators(&after).contains("Add"), "{}", operators(&after));
+    for n in [0, 1, 2, 5] {
+        let run = |model: &Model| {
+            let x = Tensor::from_vec(Shape::new(vec![n]).unwrap(), vec![0f32; n]).unwrap();
+            format!("{:?}", model.run(&HashMap::from([("x", Value::from(x))])).unwrap())
+        };
+        assert_eq!(run(&model), run(&after), "{n}");
+    }
+    // 0 * 1/(1 - 2) is -0.
+    assert!(operators(&folded(&steps(2))).contains("Add"));
+}
+
+/// Elements of `x` at the logarithms of constants to base 2, as integers of a type.
+fn logarithms(elements: &[f32], rounding: &str, to: i64) -> Model {
+    Sketch::new()
+        .input("x", DType::F32, &["9", "n"])
+        .constant("elements", vector(elements))
+        .constant("two", Tensor::scalar(2f32))
+        .node("Log", &["elements"], &["a"])
+        .node("Log", &["two"], &["b"])
+        .node("Div", &["a", "b"], &["c"])
+        .node(rounding, &["c"], &["d"])
+        .with("Cast", &["d"], &["e"], vec![int("to", to)])
+        .node("Gather", &["x", "e"], &["y"])
+        .output("y", DType::F32, &["", "n"])
+        .model()
+}
+
+#[test]
+fn integers_that_no_rounding_of_floats_changes_are_constants() {
+    for rounding in ["Identity", "Floor", "Ceil", "Round", "Abs"] {
+        let model = logarithms(&[3.0, 5.0, 100.0], rounding, 7);
+        assert_eq!(operators(&folded(&model)), "Gather", "{rounding}");
+        let without = RuleSet::of(Level::Exact).without("settled-integers").unwrap();
+        assert!(operators(&folded_by(&model, without)).contains("Log Div"), "{rounding}");
+    }
+    // A logarithm may be rounded to either side of an integer, of a half, or beyond a type.
+    for (elements, rounding, to) in [
+        (&[3.0, 8.0][..], "Identity", 7),
+        (&[3.0, 8.0], "Floor", 7),
+        (&[3.0, 8.0], "Ceil", 7),
+        (&[3.0, std::f32::consts::SQRT_2], "Round", 7),
+        (&[0.0, 3.0], "Identity", 7),
+        (&[f32::NAN, 3.0], "Identity", 7),
+        (&[-3.0, 3.0], "Identity", 7),
+    ] {
+        let model = logarithms(elements, rounding, to);
+        let after = operators(&folded(&model));
+        assert!(after.contains("Log"), "{elements:?} {rounding}: {after}");
+    }
+    let compared = |threshold: f32| {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2"])
+            .constant("elements", vector(&[0.5, 2.0]))
+            .constant("threshold", Tensor::scalar(threshold))
+            .node("Exp", &["elements"], &["a"])
+            .node("Less", &["a", "threshold"], &["b"])
+            .node("Neg", &["x"], &["c"])
+            .node("Where", &["b", "x", "c"], &["y"])
+            .output("y", DType::F32, &["2"])
+            .model();
+        operators(&folded(&model))
+    };
+    assert_eq!(compared(3.0), "Neg Where");
+    assert_eq!(compared(2f32.exp()), "Exp Less Neg Where");
+}
+
+#[test]
+fn quantized_weights_stay_quantized() {
+    let weights = Tensor::from_vec(Shape::new(vec![2, 3]).unwrap(), vec![1i8, -2, 3, -4, 5, -6]).unwrap();
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "2"])
+        .constant("q", weights)
+        .constant("scale", Tensor::scalar(0.5f32))
+        .node("DequantizeLinear", &["q", "scale"], &["w"])
+        .node("MatMul", &["x", "w"], &["y"])
+        .output("y", DType::F32, &["n", "3"])
+        .model();
+    for level in Level::ALL {
+        assert_eq!(operators(&folded_by(&model, RuleSet::of(level))), "DequantizeLinear MatMul");
     }
 }
 

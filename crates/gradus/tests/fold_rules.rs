@@ -302,6 +302,18 @@ fn values() -> Vec<Pattern> {
                 .model(),
             "Div Mul",
         ),
+        pattern("undone-axes", undone_axes(), "ArgMax ReduceMax ConstantOfShape Concat Reshape ReduceMax"),
+        pattern(
+            "equal-nodes",
+            x(n).node("Shape", &["x"], &["s"])
+                .with("ConstantOfShape", &["s"], &["a"], vec![("value", one())])
+                .with("ConstantOfShape", &["s"], &["b"], vec![("value", one())])
+                .node("Sub", &["a", "b"], &["p"])
+                .node("Mul", &["p", "x"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Shape ConstantOfShape Sub Mul",
+        ),
         pattern(
             "output-names",
             x(n).node("Relu", &["x"], &["a"])
@@ -316,6 +328,32 @@ fn values() -> Vec<Pattern> {
             "Mul Relu",
         ),
     ]
+}
+
+/// A value whose rank depends on numbers gets an axis and loses it.
+fn undone_axes() -> Model {
+    x(&["2", "3"])
+        .ints("first", &[0])
+        .ints("rest", &[-1])
+        .with("ArgMax", &["x"], &["at"], vec![("keepdims", Content::Int(0))])
+        .node("ReduceMax", &["at"], &["count"])
+        .with(
+            "ConstantOfShape",
+            &["count"],
+            &["ones"],
+            vec![("value", Content::Tensor(Tensor::vector(&[1i64]).into()))],
+        )
+        .with("Concat", &["rest", "ones"], &["shape"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "shape"], &["a"])
+        .node("Unsqueeze", &["a", "first"], &["b"])
+        .node("Squeeze", &["b", "first"], &["c"])
+        .with("ReduceMax", &["c"], &["y"], vec![("keepdims", Content::Int(0))])
+        .output("y", DType::F32, &[])
+        .model()
+}
+
+fn one() -> Content {
+    Content::Tensor(Tensor::vector(&[1.5f32]).into())
 }
 
 fn default_state() -> Pattern {

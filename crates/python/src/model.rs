@@ -462,6 +462,7 @@ impl Model {
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
+        keep_weights: bool,
         assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
@@ -473,6 +474,9 @@ impl Model {
         }
         for name in &no_rules {
             options.rules = options.rules.without(name).or_raise()?;
+        }
+        if keep_weights {
+            options.rules = options.rules.keeping_weights();
         }
         options.dims = numbers(Some(dims))?;
         options.inputs = given_shapes(shapes)?;
@@ -501,6 +505,7 @@ impl Model {
         told.set_item("dropped", report.dropped)?;
         told.set_item("inlined", report.inlined)?;
         told.set_item("declared", report.declared)?;
+        told.set_item("weights", &report.weights)?;
         let kept = report.kept.iter().map(|kept| (&kept.node, &kept.operator, &kept.reason));
         told.set_item("kept", kept.collect::<Vec<_>>())?;
         let assumptions: Vec<_> = report.assumptions.iter().map(|a| (&a.node, &a.text)).collect();
@@ -510,7 +515,10 @@ impl Model {
         let Verified { bindings, values, runs, elements, refused, .. } = verified.unwrap_or_default();
         told.set_item("verified", verify.then_some((bindings, values)))?;
         told.set_item("ran", (verify && refused.is_none()).then_some((runs, elements)))?;
-        told.set_item("measured", measured.map(|of| (of.elements, of.ulps, of.relative)))?;
+        told.set_item("measured", measured.as_ref().map(|of| (of.elements, of.ulps, of.relative)))?;
+        let outputs = measured.iter().flat_map(|of| &of.outputs);
+        let outputs = outputs.map(|of| (&of.name, (of.elements, of.ulps, of.relative)));
+        told.set_item("measured_outputs", outputs.collect::<BTreeMap<_, _>>())?;
         Ok((self.made(after), told))
     }
 
@@ -582,7 +590,7 @@ impl Model {
         Ok(lines.or_raise()?.join("\n"))
     }
 
-    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false, seed=0, accumulate=None))]
+    #[pyo3(signature = (inputs=None, outputs=None, *, max_bytes=None, max_work=None, timeout=None, expand_functions=false, seed=0, accumulate=None, assumed=None))]
     #[allow(clippy::too_many_arguments, reason = "the parameters are keywords of Python")]
     fn run<'py>(
         &self,
@@ -595,6 +603,7 @@ impl Model {
         expand_functions: bool,
         seed: u64,
         accumulate: Option<&str>,
+        assumed: Option<GivenAssumptions>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let sums = match accumulate {
             None => Sums::default(),
@@ -610,9 +619,12 @@ impl Model {
         }
         let limits = GivenLimits(max_bytes, max_work, timeout).over(self.model.limits())?;
         let wanted = outputs.unwrap_or_default();
-        let results =
-            engine(py, || self.program(wanted, expand_functions, seed, sums)?.run_within(&given, limits))
-                .or_raise()?;
+        let assume = assumed.map(assumptions).unwrap_or_default();
+        let results = engine(py, || {
+            self.model.check_sizes(&assume, |name| given.get(name))?;
+            self.program(wanted, expand_functions, seed, sums)?.run_within(&given, limits)
+        })
+        .or_raise()?;
         let all = PyDict::new(py);
         for (name, value) in &results {
             all.set_item(&**name, value_to_python(py, value)?)?;

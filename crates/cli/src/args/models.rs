@@ -81,6 +81,9 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
+    pub(crate) assume: AssumeArgs,
+
+    #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
 
@@ -222,6 +225,14 @@ pub(crate) struct SizeArgs {
     #[command(flatten)]
     pub(crate) shapes: ShapeArgs,
 
+    #[command(flatten)]
+    pub(crate) assume: AssumeArgs,
+}
+
+/// Facts about sizes of inputs that are assumed; `run` checks them.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Sizes of inputs")]
+pub(crate) struct AssumeArgs {
     /// Assume that a symbol is at least a number.
     #[arg(long = "min", value_name = "NAME=NUMBER")]
     pub(crate) least: Vec<String>,
@@ -492,7 +503,10 @@ fn bytes(text: &str) -> Result<u64, String> {
 /// it go.
 ///
 /// The folded model gives the same bits for whatever inputs the model took, unless `--level fuse`
-/// allows other last bits of floats (docs/fold.md). What is not touched is copied as it stands; the
+/// allows other last bits of floats (docs/fold.md). The bits are the same in every program that
+/// computes each operator as its standard says and rounds floats as IEEE 754 does; which NaN a
+/// result is may differ. A runtime may choose another kernel for a weight that is a constant now:
+/// the report names the nodes that read one. What is not touched is copied as it stands; the
 /// output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -524,9 +538,14 @@ pub(crate) struct FoldArgs {
     #[arg(long = "rule", value_name = "RULE")]
     pub(crate) rules: Vec<String>,
 
-    /// Do not apply a rule: `--no-rule known-floats` leaves weights computed.
+    /// Do not apply a rule.
     #[arg(long = "no-rule", value_name = "RULE")]
     pub(crate) no_rules: Vec<String>,
+
+    /// Leave weights computed: runtimes may pack those that are constants, and choose another
+    /// kernel, whose results have other last bits.
+    #[arg(long)]
+    pub(crate) keep_weights: bool,
 
     /// List the rules with their levels and patterns.
     #[arg(long, exclusive = true)]
@@ -546,7 +565,8 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) verify: bool,
 
-    /// List every node that asks for shapes and could not be folded.
+    /// List all nodes that could not be folded or read computed weights, and all outputs that were
+    /// measured.
     #[arg(long)]
     pub(crate) all: bool,
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use gradus::fold::{FoldOptions, FoldReport, Measured, RULES, RuleSet, Verified};
+use gradus::fold::{FoldOptions, FoldReport, Measured, MeasuredOutput, RULES, RuleSet, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use serde::Serialize;
@@ -30,20 +30,29 @@ struct FoldedJson<'a> {
     constants: ConstantsJson,
     inlined: usize,
     declared: usize,
+    weights: &'a [String],
     kept: Vec<KeptJson<'a>>,
     assumptions: Vec<ProblemJson<'a>>,
     problems: Vec<ProblemJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verified: Option<VerifiedJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    measured: Option<MeasuredJson>,
+    measured: Option<MeasuredJson<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum MeasuredJson {
-    Difference { elements: u64, ulps: u64, relative: f64 },
+enum MeasuredJson<'a> {
+    Difference { elements: u64, ulps: u64, relative: f64, outputs: Vec<MeasuredOutputJson<'a>> },
     Failed { error: String },
+}
+
+#[derive(Serialize)]
+struct MeasuredOutputJson<'a> {
+    name: &'a str,
+    elements: u64,
+    ulps: u64,
+    relative: f64,
 }
 
 /// Comparisons of both models.
@@ -117,6 +126,9 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     for name in &args.no_rules {
         options.rules = options.rules.without(name)?;
     }
+    if args.keep_weights {
+        options.rules = options.rules.keeping_weights();
+    }
     let given = given::infer_options(&args.sizes)?;
     (options.dims, options.assume, options.inputs) = (given.dims, given.assume, given.inputs);
     options.max_constant = args.max_constant;
@@ -188,6 +200,7 @@ fn json<'a>(
         },
         inlined: report.inlined,
         declared: report.declared,
+        weights: &report.weights,
         kept: kept
             .map(|kept| KeptJson { node: &kept.node, operator: &kept.operator, reason: &kept.reason })
             .collect(),
@@ -205,12 +218,20 @@ fn json<'a>(
             refused: verified.refused.as_deref(),
         }),
         measured: checks.measured.as_ref().map(|measured| match measured {
-            Ok(Measured { elements, ulps, relative, .. }) => {
-                MeasuredJson::Difference { elements: *elements, ulps: *ulps, relative: *relative }
-            }
+            Ok(Measured { elements, ulps, relative, outputs, .. }) => MeasuredJson::Difference {
+                elements: *elements,
+                ulps: *ulps,
+                relative: *relative,
+                outputs: outputs.iter().map(measured_json).collect(),
+            },
             Err(error) => MeasuredJson::Failed { error: error.to_string() },
         }),
     }
+}
+
+fn measured_json(output: &MeasuredOutput) -> MeasuredOutputJson<'_> {
+    let MeasuredOutput { name, elements, ulps, relative, .. } = output;
+    MeasuredOutputJson { name, elements: *elements, ulps: *ulps, relative: *relative }
 }
 
 fn text(
@@ -246,6 +267,18 @@ fn text(
         let _ = writeln!(out, "\n{}", output::render(&table));
     }
     let most = if args.all { usize::MAX } else { MOST_KEPT };
+    if !report.weights.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nread weights that were computed and are constants now; runtimes may pack these and choose another kernel (--keep-weights leaves them):"
+        );
+    }
+    for node in report.weights.iter().take(most) {
+        let _ = writeln!(out, "  {}", escaped(node));
+    }
+    if report.weights.len() > most {
+        let _ = writeln!(out, "  and {} more (--all)", report.weights.len() - most);
+    }
     if !report.kept.is_empty() {
         let _ = writeln!(out, "\nstayed:");
     }
@@ -266,11 +299,17 @@ fn text(
         let _ = writeln!(out, "problem: {}", escaped(&format!("{}: {}", problem.place, problem.message)));
     }
     match &checks.measured {
-        Some(Ok(Measured { elements, ulps, relative, .. })) => {
+        Some(Ok(Measured { elements, ulps, relative, outputs, .. })) => {
             let _ = writeln!(
                 out,
                 "\nmeasured: {elements} floats of a run on random inputs differ by at most {ulps} ulp, {relative:.1e} of the largest"
             );
+            for MeasuredOutput { name, ulps, relative, .. } in outputs.iter().take(most) {
+                let _ = writeln!(out, "  {}: {ulps} ulp, {relative:.1e}", escaped(name));
+            }
+            if outputs.len() > most {
+                let _ = writeln!(out, "  and {} more (--all)", outputs.len() - most);
+            }
         }
         Some(Err(error)) => {
             let _ = writeln!(out, "\nnot measured: {}", escaped(&error.to_string()));

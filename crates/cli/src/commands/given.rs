@@ -11,7 +11,7 @@ use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
 use gradus::{Error, Kind, Result};
 
 use super::fleet::FleetModel;
-use crate::args::{DimArgs, ShapeArgs, SizeArgs};
+use crate::args::{AssumeArgs, DimArgs, ShapeArgs, SizeArgs};
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
@@ -69,7 +69,7 @@ pub(super) fn infer_options(given: &SizeArgs) -> Result<InferOptions> {
     let mut options = InferOptions::default();
     options.dims = dims(&given.shapes.dims)?;
     options.inputs = shapes(&given.shapes)?;
-    options.assume = assumptions(given)?;
+    options.assume = assumptions(&given.assume)?;
     Ok(options)
 }
 
@@ -94,22 +94,28 @@ pub(super) fn numbers(given: &[String]) -> Result<HashMap<String, i64>> {
 }
 
 /// Assumptions about sizes: bounds from `NAME=NUMBER` and `NAME=FIRST..LAST`, and conditions.
-fn assumptions(given: &SizeArgs) -> Result<SizeAssumptions> {
-    let mut ranges = BTreeMap::new();
+pub(super) fn assumptions(given: &AssumeArgs) -> Result<SizeAssumptions> {
+    let mut ranges: BTreeMap<String, (i64, Option<i64>)> = BTreeMap::new();
+    // Several bounds of a symbol all hold.
+    let mut bound = |name: &str, least: i64, most: Option<i64>| {
+        let range = ranges.entry(name.to_owned()).or_insert((least, most));
+        let fewest = range.1.into_iter().chain(most).min();
+        *range = (range.0.max(least), fewest);
+    };
     for least in &given.least {
         let pair = least.split_once('=').and_then(|(name, value)| Some((name, value.parse().ok()?)));
         let (name, least) =
             pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--min", least, "NAME=NUMBER"))?;
-        ranges.insert(name.to_owned(), (least, None));
+        bound(name, least, None);
     }
     for range in &given.ranges {
         let pair = range.split_once('=').and_then(|(name, range)| {
             let (first, last) = range.split_once("..")?;
-            Some((name, (first.parse().ok()?, Some(last.parse().ok()?))))
+            Some((name, first.parse().ok()?, last.parse().ok()?))
         });
-        let (name, range) =
+        let (name, first, last) =
             pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--range", range, "NAME=FIRST..LAST"))?;
-        ranges.insert(name.to_owned(), range);
+        bound(name, first, Some(last));
     }
     Ok(SizeAssumptions { ranges, conditions: given.conditions.clone(), nonempty: given.nonempty })
 }

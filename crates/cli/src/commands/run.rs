@@ -14,8 +14,8 @@ use gradus::{DType, Error, Kind, Limits, Model, Result, RunOptions, Tensor, Valu
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::value::RawValue;
 
-use super::profile;
 use super::run_inputs::{self, RandomInputs};
+use super::{given, profile};
 use crate::args;
 use crate::diagnostics::Failure;
 use crate::{json, literal, output};
@@ -28,12 +28,14 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     for (input, index) in args.inputs.iter().zip(0..) {
         read_input(&model, input, run_inputs::stream(args.seed, index), &limits, &mut inputs)?;
     }
+    let assume = given::assumptions(&args.assume)?;
     let all = if args.save_all.is_some() { values(&model) } else { args.outputs.clone() };
     let wanted: Vec<_> = all.iter().map(String::as_str).collect();
     let random = args.random_inputs.then_some(RandomInputs { dims: &args.dims, seed: args.seed });
     let (outputs, nodes) = with_progress(options, |options| {
         let program = model.compile(&wanted, options)?;
         run_inputs::complete(&model, &program, &mut inputs, random, &limits)?;
+        model.check_sizes(&assume, |name| inputs.get(name))?;
         if args.profile_nodes {
             program.run_profiled(&inputs)
         } else {

@@ -117,8 +117,8 @@ impl Symbols {
     /// Returns true if a condition holds for no sizes. False also where that is not decided.
     pub(crate) fn never_holds(&mut self, condition: &Condition) -> bool {
         let Some(apart) = self.subtract(condition.left, condition.right) else { return false };
-        let (above, below) =
-            (self.at_least(apart, 1), self.bounds(apart).upper().is_some_and(|most| most < 0));
+        let above = self.never_below(apart, 1);
+        let below = !above && self.negate(apart).is_some_and(|apart| self.never_below(apart, 1));
         match condition.relation {
             Relation::AtLeast => below,
             Relation::AtMost => above,

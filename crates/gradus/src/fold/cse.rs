@@ -189,6 +189,10 @@ fn comparable(content: &Content) -> Option<String> {
         Content::Int(_) | Content::Ints(_) | Content::Bytes(_) | Content::Strings(_) | Content::Text(_) => {
             Some(format!("{content:?}"))
         }
+        Content::Tensor(stored) if stored.byte_len() <= MOST_BYTES => {
+            let tensor = stored.tensor().ok()?;
+            Some(format!("T{} {} {:?}", tensor.dtype(), tensor.shape(), tensor.bytes()?))
+        }
         _ => None,
     }
 }

@@ -7,9 +7,25 @@ use crate::infer::InferOptions;
 use crate::model::Model;
 
 /// The largest differences between the outputs of two models.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Measured {
+    /// Elements that were compared.
+    pub elements: u64,
+    /// In units in the last place.
+    pub ulps: u64,
+    /// As a part of the largest element of the output.
+    pub relative: f64,
+    /// The same of each output.
+    pub outputs: Vec<MeasuredOutput>,
+}
+
+/// The largest differences between an output of two models.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct MeasuredOutput {
+    /// Its name.
+    pub name: String,
     /// Elements that were compared.
     pub elements: u64,
     /// In units in the last place.
@@ -34,6 +50,12 @@ impl Model {
             measured.elements += output.elements;
             measured.ulps = measured.ulps.max(output.ulps);
             measured.relative = measured.relative.max(output.relative);
+            measured.outputs.push(MeasuredOutput {
+                name: output.name.clone(),
+                elements: output.elements,
+                ulps: output.ulps,
+                relative: output.relative,
+            });
         }
         Ok(measured)
     }

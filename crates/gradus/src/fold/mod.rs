@@ -24,6 +24,7 @@ mod reproducible;
 mod reshaped;
 mod rules;
 mod scope;
+mod settled;
 mod shape_source;
 mod simplify_shapes;
 mod stages;
@@ -39,7 +40,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{self, Graph, Node, OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
-pub use measure::Measured;
+pub use measure::{Measured, MeasuredOutput};
 pub use report::{FoldReport, KeptNode};
 pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;

@@ -9,7 +9,8 @@ use gradus_core::graph::{self, Graph, Node, OperatorId, ValueId};
 
 use super::GraphFolder;
 use super::dialect::Role;
-use super::scope::FoldState;
+use super::rules::{NodeView, Source};
+use super::scope::{FoldState, Read};
 use crate::fact::{Elements, Fact};
 use crate::infer::{Assumption, Problem};
 
@@ -33,6 +34,9 @@ pub struct FoldReport {
     pub(super) unsettled: bool,
     /// Types of values that were added or that say more than before.
     pub declared: usize,
+    /// Nodes of the main graph, in words, that read a weight which was computed and is a constant
+    /// now: runtimes may pack it, and choose another kernel.
+    pub weights: Vec<String>,
     /// Nodes that compute shapes and stayed, in the main graph.
     pub kept: Vec<KeptNode>,
     /// Conditions under which the folded model is the same.
@@ -79,7 +83,49 @@ pub(super) fn complete(
     }
     folder.report.dropped = edit.dropped.len();
     folder.report.declared = edit.types.len();
+    folder.report.weights = weights(scope);
     folder.report.kept = kept(folder, scope);
+}
+
+/// The inputs that are weights where they are constants.
+fn weight_inputs(operator: &str) -> &'static [usize] {
+    match operator {
+        "FusedMatMul" | "Gemm" | "MatMul" => &[0, 1],
+        "Conv"
+        | "ConvTranspose"
+        | "Convolution"
+        | "ConvolutionBackpropData"
+        | "GroupConvolution"
+        | "GroupConvolutionBackpropData" => &[1],
+        "GRU" | "LSTM" | "RNN" => &[1, 2],
+        _ => &[],
+    }
+}
+
+/// The nodes that read a weight which folding computed.
+fn weights(scope: &FoldState<'_>) -> Vec<String> {
+    let is_computed = |view: &NodeView<'_, '_>, input: usize| {
+        let tensor = match view.input(input) {
+            Source::Tensor(tensor) => tensor,
+            Source::Value(id) => match &scope.values[id.index()].read {
+                Read::Constant(tensor) => tensor.clone(),
+                _ => return false,
+            },
+            Source::Transposed(..) | Source::Missing => return false,
+        };
+        tensor.dtype().is_float() && tensor.shape().rank() > 0
+    };
+    let found = |&&index: &&usize| {
+        let view = NodeView::new(scope, index);
+        let operator = if view.operator().is_empty() { &*view.node.operator.name } else { view.operator() };
+        scope.nodes[index].stays && weight_inputs(operator).iter().any(|&input| is_computed(&view, input))
+    };
+    let nodes = scope.graph.order().iter().filter(found);
+    nodes
+        .map(|&index| {
+            format!("{} ({})", scope.graph.nodes()[index].label(index), scope.graph.nodes()[index].operator)
+        })
+        .collect()
 }
 
 /// An operator of a node that was read, or of one that was made.

@@ -70,6 +70,6 @@ pub(super) fn is_settled(
 }
 
 /// The float next to a bound of an integer type.
-fn bound(value: i64) -> f64 {
+pub(super) fn bound(value: i64) -> f64 {
     gradus_core::convert::nearest_f64(Number::Int(value.into()))
 }

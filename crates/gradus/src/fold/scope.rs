@@ -14,7 +14,7 @@ use super::join::Joined;
 use super::reproducible::{is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, representable, rules, simplify_shapes};
+use super::{GraphFolder, cse, inline, representable, rules, settled, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
 
@@ -337,11 +337,14 @@ impl<'m> FoldState<'m> {
             Some(_) => all_whole,
             None => is_exact(self.standard, node, all_whole) && !widens,
         };
+        // Quantized weights stay narrow.
+        let widens = widens || operator == "DequantizeLinear";
         let computed = self.rules.has(Pass::Arithmetic) && !widens && !NodeView::new(self, index).is_random();
         let exact = exact || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
         let exact = inputs && (alone || exact || self.is_representable(folder, index));
+        let exact = exact || (!inputs && self.is_settled(folder, index));
         let single = node.outputs.iter().flatten().count() == 1;
         for id in node.outputs.iter().copied().flatten() {
             self.values[id.index()].exact = exact;
@@ -362,12 +365,24 @@ impl<'m> FoldState<'m> {
     /// Returns true if a node computes floats that rounding does not change.
     fn is_representable(&self, folder: &GraphFolder<'_>, index: usize) -> bool {
         let view = NodeView::new(self, index);
-        let fact = || view.output().and_then(|id| self.values[id.index()].fact.as_tensor());
-        let is_exact = |tensor: &Tensor| representable::is_representable(&view, tensor);
+        let result = || self.result(folder, &view);
         representable::may_be(&view)
-            && fact()
-                .and_then(|fact| fact.tensor_within(folder.given.most_bytes))
-                .is_some_and(|tensor| is_exact(&tensor))
+            && result().is_some_and(|result| representable::is_representable(&view, &result))
+    }
+
+    /// Returns true if a node computes what rounding of the floats before it does not change.
+    fn is_settled(&self, folder: &GraphFolder<'_>, index: usize) -> bool {
+        let view = NodeView::new(self, index);
+        let result = || self.result(folder, &view);
+        self.rules.has(Pass::Settled)
+            && settled::may_be(&view)
+            && result().is_some_and(|result| settled::is_settled(&view, &result))
+    }
+
+    /// The first output of a node, if it is known.
+    fn result(&self, folder: &GraphFolder<'_>, view: &NodeView<'_, '_>) -> Option<Tensor> {
+        let fact = self.values[view.output()?.index()].fact.as_tensor()?;
+        fact.tensor_within(folder.given.most_bytes)
     }
 
     /// Marks what the outputs of the graph need.

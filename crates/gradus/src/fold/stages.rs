@@ -203,6 +203,9 @@ impl Staged {
         last.declared += first.declared;
         last.assumptions = take(&mut first.assumptions);
         last.problems = take(&mut first.problems);
+        let mut seen = HashSet::new();
+        let weights = [take(&mut first.weights), take(&mut last.weights)].concat();
+        last.weights = weights.into_iter().filter(|node| seen.insert(node.clone())).collect();
         Staged { before: self.before, model, folded }
     }
 }

@@ -12,6 +12,8 @@ use super::dialect::Role;
 use super::rules::{NodeView, Pass, fills, is_view, zero_sum_of};
 use super::scope::FoldState;
 use super::{GraphFolder, inline};
+use crate::dim::{Dim, Symbols};
+use crate::fact::{Dims, Elements};
 
 /// Most nodes between a value and what shows that it is never -0.
 const MOST_DEPTH: usize = 4;
@@ -179,42 +181,122 @@ fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
 }
 
 /// Returns true if no element of an input is -0.
-pub(super) fn is_never_negative_zero(view: &NodeView<'_, '_>, input: usize) -> bool {
-    is_never(view, input, MOST_DEPTH)
+pub(super) fn is_never_negative_zero(view: &NodeView<'_, '_>, input: usize, symbols: &mut Symbols) -> bool {
+    Signs { symbols, dims: view.dims(input) }.is_never(view, input, MOST_DEPTH)
 }
 
-fn is_never(view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
-    if let Some(constant) = short_constant(view, input) {
-        return constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
-    }
-    let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else { return false };
-    let class_of = |input| producer.value(input).and_then(|id| producer.dtype_of(id)).map(DType::class);
-    let is_never = |input: usize| is_never(&producer, input, depth);
-    let mut inputs = 0..producer.input_count();
-    let is_above = |input: usize| is_positive(&producer, input);
-    match producer.function() {
-        "Abs" | "Cosh" | "Exp" | "ReduceL1" | "ReduceL2" | "ReduceSumSquare" | "Sigmoid" | "Softmax" => true,
-        // A sum is -0 if all are.
-        "Add" | "Sum" => inputs.any(is_never),
-        "Sub" | "ReduceSum" | "Sqrt" => is_never(0),
-        // A square is not, even if it is too small for its type.
-        "Mul" => producer.value(0).is_some() && producer.value(0) == producer.value(1),
-        "Pow" => is_square(&producer),
-        // Elements that are read elsewhere, or chosen.
-        "Concat" | "Min" => inputs.all(is_never),
-        "Max" => inputs.clone().any(is_above) || inputs.all(is_never),
-        "Where" => [1, 2].into_iter().all(is_never),
-        "ConstantOfShape" => fills(&producer, is_other),
-        "DepthToSpace" | "Expand" | "Gather" | "GatherElements" | "GatherND" | "GlobalMaxPool"
-        | "ReduceMax" | "ReduceMin" | "Slice" | "SpaceToDepth" | "Split" | "Tile" | "TopK" | "Transpose" => {
-            is_never(0)
+/// Signs of the elements of a value, if it has any.
+struct Signs<'s> {
+    symbols: &'s mut Symbols,
+    /// The dimensions of the value: each is 1 at least.
+    dims: Option<&'s Dims>,
+}
+
+impl Signs<'_> {
+    /// Returns true if no element of an input is -0.
+    fn is_never(&mut self, view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
+        if let Some(constant) = short_constant(view, input) {
+            return constant.numbers().is_ok_and(|mut numbers| numbers.all(is_other));
         }
-        _ if is_view(&producer) || producer.role() == Role::Copy => is_never(0),
-        _ if producer.role() == Role::Cast => {
-            matches!(class_of(0), Some(Class::Bool | Class::Signed | Class::Unsigned))
+        let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else {
+            return false;
+        };
+        let mut is_never = |input: usize| self.is_never(&producer, input, depth);
+        let mut inputs = 0..producer.input_count();
+        let is_above = |input: usize| is_positive(&producer, input);
+        match producer.function() {
+            // A sum is -0 if all are.
+            "Add" | "Sum" => inputs.any(is_never),
+            "Sub" | "ReduceSum" | "Sqrt" => is_never(0),
+            // Elements that are read elsewhere, or chosen.
+            "Concat" | "Min" => inputs.all(is_never),
+            "Max" => inputs.clone().any(is_above) || inputs.all(is_never),
+            "Where" => [1, 2].into_iter().all(is_never),
+            "ConstantOfShape" => fills(&producer, is_other),
+            name if MOVING.contains(&name) || is_copy(&producer) => is_never(0),
+            _ => {
+                self.is_unsigned(view, input, depth)
+                    || bias(&producer).is_some_and(|bias| self.is_never(&producer, bias, depth))
+            }
         }
-        _ => bias(&producer).is_some_and(is_never),
     }
+
+    /// Returns true if the sign bit of no element of an input is set, but of NaN.
+    fn is_unsigned(&mut self, view: &NodeView<'_, '_>, input: usize, depth: usize) -> bool {
+        if let Some(constant) = short_constant(view, input) {
+            let is_clear = |number| match number {
+                Number::Float(number) => number.is_nan() || number.is_sign_positive(),
+                Number::Int(number) => number >= 0,
+                Number::Complex(..) => false,
+            };
+            return constant.numbers().is_ok_and(|mut numbers| numbers.all(is_clear));
+        }
+        let (Some(producer), Some(depth)) = (view.producer(input), depth.checked_sub(1)) else {
+            return false;
+        };
+        let mut inputs = 0..producer.input_count();
+        // A square is not below 0, even if it is too small for its type; x / x is 1 or NaN.
+        let is_of_one = producer.value(0).is_some() && producer.value(0) == producer.value(1);
+        match producer.function() {
+            "Abs" | "Cosh" | "Exp" | "ReduceL1" | "ReduceL2" | "ReduceSumSquare" | "Sigmoid" | "Softmax" => {
+                true
+            }
+            "Div" | "Mul" if is_of_one => true,
+            "Pow" => is_square(&producer),
+            "Add" | "Div" | "Mul" | "Sqrt" | "Sum" => {
+                inputs.all(|input| self.is_unsigned(&producer, input, depth))
+            }
+            name if MOVING.contains(&name) || is_copy(&producer) => self.is_unsigned(&producer, 0, depth),
+            _ if producer.role() == Role::Cast => self.is_count(&producer),
+            _ => false,
+        }
+    }
+
+    /// Returns true if a Cast reads integers that are not below 0.
+    fn is_count(&mut self, view: &NodeView<'_, '_>) -> bool {
+        let Some(id) = view.value(0) else { return false };
+        match view.dtype_of(id).map(DType::class) {
+            Some(Class::Bool | Class::Unsigned) => true,
+            Some(Class::Signed) => match view.elements_of(id) {
+                Some(Elements::Integers(all)) => all.iter().all(|&number| self.is_natural(number)),
+                Some(Elements::Progression(both)) => self.is_natural(both.0) && self.is_natural(both.1),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Returns true if an integer is not below 0 where no dimension is 0.
+    fn is_natural(&mut self, number: Dim) -> bool {
+        let dims = self.dims.map(|dims| dims.iter()).into_iter().flatten();
+        let mut is_above = |&dim: &Dim| {
+            let beyond = self.symbols.subtract(number, dim);
+            beyond.is_some_and(|beyond| self.symbols.never_below(beyond, -1))
+        };
+        dims.into_iter().any(&mut is_above) || self.symbols.never_below(number, 0)
+    }
+}
+
+/// Operators whose results are elements of their first input.
+const MOVING: [&str; 14] = [
+    "DepthToSpace",
+    "Expand",
+    "Gather",
+    "GatherElements",
+    "GatherND",
+    "GlobalMaxPool",
+    "ReduceMax",
+    "ReduceMin",
+    "Slice",
+    "SpaceToDepth",
+    "Split",
+    "Tile",
+    "TopK",
+    "Transpose",
+];
+
+fn is_copy(view: &NodeView<'_, '_>) -> bool {
+    is_view(view) || view.role() == Role::Copy
 }
 
 /// Returns true if a number is not -0.
@@ -258,10 +340,10 @@ fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
 
 /// The input that is never -0 and that a node adds to the results of another: a sum is -0 only if
 /// both are. Other outputs may be without the sum.
-fn raising(view: &NodeView<'_, '_>, input: usize) -> Option<usize> {
+fn raising(view: &NodeView<'_, '_>, input: usize, symbols: &mut Symbols) -> Option<usize> {
     let last = if view.operator() == "Add" { Some(1 - input.min(1)) } else { bias(view) };
     let last = last.filter(|&last| last != input && view.node.outputs.len() == 1)?;
-    is_never_negative_zero(view, last).then_some(last)
+    is_never_negative_zero(view, last, symbols).then_some(last)
 }
 
 /// The constant that an input reads, if it is not long; others are not read from their files.
@@ -303,7 +385,7 @@ pub(super) fn choose(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) ->
     if sums.is_empty() {
         return false;
     }
-    let seen = seen(scope);
+    let seen = seen(scope, &mut folder.symbols);
     let mut changed = false;
     for (id, other) in sums {
         if !seen[id.index()] && scope.is_replaceable(folder, id, other) {
@@ -322,7 +404,7 @@ fn is_computed(scope: &FoldState<'_>, id: ValueId) -> bool {
 
 /// Values, by number, of which the signs of zeros may have an effect on what is read of the graph,
 /// beside signs of zeros of other values that have none.
-fn seen(scope: &FoldState<'_>) -> Vec<bool> {
+fn seen(scope: &FoldState<'_>, symbols: &mut Symbols) -> Vec<bool> {
     let mut seen: Vec<_> = scope.values.iter().map(|value| value.fixed).collect();
     let live = scope.graph.nodes().iter().zip(&scope.nodes).filter(|(_, state)| state.stays);
     let within = live.flat_map(|(node, _)| node.graphs()).flat_map(|graph| graph.captures());
@@ -342,7 +424,7 @@ fn seen(scope: &FoldState<'_>) -> Vec<bool> {
             if is_settled || effect == Effect::None || (effect == Effect::Signs && !is_seen) {
                 continue;
             }
-            match raising(&view, input).filter(|_| effect == Effect::Signs) {
+            match raising(&view, input, symbols).filter(|_| effect == Effect::Signs) {
                 // The value that is never -0 must stay so.
                 Some(last) => view.value(last).into_iter().for_each(|last| seen[last.index()] = true),
                 None => seen[id.index()] = true,

@@ -8,6 +8,7 @@
 
 mod context;
 mod declared;
+mod held;
 mod lowered;
 mod one_node;
 mod pass;

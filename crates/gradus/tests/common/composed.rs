@@ -263,7 +263,31 @@ pub fn exact() -> Vec<Pattern> {
             sizes,
         )
     };
+    // log2(2 * [1, 2.5, 7]) is [1, 2.32, 3.8]: the first may be rounded to 0.
+    let settled = |elements: &[f32]| {
+        x(&["4", "n"])
+            .constant("elements", Tensor::vector(elements))
+            .constant("two", Tensor::scalar(2f32))
+            .node("Mul", &["elements", "two"], &["a"])
+            .node("Log", &["a"], &["b"])
+            .node("Log", &["two"], &["c"])
+            .node("Div", &["b", "c"], &["d"])
+            .with("Cast", &["d"], &["e"], vec![("to", Content::Int(7))])
+            .node("Gather", &["x", "e"], &["t"])
+    };
     vec![
+        pattern("settled-integers", end(settled(&[2.5, 7.0]), &["2", "n"]), "Gather Relu"),
+        pattern(
+            "views-of-functions",
+            x(n).ints("first", &[0])
+                .constant("angles", Tensor::vector(&[0.5f32, 1.0, 1.5, 2.0]))
+                .node("Cos", &["angles"], &["a"])
+                .node("Unsqueeze", &["a", "first"], &["b"])
+                .node("Mul", &["x", "b"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Cos Mul",
+        ),
         pattern("slices", sliced("less", &["n", "2"]), "Slice Relu"),
         pattern("slices", sliced("ends", &["n", "5"]), "Slice Relu"),
         pattern(

@@ -358,6 +358,7 @@ class Model:
         level: str = "exact",
         rules: Sequence[str] = (),
         no_rules: Sequence[str] = (),
+        keep_weights: bool = False,
         ranges: Mapping[str, tuple[int, int | None]] | None = None,
         nonempty: bool = False,
         assume: Sequence[str] = (),
@@ -382,7 +383,8 @@ class Model:
             level: ``shapes`` for shape arithmetic alone, ``exact`` for rules that keep every bit, ``fuse`` also for rules that
                 may change the last bits of floats (docs/fold.md).
             rules: rules of higher levels to apply.
-            no_rules: rules not to apply: ``known-floats`` leaves weights computed.
+            no_rules: rules not to apply.
+            keep_weights: leave weights computed: runtimes may pack those that are constants, and choose another kernel.
             ranges: symbols and the smallest and the largest number that they are assumed to be; ``None`` for no largest.
             nonempty: assume that each size of an input is at least 1.
             assume: conditions on symbols that are assumed: ``"h % 32 == 0"``, ``"a == b"``.
@@ -415,6 +417,7 @@ class Model:
             level,
             list(rules),
             list(no_rules),
+            keep_weights,
             (dict(ranges or {}), nonempty, list(assume)),
             limits,
         )
@@ -606,6 +609,9 @@ class Model:
         expand_functions: bool = False,
         seed: int = 0,
         accumulate: Literal["float64", "float32", "exact"] = "float64",
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        assume: Sequence[str] = (),
     ) -> dict[str, Any]:
         """Runs the model as far as the wanted values need.
 
@@ -619,6 +625,7 @@ class Model:
             seed: the seed of operators that draw random numbers and have none of their own, from 0 to 2**64 - 1.
             accumulate: how products of matrices, convolutions and reductions of floats are added: in float64 or float32,
                 in the order of the elements, or without error.
+            ranges, nonempty, assume: what sizes of inputs must be, as :meth:`infer` assumes it.
 
         Returns:
             Arrays by name; lists of them for sequences, ``None`` for optionals that are empty.
@@ -642,6 +649,7 @@ class Model:
             expand_functions=expand_functions,
             seed=seed,
             accumulate=accumulate,
+            assumed=(dict(ranges or {}), nonempty, list(assume)),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

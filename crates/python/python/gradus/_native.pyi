@@ -305,6 +305,7 @@ class Model:
         level: str,
         rules: list[str],
         no_rules: list[str],
+        keep_weights: bool,
         assumed: _Assumptions,
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
@@ -344,6 +345,7 @@ class Model:
         expand_functions: bool = False,
         seed: int = 0,
         accumulate: str | None = None,
+        assumed: tuple[dict[str, tuple[int, int | None]], bool, list[str]] | None = None,
     ) -> dict[str, Any]: ...
 
 @disjoint_base

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import _html
 from ._check import OutputCheck
@@ -38,6 +38,9 @@ class FoldReport:
     inlined: int
     #: Types of values that were added, or that say more than before.
     declared: int
+    #: Nodes that read a weight which was computed and is a constant now: runtimes may pack it, and
+    #: choose another kernel.
+    weights: list[str]
     #: Nodes that compute shapes and stayed.
     kept: list[Kept]
     #: Conditions under which the folded model is the same: where each was assumed, and a sentence.
@@ -54,6 +57,8 @@ class FoldReport:
     #: in the last place and as a part of the largest float; ``None`` if no rule may change floats,
     #: or no run was possible.
     measured: tuple[int, int, float] | None = None
+    #: The same of each output, by name.
+    measured_outputs: dict[str, tuple[int, int, float]] = field(default_factory=dict)
     #: Outputs that ONNX Runtime computes otherwise of the folded model; ``None`` if it was not
     #: asked for.
     differing: list[OutputCheck] | None = None
@@ -68,6 +73,7 @@ class FoldReport:
         before, after = self.nodes
         lines = [f"nodes {before} -> {after}, {self.constants} constants added ({self.constant_bytes} bytes)"]
         lines += [f"{name}: {b} -> {a}" for name, (b, a) in self.operators.items() if a != b]
+        lines += [f"reads a weight that was computed: {node}" for node in self.weights]
         lines += [f"stayed: {kept.node} ({kept.operator}): {kept.reason}" for kept in self.kept]
         lines += [f"assumption: {message} ({place})" for place, message in self.assumptions]
         lines += [f"problem: {place}: {message}" for place, message in self.problems]

@@ -202,8 +202,8 @@ fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if view.operator() == "Dropout" && !training { view.becomes(0) } else { None }
 }
 
-fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let is_neutral = |operand: usize, other: usize| match view.function() {
+fn neutral(view: &View<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
+    let mut is_neutral = |operand: usize, other: usize| match view.function() {
         "Mul" | "And" => view.is_number(operand, 1),
         "Div" | "Pow" => operand == 1 && view.is_number(1, 1),
         "Sub" => operand == 1 && view.is_number(1, 0),
@@ -212,7 +212,7 @@ fn neutral(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
             view.is_all(operand, Number::Float(-0.0))
                 || view.is_all(operand, Number::Int(0))
                 // Adding 0 keeps all numbers but -0.
-                || (view.is_number(operand, 0) && is_never_negative_zero(view, other))
+                || (view.is_number(operand, 0) && is_never_negative_zero(view, other, symbols))
         }
         _ => false,
     };

@@ -136,6 +136,8 @@ passes! {
     EqualIntegers = "equal-integers", Shapes, "integers of equal symbolic elements -> one value";
     InputShapes = "input-shapes", Shapes, "sizes from shapes of several values -> from the shape of one input";
     Floats = "known-floats", Exact, "floats that are known, and rounded alike everywhere or exact -> constants";
+    Settled = "settled-integers", Exact,
+        "integers, roundings and comparisons of known floats that every rounding of these leaves the same -> constants";
     Views = "equal-views", Exact, "Reshape, Flatten, Squeeze, Unsqueeze to a shape that the data had -> that value";
     EqualConstants = "equal-constants", Exact,
         "a constant of the type, shape and bits of another of the graph, up to 1 MiB -> that one (ONNX)";
@@ -172,6 +174,9 @@ pub static RULES: std::sync::LazyLock<Vec<&'static Rule>> = std::sync::LazyLock:
     exact.chain(sequences::RULES).chain(fuse::RULES).chain(reductions::FUSED).collect()
 });
 
+/// Rules that compute weights.
+const WEIGHING: [&str; 4] = ["known-floats", "float-arithmetic", "affine-into-conv", "joined-products"];
+
 /// A set of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RuleSet(u128);
@@ -203,6 +208,15 @@ impl RuleSet {
     /// [`Kind::Usage`] if there is no such rule.
     pub fn without(self, name: &str) -> Result<RuleSet> {
         Ok(RuleSet(self.0 & !RuleSet::bit(name)?))
+    }
+
+    /// Without the rules that compute weights: runtimes may pack those that are constants, and
+    /// choose another kernel.
+    #[must_use]
+    pub fn keeping_weights(self) -> RuleSet {
+        let is_left = |rule: &&Rule| WEIGHING.contains(&rule.name);
+        let weighing = RULES.iter().enumerate().filter(|(_, rule)| is_left(rule));
+        RuleSet(weighing.fold(self.0, |set, (number, _)| set & !(1 << number)))
     }
 
     /// Returns true if a rule of a level above `exact` is among these.

@@ -6,7 +6,7 @@ use gradus_core::{DType, Number, Tensor};
 use super::super::dialect::Role;
 use super::super::scope::{FoldState, Read};
 use super::{Change, Replacement, Source};
-use crate::fact::{Dims, Fact, TensorFact};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::operators::{self, Chance};
 
 /// Most elements of a constant that a rule compares one by one.
@@ -176,6 +176,10 @@ impl<'s, 'm> NodeView<'s, 'm> {
 
     pub(in crate::fold) fn dtype_of(&self, id: ValueId) -> Option<DType> {
         self.tensor_fact(id)?.dtype
+    }
+
+    pub(in crate::fold) fn elements_of(&self, id: ValueId) -> Option<&'s Elements> {
+        self.tensor_fact(id).map(|fact| &fact.elements)
     }
 
     pub(in crate::fold) fn dims(&self, input: usize) -> Option<&'s Dims> {

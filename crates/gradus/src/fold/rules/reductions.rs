@@ -130,11 +130,11 @@ fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
     Some(Change::Node(Replacement { operator: "Squeeze", inputs, attributes }))
 }
 
-fn single(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+fn single(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
     let is_sum = || matches!(view.operator(), "ReduceSum" | "ReduceMean");
     let is_integer = || view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
     // A sum that begins with 0 is 0 where the element is -0.
-    of_units(view).filter(|_| !is_sum() || is_integer() || is_never_negative_zero(view, 0))
+    of_units(view).filter(|_| !is_sum() || is_integer() || is_never_negative_zero(view, 0, symbols))
 }
 
 fn kept(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {

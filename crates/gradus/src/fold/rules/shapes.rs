@@ -7,11 +7,11 @@ use super::super::dialect::Role;
 use super::super::simplify_shapes::reshape_target;
 use super::super::write::list;
 use super::Level::Exact;
-use super::exact::order;
+use super::exact::{APPROXIMATED, order};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::{Dim, Symbols};
-use crate::fact::Dims;
+use crate::fact::{Dims, known_shape};
 
 pub(super) const RULES: &[Rule] = &[
     local(
@@ -25,6 +25,13 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
         unit_axes,
+    ),
+    local("undone-axes", Exact, "Squeeze, Unsqueeze of one another, of the same axes -> x", undone_axes),
+    local(
+        "views-of-functions",
+        Exact,
+        "Reshape, Squeeze, Unsqueeze of Cos, Exp, Log, Sin, … of a constant -> the function of the constant in that shape (ONNX)",
+        views_of_functions,
     ),
     local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
     local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
@@ -49,6 +56,33 @@ pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> 
         _ => given(4)?,
     };
     Some([starts, ends, axes, steps])
+}
+
+/// Also where nothing else is known of the shape.
+fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let first = view.producer(0)?;
+    if !matches!((view.operator(), first.operator()), ("Squeeze", "Unsqueeze") | ("Unsqueeze", "Squeeze")) {
+        return None;
+    }
+    let axes = |view: &NodeView<'_, '_>| match view.ints("axes") {
+        Some(axes) => Some(axes.to_vec()),
+        None => view.constant(1)?.to_i64().ok(),
+    };
+    let same = axes(&first).is_some_and(|before| !before.is_empty() && axes(view) == Some(before));
+    if same { first.becomes(0) } else { None }
+}
+
+/// Most elements of a constant that gets another shape.
+const MOST_ELEMENTS: usize = 1 << 16;
+
+/// Elements stay where they are, so that they are rounded alike.
+fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let first = view.only_producer(0).filter(|_| is_view(view))?;
+    let operator = *APPROXIMATED.iter().find(|name| **name == first.operator())?;
+    let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MOST_ELEMENTS)?;
+    let constant = first.constant(0)?.reshaped(shape).ok()?;
+    let inputs = vec![Source::Tensor(constant)];
+    Some(Change::Node(Replacement { operator, inputs, attributes: Vec::new() }))
 }
 
 fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {

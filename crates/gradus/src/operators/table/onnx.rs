@@ -536,7 +536,8 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::same)
         .map(elementwise::unary::reciprocal)
         .build(elementwise::unary::build)
-        .converts("Divide", "", elementwise::to_openvino::reciprocal),
+        .converts("Divide", "", elementwise::to_openvino::reciprocal)
+        .rounded(),
     onnx("ReduceL1")
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)

@@ -1,0 +1,113 @@
+//! Assumptions about sizes, held against the inputs of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{DeclaredDim, Type};
+use gradus_core::{Error, Kind, Result, Value};
+
+use super::{SizeAssumptions, nameless_axes};
+use crate::dim::Symbols;
+use crate::model::Model;
+
+impl Model {
+    /// Checks that the sizes of inputs are as assumed. Inputs that are not given have no sizes.
+    ///
+    /// # Errors
+    /// [`Kind::Shape`] if a size is not as assumed; [`Kind::Usage`] if an assumption names a
+    /// dimension that no input has, [`Kind::Syntax`] if it is no condition.
+    ///
+    /// ```
+    /// use gradus::infer::SizeAssumptions;
+    /// use gradus::{Shape, Tensor, Value};
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
+    /// let assume = SizeAssumptions { conditions: vec!["seq % 2 == 0".into()], ..SizeAssumptions::default() };
+    /// let tokens = |count: usize| Value::from(Tensor::zeros(gradus::DType::I64, Shape::new(vec![1, count]).unwrap()).unwrap());
+    /// assert!(model.check_sizes(&assume, |_| Some(&tokens(4))).is_ok());
+    /// assert!(model.check_sizes(&assume, |_| Some(&tokens(3))).is_err());
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn check_sizes<'v>(
+        &self,
+        assume: &SizeAssumptions,
+        given: impl Fn(&str) -> Option<&'v Value>,
+    ) -> Result<()> {
+        if *assume == SizeAssumptions::default() {
+            return Ok(());
+        }
+        let graph = self.graph();
+        let mut nameless = nameless_axes(graph).map(|(_, name)| name);
+        let (mut known, mut sizes) = (BTreeSet::new(), BTreeMap::new());
+        for info in graph.inputs().iter().map(|&id| graph.value(id)) {
+            let tensor = match given(&info.name) {
+                Some(Value::Tensor(tensor)) => Some(tensor),
+                _ => None,
+            };
+            let lens = tensor.map(|tensor| tensor.shape().dims());
+            if let Some(axis) = lens.and_then(|lens| lens.iter().position(|&len| len == 0))
+                && assume.nonempty
+            {
+                let what = format_args!("size of axis {axis} of input \"{}\"", info.name);
+                return Err(Error::mismatch(Kind::Shape, what, 0, "at least 1, as is assumed"));
+            }
+            let Some(Type::Tensor(_, Some(declared))) = &info.declared else { continue };
+            for (axis, size) in declared.iter().enumerate() {
+                let name = match size {
+                    DeclaredDim::Symbol(name) => Some(name.to_string()),
+                    DeclaredDim::Known(_) => None,
+                    DeclaredDim::Unknown | DeclaredDim::Between(..) => nameless.next(),
+                };
+                let Some(name) = name else { continue };
+                if let Some(&len) = lens.and_then(|lens| lens.get(axis)) {
+                    sizes.insert(name.clone(), i64_of(len));
+                }
+                known.insert(name);
+            }
+        }
+        assume.hold(&known, &sizes)
+    }
+}
+
+impl SizeAssumptions {
+    /// Checks sizes by their names.
+    fn hold(&self, known: &BTreeSet<String>, sizes: &BTreeMap<String, i64>) -> Result<()> {
+        let all = || known.iter().map(String::as_str);
+        for (name, &(least, most)) in &self.ranges {
+            if !known.contains(name) {
+                return Err(Error::unknown("dimension", name, all()));
+            }
+            if let Some(&size) = sizes.get(name)
+                && (size < least || most.is_some_and(|most| size > most))
+            {
+                let wanted = match most {
+                    Some(most) => format!("{least} to {most}, as is assumed"),
+                    None => format!("at least {least}, as is assumed"),
+                };
+                return Err(Error::mismatch(Kind::Shape, format_args!("dimension \"{name}\""), size, wanted));
+            }
+        }
+        for text in &self.conditions {
+            let mut symbols = Symbols::default();
+            let condition = symbols.parse_condition(text)?;
+            let named = [condition.left, condition.right].map(|dim| symbols.symbols_of(dim));
+            let names: BTreeSet<_> = named.iter().flatten().map(|symbol| symbol.name.to_string()).collect();
+            if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
+                return Err(Error::unknown("dimension", name, all()));
+            }
+            let Some(sizes) = names.iter().map(|name| sizes.get(name).copied()).collect::<Option<Vec<_>>>()
+            else {
+                continue;
+            };
+            let mut symbols = Symbols::default();
+            names.iter().zip(&sizes).for_each(|(name, size)| symbols.fix(name, *size));
+            let condition = symbols.parse_condition(text)?;
+            if !symbols.always_holds(&condition) {
+                let sizes = names.iter().zip(sizes).map(|(name, size)| format!("{name} = {size}"));
+                let got = sizes.collect::<Vec<_>>().join(", ");
+                let wanted = format_args!("{}, as is assumed", text.trim());
+                return Err(Error::mismatch(Kind::Shape, "the size of inputs", got, wanted));
+            }
+        }
+        Ok(())
+    }
+}
