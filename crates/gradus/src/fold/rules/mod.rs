@@ -214,8 +214,8 @@ impl RuleSet {
     /// choose another kernel.
     #[must_use]
     pub fn keeping_weights(self) -> RuleSet {
-        let is_left = |rule: &&Rule| WEIGHING.contains(&rule.name);
-        let weighing = RULES.iter().enumerate().filter(|(_, rule)| is_left(rule));
+        let computes_weights = |rule: &&Rule| WEIGHING.contains(&rule.name);
+        let weighing = RULES.iter().enumerate().filter(|(_, rule)| computes_weights(rule));
         RuleSet(weighing.fold(self.0, |set, (number, _)| set & !(1 << number)))
     }
 
