@@ -276,6 +276,19 @@ fn openvino_rounds_to_bfloat16_only_with_avx512() {
 }
 
 #[test]
+fn subnormal_numbers_of_bfloat16_are_kept_or_zero() {
+    let start = Number::Float(2f64.powi(-133));
+    let call =
+        RangeCall::new([start, Number::Float(3.0), Number::Float(1.0)], DType::BF16, DType::BF16).unwrap();
+    for (profile, zero) in [(Profile::OpenvinoCpu, true), (Profile::OpenvinoCpuAvx2, false)] {
+        let predicted = gradus_profiles::range(profile, &call).unwrap();
+        assert!(predicted.agrees(0, start) && predicted.agrees(1, Number::Float(1.0)), "{profile:?}");
+        assert_eq!(predicted.agrees(0, Number::Float(0.0)), zero, "{profile:?}");
+        assert!(!predicted.agrees(1, Number::Float(1.0 - 2f64.powi(-8))), "{profile:?}");
+    }
+}
+
+#[test]
 fn openvino_clamps_float32_to_int32() {
     let (low, high) = (-2_147_483_648, 2_147_483_520);
     let most: i128 = 1 << 64;
