@@ -125,14 +125,18 @@ impl Formula for TorchLanes {
     }
 }
 
-/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range. A negative
-/// integer becomes unsigned by its low bits, if its magnitude would fit.
+/// An argument as `Scalar::to` converts it: cut toward zero, but never out of range, nor below it
+/// before it is cut; floats of 16 bits by way of float32. A negative integer becomes unsigned by its low
+/// bits, if its magnitude would fit.
 fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
-    let element = typed(dtype, number);
+    let is_short = matches!(dtype, DType::F16 | DType::BF16);
+    let element = typed(dtype, if is_short { typed(DType::F32, number) } else { number });
+    let holds = |x: i128| typed(dtype, Number::Int(x)) == Number::Int(x);
     let fits = match (element, number) {
         (Number::Int(a), Number::Int(b)) => a == b || (dtype == DType::U8 && (-255..0).contains(&b)),
         (Number::Int(a), Number::Float(x)) => {
-            convert::truncated(x) == Some(a) && (x >= 0.0 || dtype != DType::U8)
+            let is_within = || x >= nearest_f64(element) || holds(a - 1);
+            convert::truncated(x) == Some(a) && (x >= 0.0 || dtype != DType::U8) && is_within()
         }
         _ => !number.is_finite() || nearest_f64(number).abs() <= largest(dtype),
     };
@@ -216,8 +220,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_beyond_the_largest_are_refused_though_they_round_to_it() {
+    fn floats_of_16_bits_are_rounded_twice() {
+        let near_a_middle = Number::Float(45.421_873_546_978_76);
+        assert_eq!(scalar(DType::F16, near_a_middle).unwrap(), Number::Float(45.4375));
+        assert_eq!(typed(DType::F16, near_a_middle), Number::Float(45.40625));
+    }
+
+    #[test]
+    fn numbers_beyond_a_type_are_refused_though_they_round_to_it() {
         let cases = [
+            (DType::I8, -128.0, true),
+            (DType::I8, -128.28, false),
+            (DType::I8, 126.9, true),
+            (DType::I8, 127.5, true),
+            (DType::U8, 255.5, true),
+            (DType::U8, 256.0, false),
+            (DType::U8, -0.5, false),
+            (DType::I64, -0.9, true),
             (DType::F16, 65_504.0, true),
             (DType::F16, 65_519.0, false),
             (DType::F16, -65_519.0, false),
