@@ -43,6 +43,13 @@ fn sizes_and_integers_of_random_graphs_are_those_of_a_run() {
         let wanted: Vec<_> = names.iter().map(String::as_str).collect();
         let Ok(program) = model.compile(&wanted, &RunOptions::default()) else { continue };
         let Ok(outputs) = program.run(&inputs) else { continue };
+        // Sums of large integers wrap around, those of inference do not.
+        let is_large = |number: Number| matches!(number, Number::Int(x) if x.abs() > 1 << 40);
+        let has_large =
+            |value: &Value| matches!(value, Value::Tensor(x) if x.numbers().unwrap().any(is_large));
+        if inputs.values().any(has_large) {
+            continue;
+        }
         let sizes = sizes(&model, &inputs);
         let mut options = InferOptions::default();
         options.ignore_declared = true;

@@ -20,6 +20,7 @@ pub(crate) mod ml;
 pub(crate) mod nn;
 pub(crate) mod operation;
 pub(crate) mod output;
+pub(crate) mod preview;
 pub(crate) mod range;
 pub(crate) mod reduction;
 mod row;

@@ -247,6 +247,16 @@ pub(super) const fn ml(name: &'static str) -> Row {
     Row::new(Standard::Onnx, "ai.onnx.ml", name)
 }
 
+/// A row of ONNX's domain of operators that may change.
+pub(super) const fn preview(name: &'static str) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.preview", name)
+}
+
+/// A row of ONNX's domain for training.
+pub(super) const fn training(name: &'static str) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.preview.training", name)
+}
+
 /// A row of the domain of ONNX Runtime.
 pub(super) const fn microsoft(name: &'static str) -> Row {
     Row::new(Standard::Onnx, "com.microsoft", name)

@@ -8,6 +8,7 @@ mod onnx;
 mod openvino;
 mod openvino_networks;
 mod paddle;
+mod preview;
 mod sequences;
 
 use super::row::Row;
@@ -19,6 +20,7 @@ pub(super) const TABLE: &[&[Row]] = &[
     sequences::SEQUENCES,
     ml::ML,
     contrib::CONTRIB,
+    preview::PREVIEW,
     openvino::OPENVINO,
     openvino_networks::OPENVINO_NETWORKS,
     paddle::LOWERED,

@@ -1,0 +1,22 @@
+//! The operators of ONNX's preview domains.
+
+use super::super::preview;
+use super::super::row::{Row, preview as row, training};
+use crate::cost::{Each, Work};
+
+pub(super) const PREVIEW: &[Row] = &[
+    row("FlexAttention").signatures_are(preview::FLEX_ATTENTION).infer(preview::flex_attention),
+    training("Adagrad")
+        .works(Work::EachOutput(Each::arithmetic(4)))
+        .signatures_are(preview::ADAGRAD)
+        .infer(preview::adagrad),
+    training("Adam")
+        .works(Work::EachOutput(Each::arithmetic(4)))
+        .signatures_are(preview::ADAM)
+        .infer(preview::adam),
+    training("Gradient").signatures_are(preview::GRADIENT).infer(preview::gradient),
+    training("Momentum")
+        .works(Work::EachOutput(Each::arithmetic(4)))
+        .signatures_are(preview::MOMENTUM)
+        .infer(preview::momentum),
+];
