@@ -7,7 +7,7 @@ use bytes::Bytes;
 use foldhash::HashSet;
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
-use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
+use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId, ValueInfo};
 use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::join::{self, Joined};
@@ -83,6 +83,32 @@ fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
 }
 
 impl FoldWriter<'_, '_> {
+    /// Removes declared shapes that the inferred ones contradict, of outputs of a node that are none of
+    /// the graph: checkers find them wrong as soon as they know more. Whether there are any.
+    fn wrongly_declared(&mut self, folder: &GraphFolder<'_>, node: &Node) -> bool {
+        let scope = self.scope;
+        let wrong = |info: &ValueInfo, dims: &[Dim]| match &info.declared {
+            Some(Type::Tensor(_, Some(sizes))) => {
+                let differs = |(size, dim): (&DeclaredDim, &Dim)| match (size, dim.known()) {
+                    (DeclaredDim::Known(len), Some(dim)) => i64_of(*len) != dim,
+                    _ => false,
+                };
+                sizes.len() != dims.len() || sizes.iter().zip(dims).any(differs)
+            }
+            _ => false,
+        };
+        let kept = !folder.declare && folder.model.source().standard == Standard::Onnx;
+        let before = self.edit.gone.len();
+        for id in node.outputs.iter().copied().flatten() {
+            let (info, value) = (scope.graph.value(id), &scope.values[id.index()]);
+            let dims = value.fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
+            if kept && !value.output && dims.is_some_and(|dims| wrong(info, dims)) {
+                self.edit.gone.insert(info.name.clone());
+            }
+        }
+        self.edit.gone.len() != before
+    }
+
     /// Adds what a node becomes; whether that is not the node.
     fn node(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> bool {
         let scope = self.scope;
@@ -108,6 +134,7 @@ impl FoldWriter<'_, '_> {
             self.edit.gone.extend(declared.map(|info| info.name.clone()));
             return true;
         }
+        changed |= self.wrongly_declared(folder, node);
         if let Some(branch) = inline::branch(scope, index) {
             inline::write(self, folder, index, &branch);
             return true;
