@@ -315,7 +315,7 @@ fn outputs_of_branches_are_declared_and_named_as_if_they_had_been_around() {
 
 /// Checkers find a wrong shape as soon as folding tells them more about the inputs of its node.
 #[test]
-fn wrong_declared_shapes_are_removed() {
+fn wrong_declared_shapes_are_removed_or_corrected() {
     let branch = |name: &str| {
         Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::F32, &["n"]).graph()
     };
@@ -326,14 +326,20 @@ fn wrong_declared_shapes_are_removed() {
         .with("If", &["yes"], &["a"], graphs)
         .node("Relu", &["a"], &["b"])
         .node("Neg", &["b"], &["y"])
-        .output("y", DType::F32, &["n", "4"]);
+        .output("y", DType::F32, &["n"]);
     let id = sketch.0.reference("b");
     sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["n"]));
     let model = sketch.model();
-    let after = folded(&model);
-    assert_eq!(operators(&after), ["Relu", "Neg"]);
-    assert_eq!(after.graph().value(after.value("b").unwrap()).declared, None);
-    same(&model, &after, &[("x", floats(&[3, 4]))]);
+    let mut silent = FoldOptions::default();
+    silent.declare = false;
+    let right = Some(tensor_type(DType::F32, &["n", "4"]));
+    for (options, inner) in [(FoldOptions::default(), right.clone()), (silent, None)] {
+        let after = folded_with(&model, &options);
+        assert_eq!(operators(&after), ["Relu", "Neg"]);
+        let declared = |name| after.graph().value(after.value(name).unwrap()).declared.clone();
+        assert_eq!((declared("b"), declared("y")), (inner, right.clone()));
+        same(&model, &after, &[("x", floats(&[3, 4]))]);
+    }
 }
 
 /// The first iteration takes another branch than those after it.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use foldhash::HashSet;
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
-use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId, ValueInfo};
+use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
 use super::join::{self, Joined};
@@ -15,7 +15,7 @@ use super::rules::{NodeView, Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
-use crate::declare::Telling;
+use crate::declare::{Telling, is_contradicted};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::has_default_inputs;
@@ -87,22 +87,11 @@ impl FoldWriter<'_, '_> {
     /// the graph: checkers find them wrong as soon as they know more. Whether there are any.
     fn wrongly_declared(&mut self, folder: &GraphFolder<'_>, node: &Node) -> bool {
         let scope = self.scope;
-        let wrong = |info: &ValueInfo, dims: &[Dim]| match &info.declared {
-            Some(Type::Tensor(_, Some(sizes))) => {
-                let differs = |(size, dim): (&DeclaredDim, &Dim)| match (size, dim.known()) {
-                    (DeclaredDim::Known(len), Some(dim)) => i64_of(*len) != dim,
-                    _ => false,
-                };
-                sizes.len() != dims.len() || sizes.iter().zip(dims).any(differs)
-            }
-            _ => false,
-        };
         let kept = !folder.declare && folder.model.source().standard == Standard::Onnx;
         let before = self.edit.gone.len();
         for id in node.outputs.iter().copied().flatten() {
             let (info, value) = (scope.graph.value(id), &scope.values[id.index()]);
-            let dims = value.fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
-            if kept && !value.output && dims.is_some_and(|dims| wrong(info, dims)) {
+            if kept && !value.output && is_contradicted(info, &value.fact) {
                 self.edit.gone.insert(info.name.clone());
             }
         }

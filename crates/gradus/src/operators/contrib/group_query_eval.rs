@@ -1,6 +1,6 @@
 //! `GroupQueryAttention`, evaluated; its graph is in `group_query.rs`.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::{Error, Result, Value};
 
 use super::eval::{attended, heads, maybe_shaped, score_bias, shaped, size_of};
@@ -150,6 +150,9 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     let window = cached_window(attributes)?.map(|window| WindowCache::new(window, total)).transpose()?;
     if window.is_some() {
         total = cx.integers(6)?.first().copied().and_then(usize_of_i64).unwrap_or(0);
+        // All keys and values, as numbers of 8 bytes.
+        let heads = batch.saturating_mul(keys).saturating_mul(size);
+        cx.reserve(product(heads, total).saturating_mul(16))?;
     }
     let of = Heads { batch, queries, keys, length, total, size, value_size: size };
     let before: Vec<_> = lengths.iter().map(|&last| positions_before(last, &of)).collect::<Result<_>>()?;
