@@ -108,6 +108,8 @@ def main() -> None:
             except Exception as error:
                 refused.setdefault(name, str(error).splitlines()[0][:300])
                 continue
+            for cache in outputs[1:3] if case.held is not None else []:
+                cache[:, :, case.held:] = 0
             made += 1
             line = {
                 "operator": name,

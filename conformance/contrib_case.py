@@ -8,7 +8,7 @@ MAKERS = {}
 class Case:
     """A node: inputs (None where one is missing), attributes, the number of outputs, and bounds."""
 
-    def __init__(self, inputs, attributes=None, outputs=1, steps=0, ulps=0.0, expected=None):
+    def __init__(self, inputs, attributes=None, outputs=1, steps=0, ulps=0.0, expected=None, held=None):
         self.inputs = inputs
         self.attributes = attributes or {}
         self.outputs = outputs
@@ -16,6 +16,8 @@ class Case:
         self.ulps = ulps
         # The outputs, where ONNX Runtime has no kernel for the processor.
         self.expected = expected
+        # The number of rows of the caches that outputs 1 and 2 are which have a meaning; others are zeros here.
+        self.held = held
 
 
 def maker(*names):

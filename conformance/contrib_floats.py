@@ -494,7 +494,32 @@ def group_query(r, _):
         attributes["smooth_softmax"] = 1
     if kind == 4:
         inputs += [None] * (11 - len(inputs)) + [r.floats(heads)]
-    return Case(inputs, attributes, outputs=3, ulps=256)
+    held = None
+    if not first and r.int(0, 2) == 0:
+        # A cache of the last keys, of which as many rows are given as `resident` tells.
+        window = r.int(1, 4)
+        capacity, length, before = window + r.int(0, 3), r.int(1, 3) if batch == 1 else 1, r.int(1, 7)
+        total = before + length
+        inputs = [value if value is None else r.floats(batch, length, value.shape[2]) for value in inputs[:3]] + inputs[3:]
+        inputs[3:7] = [
+            *(np.zeros((batch, kv, capacity, size), np.float32) for _ in range(2)),
+            np.full(batch, total - 1, dtype=np.int32), np.asarray(total, dtype=np.int32),
+        ]  # fmt: skip
+        if rotates:
+            angles = r.rng.uniform(0, 6, (16, size // 2))
+            inputs[7:9] = [np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)]
+        for cache in inputs[3:5]:
+            rows = resident(before, capacity, window)
+            cache[:, :, :rows] = r.floats(batch, kv, rows, size)
+        held = resident(total, capacity, window)
+        attributes |= {"local_window_size": window, "sliding_window_cache": 1}
+    return Case(inputs, attributes, outputs=3, ulps=256, held=held)
+
+
+def resident(keys: int, capacity: int, window: int) -> int:
+    """How many of so many keys a cache of the last ones holds."""
+    evicted = capacity - window + 1
+    return keys - evicted * -(-max(keys - capacity, 0) // evicted)
 
 
 @maker("MatMulNBits")

@@ -63,7 +63,11 @@ def openvino_array(array):
 
 
 def name_of(port) -> str:
-    return port.get_any_name() if port.get_names() else port.get_node().friendly_name
+    """The name of an input or output of a model; one of an input that is that of its layer too comes first."""
+    own, names = port.get_node().friendly_name, port.get_names()
+    if not names or port.get_node().get_type_name() == "Parameter" and own in names:
+        return own
+    return port.get_any_name()
 
 
 def run_openvino(path: str, inputs: dict, runner: str) -> dict:

@@ -51,7 +51,11 @@ def fold(gradus, source, out, options=()) -> dict:
 
 
 def named(port) -> str:
-    return min(port.names) if port.names else port.node.friendly_name
+    """The first name; of an input that of its layer, if it has it."""
+    own = port.node.friendly_name
+    if not port.names or port.node.get_type_name() == "Parameter" and own in port.names:
+        return own
+    return min(port.names)
 
 
 def other_interface(before, after) -> list[str]:

@@ -19,7 +19,8 @@ import openvino as ov
 TIMEOUT = 120
 MOST_ELEMENTS = 64
 # By axis, tried one after the other until the model takes them.
-BY_AXIS = [[2, 5, 7, 6], [3, 8, 8, 8], [1, 6, 5, 4], [2, 4, 4, 4], [4, 4, 4, 4], [1, 3, 32, 32], [2, 3, 48, 48], [1, 1, 1, 1]]
+BY_AXIS = [[2, 5, 7, 6], [3, 8, 8, 8], [1, 6, 5, 4], [2, 4, 4, 4], [4, 4, 4, 4], [1, 3, 32, 32], [2, 3, 48, 48], [1, 1, 1, 1],
+           [1, 400, 80, 40]]
 
 
 def bindings_of(path: pathlib.Path, corpus: list[pathlib.Path]):

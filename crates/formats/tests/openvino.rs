@@ -328,6 +328,15 @@ fn edited(xml: &str, edit: &Edit) -> (String, Vec<u8>, Model) {
     (String::from_utf8(xml.to_vec()).unwrap(), bin.to_vec(), after)
 }
 
+/// Names in a file are in the order of the alphabet.
+#[test]
+fn an_input_is_known_by_the_name_of_its_layer() {
+    let xml = FILE.replace("names=\"x\"", "names=\"concatenated,x\"");
+    let model = read(xml.as_bytes(), &bin());
+    let input = model.graph.value(model.graph.inputs()[0]);
+    assert_eq!((&*input.name, &*input.aliases), ("x", &["concatenated".into()][..]));
+}
+
 #[test]
 fn an_edit_of_nothing_changes_nothing_but_where_constants_lie() {
     for mark in ["", "\u{feff}"] {

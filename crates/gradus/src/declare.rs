@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use gradus_core::Result;
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{self, DeclaredDim, Standard, Type, ValueId, ValueInfo};
 
@@ -96,4 +96,15 @@ pub(crate) fn merged(
         say(dim).or_else(old).unwrap_or(DeclaredDim::Unknown)
     };
     Some(Type::Tensor(Some(dtype), Some(dims.iter().enumerate().map(size).collect())))
+}
+
+/// Returns true if the declared shape of a value is none that the inferred one may be.
+pub(crate) fn is_contradicted(info: &ValueInfo, fact: &Fact) -> bool {
+    let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
+    let (Some(Type::Tensor(_, Some(sizes))), Some(dims)) = (&info.declared, dims) else { return false };
+    let differs = |(size, dim): (&DeclaredDim, &Dim)| match (size, dim.known()) {
+        (DeclaredDim::Known(len), Some(dim)) => i64_of(*len) != dim,
+        _ => false,
+    };
+    sizes.len() != dims.len() || sizes.iter().zip(dims.iter()).any(differs)
 }

@@ -441,7 +441,7 @@ fn defaults_of_newer_attributes_change_nothing() {
         ("GroupQueryAttention", "causal", Content::Int(1), Some(Content::Int(0))),
         ("GroupQueryAttention", "k_quant_type", text("NONE"), Some(text("PER_TENSOR"))),
         ("GroupQueryAttention", "qk_norm_epsilon", Content::Float(1e-6), None),
-        ("GroupQueryAttention", "sliding_window_cache", Content::Int(0), Some(Content::Int(1))),
+        ("GroupQueryAttention", "sliding_window_cache", Content::Int(0), None),
         ("GroupQueryAttention", "smooth_softmax", Content::Int(-1), None),
         ("GroupQueryAttention", "v_quant_type", text("NONE"), Some(text("PER_CHANNEL"))),
         ("MatMulNBits", "weight_prepacked", Content::Int(0), Some(Content::Int(1))),

@@ -271,6 +271,23 @@ fn scattered_means_are_those_of_openvino() {
     }
 }
 
+/// The number of frequencies is not declared, but follows from the size of a frame.
+#[test]
+fn spectra_with_open_sizes_become_signals() {
+    let mut random = fastrand::Rng::with_seed(29);
+    for (len, center) in [(8i64, "false"), (8, "true"), (7, "false")] {
+        let bins = usize::try_from(len / 2 + 1).unwrap();
+        let spectra = floats(&mut random, &[2, bins, 5, 2], -1.0, 1.0);
+        let window = floats(&mut random, &[usize::try_from(len).unwrap()], 0.5, 1.0);
+        let one = openvino("ISTFT", 16)
+            .inputs(&[spectra, window])
+            .constants(&[Tensor::scalar(len), Tensor::scalar(2i64)])
+            .text("center", center)
+            .text("normalized", "false");
+        close(&format!("{len} {center}"), one);
+    }
+}
+
 #[test]
 fn matrices_are_inverted_and_systems_solved_by_elimination() {
     let mut random = fastrand::Rng::with_seed(13);

@@ -800,6 +800,24 @@ fn integers_of_8_bits_are_shifted_and_multiplied_in_older_sets() {
     }
 }
 
+/// ONNX Runtime has no Where of unsigned integers.
+#[test]
+fn signed_integers_are_shifted_without_where_of_unsigned_ones() {
+    let (a, count) = (tensor(&[4], &[-5i64, 7, i64::MIN, -1]), tensor(&[4], &[1i64, 2, 62, 63]));
+    for opset in [13, 17, 21] {
+        let shift = || openvino("BitwiseRightShift", 15, &[a.clone(), count.clone()], &[], &[], 1);
+        in_set("shift", shift(), opset);
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
+        let model = shift().0.convert(Standard::Onnx, &options).unwrap().model;
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        for node in model.graph().nodes().iter().filter(|node| &*node.operator.name == "Where") {
+            let dtype = node.outputs[0].and_then(|id| inference.fact(id).dtype());
+            assert_eq!(dtype, Some(DType::I64), "set {opset}");
+        }
+    }
+}
+
 /// Elements at a share of an image that is a ramp.
 #[test]
 fn regions_are_sampled_from_side_to_side() {

@@ -313,6 +313,35 @@ fn outputs_of_branches_are_declared_and_named_as_if_they_had_been_around() {
     same(&model, &after, &[("x", floats(&[3, 4]))]);
 }
 
+/// Checkers find a wrong shape as soon as folding tells them more about the inputs of its node.
+#[test]
+fn wrong_declared_shapes_are_removed_or_corrected() {
+    let branch = |name: &str| {
+        Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::F32, &["n"]).graph()
+    };
+    let graphs = vec![("then_branch", branch("then")), ("else_branch", branch("else"))];
+    let mut sketch = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
+        .with("If", &["yes"], &["a"], graphs)
+        .node("Relu", &["a"], &["b"])
+        .node("Neg", &["b"], &["y"])
+        .output("y", DType::F32, &["n"]);
+    let id = sketch.0.reference("b");
+    sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["n"]));
+    let model = sketch.model();
+    let mut silent = FoldOptions::default();
+    silent.declare = false;
+    let right = Some(tensor_type(DType::F32, &["n", "4"]));
+    for (options, inner) in [(FoldOptions::default(), right.clone()), (silent, None)] {
+        let after = folded_with(&model, &options);
+        assert_eq!(operators(&after), ["Relu", "Neg"]);
+        let declared = |name| after.graph().value(after.value(name).unwrap()).declared.clone();
+        assert_eq!((declared("b"), declared("y")), (inner, right.clone()));
+        same(&model, &after, &[("x", floats(&[3, 4]))]);
+    }
+}
+
 /// The first iteration takes another branch than those after it.
 #[test]
 fn branches_of_one_iteration_are_not_those_of_all() {

@@ -8,10 +8,19 @@ use gradus_core::graph::{DeclaredDim, ValueId};
 use super::GraphFolder;
 use super::join::Joined;
 use super::scope::{FoldState, Read};
-use crate::declare::{Telling, merged};
+use crate::declare::{Telling, is_contradicted, merged};
 
-/// Declares the fixed dimensions of inputs and those of outputs that follow.
+/// Declares the fixed dimensions of inputs and those of outputs that follow, and shapes of outputs
+/// in place of others than inferred: checkers find these wrong as soon as they know more.
 pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
+    let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
+    for &id in scope.graph.outputs() {
+        let (info, fact) = (scope.graph.value(id), &scope.values[id.index()].fact);
+        let is_wrong = !telling.of_ports() && is_contradicted(info, fact);
+        if is_wrong && let Some(of) = merged(info, fact, |dim| telling.size(dim)) {
+            edit.types.push((info.name.clone(), of));
+        }
+    }
     if folder.given.dims.is_empty() && folder.given.inputs.is_empty() {
         return;
     }

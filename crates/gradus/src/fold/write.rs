@@ -15,7 +15,7 @@ use super::rules::{NodeView, Replacement, Source};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
-use crate::declare::Telling;
+use crate::declare::{Telling, is_contradicted};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::has_default_inputs;
@@ -83,6 +83,21 @@ fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
 }
 
 impl FoldWriter<'_, '_> {
+    /// Removes declared shapes that the inferred ones contradict, of outputs of a node that are none of
+    /// the graph: checkers find them wrong as soon as they know more. Whether there are any.
+    fn wrongly_declared(&mut self, folder: &GraphFolder<'_>, node: &Node) -> bool {
+        let scope = self.scope;
+        let kept = !folder.declare && folder.model.source().standard == Standard::Onnx;
+        let before = self.edit.gone.len();
+        for id in node.outputs.iter().copied().flatten() {
+            let (info, value) = (scope.graph.value(id), &scope.values[id.index()]);
+            if kept && !value.output && is_contradicted(info, &value.fact) {
+                self.edit.gone.insert(info.name.clone());
+            }
+        }
+        self.edit.gone.len() != before
+    }
+
     /// Adds what a node becomes; whether that is not the node.
     fn node(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> bool {
         let scope = self.scope;
@@ -108,6 +123,7 @@ impl FoldWriter<'_, '_> {
             self.edit.gone.extend(declared.map(|info| info.name.clone()));
             return true;
         }
+        changed |= self.wrongly_declared(folder, node);
         if let Some(branch) = inline::branch(scope, index) {
             inline::write(self, folder, index, &branch);
             return true;

@@ -71,14 +71,15 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
     let mut contradictions = Vec::new();
     match (tensor.dtype, dtype) {
         (Some(inferred), Some(declared)) if inferred != *declared => {
-            contradictions.push(format!("element type is {inferred}, expected {declared} as declared"));
+            let message = format!("element type is {inferred}, expected {declared} as declared");
+            contradictions.push((message, false));
         }
         (inferred, declared) => tensor.dtype = inferred.or(*declared),
     }
     match (&tensor.dims, sizes) {
         (Some(dims), Some(sizes)) if dims.len() != sizes.len() => {
             let (declared, inferred) = (sizes.len(), dims.len());
-            contradictions.push(format!("rank is {inferred}, expected {declared} as declared"));
+            contradictions.push((format!("rank is {inferred}, expected {declared} as declared"), true));
         }
         (Some(dims), Some(sizes)) => {
             let mut all = dims.to_vec();
@@ -90,8 +91,9 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                     || bounds.upper().is_some_and(|most| declared > most);
                 if outside {
                     let inferred = pass.shared.symbols.print(*dim);
-                    contradictions
-                        .push(format!("size of axis {axis} is {inferred}, expected {declared} as declared"));
+                    let message =
+                        format!("size of axis {axis} is {inferred}, expected {declared} as declared");
+                    contradictions.push((message, true));
                 } else if pass.shared.symbols.is_unknown(*dim) {
                     *dim = Dim::Known(declared);
                 }
@@ -115,11 +117,12 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         }
         (_, None) => {}
     }
-    pass.problems.extend(contradictions.into_iter().map(|message| Problem {
+    pass.problems.extend(contradictions.into_iter().map(|(message, only_declared)| Problem {
         kind: Kind::Shape,
         place: format!("value \"{name}\""),
         message,
         node: None,
+        only_declared,
     }));
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
 }

@@ -287,9 +287,10 @@ impl Inference {
         &self.problems
     }
 
-    /// Refuses what has no meaning for a model that contradicts itself.
+    /// Refuses what has no meaning for a model that contradicts itself, unless only declared
+    /// shapes are wrong.
     pub(crate) fn must_be_consistent(&self, what: &str) -> Result<()> {
-        match self.problems.first() {
+        match self.problems.iter().find(|problem| !problem.only_declared) {
             None => Ok(()),
             Some(Problem { place, message, .. }) => {
                 let message = format!("{what}: the model contradicts itself: {place}: {message}");

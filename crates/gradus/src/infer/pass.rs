@@ -53,6 +53,8 @@ pub struct Problem {
     pub message: String,
     /// The node, by its graph and number, if the problem is one of its own.
     pub(crate) node: Option<(SubgraphPath, usize)>,
+    /// Whether only a declared shape is wrong: programs run the model all the same.
+    pub(crate) only_declared: bool,
 }
 
 impl Problem {
@@ -663,7 +665,7 @@ impl<'m> Pass<'m> {
             Err(error) => {
                 let place = format!("value \"{}\"", frame.graph.value(id).name);
                 let (kind, message) = (error.kind(), error.to_string());
-                self.problems.push(Problem { kind, place, message, node: None });
+                self.problems.push(Problem { kind, place, message, node: None, only_declared: false });
             }
         }
     }
@@ -738,7 +740,7 @@ impl<'m> Pass<'m> {
         let place = format!("{}{slash}{}", frame.path, label(node, index));
         let (kind, message) = (error.kind(), error.message().to_owned());
         let node = Some((frame.place.clone(), index));
-        self.problems.push(Problem { kind, place, message, node });
+        self.problems.push(Problem { kind, place, message, node, only_declared: false });
     }
 
     /// Assumes what a run cannot do without.

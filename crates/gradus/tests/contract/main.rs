@@ -650,6 +650,19 @@ fn indices_that_are_not_followed_are_listed() {
     assert_eq!(unchecked, [("indices are within sizes n, m", "node \"make z\" (GatherND)")]);
 }
 
+/// Programs run a model in which only a declared shape is wrong, and so a contract is made.
+#[test]
+fn wrong_declared_shapes_are_told_and_do_not_matter() {
+    let mut sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Relu", &["x"], &["t"]);
+    let id = sketch.0.reference("t");
+    sketch.0.info(id).declared = Some(sketch::tensor_type(DType::F32, &["7"]));
+    let model = sketch.node("Neg", &["t"], &["y"]).output("y", DType::F32, &["n", "4"]).model();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let problems: Vec<_> = inference.problems().iter().map(|it| (&*it.place, &*it.message)).collect();
+    assert_eq!(problems, [("value \"t\"", "rank is 2, expected 1 as declared")]);
+    model.contract(&InferOptions::default()).unwrap();
+}
+
 #[test]
 fn nodes_that_nobody_knows_are_listed() {
     let sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Mystery", &["x"], &["t"]);

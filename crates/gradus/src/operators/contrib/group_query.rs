@@ -9,11 +9,10 @@ use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 use crate::operators::nn::decomposed::{counted, like, number, scores_of, shared, size_of, turn, widened};
 
-/// Checks attributes of which only the default is known: caches are whole and not quantized, and
-/// queries see no later keys.
+/// Checks attributes of which only the default is known: caches are not quantized, and queries see
+/// no later keys.
 pub(super) fn expect_known(attributes: &Attributes<'_>) -> Result<()> {
     attributes.only_int("causal", 1)?;
-    attributes.only_int("sliding_window_cache", 0)?;
     attributes.only_text("k_quant_type", "NONE")?;
     attributes.only_text("v_quant_type", "NONE")
 }
@@ -23,6 +22,15 @@ pub(super) fn is_smooth(attributes: &Attributes<'_>) -> Result<bool> {
     Ok(attributes.int_or("smooth_softmax", -1)? == 1)
 }
 
+/// Returns the number of keys that a query sees, if the cache only holds the last ones.
+pub(crate) fn cached_window(attributes: &Attributes<'_>) -> Result<Option<i64>> {
+    if !attributes.flag("sliding_window_cache", false)? {
+        return Ok(None);
+    }
+    let window = attributes.int_or("local_window_size", -1)?;
+    errors::at_least_1("local_window_size", window).map(Some)
+}
+
 /// The positions of the queries: how many keys there are before them in each sample, their indices,
 /// and the number of keys.
 struct Positions {
@@ -30,17 +38,81 @@ struct Positions {
     /// By sample and query.
     queries: LoweredValue,
     total: LoweredValue,
+    /// How many keys there are after the run in each sample.
+    ends: LoweredValue,
+}
+
+/// A cache of the last keys: row `i` holds position `skipped + i`.
+struct WindowCache {
+    /// The number of its rows, as a list.
+    capacity: LoweredValue,
+    /// By sample, before the run.
+    skipped: LoweredValue,
+    /// By sample, after the run: the number of rows that hold keys, and the position of the first.
+    held: LoweredValue,
+    first: LoweredValue,
+}
+
+impl WindowCache {
+    /// With `t` keys and `c` rows of which a query needs `w`, the rows hold the last `t - g * n` keys, where
+    /// `g` is `c - w + 1` and `n` is the least number for which these fit.
+    fn new(l: &mut Lowering<'_>, window: i64, of: &Positions) -> Result<WindowCache> {
+        let cache = l.input(3)?;
+        let capacity = l.apply("Shape", &[cache], &[int("start", 2), int("end", 3)])?;
+        let (needed, zero, one) = (l.list(&[window - 1])?, l.list(&[0])?, l.list(&[1])?);
+        let evicted = l.apply("Sub", &[capacity, needed], &[])?;
+        let skipped = |l: &mut Lowering<'_>, keys: LoweredValue| {
+            let more = l.apply("Sub", &[keys, capacity], &[])?;
+            let more = l.apply("Max", &[more, zero], &[])?;
+            let more = l.apply("Add", &[more, evicted], &[])?;
+            let more = l.apply("Sub", &[more, one], &[])?;
+            let times = l.apply("Div", &[more, evicted], &[])?;
+            l.apply("Mul", &[times, evicted], &[])
+        };
+        let (before, first) = (skipped(l, of.before)?, skipped(l, of.ends)?);
+        let held = l.apply("Sub", &[of.ends, first], &[])?;
+        Ok(WindowCache { capacity, skipped: before, held, first })
+    }
+
+    /// The rows of the cache after the run, of keys or values by sample, head, position and element.
+    fn kept(&self, l: &mut Lowering<'_>, all: LoweredValue, total: LoweredValue) -> Result<LoweredValue> {
+        let by_position = [("perm", Content::Ints(vec![0, 2, 1, 3]))];
+        let all = l.apply("Transpose", &[all], &by_position)?;
+        let (capacity, one) = (l.reshape(self.capacity, &[])?, l.constant(Tensor::scalar(1i64))?);
+        let rows = counted(l, capacity)?;
+        let places = l.apply("Add", &[rows, self.first], &[])?;
+        let last = l.apply("Sub", &[total, one], &[])?;
+        let places = l.apply("Min", &[places, last], &[])?;
+        let axis = l.list(&[-1])?;
+        let places = l.apply("Unsqueeze", &[places, axis], &[])?;
+        let chosen = l.apply("GatherND", &[all, places], &[int("batch_dims", 1)])?;
+        let is_held = l.apply("Less", &[rows, self.held], &[])?;
+        let axes = l.list(&[-1, -2])?;
+        let is_held = l.apply("Unsqueeze", &[is_held, axes], &[])?;
+        let nothing = number(l, 0.0)?;
+        let chosen = l.apply("Where", &[is_held, chosen, nothing], &[])?;
+        l.apply("Transpose", &[chosen], &by_position)
+    }
 }
 
 /// Keys or values by sample, position, head and element: where new ones stand, they replace those
 /// of the cache.
-fn cached(l: &mut Lowering<'_>, past: usize, new: LoweredValue, of: &Positions) -> Result<LoweredValue> {
+fn cached(
+    l: &mut Lowering<'_>,
+    past: usize,
+    new: LoweredValue,
+    of: &Positions,
+    window: Option<&WindowCache>,
+) -> Result<LoweredValue> {
     let by_position = [("perm", Content::Ints(vec![0, 2, 1, 3]))];
     let (none, zero, axis) = (l.list(&[0])?, number(l, 0.0)?, l.list(&[1])?);
     let steps = l.apply("Transpose", &[new], &by_position)?;
     let total = l.reshape(of.total, &[1])?;
     // The cache, with zeros up to the number of keys.
-    let cache = if l.has(past) {
+    let cache = if window.is_some() {
+        let cache = widened(l, past)?;
+        l.apply("Transpose", &[cache], &by_position)?
+    } else if l.has(past) {
         let cache = widened(l, past)?;
         let cache = l.apply("Transpose", &[cache], &by_position)?;
         let own = l.apply("Shape", &[cache], &[int("start", 1), int("end", 2)])?;
@@ -60,8 +132,17 @@ fn cached(l: &mut Lowering<'_>, past: usize, new: LoweredValue, of: &Positions) 
     let (reached, left) =
         (l.apply("GreaterOrEqual", &[step, zero], &[])?, l.apply("Less", &[step, length], &[])?);
     let is_new = l.apply("And", &[reached, left], &[])?;
-    let behind = l.apply("Add", &[step, of.total], &[])?;
-    let places = l.apply("Where", &[is_new, behind, keys], &[])?;
+    let (mut rows, mut old) = (of.total, keys);
+    if let Some(window) = window {
+        let one = l.constant(Tensor::scalar(1i64))?;
+        rows = l.reshape(window.capacity, &[])?;
+        let last = l.apply("Sub", &[rows, one], &[])?;
+        old = l.apply("Sub", &[keys, window.skipped], &[])?;
+        old = l.apply("Max", &[old, zero], &[])?;
+        old = l.apply("Min", &[old, last], &[])?;
+    }
+    let behind = l.apply("Add", &[step, rows], &[])?;
+    let places = l.apply("Where", &[is_new, behind, old], &[])?;
     let last = l.list(&[-1])?;
     let places = l.apply("Unsqueeze", &[places, last], &[])?;
     let chosen = l.apply("GatherND", &[all, places], &[int("batch_dims", 1)])?;
@@ -85,11 +166,11 @@ fn projections(l: &mut Lowering<'_>, queries: i64, keys: i64) -> Result<[Lowered
     Ok([parts[0], parts[1], parts[2]])
 }
 
-fn positions(l: &mut Lowering<'_>) -> Result<Positions> {
+fn positions(l: &mut Lowering<'_>, all_cached: bool) -> Result<Positions> {
     let (x, lengths, total) = (l.input(0)?, l.input(5)?, l.input(6)?);
     let (lengths, total) = (l.cast(lengths, DType::I64)?, l.cast(total, DType::I64)?);
     let mut total = l.reshape(total, &[])?;
-    if l.has(3) {
+    if all_cached && l.has(3) {
         let past = l.input(3)?;
         let past = size_of(l, past, 2)?;
         total = l.apply("Max", &[past, total], &[])?;
@@ -102,7 +183,7 @@ fn positions(l: &mut Lowering<'_>) -> Result<Positions> {
     let before = l.apply("Max", &[before, zero], &[])?;
     let steps = counted(l, length)?;
     let queries = l.apply("Add", &[before, steps], &[])?;
-    Ok(Positions { before, queries, total })
+    Ok(Positions { before, queries, total, ends })
 }
 
 /// The share of each key. A sink is a score without a key, by head.
@@ -134,7 +215,9 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::value("attribute \"num_heads\"", queries, format_args!("a multiple of {keys}")));
     }
     let [mut q, mut k, v] = projections(l, queries, keys)?;
-    let of = positions(l)?;
+    let window = cached_window(&l.attributes)?;
+    let of = positions(l, window.is_none())?;
+    let window = window.map(|window| WindowCache::new(l, window, &of)).transpose()?;
     if l.attributes.flag("do_rotary", false)? {
         let half = l.dims_of(7)?.get(1).copied().flatten().and_then(|half| i64::try_from(half).ok());
         let half = half.ok_or_else(|| not_known("size of axis 1 of input 7".to_owned()))?;
@@ -148,8 +231,13 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         q = turn(l, q, turns, (half.saturating_mul(2), pairs))?;
         k = turn(l, k, turns, (half.saturating_mul(2), pairs))?;
     }
-    let present = [cached(l, 3, k, &of)?, cached(l, 4, v, &of)?];
+    let mut present = [cached(l, 3, k, &of, window.as_ref())?, cached(l, 4, v, &of, window.as_ref())?];
     let [mut k, mut v] = present;
+    if let Some(window) = window {
+        for all in &mut present {
+            *all = window.kept(l, *all, of.total)?;
+        }
+    }
     if queries != keys {
         k = shared(l, k, queries / keys, queries)?;
         v = shared(l, v, queries / keys, queries)?;

@@ -1,10 +1,10 @@
 //! `GroupQueryAttention`, evaluated; its graph is in `group_query.rs`.
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::{Error, Result, Value};
 
 use super::eval::{attended, heads, maybe_shaped, score_bias, shaped, size_of};
-use super::group_query::{expect_known, is_smooth};
+use super::group_query::{cached_window, expect_known, is_smooth};
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
 use crate::operators::nn::attention::{Heads, Rotation, exchanged};
@@ -38,10 +38,63 @@ fn turned_heads(
     Ok(())
 }
 
+/// A cache of the last keys.
+struct WindowCache {
+    /// The number of rows.
+    capacity: usize,
+    /// The number of keys that are evicted at a time.
+    evicted: usize,
+}
+
+impl WindowCache {
+    fn new(window: i64, capacity: usize) -> Result<WindowCache> {
+        let evicted = usize_of_i64(window).and_then(|window| (capacity + 1).checked_sub(window));
+        let evicted = evicted.filter(|&evicted| evicted > 0);
+        let wanted = format_args!("at least {window} as local_window_size");
+        Ok(WindowCache {
+            capacity,
+            evicted: evicted.ok_or_else(|| errors::value("rows of the cache", capacity, wanted))?,
+        })
+    }
+
+    /// The position of the key in the first row, of so many keys.
+    fn first(&self, keys: usize) -> usize {
+        keys.saturating_sub(self.capacity).div_ceil(self.evicted) * self.evicted
+    }
+
+    /// The rows after the run, of keys or values by sample, head and position.
+    fn kept(&self, all: &[f64], lengths: &[i64], of: &Heads) -> Vec<f64> {
+        let row = self.capacity * of.size;
+        let mut rows = vec![0.0; of.batch * of.keys * row];
+        let from = all.chunks((of.total * of.size).max(1));
+        for (at, (rows, all)) in rows.chunks_mut(row.max(1)).zip(from).enumerate() {
+            let keys = usize_of_i64(lengths[at / of.keys].saturating_add(1)).unwrap_or(0).min(of.total);
+            let held = &all[self.first(keys) * of.size..keys * of.size];
+            rows[..held.len()].copy_from_slice(held);
+        }
+        rows
+    }
+}
+
 /// Writes new keys or values behind those of the past, which an input may hold.
-fn cached(cx: &EvalContext<'_>, past: usize, new: &[f64], before: &[usize], of: &Heads) -> Result<Vec<f64>> {
+fn cached(
+    cx: &EvalContext<'_>,
+    past: usize,
+    new: &[f64],
+    before: &[usize],
+    of: &Heads,
+    window: Option<&WindowCache>,
+) -> Result<Vec<f64>> {
     let mut all = vec![0.0; of.batch * of.keys * of.total * of.size];
-    if cx.has(past) {
+    if let Some(window) = window {
+        let numbers = shaped(cx, past, &[of.batch, of.keys, window.capacity, of.size])?;
+        let rows = numbers.chunks((window.capacity * of.size).max(1));
+        for (at, (row, own)) in all.chunks_mut((of.total * of.size).max(1)).zip(rows).enumerate() {
+            let before = before[at / of.keys];
+            let first = window.first(before);
+            row[first * of.size..before * of.size].copy_from_slice(&own[..(before - first) * of.size]);
+        }
+    } else if cx.has(past) {
         let len = cx.tensor(past)?.shape().dims().get(2).copied().unwrap_or(0);
         let numbers = shaped(cx, past, &[of.batch, of.keys, len, of.size])?;
         let rows = all.chunks_mut((of.total * of.size).max(1));
@@ -93,7 +146,14 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     if lengths.len() != batch {
         return Err(errors::count("elements of seqlens_k", lengths.len(), batch));
     }
-    let total = cx.output(1)?.1.dims()[2];
+    let mut total = cx.output(1)?.1.dims()[2];
+    let window = cached_window(attributes)?.map(|window| WindowCache::new(window, total)).transpose()?;
+    if window.is_some() {
+        total = cx.integers(6)?.first().copied().and_then(usize_of_i64).unwrap_or(0);
+        // All keys and values, as numbers of 8 bytes.
+        let heads = batch.saturating_mul(keys).saturating_mul(size);
+        cx.reserve(product(heads, total).saturating_mul(16))?;
+    }
     let of = Heads { batch, queries, keys, length, total, size, value_size: size };
     let before: Vec<_> = lengths.iter().map(|&last| positions_before(last, &of)).collect::<Result<_>>()?;
     if attributes.flag("do_rotary", false)? {
@@ -101,16 +161,22 @@ pub(crate) fn group_query(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
             turned_heads(cx, attributes, numbers, |at| before[at / length / heads] + at % length, size)?;
         }
     }
-    let (k, v) = (cached(cx, 3, &k, &before, &of)?, cached(cx, 4, &v, &before, &of)?);
+    let (mut k, mut v) = (
+        cached(cx, 3, &k, &before, &of, window.as_ref())?,
+        cached(cx, 4, &v, &before, &of, window.as_ref())?,
+    );
     let added = score_bias(cx, 10, &of)?;
-    let window = attributes.int("local_window_size")?.and_then(usize_of_i64);
+    let seen = attributes.int("local_window_size")?.and_then(usize_of_i64);
     let y = attended(cx, attributes, &of, [&q, &k, &v], sinks, |sample, head, query, key| {
         let position = before[sample] + query;
-        if key > position || window.is_some_and(|window| key.saturating_add(window) <= position) {
+        if key > position || seen.is_some_and(|seen| key.saturating_add(seen) <= position) {
             return f64::NEG_INFINITY;
         }
         added.as_ref().map_or(0.0, |mask| mask.at([sample, head, query, key]))
     })?;
+    if let Some(window) = window {
+        (k, v) = (window.kept(&k, &lengths, &of), window.kept(&v, &lengths, &of));
+    }
     let all = [y, k, v];
     all.iter().enumerate().take(cx.outputs).map(|(output, numbers)| cx.rounded(output, numbers)).collect()
 }

@@ -157,7 +157,17 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
         (true, _) => None,
         (false, _) => Some(Dim::ZERO),
     };
+    let window = super::group_query::cached_window(&cx.attributes)?;
+    if let Some(window) = window
+        && let [_, _, Dim::Known(rows), _] = cx.dims_of_rank(3, 4)?[..]
+        && rows < window
+    {
+        let wanted = format_args!("at least {window} as local_window_size");
+        return Err(errors::value("rows of the cache", rows, wanted).into());
+    }
     let total = match (past, cx.integer(6)) {
+        // A cache of the last keys keeps its size.
+        (Some(past), _) if window.is_some() => past,
         (Some(past), Some(total)) => cx.max(past, total),
         _ => cx.data("the total length is not known before the run", Bounds::SIZE),
     };

@@ -1,13 +1,25 @@
 //! Products of matrices in the operators of OpenVINO.
 
+use gradus_core::graph::Standard;
 use gradus_core::{Result, Tensor};
 
 use crate::conversion::caveats;
+use crate::conversion::lowered::rounded_graph_of;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::exactly;
 use crate::conversion::writer::NewValue;
+
+/// ONNX Runtime's `Inverse`; ONNX has a loop.
+pub(crate) fn inverse(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    if cx.conversion.to != Standard::OpenVino {
+        return rounded_graph_of(cx);
+    }
+    cx.rounding(caveats::ORDER);
+    let matrices = cx.input(0)?;
+    Ok(vec![cx.put("Inverse", &[matrices], &[say("adjoint", false)])?])
+}
 
 pub(crate) fn gemm(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);

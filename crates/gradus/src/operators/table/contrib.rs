@@ -3,6 +3,7 @@
 use super::super::row::{Row, microsoft, onnx, own};
 use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
 use crate::cost::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
+use crate::dialects::elimination as eliminated;
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization")
@@ -150,7 +151,9 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("Inverse")
         .works(Work::Elimination { parts: 1 })
         .infer(contrib::microsoft::inverse)
-        .computes(contrib::eval::inverses),
+        .computes(contrib::eval::inverses)
+        .lower(eliminated::inverse)
+        .converts("Inverse", "rounding", matmul::to_openvino::inverse),
     microsoft("Irfft").lowers(contrib::composed::irfft),
     microsoft("IsAllFinite")
         .works(Work::AllInputs(Each::COMPARISON))
