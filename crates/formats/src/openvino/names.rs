@@ -54,7 +54,7 @@ impl LayerNames {
         self.layers.push((value, own, unique));
         let info = builder.info(value);
         info.aliases = port.names.iter().filter(|name| self.taken.insert((*name).clone())).cloned().collect();
-        // Files list names in the order of the alphabet; an input is known by the name of its layer.
+        // Files sort names by the alphabet; an input is known by the name of its layer.
         if layer.attribute("type") == Some("Parameter")
             && let Some(place) = info.aliases.iter().position(|name| **name == *layer_name)
         {

@@ -83,8 +83,9 @@ fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
 }
 
 impl FoldWriter<'_, '_> {
-    /// Removes declared shapes that the inferred ones contradict, of outputs of a node that are none of
-    /// the graph: checkers find them wrong as soon as they know more. Whether there are any.
+    /// Removes declared shapes that the inferred ones contradict, of outputs of a node that are not
+    /// outputs of the graph: checkers find them wrong as soon as they know more. Returns true if
+    /// there are any.
     fn wrongly_declared(&mut self, folder: &GraphFolder<'_>, node: &Node) -> bool {
         let scope = self.scope;
         let kept = !folder.declare && folder.model.source().standard == Standard::Onnx;

@@ -54,8 +54,8 @@ struct WindowCache {
 }
 
 impl WindowCache {
-    /// With `t` keys and `c` rows of which a query needs `w`, the rows hold the last `t - g * n` keys, where
-    /// `g` is `c - w + 1` and `n` is the least number for which these fit.
+    /// With `t` keys and `c` rows of which a query needs `w`, the rows hold the last `t - g * n`
+    /// keys, where `g` is `c - w + 1` and `n` is the least number for which these fit.
     fn new(l: &mut Lowering<'_>, window: i64, of: &Positions) -> Result<WindowCache> {
         let cache = l.input(3)?;
         let capacity = l.apply("Shape", &[cache], &[int("start", 2), int("end", 3)])?;
@@ -74,7 +74,8 @@ impl WindowCache {
         Ok(WindowCache { capacity, skipped: before, held, first })
     }
 
-    /// The rows of the cache after the run, of keys or values by sample, head, position and element.
+    /// Returns the rows of the cache after the run, of keys or values by sample, head, position and
+    /// element.
     fn kept(&self, l: &mut Lowering<'_>, all: LoweredValue, total: LoweredValue) -> Result<LoweredValue> {
         let by_position = [("perm", Content::Ints(vec![0, 2, 1, 3]))];
         let all = l.apply("Transpose", &[all], &by_position)?;
