@@ -1,4 +1,4 @@
-//! Inference of the operators of ONNX's preview domains: FlexAttention, and those of training.
+//! Inference of the operators of ONNX's preview domains: `FlexAttention`, and those of training.
 
 use gradus_core::DType;
 use gradus_core::graph::Content;
@@ -122,7 +122,7 @@ pub(crate) fn flex_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// As tensors, of `groups` for each that is updated; those of these groups are given anew.
 fn updated(cx: &InferContext<'_, '_>, groups: usize, given: &[usize]) -> InferResult {
     let tensors = cx.count().saturating_sub(2);
-    if tensors == 0 || tensors % groups != 0 {
+    if tensors == 0 || !tensors.is_multiple_of(groups) {
         let wanted = format_args!("2 and a multiple of {groups}");
         return Err(errors::count("inputs", cx.count(), wanted).into());
     }

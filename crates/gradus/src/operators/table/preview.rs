@@ -14,7 +14,8 @@ pub(super) const PREVIEW: &[Row] = &[
         .works(Work::EachOutput(Each::arithmetic(4)))
         .signatures_are(preview::ADAM)
         .infer(preview::adam),
-    training("Gradient").signatures_are(preview::GRADIENT).infer(preview::gradient),
+    // It names values of the graph around it.
+    training("Gradient").signatures_are(preview::GRADIENT).infer(preview::gradient).stateful(),
     training("Momentum")
         .works(Work::EachOutput(Each::arithmetic(4)))
         .signatures_are(preview::MOMENTUM)
