@@ -19,7 +19,7 @@ from generated import ROOT, write_or_check
 
 SIGNATURES = ROOT / "crates/gradus/src/schema/onnx.rs"
 FIELDS = ROOT / "crates/formats/src/onnx/fields.rs"
-DOMAINS = ("", "ai.onnx.ml")
+DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 
 # The element types under the names of `DType`.
 ELEMENTS = {

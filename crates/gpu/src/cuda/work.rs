@@ -314,7 +314,7 @@ impl<L: Launcher> Launches<'_, L> {
             }
             Kernel::Affine(affine) => self.affine(&affine),
             Kernel::IntAffine(affine) => self.int_affine(&affine),
-            Kernel::Each | Kernel::Pair(_) | Kernel::Powers(_) => {
+            Kernel::Each | Kernel::Pair(_) | Kernel::Powers(_) | Kernel::Spiral(_) => {
                 self.rest.ranges.push(all);
                 Ok(())
             }

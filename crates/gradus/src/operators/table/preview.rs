@@ -5,19 +5,10 @@ use super::super::row::{Row, preview as row, training};
 use crate::cost::{Each, Work};
 
 pub(super) const PREVIEW: &[Row] = &[
-    row("FlexAttention").signatures_are(preview::FLEX_ATTENTION).infer(preview::flex_attention),
-    training("Adagrad")
-        .works(Work::EachOutput(Each::arithmetic(4)))
-        .signatures_are(preview::ADAGRAD)
-        .infer(preview::adagrad),
-    training("Adam")
-        .works(Work::EachOutput(Each::arithmetic(4)))
-        .signatures_are(preview::ADAM)
-        .infer(preview::adam),
+    row("FlexAttention").infer(preview::flex_attention),
+    training("Adagrad").works(Work::EachOutput(Each::arithmetic(4))).infer(preview::adagrad),
+    training("Adam").works(Work::EachOutput(Each::arithmetic(4))).infer(preview::adam),
     // It names values of the graph around it.
-    training("Gradient").signatures_are(preview::GRADIENT).infer(preview::gradient).stateful(),
-    training("Momentum")
-        .works(Work::EachOutput(Each::arithmetic(4)))
-        .signatures_are(preview::MOMENTUM)
-        .infer(preview::momentum),
+    training("Gradient").infer(preview::gradient).stateful(),
+    training("Momentum").works(Work::EachOutput(Each::arithmetic(4))).infer(preview::momentum),
 ];
