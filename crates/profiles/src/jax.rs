@@ -114,8 +114,8 @@ const APART: u64 = 10;
 /// By how many units in the last place the powers of XLA differ from others.
 const POWER: u64 = 2;
 
-/// How far a base-10 logarithm may be from the one that is predicted, in units of itself times the
-/// precision: a unit in the last place of the natural logarithm (2u), its product with a constant
+/// Largest distance of a base-10 logarithm from the one that is predicted, in units of itself times
+/// the precision: a unit in the last place of the natural logarithm (2u), its product with a constant
 /// (u), and as much for the prediction.
 const LOGARITHM: u64 = 6;
 

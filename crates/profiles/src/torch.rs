@@ -126,8 +126,8 @@ impl Formula for TorchLanes {
 }
 
 /// An argument as `Scalar::to` converts it: cut toward zero, but never out of range, nor below it
-/// before it is cut; floats of 16 bits by way of float32. A negative integer becomes unsigned by its low
-/// bits, if its magnitude would fit.
+/// before it is cut; floats of 16 bits by way of float32. A negative integer becomes unsigned by
+/// its low bits, if its magnitude would fit.
 fn scalar(dtype: DType, number: Number) -> Result<Number, Failure> {
     let is_short = matches!(dtype, DType::F16 | DType::BF16);
     let element = typed(dtype, if is_short { typed(DType::F32, number) } else { number });

@@ -21,10 +21,14 @@ impl Model {
     /// use gradus::infer::SizeAssumptions;
     /// use gradus::{Shape, Tensor, Value};
     /// let model = gradus::Model::open("../../examples/positions.onnx")?;
-    /// let assume = SizeAssumptions { conditions: vec!["seq % 2 == 0".into()], ..SizeAssumptions::default() };
-    /// let tokens = |count: usize| Value::from(Tensor::zeros(gradus::DType::I64, Shape::new(vec![1, count]).unwrap()).unwrap());
-    /// assert!(model.check_sizes(&assume, |_| Some(&tokens(4))).is_ok());
-    /// assert!(model.check_sizes(&assume, |_| Some(&tokens(3))).is_err());
+    /// let conditions = vec!["seq % 2 == 0".into()];
+    /// let assume = SizeAssumptions { conditions, ..SizeAssumptions::default() };
+    /// let tokens = |count: usize| -> gradus::Result<Value> {
+    ///     Ok(Tensor::zeros(gradus::DType::I64, Shape::new(vec![1, count])?)?.into())
+    /// };
+    /// let (even, odd) = (tokens(4)?, tokens(3)?);
+    /// assert!(model.check_sizes(&assume, |_| Some(&even)).is_ok());
+    /// assert!(model.check_sizes(&assume, |_| Some(&odd)).is_err());
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn check_sizes<'v>(

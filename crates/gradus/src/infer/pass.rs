@@ -53,7 +53,7 @@ pub struct Problem {
     pub message: String,
     /// The node, by its graph and number, if the problem is one of its own.
     pub(crate) node: Option<(SubgraphPath, usize)>,
-    /// Whether only a declared shape is wrong: programs run the model all the same.
+    /// True if only a declared shape is wrong: programs run the model all the same.
     pub(crate) only_declared: bool,
 }
 

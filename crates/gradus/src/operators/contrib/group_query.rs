@@ -38,7 +38,7 @@ struct Positions {
     /// By sample and query.
     queries: LoweredValue,
     total: LoweredValue,
-    /// How many keys there are after the run in each sample.
+    /// The number of keys after the run, in each sample.
     ends: LoweredValue,
 }
 
