@@ -11,19 +11,20 @@
 //! | entry: its `n`th power, of squares and products with the ratio, `n` below 512 | 22,016 |
 //! | `S R[b] P[j]` | 44,115 |
 //!
-//! The bound is 2^-88, 2^18 units, of the sum of the magnitudes of both parts, which is at least the
-//! modulus. Single parts are products of high parts: off by 2^-53 for each factor, and each part by
+//! The bound is 2^-88, 2^18 units, of the sum of the magnitudes of both parts, which is at least
+//! the modulus. Single parts are products of high parts: off by 2^-53 for each factor, and each part by
 //! as much for two roundings, 2^-51 together; their bound is 2^-49.
 
 use fearless_simd::Level as Token;
 use gradus_core::Number;
-use gradus_core::convert::{FromNumber, nearest_f64, split, u64_of};
+use gradus_core::convert::{FromNumber, nearest_f64, split, u64_of, usize_of};
 use gradus_sequences::{ComplexParts, SpiralLine};
 use num_complex::Complex;
 
 use crate::certain::{self, GROUP};
 use crate::double_double::{DoubleDouble, power_of_two};
 use crate::options::{at_level, widest};
+use crate::tables::fit;
 use crate::writer::Exact;
 
 /// A sequence of complex powers, prepared.
@@ -56,10 +57,7 @@ struct Positions {
 }
 
 /// The most entries of a table.
-const LONGEST: usize = 512;
-
-/// Bits that powers of one table span, at most.
-const SPAN: f64 = 64.0;
+const LONGEST: u64 = 512;
 
 /// Exponents of moduli whose bounds are normal doubles.
 const INSIDE: std::ops::RangeInclusive<i32> = -900..=1000;
@@ -99,19 +97,10 @@ impl Spiral {
     /// The points of a line.
     pub fn new(line: SpiralLine) -> Spiral {
         let slope = line.slope().abs();
-        let fit = |wanted: u64, slope: f64| {
-            let mut count = LONGEST;
-            while count > 1
-                && (u64_of(count / 2) >= wanted
-                    || nearest_f64(Number::Int(u64_of(count).into())) * slope > SPAN)
-            {
-                count /= 2;
-            }
-            count
-        };
-        let block = fit(2 * line.len.isqrt(), slope);
-        let across = slope * nearest_f64(Number::Int(u64_of(block).into()));
-        let count = fit(line.len.div_ceil(u64_of(block)), across);
+        let block = fit(2 * line.len.isqrt(), LONGEST, slope);
+        let across = slope * nearest_f64(Number::Int(block.into()));
+        let count = fit(line.len.div_ceil(block), LONGEST, across);
+        let (block, count) = (usize_of(block), usize_of(count));
         let positions = table(&line, 1, block).chunks(GROUP).map(Positions::new).collect();
         let blocks = table(&line, u64_of(block), count);
         Spiral { line, positions, block, blocks }
@@ -288,7 +277,6 @@ fn table(line: &SpiralLine, apart: u64, count: usize) -> Vec<Pair> {
 #[cfg(test)]
 mod tests {
     use gradus_core::DType;
-    use gradus_core::convert::usize_of;
     use gradus_sequences::{GeomspacePlan, LogspacePlan};
 
     use super::*;

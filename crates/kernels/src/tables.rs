@@ -59,20 +59,20 @@ pub enum Span {
     Beyond,
 }
 
+/// The entries of a table, a power of two up to `longest`: no more than there are elements to a
+/// side of a square, nor than span 64 powers of two.
+pub fn fit(wanted: u64, longest: u64, slope: f64) -> u64 {
+    let mut count = longest;
+    while count > 1 && (count / 2 >= wanted || nearest_f64(Number::Int(count.into())) * slope > 64.0) {
+        count /= 2;
+    }
+    count
+}
+
 impl Tables {
     /// The tables of a line, with at most so many positions and so many blocks, both powers of two.
     pub fn new(line: PowerLine, longest: [u64; 2]) -> Tables {
         let slope = line.slope().abs();
-        // No more entries than there are elements to a side of a square, nor than span 64 powers of
-        // two.
-        let fit = |wanted: u64, longest: u64, slope: f64| {
-            let mut count = longest;
-            while count > 1 && (count / 2 >= wanted || nearest_f64(Number::Int(count.into())) * slope > 64.0)
-            {
-                count /= 2;
-            }
-            count
-        };
         // Twice the root: short blocks cost more than entries.
         let block = fit(2 * line.len.isqrt(), longest[0], slope);
         let across = slope * nearest_f64(Number::Int(block.into()));

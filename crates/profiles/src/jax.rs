@@ -115,8 +115,8 @@ const APART: u64 = 10;
 const POWER: u64 = 2;
 
 /// Largest distance of a base-10 logarithm from the one that is predicted, in units of itself times
-/// the precision: a unit in the last place of the natural logarithm (2u), its product with a constant
-/// (u), and as much for the prediction.
+/// the precision: a unit in the last place of the natural logarithm (2u), its product with a
+/// constant (u), and as much for the prediction.
 const LOGARITHM: u64 = 6;
 
 /// The float type in which lines are computed.
