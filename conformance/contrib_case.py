@@ -16,7 +16,7 @@ class Case:
         self.ulps = ulps
         # The outputs, where ONNX Runtime has no kernel for the processor.
         self.expected = expected
-        # The number of rows of the caches that outputs 1 and 2 are which have a meaning; others are zeros here.
+        # The rows of the caches (outputs 1 and 2) that have a meaning; others are zeros here.
         self.held = held
 
 

@@ -12,8 +12,8 @@
 //! | `S R[b] P[j]` | 44,115 |
 //!
 //! The bound is 2^-88, 2^18 units, of the sum of the magnitudes of both parts, which is at least
-//! the modulus. Single parts are products of high parts: off by 2^-53 for each factor, and each part by
-//! as much for two roundings, 2^-51 together; their bound is 2^-49.
+//! the modulus. Single parts are products of high parts: off by 2^-53 for each factor, and each part
+//! by as much for two roundings, 2^-51 together; their bound is 2^-49.
 
 use fearless_simd::Level as Token;
 use gradus_core::Number;

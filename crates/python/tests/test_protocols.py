@@ -87,7 +87,8 @@ def test_models_are_pickled_with_their_reports(made):
 
 @pytest.mark.parametrize("namespace", [gradus, gradus.numpy, gradus.jax])
 def test_creation_functions_have_the_signatures_of_the_array_api(namespace):
-    # Array API 2024.12: arange(start, /, stop, step, *, dtype, device), linspace(start, stop, /, num, *, dtype, device, endpoint).
+    # Array API 2024.12: arange(start, /, stop, step, *, dtype, device),
+    # linspace(start, stop, /, num, *, dtype, device, endpoint).
     assert namespace.arange(3, stop=None, step=1, dtype=None, device=None).tolist() == [0, 1, 2]
     assert namespace.arange(0, stop=5, step=2, device="cpu").tolist() == [0, 2, 4]
     made = namespace.linspace(0, 1, num=4, dtype=np.float32, device="cpu", endpoint=False)

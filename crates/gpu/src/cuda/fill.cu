@@ -348,8 +348,8 @@ typedef DoubleDouble Factor;
 #else
 typedef double Factor;
 
-// A pair, whose low part is less than a unit in the last place of the high part, as a double that is odd unless it is the pair itself:
-// rounded again, as if it were rounded once.
+// A pair, whose low part is less than a unit in the last place of the high part, as a double that
+// is odd unless it is the pair itself: rounded again, as if it were rounded once.
 __device__ inline double odd(double high, double low) {
     const i64 bits = __double_as_longlong(high);
     if (low == 0.0 || bits & 1) return high;
@@ -466,9 +466,10 @@ extern "C" __global__ void FILL(const Arguments a) {
     }
 }
 
-// Bounds of few powers, as pairs. LONG, in units of 2^-106: squares and products of ratios (tables.rs), to base 32, are off by less than
-// 216, those of four digits and the first power by less than 886, with three more products by 911; the bound is 2048. Other types: 19
-// squares of one ratio and their products are off by less than 2^-81.
+// Bounds of few powers, as pairs. LONG, in units of 2^-106: squares and products of ratios
+// (tables.rs), to base 32, are off by less than 216, those of four digits and the first power by
+// less than 886, with three more products by 911; the bound is 2048. Other types: 19 squares of one
+// ratio and their products are off by less than 2^-81.
 #if defined(LONG)
 #define BOUND power_of_two(-95)
 #else
