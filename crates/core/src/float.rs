@@ -252,6 +252,12 @@ impl Format {
 
 /// `mantissa * 2^exponent`, which must be a float.
 fn scaled(mantissa: u64, exponent: i32) -> f64 {
+    if let (Ok(short), Ok(field)) = (u32::try_from(mantissa), u32::try_from(exponent + 1023))
+        && field > 0
+    {
+        // Both factors are normal numbers, and the product is a float.
+        return f64::from(short) * f64::from_bits(u64::from(field) << 52);
+    }
     let parts = Parts { negative: false, mantissa: u128::from(mantissa), exponent, sticky: false };
     f64::from_bits(F64.round(parts, Overflow::Special))
 }

@@ -222,11 +222,6 @@ impl Affine {
         Run::of_floats(&self.line, self.number(lo), u64_of(count), shift, self.units, code)
     }
 
-    /// About the index of an element.
-    pub fn index_of(&self, number: f64) -> f64 {
-        (number - self.first(0).high) / self.step.high
-    }
-
     /// The code of an element of few bits, if the bounds of the number round to the same; a zero may
     /// have a sign.
     pub fn settled(&self, i: u64, dtype: DType) -> Option<u64> {
@@ -242,7 +237,7 @@ impl Affine {
     }
 
     /// The first number of a block.
-    fn first(&self, lo: u64) -> DoubleDouble {
+    pub fn first(&self, lo: u64) -> DoubleDouble {
         DoubleDouble::of_wide(self.number(lo), self.line.unit)
     }
 

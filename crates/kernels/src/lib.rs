@@ -22,6 +22,7 @@ mod power;
 pub mod product;
 mod range;
 mod spiral;
+mod steps;
 mod stream;
 pub mod sums;
 mod tables;

@@ -6,15 +6,15 @@
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
-use gradus_core::convert::{self, FromNumber, Rules, nearest_f64, u64_of, usize_of};
-use gradus_core::float;
-use gradus_core::{DType, Number};
+use gradus_core::DType;
+use gradus_core::convert::{self, FromNumber, u64_of, usize_of};
 use gradus_sequences::PowerLine;
 
 use crate::certain::{self, Doubles, ErrorBounds, GROUP, Group};
 use crate::double_double::{DoubleDouble, power_of_two};
 use crate::halves::{self, Half, SingleBounds};
 use crate::range::IntegerElement;
+use crate::steps::settled;
 use crate::stream;
 use crate::tables::{Tables, bounds};
 use crate::writer::Exact;
@@ -208,24 +208,6 @@ impl Powers {
         WidePower { first, mantissa, exponent, inside }
     }
 
-    /// About the index of an element of that magnitude.
-    pub fn index_of(&self, number: f64) -> f64 {
-        let line = &self.tables.line;
-        nearest_f64(Number::Int(line.before.into())) + line.index_of(number.abs().log2())
-    }
-
-    /// The code of an element on the line, if the bounds of the wide power round to the same.
-    pub fn settled(&self, i: u64, dtype: DType) -> Option<u64> {
-        let line = &self.tables.line;
-        let power = line.at(i.checked_sub(line.before).filter(|&i| i < line.len)?);
-        // With 127 bits, 2^-110 of the power is less than 2^18 units.
-        let [low, high] = [power.mantissa / 2 - (1 << 18), power.mantissa / 2 + (1 << 18)].map(|mantissa| {
-            let bound = float::Parts { mantissa, exponent: power.exponent + 1, ..power };
-            convert::code_of_parts(dtype, bound, Rules::IEEE)
-        });
-        (low == high).then_some(low)
-    }
-
     /// The element that all of a block are, if the bounds of its ends say so.
     #[inline(always)]
     fn uniform<T: FromNumber>(&self, start: f64, len: usize) -> Option<T> {
@@ -304,7 +286,7 @@ impl<T: FromNumber> PowerParts<'_, T> {
         let part =
             self.rest.split_off_mut(..self.rest.len().min(usize_of(end - self.lo))).unwrap_or_default();
         for element in part {
-            let settled = self.powers.settled(self.lo, T::DTYPE);
+            let settled = settled(&self.powers.tables.line, self.lo, T::DTYPE);
             *element = settled.map_or_else(
                 || (self.exact)(self.lo),
                 |code| T::from_number(convert::number(T::DTYPE, code)),

@@ -20,6 +20,7 @@ use crate::pair::Pair;
 use crate::power::Powers;
 use crate::range::{Fused, Wrapping};
 use crate::spiral::Spiral;
+use crate::steps::{Curve, Steps};
 use crate::stream;
 use crate::threads::share;
 
@@ -55,6 +56,8 @@ pub enum Kernel {
     IntAffine(Box<IntAffine>),
     /// Geometric sequences.
     Powers(Box<Powers>),
+    /// Sequences of few values.
+    Steps(Box<Steps>),
     /// Complex linspaces.
     Pair(Box<Pair>),
     /// Complex powers.
@@ -79,6 +82,9 @@ const FEW: u64 = 4;
 /// Fewer complex powers than this are made one by one: the preparation takes as long as six.
 const FEW_COMPLEX: u64 = 12;
 
+/// Fewer powers than this of integers of few values are made by tables.
+const MANY_STEPS: u64 = 256;
+
 impl Kernel {
     fn new(form: Form, len: u64, dtype: DType) -> Kernel {
         match form {
@@ -88,11 +94,34 @@ impl Kernel {
             Form::Line(line) if dtype.is_integer() => {
                 IntAffine::new(line, len).map_or(Kernel::Each, |affine| Kernel::IntAffine(Box::new(affine)))
             }
-            Form::Line(line) => {
-                Affine::new(line, len, dtype).map_or(Kernel::Each, |affine| Kernel::Affine(Box::new(affine)))
+            Form::Line(line) => match Affine::new(line, len, dtype).map(Box::new) {
+                Some(affine) => {
+                    Kernel::steps(Curve::Line(affine.clone()), dtype).unwrap_or(Kernel::Affine(affine))
+                }
+                None => Kernel::Each,
+            },
+            Form::Powers(line) => {
+                let steps = Some(Curve::Powers(line)).filter(|_| dtype.is_float() || len >= MANY_STEPS);
+                let steps = steps.and_then(|curve| Kernel::steps(curve, dtype));
+                steps.unwrap_or_else(|| Kernel::Powers(Box::new(Powers::new(line, dtype))))
             }
-            Form::Powers(line) => Kernel::Powers(Box::new(Powers::new(line, dtype))),
         }
+    }
+
+    /// The kernel that computes each element by itself, where few values are written in steps.
+    #[must_use]
+    pub fn of_many_values(self) -> Kernel {
+        match self {
+            Kernel::Steps(steps) => match steps.curve {
+                Curve::Line(affine) => Kernel::Affine(affine),
+                Curve::Powers(_) => Kernel::Each,
+            },
+            kernel => kernel,
+        }
+    }
+
+    fn steps(curve: Curve, dtype: DType) -> Option<Kernel> {
+        Some(Kernel::Steps(Box::new(Steps::new(curve, dtype)?)))
     }
 }
 
@@ -333,7 +362,7 @@ impl<P: Fill> Writer<'_, P> {
         }
         match self.kernel {
             // These store past the caches as they go.
-            Kernel::Affine(_) | Kernel::IntAffine(_) | Kernel::Powers(_) => {
+            Kernel::Affine(_) | Kernel::IntAffine(_) | Kernel::Powers(_) | Kernel::Steps(_) => {
                 stream::in_lines(out, |at, out| write(lo + u64_of(at), out, true));
             }
             _ => stream::write(out, |at, out| write(lo + u64_of(at), out, false)),
@@ -457,13 +486,14 @@ write_rounded! {
 }
 
 macro_rules! write_integers {
-    ($($type:ty: $powers:ident;)*) => {$(
+    ($($type:ty: $powers:ident $([$steps:ident])?;)*) => {$(
         impl Write for $type {
             fn write(kernel: &Kernel, elements: &Elements<$type>, lo: u64, out: &mut [$type], token: Token, streams: bool) {
                 match kernel {
                     Kernel::Wrapping(wrapping) => at_level!(token, _ => wrapping.write(lo, out)),
                     Kernel::IntAffine(affine) => at_level!(token, simd => affine.write(simd, streams, lo, out)),
                     Kernel::Powers(powers) => at_level!(token, simd => powers.$powers(simd, streams, elements.at, lo, out)),
+                    $(Kernel::$steps(steps) => at_level!(token, _ => steps.write(streams, elements.at, lo, out)),)?
                     _ => write_plain(kernel, elements, lo, out),
                 }
             }
@@ -472,11 +502,11 @@ macro_rules! write_integers {
 }
 
 write_integers! {
-    i8: write_rounded;
+    i8: write_rounded [Steps];
     i16: write_rounded;
     i32: write_rounded;
     i64: write_integers;
-    u8: write_rounded;
+    u8: write_rounded [Steps];
     u16: write_rounded;
     u32: write_rounded;
     u64: write_integers;

@@ -336,6 +336,44 @@ fn codes_are_those_of_the_plan() {
     }
 }
 
+/// Elements that are in the middle of two codes, or integers, and a start so far away that indices
+/// of crossings are rounded.
+#[test]
+fn codes_at_their_crossings_are_those_of_the_plan() {
+    let (int, float) = (Number::Int, Number::Float);
+    let both = |one, other, check: &dyn Fn(Number, Number)| {
+        check(one, other);
+        check(other, one);
+    };
+    for &dtype in DType::ALL.iter().filter(|dtype| dtype.is_float() && dtype.bits() <= 8) {
+        for (one, other) in [(0, 6), (-448, 448), (1, 3), (-32, -1)] {
+            both(int(one), int(other), &|start, stop| {
+                check_codes(&LinspacePlan::new(start, stop, 7169, true, dtype).unwrap());
+            });
+        }
+        both(float(1.0 + 1e-9), float(1.0 - 1e-9), &|start, stop| {
+            check_codes(&LinspacePlan::new(start, stop, 9000, true, dtype).unwrap());
+        });
+        check_codes(&LogspacePlan::new(int(2), int(-9), int(9), 5401, true, dtype).unwrap());
+        check_codes(&LogspacePlan::new(float(1.5), int(-20), int(9), 2901, true, dtype).unwrap());
+    }
+    for (dtype, sign) in [(DType::I8, -1), (DType::U8, 1)] {
+        for (base, start, stop) in [(2, -2, 6), (3, 0, 4), (5, -1, 3)] {
+            both(int(start), int(stop), &|start, stop| {
+                check_as_codes(&LogspacePlan::new(int(base), start, stop, 9001, true, dtype).unwrap());
+            });
+        }
+        both(int(sign), int(127 * sign), &|start, stop| {
+            check_as_codes(&GeomspacePlan::new(start, stop, 5000, true, dtype).unwrap());
+        });
+    }
+}
+
+/// Compares all elements of a type of 8 bits.
+fn check_as_codes(plan: &(impl Fill + std::fmt::Debug)) {
+    if plan.dtype() == DType::I8 { check_whole::<i8>(plan) } else { check_whole::<u8>(plan) }
+}
+
 #[test]
 fn a_range_that_is_too_large_is_refused_before_memory_is_taken() {
     let plan = RangePlan::new(Number::Int(0), Number::Int(1 << 62), Number::Int(1), DType::I64).unwrap();

@@ -82,14 +82,14 @@ impl PowerLine {
         self.first.plus(self.step, i).whole(LINE_BITS)
     }
 
-    /// The difference of the logarithms of neighbours.
-    pub fn slope(&self) -> f64 {
-        nearly(self.step)
+    /// The logarithm at index 0; relatively off by less than 2^-52.
+    pub fn start(&self) -> f64 {
+        nearly(self.first)
     }
 
-    /// About the index at which the logarithm is a number.
-    pub fn index_of(&self, logarithm: f64) -> f64 {
-        (logarithm - nearly(self.first)) / self.slope()
+    /// The difference of the logarithms of neighbours, as exact.
+    pub fn slope(&self) -> f64 {
+        nearly(self.step)
     }
 
     /// The magnitude at index `i` of the line, relatively off by less than 2^-110.

@@ -303,7 +303,7 @@ impl<L: Launcher> Launches<'_, L> {
         if let Made::Powers(line) = plan.made_from() {
             return self.powers(plan, &line);
         }
-        match plan.made_by() {
+        match plan.made_by().of_many_values() {
             Kernel::Same => self.same(plan.code(0), all),
             Kernel::Wrapping(Wrapping { first, step }) => {
                 self.fill(KernelForm::Wrapping, all, &Arguments { first, step, ..Arguments::default() })
@@ -314,7 +314,7 @@ impl<L: Launcher> Launches<'_, L> {
             }
             Kernel::Affine(affine) => self.affine(&affine),
             Kernel::IntAffine(affine) => self.int_affine(&affine),
-            Kernel::Each | Kernel::Pair(_) | Kernel::Powers(_) | Kernel::Spiral(_) => {
+            Kernel::Each | Kernel::Pair(_) | Kernel::Powers(_) | Kernel::Steps(_) | Kernel::Spiral(_) => {
                 self.rest.ranges.push(all);
                 Ok(())
             }
