@@ -35,6 +35,7 @@ mod range;
 mod space;
 mod spiral_line;
 mod window;
+mod words;
 
 use std::ops::Range;
 

@@ -7,6 +7,7 @@ use gradus_core::float::Parts;
 
 use crate::elementary::scaled;
 use crate::fraction::BigFraction;
+use crate::words::divide;
 
 /// An integer of 192 bits, two's complement, which wraps around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,11 @@ impl Wide {
         // The high part is taken modulo 2^128, where signed and unsigned products are the same.
         let high = step.high.wrapping_mul(i128::from(times)).wrapping_add(self.high);
         Wide { high: high.wrapping_add(i128::from(low_u64(low >> 64))), low: low_u64(low) }
+    }
+
+    /// The number with the other sign.
+    pub(crate) fn opposite(self) -> Wide {
+        Wide { high: !self.high, low: !self.low }.plus(Wide { high: 0, low: 1 }, 1)
     }
 
     /// The integer part of `self * 2^-bits`, for `bits` of at least 64; it must fit.
@@ -139,14 +145,7 @@ fn quotient(numerator: i128, by: u32, denominator: u64) -> Option<(Wide, bool)> 
     words[from] = low_u64(shifted);
     words[from + 1] = low_u64(shifted >> 64);
     words[from + 2] = low_u64(shifted_right(magnitude, 128 - within));
-    let divisor = u128::from(denominator);
-    let mut rest = 0;
-    for word in words[..4].iter_mut().rev() {
-        let dividend = rest << 64 | u128::from(*word);
-        let quotient = dividend / divisor;
-        rest = dividend - quotient * divisor;
-        *word = low_u64(quotient);
-    }
+    let rest = divide(&mut words[..4], denominator);
     let [low, middle, high, 0, ..] = words else { return None };
     let high = i128::try_from(u128::from(high) << 64 | u128::from(middle)).ok()?;
     let whole = rest == 0;
@@ -154,7 +153,7 @@ fn quotient(numerator: i128, by: u32, denominator: u64) -> Option<(Wide, bool)> 
     let wide = match (numerator < 0, whole) {
         (false, _) => Wide { high, low },
         (true, false) => Wide { high: !high, low: !low },
-        (true, true) => Wide { high: !high, low: !low }.plus(Wide { high: 0, low: 1 }, 1),
+        (true, true) => Wide { high, low }.opposite(),
     };
     Some((wide, whole))
 }

@@ -20,9 +20,9 @@ use gradus_core::float::Parts;
 use gradus_core::{DType, Number};
 
 use crate::exact::ExactNumber;
-use crate::fraction::BigFraction;
 use crate::points::Points;
-use crate::power::{Positive, Power, decide, times_log2};
+use crate::power::{Positive, Power, decide, short_times_log2, times_log2};
+use crate::power_line::LINE_BITS;
 use crate::space::{self, Integer};
 use crate::window::Window;
 use crate::{Plan, PowerLine, SpaceError, SpiralLine, complex};
@@ -86,11 +86,12 @@ impl LogspacePlan {
             && !self.base.parts().negative
             && self.re.infinite().is_none();
         regular.then(|| {
-            let base = Positive::of(&self.base);
-            let (first, step) = (self.re.at(self.window.first()), self.re.step());
-            let base = &base;
-            let log2 = |factor: BigFraction| move |bits| times_log2(&factor, base, bits);
-            PowerLine::new(log2(first), log2(step), self.window.len(), false)
+            let base = &Positive::of(&self.base);
+            let (first, step) = (&self.re.at(self.window.first()), &self.re.step());
+            let short = |factor| short_times_log2(factor, base, LINE_BITS);
+            let near = || PowerLine::near([short(first)?, short(step)?], self.window.len(), false);
+            let log2 = |factor| move |bits| times_log2(factor, base, bits);
+            near().unwrap_or_else(|| PowerLine::new(log2(first), log2(step), self.window.len(), false))
         })
     }
 

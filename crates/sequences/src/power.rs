@@ -11,6 +11,8 @@ use crate::elementary::{self, exact_root, ln_2, scaled};
 use crate::exact::ExactNumber;
 use crate::exp2;
 use crate::fraction::{BigFraction, parts_of};
+use crate::line::Wide;
+use crate::words::Words;
 
 /// A positive real `2^x`.
 pub(crate) trait Exponential {
@@ -108,19 +110,33 @@ impl Positive {
         }
         whole + ((log2_of_odd(&self.odd, bits + 3) - log2_of_odd(&self.divisor, bits + 3)) >> 3usize)
     }
+
+    /// The logarithm as whether it is below zero, and the magnitude in units of 2^-[`KEPT_BITS`],
+    /// off by at most 2; of short odd numbers times powers of two.
+    fn short_log2(&self) -> Option<(bool, Words)> {
+        let odd = u64::try_from(&self.odd).ok().filter(|_| self.divisor.is_one())?;
+        let whole = Words::shifted::<KEPT_BITS>(self.exponent.unsigned_abs().into());
+        Some(match odd {
+            1 => (self.exponent < 0, whole),
+            _ if self.exponent < 0 => Logarithm::with(odd, |log2| log2.words.minus(whole)),
+            _ => (false, Logarithm::with(odd, |log2| log2.words.plus(whole))),
+        })
+    }
 }
 
 /// The logarithm of an odd number to base 2 in fixed point, off by at most 2 units.
 fn log2_of_odd(odd: &UBig, bits: usize) -> IBig {
-    // The number, divided by a power of two, is from 1/2 to 1.
-    let length = odd.bit_len();
-    let whole = IBig::from(length) << bits;
-    whole
-        + match u64::try_from(odd) {
-            Ok(1) => IBig::NEG_ONE << bits,
-            Ok(small) if bits < KEPT_BITS => kept_log2_near_one(small) >> (KEPT_BITS - bits),
-            _ => log2_near_one(&IBig::from(odd.clone()), length, bits),
+    match u64::try_from(odd) {
+        Ok(1) => IBig::ZERO,
+        Ok(small) if bits < KEPT_BITS => {
+            Logarithm::with(small, |logarithm| &logarithm.number >> (KEPT_BITS - bits))
         }
+        _ => {
+            // The number, divided by a power of two, is from 1/2 to 1.
+            let length = odd.bit_len();
+            (IBig::from(length) << bits) + log2_near_one(&IBig::from(odd.clone()), length, bits)
+        }
+    }
 }
 
 /// Bits of logarithms that are kept, and how many of them a thread keeps.
@@ -128,25 +144,36 @@ const KEPT_BITS: usize = 320;
 const KEPT: usize = 16;
 
 thread_local! {
-    /// Odd numbers and their [`log2_near_one`], the oldest first: a sequence asks several times for the
+    /// Odd numbers and their logarithms, the oldest first: a sequence asks several times for the
     /// logarithms of its base or its ends, and the next one often has the same.
-    static LOGARITHMS: RefCell<Vec<(u64, IBig)>> = const { RefCell::new(Vec::new()) };
+    static LOGARITHMS: RefCell<Vec<(u64, Logarithm)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The logarithm of an odd number, divided by a power of two so that it is from 1/2 to 1.
-fn kept_log2_near_one(odd: u64) -> IBig {
-    LOGARITHMS.with_borrow_mut(|kept| {
-        if let Some((_, logarithm)) = kept.iter().find(|(number, _)| *number == odd) {
-            return logarithm.clone();
-        }
-        let logarithm =
-            log2_near_one(&IBig::from(odd), usize_of_u32(u64::BITS - odd.leading_zeros()), KEPT_BITS);
-        if kept.len() == KEPT {
-            kept.remove(0);
-        }
-        kept.push((odd, logarithm.clone()));
-        logarithm
-    })
+/// The logarithm of an odd number to base 2, in units of 2^-[`KEPT_BITS`]: off by at most 2.
+struct Logarithm {
+    number: IBig,
+    words: Words,
+}
+
+impl Logarithm {
+    /// Calls a function with the logarithm of an odd number.
+    fn with<R>(odd: u64, work: impl FnOnce(&Logarithm) -> R) -> R {
+        LOGARITHMS.with_borrow_mut(|kept| {
+            if let Some((_, logarithm)) = kept.iter().find(|(number, _)| *number == odd) {
+                return work(logarithm);
+            }
+            let length = usize_of_u32(u64::BITS - odd.leading_zeros());
+            let number =
+                (IBig::from(length) << KEPT_BITS) + log2_near_one(&IBig::from(odd), length, KEPT_BITS);
+            let logarithm = Logarithm { words: Words::new(&(&number).unsigned_abs()), number };
+            let result = work(&logarithm);
+            if kept.len() == KEPT {
+                kept.remove(0);
+            }
+            kept.push((odd, logarithm));
+            result
+        })
+    }
 }
 
 /// `log2(x / 2^shift)`, where the quotient is from 1/2 to 1, off by at most 2 units.
@@ -197,6 +224,18 @@ impl Exponential for Power {
 /// `factor * log2(base)`, off by at most 4 units.
 pub(crate) fn times_log2(factor: &BigFraction, base: &Positive, bits: usize) -> IBig {
     times(factor, |bits| base.log2(bits), bits)
+}
+
+/// `factor * log2(base)` in units of 2^-`bits`, below 2^190 of them and off by less than 2, where
+/// both are short: as [`times_log2`], without memory of its own.
+pub(crate) fn short_times_log2(factor: &BigFraction, base: &Positive, bits: usize) -> Option<Wide> {
+    let (below, log2) = base.short_log2()?;
+    let numerator = i128::try_from(&factor.numerator).ok()?;
+    let denominator = u64::try_from(&factor.denominator).ok()?;
+    // What the logarithm is off by is still far below a unit.
+    let by = u32::try_from(i32_of(KEPT_BITS - bits) - factor.exponent).ok().filter(|by| *by < 512)?;
+    let magnitude = log2.times(numerator.unsigned_abs())?.shifted_right(by).over(denominator);
+    magnitude.wide(below != (numerator < 0))
 }
 
 /// `factor * real`, off by at most 4 units, where the real is off by at most 2.

@@ -2,7 +2,8 @@
 
 use dashu_int::IBig;
 use dashu_int::ops::UnsignedAbs;
-use gradus_core::convert::{self, i32_of};
+use gradus_core::Number;
+use gradus_core::convert::{self, i32_of, nearest_f64};
 use gradus_core::float::Parts;
 
 use crate::exp2::exp2;
@@ -35,9 +36,18 @@ fn nearly(logarithm: Wide) -> f64 {
 }
 
 /// Bits of the logarithms.
-const LINE_BITS: usize = 176;
+pub(crate) const LINE_BITS: usize = 176;
 
 impl PowerLine {
+    /// The line `first + i * step`, in units of 2^-[`LINE_BITS`] off by less than 2 each, of two
+    /// elements at least, if no part of it is far away.
+    pub(crate) fn near([first, step]: [Wide; 2], len: u64, negative: bool) -> Option<PowerLine> {
+        let steps = nearest_f64(Number::Int(len.checked_sub(1).filter(|&steps| steps > 0)?.into()));
+        let is_near = |logarithm: f64| logarithm.abs() < f64::from(FAR - 1);
+        let ends = [nearly(first), nearly(first) + nearly(step) * steps];
+        ends.into_iter().all(is_near).then_some(PowerLine { before: 0, len, negative, first, step })
+    }
+
     /// The part that is not far away of the line `first + i * step`, which has `len` elements; both
     /// are made in fixed point with as many bits as they are asked for, off by at most 4 units.
     pub(crate) fn new(
