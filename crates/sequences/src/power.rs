@@ -301,3 +301,36 @@ impl Exponential for Geometric {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::Number;
+
+    use super::*;
+
+    #[test]
+    fn short_products_are_as_near_as_they_say() {
+        const BITS: usize = 176;
+        let float = |x| ExactNumber::Number(Number::Float(x));
+        let numbers = [2.0, 10.0, 0.1, 1.5, 3e-300, 1.0 + f64::EPSILON, 1e300].map(float);
+        let mut short = 0;
+        for base in &numbers {
+            let base = Positive::of(base);
+            for (start, stop) in [(0.0, 9.0), (-0.3, 9.7), (1.0, 1e-9), (-1e-300, 3.0), (-1e4, 1e9)] {
+                for (weight, divisor) in
+                    [(1, 1), (7, 49), (1_000_003, 5_000_001), (1, i64::MAX.unsigned_abs())]
+                {
+                    let terms = [(&float(start), -weight), (&float(stop), weight)];
+                    let factor = BigFraction::new(terms, divisor);
+                    let Some(made) = short_times_log2(&factor, &base, BITS) else { continue };
+                    let exact = times_log2(&factor, &base, BITS + 64);
+                    let made = ((IBig::from(made.high) << 64usize) + made.low) << 64usize;
+                    let off = (made - exact).unsigned_abs();
+                    assert!(off < UBig::from(2u8) << 64usize, "{start}, {stop}, {weight} / {divisor}: {off}");
+                    short += 1;
+                }
+            }
+        }
+        assert!(short > 90, "only {short} are compared");
+    }
+}
