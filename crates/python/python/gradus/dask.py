@@ -1,4 +1,4 @@
-"""Arrays larger than memory: dask arrays whose chunks are written from a plan.
+"""Arrays larger than memory, and many models: dask arrays whose chunks are written from a plan, and bags of models.
 
 Chunks have the bits of the whole, however they are cut and wherever they are made: a task holds a plan of a few hundred bytes
 and two indices. They run on dask's local scheduler, or on a ``distributed`` cluster whose workers have this package.
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import functools
 import itertools
-import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import dask.array as da
-import dask.bag
 import numpy as _np
 from dask.array.core import normalize_chunks
 from dask.base import tokenize
@@ -21,9 +19,9 @@ from dask.blockwise import BlockwiseDep, blockwise
 from dask.highlevelgraph import HighLevelGraph
 
 from . import _types, plan
-from ._models import Inference, load
+from ._fleets import convert, fold, infer, row
 
-__all__ = ["arange", "from_plan", "geomspace", "infer", "linspace", "logspace"]
+__all__ = ["arange", "convert", "fold", "from_plan", "geomspace", "infer", "linspace", "logspace", "row"]
 
 Chunks = int | str | tuple[Any, ...]
 
@@ -74,6 +72,26 @@ def from_plan(planned: plan.Plan, chunks: Chunks = "auto") -> da.Array:
     return da.Array(graph, name, cut, meta=_np.empty(0, planned.dtype))  # pyright: ignore[reportCallIssue]
 
 
+def _between(
+    make: Callable[..., plan.Plan],
+    start: Any,
+    stop: Any,
+    arguments: tuple[Any, ...],
+    keywords: dict[str, Any],
+    chunks: Chunks,
+) -> da.Array:
+    """Samples between two ends; between arrays of them, along a new first axis, as NumPy has them."""
+    shape = _np.broadcast_shapes(_np.shape(start), _np.shape(stop))
+    if not shape:
+        return from_plan(make(start, stop, *arguments, **keywords), chunks)
+    ends = zip(*(_np.broadcast_to(end, shape).ravel() for end in (start, stop)), strict=True)
+    made = [from_plan(make(*pair, *arguments, **keywords), chunks) for pair in ends]
+    if not made:
+        none = make(1, 1, *arguments, **keywords)
+        return da.empty((len(none), *shape), dtype=none.dtype)
+    return da.stack(made, axis=1).rechunk({1: -1}).reshape((len(made[0]), *shape))
+
+
 def arange(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
     """:func:`gradus.arange` in chunks; arguments as of :func:`gradus.plan.arange`.
 
@@ -96,50 +114,26 @@ def linspace(
     **keywords: Any,
 ) -> Any:
     """:func:`gradus.linspace` in chunks; arguments in the order of ``dask.array.linspace``, others as of
-    :func:`gradus.plan.linspace`.
+    :func:`gradus.plan.linspace`. Ends may be arrays, of few elements: each pair of them is a plan.
 
     Returns:
-        A dask array of one axis; with ``retstep``, a pair of it and the distance of neighbours.
+        A dask array of one axis, before those of the ends, which are not cut; with ``retstep``, a pair of it and the distance of
+        neighbours.
 
     Example:
         >>> import gradus
         >>> gradus.dask.linspace(0, 1, 5, True, False, 2, "float32").compute()
         array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    made = from_plan(plan.linspace(start, stop, num, endpoint, dtype, **keywords), chunks)
+    made = _between(plan.linspace, start, stop, (num, endpoint, dtype), keywords, chunks)
     return (made, _types.step(start, stop, num, endpoint)) if retstep else made
 
 
-def logspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
-    """:func:`gradus.logspace` in chunks; arguments as of :func:`gradus.plan.logspace`."""
-    return from_plan(plan.logspace(*arguments, **keywords), chunks)
+def logspace(start: Any, stop: Any, *arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
+    """:func:`gradus.logspace` in chunks; arguments as of :func:`gradus.plan.logspace`, and ends as of :func:`linspace`."""
+    return _between(plan.logspace, start, stop, arguments, keywords, chunks)
 
 
-def geomspace(*arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
-    """:func:`gradus.geomspace` in chunks; arguments as of :func:`gradus.plan.geomspace`."""
-    return from_plan(plan.geomspace(*arguments, **keywords), chunks)
-
-
-def _infer(path: str, keywords: dict[str, Any]) -> tuple[str, Inference]:
-    return path, load(path).infer(**keywords)
-
-
-def infer(paths: Sequence[str | os.PathLike[str]], *, npartitions: int | None = None, **keywords: Any) -> dask.bag.Bag:
-    """Infers many models.
-
-    Args:
-        paths: files that the workers can open.
-        npartitions: into how many parts the list is cut.
-        keywords: as of :meth:`gradus.Model.infer`.
-
-    Returns:
-        A bag of pairs: the path, and the :class:`gradus.Inference`.
-
-    Example:
-        >>> import gradus
-        >>> bag = gradus.dask.infer(["examples/positions.onnx"])
-        >>> [(path, str(found["phase"])) for path, found in bag.compute(scheduler="sync")]
-        [('examples/positions.onnx', 'float32[seq]')]
-    """
-    files = dask.bag.from_sequence([os.fspath(path) for path in paths], npartitions=npartitions)
-    return files.map(_infer, keywords)
+def geomspace(start: Any, stop: Any, *arguments: Any, chunks: Chunks = "auto", **keywords: Any) -> da.Array:
+    """:func:`gradus.geomspace` in chunks; arguments as of :func:`gradus.plan.geomspace`, and ends as of :func:`linspace`."""
+    return _between(plan.geomspace, start, stop, arguments, keywords, chunks)

@@ -1,0 +1,204 @@
+"""Many models, by the workers of dask: bags of a pair for each model, its path and its result."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask.bag
+
+from ._models import Inference, load
+from ._reports import ConversionReport, FoldReport
+from .errors import UsageError
+
+Paths = Sequence[str | os.PathLike[str]]
+
+# A path, and the file to write.
+_Task = tuple[str, pathlib.Path | None]
+
+# The file of a model in a standard.
+_SUFFIXES = {"onnx": ".onnx", "openvino": ".xml"}
+
+
+def _tasks(paths: Paths, out: str | os.PathLike[str] | None = None, suffix: str | None = None) -> list[_Task]:
+    """The paths, each with the file to write: models keep their folders below the one that all of them are in."""
+    names = [os.fspath(path) for path in paths]
+    if out is None or not names:
+        return [(name, None) for name in names]
+    whole = [pathlib.Path(path).absolute() for path in names]
+    shared = os.path.commonpath([path.parent for path in whole])
+    files = [pathlib.Path(out).absolute() / path.relative_to(shared) for path in whole]
+    targets = [file.with_suffix(suffix) if suffix else file for file in files]
+    if len(set(targets)) < len(targets):
+        twice = next(file for i, file in enumerate(targets) if file in targets[:i])
+        raise UsageError(f"two models would be written as {twice}")
+    return list(zip(names, targets, strict=True))
+
+
+def _result(task: _Task, method: str, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]:
+    """What a method makes of a model, or the report of what is written."""
+    path, target = task
+    try:
+        made = getattr(load(path), method)(**keywords)
+        if target is None:
+            return path, made
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made.save(target)
+        return path, made.report
+    except Exception as error:
+        if errors == "raise":
+            raise
+        return path, error
+
+
+# A scheduler's dashboard shows tasks by the names of these functions.
+
+
+def _infer(task: _Task, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]:
+    return _result(task, "infer", errors, keywords)
+
+
+def _fold(task: _Task, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]:
+    return _result(task, "fold", errors, keywords)
+
+
+def _convert(task: _Task, errors: str, keywords: dict[str, Any]) -> tuple[str, Any]:
+    return _result(task, "convert", errors, keywords)
+
+
+def _bag(
+    work: Callable[[_Task, str, dict[str, Any]], tuple[str, Any]],
+    tasks: list[_Task],
+    npartitions: int | None,
+    errors: str,
+    keywords: dict[str, Any],
+) -> dask.bag.Bag:
+    if errors not in ("raise", "return"):
+        raise UsageError(f'errors is {errors!r}, expected "raise" or "return"')
+    return dask.bag.from_sequence(tasks, npartitions=npartitions).map(work, errors, keywords)
+
+
+def infer(paths: Paths, *, npartitions: int | None = None, errors: str = "raise", **keywords: Any) -> dask.bag.Bag:
+    """Infers many models.
+
+    Args:
+        paths: files that the workers can open.
+        npartitions: into how many parts the list is cut.
+        errors: ``"raise"``, or ``"return"``: the error stands for the result of a model that fails, and the others go on.
+        keywords: as of :meth:`gradus.Model.infer`.
+
+    Returns:
+        A bag of pairs: the path, and the :class:`gradus.Inference`.
+
+    Raises:
+        UsageError: if ``errors`` is another text.
+
+    Example:
+        >>> import gradus
+        >>> bag = gradus.dask.infer(["examples/positions.onnx"])
+        >>> [(path, str(found["phase"])) for path, found in bag.compute(scheduler="sync")]
+        [('examples/positions.onnx', 'float32[seq]')]
+    """
+    return _bag(_infer, _tasks(paths), npartitions, errors, keywords)
+
+
+def fold(
+    paths: Paths,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    npartitions: int | None = None,
+    errors: str = "raise",
+    **keywords: Any,
+) -> dask.bag.Bag:
+    """Folds many models.
+
+    Args:
+        paths: files that the workers can open.
+        out: a folder that the workers can write: models are saved there, in the folders that they have below the one that all
+            of them are in.
+        npartitions, errors: as of :func:`infer`.
+        keywords: as of :meth:`gradus.Model.fold`.
+
+    Returns:
+        A bag of pairs: the path, and the :class:`gradus.FoldedModel`; with ``out``, its report.
+
+    Raises:
+        UsageError: if ``errors`` is another text, or two models would be written as one file.
+
+    Example:
+        >>> import gradus
+        >>> bag = gradus.dask.fold(["examples/positions.onnx", "examples/range.onnx"], dims={"seq": 4}, errors="return")
+        >>> for _, folded in bag.compute(scheduler="sync"):
+        ...     print(folded.report.nodes if isinstance(folded, gradus.Model) else folded)
+        (6, 3)
+        examples/range.onnx: unknown dimension "seq"; none is known
+    """
+    return _bag(_fold, _tasks(paths, out), npartitions, errors, keywords)
+
+
+def convert(
+    paths: Paths,
+    to: str,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    npartitions: int | None = None,
+    errors: str = "raise",
+    **keywords: Any,
+) -> dask.bag.Bag:
+    """Converts many models.
+
+    Args:
+        paths: files that the workers can open.
+        to: ``"onnx"`` or ``"openvino"``.
+        out: a folder, as of :func:`fold`.
+        npartitions, errors: as of :func:`infer`.
+        keywords: as of :meth:`gradus.Model.convert`.
+
+    Returns:
+        A bag of pairs: the path, and the :class:`gradus.ConvertedModel`; with ``out``, its report.
+
+    Raises:
+        UsageError: as of :func:`fold`, and of another standard.
+
+    Example:
+        >>> import gradus
+        >>> bag = gradus.dask.convert(["examples/positions.onnx"], "openvino")
+        >>> [converted.report.exact for _, converted in bag.compute(scheduler="sync")]
+        [True]
+    """
+    if to not in _SUFFIXES:
+        raise UsageError(f'to is {to!r}, expected "onnx" or "openvino"')
+    return _bag(_convert, _tasks(paths, out, _SUFFIXES[to]), npartitions, errors, {"to": to, **keywords})
+
+
+def row(pair: tuple[str, Any]) -> dict[str, Any]:
+    """What is known of a model as a row of a table: of every pair the same columns, so that
+    ``bag.map(gradus.dask.row).to_dataframe()`` has them.
+
+    Args:
+        pair: an element of the bags of :func:`infer`, :func:`fold` and :func:`convert`.
+
+    Returns:
+        ``path``; ``error``, a text; ``values`` and ``unknown``, how many an inference has; ``before`` and ``after``, numbers of
+        nodes of a fold; ``nodes`` and ``inexact``, how many a conversion has. Those that are not of the result are ``None``.
+
+    Example:
+        >>> import gradus
+        >>> bag = gradus.dask.infer(["examples/positions.onnx", "missing.onnx"], errors="return")
+        >>> [(made["values"], made["error"]) for made in bag.map(gradus.dask.row).compute(scheduler="sync")]
+        [(9, None), (None, 'missing.onnx: there is no such file')]
+    """
+    path, result = pair
+    made: dict[str, Any] = dict.fromkeys(("error", "values", "unknown", "before", "after", "nodes", "inexact"))
+    report = getattr(result, "report", result)
+    if isinstance(report, Exception):
+        made["error"] = str(report)
+    elif isinstance(report, Inference):
+        made |= {"values": len(report), "unknown": len(report.reasons)}
+    elif isinstance(report, FoldReport):
+        made["before"], made["after"] = report.nodes
+    elif isinstance(report, ConversionReport):
+        made |= {"nodes": report.nodes, "inexact": len({note.node for note in report.notes})}
+    return {"path": path} | made
