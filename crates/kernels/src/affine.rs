@@ -55,9 +55,9 @@ pub struct Affine {
     units: u64,
 }
 
-/// Largest magnitudes of lines on which nothing overflows, and no error is too small to be a
-/// double.
-const MAGNITUDES: std::ops::Range<f64> = power_of_two(-800)..power_of_two(1000);
+/// Exponents of the largest numbers of lines on which nothing overflows, and no error is too small
+/// to be a double.
+const MAGNITUDES: std::ops::Range<i32> = -800..1000;
 
 /// Fewer elements than this are not worth a run, unless they all have the same exponent.
 const FEW: usize = 64;
@@ -70,24 +70,22 @@ impl Affine {
     /// too small.
     pub fn new(line: Line, len: u64, dtype: DType) -> Option<Affine> {
         let ends = [line.first, line.first.plus(line.step, len - 1)];
-        let largest =
-            ends.map(|end| DoubleDouble::of_wide(end, line.unit).high.abs()).into_iter().fold(0.0, f64::max);
+        let largest = ends.map(|end| binade(end, line.unit).1).into_iter().max()?;
         if !MAGNITUDES.contains(&largest) {
             return None;
         }
         let step = DoubleDouble::of_wide(line.step, line.unit);
         let (rounded, exact_bits) = if dtype == DType::F64 { (-101, 100) } else { (-51, 52) };
-        // Numbers are multiples of this, and no sum of fewer bits is rounded.
+        // Numbers are multiples of a power of two, and no sum of fewer bits is rounded.
         let zeros = line.first.trailing_zeros().min(line.step.trailing_zeros());
-        let least = 2f64.powi(line.unit + zeros.cast_signed());
-        let exact = |bits| line.exact && largest < least * power_of_two(bits);
+        let exact = line.exact && largest < line.unit + zeros.cast_signed() + exact_bits;
         let count = nearest_f64(Number::Int(len.into()));
         Some(Affine {
             line,
             step,
             spread: PLACES[BLOCK / GROUP - 1][GROUP - 1] * step.high.abs(),
-            relative: if exact(exact_bits) { 0.0 } else { power_of_two(rounded) },
-            slack: if line.exact { 0.0 } else { (count + 1.0) * 2f64.powi(line.unit) },
+            relative: if exact { 0.0 } else { power_of_two(rounded) },
+            slack: if line.exact { 0.0 } else { (count + 1.0) * power_of_two(line.unit) },
             units: if line.exact { 0 } else { len + 1 },
         })
     }
@@ -200,14 +198,8 @@ impl Affine {
         if count < len && self.binade(index(count)) == binade { count + 1 } else { count }
     }
 
-    /// The sign of a number and its exponent; that of a negative power of two may be one less.
-    #[inline]
     fn binade(&self, i: u64) -> Binade {
-        let number = self.number(i);
-        let negative = number.high < 0;
-        let Wide { high, low } = if negative { complement(number) } else { number };
-        let zeros = if high == 0 { 128 + low.leading_zeros() } else { high.leading_zeros() };
-        (negative, self.line.unit + 191 - zeros.cast_signed())
+        binade(self.number(i), self.line.unit)
     }
 
     /// The run of so many elements in one binade, if they are normal numbers of the type.
@@ -246,6 +238,15 @@ impl Affine {
         let start = self.first(lo);
         (start, self.relative * (start.high.abs() + self.spread) + self.slack)
     }
+}
+
+/// The sign of a number and its exponent; that of a negative power of two may be one less.
+#[inline]
+fn binade(number: Wide, unit: i32) -> Binade {
+    let negative = number.high < 0;
+    let Wide { high, low } = if negative { complement(number) } else { number };
+    let zeros = if high == 0 { 128 + low.leading_zeros() } else { high.leading_zeros() };
+    (negative, unit + 191 - zeros.cast_signed())
 }
 
 /// The magnitude of a negative number, less one.

@@ -43,6 +43,9 @@ pub struct Steps {
 /// Elements for each code from which on its crossing is sought; of fewer, each is made.
 const FEW: usize = 2;
 
+/// Fewer powers of integers than this are made by tables.
+const MANY: u64 = 256;
+
 /// Error bound of a logarithm to base 2 of the standard library, for what lies between codes.
 const LOGARITHM: f64 = power_of_two(-44);
 
@@ -68,16 +71,17 @@ pub fn settled(line: &PowerLine, i: u64, dtype: DType) -> Option<u64> {
 }
 
 impl Steps {
-    /// The elements of a type on a curve, if their order is that of the type.
-    pub fn new(curve: Curve, dtype: DType) -> Option<Steps> {
-        // Integers wrap around beyond the largest.
-        let in_order = match &curve {
-            Curve::Powers(line) if dtype.is_integer() => {
-                let bits = i32_of(dtype.bits()) - i32::from(dtype.class() == Class::Signed);
-                line.len > 0 && [0, line.len - 1].iter().all(|&i| line.logarithm(i) < bits)
-            }
-            Curve::Line(_) | Curve::Powers(_) => true,
-        };
+    /// Returns true if so many powers are worth steps: floats of few bits, and many integers of as
+    /// many that do not wrap around.
+    pub fn fits(line: &PowerLine, len: u64, dtype: DType) -> bool {
+        let bits = i32_of(dtype.bits()) - i32::from(dtype.class() == Class::Signed);
+        let is_within = || line.len > 0 && [0, line.len - 1].iter().all(|&i| line.logarithm(i) < bits);
+        dtype.bits() <= 8 && (dtype.is_float() || len >= MANY && is_within())
+    }
+
+    /// The elements of a type of at most 8 bits on a curve, if [`fits`](Self::fits) says so of
+    /// powers.
+    pub fn new(curve: Curve, dtype: DType) -> Steps {
         let (start, step, before, slack) = match &curve {
             Curve::Line(affine) => (affine.first(0).high, affine.step.high, 0, 2.0 * affine.slack),
             Curve::Powers(line) => (line.start(), line.slope(), line.before, LOGARITHM),
@@ -85,7 +89,7 @@ impl Steps {
         // The start is off by a part of 2^-52.
         let error = (power_of_two(-51) * start.abs() + slack) / step.abs();
         let before = nearest_f64(Number::Int(before.into()));
-        (dtype.bits() <= 8 && in_order).then_some(Steps { curve, dtype, start, step, before, error })
+        Steps { curve, dtype, start, step, before, error }
     }
 
     /// Writes elements from index `lo` on as codes, past the caches if `streams`; `exact` makes one

@@ -82,9 +82,6 @@ const FEW: u64 = 4;
 /// Fewer complex powers than this are made one by one: the preparation takes as long as six.
 const FEW_COMPLEX: u64 = 12;
 
-/// Fewer powers than this of integers of few values are made by tables.
-const MANY_STEPS: u64 = 256;
-
 impl Kernel {
     fn new(form: Form, len: u64, dtype: DType) -> Kernel {
         match form {
@@ -94,18 +91,21 @@ impl Kernel {
             Form::Line(line) if dtype.is_integer() => {
                 IntAffine::new(line, len).map_or(Kernel::Each, |affine| Kernel::IntAffine(Box::new(affine)))
             }
-            Form::Line(line) => match Affine::new(line, len, dtype).map(Box::new) {
-                Some(affine) => {
-                    Kernel::steps(Curve::Line(affine.clone()), dtype).unwrap_or(Kernel::Affine(affine))
+            Form::Line(line) => Affine::new(line, len, dtype).map_or(Kernel::Each, |affine| {
+                let affine = Box::new(affine);
+                if dtype.bits() > 8 {
+                    Kernel::Affine(affine)
+                } else {
+                    Kernel::steps(Curve::Line(affine), dtype)
                 }
-                None => Kernel::Each,
-            },
-            Form::Powers(line) => {
-                let steps = Some(Curve::Powers(line)).filter(|_| dtype.is_float() || len >= MANY_STEPS);
-                let steps = steps.and_then(|curve| Kernel::steps(curve, dtype));
-                steps.unwrap_or_else(|| Kernel::Powers(Box::new(Powers::new(line, dtype))))
-            }
+            }),
+            Form::Powers(line) if Steps::fits(&line, len, dtype) => Kernel::steps(Curve::Powers(line), dtype),
+            Form::Powers(line) => Kernel::Powers(Box::new(Powers::new(line, dtype))),
         }
+    }
+
+    fn steps(curve: Curve, dtype: DType) -> Kernel {
+        Kernel::Steps(Box::new(Steps::new(curve, dtype)))
     }
 
     /// The kernel that computes each element by itself, where few values are written in steps.
@@ -118,10 +118,6 @@ impl Kernel {
             },
             kernel => kernel,
         }
-    }
-
-    fn steps(curve: Curve, dtype: DType) -> Option<Kernel> {
-        Some(Kernel::Steps(Box::new(Steps::new(curve, dtype)?)))
     }
 }
 

@@ -101,9 +101,7 @@ impl Points {
             _ => None,
         };
         let code = match end {
-            Some(&ExactNumber::Number(Number::Float(x))) if x == 0.0 || x.is_infinite() => {
-                convert::code(dtype, Number::Float(x), Rules::IEEE)
-            }
+            Some(&ExactNumber::Number(end)) => convert::code(dtype, end, Rules::IEEE),
             _ => self.at(i).code(dtype),
         };
         convert::number(dtype, code)
