@@ -85,6 +85,21 @@ class Numpy(Peer):
         return np.geomspace(start, stop, num, endpoint=endpoint, dtype=numpy_type(dtype))
 
 
+class Dask(Numpy):
+    package, functions = "dask.array", ["range", "linspace"]
+
+    @classmethod
+    def is_installed(cls) -> bool:
+        return importlib.util.find_spec("dask") is not None
+
+    def range(self, start, stop, step, given, dtype):
+        return self.module.arange(start, stop, step, dtype=numpy_type(dtype)).compute(scheduler="sync")
+
+    def linspace(self, start, stop, num, endpoint, dtype):
+        made = self.module.linspace(start, stop, num, endpoint=endpoint, dtype=numpy_type(dtype))
+        return made.compute(scheduler="sync")
+
+
 class Jax(Numpy):
     package = "jax"
 
@@ -309,7 +324,7 @@ class Octave(Peer):
 
 PEERS = {
     "onnx-body": OnnxBody, "onnxruntime": Onnxruntime, "openvino": Openvino, "openvino-cpu": OpenvinoCpu,
-    "openvino-cpu-avx2": OpenvinoCpuAvx2, "numpy": Numpy, "torch": Torch, "tensorflow": Tensorflow, "paddle": Paddle, "jax": Jax,
+    "openvino-cpu-avx2": OpenvinoCpuAvx2, "numpy": Numpy, "dask": Dask, "torch": Torch, "tensorflow": Tensorflow, "paddle": Paddle, "jax": Jax,
     "octave": Octave,
 }  # fmt: skip
 

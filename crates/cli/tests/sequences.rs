@@ -382,6 +382,7 @@ openvino           10      16777216.0, 16777216.0  16777224.0  none
 openvino-cpu       10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
 openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
 numpy              10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
+dask               10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
 torch              10      16777216.0, 16777216.0  16777224.0  none
 tensorflow         10      16777216.0, 16777216.0  16777224.0  none
 paddle             10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32

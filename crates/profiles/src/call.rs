@@ -99,6 +99,11 @@ impl RangeCall {
         RangeCall { start, stop, step, input, ..*self }
     }
 
+    /// The call with other ends.
+    pub(crate) fn with_ends(&self, start: Number, stop: Number) -> RangeCall {
+        RangeCall { start, stop, ..*self }
+    }
+
     /// Checks that calls with these types are predicted.
     pub(crate) fn check_types(&self) -> Result<(), Failure> {
         check_known(self.input)?;

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod dask;
 mod formula;
 mod jax;
 mod machine;
@@ -76,6 +77,8 @@ profiles! {
     OpenvinoCpuAvx2 "openvino-cpu-avx2" "OpenVINO 2026.4.1 (CPU plugin, AVX2, one thread)";
     /// NumPy, of Python numbers.
     Numpy "numpy" "NumPy 2.4.6";
+    /// Dask's arrays, of Python numbers, in one chunk.
+    Dask "dask" "Dask 2026.8.0";
     /// `PyTorch`, eager, with one thread.
     Torch "torch" "PyTorch 2.15.0 (CPU, AVX2, one thread)";
     /// `TensorFlow`, eager.
@@ -138,6 +141,7 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
         Profile::OpenvinoCpu => openvino::cpu(call, Vectors::Avx512),
         Profile::OpenvinoCpuAvx2 => openvino::cpu(call, Vectors::Avx2),
         Profile::Numpy => numpy::range(call),
+        Profile::Dask => dask::range(call),
         Profile::Torch => torch::range(call),
         Profile::Tensorflow => tensorflow::range(call),
         Profile::Paddle => paddle::range(call),
@@ -166,6 +170,7 @@ pub fn range(profile: Profile, call: &RangeCall) -> Outcome {
 pub fn linspace(profile: Profile, call: &LinspaceCall) -> Outcome {
     match profile {
         Profile::Numpy => numpy::linspace(call),
+        Profile::Dask => dask::linspace(call),
         Profile::Torch => torch::linspace(call),
         Profile::Tensorflow => tensorflow::linspace(call),
         Profile::Paddle => paddle::linspace(call),
@@ -233,7 +238,7 @@ mod tests {
         assert_eq!(
             "pytorch".parse::<Profile>().unwrap_err().message(),
             "\"pytorch\" is not a profile; known are exact, onnx-body, onnxruntime, openvino, openvino-cpu, \
-             openvino-cpu-avx2, numpy, torch, tensorflow, paddle, jax, octave"
+             openvino-cpu-avx2, numpy, dask, torch, tensorflow, paddle, jax, octave"
         );
     }
 }

@@ -7,7 +7,7 @@
   :mod:`gradus.openvino`: each with the signatures, defaults, casts and errors of its framework.
 - :func:`load`: a model, to infer its shapes, to fold, to convert, to run and to save; :class:`Graph`: a graph, made operator by operator.
 - :func:`check`: whether two models, or a model and a runtime, give the same bits.
-- :func:`compare`: what ten programs give for one call.
+- :func:`compare`: what eleven programs give for one call.
 - :func:`devices`: GPUs, which make the same sequences with the same bits (``device=``).
 - :mod:`gradus.dask`: arrays larger than memory.
 - :mod:`gradus.errors`: what is raised.

@@ -1,4 +1,4 @@
-"""Results of ten programs for one call, beside the exact result, and of three programs for a model."""
+"""Results of eleven programs for one call, beside the exact result, and of three programs for a model."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ _FUNCTIONS: dict[str, Callable[..., _Answer]] = {
 
 
 def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
-    """Predicts what ten programs return for one call, and why it differs from the exact result. None of them is run.
+    """Predicts what eleven programs return for one call, and why it differs from the exact result. None of them is run.
 
     Args:
         function: ``"range"``, ``"linspace"``, ``"logspace"`` or ``"geomspace"``.

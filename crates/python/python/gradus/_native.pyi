@@ -17,8 +17,8 @@ _Numbers: TypeAlias = Any
 _Limits: TypeAlias = tuple[int | None, int | None, float | None]
 _Assumptions: TypeAlias = tuple[dict[str, tuple[int, int | None]], bool, list[str]]
 _Profile: TypeAlias = Literal[
-    "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "torch", "tensorflow",
-    "paddle", "jax", "octave",
+    "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "dask", "torch",
+    "tensorflow", "paddle", "jax", "octave",
 ]
 
 __version__: str
