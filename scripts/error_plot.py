@@ -6,6 +6,7 @@ Needs matplotlib. The elements of the programs are those that `gradus` predicts,
 """
 
 import json
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -58,6 +59,9 @@ def main() -> None:
         plot.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     axes[-1].set_xlabel("index")
     figure.savefig(picture, metadata={"Date": None, "Creator": None})
+    # Matplotlib ends lines of paths with a space.
+    lines = [line.rstrip() for line in pathlib.Path(picture).read_text().splitlines()]
+    pathlib.Path(picture).write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
