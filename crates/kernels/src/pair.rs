@@ -8,7 +8,7 @@ use crate::options::at_level;
 use crate::writer::{Elements, Fill as _, Kernel, Write};
 
 /// Elements whose parts are made before they are put together.
-const BLOCK: usize = 2048;
+const BLOCK: usize = 1024;
 
 /// The real and the imaginary parts, prepared.
 #[derive(Clone, Debug)]
