@@ -367,23 +367,71 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
     Ok((changed.into_iter().map(|i| i64_of(axes[i])).collect(), sizes, "sizes"))
 }
 
+/// The sizes of the axes of a Resize before and after it, and the axes that keep a size that is not
+/// known: these count as one element.
+struct ResizedSizes {
+    before: Vec<usize>,
+    after: Vec<usize>,
+    kept: Vec<usize>,
+}
+
+impl ResizedSizes {
+    fn of(cx: &ConvertContext<'_, '_>) -> Option<ResizedSizes> {
+        let dims = |fact: &Fact| fact.as_tensor()?.dims.clone();
+        let before = dims(cx.fact(0))?;
+        let after = dims(cx.scope.fact(cx.node.outputs.first().copied().flatten()?))?;
+        let mut sizes = ResizedSizes { before: Vec::new(), after: Vec::new(), kept: Vec::new() };
+        for (axis, (own, wanted)) in before.iter().zip(after.iter()).enumerate() {
+            let size = |dim: &Dim| dim.known().and_then(usize_of_i64);
+            let (own, wanted) = match (size(own), size(wanted)) {
+                (Some(own), Some(wanted)) => (own, wanted),
+                _ if own == wanted => {
+                    sizes.kept.push(axis);
+                    (1, 1)
+                }
+                _ => return None,
+            };
+            sizes.before.push(own);
+            sizes.after.push(wanted);
+        }
+        Some(sizes)
+    }
+}
+
 /// Elements as weighted sums along one axis after another, whose weights are constants, for a
 /// Resize that `Interpolate` does not do.
 fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewValue>> {
     let unknown = |what: &str| cannot(format!("cannot convert Resize with {because}: {what} is not known"));
-    let sizes = |fact: &Fact| fact.as_tensor()?.shape().map(|shape| shape.dims().to_vec());
-    let dims = sizes(cx.fact(0)).ok_or_else(|| unknown("the shape of input 0"))?;
-    let result = cx.node.outputs.first().copied().flatten();
-    let wanted = result.and_then(|id| sizes(cx.scope.fact(id)));
-    let wanted = wanted.ok_or_else(|| unknown("the shape of the output"))?;
+    let open = || unknown("the size of a resized axis");
+    let ResizedSizes { before: dims, after: wanted, kept } = ResizedSizes::of(cx).ok_or_else(open)?;
+    let stretches = cx.attributes.text("keep_aspect_ratio_policy")?.is_none_or(|policy| policy == "stretch");
     let mut given = [const { None }; 3];
     for (input, given) in [1, 2, 3].into_iter().zip(&mut given) {
-        if cx.has(input) && cx.len(input) != Some(0) {
-            let tensor = cx.known(input)?.ok_or_else(|| unknown(&format!("the value of input {input}")))?;
-            *given = Some(tensor.numbers()?.map(convert::nearest_f64).collect::<Vec<_>>());
+        if !cx.has(input) || cx.len(input) == Some(0) {
+            continue;
         }
+        *given = match cx.known(input)? {
+            Some(tensor) => Some(tensor.numbers()?.map(convert::nearest_f64).collect::<Vec<_>>()),
+            // The sizes after it tell the scales.
+            None if input == 3 && stretches => Some(Vec::new()),
+            None => return Err(unknown(&format!("the value of input {input}"))),
+        };
     }
     let [region, scales, sizes] = given;
+    let named = match cx.attributes.ints("axes")? {
+        Some(axes) => axes.iter().map(|&axis| cx.axis(axis, 0)).collect::<Result<_>>()?,
+        None => (0..dims.len()).collect::<Vec<_>>(),
+    };
+    let crops = cx.attributes.text("coordinate_transformation_mode")? == Some("tf_crop_and_resize");
+    for place in (0..named.len()).filter(|&place| kept.contains(&named[place])) {
+        // Sizes decide the scale of all axes together, or where the region of an axis lies.
+        let is_whole = |region: &Vec<f64>| {
+            region.get(place) == Some(&0.0) && region.get(place + named.len()) == Some(&1.0)
+        };
+        if (sizes.is_some() && !stretches) || (crops && !region.as_ref().is_some_and(is_whole)) {
+            return Err(open());
+        }
+    }
     let resizing = Resizing { operator: "Resize", dims: &dims, wanted: &wanted, scales, sizes, region };
     let limits = cx.conversion.limits;
     let axes = resizing.axes(&cx.attributes, |size, wanted| {
@@ -401,7 +449,7 @@ fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewV
         x = cx.converted(x, dtype)?;
     }
     let mut outside = Vec::new();
-    for (at, axis) in axes.into_iter().enumerate().filter(|(_, axis)| !axis.stays) {
+    for (at, axis) in axes.into_iter().enumerate().filter(|(at, axis)| !axis.stays && !kept.contains(at)) {
         let column = [vec![1; at], vec![axis.weights.len()], vec![1; dims.len() - at - 1]].concat();
         if axis.weights.iter().any(Option::is_none) {
             let beyond: Vec<_> = axis.weights.iter().map(|weights| Bool::from(weights.is_none())).collect();
@@ -477,7 +525,7 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return by_weights(cx, &format!("coordinate_transformation_mode={coordinates}"));
     }
     let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
-    let (mut axes, target, by) = resized(cx)?;
+    let (mut axes, mut target, by) = resized(cx)?;
     let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
     if axes.is_empty() {
         let dtype = cx.dtype(0)?;
@@ -499,6 +547,26 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         "nearest" => "nearest",
         "linear" if is_image(&axes) => "linear_onnx",
         "cubic" if axes.len() == 2 => "cubic",
+        // Where weights cannot be constants, another axis keeps its size.
+        "cubic"
+            if axes.len() == 1
+                && rank > 1
+                && coordinates != "tf_half_pixel_for_nn"
+                && ResizedSizes::of(cx).is_none() =>
+        {
+            let other = i64_of(rank) - if axes[0] == i64_of(rank) - 1 { 2 } else { 1 };
+            let own = if by == "scales" {
+                cx.constant(Tensor::vector(&[1.0f32]))
+            } else {
+                let sizes = cx.shape_of(x)?;
+                cx.sliced(sizes, other, other + 1)?
+            };
+            let (first, second) = if other < axes[0] { (own, target) } else { (target, own) };
+            target = cx.put("Concat", &[first, second], &[say("axis", 0)])?;
+            axes.push(other);
+            axes.sort_unstable();
+            "cubic"
+        }
         mode => return by_weights(cx, &format!("mode={mode} over axes {}", list(&axes))),
     };
     if mode != "nearest" {
