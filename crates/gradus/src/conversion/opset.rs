@@ -20,6 +20,7 @@ use crate::operators::generate::constant::held;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
+use crate::operators::nn::windows_to_openvino::by_weights;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
 /// names and types.
@@ -209,6 +210,21 @@ fn count_axes_from_first(
     Ok(())
 }
 
+/// How a Resize samples that the operator set does not.
+fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
+    if cx.attributes.flag("antialias", false)? && !to_set_has(cx, "Resize", "antialias") {
+        return Ok(Some("antialias"));
+    }
+    let policy = "keep_aspect_ratio_policy";
+    if cx.attributes.text(policy)?.is_some_and(|policy| policy != "stretch")
+        && !to_set_has(cx, "Resize", policy)
+    {
+        return Ok(Some(policy));
+    }
+    let symmetric = cx.attributes.text("coordinate_transformation_mode")? == Some("half_pixel_symmetric");
+    Ok((symmetric && cx.target.opset < 19).then_some("half_pixel_symmetric"))
+}
+
 /// Returns true if a flag is not set.
 fn is_false(flag: &Tensor) -> bool {
     flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
@@ -228,6 +244,11 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         && let Some(parts) = smaller_last_part(cx)?
     {
         return Ok(parts);
+    }
+    if name == "Resize"
+        && let Some(lack) = lack_of_resize(cx)?
+    {
+        return by_weights(cx, lack);
     }
     let lacks = |(given, _): (&str, &Content)| !to_set_has(cx, name, given);
     if name == "Constant" && cx.attributes.all().next().is_some_and(lacks) {

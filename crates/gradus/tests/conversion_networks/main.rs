@@ -7,6 +7,7 @@ mod common {
     pub mod compare;
     pub mod one;
 }
+mod older;
 mod sequences;
 
 use std::collections::HashMap;

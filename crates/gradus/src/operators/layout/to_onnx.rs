@@ -9,7 +9,7 @@ use gradus_core::{Class, DType, Result, Tensor};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::{int, len_of, word};
+use crate::conversion::to_onnx::{int, word};
 use crate::conversion::types::numbered;
 use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indices::axis as axis_of;
@@ -153,9 +153,10 @@ pub(crate) fn broadcast(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
     let (rank, all) = (cx.rank_if_known(0), cx.len(1));
     let new: Vec<i64> = match cx.attributes.text("mode")?.unwrap_or("numpy") {
-        "explicit" => match (cx.known_integers(2)?, all) {
-            (Some(own), Some(all)) => (0..i64_of(all)).filter(|axis| !own.contains(axis)).collect(),
-            _ => {
+        "explicit" => {
+            if let (Some(own), Some(all)) = (cx.known_integers(2)?, all) {
+                (0..i64_of(all)).filter(|axis| !own.contains(axis)).collect()
+            } else {
                 // Sizes of 1, but those of the axes that the input has.
                 let (own, sizes, places) = (cx.sizes(x)?, cx.sizes(target)?, cx.whole_list(2)?);
                 let ones = ones_of(cx, sizes)?;
@@ -163,7 +164,7 @@ pub(crate) fn broadcast(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
                 x = cx.with_shape(x, dims)?;
                 Vec::new()
             }
-        },
+        }
         "pdpd" => match (cx.attributes.int("axis")?.filter(|&axis| axis >= 0), rank, all) {
             (None, ..) => Vec::new(),
             (Some(start), Some(rank), Some(all)) => {

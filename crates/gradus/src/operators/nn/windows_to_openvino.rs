@@ -13,13 +13,14 @@
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::Content;
+use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::{NewAttributes, wrong};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
+use crate::conversion::to_onnx::int;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::dim::Dim;
@@ -400,7 +401,7 @@ impl ResizedSizes {
 
 /// Elements as weighted sums along one axis after another, whose weights are constants, for a
 /// Resize that `Interpolate` does not do.
-fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewValue>> {
+pub(crate) fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewValue>> {
     let unknown = |what: &str| cannot(format!("cannot convert Resize with {because}: {what} is not known"));
     let open = || unknown("the size of a resized axis");
     let ResizedSizes { before: dims, after: wanted, kept } = ResizedSizes::of(cx).ok_or_else(open)?;
@@ -446,7 +447,7 @@ fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewV
     }
     let mut x = cx.input(0)?;
     if dtype != own {
-        x = cx.converted(x, dtype)?;
+        x = cx.of_type(x, dtype)?;
     }
     let mut outside = Vec::new();
     for (at, axis) in axes.into_iter().enumerate().filter(|(at, axis)| !axis.stays && !kept.contains(at)) {
@@ -461,10 +462,10 @@ fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewV
         let value = cx.attributes.float("extrapolation_value")?.unwrap_or(0.0);
         let value = cx.number(value.into(), dtype)?;
         for beyond in outside {
-            x = cx.put("Select", &[beyond, value, x], &[numpy()])?;
+            x = cx.elements("Where", &[beyond, value, x])?;
         }
     }
-    Ok(vec![if dtype == own { x } else { cx.converted(x, own)? }])
+    Ok(vec![if dtype == own { x } else { cx.of_type(x, own)? }])
 }
 
 /// Weighted sums of elements along an axis in a type of floats, or single elements.
@@ -489,22 +490,24 @@ fn summed(
         row.push((index, weight));
         rows.push(row);
     }
-    let axis = cx.scalar(i64_of(at));
+    let axis = i64_of(at);
     let indices: Vec<_> = rows.iter().flatten().map(|&(index, _)| i64_of(index)).collect();
     let Some(dtype) = dtype else {
         let indices = cx.list(&indices);
-        return cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)]);
+        return cx.gathered(x, indices, axis);
     };
     let table = Shape::new(vec![rows.len(), most])?;
     let indices = cx.constant(Tensor::from_vec(table, indices)?);
-    let taken = cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?;
+    let taken = cx.gathered(x, indices, axis)?;
     let behind = cx.rank(0)? - at - 1;
     let shape = Shape::new([vec![rows.len(), most], vec![1; behind]].concat())?;
     let weights: Vec<_> = rows.iter().flatten().map(|&(_, weight)| weight).collect();
     let weights = cx.constant(convert::cast(&Tensor::from_vec(shape, weights)?, dtype, Rules::IEEE)?);
-    let products = cx.put("Multiply", &[taken, weights], &[numpy()])?;
+    let products = cx.elements("Mul", &[taken, weights])?;
     let axis = cx.list(&[i64_of(at) + 1]);
-    cx.put("ReduceSum", &[products, axis], &[say("keep_dims", false)])
+    let drops =
+        if cx.target.standard == Standard::Onnx { int("keepdims", 0) } else { say("keep_dims", false) };
+    cx.put("ReduceSum", &[products, axis], &[drops])
 }
 
 pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
