@@ -175,3 +175,36 @@ fn tensors_of_any_rank_are_broadcast() {
         keeps_any_rank("Broadcast", 1, &x, &[list(&target)], &[("mode", "pdpd"), ("axis", axis)]);
     }
 }
+
+#[test]
+fn n_grams_of_integers_are_counted_by_comparisons() {
+    let ints = |name, all: &[i64]| (name, Content::Ints(all.to_vec()));
+    let attributes = |mode: &'static str, skips: i64| {
+        vec![
+            ints("ngram_counts", &[0, 2]),
+            // The two last n-grams have one coordinate, and coordinate 3 has none.
+            ints("ngram_indexes", &[4, 0, 2, 1, 1]),
+            ints("pool_int64s", &[5, 7, 5, 7, 7, 5, 9, 9]),
+            ("mode", Content::Bytes(mode.into())),
+            ("min_gram_length", Content::Int(1)),
+            ("max_gram_length", Content::Int(2)),
+            ("max_skip_count", Content::Int(skips)),
+            ("weights", Content::Floats(vec![0.5, 2.0, 0.25, 1.0, 0.3])),
+        ]
+    };
+    let rows =
+        Tensor::from_vec(gradus::Shape::new([2, 6]).unwrap(), vec![5i64, 7, 5, 9, 7, 5, 9, 9, 9, 1, 7, 7]);
+    let row = Tensor::vector(&[7i32, 5, 7]);
+    let (rows, single) = (rows.unwrap(), list(&[5]));
+    for mode in ["TF", "IDF", "TFIDF"] {
+        for skips in [0, 2] {
+            for x in [&rows, &row, &single] {
+                let one = One::of(Onnx, "TfIdfVectorizer", 9).inputs(from_ref(x));
+                let one = attributes(mode, skips)
+                    .into_iter()
+                    .fold(one, |one, (name, content)| one.attribute(name, content));
+                keeps(&format!("{mode} {skips} {x:?}"), one);
+            }
+        }
+    }
+}

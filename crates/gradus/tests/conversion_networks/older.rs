@@ -82,7 +82,7 @@ fn transforms_are_products_with_matrices_before_operator_set_17() {
             let len = len.map(|len| vec![scalar(len)]);
             let attributes = vec![flag("inverse", inverse), flag("onesided", one_sided)];
             let what = format!("{inverse} {one_sided} {parts} {axis} {len:?}");
-            let mut one = One::of(Standard::Onnx, "DFT", 20).inputs(&[x.clone()]).known();
+            let mut one = One::of(Standard::Onnx, "DFT", 20).inputs(std::slice::from_ref(&x)).known();
             // Without a length, the axis is an attribute of set 17.
             one = match &len {
                 Some(len) => one.constants(len).constants(&[scalar(axis)]),
@@ -113,7 +113,7 @@ fn frames_are_transformed_by_matrices_before_operator_set_17() {
                 dims.iter().enumerate().map(|(axis, &size)| (axis > 1).then_some(size)).collect();
             let one = || {
                 One::of(Standard::Onnx, "STFT", 17)
-                    .inputs(&[signal.clone()])
+                    .inputs(std::slice::from_ref(&signal))
                     .declared(0, Some(&sizes))
                     .attribute("onesided", Content::Int(one_sided.into()))
             };
