@@ -718,7 +718,7 @@ pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         let (row, column) = (i64_of(position[position.len() - 2]), i64_of(position[position.len() - 1]));
         Number::Int(i128::from(column.saturating_sub(row) == offset))
     });
-    Ok(vec![Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?.into()])
+    Ok(vec![Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)?.into()])
 }
 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
