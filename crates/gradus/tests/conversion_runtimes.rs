@@ -117,7 +117,7 @@ fn diagonals_are_cast_from_a_type_that_has_a_kernel() {
         let what = format!("{from} {to:?}");
         assert_eq!(operators(&converted.model).contains(&"Cast".to_owned()), casts, "{what}");
         assert!(converted.report.is_exact(), "{what}");
-        let zeros = gradus::Tensor::zeros(from, gradus::Shape::new([2, 3]).unwrap()).unwrap();
+        let zeros = Tensor::zeros(from, gradus::Shape::new([2, 3]).unwrap()).unwrap();
         let run = |model: &Model| model.run([("x", zeros.clone())]).unwrap()[0].clone();
         assert_eq!(run(&model), run(&converted.model), "{what}");
     }
