@@ -2,7 +2,8 @@
 //! sides; and operators of OpenVINO one by one. Where the report says exact, the bits are the same.
 //!
 //! `GRADUS_CONVERSION=FOLDER` writes the random models there, with their inputs and results, for
-//! the programs that run them (`conformance/convert.py`); `GRADUS_CONVERSION_COUNT` says how many.
+//! the programs that run them (`conformance/convert.py`); `GRADUS_CONVERSION_COUNT` says how
+//! many, and `GRADUS_CONVERSION_FIRST` the seed of the first.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod common {
@@ -29,7 +30,8 @@ fn random_graphs_are_the_same_there_and_back_again() {
     let count = std::env::var("GRADUS_CONVERSION_COUNT").map_or(300, |count| count.parse().unwrap());
     let folder = std::env::var_os("GRADUS_CONVERSION");
     let (mut converted, mut exact, mut refused) = (0, 0, HashMap::<String, u32>::new());
-    for seed in 0..count {
+    let first = std::env::var("GRADUS_CONVERSION_FIRST").map_or(0, |seed| seed.parse().unwrap());
+    for seed in first..first + count {
         let (model, inputs) = graph(seed);
         let want = run(&model, &inputs);
         let there = match convert(&model, Standard::OpenVino) {
@@ -480,6 +482,33 @@ fn operators_of_openvino_are_the_same_in_onnx() {
             &[("reduction", "max")],
             1,
             true,
+        ),
+        (
+            "ScatterNDUpdate",
+            15,
+            vec![counted(&[4]), tensor(&[3, 1], &[1i64, 3, 1]), l(&[10, 20, 30])],
+            vec![],
+            &[("reduction", "sub")],
+            1,
+            true,
+        ),
+        (
+            "ScatterNDUpdate",
+            15,
+            vec![tensor(&[3], &[7u8, 2, 200]), tensor(&[2, 1], &[1i64, 2]), tensor(&[2], &[3u8, 5])],
+            vec![],
+            &[("reduction", "sub")],
+            1,
+            true,
+        ),
+        (
+            "ScatterNDUpdate",
+            15,
+            vec![f(&[1.5, 2.5]), tensor(&[1, 1], &[1i64]), f(&[0.25])],
+            vec![],
+            &[("reduction", "sub")],
+            1,
+            false,
         ),
         ("Reverse", 1, vec![counted(&[2, 3])], vec![l(&[1])], &[("mode", "index")], 1, true),
         ("Convert", 1, vec![f(&[1.5, -2.5, 300.0])], vec![], &[("destination_type", "i32")], 1, false),

@@ -92,6 +92,38 @@ fn types_without_a_kernel_are_computed_in_wider_ones() {
 }
 
 #[test]
+fn diagonals_are_cast_from_a_type_that_has_a_kernel() {
+    use DType::{BF16, Bool, F16, F32, I8, I64};
+    for (from, to, casts) in [
+        (F32, Some(F16), true),
+        (I8, None, true),
+        (Bool, Some(Bool), true),
+        (I64, Some(BF16), true),
+        (I64, Some(F32), false),
+        (F32, None, false),
+    ] {
+        let number = |dtype| match dtype {
+            F16 => 10,
+            F32 => 1,
+            I8 => 3,
+            I64 => 7,
+            Bool => 9,
+            _ => 16,
+        };
+        let mut attributes = vec![("k", Content::Int(1))];
+        attributes.extend(to.map(|to| ("dtype", Content::Int(number(to)))));
+        let model = model(&[("x", from, &[2, 3])], vec![("EyeLike", &["x"], "y", attributes)]);
+        let converted = convert(&model, None).unwrap();
+        let what = format!("{from} {to:?}");
+        assert_eq!(operators(&converted.model).contains(&"Cast".to_owned()), casts, "{what}");
+        assert!(converted.report.is_exact(), "{what}");
+        let zeros = Tensor::zeros(from, gradus::Shape::new([2, 3]).unwrap()).unwrap();
+        let run = |model: &Model| model.run([("x", zeros.clone())]).unwrap()[0].clone();
+        assert_eq!(run(&model), run(&converted.model), "{what}");
+    }
+}
+
+#[test]
 fn the_newest_set_in_which_every_node_is_run_is_chosen() {
     let opset = |model: &Model| convert(model, None).unwrap().model.source().opsets[0].1;
     let plain = model(&[("x", DType::F32, &[4])], vec![("Relu", &["x"], "y", vec![])]);

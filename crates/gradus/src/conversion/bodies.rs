@@ -18,20 +18,22 @@ use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
 use crate::operators::errors;
+use crate::operators::generate::transforms;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::matmul::to_onnx::einsum_of_products;
+use crate::operators::nn::sampled;
 
 /// An operator that is written: the first input of the node has the rank of its first one.
-struct New<'a> {
+pub(crate) struct New<'a> {
     /// The element type of the first input, if it is known.
     dtype: Option<DType>,
-    inputs: &'a [NewValue],
-    attributes: &'a [(&'a str, Content)],
+    pub(crate) inputs: &'a [NewValue],
+    pub(crate) attributes: &'a [(&'a str, Content)],
     outputs: usize,
 }
 
 impl New<'_> {
-    fn get(&self, name: &str) -> Option<&Content> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Content> {
         self.attributes.iter().find(|(own, _)| *own == name).map(|(_, content)| content)
     }
 
@@ -39,15 +41,24 @@ impl New<'_> {
         if let Some(Content::Float(value)) = self.get(name) { *value } else { default }.into()
     }
 
-    fn int(&self, name: &str, default: i64) -> i64 {
+    pub(crate) fn int(&self, name: &str, default: i64) -> i64 {
         if let Some(Content::Int(value)) = self.get(name) { *value } else { default }
     }
 
-    fn dtype(&self) -> Result<DType> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        if let Some(Content::Bytes(text)) = self.get(name) { std::str::from_utf8(text).ok() } else { None }
+    }
+
+    /// The two inputs.
+    pub(crate) fn two(&self) -> Result<&[NewValue; 2]> {
+        self.inputs.first_chunk().ok_or_else(|| errors::missing("input 1"))
+    }
+
+    pub(crate) fn dtype(&self) -> Result<DType> {
         self.dtype.ok_or_else(|| not_known("element type of input 0"))
     }
 
-    fn input(&self, index: usize) -> Option<NewValue> {
+    pub(crate) fn input(&self, index: usize) -> Option<NewValue> {
         self.inputs.get(index).copied().filter(|&input| input != NONE)
     }
 }
@@ -61,7 +72,7 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 29] = [
+const BODIES: [Body; 33] = [
     Body { operator: "BatchNormalization", since: 14, caveat: "", write: batch_normalization },
     Body { operator: "BitwiseAnd", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Min") },
     Body { operator: "BitwiseNot", since: 18, caveat: "", write: bitwise_not },
@@ -69,11 +80,14 @@ const BODIES: [Body; 29] = [
     Body { operator: "BitwiseXor", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Sub") },
     Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
     Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
+    Body { operator: "DFT", since: 17, caveat: caveats::ORDER, write: transforms::dft },
+    Body { operator: "DeformConv", since: 19, caveat: "", write: sampled::deform_conv },
     Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
     Body { operator: "Einsum", since: 12, caveat: caveats::ORDER, write: einsum },
     Body { operator: "GatherND", since: 12, caveat: "", write: gather_nd },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
     Body { operator: "GreaterOrEqual", since: 12, caveat: "", write: greater_or_equal },
+    Body { operator: "GridSample", since: 20, caveat: "", write: sampled::grid_sample },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
     Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
     Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
@@ -86,6 +100,7 @@ const BODIES: [Body; 29] = [
     Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
     Body { operator: "RMSNormalization", since: 23, caveat: caveats::ORDER, write: rms_normalization },
     Body { operator: "Reshape", since: 14, caveat: "", write: reshape },
+    Body { operator: "STFT", since: 17, caveat: caveats::ORDER, write: transforms::stft },
     Body { operator: "ScatterElements", since: 18, caveat: "", write: scatter_elements },
     Body { operator: "ScatterND", since: 18, caveat: "", write: scatter_nd },
     Body { operator: "Shape", since: 15, caveat: "", write: shape },

@@ -13,7 +13,8 @@
 //! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source
 //! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
-mod bodies;
+pub(crate) mod arithmetic;
+pub(crate) mod bodies;
 pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;

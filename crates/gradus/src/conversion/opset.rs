@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::graph::{self, Content, Node};
-use gradus_core::{DType, Error, Kind, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use super::bodies;
 use super::node::ConvertContext;
@@ -20,6 +20,7 @@ use crate::operators::generate::constant::held;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
+use crate::operators::nn::windows_to_openvino::by_weights;
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
 /// names and types.
@@ -209,6 +210,37 @@ fn count_axes_from_first(
     Ok(())
 }
 
+/// Ones on a diagonal in a type that the program of the model has, cast to that of the node, if it
+/// lacks that one.
+fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<NewValue>> {
+    let (Some(runtime), from) = (cx.conversion.runtime, cx.dtype(0)?) else { return Ok(None) };
+    let to = cx.attributes.dtype("dtype")?.unwrap_or(from);
+    let takes = |from, to| runtime.takes(cx.target, "EyeLike", &[("T1", from), ("T2", to)]);
+    let other = [DType::F32, DType::F64, DType::I64].into_iter().find(|&own| takes(own, own));
+    let Some(own) = other.filter(|_| !takes(from, to)) else { return Ok(None) };
+    let x = cx.input(0)?;
+    let (sizes, k) = (cx.sizes(x)?, cx.attributes.int_or("k", 0)?);
+    let zero = Content::Tensor(Tensor::zeros(own, Shape::vector(1))?.into());
+    let zeros = cx.put("ConstantOfShape", &[sizes], &[("value", zero)])?;
+    let eye = cx.put("EyeLike", &[zeros], &[("k", Content::Int(k))])?;
+    Ok(Some(if own == to { eye } else { cx.cast(eye, to)? }))
+}
+
+/// How a Resize samples that the operator set does not.
+fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
+    if cx.attributes.flag("antialias", false)? && !to_set_has(cx, "Resize", "antialias") {
+        return Ok(Some("antialias"));
+    }
+    let policy = "keep_aspect_ratio_policy";
+    if cx.attributes.text(policy)?.is_some_and(|policy| policy != "stretch")
+        && !to_set_has(cx, "Resize", policy)
+    {
+        return Ok(Some(policy));
+    }
+    let symmetric = cx.attributes.text("coordinate_transformation_mode")? == Some("half_pixel_symmetric");
+    Ok((symmetric && cx.target.opset < 19).then_some("half_pixel_symmetric"))
+}
+
 /// Returns true if a flag is not set.
 fn is_false(flag: &Tensor) -> bool {
     flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
@@ -228,6 +260,16 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         && let Some(parts) = smaller_last_part(cx)?
     {
         return Ok(parts);
+    }
+    if name == "Resize"
+        && let Some(lack) = lack_of_resize(cx)?
+    {
+        return by_weights(cx, lack);
+    }
+    if name == "EyeLike"
+        && let Some(eye) = eye_in_other_type(cx)?
+    {
+        return Ok(vec![eye]);
     }
     let lacks = |(given, _): (&str, &Content)| !to_set_has(cx, name, given);
     if name == "Constant" && cx.attributes.all().next().is_some_and(lacks) {

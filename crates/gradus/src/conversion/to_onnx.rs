@@ -6,7 +6,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
+use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
 use crate::conversion::writer::NewValue;
 use crate::operators::indices::axis as axis_of;
@@ -174,9 +174,4 @@ impl ConvertContext<'_, '_> {
         let axes = self.list(&(own..own + behind).map(i64_of).collect::<Vec<_>>());
         self.put("Unsqueeze", &[value, axes], &[])
     }
-}
-
-/// The number of elements of a list, which decides a rank.
-pub(crate) fn len_of(cx: &ConvertContext<'_, '_>, input: usize) -> Result<usize> {
-    cx.len(input).ok_or_else(|| not_known(&format!("number of elements of input {input}")))
 }

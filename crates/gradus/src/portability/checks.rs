@@ -1,7 +1,7 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
-use gradus_core::convert::{i64_of, nearest_f64, truncated, usize_of_i64};
-use gradus_core::{DType, Number};
+use gradus_core::convert::{self, Rules, i64_of, nearest_f64, truncated, usize_of_i64};
+use gradus_core::{DType, Number, Tensor};
 
 use super::When;
 use super::conditions::{INT32, NodeFacts};
@@ -10,6 +10,16 @@ use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
 /// Returns true if a node casts from one of some types to one of others.
 pub(super) fn cast(node: &NodeFacts<'_>, from: &[DType], to: &[DType]) -> bool {
     node.is(0, from) && node.output().and_then(|fact| fact.dtype).is_some_and(|dtype| to.contains(&dtype))
+}
+
+/// Returns true if a number rounds to another one of a type where it is rounded to float16 first.
+pub(super) fn rounds_twice(x: f64, to: DType) -> bool {
+    let rounded = |x: f64, to| {
+        let rounded = convert::cast(&Tensor::scalar(x), to, Rules::SATURATING)?;
+        Ok::<_, gradus_core::Error>(nearest_f64(rounded.only_number()?))
+    };
+    let (once, twice) = (rounded(x, to), rounded(x, DType::F16).and_then(|x| rounded(x, to)));
+    !matches!((once, twice), (Ok(once), Ok(twice)) if once == twice || x.is_nan())
 }
 
 pub(super) fn is_left(node: &NodeFacts<'_>) -> bool {

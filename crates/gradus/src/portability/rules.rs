@@ -10,10 +10,11 @@ use super::checks::{
     an_input, an_input_outside, both, bounds_outside, cast, distant, either, fewer_rows, index_below,
     index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements, no_windows,
     open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
-    result_outside, ties, zeros,
+    result_outside, rounds_twice, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
+use crate::conversion::types::largest_float8;
 use crate::dim::Bounds;
 use crate::fact::range_of;
 
@@ -34,6 +35,9 @@ pub struct Rule {
 }
 
 use DType::{Bool, F16, F32, F64, I8, I32, I64, U8, U32, U64};
+
+/// The floats of 8 bits that OpenVINO has.
+const FLOAT8: [DType; 2] = [DType::F8E4M3FN, DType::F8E5M2];
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -114,6 +118,22 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let to = [I8, U8].into_iter().find(|&to| cast(node, &[F16, F32], &[to]))?;
             node.outside(0, range_of(to)?)
+        },
+    },
+    Rule {
+        name: "cast-to-float8",
+        operators: &["Cast"],
+        condition: "an element is out of range, or rounds otherwise if it is rounded to float16 first",
+        results: [
+            "rounds once, and saturates",
+            "rounds to float16 first, and returns NaN or infinity out of range",
+            "rounds once, and saturates",
+        ],
+        applies: |node| {
+            let to = FLOAT8.into_iter().find(|&to| cast(node, &[F16, F32], &[to]))?;
+            let saturates = node.attributes.flag("saturate", true).unwrap_or(true);
+            let most = largest_float8(to)?;
+            node.float(0, &[F16, F32], |x| (saturates && x.abs() > most) || rounds_twice(x, to))
         },
     },
     Rule {
@@ -467,6 +487,21 @@ pub(super) const RULES: &[Rule] = &[
         condition: "a quotient does not fit int32",
         results: ["saturates", "saturates", "returns 0 or the smallest integer"],
         applies: quotient_beyond_int32,
+    },
+    Rule {
+        name: "quantization-to-float8",
+        operators: &["QuantizeLinear"],
+        condition: "a quotient rounds otherwise if it is rounded to float16 first",
+        results: ["rounds once", "rounds to float16 first", "rounds once"],
+        applies: |node| {
+            let to = FLOAT8.into_iter().find(|&to| cast(node, &[F32], &[to]))?;
+            let scale = node.constant(1).and_then(|all| <[Number; 1]>::try_from(all).ok());
+            let scale = scale.map(|[scale]| nearest_f32(scale));
+            node.float(0, &[F32], |x| {
+                let quotient = scale.map(|scale| nearest_f32(Number::Float(x)) / scale);
+                quotient.is_none_or(|quotient| rounds_twice(quotient.into(), to))
+            })
+        },
     },
     Rule {
         name: "range-of-float-step-zero",

@@ -16,6 +16,7 @@ pub struct One<'a> {
     attributes: Vec<(&'a str, Content)>,
     outputs: usize,
     known: bool,
+    declared: HashMap<usize, Option<Vec<Option<usize>>>>,
 }
 
 #[allow(dead_code, reason = "each test makes nodes in one of the ways")]
@@ -31,6 +32,7 @@ impl<'a> One<'a> {
             attributes: Vec::new(),
             outputs: 1,
             known: false,
+            declared: HashMap::new(),
         }
     }
 
@@ -66,6 +68,12 @@ impl<'a> One<'a> {
         self
     }
 
+    /// The model declares these dimensions of an input, or not even its rank.
+    pub fn declared(mut self, input: usize, dims: Option<&[Option<usize>]>) -> One<'a> {
+        self.declared.insert(input, dims.map(<[_]>::to_vec));
+        self
+    }
+
     /// The model, and what it is given.
     pub fn model(self) -> (Model, HashMap<String, Value>) {
         let mut builder = Builder::new("one");
@@ -74,8 +82,12 @@ impl<'a> One<'a> {
             let key = format!("x{number}");
             let id = builder.define(&key, Origin::Input).unwrap();
             let size = |&len: &usize| if self.known { DeclaredDim::Known(len) } else { DeclaredDim::Unknown };
-            let sizes = tensor.shape().dims().iter().map(size).collect();
-            builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), Some(sizes)));
+            let dim = |dim: &Option<usize>| dim.map_or(DeclaredDim::Unknown, DeclaredDim::Known);
+            let sizes = match self.declared.get(&number) {
+                Some(dims) => dims.as_ref().map(|dims| dims.iter().map(dim).collect()),
+                None => Some(tensor.shape().dims().iter().map(size).collect()),
+            };
+            builder.info(id).declared = Some(Type::Tensor(Some(tensor.dtype()), sizes));
             given.insert(key.clone(), tensor.clone().into());
             keys.push(key);
         }

@@ -188,8 +188,14 @@ impl Growing {
             }
             10 => {
                 let (a, tensor) = self.number()?;
-                let (low, high) = (self.tensor(tensor.dtype(), &[]), self.tensor(tensor.dtype(), &[]));
-                let (low, high) = (self.constant(low), self.constant(high));
+                // No text says how NaN bounds.
+                let mut bound = || loop {
+                    let bound = self.tensor(tensor.dtype(), &[]);
+                    if !matches!(bound.only_number().unwrap(), Number::Float(x) if x.is_nan()) {
+                        break self.constant(bound);
+                    }
+                };
+                let (low, high) = (bound(), bound());
                 self.add("Clip", vec![a, low, high], vec![], 1)
             }
             11 | 12 => {

@@ -10,6 +10,7 @@ mod common {
     pub mod tensors;
 }
 mod loops;
+mod open;
 
 use std::collections::HashMap;
 use std::slice::from_ref;

@@ -7,6 +7,7 @@ mod common {
     pub mod compare;
     pub mod one;
 }
+mod older;
 mod sequences;
 
 use std::collections::HashMap;
@@ -408,7 +409,7 @@ fn resizes_become_weighted_sums_where_sizes_are_known() {
             let one = one.attribute("mode", word(mode));
             if open {
                 let why = refusal(&one.model().0);
-                assert!(why.contains("the shape of input 0 is not known"), "{why}");
+                assert!(why.contains("the size of a resized axis is not known"), "{why}");
             } else {
                 let (model, given) = one.known().model();
                 there_and_back(&format!("{mode} {attributes:?}"), &model, &given);

@@ -8,3 +8,4 @@ pub(crate) mod signal;
 pub(crate) mod text;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
+pub(crate) mod transforms;

@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use gradus_core::convert::{product, usize_of_i64};
+use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 use regex::{Regex, RegexBuilder};
 
 use crate::attributes::{Attributes, required};
+use crate::lowering::{LoweredValue, Lowering, int};
 use crate::op::EvalContext;
 use crate::operators::errors;
 use crate::operators::floats::Ring;
+use crate::operators::nn::decomposed::unsupported;
 use crate::operators::output::allowed;
 
 /// Bytes that a compiled pattern may take.
@@ -497,4 +499,103 @@ pub(crate) fn tf_idf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         }
     }
     Ok(vec![f64::tensor(dtype, shape, &counts)?.into()])
+}
+
+/// Most comparisons of a list of n-grams with windows of one distance.
+const MOST_COMPARISONS: usize = 64;
+
+/// `TfIdfVectorizer` of integers: each n-gram is compared with all windows of its length and
+/// distance, and the windows that are equal are counted.
+pub(crate) fn compared_grams(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let grams = Grams::of(&l.attributes)?;
+    let (dtype, rank) = (l.dtype_of(0)?, l.rank_of(0)?);
+    grams.check(dtype)?;
+    if dtype == DType::String {
+        return Err(unsupported("TfIdfVectorizer of strings"));
+    }
+    let (mut x, first, last) = (l.input(0)?, l.list(&[0])?, l.list(&[2])?);
+    if dtype != DType::I64 {
+        x = l.cast(x, DType::I64)?;
+    }
+    if rank == 1 {
+        x = l.apply("Unsqueeze", &[x, first], &[])?;
+    }
+    let mut all: Vec<(Vec<i64>, usize)> = Vec::new();
+    for (gram, index) in grams.coordinates() {
+        let integer = |token: &Token<'_>| if let Token::Integer(x) = token { Some(*x) } else { None };
+        all.extend(gram.iter().map(integer).collect::<Option<_>>().map(|gram| (gram, index)));
+    }
+    all.sort_by(|(a, i), (b, j)| (a.len(), i, a).cmp(&(b.len(), j, b)));
+    let second = l.list(&[1])?;
+    let mut counts = Vec::new();
+    for grams_of_length in all.chunk_by(|(a, _), (b, _)| a.len() == b.len()) {
+        let n = grams_of_length[0].0.len();
+        let distances = if n == 1 { 1 } else { grams.skips.saturating_add(1) };
+        if distances.saturating_mul(n) > MOST_COMPARISONS {
+            return Err(unsupported("TfIdfVectorizer of as many lengths and distances"));
+        }
+        let columns = (0..n).map(|at| {
+            let column: Vec<_> = grams_of_length.iter().map(|(gram, _)| gram[at]).collect();
+            l.constant(Tensor::from_vec(Shape::new([column.len(), 1])?, column)?)
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let mut sum = None;
+        for distance in (1..=distances).map(i64_of) {
+            let mut equal = None;
+            for (at, &column) in columns.iter().enumerate() {
+                let behind = i64_of(n - 1 - at) * distance;
+                let start = l.list(&[i64_of(at) * distance])?;
+                let end = l.list(&[if behind == 0 { i64::MAX } else { -behind }])?;
+                let part = l.apply("Slice", &[x, start, end, second], &[])?;
+                let part = l.apply("Unsqueeze", &[part, second], &[])?;
+                let own = l.apply("Equal", &[part, column], &[])?;
+                equal = Some(match equal {
+                    Some(equal) => l.apply("And", &[equal, own], &[])?,
+                    None => own,
+                });
+            }
+            let equal = equal.ok_or_else(|| errors::missing("element of an n-gram"))?;
+            let found = l.cast(equal, DType::I64)?;
+            let found = l.apply("ReduceSum", &[found, last], &[int("keepdims", 0)])?;
+            sum = Some(match sum {
+                Some(sum) => l.apply("Add", &[sum, found], &[])?,
+                None => found,
+            });
+        }
+        counts.extend(sum);
+    }
+    if counts.is_empty() {
+        return Err(unsupported("TfIdfVectorizer that counts no n-grams"));
+    }
+    let counts = l.apply("Concat", &counts, &[int("axis", 1)])?;
+    // A column of zeros for coordinates of no n-gram.
+    let pads = l.list(&[0, 0, 0, 1])?;
+    let counts = l.apply("Pad", &[counts, pads], &[])?;
+    let width = usize_of_i64(grams.width()).filter(|&width| width <= 1 << 24);
+    let width = width.ok_or_else(|| unsupported("TfIdfVectorizer of as many coordinates"))?;
+    let mut places: Vec<Vec<usize>> = vec![Vec::new(); width];
+    for (place, (_, index)) in all.iter().enumerate() {
+        places[*index].push(place);
+    }
+    let mut value = None;
+    for turn in 0..places.iter().map(Vec::len).max().unwrap_or(0) {
+        let own = |places: &Vec<usize>| i64_of(places.get(turn).copied().unwrap_or(all.len()));
+        let own = l.list(&places.iter().map(own).collect::<Vec<_>>())?;
+        let part = l.apply("Gather", &[counts, own], &[int("axis", 1)])?;
+        value = Some(match value {
+            Some(value) => l.apply("Add", &[value, part], &[])?,
+            None => part,
+        });
+    }
+    let mut value = value.ok_or_else(|| errors::missing("coordinate of an n-gram"))?;
+    if grams.mode == "IDF" {
+        let one = l.constant(Tensor::scalar(1i64))?;
+        value = l.apply("Min", &[value, one], &[])?;
+    }
+    let mut value = l.cast(value, DType::F32)?;
+    if let Some(weights) = grams.weights {
+        let weights = l.constant(Tensor::vector(&weights[..width]))?;
+        value = l.apply("Mul", &[value, weights], &[])?;
+    }
+    Ok(vec![if rank == 1 { l.apply("Squeeze", &[value, first], &[])? } else { value }])
 }

@@ -386,7 +386,7 @@ pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// How updates are combined with the data, by the names of ONNX and OpenVINO.
 fn reduction<'a>(cx: &InferContext<'a, '_>) -> Result<&'a str, InferError> {
     let how = cx.attributes.text("reduction")?.unwrap_or("none");
-    if ["none", "add", "mul", "min", "max", "sum", "prod", "mean"].contains(&how) {
+    if ["none", "add", "mul", "min", "max", "sum", "sub", "prod", "mean"].contains(&how) {
         return Ok(how);
     }
     Err(errors::value("attribute \"reduction\"", format_args!("\"{how}\""), "none, add, mul, min or max")

@@ -7,9 +7,9 @@
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
 //! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
 
-use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
+use gradus_core::convert::{self, FromNumber, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
+use gradus_core::{Class, DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, input, integers, rows};
@@ -20,6 +20,7 @@ use crate::lowering;
 use crate::normalize::Older;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operators::Eval;
+use crate::operators::elementwise::unary::neg;
 use crate::operators::errors;
 use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
 use crate::operators::indices::Along;
@@ -610,9 +611,27 @@ fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
 }
 
 pub(crate) fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let given = vec![("reduction", reduction(attributes)?)];
-    let inputs = [0, 1, 2].map(|index| input(cx, index));
-    called(cx, indexing::eval::scatter_nd, given, &inputs)
+    let subtracts = attributes.text("reduction")? == Some("sub");
+    let how = if subtracts { Content::Bytes("add".into()) } else { reduction(attributes)? };
+    let mut inputs = [0, 1, 2].map(|index| input(cx, index));
+    if subtracts {
+        cx.reserve(convert::product(cx.tensor(2)?.len(), 2 * size_of::<Number>()))?;
+        inputs[2] = Some(negated(cx.tensor(2)?)?.into());
+    }
+    called(cx, indexing::eval::scatter_nd, vec![("reduction", how)], &inputs)
+}
+
+/// The negative of each element, without the carry beyond the type.
+fn negated(tensor: &Tensor) -> Computed<Tensor> {
+    let dtype = tensor.dtype();
+    let (count, half) = (1i128 << dtype.bits().min(64), 1i128 << dtype.bits().clamp(1, 64).saturating_sub(1));
+    let negative = |number: Number| match number {
+        Number::Int(x) if dtype.class() == Class::Signed && x == -half => number,
+        Number::Int(x) if dtype.class() != Class::Signed => Number::Int((count - x) % count),
+        other => neg(other),
+    };
+    let numbers: Vec<_> = tensor.numbers()?.map(negative).collect();
+    Tensor::from_numbers(dtype, tensor.shape().clone(), numbers, Rules::IEEE)
 }
 
 pub(crate) fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -699,7 +718,7 @@ pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
         let (row, column) = (i64_of(position[position.len() - 2]), i64_of(position[position.len() - 1]));
         Number::Int(i128::from(column.saturating_sub(row) == offset))
     });
-    Ok(vec![Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?.into()])
+    Ok(vec![Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)?.into()])
 }
 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {

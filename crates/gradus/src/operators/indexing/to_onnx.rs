@@ -323,8 +323,23 @@ pub(crate) fn scatter_elements_update(cx: &mut ConvertContext<'_, '_>) -> Result
 }
 
 pub(crate) fn scatter_nd_update(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let how = reduction(cx)?;
-    let (x, indices, updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);
+    let subtracts = cx.attributes.text("reduction")? == Some("sub");
+    let how = if subtracts {
+        cx.rounding_of_floats(caveats::ORDER);
+        Some(word("reduction", "add"))
+    } else {
+        reduction(cx)?
+    };
+    let (x, indices, mut updates) = (cx.input(0)?, cx.whole(1)?, cx.input(2)?);
+    if subtracts {
+        // The negative of an unsigned integer is what its addition subtracts, too.
+        updates = if cx.is_float(2) {
+            cx.put("Neg", &[updates], &[])?
+        } else {
+            let zero = cx.number(0.0, cx.dtype(2)?)?;
+            cx.put("Sub", &[zero, updates], &[])?
+        };
+    }
     Ok(vec![cx.put("ScatterND", &[x, indices, updates], how.as_slice())?])
 }
 
@@ -352,7 +367,6 @@ pub(crate) fn roll(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![x])
 }
 
-/// Sums or means of rows of a table, as many for each bag.
 /// Rows of the table that is the first input, times the weights that an input may have for each, of
 /// so many axes.
 pub(crate) fn weighted(
@@ -372,6 +386,7 @@ pub(crate) fn weighted(
     cx.put("Mul", &[rows, weights], &[])
 }
 
+/// Sums or means of rows of a table, as many for each bag.
 pub(crate) fn embedding_bag(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let mean = match cx.attributes.text("reduction")?.unwrap_or("sum") {

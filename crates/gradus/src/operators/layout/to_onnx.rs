@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
-use gradus_core::{Class, DType, Result};
+use gradus_core::{Class, DType, Result, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::{int, len_of, word};
+use crate::conversion::to_onnx::{int, word};
 use crate::conversion::types::numbered;
 use crate::conversion::writer::{NONE, NewValue};
 use crate::operators::indices::axis as axis_of;
@@ -151,17 +151,36 @@ const SKIPPED: &str = "OpenVINO keeps a named axis whose size is not 1, which is
 
 pub(crate) fn broadcast(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, target) = (cx.input(0)?, cx.whole_list(1)?);
+    let (rank, all) = (cx.rank_if_known(0), cx.len(1));
     let new: Vec<i64> = match cx.attributes.text("mode")?.unwrap_or("numpy") {
         "explicit" => {
-            let own = cx.integers(2)?;
-            (0..i64_of(len_of(cx, 1)?)).filter(|axis| !own.contains(axis)).collect()
+            if let (Some(own), Some(all)) = (cx.known_integers(2)?, all) {
+                (0..i64_of(all)).filter(|axis| !own.contains(axis)).collect()
+            } else {
+                // Sizes of 1, but those of the axes that the input has.
+                let (own, sizes, places) = (cx.sizes(x)?, cx.sizes(target)?, cx.whole_list(2)?);
+                let ones = ones_of(cx, sizes)?;
+                let dims = cx.put("ScatterElements", &[ones, places, own], &[int("axis", 0)])?;
+                x = cx.with_shape(x, dims)?;
+                Vec::new()
+            }
         }
-        "pdpd" => {
-            let (rank, all) = (cx.rank(0)?, len_of(cx, 1)?);
-            let start = cx.attributes.int("axis")?.filter(|&axis| axis >= 0);
-            let start = start.unwrap_or(i64_of(all.saturating_sub(rank)));
-            (start + i64_of(rank)..i64_of(all)).map(|axis| axis - start).collect()
-        }
+        "pdpd" => match (cx.attributes.int("axis")?.filter(|&axis| axis >= 0), rank, all) {
+            (None, ..) => Vec::new(),
+            (Some(start), Some(rank), Some(all)) => {
+                (start + i64_of(rank)..i64_of(all)).map(|axis| axis - start).collect()
+            }
+            (Some(start), ..) => {
+                let own = cx.sizes(x)?;
+                let (len, all, start) = (cx.sizes(own)?, cx.sizes(target)?, cx.list(&[start]));
+                let behind = cx.put("Sub", &[all, start], &[])?;
+                let behind = cx.put("Sub", &[behind, len], &[])?;
+                let ones = ones_of(cx, behind)?;
+                let dims = cx.put("Concat", &[own, ones], &[int("axis", 0)])?;
+                x = cx.with_shape(x, dims)?;
+                Vec::new()
+            }
+        },
         _ => Vec::new(),
     };
     if !new.is_empty() {
@@ -171,10 +190,28 @@ pub(crate) fn broadcast(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     Ok(vec![cx.put("Expand", &[x, target], &[])?])
 }
 
+/// A list of ones, whose number is computed.
+fn ones_of(cx: &mut ConvertContext<'_, '_>, count: NewValue) -> Result<NewValue> {
+    let one = Content::Tensor(Tensor::vector(&[1i64]).into());
+    cx.put("ConstantOfShape", &[count], &[("value", one)])
+}
+
 /// Missing repeats or axes are 1, in front.
 pub(crate) fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, mut repeats) = (cx.input(0)?, cx.whole_list(1)?);
-    let (rank, count) = (cx.rank(0)?, len_of(cx, 1)?);
+    let (Some(rank), Some(count)) = (cx.rank_if_known(0), cx.len(1)) else {
+        let (sizes, zero) = (cx.sizes(x)?, cx.list(&[0]));
+        let (rank, count) = (cx.sizes(sizes)?, cx.sizes(repeats)?);
+        let mut filled = |list, own, other| {
+            let missing = cx.put("Sub", &[other, own], &[])?;
+            let missing = cx.put("Max", &[missing, zero], &[])?;
+            let ones = ones_of(cx, missing)?;
+            cx.put("Concat", &[ones, list], &[int("axis", 0)])
+        };
+        let (dims, repeats) = (filled(sizes, rank, count)?, filled(repeats, count, rank)?);
+        x = cx.with_shape(x, dims)?;
+        return Ok(vec![cx.put("Tile", &[x, repeats], &[])?]);
+    };
     if count < rank {
         let ones = cx.list(&vec![1; rank - count]);
         repeats = cx.put("Concat", &[ones, repeats], &[int("axis", 0)])?;

@@ -16,7 +16,7 @@ use crate::operators::nn::windows::{add_bias, float_of};
 
 /// How elements around a coordinate are weighted.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Interpolation {
+pub(super) enum Interpolation {
     Nearest,
     Linear,
     Cubic,
@@ -24,9 +24,12 @@ enum Interpolation {
 
 /// Which elements stand for those outside of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Outside {
+pub(super) enum Outside {
     Zeros,
-    Border,
+    /// The first or the last element; up to their outer edges, coordinates stay.
+    Border {
+        edges: bool,
+    },
     /// The axis is mirrored at its first and last element, or at their outer edges.
     Reflection {
         edges: bool,
@@ -39,7 +42,7 @@ impl Outside {
         let last = float_of(size) - 1.0;
         match self {
             Outside::Zeros => x,
-            Outside::Border => x.clamp(0.0, last.max(0.0)),
+            Outside::Border { .. } => x.clamp(0.0, last.max(0.0)),
             Outside::Reflection { edges } => {
                 let (low, high) = if edges { (-0.5, last + 0.5) } else { (0.0, last) };
                 let range = high - low;
@@ -88,6 +91,23 @@ fn around(axes: &[Vec<(usize, f64)>], sizes: &[usize]) -> Vec<(usize, f64)> {
     })
 }
 
+/// How a mode weighs elements, and which stand for those outside in a mode of padding.
+pub(super) fn manner(mode: &str, padding: &str, corners: bool) -> Result<(Interpolation, Outside)> {
+    let how = match mode {
+        "nearest" => Interpolation::Nearest,
+        "linear" | "bilinear" => Interpolation::Linear,
+        "cubic" | "bicubic" => Interpolation::Cubic,
+        other => return Err(errors::text("mode", other, "nearest, linear or cubic")),
+    };
+    let outside = match padding {
+        "zeros" => Outside::Zeros,
+        "border" => Outside::Border { edges: !corners },
+        "reflection" => Outside::Reflection { edges: !corners },
+        other => return Err(errors::text("padding_mode", other, "zeros, border or reflection")),
+    };
+    Ok((how, outside))
+}
+
 pub(crate) fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
     if cx.tensor(0)?.dtype() == DType::String {
@@ -98,19 +118,8 @@ pub(crate) fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
     }
     let (sizes, points) = (&dims[2..], shape.dims()[2..].iter().product::<usize>());
     let mode = attributes.text("mode")?.unwrap_or("linear");
-    let how = match mode {
-        "nearest" => Interpolation::Nearest,
-        "linear" | "bilinear" => Interpolation::Linear,
-        "cubic" | "bicubic" => Interpolation::Cubic,
-        other => return Err(errors::text("mode", other, "nearest, linear or cubic")),
-    };
     let corners = attributes.flag("align_corners", false)?;
-    let outside = match attributes.text("padding_mode")?.unwrap_or("zeros") {
-        "zeros" => Outside::Zeros,
-        "border" => Outside::Border,
-        "reflection" => Outside::Reflection { edges: !corners },
-        other => return Err(errors::text("padding_mode", other, "zeros, border or reflection")),
-    };
+    let (how, outside) = manner(mode, attributes.text("padding_mode")?.unwrap_or("zeros"), corners)?;
     let (x, grid) = (cx.floats(0)?, cx.floats(1)?);
     let plane: usize = sizes.iter().product();
     let each = 4u128.saturating_pow(u32::try_from(sizes.len()).unwrap_or(u32::MAX));

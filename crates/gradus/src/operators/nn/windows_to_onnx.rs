@@ -45,20 +45,61 @@ fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Res
     Ok(attributes)
 }
 
-/// The weights without their axis of groups, and the number of groups.
-fn ungrouped(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<(NewValue, i64)> {
+/// The weights without their axis of groups, and the number of groups. The axis has the channels of
+/// a group of the input.
+fn ungrouped(cx: &mut ConvertContext<'_, '_>, has_groups: bool, channels: usize) -> Result<(NewValue, i64)> {
     let weights = cx.input(1)?;
     if !has_groups {
         return Ok((weights, 1));
     }
-    let dims: Option<Vec<_>> = cx.dims(1).unwrap_or_default().into_iter().collect();
-    match dims.as_deref() {
-        Some([groups, _, rest @ ..]) => {
-            let dims = cx.list(&[&[-1], rest].concat());
-            Ok((cx.with_shape(weights, dims)?, *groups))
-        }
-        _ => Err(not_known("sizes of the weights")),
+    let rank = cx.rank(1)?;
+    if rank < 3 {
+        return Err(errors::rank("grouped weights", rank, "at least 3"));
     }
+    let dims = cx.dims(1).unwrap_or_default();
+    let rest = dims.iter().skip(2).copied().collect::<Option<Vec<_>>>();
+    let by_channels = || cx.known_size(0, 1)?.checked_div(dims.get(channels).copied().flatten()?);
+    match (dims.first().copied().flatten().or_else(by_channels), rest) {
+        (Some(groups), Some(rest)) => {
+            let dims = cx.list(&[&[-1], &rest[..]].concat());
+            Ok((cx.with_shape(weights, dims)?, groups))
+        }
+        (Some(groups), None) => {
+            let (sizes, all) = (cx.sizes(weights)?, cx.list(&[-1]));
+            let rest = cx.part_of(sizes, 2, i64::MAX)?;
+            let dims = cx.put("Concat", &[all, rest], &[int("axis", 0)])?;
+            Ok((cx.with_shape(weights, dims)?, groups))
+        }
+        (None, _) => Ok((one_group(cx, weights, rank)?, 1)),
+    }
+}
+
+/// Weights of an open number of groups as those of one group, which are zeros between an output and
+/// the channels of other groups.
+fn one_group(cx: &mut ConvertContext<'_, '_>, weights: NewValue, rank: usize) -> Result<NewValue> {
+    cx.edges("infinite elements and NaN make the sums of other groups NaN");
+    let (sizes, zero, one) = (cx.sizes(weights)?, cx.scalar(0), cx.scalar(1));
+    let groups = cx.put("Gather", &[sizes, zero], &[int("axis", 0)])?;
+    let numbers = cx.put("Range", &[zero, groups, one], &[])?;
+    let column = [&[-1, 1], &vec![1; rank - 1][..]].concat();
+    let row = [&[1, 1, -1], &vec![1; rank - 2][..]].concat();
+    let (column, row) = (cx.list(&column), cx.list(&row));
+    let (column, row) =
+        (cx.put("Reshape", &[numbers, column], &[])?, cx.put("Reshape", &[numbers, row], &[])?);
+    let own = cx.put("Equal", &[column, row], &[])?;
+    let (axis, nothing) = (cx.list(&[2]), cx.number(0.0, cx.dtype(1)?)?);
+    let apart = cx.put("Unsqueeze", &[weights, axis], &[])?;
+    let all = cx.put("Where", &[own, apart, nothing], &[])?;
+    // Outputs of all groups, channels of all groups, and the axes of space.
+    let groups = cx.part_of(sizes, 0, 1)?;
+    let [outputs, channels] = [1, 2].map(|at| {
+        let size = cx.part_of(sizes, at, at + 1)?;
+        cx.put("Mul", &[groups, size], &[])
+    });
+    let (outputs, channels) = (outputs?, channels?);
+    let space = cx.part_of(sizes, 3, i64::MAX)?;
+    let dims = cx.put("Concat", &[outputs, channels, space], &[int("axis", 0)])?;
+    cx.with_shape(all, dims)
 }
 
 /// The number of spatial axes; weights tell it too.
@@ -69,7 +110,7 @@ fn spatial(cx: &ConvertContext<'_, '_>, has_groups: bool) -> Result<usize> {
 
 pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
-    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
+    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups, 2)?);
     convolution(cx, &[x, weights], groups, has_groups)
 }
 
@@ -148,7 +189,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
     let spatial = spatial(cx, has_groups)?;
     let mut attributes = windows(cx, spatial, true)?;
     let mut more = each(cx, "output_padding", 0, spatial)?;
-    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups)?);
+    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups, 1)?);
     attributes.push(int("group", groups));
     if !cx.has(2) {
         attributes.push(("output_padding", Content::Ints(more)));
@@ -157,19 +198,22 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
     attributes.retain(|(name, _)| *name != "pads");
     let from = Ends::of(cx, spatial)?;
     let kernel = cx.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
-    let kernel: Vec<_> = kernel.collect::<Option<_>>().ok_or_else(|| not_known("sizes of the weights"))?;
-    if kernel.len() != spatial {
+    let kernel: Option<Vec<_>> = kernel.collect();
+    if let Some(kernel) = kernel.as_ref().filter(|kernel| kernel.len() != spatial) {
         return Err(errors::count("spatial axes of the weights", kernel.len(), spatial));
     }
     let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
-    let window = |axis: usize| (kernel[axis] - 1).saturating_mul(dilations[axis]).saturating_add(1);
+    let window = |size: i64, axis: usize| (size - 1).saturating_mul(dilations[axis]).saturating_add(1);
     let sizes: Option<Vec<_>> = cx.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
     let wanted = cx.known_integers(2)?;
-    if let (Some(sizes), Some(wanted)) = (sizes, wanted) {
+    if let (Some(kernel), Some(sizes), Some(wanted)) = (kernel, sizes, wanted) {
         // All sizes are known: pads cut off, an output padding adds behind.
         let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
         for (axis, (&size, &wanted)) in sizes.iter().zip(&wanted).enumerate() {
-            let all = size.saturating_sub(1).saturating_mul(strides[axis]).saturating_add(window(axis));
+            let all = size
+                .saturating_sub(1)
+                .saturating_mul(strides[axis])
+                .saturating_add(window(kernel[axis], axis));
             begin[axis] = from.cut(axis, all.saturating_add(more[axis]).saturating_sub(wanted));
             let behind = all.saturating_sub(begin[axis]).saturating_sub(wanted);
             (end[axis], more[axis]) = (behind.max(0), behind.saturating_neg().max(0));

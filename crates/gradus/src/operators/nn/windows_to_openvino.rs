@@ -13,13 +13,14 @@
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::Content;
+use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::{NewAttributes, wrong};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
+use crate::conversion::to_onnx::int;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::dim::Dim;
@@ -367,23 +368,71 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
     Ok((changed.into_iter().map(|i| i64_of(axes[i])).collect(), sizes, "sizes"))
 }
 
+/// The sizes of the axes of a Resize before and after it, and the axes that keep a size that is not
+/// known: these count as one element.
+struct ResizedSizes {
+    before: Vec<usize>,
+    after: Vec<usize>,
+    kept: Vec<usize>,
+}
+
+impl ResizedSizes {
+    fn of(cx: &ConvertContext<'_, '_>) -> Option<ResizedSizes> {
+        let dims = |fact: &Fact| fact.as_tensor()?.dims.clone();
+        let before = dims(cx.fact(0))?;
+        let after = dims(cx.scope.fact(cx.node.outputs.first().copied().flatten()?))?;
+        let mut sizes = ResizedSizes { before: Vec::new(), after: Vec::new(), kept: Vec::new() };
+        for (axis, (own, wanted)) in before.iter().zip(after.iter()).enumerate() {
+            let size = |dim: &Dim| dim.known().and_then(usize_of_i64);
+            let (own, wanted) = match (size(own), size(wanted)) {
+                (Some(own), Some(wanted)) => (own, wanted),
+                _ if own == wanted => {
+                    sizes.kept.push(axis);
+                    (1, 1)
+                }
+                _ => return None,
+            };
+            sizes.before.push(own);
+            sizes.after.push(wanted);
+        }
+        Some(sizes)
+    }
+}
+
 /// Elements as weighted sums along one axis after another, whose weights are constants, for a
 /// Resize that `Interpolate` does not do.
-fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewValue>> {
+pub(crate) fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewValue>> {
     let unknown = |what: &str| cannot(format!("cannot convert Resize with {because}: {what} is not known"));
-    let sizes = |fact: &Fact| fact.as_tensor()?.shape().map(|shape| shape.dims().to_vec());
-    let dims = sizes(cx.fact(0)).ok_or_else(|| unknown("the shape of input 0"))?;
-    let result = cx.node.outputs.first().copied().flatten();
-    let wanted = result.and_then(|id| sizes(cx.scope.fact(id)));
-    let wanted = wanted.ok_or_else(|| unknown("the shape of the output"))?;
+    let open = || unknown("the size of a resized axis");
+    let ResizedSizes { before: dims, after: wanted, kept } = ResizedSizes::of(cx).ok_or_else(open)?;
+    let stretches = cx.attributes.text("keep_aspect_ratio_policy")?.is_none_or(|policy| policy == "stretch");
     let mut given = [const { None }; 3];
     for (input, given) in [1, 2, 3].into_iter().zip(&mut given) {
-        if cx.has(input) && cx.len(input) != Some(0) {
-            let tensor = cx.known(input)?.ok_or_else(|| unknown(&format!("the value of input {input}")))?;
-            *given = Some(tensor.numbers()?.map(convert::nearest_f64).collect::<Vec<_>>());
+        if !cx.has(input) || cx.len(input) == Some(0) {
+            continue;
         }
+        *given = match cx.known(input)? {
+            Some(tensor) => Some(tensor.numbers()?.map(convert::nearest_f64).collect::<Vec<_>>()),
+            // The sizes after it tell the scales.
+            None if input == 3 && stretches => Some(Vec::new()),
+            None => return Err(unknown(&format!("the value of input {input}"))),
+        };
     }
     let [region, scales, sizes] = given;
+    let named = match cx.attributes.ints("axes")? {
+        Some(axes) => axes.iter().map(|&axis| cx.axis(axis, 0)).collect::<Result<_>>()?,
+        None => (0..dims.len()).collect::<Vec<_>>(),
+    };
+    let crops = cx.attributes.text("coordinate_transformation_mode")? == Some("tf_crop_and_resize");
+    for place in (0..named.len()).filter(|&place| kept.contains(&named[place])) {
+        // Sizes decide the scale of all axes together, or where the region of an axis lies.
+        let is_whole = |region: &Vec<f64>| {
+            region.get(place) == Some(&0.0) && region.get(place + named.len()) == Some(&1.0)
+        };
+        if (sizes.is_some() && !stretches) || (crops && !region.as_ref().is_some_and(is_whole)) {
+            return Err(open());
+        }
+    }
     let resizing = Resizing { operator: "Resize", dims: &dims, wanted: &wanted, scales, sizes, region };
     let limits = cx.conversion.limits;
     let axes = resizing.axes(&cx.attributes, |size, wanted| {
@@ -398,10 +447,10 @@ fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewV
     }
     let mut x = cx.input(0)?;
     if dtype != own {
-        x = cx.converted(x, dtype)?;
+        x = cx.of_type(x, dtype)?;
     }
     let mut outside = Vec::new();
-    for (at, axis) in axes.into_iter().enumerate().filter(|(_, axis)| !axis.stays) {
+    for (at, axis) in axes.into_iter().enumerate().filter(|(at, axis)| !axis.stays && !kept.contains(at)) {
         let column = [vec![1; at], vec![axis.weights.len()], vec![1; dims.len() - at - 1]].concat();
         if axis.weights.iter().any(Option::is_none) {
             let beyond: Vec<_> = axis.weights.iter().map(|weights| Bool::from(weights.is_none())).collect();
@@ -413,10 +462,10 @@ fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Result<Vec<NewV
         let value = cx.attributes.float("extrapolation_value")?.unwrap_or(0.0);
         let value = cx.number(value.into(), dtype)?;
         for beyond in outside {
-            x = cx.put("Select", &[beyond, value, x], &[numpy()])?;
+            x = cx.elements("Where", &[beyond, value, x])?;
         }
     }
-    Ok(vec![if dtype == own { x } else { cx.converted(x, own)? }])
+    Ok(vec![if dtype == own { x } else { cx.of_type(x, own)? }])
 }
 
 /// Weighted sums of elements along an axis in a type of floats, or single elements.
@@ -441,22 +490,24 @@ fn summed(
         row.push((index, weight));
         rows.push(row);
     }
-    let axis = cx.scalar(i64_of(at));
+    let axis = i64_of(at);
     let indices: Vec<_> = rows.iter().flatten().map(|&(index, _)| i64_of(index)).collect();
     let Some(dtype) = dtype else {
         let indices = cx.list(&indices);
-        return cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)]);
+        return cx.gathered(x, indices, axis);
     };
     let table = Shape::new(vec![rows.len(), most])?;
     let indices = cx.constant(Tensor::from_vec(table, indices)?);
-    let taken = cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?;
+    let taken = cx.gathered(x, indices, axis)?;
     let behind = cx.rank(0)? - at - 1;
     let shape = Shape::new([vec![rows.len(), most], vec![1; behind]].concat())?;
     let weights: Vec<_> = rows.iter().flatten().map(|&(_, weight)| weight).collect();
     let weights = cx.constant(convert::cast(&Tensor::from_vec(shape, weights)?, dtype, Rules::IEEE)?);
-    let products = cx.put("Multiply", &[taken, weights], &[numpy()])?;
+    let products = cx.elements("Mul", &[taken, weights])?;
     let axis = cx.list(&[i64_of(at) + 1]);
-    cx.put("ReduceSum", &[products, axis], &[say("keep_dims", false)])
+    let drops =
+        if cx.target.standard == Standard::Onnx { int("keepdims", 0) } else { say("keep_dims", false) };
+    cx.put("ReduceSum", &[products, axis], &[drops])
 }
 
 pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
@@ -477,7 +528,7 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return by_weights(cx, &format!("coordinate_transformation_mode={coordinates}"));
     }
     let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
-    let (mut axes, target, by) = resized(cx)?;
+    let (mut axes, mut target, by) = resized(cx)?;
     let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
     if axes.is_empty() {
         let dtype = cx.dtype(0)?;
@@ -499,6 +550,26 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         "nearest" => "nearest",
         "linear" if is_image(&axes) => "linear_onnx",
         "cubic" if axes.len() == 2 => "cubic",
+        // Where weights cannot be constants, another axis keeps its size.
+        "cubic"
+            if axes.len() == 1
+                && rank > 1
+                && coordinates != "tf_half_pixel_for_nn"
+                && ResizedSizes::of(cx).is_none() =>
+        {
+            let other = i64_of(rank) - if axes[0] == i64_of(rank) - 1 { 2 } else { 1 };
+            let own = if by == "scales" {
+                cx.constant(Tensor::vector(&[1.0f32]))
+            } else {
+                let sizes = cx.shape_of(x)?;
+                cx.sliced(sizes, other, other + 1)?
+            };
+            let (first, second) = if other < axes[0] { (own, target) } else { (target, own) };
+            target = cx.put("Concat", &[first, second], &[say("axis", 0)])?;
+            axes.push(other);
+            axes.sort_unstable();
+            "cubic"
+        }
         mode => return by_weights(cx, &format!("mode={mode} over axes {}", list(&axes))),
     };
     if mode != "nearest" {

@@ -788,7 +788,8 @@ pub(super) const ONNX: &[Row] = &[
     onnx("TfIdfVectorizer")
         .works(Work::Grams)
         .infer(generate::infer::tf_idf)
-        .computes(generate::text::tf_idf),
+        .computes(generate::text::tf_idf)
+        .lower(generate::text::compared_grams),
     onnx("ThresholdedRelu")
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
