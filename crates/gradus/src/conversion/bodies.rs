@@ -20,6 +20,7 @@ use crate::operators::elementwise::to_onnx::part_of_six;
 use crate::operators::errors;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::matmul::to_onnx::einsum_of_products;
+use crate::operators::nn::sampling_by_gathers::Reading;
 
 /// An operator that is written: the first input of the node has the rank of its first one.
 struct New<'a> {
@@ -61,7 +62,7 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 29] = [
+const BODIES: [Body; 30] = [
     Body { operator: "BatchNormalization", since: 14, caveat: "", write: batch_normalization },
     Body { operator: "BitwiseAnd", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Min") },
     Body { operator: "BitwiseNot", since: 18, caveat: "", write: bitwise_not },
@@ -74,6 +75,7 @@ const BODIES: [Body; 29] = [
     Body { operator: "GatherND", since: 12, caveat: "", write: gather_nd },
     Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
     Body { operator: "GreaterOrEqual", since: 12, caveat: "", write: greater_or_equal },
+    Body { operator: "GridSample", since: 16, caveat: caveats::ORDER, write: grid_sample },
     Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
     Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
     Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
@@ -193,6 +195,20 @@ fn bitwise_not(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<New
     let x = cast(cx, new.inputs[0], dtype, DType::I64)?;
     let value = cx.put("Sub", &[most, x], &[])?;
     Ok(vec![cast(cx, value, DType::I64, dtype)?])
+}
+
+fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    let text = |name: &str, default: &'static str| match new.get(name) {
+        Some(Content::Bytes(text)) => String::from_utf8_lossy(text).into_owned(),
+        _ => default.to_owned(),
+    };
+    let (mode, padding) = (text("mode", "linear"), text("padding_mode", "zeros"));
+    // Older sets call them bilinear and bicubic.
+    let mode = mode.strip_prefix("bi").unwrap_or(&mode);
+    let corners = new.int("align_corners", 0) != 0;
+    let reading = Reading { mode, padding: &padding, corners, dtype: new.dtype()? };
+    let axes = cx.rank(0)?.saturating_sub(2);
+    Ok(vec![reading.write(cx, [new.inputs[0], new.inputs[1]], axes)?])
 }
 
 /// A Cast. A constant whose type the operator set or the runtime does not cast is widened: integers

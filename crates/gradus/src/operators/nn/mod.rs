@@ -20,6 +20,7 @@ pub(crate) mod resize;
 pub(crate) mod resize_eval;
 pub(crate) mod rotated;
 pub(crate) mod sampling;
+pub(crate) mod sampling_by_gathers;
 pub(crate) mod sampling_to_onnx;
 pub(crate) mod sampling_to_openvino;
 pub(crate) mod suppression;

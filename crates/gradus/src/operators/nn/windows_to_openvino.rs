@@ -336,6 +336,19 @@ fn trained(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(all)
 }
 
+/// Adds the other axis of images to a single one that cubic polynomials resize: `Interpolate` takes
+/// both. Along an axis that keeps its size, each element has the weight 1.
+fn with_both_axes(cx: &ConvertContext<'_, '_>, axes: &[usize], kept: &mut Vec<usize>) -> Result<()> {
+    let &[only] = &kept[..] else { return Ok(()) };
+    if cx.attributes.text("mode")? != Some("cubic") || cx.rank(0)? != 4 || axes[only] < 2 {
+        return Ok(());
+    }
+    let other = axes.iter().position(|&axis| axis == 5 - axes[only]);
+    kept.extend(other);
+    kept.sort_unstable();
+    Ok(())
+}
+
 /// The axes that are resized, and what they become: sizes or scales.
 fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'static str)> {
     let rank = cx.rank(0)?;
@@ -348,8 +361,10 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
         let scales = cx.known(2)?.ok_or_else(|| not_known("scales"))?;
         let scales = convert::cast(&scales, DType::F32, Rules::IEEE)?;
         let scales = scales.elements::<f32>()?.to_vec();
-        let (axes, scales): (Vec<_>, Vec<_>) =
-            axes.into_iter().map(i64_of).zip(scales).filter(|(_, scale)| *scale != 1.0).unzip();
+        let count = axes.len().min(scales.len());
+        let mut kept: Vec<_> = (0..count).filter(|&i| scales[i] != 1.0).collect();
+        with_both_axes(cx, &axes[..count], &mut kept)?;
+        let (axes, scales): (Vec<_>, Vec<_>) = kept.into_iter().map(|i| (i64_of(axes[i]), scales[i])).unzip();
         return Ok((axes, cx.constant(Tensor::vector(&scales)), "scales"));
     }
     let dims = cx.fact(0).as_tensor().and_then(|fact| fact.dims.clone()).ok_or_else(|| not_known("rank"))?;
@@ -360,7 +375,8 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
             None => return Err(not_known("sizes")),
         },
     };
-    let changed: Vec<_> = (0..axes.len()).filter(|&i| sizes.get(i) != Some(&dims[axes[i]])).collect();
+    let mut changed: Vec<_> = (0..axes.len()).filter(|&i| sizes.get(i) != Some(&dims[axes[i]])).collect();
+    with_both_axes(cx, &axes, &mut changed)?;
     let all = cx.input(3)?;
     let (places, axis) = (cx.list(&changed.iter().copied().map(i64_of).collect::<Vec<_>>()), cx.scalar(0));
     let sizes = cx.put("Gather", &[all, places, axis], &[say("batch_dims", 0)])?;
