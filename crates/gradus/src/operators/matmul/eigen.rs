@@ -85,20 +85,24 @@ fn mirror(t: &mut Rows, z: &mut Rows, from: usize, along: &[f64]) {
 fn across(numbers: &[f64]) -> Option<Vec<f64>> {
     let mut along = numbers.to_vec();
     let scale = magnitude(&along);
-    along.iter_mut().for_each(|x| *x /= scale);
+    for x in &mut along {
+        *x /= scale;
+    }
     if along[1..].iter().all(|&x| x == 0.0) {
         return None;
     }
     along[0] += dot(&along, &along).sqrt().copysign(along[0]);
     let norm = dot(&along, &along).sqrt();
-    along.iter_mut().for_each(|x| *x /= norm);
+    for x in &mut along {
+        *x /= norm;
+    }
     Some(along)
 }
 
 /// The eigenvalues of a block of two rows: half their sum, and the square of half their distance.
 fn halves(t: &[Vec<f64>], at: usize) -> (f64, f64) {
     let half = (t[at][at] - t[at + 1][at + 1]) / 2.0;
-    ((t[at][at] + t[at + 1][at + 1]) / 2.0, half * half + t[at][at + 1] * t[at + 1][at])
+    (f64::midpoint(t[at][at], t[at + 1][at + 1]), half * half + t[at][at + 1] * t[at + 1][at])
 }
 
 impl Schur {
@@ -260,17 +264,20 @@ impl Schur {
             };
             let own = |i: usize| less((self.t[i][i], 0.0), value);
             if pair {
-                let (a, b, c, d) = (own(row), self.t[row][row + 1], self.t[row + 1][row], own(row + 1));
+                let (above, below) = ((self.t[row][row + 1], 0.0), (self.t[row + 1][row], 0.0));
+                let (left, right) = (own(row), own(row + 1));
                 let (first, second) = (sum(row, &x), sum(row + 1, &x));
-                let det = kept(less(times(a, d), (b * c, 0.0)), least * least);
-                x[row] = over(less(times(first, d), times(second, (b, 0.0))), det);
-                x[row + 1] = over(less(times(second, a), times(first, (c, 0.0))), det);
+                let det = kept(less(times(left, right), times(above, below)), least * least);
+                x[row] = over(less(times(first, right), times(second, above)), det);
+                x[row + 1] = over(less(times(second, left), times(first, below)), det);
             } else {
                 x[row] = over(sum(row, &x), kept(own(row), least));
             }
             let largest = x[row..].iter().fold(0.0f64, |most, &x| most.max(size(x)));
             if largest > LARGE {
-                x.iter_mut().for_each(|x| *x = (x.0 / largest, x.1 / largest));
+                for x in &mut x {
+                    *x = (x.0 / largest, x.1 / largest);
+                }
             }
         }
         let of_basis = |row: &Vec<f64>| {
@@ -292,9 +299,13 @@ impl Schur {
             return vector;
         }
         let mirrored = (largest.0 / scale, -largest.1 / scale);
-        vector.iter_mut().for_each(|x| *x = times((x.0 / scale, x.1 / scale), mirrored));
+        for x in &mut vector {
+            *x = times((x.0 / scale, x.1 / scale), mirrored);
+        }
         let norm = vector.iter().map(|x| x.0 * x.0 + x.1 * x.1).sum::<f64>().sqrt();
-        vector.iter_mut().for_each(|x| *x = (x.0 / norm, x.1 / norm));
+        for x in &mut vector {
+            *x = (x.0 / norm, x.1 / norm);
+        }
         vector
     }
 }

@@ -302,14 +302,11 @@ pub(crate) fn unpack_lu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     };
     let (count, inner) = (before.iter().product::<usize>(), rows.min(columns));
     let (numbers, pivots) = (cx.floats(0)?, cx.integers(1)?);
-    let outputs = [0, 1, 2].map(|output| cx.output(output));
-    let [(_, permuted), (_, lower), (_, upper)] = {
-        let [a, b, c] = outputs;
-        [a?, b?, c?]
-    };
+    let [(_, permuted), (_, lower), (_, upper)] = [cx.output(0)?, cx.output(1)?, cx.output(2)?];
     let most = permuted.len().max(lower.len()).max(upper.len());
     cx.reserve(product(most, 3 * size_of::<f64>()))?;
-    let [mut p, mut l, mut u] = [permuted.len(), lower.len(), upper.len()].map(|len| vec![0.0; len]);
+    let [mut permutation, mut below, mut above] =
+        [permuted.len(), lower.len(), upper.len()].map(|len| vec![0.0; len]);
     for at in 0..count {
         let matrix = &numbers[at * rows * columns..][..rows * columns];
         let mut order: Vec<usize> = (0..rows).collect();
@@ -318,23 +315,26 @@ pub(crate) fn unpack_lu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
             let from = from.ok_or_else(|| errors::value("pivot", pivot, format_args!("from 1 to {rows}")))?;
             order.swap(k, from);
         }
-        if !p.is_empty() {
-            order.iter().enumerate().for_each(|(to, &from)| p[(at * rows + from) * rows + to] = 1.0);
+        if !permutation.is_empty() {
+            order
+                .iter()
+                .enumerate()
+                .for_each(|(to, &from)| permutation[(at * rows + from) * rows + to] = 1.0);
         }
         for (place, &x) in matrix.iter().enumerate() {
             let (i, j) = (place / columns, place % columns);
-            if i > j && !l.is_empty() {
-                l[(at * rows + i) * inner + j] = x;
+            if i > j && !below.is_empty() {
+                below[(at * rows + i) * inner + j] = x;
             }
-            if i == j && !l.is_empty() {
-                l[(at * rows + i) * inner + j] = 1.0;
+            if i == j && !below.is_empty() {
+                below[(at * rows + i) * inner + j] = 1.0;
             }
-            if i <= j && !u.is_empty() {
-                u[(at * inner + i) * columns + j] = x;
+            if i <= j && !above.is_empty() {
+                above[(at * inner + i) * columns + j] = x;
             }
         }
     }
-    Ok(vec![cx.rounded(0, &p)?, cx.rounded(1, &l)?, cx.rounded(2, &u)?])
+    Ok(vec![cx.rounded(0, &permutation)?, cx.rounded(1, &below)?, cx.rounded(2, &above)?])
 }
 
 /// Most rows of matrices whose determinant is written step by step.
