@@ -55,7 +55,7 @@ fn try_run(
     let read = |(name, value): (_, &Value)| {
         let tensor = value.tensor().unwrap();
         let fact = inference.describe(inference.fact(model.value(name).unwrap()));
-        // Whether there are residuals may depend on ranks.
+        // Ranks may decide if there are residuals.
         if operator != "lstsq" || !fact.ends_with("[...]") {
             assert_eq!(fact, format!("{}{}", tensor.dtype(), tensor.shape()), "{operator}");
         }
@@ -261,7 +261,7 @@ fn matrices_without_elements_have_factors() {
     assert_eq!(run("eigh", vec![], &empty(0, 0), DType::F64, 2)[0].0, [2, 0]);
 }
 
-/// The matrix of `triangles_and_values_are_those_of_lapack` without its last row.
+/// A matrix with real eigenvalues.
 const SQUARE: [f64; 9] = [
     0.125_730_216_503_143_3,
     -0.132_104_858_756_065_37,
@@ -318,7 +318,7 @@ fn double_shifts_give_eigenvalues_and_vectors() {
     }
 }
 
-/// What Paddle 3.3.1 gives; vectors up to their sign.
+/// Results of Paddle 3.3.1; vectors up to their sign.
 #[test]
 fn eigenvalues_are_those_of_paddle() {
     let got = run("eig", vec![], &(vec![3, 3], SQUARE.to_vec()), DType::F32, 2);
@@ -348,7 +348,7 @@ fn elimination_gives_triangles_and_pivots() {
     }
 }
 
-/// What Paddle 3.3.1 gives.
+/// Results of Paddle 3.3.1.
 #[test]
 fn pivots_are_those_of_lapack() {
     let x = vec![1.0, 2.0, 3.0, 2.0, 4.0, 6.0, 0.0, 0.0, 0.0];
@@ -410,7 +410,7 @@ fn small_matrices_have_inverses() {
     assert!(try_run("inverse", vec![], &[(&singular, DType::F64)], 1).is_err());
 }
 
-/// What Paddle 3.3.1 gives for four equations with three unknowns.
+/// Results of Paddle 3.3.1 for four equations with three unknowns.
 #[test]
 fn the_shortest_solution_has_the_least_squares() {
     let a = [
@@ -445,7 +445,7 @@ fn the_shortest_solution_has_the_least_squares() {
         assert_eq!(got[2], (vec![], vec![3.0]));
         near(&got[3].1, &[3.500_050_5, 0.796_830_95, 0.495_700_87], 1e-6, driver);
     }
-    // Of one direction, with two more right sides than equations with full rank have.
+    // A matrix of rank 1 beside one of full rank.
     let rank_1: Vec<_> = (0..12).map(|at| f64::from((at / 3 + 1) * (at % 3 + 1))).collect();
     let x = (vec![2, 4, 3], [rank_1, a.concat()].concat());
     let y = (vec![2, 4, 2], [y.1.clone(), y.1].concat());

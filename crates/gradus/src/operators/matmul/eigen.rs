@@ -151,7 +151,7 @@ impl Schur {
         Ok(())
     }
 
-    /// Where the last block begins that nothing couples to the rows before it.
+    /// The first row of the last block that nothing couples to the rows before it.
     fn start_of(&mut self, end: usize) -> usize {
         for at in (1..end).rev() {
             let beside = self.t[at - 1][at - 1].abs() + self.t[at][at].abs();
@@ -173,7 +173,7 @@ impl Schur {
         } else if square < 0.0 {
             (2.0 * mean, mean * mean - square)
         } else {
-            // Of real ones, the value nearer to the last element, twice.
+            // The real value nearer to the last element, twice.
             let last = self.t[end - 1][end - 1];
             let near = mean + square.sqrt().copysign(last - mean);
             (2.0 * near, near * near)

@@ -8,7 +8,7 @@ use crate::conversion::to_onnx::int;
 use crate::conversion::types::numbered;
 use crate::conversion::writer::NewValue;
 
-/// How images are read between their elements, and outside of them.
+/// Rules for reading images between their elements, and outside of them.
 pub(crate) struct Reading<'a> {
     /// `nearest`, `linear` or `cubic`.
     pub mode: &'a str,
@@ -33,7 +33,7 @@ struct Axis {
 struct Tap {
     index: NewValue,
     weight: Option<NewValue>,
-    /// Whether it is one of the image; of one that is not, zero is read.
+    /// A condition that the element is one of the image; zero is read of one that is not.
     inside: Option<NewValue>,
 }
 
@@ -83,7 +83,7 @@ impl Reading<'_> {
         let stands = if self.padding == "border" {
             cx.put("Clip", &[at, zero, axis.last], &[])?
         } else {
-            // Of one element, the range of coordinates may be empty.
+            // The range of coordinates of one element may be empty.
             let range = cx.put("Max", &[range, one], &[])?;
             let from_low = cx.put("Sub", &[at, low], &[])?;
             let distance = cx.put("Abs", &[from_low], &[])?;
