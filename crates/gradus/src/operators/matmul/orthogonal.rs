@@ -460,8 +460,8 @@ pub(crate) fn rank_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::I64, before)])
 }
 
-/// How many singular values are larger than a tolerance: of symmetric matrices, magnitudes of
-/// eigenvalues. The tolerance is an attribute, or grows with the largest value and the size.
+/// Numbers of singular values above a tolerance: of symmetric matrices, magnitudes of eigenvalues.
+/// The tolerance is an attribute, or grows with the largest value and the size.
 pub(crate) fn rank(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let given =
         attributes.float("tol")?.filter(|_| !attributes.flag("use_default_tol", true).unwrap_or(true));
