@@ -122,16 +122,30 @@ def originals(path, work) -> list[tuple[dict, dict, dict]]:
     return found
 
 
+def values_of_outputs(path) -> dict[str, str]:
+    """The names by which Gradus knows the outputs of an IR: of those without one, that of the node before."""
+    import openvino as ov
+
+    def value(port) -> str:
+        if port.get_names():
+            return convert.name_of(port)
+        source = port.get_node().input_value(0)
+        name = source.get_node().get_friendly_name()
+        return f"{name}.{source.get_index()}" if source.get_index() else name
+
+    return {convert.name_of(port): value(port) for port in ov.Core().read_model(path).outputs}
+
+
 def originals_of_ir(path) -> list[tuple[dict, dict, dict]]:
     """Inputs, outputs and shapes of the outputs in OpenVINO, for up to three sets of sizes."""
     feeds = openvino_fold.asked(path, [])
     if not feeds:
         raise execution.NotRun("no sizes")
-    runs = []
+    runs, values = [], values_of_outputs(path)
     for inputs in feeds:
         # Each in a request of its own: variables keep their values from run to run.
         outputs = convert.run_openvino(str(path), inputs, "cpu")
-        runs.append((inputs, outputs, {name: x.shape for name, x in outputs.items()}))
+        runs.append((inputs, outputs, {values[name]: x.shape for name, x in outputs.items()}))
     return runs
 
 

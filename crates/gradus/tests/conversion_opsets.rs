@@ -138,6 +138,35 @@ fn products_of_named_axes_become_products_of_matrices() {
 }
 
 #[test]
+fn images_are_sampled_by_gathers() {
+    let word = |text: &str| Content::Bytes(text.to_owned().into());
+    let mut random = fastrand::Rng::with_seed(5);
+    for mode in ["linear", "nearest", "cubic"] {
+        for padding in ["zeros", "border", "reflection"] {
+            for (corners, dtype) in [(0, DType::F32), (1, DType::F32), (0, DType::F16), (1, DType::F64)] {
+                let mut made = |dims: &[usize], largest: f64| {
+                    let count = dims.iter().product();
+                    let numbers = (0..count).map(|_| (random.f64() * 2.0 - 1.0) * largest).collect();
+                    let tensor = Tensor::from_vec::<f64>(Shape::new(dims).unwrap(), numbers).unwrap();
+                    gradus::convert::cast(&tensor, dtype, gradus::convert::Rules::IEEE).unwrap()
+                };
+                let x = made(&[2, 3, 1 + mode.len() % 4, 4], 1.0);
+                let grid = made(&[2, 3, 5, 2], 2.5);
+                let one = One::of(Standard::Onnx, "GridSample", 20).inputs(&[x, grid]);
+                let one = one.attribute("mode", word(mode)).attribute("padding_mode", word(padding));
+                let (model, given) = one.attribute("align_corners", Content::Int(corners)).model();
+                let want = run(&model, &given);
+                let mut options = ConvertOptions::default();
+                options.opset = Some(13);
+                let converted = model.convert(Standard::Onnx, &options).unwrap();
+                let what = format!("{mode} {padding} {corners} {dtype}");
+                compare(&what, &want, &converted.model, &given, kept(&[&converted.report]));
+            }
+        }
+    }
+}
+
+#[test]
 fn powers_of_two_types_become_powers_of_one() {
     let nodes = [
         (floats(&[3]), tensor(&[3], &[2i64, 0, -3])),

@@ -31,7 +31,7 @@ pub(super) struct Renamed {
 use Argument::{List, Of};
 
 #[rustfmt::skip]
-use super::slots::{AXES, BROADCAST, CLASSES, CODED, CODES, CONVOLVED, DECIDED, DEFORMED, DEFORMS, DIAGONAL, DIMS, DRAWN, DROPPED, DTYPE, ENDS, FRACTIONS, FUSED, LOWER_X, LOWER_XY, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, POOLS_CHANNELS, QUANTIZED, REDUCED, RESIZED, SCALED, SET, SHAPE, SHIFTS, SIZES, SLICED, SORTED, SOUGHT, SPECTRA, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, TAGGED, TAGS, WINDOWS, X, XY};
+use super::slots::{AXES, BROADCAST, CLASSES, CODED, CODES, CONVOLVED, DECIDED, DEFORMED, DEFORMS, DIAGONAL, DIMS, DRAWN, DROPPED, DTYPE, ENDS, FRACTIONS, FUSED, LOWER_X, LOWER_XY, NORMALIZED, NORMS, PADDED, PADS, PATCHES, PLACES, POOLED, POOLED_BOXES, POOLS_BOXES, POOLS_CHANNELS, QUANTIZED, RANKED, REDUCED, RESIZED, SCALED, SET, SHAPE, SHIFTS, SIZES, SLICED, SORTED, SOUGHT, SPECTRA, STARTS, STRIDES, SUMMED, SUPPRESSED, SUPPRESSES, TAGGED, TAGS, UNPACKED, WINDOWS, X, XY};
 
 const fn row(
     old: &'static str,
@@ -823,6 +823,12 @@ pub(super) const TABLE: &[Renamed] = &[
     ),
     gives(row("inverse", "inverse", &[Of("Input")], &[]), &["Output"]),
     row("cholesky", "cholesky", X, &[("upper", "upper")]),
+    row("cholesky_solve", "cholesky_solve", XY, &[("upper", "upper")]),
+    gives(row("eig", "eig", X, &[]), EIGEN),
+    row("eigvals", "eigvals", X, &[]),
+    gives(row("lu", "lu", X, &[("pivot", "pivot")]), &["Out", "Pivots", "Infos"]),
+    gives(row("lu_unpack", "lu_unpack", &[Of("X"), Of("Pivots")], UNPACKED), &["Pmat", "L", "U"]),
+    without(row("matrix_rank", "matrix_rank", X, RANKED), &["TolTensor"]),
     gives(row("eigh", "eigh", X, &[("UPLO", "UPLO")]), EIGEN),
     gives(row("eigvalsh", "eigvalsh", X, &[("UPLO", "uplo")]), EIGEN),
     gives(row("qr", "qr", X, &[("mode", "mode")]), &["Q", "R"]),
@@ -880,6 +886,8 @@ pub(super) const MISDECLARED: &[&str] = &[
     "generate_proposals",
     "hsigmoid_loss",
     "imag",
+    "lstsq",
+    "matrix_rank",
     "real",
     "slogdet",
     "unique",

@@ -157,3 +157,7 @@ pub(super) const SUPPRESSES: &[(&str, &str)] = &[
     ("normalized", "normalized"),
     ("background_label", "background_label"),
 ];
+pub(super) const UNPACKED: &[(&str, &str)] =
+    &[("unpack_ludata", "unpack_ludata"), ("unpack_pivots", "unpack_pivots")];
+pub(super) const RANKED: &[(&str, &str)] =
+    &[("tol", "tol"), ("use_default_tol", "use_default_tol"), ("hermitian", "hermitian")];

@@ -1,7 +1,7 @@
 //! Minimum, maximum and broadcasting of two dimensions.
 
 use super::sum::Term;
-use super::{Atom, Dim, DimOperation, Measure, Symbols};
+use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 
 /// Most operands of a `min` or `max`.
 const MOST_OPERANDS: usize = 8;
@@ -98,9 +98,14 @@ impl Symbols {
         all.iter().map(operand).collect()
     }
 
-    /// Returns true if a dim is a minimum with the other as an operand.
-    pub(crate) fn is_min_of(&mut self, dim: Dim, other: Dim) -> bool {
-        dim != other && self.operands(true, dim).contains(&other)
+    /// The bounds of the other operands, if a dim is a minimum with the other dim as an operand.
+    pub(crate) fn cap_of(&mut self, dim: Dim, other: Dim) -> Option<Bounds> {
+        let operands = self.operands(true, dim);
+        if dim == other || !operands.contains(&other) {
+            return None;
+        }
+        let caps = operands.iter().filter(|&&operand| operand != other).map(|&operand| self.bounds(operand));
+        caps.reduce(Bounds::min)
     }
 
     /// Returns true if one operand is never beyond another.

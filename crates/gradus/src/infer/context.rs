@@ -527,18 +527,19 @@ impl InferContext<'_, '_> {
             // seq broadcasts with min(seq, 64) only if it is at most 64.
             if let Some(whole) = result.filter(|_| self.pass.is_unconditional()) {
                 let other = if whole == a { b } else { a };
-                let most = self.pass.shared.symbols.bounds(other).upper();
+                let symbols = &mut self.pass.shared.symbols;
+                let symbolic = whole.known().is_none() && symbols.at_least(whole, 2);
+                // A cap of 1 broadcasts to every size.
+                let cap = symbols.cap_of(other, whole).filter(|_| !symbolic);
                 is_assumed = true;
-                let symbolic = whole.known().is_none() && self.pass.shared.symbols.at_least(whole, 2);
-                if let Some(most) =
-                    most.filter(|_| !symbolic && self.pass.shared.symbols.is_min_of(other, whole))
-                {
+                if let Some(most) = cap.filter(|cap| cap.lower() > Some(1)).and_then(Bounds::upper) {
                     self.assume(whole, Relation::AtMost, Dim::Known(most));
                     self.pass.shared.symbols.bound(whole, Bounds::between(None, Some(most)));
-                } else if whole == a || whole == b {
-                    self.assume(a, Relation::Broadcast, b);
-                } else {
-                    is_assumed = false;
+                } else if cap != Some(Bounds::exactly(1)) {
+                    is_assumed = whole == a || whole == b;
+                    if is_assumed {
+                        self.assume(a, Relation::Broadcast, b);
+                    }
                 }
             }
         }

@@ -89,6 +89,18 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
                 .model(),
         ),
         (
+            "last",
+            Sketch::new()
+                .input("x", f32, &["batch", "seq"])
+                .ints("start", &[-1])
+                .ints("end", &[i64::MAX])
+                .ints("axes", &[1])
+                .node("Slice", &["x", "start", "end", "axes"], &["column"])
+                .node("Div", &["x", "column"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
             "lookup",
             Sketch::new()
                 .input("x", f32, &["batch", "seq"])

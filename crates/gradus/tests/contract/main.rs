@@ -604,6 +604,7 @@ fn conditions_have_their_reasons() {
     held("window", &["h"], &["(h + 1)//2 - 2 >= 0 (node \"make y\" (Conv))"]);
     held("halves", &["n"], &["n == 8 (node \"make y\" (Split))"]);
     held("positional", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Add))"]);
+    held("last", &["batch", "seq"], &[]);
     held("lookup", &["batch", "seq"], &["seq <= 16 (node \"make y\" (Gather))"]);
     let element =
         ["n >= seq - 2", "n >= 3 - seq"].map(|of| format!("{of} (node \"make z\" (GatherElements))"));

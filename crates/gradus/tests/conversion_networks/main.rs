@@ -418,6 +418,31 @@ fn resizes_become_weighted_sums_where_sizes_are_known() {
     }
 }
 
+/// `Interpolate` resizes images by cubic polynomials along both axes, also where one keeps its size.
+#[test]
+fn cubic_resizes_of_one_axis_take_both() {
+    let mut random = fastrand::Rng::with_seed(8);
+    for coordinates in ["half_pixel", "align_corners", "asymmetric"] {
+        for (scales, sizes) in [([0.7f32, 1.0], [3i64, 7]), ([1.0, 1.5], [5, 10])] {
+            let x = floats(&mut random, &[1, 2, 5, 7]);
+            let one = || {
+                One::of(Standard::Onnx, "Resize", 19)
+                    .inputs(std::slice::from_ref(&x))
+                    .attribute("mode", word("cubic"))
+                    .attribute("axes", Content::Ints([2, 3].into()))
+                    .attribute("coordinate_transformation_mode", word(coordinates))
+            };
+            let none = Tensor::vector(&[0.0f32; 0]);
+            let by_scales = one().constants(&[none.clone(), Tensor::vector(&scales)]);
+            let (model, given) = by_scales.model();
+            there_and_back(&format!("{coordinates} {scales:?}"), &model, &given);
+            let by_sizes = one().constants(&[none.clone(), none, Tensor::vector(&sizes)]).known();
+            let (model, given) = by_sizes.model();
+            there_and_back(&format!("{coordinates} {sizes:?}"), &model, &given);
+        }
+    }
+}
+
 #[test]
 fn determinants_become_steps_of_elimination() {
     let mut random = fastrand::Rng::with_seed(9);

@@ -1,5 +1,6 @@
 //! Products of matrices.
 
+pub(crate) mod eigen;
 pub(crate) mod elimination;
 pub(crate) mod eval;
 pub(crate) mod infer;

@@ -1,29 +1,33 @@
-//! Factors with orthogonal columns: `qr`, `svd` and `eigh` of Paddle, in float64 and rounded once.
+//! Factors with orthogonal columns: `qr`, `svd` and `eigh` of Paddle, `matrix_rank` and `lstsq`, in
+//! float64 and rounded once.
 //!
 //! Householder's reflections, and Jacobi's rotations in a fixed order until none turns anything:
 //! results have the same bits on every processor. Where the sign of a vector is open, its element
 //! of the largest magnitude, the first of equals, is positive; LAPACK, which Paddle calls, leaves
 //! it to rounding. The triangle of `qr` has LAPACK's signs.
 
-use gradus_core::convert::product;
-use gradus_core::{DType, Error, Kind, Result, Value};
+use gradus_core::convert::{product, usize_of_i64};
+use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 
 use crate::attributes::Attributes;
 use crate::dim::{Bounds, Dim};
-use crate::fact::Fact;
+use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::op::EvalContext;
 use crate::operators::errors;
+use crate::operators::floats::Ring;
 use crate::operators::nn::infer::of;
 use crate::operators::nn::windows::float_of;
 
 /// Rounds of rotations after which no matrix of float64 has turned on.
 const MOST_SWEEPS: usize = 60;
 /// Half the distance of float64 numbers at 1.
-const EPSILON: f64 = f64::EPSILON / 2.0;
+pub(super) const EPSILON: f64 = f64::EPSILON / 2.0;
 
 /// The axes before the last two, and these.
-fn matrices(cx: &mut InferContext<'_, '_>) -> std::result::Result<(Vec<Dim>, [Dim; 2]), InferError> {
+pub(super) fn matrices(
+    cx: &mut InferContext<'_, '_>,
+) -> std::result::Result<(Vec<Dim>, [Dim; 2]), InferError> {
     let dims = cx.dims(0)?;
     let &[ref before @ .., rows, columns] = &dims[..] else {
         return Err(errors::rank("input 0", dims.len(), "at least 2").into());
@@ -35,7 +39,7 @@ fn matrices(cx: &mut InferContext<'_, '_>) -> std::result::Result<(Vec<Dim>, [Di
 }
 
 /// The smaller of two sizes.
-fn smaller(cx: &mut InferContext<'_, '_>, [rows, columns]: [Dim; 2]) -> Dim {
+pub(super) fn smaller(cx: &mut InferContext<'_, '_>, [rows, columns]: [Dim; 2]) -> Dim {
     let least = cx.symbols().min(rows, columns);
     least.unwrap_or_else(|| cx.data("the smaller of two sizes", Bounds::SIZE))
 }
@@ -125,23 +129,23 @@ impl Columns {
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Subtracts a multiple of a vector.
-fn subtract(from: &mut [f64], of: &[f64], factor: f64) {
+pub(super) fn subtract(from: &mut [f64], of: &[f64], factor: f64) {
     from.iter_mut().zip(of).for_each(|(x, y)| *x -= factor * y);
 }
 
 /// The largest magnitude, as a power of two, so that divided numbers neither overflow nor vanish;
 /// 1 if there is none.
-fn magnitude(numbers: &[f64]) -> f64 {
+pub(super) fn magnitude(numbers: &[f64]) -> f64 {
     let largest = numbers.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
     if largest == 0.0 || !largest.is_finite() { 1.0 } else { libm::scalbn(1.0, libm::ilogb(largest)) }
 }
 
-fn expect_finite(numbers: &[f64], what: &str) -> Result<()> {
+pub(super) fn expect_finite(numbers: &[f64], what: &str) -> Result<()> {
     if numbers.iter().all(|x| x.is_finite()) {
         return Ok(());
     }
@@ -357,6 +361,129 @@ pub(crate) fn svdvals(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     Ok(vec![cx.rounded(0, &values)?])
 }
 
+/// Returns true if `lstsq` gives residuals, whatever the ranks are, and false if it gives none:
+/// there are some where more equations than unknowns have full rank, but for `gelsy`.
+fn has_residuals(attributes: &Attributes<'_>, [rows, columns]: [usize; 2]) -> Result<Option<bool>> {
+    match attributes.text("driver")?.unwrap_or("gelsy") {
+        "gelsy" => Ok(Some(false)),
+        "gels" => Ok(Some(rows > columns)),
+        "gelsd" | "gelss" => Ok(if rows > columns { None } else { Some(false) }),
+        other => Err(errors::text("driver", other, "gels, gelsy, gelsd or gelss")),
+    }
+}
+
+/// Solutions, residuals, ranks and singular values.
+pub(crate) fn least_squares_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (before, [rows, columns]) = matrices(cx)?;
+    let right = cx.dims(1)?;
+    let &[ref own @ .., height, width] = &right[..] else {
+        return Err(errors::rank("input 1", right.len(), "at least 2").into());
+    };
+    if own.len() != before.len() {
+        return Err(errors::rank("input 1", right.len(), before.len() + 2).into());
+    }
+    for (&a, &b) in own.iter().zip(&before).chain([(&height, &rows)]) {
+        cx.equal(a, b, "size of an axis of the right side")?;
+    }
+    let known = |dim: Dim| dim.known().and_then(usize_of_i64);
+    let residuals = match (known(rows), known(columns)) {
+        (Some(rows), Some(columns)) => has_residuals(&cx.attributes, [rows, columns])?,
+        _ => has_residuals(&cx.attributes, [1, 0])?.filter(|&some| !some),
+    };
+    let residuals = match residuals {
+        Some(true) => shaped(cx, &before, &[width]),
+        Some(false) => shaped(cx, &[], &[Dim::ZERO]),
+        None => Fact::Tensor(TensorFact::new(cx.dtype(0), None)),
+    };
+    let inner = smaller(cx, [rows, columns]);
+    Ok(vec![
+        shaped(cx, &before, &[columns, width]),
+        residuals,
+        Fact::typed(DType::I32, before.clone()),
+        shaped(cx, &before, &[inner]),
+    ])
+}
+
+/// `lstsq`: of all solutions with the least squares of errors the shortest. Singular values up to
+/// the third input's part of the largest count as zero; `gels` counts all that are none.
+pub(crate) fn least_squares(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let [count, rows, columns] = sizes(cx)?;
+    let residual = has_residuals(attributes, [rows, columns])?;
+    let share = match attributes.text("driver")? {
+        Some("gels") => 0.0,
+        _ => cx.floats(2)?.first().copied().unwrap_or(0.0).max(0.0),
+    };
+    let [left, values, right] = svd_of(cx, false)?;
+    let (numbers, sides) = (cx.floats(0)?, cx.floats(1)?);
+    let (inner, width) = (rows.min(columns), cx.tensor(1)?.shape().dims().last().copied().unwrap_or(0));
+    cx.run.touch(product(count * width, inner).saturating_mul(product(rows + columns, 1)))?;
+    cx.reserve(product(count * width, (columns + 1) * size_of::<f64>()))?;
+    let mut solutions = vec![0.0; count * columns * width];
+    let (mut ranks, mut squares) = (Vec::with_capacity(count), vec![0.0; count * width]);
+    for at in 0..count {
+        cx.limits().check()?;
+        let own = &values[at * inner..][..inner];
+        let least = share * own.first().copied().unwrap_or(0.0);
+        let rank = own.iter().take_while(|&&value| value > least).count();
+        ranks.push(float_of(rank));
+        for j in 0..width {
+            let side = |i: usize| sides[(at * rows + i) * width + j];
+            let x = &mut solutions[at * columns * width..][..columns * width];
+            for (k, value) in own[..rank].iter().enumerate() {
+                let along: f64 = (0..rows).map(|i| left[(at * rows + i) * inner + k] * side(i)).sum();
+                let turned = &right[(at * inner + k) * columns..][..columns];
+                turned.iter().enumerate().for_each(|(i, v)| x[i * width + j] += along / value * v);
+            }
+            for i in 0..rows {
+                let row = &numbers[(at * rows + i) * columns..][..columns];
+                let sum: f64 = row.iter().enumerate().map(|(k, a)| a * x[k * width + j]).sum();
+                squares[at * width + j] += (side(i) - sum) * (side(i) - sum);
+            }
+        }
+    }
+    let residuals = if residual.unwrap_or_else(|| ranks.iter().all(|&rank| rank == float_of(columns))) {
+        let mut dims = cx.tensor(1)?.shape().dims().to_vec();
+        dims.remove(dims.len() - 2);
+        f64::tensor(cx.tensor(0)?.dtype(), Shape::new(dims)?, &squares)?
+    } else {
+        f64::tensor(cx.tensor(0)?.dtype(), Shape::new([0])?, &[])?
+    };
+    Ok(vec![cx.rounded(0, &solutions)?, residuals.into(), cx.rounded(2, &ranks)?, cx.rounded(3, &values)?])
+}
+
+/// Integers of the sizes before the matrices.
+pub(crate) fn rank_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (before, [rows, columns]) = matrices(cx)?;
+    if cx.attributes.flag("hermitian", false)? {
+        cx.equal(rows, columns, "number of columns of a symmetric matrix")?;
+    }
+    Ok(vec![Fact::typed(DType::I64, before)])
+}
+
+/// Numbers of singular values above a tolerance: of symmetric matrices, magnitudes of eigenvalues.
+/// The tolerance is an attribute, or grows with the largest value and the size.
+pub(crate) fn rank(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let given =
+        attributes.float("tol")?.filter(|_| !attributes.flag("use_default_tol", true).unwrap_or(true));
+    let [count, rows, columns] = sizes(cx)?;
+    let unit = if cx.tensor(0)?.dtype() == DType::F64 { f64::EPSILON } else { f32::EPSILON.into() };
+    let values = if attributes.flag("hermitian", false)? {
+        let (values, _) = eigen_of(cx, true)?;
+        values.into_iter().map(f64::abs).collect()
+    } else {
+        svd_of(cx, false)?[1].clone()
+    };
+    let inner = rows.min(columns);
+    let above = |at: usize| {
+        let own = &values[at * inner..][..inner];
+        let largest = own.iter().copied().fold(0.0, f64::max);
+        let least = given.map_or(unit * float_of(rows.max(columns)) * largest, f64::from);
+        float_of(own.iter().filter(|&&value| value > least).count())
+    };
+    let ranks: Vec<_> = (0..count).map(above).collect();
+    Ok(vec![cx.rounded(0, &ranks)?])
+}
+
 /// Eigenvalues of symmetric matrices, of which one triangle is read, from the least on, and their
 /// vectors as columns.
 pub(crate) fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -366,6 +493,12 @@ pub(crate) fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         "U" => false,
         other => return Err(errors::text("UPLO", other, "L or U")),
     };
+    let (values, vectors) = eigen_of(cx, lower)?;
+    Ok(vec![cx.rounded(0, &values)?, cx.rounded(1, &vectors)?])
+}
+
+/// Eigenvalues and vectors of symmetric matrices, by one triangle.
+fn eigen_of(cx: &mut EvalContext<'_>, lower: bool) -> Result<(Vec<f64>, Vec<f64>)> {
     let [count, rows, _] = sizes(cx)?;
     let (mut values, mut vectors) = (Vec::new(), Vec::new());
     let numbers = cx.floats(0)?;
@@ -392,7 +525,7 @@ pub(crate) fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         };
         Columns { rows, all: order.iter().map(vector).collect() }.write(&mut vectors);
     }
-    Ok(vec![cx.rounded(0, &values)?, cx.rounded(1, &vectors)?])
+    Ok((values, vectors))
 }
 
 /// Turns a symmetric matrix until nothing is left beside its diagonal.

@@ -1,6 +1,6 @@
 //! The operators of Paddle.
 
-use super::super::matmul::{elimination, orthogonal};
+use super::super::matmul::{eigen, elimination, orthogonal};
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::conversion::lowered::rounded_graph_of;
@@ -383,10 +383,17 @@ pub(super) const PADDLE: &[Row] = &[
         elimination::square,
         elimination::cholesky,
     ),
+    matrices(
+        const { &[signature("cholesky_solve", const { &[one("x"), one("y")] })] },
+        elimination::factor_solution,
+        elimination::solve_by_factor,
+    ),
     function(const { &[signature("digamma", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::digamma)
     })
     .lower(graphs::digamma),
+    matrices(const { &[signature("eig", const { &[one("x")] })] }, eigen::eig_rule, eigen::eig),
+    matrices(const { &[signature("eigvals", const { &[one("x")] })] }, eigen::eig_rule, eigen::eig),
     matrices(const { &[signature("eigh", const { &[one("x")] })] }, orthogonal::eigh_rule, orthogonal::eigh),
     matrices(
         const { &[signature("eigvalsh", const { &[one("x")] })] },
@@ -408,6 +415,22 @@ pub(super) const PADDLE: &[Row] = &[
     .lower(graphs::ln_gamma),
     drawn(const { &[signature("gaussian", const { &[maybe("shape")] })] }, random::gaussian),
     drawn(const { &[signature("gumbel_softmax", const { &[one("x")] })] }, random::gumbel_softmax),
+    matrices(
+        const { &[signature("lstsq", const { &[one("x"), one("y"), maybe("rcond")] })] },
+        orthogonal::least_squares_rule,
+        orthogonal::least_squares,
+    ),
+    matrices(const { &[signature("lu", const { &[one("x")] })] }, elimination::lu_rule, elimination::lu),
+    matrices(
+        const { &[signature("lu_unpack", const { &[one("x"), one("y")] })] },
+        elimination::unpack_lu_rule,
+        elimination::unpack_lu,
+    ),
+    matrices(
+        const { &[signature("matrix_rank", const { &[one("x")] })] },
+        orthogonal::rank_rule,
+        orthogonal::rank,
+    ),
     drawn(
         const { &[signature("multinomial", const { &[one("x"), maybe("num_samples")] })] },
         random::multinomial,
