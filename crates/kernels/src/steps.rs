@@ -173,7 +173,7 @@ impl<T: Pod> Walk<'_, T> {
         self.between(middle, [code, behind], after);
     }
 
-    /// How many elements from an index on have a code, before the crossing where they change.
+    /// The number of elements with a code from an index on, up to the crossing where they change.
     #[inline(always)]
     fn reach(&self, lo: u64, len: usize, code: u8, (index, error): (f64, f64)) -> Option<usize> {
         if error.is_nan() || error > 0.25 {

@@ -6,8 +6,9 @@
 //! | linspace | `numpy.linspace(start, start + n * step, num)`, with `n` the intervals and `step` their length in float64: the last element is not always `stop` |
 //! | refused | a step of zero; a length that is not finite; a negative number of elements |
 //!
-//! How more elements are cut depends on settings, and each chunk starts anew, so that they are not
-//! predicted; nor is a range whose step is lost beside its start, to which the start is added later.
+//! Settings decide into which chunks more elements are cut, and each starts anew, so that they are
+//! not predicted; nor is a range whose step is lost beside its start, to which the start is added
+//! later.
 //!
 //! Source: `dask/array/creation.py`.
 
@@ -23,7 +24,7 @@ use crate::predicted::{Failure, Outcome};
 /// Bytes of a chunk, by default.
 const CHUNK: u64 = 128 << 20;
 
-/// How much of a step may be lost beside the start, as `numpy.isclose` has it.
+/// The part of a step that may be lost beside the start, as `numpy.isclose` has it.
 const LOST: f64 = 1e-5;
 
 fn check_is_one_chunk(len: u64, dtype: DType) -> Result<(), Failure> {

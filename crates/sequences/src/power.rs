@@ -232,7 +232,7 @@ pub(crate) fn short_times_log2(factor: &BigFraction, base: &Positive, bits: usiz
     let (below, log2) = base.short_log2()?;
     let numerator = i128::try_from(&factor.numerator).ok()?;
     let denominator = u64::try_from(&factor.denominator).ok()?;
-    // What the logarithm is off by is still far below a unit.
+    // The error of the logarithm is still far below a unit.
     let by = u32::try_from(i32_of(KEPT_BITS - bits) - factor.exponent).ok().filter(|by| *by < 512)?;
     let magnitude = log2.times(numerator.unsigned_abs())?.shifted_right(by).over(denominator);
     magnitude.wide(below != (numerator < 0))

@@ -226,7 +226,7 @@ fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<NewValue>
     Ok(Some(if own == to { eye } else { cx.cast(eye, to)? }))
 }
 
-/// How a Resize samples that the operator set does not.
+/// A manner in which Resize samples, and the operator set does not.
 fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
     if cx.attributes.flag("antialias", false)? && !to_set_has(cx, "Resize", "antialias") {
         return Ok(Some("antialias"));

@@ -36,7 +36,7 @@ fn note(cx: &mut ConvertContext<'_, '_>) {
     cx.edges("indices of positions that are infinite or NaN depend on the runtime, and rounding decides at borders");
 }
 
-/// How a `GridSample` samples.
+/// The manner in which a `GridSample` samples.
 pub(crate) struct Grid<'a> {
     pub(crate) mode: &'a str,
     pub(crate) padding: &'a str,

@@ -91,7 +91,7 @@ fn around(axes: &[Vec<(usize, f64)>], sizes: &[usize]) -> Vec<(usize, f64)> {
     })
 }
 
-/// How a mode weighs elements, and which stand for those outside in a mode of padding.
+/// The weights of a mode, and the elements that stand for those outside in a mode of padding.
 pub(super) fn manner(mode: &str, padding: &str, corners: bool) -> Result<(Interpolation, Outside)> {
     let how = match mode {
         "nearest" => Interpolation::Nearest,

@@ -550,7 +550,7 @@ pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         "nearest" => "nearest",
         "linear" if is_image(&axes) => "linear_onnx",
         "cubic" if axes.len() == 2 => "cubic",
-        // Where weights cannot be constants, another axis keeps its size.
+        // Another axis, which keeps its size, if weights cannot be constants.
         "cubic"
             if axes.len() == 1
                 && rank > 1
