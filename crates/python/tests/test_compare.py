@@ -8,7 +8,7 @@ import gradus
 
 def test_rows_are_what_the_command_shows():
     table = gradus.compare("range", 16777216, 16777226, 1, dtype="float32")
-    assert [row.profile for row in table][0] == "exact" and len(table) == 12
+    assert [row.profile for row in table][0] == "exact" and len(table) == 13
     numpy = table["numpy"]
     assert numpy.length == 10 and numpy.difference == (2, "16777216.0", "16777218.0")
     assert numpy.why == "takes the step to be the difference of the first two elements"
@@ -56,7 +56,7 @@ def test_failures_are_rows():
 def test_where_the_exact_call_fails_it_has_a_row_too(call, message):
     table = gradus.compare(*call)
     assert message in table["exact"].error and table["exact"].cells()[1] == "fails"
-    assert len(table) == {"range": 12, "linspace": 7, "logspace": 6}[call[0]] and table.call.startswith("gradus.plan.")
+    assert len(table) == {"range": 13, "linspace": 8, "logspace": 6}[call[0]] and table.call.startswith("gradus.plan.")
     gives = [row for row in table if row.error is None]
     assert gives and all(row.why.startswith("there is no exact result") and not row.exact for row in gives)
     assert "fails" in table._repr_html_()
