@@ -71,12 +71,17 @@ pub fn settled(line: &PowerLine, i: u64, dtype: DType) -> Option<u64> {
 }
 
 impl Steps {
+    /// Returns true if a type has few numbers.
+    pub fn are_few(dtype: DType) -> bool {
+        dtype.is_real() && dtype.bits() <= 8
+    }
+
     /// Returns true if so many powers are worth steps: floats of few bits, and many integers of as
     /// many that do not wrap around.
     pub fn fits(line: &PowerLine, len: u64, dtype: DType) -> bool {
         let bits = i32_of(dtype.bits()) - i32::from(dtype.class() == Class::Signed);
         let is_within = || line.len > 0 && [0, line.len - 1].iter().all(|&i| line.logarithm(i) < bits);
-        dtype.bits() <= 8 && (dtype.is_float() || len >= MANY && is_within())
+        Steps::are_few(dtype) && (dtype.is_float() || len >= MANY && is_within())
     }
 
     /// The elements of a type of at most 8 bits on a curve, if [`fits`](Self::fits) says so of

@@ -93,10 +93,10 @@ impl Kernel {
             }
             Form::Line(line) => Affine::new(line, len, dtype).map_or(Kernel::Each, |affine| {
                 let affine = Box::new(affine);
-                if dtype.bits() > 8 {
-                    Kernel::Affine(affine)
-                } else {
+                if Steps::are_few(dtype) && dtype.is_float() {
                     Kernel::steps(Curve::Line(affine), dtype)
+                } else {
+                    Kernel::Affine(affine)
                 }
             }),
             Form::Powers(line) if Steps::fits(&line, len, dtype) => Kernel::steps(Curve::Powers(line), dtype),

@@ -357,6 +357,7 @@ fn codes_at_their_crossings_are_those_of_the_plan() {
         check_codes(&LogspacePlan::new(int(2), int(-9), int(9), 5401, true, dtype).unwrap());
         check_codes(&LogspacePlan::new(float(1.5), int(-20), int(9), 2901, true, dtype).unwrap());
     }
+    check_codes(&RangePlan::new(int(0), int(3), float(0.07), DType::Bool).unwrap());
     for (dtype, sign) in [(DType::I8, -1), (DType::U8, 1)] {
         for (base, start, stop) in [(2, -2, 6), (3, 0, 4), (5, -1, 3)] {
             both(int(start), int(stop), &|start, stop| {
