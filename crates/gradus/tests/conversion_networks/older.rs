@@ -192,3 +192,32 @@ fn columns_are_added_up_before_operator_set_18() {
         .constants(&[Tensor::vector(&[4i64, 4]), Tensor::vector(&[2i64, 2])]);
     in_older_set("Col2Im", "Col2Im", one, 13);
 }
+
+/// Sizes that only a declaration has are no reason to list as many numbers.
+#[test]
+fn sizes_beyond_reason_are_refused() {
+    let refused = |one: One<'_>, opset, message: &str| {
+        let (model, _) = one.model();
+        let mut options = ConvertOptions::default();
+        options.opset = Some(opset);
+        let error = model.convert(Standard::Onnx, &options).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    };
+    let mut random = fastrand::Rng::with_seed(3);
+    let [x, weights] = [[1, 1, 4, 4], [1, 1, 3, 3]].map(|dims| floats(&mut random, &dims));
+    let offsets = floats(&mut random, &[1, 18, 2, 2]);
+    let deformed =
+        || One::of(Standard::Onnx, "DeformConv", 19).inputs(&[x.clone(), weights.clone(), offsets.clone()]);
+    for size in [1 << 20, 1 << 40, usize::MAX / 2] {
+        let kernel = [Some(1), Some(1), Some(size), Some(size)];
+        refused(deformed().declared(1, Some(&kernel)), 18, "elements of a window are");
+    }
+    let (signal, window) = (floats(&mut random, &[1, 64]), floats(&mut random, &[16]));
+    let framed = || {
+        let step = Tensor::scalar(4i64);
+        One::of(Standard::Onnx, "STFT", 17).inputs(&[signal.clone(), step, window.clone()])
+    };
+    for size in [1 << 20, 1 << 40, usize::MAX / 2] {
+        refused(framed().declared(2, Some(&[Some(size)])), 16, "elements of a matrix are");
+    }
+}

@@ -38,19 +38,24 @@ impl Transform {
         }
     }
 
-    /// The matrix by which the parts of given elements are multiplied.
-    fn matrix(&self, dtype: DType) -> Result<Tensor> {
-        let ([bins, parts], len) = (self.result(), self.len);
-        let rows = self.given * self.parts;
-        let count = rows.checked_mul(bins * parts).filter(|&count| count <= MOST && len > 0);
-        if count.is_none() {
-            let most = format_args!("at most {MOST}");
-            let sizes = format_args!("{rows} x {}", bins * parts);
-            return Err(cannot(format!("cannot convert: elements of a matrix are {sizes}, expected {most}")));
+    /// The sizes of the matrix by which the parts of given elements are multiplied.
+    fn sizes(&self) -> Result<[usize; 2]> {
+        let [bins, parts] = self.result();
+        let sizes = [self.given.saturating_mul(self.parts), bins.saturating_mul(parts)];
+        if self.len > 0 && sizes[0].checked_mul(sizes[1]).is_some_and(|count| count <= MOST) {
+            return Ok(sizes);
         }
+        let [rows, columns] = sizes;
+        let (most, sizes) = (format_args!("at most {MOST}"), format_args!("{rows} x {columns}"));
+        Err(cannot(format!("cannot convert: elements of a matrix are {sizes}, expected {most}")))
+    }
+
+    /// That matrix.
+    fn matrix(&self, dtype: DType) -> Result<Tensor> {
+        let ([rows, columns], [_, parts], len) = (self.sizes()?, self.result(), self.len);
         let (sign, factor) = if self.inverse { (1.0, 1.0 / float_of(len)) } else { (-1.0, 1.0) };
         let element = |index: usize| {
-            let (row, column) = (index / (bins * parts), index % (bins * parts));
+            let (row, column) = (index / columns, index % columns);
             let (at, of_given) = (row / self.parts, row % self.parts);
             let (bin, of_result) = (column / parts, column % parts);
             // The other half of a result that is real mirrors the given one.
@@ -68,8 +73,8 @@ impl Transform {
             };
             turned * factor * if twice { 2.0 } else { 1.0 }
         };
-        let numbers = (0..rows * bins * parts).map(element).map(Number::Float).collect::<Vec<_>>();
-        Tensor::from_numbers(dtype, Shape::new([rows, bins * parts])?, numbers, Rules::IEEE)
+        let numbers = (0..rows * columns).map(element).map(Number::Float).collect::<Vec<_>>();
+        Tensor::from_numbers(dtype, Shape::new([rows, columns])?, numbers, Rules::IEEE)
     }
 }
 
@@ -132,7 +137,7 @@ pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<
         Some(_) => {
             known(cx, new.input(1))?.and_then(usize_of_i64).ok_or_else(|| not_known("length of DFT"))?
         }
-        None if one_sided && inverse => 2 * given.saturating_sub(1),
+        None if one_sided && inverse => given.saturating_sub(1).saturating_mul(2),
         None => given,
     };
     let transform = Transform { given, len, parts, inverse, one_sided };
@@ -174,6 +179,10 @@ pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec
     };
     let len = known(cx, new.input(3))?.and_then(usize_of_i64).or(of_window);
     let len = len.ok_or_else(|| not_known("length of the frames of STFT"))?;
+    let one_sided = new.int("onesided", 1) != 0;
+    let transform = Transform { given: len, len, parts, inverse: false, one_sided };
+    // Places are listed before the matrix is made.
+    transform.sizes()?;
     let dtype = wide(own);
     let x = if dtype == own { new.inputs[0] } else { cx.cast(new.inputs[0], dtype)? };
     let (zero, one, none) = (cx.scalar(0), cx.scalar(1), cx.list(&[]));
@@ -194,8 +203,6 @@ pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec
         let window = if rank == 2 { window } else { cx.put("Reshape", &[window, column], &[])? };
         frames = cx.put("Mul", &[frames, window], &[])?;
     }
-    let one_sided = new.int("onesided", 1) != 0;
-    let transform = Transform { given: len, len, parts, inverse: false, one_sided };
     if rank == 2 {
         let last = cx.list(&[0, 0, 0, 1]);
         frames = cx.put("Reshape", &[frames, last], &[])?;

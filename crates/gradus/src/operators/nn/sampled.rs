@@ -279,6 +279,9 @@ pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
     Ok(vec![at_grid(cx, [x, grid], (rank, own), how)?])
 }
 
+/// Most elements of a window, and windows whose places are listed.
+const MOST: i64 = 1 << 16;
+
 /// The body of `DeformConv` of images: the elements at the positions of each window become
 /// channels, of which a convolution by kernels of one element is the sum.
 pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
@@ -291,6 +294,13 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
     let Some(&[filters, inner, height, width]) = weights.as_deref() else {
         return Err(not_known("sizes of the weights of DeformConv of an image"));
     };
+    let taps_count = height.saturating_mul(width);
+    if !(0..=MOST).contains(&taps_count) {
+        let most = format_args!("at most {MOST}");
+        return Err(cannot(format!(
+            "cannot convert: elements of a window are {taps_count}, expected {most}"
+        )));
+    }
     note(cx);
     cx.rounding(caveats::ORDER);
     let list = |name: &str, default: [i64; 2]| match new.get(name) {
@@ -300,7 +310,7 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
     let (strides, dilations, pads) =
         (list("strides", [1, 1]), list("dilations", [1, 1]), list("pads", [0, 0]));
     let (groups, parts) = (new.int("group", 1).max(1), new.int("offset_group", 1).max(1));
-    let (own, taps_count, channels) = (new.dtype()?, height * width, inner * groups);
+    let (own, channels) = (new.dtype()?, inner.saturating_mul(groups));
     let dtype = computed_in(own)?;
     let Some(&[x, weights, offsets]) = new.inputs.first_chunk::<3>() else {
         return Err(errors::missing("offsets of DeformConv"));
@@ -324,6 +334,7 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
     let of_images = cx.sizes(images)?;
     let known =
         windows.and_then(|dims| Some([dims.get(2).copied().flatten()?, dims.get(3).copied().flatten()?]));
+    let known = known.filter(|[rows, columns]| (0..=MOST).contains(&rows.saturating_mul(*columns)));
     let indices = if let Some([rows, columns]) = known {
         [
             cx.list(&(0..rows * columns).map(|at| at / columns).collect::<Vec<_>>()),
@@ -342,7 +353,9 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
         let step = cx.scalar(strides[axis]);
         let first = cx.put("Mul", &[indices[axis], step], &[])?;
         let tap = |tap: i64| if axis == 0 { tap / width } else { tap % width };
-        let begins: Vec<_> = (0..taps_count).map(|at| tap(at) * dilations[axis] - pads[axis]).collect();
+        let begins: Vec<_> = (0..taps_count)
+            .map(|at| tap(at).saturating_mul(dilations[axis]).saturating_sub(pads[axis]))
+            .collect();
         let (begins, column) = (cx.list(&begins), cx.list(&[-1, 1]));
         let begins = cx.put("Reshape", &[begins, column], &[])?;
         let base = cx.put("Add", &[first, begins], &[])?;
@@ -362,11 +375,11 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
         let mask = cx.put("Reshape", &[mask, dims], &[])?;
         value = cx.put("Mul", &[value, mask], &[])?;
     }
-    let (samples, all) = (cx.part_of(sizes, 0, 1)?, cx.list(&[channels * taps_count]));
+    let (samples, all) = (cx.part_of(sizes, 0, 1)?, cx.list(&[channels.saturating_mul(taps_count)]));
     let dims = cx.joined(&[samples, all, rows, columns])?;
     let value = cx.put("Reshape", &[value, dims], &[])?;
     let value = cx.cast(value, own)?;
-    let kernels = cx.list(&[filters, inner * taps_count, 1, 1]);
+    let kernels = cx.list(&[filters, inner.saturating_mul(taps_count), 1, 1]);
     let kernels = cx.put("Reshape", &[weights, kernels], &[])?;
     let mut inputs = vec![value, kernels];
     inputs.extend(new.input(3));
