@@ -48,6 +48,9 @@ pub(crate) struct ConvertContext<'c, 'm> {
     former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
 
+/// Most elements of a list that decides axes.
+const LONGEST: usize = 1 << 20;
+
 /// Facts about the node.
 impl<'c, 'm> ConvertContext<'c, 'm> {
     /// The context of a node in its newest form.
@@ -159,10 +162,11 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
         self.rank_if_known(input).ok_or_else(|| not_known(&format!("rank of input {input}")))
     }
 
-    /// How many elements a list has.
+    /// The number of elements of a list, as lists of axes have them: a declared one beyond reason
+    /// is not believed.
     pub(crate) fn len(&self, input: usize) -> Option<usize> {
         match self.dims(input)?[..] {
-            [Some(len)] => usize_of_i64(len),
+            [Some(len)] => usize_of_i64(len).filter(|&len| len <= LONGEST),
             _ => None,
         }
     }

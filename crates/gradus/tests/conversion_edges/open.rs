@@ -208,3 +208,19 @@ fn n_grams_of_integers_are_counted_by_comparisons() {
         }
     }
 }
+
+/// As many axes as a declaration says are not listed.
+#[test]
+fn lists_beyond_reason_decide_no_ranks() {
+    let list = Tensor::vector(&[1i64, 2]);
+    for (operator, version, mode) in [("Tile", 1, ""), ("Broadcast", 3, "numpy"), ("Broadcast", 3, "pdpd")] {
+        for len in [1 << 40, usize::MAX / 2] {
+            let one = One::of(OpenVino, operator, version).inputs(&[floats(&[2]), list.clone()]);
+            let one = if mode.is_empty() { one } else { one.text("mode", mode).text("axis", "0") };
+            let (model, _) = one.declared(1, Some(&[Some(len)])).model();
+            if let Err(error) = convert(&model) {
+                assert_eq!(error.kind(), gradus::Kind::Unsupported, "{operator} {mode}: {error}");
+            }
+        }
+    }
+}
