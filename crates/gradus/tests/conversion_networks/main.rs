@@ -418,7 +418,7 @@ fn resizes_become_weighted_sums_where_sizes_are_known() {
     }
 }
 
-/// `Interpolate` resizes images by cubic polynomials along both axes, also where one keeps its size.
+/// Cubic polynomials along both axes of an image, also where one keeps its size.
 #[test]
 fn cubic_resizes_of_one_axis_take_both() {
     let mut random = fastrand::Rng::with_seed(8);

@@ -50,7 +50,7 @@ impl Transform {
         Err(cannot(format!("cannot convert: elements of a matrix are {sizes}, expected {most}")))
     }
 
-    /// That matrix.
+    /// The matrix of these sizes.
     fn matrix(&self, dtype: DType) -> Result<Tensor> {
         let ([rows, columns], [_, parts], len) = (self.sizes()?, self.result(), self.len);
         let (sign, factor) = if self.inverse { (1.0, 1.0 / float_of(len)) } else { (-1.0, 1.0) };
