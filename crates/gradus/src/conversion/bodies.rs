@@ -9,7 +9,7 @@ use gradus_core::{Class, DType, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
 use super::caveats;
-use super::node::ConvertContext;
+use super::node::{ConvertContext, LONGEST};
 use super::report::not_known;
 use super::to_onnx::int;
 use super::types::{exactly, numbered};
@@ -312,7 +312,7 @@ fn places_of_blocks(
     (axis, size): (i64, Option<i64>),
     block: i64,
 ) -> Result<NewValue> {
-    if let Some(size) = size {
+    if let Some(size) = size.filter(|&size| size <= i64_of(LONGEST)) {
         return Ok(cx.list(&(0..size).map(|index| index / block).collect::<Vec<_>>()));
     }
     let (zero, one, axis, block) = (cx.scalar(0), cx.scalar(1), cx.scalar(axis), cx.scalar(block));

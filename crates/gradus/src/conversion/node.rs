@@ -48,8 +48,8 @@ pub(crate) struct ConvertContext<'c, 'm> {
     former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
 
-/// Most elements of a list that decides axes.
-const LONGEST: usize = 1 << 20;
+/// Most elements of a list that decides axes, or that is written since a size is known.
+pub(crate) const LONGEST: usize = 1 << 20;
 
 /// Facts about the node.
 impl<'c, 'm> ConvertContext<'c, 'm> {

@@ -8,7 +8,7 @@ use gradus_core::{DType, Result};
 
 use super::eval::Equation;
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
+use crate::conversion::node::{ConvertContext, LONGEST};
 use crate::conversion::report::cannot;
 use crate::conversion::to_onnx::int;
 use crate::conversion::writer::NewValue;
@@ -108,7 +108,7 @@ fn diagonals(
             of.value = cx.put("Transpose", &[of.value], &[("perm", Content::Ints(order))])?;
         }
         let size = [first, second].into_iter().find_map(|at| dims.get(at)?.known());
-        let indices = if let Some(size) = size {
+        let indices = if let Some(size) = size.filter(|&size| size <= i64_of(LONGEST)) {
             cx.list(&(0..size).map(|at| at * (size + 1)).collect::<Vec<_>>())
         } else {
             let (sizes, last) = (cx.sizes(of.value)?, cx.scalar(i64_of(rank - 1)));
