@@ -2,9 +2,12 @@
 //!
 //! | | rule |
 //! |---|---|
-//! | range | `numpy.arange(start, start + n * step, step)`, with `n` the ceiling of Python's `(stop - start) / step`, without its last element if it has more |
-//! | linspace | `numpy.linspace(start, start + n * step, num)`, with `n` the intervals and `step` their length in float64: the last element is not always `stop` |
+//! | range | `numpy.arange(start, start + n * step, step)`, of which `n` elements are kept |
+//! | linspace | `numpy.linspace(start, start + n * step, num)`, which need not end at stop |
 //! | refused | a step of zero; a length that is not finite; a negative number of elements |
+//!
+//! A range has as its `n` the ceiling of Python's `(stop - start) / step`, and loses one element
+//! beyond that; a linspace its intervals, with `step` their length in float64.
 //!
 //! Settings decide into which chunks more elements are cut, and each starts anew, so that they are
 //! not predicted; nor is a range whose step is lost beside its start, to which the start is added
