@@ -2,7 +2,7 @@
 
     python conformance/contrib.py FILE [--count N] [--seed S] [--only NAME,…]
 
-FILE becomes the JSON text that `crates/gradus/tests/contrib.rs` reads: of each node its operator, attributes, inputs,
+FILE becomes the JSON text that `crates/gradus/tests/operators/contrib.rs` reads: of each node its operator, attributes, inputs,
 outputs, and how far another program's outputs may be away. `conformance/recorded/contrib.json` is checked in.
 Operators that ONNX Runtime only runs on other devices are computed here, in float64, as their texts say.
 

@@ -2,7 +2,7 @@
 
     python conformance/convert.py GRADUS RANDOM [--write] [--nodes REGEX]
 
-RANDOM is a folder of models that `crates/gradus/tests/conversion.rs` wrote: there, and back again, with what goes in and comes
+RANDOM is a folder of models that `crates/gradus/tests/conversion/graphs.rs` wrote: there, and back again, with what goes in and comes
 out. Besides, the node tests of the installed `onnx` package are converted to OpenVINO's IR; the models of
 `openvino_models.py` to ONNX; the recorded programs of Paddle to both; and the models of the corpus ($GRADUS_CORPUS), of which only the number that convert, and that OpenVINO and `onnx.checker`
 take, is held.

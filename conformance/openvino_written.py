@@ -1,6 +1,6 @@
 """Holds OpenVINO models that Gradus wrote anew against what OpenVINO computed of the originals.
 
-    GRADUS_WRITTEN=FOLDER cargo test -p gradus --test openvino_fold written_anew
+    GRADUS_WRITTEN=FOLDER cargo test -p gradus --test fold written_anew
     python conformance/openvino_written.py FOLDER
 
 The folder has the recorded models (recorded/openvino.json), read and written by Gradus. OpenVINO must read each, with the

@@ -3,7 +3,7 @@
     python conformance/portability.py conformance/recorded/portability.json
 
 Each case names the rule of `crates/gradus/src/portability/rules.rs` that predicts the difference; a case without a rule is one that a
-condition of a rule excludes, and all programs agree on it. `crates/gradus/tests/portability.rs` holds the rules against the recording.
+condition of a rule excludes, and all programs agree on it. `crates/gradus/tests/models/portability.rs` holds the rules against the recording.
 Every model runs in a process of its own, since some kill it.
 """
 

@@ -68,7 +68,8 @@ fn programs(packages: &[&str], seed: u64, count: u32) -> Result<()> {
         .arg("random")
         .arg(&folder)
         .args([seed.to_string(), count.to_string()]))?;
-    let test = ["test", "--quiet", "-p", "gradus", "--test", "paddle", "--", "--ignored", "--nocapture"];
+    let test =
+        ["test", "--quiet", "-p", "gradus", "--test", "models", "--", "paddle::", "--ignored", "--nocapture"];
     run(cargo().args(test).env("GRADUS_PADDLE", &folder))?;
     networks()
 }

@@ -81,7 +81,7 @@ pub(crate) const SUITES: &[Suite] = &[
             ("GRADUS_CONVERSION", folder.clone().into()),
             ("GRADUS_CONVERSION_COUNT", CONVERTED.to_string().into()),
         ];
-        test(tally, &["--test", "conversion"], &["random"], &variables);
+        test(tally, &["--test", "conversion"], &["graphs::random"], &variables);
         let gradus = gradus()?;
         tally.run(compiling()?.arg("conformance/convert.py").arg(gradus).arg(folder));
         Ok(())
@@ -135,7 +135,7 @@ pub(crate) const SUITES: &[Suite] = &[
         let folder = fresh("written")?;
         create(&folder)?;
         let written = [("GRADUS_WRITTEN", folder.clone().into())];
-        test(tally, &["--test", "openvino_fold"], &["written_anew"], &written);
+        test(tally, &["--test", "fold"], &["written_anew"], &written);
         tally.run(compiling()?.arg("conformance/openvino_written.py").arg(folder));
         Ok(())
     }),
@@ -151,7 +151,12 @@ pub(crate) const SUITES: &[Suite] = &[
             let truth = fresh("openvino_truth")?;
             script("openvino_truth.py", &[&truth, Path::new(&corpus)])?;
             let truth = [("GRADUS_OPENVINO_TRUTH", truth.into())];
-            test(tally, &["--test", "openvino"], &["--include-ignored", "--nocapture"], &truth);
+            test(
+                tally,
+                &["--test", "operators"],
+                &["openvino::", "--include-ignored", "--nocapture"],
+                &truth,
+            );
             Ok(())
         },
     ),
@@ -159,7 +164,7 @@ pub(crate) const SUITES: &[Suite] = &[
         let cases = fresh("contrib.json")?;
         script("contrib.py", &[&cases, Path::new("--count"), Path::new("60")])?;
         let cases = [("GRADUS_CONTRIB", cases.into())];
-        test(tally, &["--test", "contrib"], &["--ignored"], &cases);
+        test(tally, &["--test", "operators"], &["contrib::", "--ignored"], &cases);
         Ok(())
     }),
     suite("openvino", "operators of OpenVINO against conformance/openvino.toml", |tally, _| {
@@ -235,8 +240,9 @@ fn corpus(tally: &mut Tally, _: &Options) -> Result<()> {
         tally.skip(NO_CORPUS);
         return Ok(());
     }
-    let files = ["--test", "corpus", "--test", "inference", "--test", "fold", "--test", "contract"];
-    test(tally, &files, &["--ignored"], &[]);
+    let files = ["--test", "inference", "--test", "fold", "--test", "contract"];
+    test(tally, &files, &["--ignored", "--skip", "long_"], &[]);
+    test(tally, &["--test", "models"], &["corpus::", "--ignored"], &[]);
     test(tally, &["--test", "memory"], &["--ignored", "models_"], &[]);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The table of differences: operator, condition, and what each program returns.
 //!
-//! `conformance/portability.py` has models for every row; `tests/portability.rs` holds the rows
+//! `conformance/portability.py` has models for every row; `tests/models/portability.rs` holds the rows
 //! against what the programs returned.
 
 use gradus_core::convert::nearest_f32;

@@ -237,7 +237,7 @@ fn every_version_of_openvinos_operators_that_is_run_is_recorded() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/openvino.json");
     let recorded = json(&path);
     let mut wrong = Vec::new();
-    // Cases of Range and ShapeOf are in tests/operators.rs and openvino.toml.
+    // Cases of Range and ShapeOf are in tests/operators/table.rs and openvino.toml.
     let recorded_elsewhere = |name: &str| ["Range", "ShapeOf"].contains(&name);
     let rows = operators::all().filter(|row| row.standard == Standard::OpenVino && row.is_evaluated());
     for row in rows.filter(|row| !recorded_elsewhere(row.name)) {

@@ -3,7 +3,7 @@
 use gradus::graph::Content;
 use gradus::{DType, Model, Shape, Tensor};
 
-use crate::sketch::Sketch;
+use crate::common::sketch::Sketch;
 
 /// Models whose nodes have conditions on sizes.
 pub fn conditional() -> Vec<(&'static str, Model)> {

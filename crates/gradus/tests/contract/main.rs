@@ -3,15 +3,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "../common"]
+mod common {
+    pub mod nodes;
+    pub mod sketch;
+}
 mod conditional;
-#[path = "../common/sketch.rs"]
-mod sketch;
+mod nodes;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use common::sketch::{Sketch, tensor_type};
 use conditional::conditional;
 use fastrand::Rng;
 use gradus::contract::{Contract, Language, OutputSize};
@@ -19,7 +24,6 @@ use gradus::dim::Symbols;
 use gradus::graph::{DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
-use sketch::Sketch;
 
 /// Sizes of the inputs of a contract, and then the parameters.
 #[derive(Clone, Debug)]
@@ -656,7 +660,7 @@ fn indices_that_are_not_followed_are_listed() {
 fn wrong_declared_shapes_are_told_and_do_not_matter() {
     let mut sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Relu", &["x"], &["t"]);
     let id = sketch.0.reference("t");
-    sketch.0.info(id).declared = Some(sketch::tensor_type(DType::F32, &["7"]));
+    sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["7"]));
     let model = sketch.node("Neg", &["t"], &["y"]).output("y", DType::F32, &["n", "4"]).model();
     let inference = model.infer(&InferOptions::default()).unwrap();
     let problems: Vec<_> = inference.problems().iter().map(|it| (&*it.place, &*it.message)).collect();

@@ -1,0 +1,22 @@
+//! Conversions: into the other standard, other operator sets, and for the programs that run models.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "../common"]
+mod common {
+    pub mod compare;
+    pub mod converted;
+    pub mod one;
+    pub mod random;
+    pub mod sketch;
+    pub mod tensors;
+}
+mod edges;
+mod functions;
+mod graphs;
+mod lowered;
+mod networks;
+mod opsets;
+mod runtimes;
+mod sets;
+mod states;
+mod types;

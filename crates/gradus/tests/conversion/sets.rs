@@ -1,0 +1,132 @@
+//! ONNX models in another operator set.
+
+use crate::common::sketch::{Sketch, tensor_type};
+use gradus::conversion::{ConvertOptions, Converted};
+use gradus::dim::Dim;
+use gradus::element::Bool;
+use gradus::graph::{
+    self, Builder, Content, Origin,
+    Standard::{Onnx, OpenVino},
+};
+use gradus::infer::InferOptions;
+use gradus::{DType, Model, RunOptions, Shape, Tensor};
+
+fn in_set(model: &Model, opset: i64) -> gradus::Result<Converted> {
+    let mut options = ConvertOptions::default();
+    options.opset = Some(opset);
+    model.convert(Onnx, &options)
+}
+
+/// A branch of one node.
+fn branch(operator: &str, inputs: &[&str], sizes: &[&str]) -> Content {
+    let inner = Sketch::nested().node(operator, inputs, &[operator]);
+    inner.output(operator, DType::F32, sizes).graph()
+}
+
+/// A branch that squeezes an axis of size 1, or not: the rank of the output is only declared.
+#[test]
+fn outputs_whose_rank_only_the_source_declares_keep_the_declaration() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "3"])
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .node("Shape", &["x"], &["sizes"])
+        .node("Gather", &["sizes", "zero"], &["size"])
+        .node("Equal", &["size", "one"], &["is one"])
+        .with(
+            "If",
+            &["is one"],
+            &["y"],
+            vec![
+                ("then_branch", branch("Squeeze", &["x", "zero"], &["3"])),
+                ("else_branch", branch("Identity", &["x"], &["n", "3"])),
+            ],
+        )
+        .output("y", DType::F32, &["n", "3"])
+        .model();
+    for opset in [13, 17, 21] {
+        let converted = in_set(&model, opset).unwrap().model;
+        let output = converted.graph().value(converted.graph().outputs()[0]);
+        assert_eq!(output.declared, Some(tensor_type(DType::F32, &["n", "3"])), "{opset}");
+        let x = Tensor::from_vec(Shape::new([2, 3]).unwrap(), vec![1f32, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let outputs = converted.run([("x", x.clone())]).unwrap();
+        assert_eq!(outputs["y"].tensor().unwrap(), &x, "{opset}");
+    }
+}
+
+/// Operators of other domains, known or not, stay in another operator set of ONNX.
+#[test]
+fn nodes_of_other_domains_stay_as_they_are() {
+    let mut builder = Builder::new("main");
+    let x = builder.define("x", Origin::Input).unwrap();
+    builder.info(x).declared = Some(tensor_type(DType::F32, &["2"]));
+    builder.apply("abs", "Abs", 11, &["x"], &["a"], Vec::new()).unwrap();
+    for (domain, name, version, from, to) in
+        [("ai.onnx.ml", "Binarizer", 1, "a", "b"), ("my.own", "Wave", 7, "b", "y")]
+    {
+        let operator = graph::OperatorId { domain: domain.into(), name: name.into(), overload: "".into() };
+        let inputs = std::iter::once(Some(builder.reference(from))).collect();
+        let node = graph::Node {
+            name: to.into(),
+            operator,
+            version: Some(version),
+            inputs,
+            outputs: <_>::default(),
+            attributes: vec![graph::Attribute { name: "threshold".into(), content: Content::Float(0.5) }],
+            position: None,
+        };
+        builder.push(node, &[to]).unwrap();
+    }
+    for name in ["b", "y"] {
+        let id = builder.output(name);
+        builder.info(id).declared = Some(tensor_type(DType::F32, &["2"]));
+    }
+    let mut source = graph::Model::new(Onnx);
+    source.opsets = vec![("".into(), 11), ("ai.onnx.ml".into(), 1), ("my.own".into(), 7)];
+    source.graph = builder.finish().unwrap();
+    let converted = in_set(&Model::from_source(source), 17).unwrap().model;
+    let again = Model::from_bytes(&converted.to_onnx().unwrap()).unwrap();
+    let opsets: Vec<_> = again.source().opsets.iter().map(|(domain, set)| (&**domain, *set)).collect();
+    assert_eq!(opsets, [("", 17), ("ai.onnx.ml", 1), ("my.own", 7)]);
+    let nodes: Vec<_> = again.graph().nodes().iter().map(|node| node.operator.to_string()).collect();
+    assert_eq!(nodes, ["Abs", "ai.onnx.ml.Binarizer", "my.own.Wave"]);
+    assert!(again.graph().nodes()[2].attribute("threshold").is_some());
+    let program = again.compile(&["b"], &RunOptions::default()).unwrap();
+    let outputs = program.run([("x", Tensor::vector(&[-0.25f32, -3.0]))]).unwrap();
+    assert_eq!(outputs["b"].tensor().unwrap(), &Tensor::vector(&[0f32, 1.0]));
+}
+
+/// The weights of a convolution say the rank that its input does not.
+#[test]
+fn convolutions_of_inputs_of_unknown_rank_have_that_of_their_weights() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1", "2", "n"])
+        .input("no batch", DType::Bool, &[])
+        .ints("zero", &[0])
+        .constant("w", Tensor::from_vec(Shape::new([4, 2, 1]).unwrap(), vec![0.5f32; 8]).unwrap())
+        .constant("b", Tensor::vector(&[1f32, 2.0, 3.0, 4.0]))
+        .with(
+            "If",
+            &["no batch"],
+            &["h"],
+            vec![
+                ("then_branch", branch("Squeeze", &["x", "zero"], &["2", "n"])),
+                ("else_branch", branch("Identity", &["x"], &["1", "2", "n"])),
+            ],
+        )
+        .node("Conv", &["h", "w", "b"], &["y"])
+        .output("y", DType::F32, &["1", "4", "n"])
+        .model();
+    let facts = model.infer(&InferOptions::default()).unwrap();
+    let y = facts.fact(model.graph().outputs()[0]).as_tensor().unwrap();
+    assert_eq!(y.dims.as_ref().unwrap()[1], Dim::Known(4));
+    let converted = model.convert(OpenVino, &ConvertOptions::default()).unwrap().model;
+    let x = Tensor::from_vec(Shape::new([1, 2, 2]).unwrap(), vec![1f32, 2.0, 3.0, 4.0]).unwrap();
+    let given = [("x", x), ("no batch", Tensor::scalar(Bool::from(false)))];
+    let want = [3f32, 4.0, 4.0, 5.0, 5.0, 6.0, 6.0, 7.0];
+    for model in [model, converted] {
+        let outputs = model.run(given.clone()).unwrap();
+        let want = Tensor::from_vec(Shape::new([1, 4, 2]).unwrap(), want.to_vec()).unwrap();
+        assert_eq!(outputs["y"].tensor().unwrap(), &want);
+    }
+}

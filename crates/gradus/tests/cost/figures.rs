@@ -1,0 +1,581 @@
+//! Costs of small models, against figures derived by hand.
+
+use crate::common::sketch::Sketch;
+use gradus::cost::Cost;
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::infer::{InferOptions, Reuse};
+use gradus::{DType, Dim, Model, Shape, Tensor};
+
+/// An input of the builder; names are symbols.
+fn input(builder: &mut Builder, name: &str, dims: &[&str]) {
+    let id = builder.define(name, Origin::Input).unwrap();
+    let dim = |text: &&str| match text.parse() {
+        Ok(size) => DeclaredDim::Known(size),
+        Err(_) => DeclaredDim::Symbol((*text).into()),
+    };
+    builder.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(dims.iter().map(dim).collect())));
+}
+
+fn weight(builder: &mut Builder, name: &str, dims: &[usize]) {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    let zeros = vec![0f32; shape.len()];
+    let tensor = Tensor::vector(&zeros).reshaped(shape).unwrap();
+    builder.constant(name, tensor.into()).unwrap();
+}
+
+fn model(builder: Builder) -> Model {
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 17)];
+    source.graph = builder.finish().unwrap();
+    Model::from_source(source)
+}
+
+fn print(cost: &Cost, dim: Option<Dim>) -> String {
+    dim.map_or_else(|| "?".to_owned(), |dim| cost.inference().symbols().print(dim).to_string())
+}
+
+/// The first layer of ResNet-50 (He et al.) has 9,408 parameters and 118,013,952 MACs an image.
+#[test]
+fn convolution_of_resnet_costs_as_published() {
+    let mut builder = Builder::new("resnet");
+    input(&mut builder, "x", &["batch", "3", "224", "224"]);
+    weight(&mut builder, "w", &[64, 3, 7, 7]);
+    let attributes = vec![("strides", Content::Ints(vec![2, 2])), ("pads", Content::Ints(vec![3, 3, 3, 3]))];
+    builder.apply("conv1", "Conv", 17, &["x", "w"], &["h"], attributes).unwrap();
+    builder.apply("relu1", "Relu", 17, &["h"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let model = model(builder);
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.total.parameters, 9408);
+    assert_eq!(print(&cost, cost.total.counts.macs), "118013952*batch");
+    assert_eq!(print(&cost, cost.total.counts.operations), "802816*batch");
+    assert_eq!(print(&cost, cost.nodes[0].counts.bytes_read), "602112*batch + 37632");
+    assert_eq!(print(&cost, cost.nodes[0].counts.bytes_written), "3211264*batch");
+    assert_eq!(print(&cost, cost.memory.peak.map(|peak| peak.bytes)), "6422528*batch");
+    assert_eq!(print(&cost, cost.memory.in_place.map(|peak| peak.bytes)), "3211264*batch");
+    assert_eq!(cost.memory.live.len(), 2);
+    assert_eq!(cost.total.uncounted, 0);
+}
+
+/// The pool after it looks at windows of nine elements.
+#[test]
+fn pools_look_at_each_element_of_their_windows() {
+    let mut builder = Builder::new("pool");
+    input(&mut builder, "x", &["batch", "64", "112", "112"]);
+    let window = || {
+        let list = |values: &[i64]| Content::Ints(values.into());
+        vec![("kernel_shape", list(&[3, 3])), ("strides", list(&[2, 2])), ("pads", list(&[1, 1, 1, 1]))]
+    };
+    builder.apply("pool", "MaxPool", 17, &["x"], &["h"], window()).unwrap();
+    builder.apply("again", "AveragePool", 17, &["h"], &["y"], window()).unwrap();
+    builder.output("y");
+    let model = model(builder);
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(print(&cost, cost.nodes[0].counts.operations), format!("{}*batch", 64 * 56 * 56 * 9));
+    assert_eq!(print(&cost, cost.nodes[1].counts.operations), format!("{}*batch", 64 * 28 * 28 * 9));
+    assert_eq!(cost.total.uncounted, 0);
+}
+
+/// The first depthwise layer of `MobileNetV2` has 32*9 weights and 3,612,672 MACs an image.
+#[test]
+fn depthwise_convolution_costs_its_own_channel() {
+    let mut builder = Builder::new("mobilenet");
+    input(&mut builder, "x", &["batch", "32", "112", "112"]);
+    weight(&mut builder, "w", &[32, 1, 3, 3]);
+    let group = ("group", Content::Int(32));
+    let attributes = vec![group, ("pads", Content::Ints(vec![1, 1, 1, 1]))];
+    builder.apply("depthwise", "Conv", 17, &["x", "w"], &["y"], attributes).unwrap();
+    builder.output("y");
+    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.parameters, &*print(&cost, cost.total.counts.macs)), (288, "3612672*batch"));
+}
+
+/// The feed-forward half of a layer of BERT-base: 768 to 3072 to 768.
+fn feed_forward() -> Model {
+    let mut builder = Builder::new("bert");
+    input(&mut builder, "x", &["batch", "seq", "768"]);
+    weight(&mut builder, "up", &[768, 3072]);
+    weight(&mut builder, "down", &[3072, 768]);
+    builder.apply("/layer.0/ffn/up", "MatMul", 17, &["x", "up"], &["h"], vec![]).unwrap();
+    builder.apply("/layer.0/ffn/relu", "Relu", 17, &["h"], &["a"], vec![]).unwrap();
+    builder.apply("/layer.0/out/down", "MatMul", 17, &["a", "down"], &["d"], vec![]).unwrap();
+    builder.apply("/layer.0/out/add", "Add", 17, &["d", "x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    model(builder)
+}
+
+#[test]
+fn feed_forward_of_bert_costs_as_published() {
+    let model = feed_forward();
+    let mut cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.total.parameters, 2 * 768 * 3072);
+    assert_eq!(print(&cost, cost.total.counts.macs), "4718592*batch*seq");
+    assert_eq!(print(&cost, cost.total.counts.operations), "3840*batch*seq");
+    let operators = cost.by_operator(model.graph());
+    assert_eq!((operators["MatMul"].nodes, operators["MatMul"].counts.macs), (2, cost.total.counts.macs));
+    let groups = cost.by_prefix(model.graph(), 2);
+    assert_eq!(groups.keys().collect::<Vec<_>>(), ["layer.0/ffn", "layer.0/out"]);
+    assert_eq!(print(&cost, groups["layer.0/ffn"].counts.macs), "2359296*batch*seq");
+}
+
+/// Four gates, each of 10 inputs and 20 states, for 20 units and each step.
+#[test]
+fn lstm_multiplies_all_weights_in_each_step() {
+    let mut builder = Builder::new("lstm");
+    input(&mut builder, "x", &["seq", "batch", "10"]);
+    weight(&mut builder, "w", &[1, 80, 10]);
+    weight(&mut builder, "r", &[1, 80, 20]);
+    let hidden = ("hidden_size", Content::Int(20));
+    builder.apply("lstm", "LSTM", 17, &["x", "w", "r"], &["y"], vec![hidden]).unwrap();
+    builder.output("y");
+    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    assert_eq!(print(&cost, cost.total.counts.macs), "2400*seq*batch");
+}
+
+#[test]
+fn transposed_product_sums_over_the_other_axis() {
+    let mut builder = Builder::new("gemm");
+    input(&mut builder, "x", &["5", "n"]);
+    weight(&mut builder, "w", &[5, 7]);
+    let transposed = ("transA", Content::Int(1));
+    builder.apply("gemm", "Gemm", 17, &["x", "w"], &["y"], vec![transposed]).unwrap();
+    builder.output("y");
+    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    assert_eq!(print(&cost, cost.total.counts.macs), "35*n");
+}
+
+/// MACs and operations of the first node.
+fn first(builder: Builder) -> (String, String) {
+    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    (print(&cost, cost.nodes[0].counts.macs), print(&cost, cost.nodes[0].counts.operations))
+}
+
+/// Each of 12 heads multiplies `seq` queries of 64 with `seq` keys, and scores with values of 32.
+#[test]
+fn attention_multiplies_each_query_with_each_key() {
+    let mut builder = Builder::new("attention");
+    input(&mut builder, "q", &["1", "12", "seq", "64"]);
+    input(&mut builder, "k", &["1", "12", "total", "64"]);
+    input(&mut builder, "v", &["1", "12", "total", "32"]);
+    builder.apply("attention", "Attention", 23, &["q", "k", "v"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let scores = 5 * 12;
+    let expected = (format!("{}*seq*total", 12 * (64 + 32)), format!("{scores}*seq*total"));
+    assert_eq!(first(builder), expected);
+}
+
+/// Inputs of rank 3, with a past: 4 heads of 8.
+#[test]
+fn attention_counts_the_keys_of_the_past() {
+    let mut builder = Builder::new("attention");
+    input(&mut builder, "q", &["1", "1", "32"]);
+    input(&mut builder, "k", &["1", "1", "32"]);
+    input(&mut builder, "v", &["1", "1", "32"]);
+    input(&mut builder, "pk", &["1", "4", "past", "8"]);
+    input(&mut builder, "pv", &["1", "4", "past", "8"]);
+    let heads = vec![("q_num_heads", Content::Int(4)), ("kv_num_heads", Content::Int(4))];
+    let inputs = ["q", "k", "v", "", "pk", "pv"];
+    builder.apply("attention", "Attention", 23, &inputs, &["y", "a", "b"], heads).unwrap();
+    builder.output("y");
+    assert_eq!(first(builder), ("64*past + 64".to_owned(), "20*past + 20".to_owned()));
+}
+
+#[test]
+fn einsum_multiplies_once_for_each_combination_of_indices() {
+    let mut builder = Builder::new("einsum");
+    input(&mut builder, "a", &["n", "3", "5"]);
+    input(&mut builder, "b", &["7", "5"]);
+    let equation = vec![("equation", Content::Bytes("bij,kj->bik".into()))];
+    builder.apply("einsum", "Einsum", 17, &["a", "b"], &["y"], equation).unwrap();
+    builder.output("y");
+    assert_eq!(first(builder), ("105*n".to_owned(), "0".to_owned()));
+}
+
+/// The order of three products is not fixed.
+#[test]
+fn einsum_of_three_operands_is_not_counted() {
+    let mut builder = Builder::new("einsum");
+    input(&mut builder, "a", &["2", "3"]);
+    let equation = vec![("equation", Content::Bytes("ij,ik,il->jkl".into()))];
+    builder.apply("einsum", "Einsum", 17, &["a", "a", "a"], &["y"], equation).unwrap();
+    builder.output("y");
+    assert_eq!(first(builder), ("?".to_owned(), "?".to_owned()));
+}
+
+fn resized(mode: &str) -> (String, String) {
+    let mut builder = Builder::new("resize");
+    input(&mut builder, "x", &["n", "3", "8", "8"]);
+    builder.constant("sizes", Tensor::vector(&[1f32, 1.0, 2.0, 2.0]).into()).unwrap();
+    let mode = vec![("mode", Content::Bytes(mode.to_owned().into()))];
+    builder.apply("resize", "Resize", 17, &["x", "", "sizes"], &["y"], mode).unwrap();
+    builder.output("y");
+    first(builder)
+}
+
+#[test]
+fn resize_multiplies_the_neighbours_on_the_axes_that_change() {
+    let macs = |taps: i64| (format!("{}*n", 3 * 16 * 16 * taps), "0".to_owned());
+    assert_eq!(resized("nearest"), ("0".to_owned(), "0".to_owned()));
+    assert_eq!((resized("linear"), resized("cubic")), (macs(4), macs(16)));
+}
+
+#[test]
+fn operators_without_a_rule_are_not_guessed() {
+    let mut builder = Builder::new("unknown");
+    input(&mut builder, "x", &["n"]);
+    builder.apply("f", "NoSuchOperator", 17, &["x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let cost = model(builder).cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (1, 1));
+    assert_eq!((cost.nodes[0].counts.macs, cost.nodes[0].counts.bytes_written), (None, None));
+}
+
+/// The memory of the model at one batch, from the peak with all sizes known.
+fn memory_at(model: &Model, batch: i64, reuse: Reuse) -> u128 {
+    let mut options = InferOptions::default();
+    options.dims = [("batch".to_owned(), batch), ("seq".to_owned(), 16)].into();
+    let cost = model.cost(&options).unwrap();
+    let known = |dim: Option<Dim>| u128::try_from(dim.unwrap().known().unwrap()).unwrap();
+    let peak = if reuse == Reuse::None { cost.memory.peak } else { cost.memory.in_place };
+    cost.memory.constants + known(cost.memory.inputs) + known(peak.map(|peak| peak.bytes))
+}
+
+#[test]
+fn fit_is_the_largest_of_all_sizes_tried() {
+    let model = feed_forward();
+    let mut options = InferOptions::default();
+    options.dims = [("seq".to_owned(), 16)].into();
+    let mut cost = model.cost(&options).unwrap();
+    for reuse in [Reuse::None, Reuse::InPlace] {
+        let memory: Vec<_> = (1..60).map(|batch| memory_at(&model, batch, reuse)).collect();
+        for budget in [memory[0] - 1, memory[0], memory[6], memory[6] + 1, memory[40] - 1] {
+            let fit = cost.fit(&model, budget, reuse).unwrap();
+            let most = (1..60).zip(&memory).filter(|(_, needed)| **needed <= budget).last();
+            assert_eq!(fit.most, most.map(|(batch, _)| batch), "{budget} bytes, {reuse:?}");
+            assert_eq!(
+                fit.bytes,
+                *most.map_or(&memory[0], |(_, needed)| needed),
+                "{budget} bytes, {reuse:?}"
+            );
+        }
+    }
+    assert!(memory_at(&model, 7, Reuse::InPlace) < memory_at(&model, 7, Reuse::None));
+}
+
+#[test]
+fn fit_needs_one_symbol() {
+    let model = feed_forward();
+    let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 30, Reuse::None).unwrap_err();
+    assert!(error.to_string().contains("batch, seq"), "{error}");
+}
+
+/// Zeros of a shape.
+fn zeros(dims: &[usize]) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    Tensor::vector(&vec![0f32; shape.len()]).reshaped(shape).unwrap()
+}
+
+/// A product with 4 by 5 weights, or two functions of elements of 4 columns.
+fn branches() -> Vec<(&'static str, Content)> {
+    let product = Sketch::nested().constant("w", zeros(&[4, 5])).node("MatMul", &["x", "w"], &["p"]);
+    let functions = Sketch::nested().node("Abs", &["x"], &["a"]).node("Neg", &["a"], &["f"]);
+    let product = product.output("p", DType::F32, &["n", "5"]).graph();
+    vec![("then_branch", product), ("else_branch", functions.output("f", DType::F32, &["n", "4"]).graph())]
+}
+
+fn whole(model: &Model) -> [String; 5] {
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    let peak = cost.memory.peak.map(|peak| peak.bytes);
+    let total = &cost.total;
+    [total.counts.macs, total.counts.operations, total.counts.bytes_read, total.counts.bytes_written, peak]
+        .map(|dim| print(&cost, dim))
+}
+
+#[test]
+fn branches_cost_the_most_that_one_of_them_does() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .input("yes", DType::Bool, &[])
+        .with("If", &["yes"], &["y"], branches())
+        .output("y", DType::F32, &["n", "m"])
+        .model();
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.parameters, cost.total.uncounted), (20, 0));
+    assert_eq!(print(&cost, cost.total.counts.macs), "20*n");
+    assert_eq!(print(&cost, cost.total.counts.operations), "8*n");
+    assert_eq!(print(&cost, cost.total.counts.bytes_read), "16*n + 16*max(n, 5)");
+    assert_eq!(print(&cost, cost.total.counts.bytes_written), "32*n");
+}
+
+#[test]
+fn classes_of_branches_are_the_most_of_each() {
+    let twice = Sketch::nested().node("Relu", &["x"], &["a"]).node("Relu", &["a"], &["y"]);
+    let once = Sketch::nested().node("Exp", &["x"], &["y"]);
+    let branches = vec![
+        ("then_branch", twice.output("y", DType::F32, &["n", "4"]).graph()),
+        ("else_branch", once.output("y", DType::F32, &["n", "4"]).graph()),
+    ];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .input("yes", DType::Bool, &[])
+        .with("If", &["yes"], &["y"], branches)
+        .output("y", DType::F32, &["n", "4"])
+        .model();
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    let total = &cost.total;
+    let columns = [
+        total.counts.operations,
+        total.counts.arithmetic,
+        total.counts.comparisons,
+        total.counts.transcendentals,
+    ];
+    assert_eq!(columns.map(|dim| print(&cost, dim)), ["8*n", "0", "8*n", "4*n"]);
+}
+
+#[test]
+fn branch_of_a_known_condition_costs_alone() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("no", Tensor::scalar(gradus::element::Bool::from(false)))
+        .with("If", &["no"], &["y"], branches())
+        .output("y", DType::F32, &["n", "4"])
+        .model();
+    assert_eq!(whole(&model), ["0", "8*n", "32*n", "32*n", "32*n"]);
+}
+
+/// As many iterations as `x` has elements.
+fn repeated(operator: &str, attributes: Vec<(&str, Content)>) -> Model {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("before", DType::F32, &["r", "4"])
+        .constant("w", zeros(&[4, 4]))
+        .node("Identity", &["go"], &["on"])
+        .with(operator, &["before", "w"], &["after"], attributes)
+        .output("on", DType::Bool, &[])
+        .output("after", DType::F32, &["r", "4"]);
+    Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .input("start", DType::F32, &["2", "4"])
+        .node("Size", &["x"], &["trips"])
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .output("end", DType::F32, &["r", "4"])
+        .model()
+}
+
+/// Each iteration multiplies 2 rows with 4 by 4 weights, and moves a condition of one byte.
+#[test]
+fn body_of_a_loop_costs_for_each_iteration() {
+    let model = repeated("MatMul", vec![]);
+    let [macs, operations, read, written, peak] = whole(&model);
+    assert_eq!([&*macs, &*operations], ["32*n", "0"]);
+    assert_eq!([&*read, &*written], ["97*n", "33*n + 8"]);
+    // The number of iterations, the state at the end, the inputs of an iteration and its values.
+    assert_eq!(peak, (8 + 32 + (8 + 1 + 32) + (1 + 32)).to_string());
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.total.parameters, 16);
+    assert_eq!(cost.memory.within, [(1, Dim::Known((8 + 1 + 32) + (1 + 32)))]);
+}
+
+/// A loop of a known number of iterations, the first of which takes another branch.
+#[test]
+fn branches_within_a_loop_are_not_those_of_its_last_iteration() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("x", DType::F32, &["2", "4"])
+        .constant("zero", Tensor::scalar(0i64))
+        .node("Identity", &["go"], &["on"])
+        .node("Equal", &["i", "zero"], &["first"])
+        .with("If", &["first"], &["y"], branches())
+        .node("Identity", &["x"], &["same"])
+        .output("on", DType::Bool, &[])
+        .output("same", DType::F32, &["2", "4"]);
+    let model = Sketch::new()
+        .input("start", DType::F32, &["2", "4"])
+        .constant("trips", Tensor::scalar(3i64))
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .output("end", DType::F32, &["2", "4"])
+        .model();
+    let [macs, operations, ..] = whole(&model);
+    // The comparison, and the most that a branch does.
+    assert_eq!([macs, operations], [(3 * 40).to_string(), (3 * (1 + 16)).to_string()]);
+}
+
+#[test]
+fn loop_whose_sizes_change_is_not_counted() {
+    let model = repeated("Concat", vec![("axis", Content::Int(0))]);
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (0, 1));
+    assert_eq!(cost.memory.peak.unwrap().unknown, 1);
+}
+
+/// Each iteration looks at `n` elements, and casts the places of those that are not zero.
+#[test]
+fn loop_whose_sizes_change_costs_what_its_largest_sizes_do() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("row", DType::F32, &["r"])
+        .node("Identity", &["go"], &["on"])
+        .node("NonZero", &["row"], &["places"])
+        .with("Cast", &["places"], &["floats"], vec![("to", Content::Int(1))])
+        .constant("axes", Tensor::vector(&[0i64, 1]))
+        .with("ReduceSum", &["floats", "axes"], &["sum"], vec![("keepdims", Content::Int(0))])
+        .node("Add", &["row", "sum"], &["next"])
+        .output("on", DType::Bool, &[])
+        .output("next", DType::F32, &["r"]);
+    let model = Sketch::new()
+        .input("x", DType::F32, &["t"])
+        .input("start", DType::F32, &["n"])
+        .node("Size", &["x"], &["trips"])
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .output("end", DType::F32, &["n"])
+        .model();
+    let [macs, operations, read, ..] = whole(&model);
+    // `n` elements each are compared, cast, summed and added to.
+    assert_eq!([&*macs, &*operations], ["0", "4*t*n"]);
+    // The condition, the row twice, places, floats and axes, and the sum.
+    assert_eq!(read, "20*t*n + 21*t");
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!((cost.total.uncounted, cost.total.unsized_nodes), (0, 0));
+}
+
+#[test]
+fn what_is_not_counted_has_a_reason() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("x", DType::F32, &["k"])
+        .node("Identity", &["go"], &["on"])
+        .with("Concat", &["x", "x"], &["more"], vec![("axis", Content::Int(0))])
+        .node("Relu", &["more"], &["y"])
+        .output("on", DType::Bool, &[])
+        .output("y", DType::F32, &["m"]);
+    let model = Sketch::new()
+        .input("start", DType::F32, &["n"])
+        .input("trips", DType::I64, &[])
+        .with("Loop", &["trips", "", "start"], &["end"], vec![("body", body.graph())])
+        .node("NoSuchOperator", &["start"], &["other"])
+        .output("end", DType::F32, &["e"])
+        .model();
+    let cost = model.cost(&InferOptions::default()).unwrap();
+    let reasons: Vec<_> = cost.nodes.iter().map(|node| node.uncounted).collect();
+    let changes = "sizes change from one iteration to the next";
+    assert_eq!(reasons, [Some(changes), Some("the operator has no rule")]);
+}
+
+#[test]
+fn body_of_a_scan_costs_for_each_slice() {
+    let body = Sketch::nested()
+        .input("sum", DType::F32, &["3"])
+        .input("row", DType::F32, &["3"])
+        .node("Add", &["sum", "row"], &["next"])
+        .output("next", DType::F32, &["3"]);
+    let model = Sketch::new()
+        .input("start", DType::F32, &["3"])
+        .input("rows", DType::F32, &["n", "3"])
+        .with(
+            "Scan",
+            &["start", "rows"],
+            &["end"],
+            vec![("body", body.graph()), ("num_scan_inputs", Content::Int(1))],
+        )
+        .output("end", DType::F32, &["3"])
+        .model();
+    assert_eq!(whole(&model), ["0", "3*n", "24*n", "12*n", "48"]);
+}
+
+/// A function of the model whose body transposes the first factor if its call says so.
+#[test]
+fn calls_cost_what_the_body_of_their_function_does() {
+    let mut body = Builder::new("f");
+    body.define("a", Origin::Input).unwrap();
+    weight(&mut body, "w", &[4, 4]);
+    let gemm = vec![("transA", Content::Parameter("flipped".into()))];
+    body.apply("gemm", "Gemm", 17, &["a", "w"], &["b"], gemm).unwrap();
+    body.output("b");
+    let id = graph::OperatorId { domain: "".into(), name: "F".into(), overload: "".into() };
+    let function =
+        graph::Function { id, attributes: vec![("flipped".into(), None)], body: body.finish().unwrap() };
+    let mut builder = Builder::new("calls");
+    input(&mut builder, "x", &["4", "n"]);
+    let mut call = |inputs: &[&str], outputs: &[&str], flipped| {
+        let flipped = vec![("flipped", Content::Int(flipped))];
+        builder.apply(outputs[0], "F", 17, inputs, outputs, flipped).unwrap();
+    };
+    call(&["x"], &["y"], 1);
+    call(&["y"], &["z"], 0);
+    builder.output("z");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 17)];
+    (source.functions, source.graph) = (vec![function], builder.finish().unwrap());
+    let model = Model::from_source(source);
+    assert_eq!(whole(&model), ["32*n", "0", "32*n + 128", "32*n", "32*n"]);
+    assert_eq!(model.cost(&InferOptions::default()).unwrap().total.parameters, 16);
+}
+
+/// Published figures of whole models (scripts/architectures.py). `parameters` are those of the
+/// paper's implementation; a file holds more: running statistics of batch normalizations, and the
+/// elements of shapes and scalars.
+#[test]
+fn architectures_cost_as_published() {
+    struct Published {
+        model: &'static str,
+        parameters: u128,
+        statistics: u128,
+        shapes_and_scalars: u128,
+        seq: i64,
+        macs: i64,
+    }
+    let published = [
+        // torchvision: 25.6 million parameters, 4.09 GFLOPS.
+        Published {
+            model: "resnet50",
+            parameters: 25_557_032,
+            statistics: 53_120,
+            shapes_and_scalars: 0,
+            seq: 0,
+            macs: 4_089_184_256,
+        },
+        // torchvision: 3.5 million parameters, 0.30 GFLOPS.
+        Published {
+            model: "mobilenet_v2",
+            parameters: 3_504_872,
+            statistics: 34_112,
+            shapes_and_scalars: 70,
+            seq: 0,
+            macs: 300_774_272,
+        },
+        // 110 million parameters; 22.5 GFLOPs at 128 tokens are twice the products and the rest.
+        Published {
+            model: "bert_base",
+            parameters: 109_482_240,
+            statistics: 0,
+            shapes_and_scalars: 97,
+            seq: 128,
+            macs: 11_174_215_680,
+        },
+        // nanoGPT: 124 million parameters; 291,648,307,200 operations at 1024 tokens, two for each.
+        Published {
+            model: "gpt2",
+            parameters: 124_439_808,
+            statistics: 0,
+            shapes_and_scalars: 96,
+            seq: 1024,
+            macs: 145_824_153_600,
+        },
+    ];
+    for Published { model: name, parameters, statistics, shapes_and_scalars, seq, macs } in published {
+        let model = Model::open(format!("tests/architectures/{name}.onnx")).unwrap();
+        let mut options = InferOptions::default();
+        options.dims = [("batch".to_owned(), 1)].into();
+        if seq > 0 {
+            options.dims.insert("seq".to_owned(), seq);
+        }
+        let cost = model.cost(&options).unwrap();
+        assert_eq!(cost.total.counts.macs, Some(Dim::Known(macs)), "{name}");
+        assert_eq!(cost.total.parameters, parameters + statistics + shapes_and_scalars, "{name}");
+        assert_eq!(cost.total.uncounted, 0, "{name}");
+    }
+}

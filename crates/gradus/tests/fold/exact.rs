@@ -1,0 +1,389 @@
+//! Folding at level exact: values that are never -0, floats that nothing rounds, equal constants,
+//! and models that another fold leaves as they are.
+
+use std::collections::HashMap;
+
+use crate::common::sketch::Sketch;
+use gradus::element::Bool;
+use gradus::fold::{FoldOptions, Level, RuleSet};
+use gradus::graph::Content;
+use gradus::{DType, Model, Shape, Tensor, Value};
+
+fn folded_by(model: &Model, rules: RuleSet) -> Model {
+    let mut options = FoldOptions::default();
+    options.rules = rules;
+    model.edited(&model.fold(&options).unwrap().edit).unwrap()
+}
+
+fn folded(model: &Model) -> Model {
+    folded_by(model, RuleSet::of(Level::Exact))
+}
+
+fn operators(model: &Model) -> String {
+    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    names.join(" ")
+}
+
+fn vector(elements: &[f32]) -> Tensor {
+    Tensor::from_vec(Shape::new(vec![elements.len()]).unwrap(), elements.to_vec()).unwrap()
+}
+
+fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+/// A sum with zero, negated, of the results of a node.
+fn raised(operator: &str, inputs: &[&str]) -> Model {
+    Sketch::new()
+        .input("x", DType::F32, &["4"])
+        .input("z", DType::F32, &["4"])
+        .ints("first", &[0])
+        .ints("four", &[4])
+        .constant("zero", Tensor::scalar(0f32))
+        .constant("half", Tensor::scalar(0.5f32))
+        .constant("two", Tensor::scalar(2f32))
+        .constant("three", Tensor::scalar(3f32))
+        .constant("some", vector(&[0.0, 0.5, -0.5, 0.0]))
+        .constant("signed", vector(&[0.0, 0.5, -0.0, 0.0]))
+        .node("Abs", &["x"], &["a"])
+        .node("Exp", &["z"], &["a2"])
+        .node(operator, inputs, &["b"])
+        .node("Add", &["b", "zero"], &["c"])
+        .node("Neg", &["c"], &["y"])
+        .node("Neg", &["a"], &["w"])
+        .output("y", DType::F32, &[""])
+        .output("w", DType::F32, &[""])
+        .model()
+}
+
+#[test]
+fn sums_with_zero_of_what_is_never_negative_zero_are_it() {
+    let never = [
+        ("ReduceL1", &["x", "first"][..]),
+        ("ReduceL2", &["x", "first"]),
+        ("ReduceSumSquare", &["x", "first"]),
+        ("ReduceSum", &["a", "first"]),
+        ("ReduceMax", &["a", "first"]),
+        ("Cosh", &["x"]),
+        ("Sqrt", &["a"]),
+        ("Mul", &["x", "x"]),
+        ("Pow", &["x", "two"]),
+        ("Sub", &["some", "x"]),
+        ("Sum", &["x", "z", "some"]),
+        ("Max", &["x", "half"]),
+        ("Max", &["a", "some"]),
+        ("Min", &["a", "some"]),
+        ("Tile", &["a", "first"]),
+        ("Div", &["x", "x"]),
+        ("Div", &["a", "a2"]),
+        ("Mul", &["a", "half"]),
+    ];
+    let input = vector(&[-0.0, 0.0, -0.5, 2.0]);
+    for (operator, inputs) in never {
+        let model = raised(operator, inputs);
+        let after = folded(&model);
+        let has_sum = operators(&after).split(' ').any(|name| name == "Add");
+        assert!(!has_sum, "{operator}: {}", operators(&after));
+        let run = |model: &Model| {
+            let inputs = ["x", "z"].map(|name| (name, Value::from(input.clone())));
+            format!("{:?}", model.run(&HashMap::from(inputs)).unwrap())
+        };
+        assert_eq!(run(&model), run(&after), "{operator}");
+    }
+    let maybe = [
+        ("ReduceSum", &["x", "first"][..]),
+        ("ReduceMean", &["a", "first"]),
+        ("Mul", &["x", "z"]),
+        ("Pow", &["x", "three"]),
+        ("Sub", &["x", "some"]),
+        ("Sub", &["signed", "x"]),
+        ("Sum", &["x", "z"]),
+        ("Max", &["x", "zero"]),
+        ("Min", &["x", "some"]),
+        ("Min", &["a", "signed"]),
+        ("Div", &["a", "x"]),
+        ("Mul", &["a", "some"]),
+    ];
+    for (operator, inputs) in maybe {
+        let after = folded(&raised(operator, inputs));
+        assert!(operators(&after).contains(&format!("{operator} Add")), "{operator}: {}", operators(&after));
+    }
+}
+
+/// A product by what a node computes of constants.
+fn scaled(operator: &str, operands: &[&[f32]], attributes: Vec<(&str, Content)>) -> Model {
+    let names = ["a", "b", "c"];
+    let mut sketch = Sketch::new().input("x", DType::F32, &["n", ""]).ints("first", &[0]);
+    for (name, operand) in names.iter().zip(operands) {
+        sketch = sketch.constant(name, vector(operand));
+    }
+    let mut inputs = names[..operands.len()].to_vec();
+    if operator.starts_with("Reduce") || operator == "CumSum" {
+        inputs.push("first");
+    }
+    sketch
+        .with(operator, &inputs, &["t"], attributes)
+        .node("Mul", &["x", "t"], &["y"])
+        .output("y", DType::F32, &["n", ""])
+        .model()
+}
+
+#[test]
+fn floats_that_nothing_rounds_are_constants() {
+    let remainder = || vec![int("fmod", 1)];
+    let exact = [
+        scaled("Max", &[&[9.0, 0.1], &[1.0, 0.7]], vec![]),
+        scaled("Min", &[&[9.0, 0.1], &[f32::INFINITY]], vec![]),
+        scaled("ReduceMin", &[&[9.0, 0.1]], vec![]),
+        scaled("Relu", &[&[-9.0, 0.1]], vec![]),
+        scaled("Sum", &[&[9.0, 0.5], &[1.0, -0.75]], vec![]),
+        scaled("ReduceSum", &[&[9.0, 0.5, -3.25]], vec![]),
+        scaled("ReduceMean", &[&[9.0, 0.5, -3.25, 1.0]], vec![]),
+        scaled("ReduceSumSquare", &[&[9.0, 0.5, -3.25]], vec![]),
+        scaled("ReduceProd", &[&[9.0, 0.5, -3.25]], vec![]),
+        scaled("CumSum", &[&[9.0, 0.5, -3.25]], vec![]),
+        scaled("Mod", &[&[9.0, 7.5], &[2.0]], remainder()),
+        scaled("Reciprocal", &[&[3.0, -0.1]], vec![]),
+    ];
+    for model in exact {
+        assert_eq!(operators(&folded(&model)), "Mul", "{}", operators(&model));
+    }
+    let open = [
+        scaled("Max", &[&[0.0, 0.1], &[-0.0, 0.7]], vec![]),
+        scaled("Max", &[&[f32::NAN, 0.1], &[1.0, 0.7]], vec![]),
+        scaled("ReduceSum", &[&[16_777_215.0, 2.0, -16_777_215.0]], vec![]),
+        scaled("ReduceSum", &[&[0.1, 0.7, 1e9]], vec![]),
+        scaled("ReduceMean", &[&[9.0, 0.5, -3.25]], vec![]),
+        scaled("ReduceSumSquare", &[&[0.1, 0.7]], vec![]),
+        scaled("ReduceProd", &[&[0.1, 0.7]], vec![]),
+        scaled("Mod", &[&[-9.0, 7.5], &[3.0]], remainder()),
+    ];
+    for model in open {
+        assert_eq!(operators(&folded(&model)), operators(&model));
+    }
+}
+
+/// Elements from 0 to 1, of which one alone is 0/0.
+fn steps(least: i64) -> Model {
+    Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("zero", Tensor::scalar(0i64))
+        .constant("one", Tensor::scalar(1i64))
+        .constant("least", Tensor::scalar(least))
+        .constant("unit", Tensor::scalar(1f32))
+        .constant("none", Tensor::scalar(0f32))
+        .node("Size", &["x"], &["n"])
+        .node("Range", &["zero", "n", "one"], &["r"])
+        .with("Cast", &["r"], &["i"], vec![int("to", 1)])
+        .node("Sub", &["n", "least"], &["m"])
+        .with("Cast", &["m"], &["s"], vec![int("to", 1)])
+        .node("Div", &["unit", "s"], &["step"])
+        .node("Mul", &["i", "step"], &["p"])
+        .node("Add", &["p", "none"], &["y"])
+        .output("y", DType::F32, &["n"])
+        .model()
+}
+
+#[test]
+fn products_of_counts_are_never_negative_zero() {
+    let model = steps(1);
+    let after = folded(&model);
+    assert!(!operators(&after).contains("Add"), "{}", operators(&after));
+    for n in [0, 1, 2, 5] {
+        let run = |model: &Model| {
+            let x = Tensor::from_vec(Shape::new(vec![n]).unwrap(), vec![0f32; n]).unwrap();
+            format!("{:?}", model.run(&HashMap::from([("x", Value::from(x))])).unwrap())
+        };
+        assert_eq!(run(&model), run(&after), "{n}");
+    }
+    // 0 * 1/(1 - 2) is -0.
+    assert!(operators(&folded(&steps(2))).contains("Add"));
+}
+
+/// Elements of `x` at the logarithms of constants to base 2, as integers of a type.
+fn logarithms(elements: &[f32], rounding: &str, to: i64) -> Model {
+    Sketch::new()
+        .input("x", DType::F32, &["9", "n"])
+        .constant("elements", vector(elements))
+        .constant("two", Tensor::scalar(2f32))
+        .node("Log", &["elements"], &["a"])
+        .node("Log", &["two"], &["b"])
+        .node("Div", &["a", "b"], &["c"])
+        .node(rounding, &["c"], &["d"])
+        .with("Cast", &["d"], &["e"], vec![int("to", to)])
+        .node("Gather", &["x", "e"], &["y"])
+        .output("y", DType::F32, &["", "n"])
+        .model()
+}
+
+#[test]
+fn integers_that_no_rounding_of_floats_changes_are_constants() {
+    for rounding in ["Identity", "Floor", "Ceil", "Round", "Abs"] {
+        let model = logarithms(&[3.0, 5.0, 100.0], rounding, 7);
+        assert_eq!(operators(&folded(&model)), "Gather", "{rounding}");
+        let without = RuleSet::of(Level::Exact).without("settled-integers").unwrap();
+        assert!(operators(&folded_by(&model, without)).contains("Log Div"), "{rounding}");
+    }
+    // A logarithm may be rounded to either side of an integer, of a half, or beyond a type.
+    for (elements, rounding, to) in [
+        (&[3.0, 8.0][..], "Identity", 7),
+        (&[3.0, 8.0], "Floor", 7),
+        (&[3.0, 8.0], "Ceil", 7),
+        (&[3.0, std::f32::consts::SQRT_2], "Round", 7),
+        (&[0.0, 3.0], "Identity", 7),
+        (&[f32::NAN, 3.0], "Identity", 7),
+        (&[-3.0, 3.0], "Identity", 7),
+    ] {
+        let model = logarithms(elements, rounding, to);
+        let after = operators(&folded(&model));
+        assert!(after.contains("Log"), "{elements:?} {rounding}: {after}");
+    }
+    let compared = |threshold: f32| {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2"])
+            .constant("elements", vector(&[0.5, 2.0]))
+            .constant("threshold", Tensor::scalar(threshold))
+            .node("Exp", &["elements"], &["a"])
+            .node("Less", &["a", "threshold"], &["b"])
+            .node("Neg", &["x"], &["c"])
+            .node("Where", &["b", "x", "c"], &["y"])
+            .output("y", DType::F32, &["2"])
+            .model();
+        operators(&folded(&model))
+    };
+    assert_eq!(compared(3.0), "Neg Where");
+    assert_eq!(compared(2f32.exp()), "Exp Less Neg Where");
+}
+
+#[test]
+fn quantized_weights_stay_quantized() {
+    let weights = Tensor::from_vec(Shape::new(vec![2, 3]).unwrap(), vec![1i8, -2, 3, -4, 5, -6]).unwrap();
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "2"])
+        .constant("q", weights)
+        .constant("scale", Tensor::scalar(0.5f32))
+        .node("DequantizeLinear", &["q", "scale"], &["w"])
+        .node("MatMul", &["x", "w"], &["y"])
+        .output("y", DType::F32, &["n", "3"])
+        .model();
+    for level in Level::ALL {
+        assert_eq!(operators(&folded_by(&model, RuleSet::of(level))), "DequantizeLinear MatMul");
+    }
+}
+
+#[test]
+fn equal_constants_are_one() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "3"])
+        .constant("a", vector(&[0.0, 1.0, 2.0]))
+        .constant("b", vector(&[0.0, 1.0, 2.0]))
+        .constant("signed", vector(&[-0.0, 1.0, 2.0]))
+        .ints("integers", &[0, 1, 2])
+        .node("Mul", &["x", "a"], &["p"])
+        .node("Sub", &["p", "b"], &["q"])
+        .node("Div", &["q", "signed"], &["y"])
+        .node("Gather", &["x", "integers"], &["w"])
+        .output("y", DType::F32, &["n", "3"])
+        .output("w", DType::F32, &["3", "3"])
+        .model();
+    let constants = |model: &Model| {
+        let graph = model.graph();
+        graph.constants().iter().map(|(id, _)| graph.value(*id).name.to_string()).collect::<Vec<_>>()
+    };
+    let after = folded(&model);
+    assert_eq!(constants(&after), ["a", "signed", "integers"]);
+    assert_eq!(operators(&after), operators(&model));
+    let without = folded_by(&model, RuleSet::of(Level::Exact).without("equal-constants").unwrap());
+    assert_eq!(constants(&without), constants(&model));
+}
+
+/// States of several directions are put together.
+#[test]
+fn zero_states_of_two_directions_are_the_default() {
+    let floats = |dims: &[usize]| {
+        let shape = Shape::new(dims.to_vec()).unwrap();
+        let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| f32::from(i % 7) / 8.0).collect();
+        Tensor::from_vec(shape, elements).unwrap()
+    };
+    let model = Sketch::new()
+        .input("x", DType::F32, &["5", "n", "2"])
+        .constant("w", floats(&[2, 12, 2]))
+        .constant("r", floats(&[2, 12, 3]))
+        .constant("zero", Tensor::scalar(0f32))
+        .ints("first", &[0])
+        .ints("one", &[1])
+        .ints("size", &[3])
+        .node("Shape", &["x"], &["all"])
+        .node("Gather", &["all", "one"], &["n"])
+        .with("Concat", &["n", "size"], &["state"], vec![int("axis", 0)])
+        .node("Expand", &["zero", "state"], &["zeros"])
+        .node("Unsqueeze", &["zeros", "first"], &["half"])
+        .with("Concat", &["half", "half"], &["both"], vec![int("axis", 0)])
+        .with(
+            "LSTM",
+            &["x", "w", "r", "", "", "both", "both"],
+            &["y"],
+            vec![int("hidden_size", 3), ("direction", Content::Text("bidirectional".into()))],
+        )
+        .output("y", DType::F32, &["5", "2", "n", "3"])
+        .model();
+    assert_eq!(operators(&folded(&model)), "LSTM");
+}
+
+/// A loop of no iteration, whose body reads its state and has a node that nobody needs.
+fn idle_loop() -> Model {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("c", DType::Bool, &[])
+        .input("s", DType::I64, &["4"])
+        .node("Softmax", &["x"], &["unread"])
+        .node("Identity", &["s"], &["s2"])
+        .node("Identity", &["c"], &["c2"])
+        .output("c2", DType::Bool, &[])
+        .output("s2", DType::I64, &["4"])
+        .graph();
+    Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .ints("state", &[7, 5, 0, 2])
+        .constant("none", Tensor::scalar(0i64))
+        .constant("true", Tensor::scalar(Bool::from(true)))
+        .with("Loop", &["none", "true", "state"], &["y"], vec![("body", body)])
+        .output("y", DType::I64, &["4"])
+        .node("Relu", &["x"], &["w"])
+        .output("w", DType::F32, &["n", "4"])
+        .model()
+}
+
+#[test]
+fn another_fold_finds_nothing() {
+    let reduced = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("c", vector(&[-3.0]))
+        .ints("first", &[0])
+        .with("ReduceMax", &["c", "first"], &["y"], vec![int("keepdims", 0)])
+        .node("Add", &["x", "y"], &["w"])
+        .output("y", DType::F32, &[])
+        .output("w", DType::F32, &["n"])
+        .model();
+    // The difference is zero once the branch stands in place of If.
+    let branch = |name| Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::I64, &[]);
+    let difference = Sketch::new()
+        .input("b", DType::Bool, &[])
+        .constant("true", Tensor::scalar(Bool::from(true)))
+        .with("Cast", &["b"], &["x"], vec![int("to", 7)])
+        .with(
+            "If",
+            &["true"],
+            &["same"],
+            vec![("then_branch", branch("t").graph()), ("else_branch", branch("e").graph())],
+        )
+        .node("Sub", &["same", "x"], &["y"])
+        .output("y", DType::I64, &[])
+        .model();
+    for model in [idle_loop(), reduced, difference] {
+        let once = folded(&model);
+        let twice = folded(&once);
+        assert_eq!(operators(&twice), operators(&once), "{}", operators(&model));
+        assert!(twice.bytes() == once.bytes());
+    }
+}

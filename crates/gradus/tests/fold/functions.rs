@@ -1,0 +1,330 @@
+//! Folding of models with functions: which bodies take the place of their calls.
+
+use crate::common::sketch::Sketch;
+use gradus::element::Bool;
+use gradus::fold::{FoldOptions, RuleSet};
+use gradus::graph::{Attribute, Content, Graph, Node, OperatorId};
+use gradus::infer::InferOptions;
+use gradus::{DType, Model, Tensor};
+
+const DOMAIN: &str = "local";
+
+/// Adds a call of a function.
+fn call(mut sketch: Sketch, name: &str, slots: [&[&str]; 2], given: &[(&str, Content)]) -> Sketch {
+    let inputs =
+        slots[0].iter().map(|input| (!input.is_empty()).then(|| sketch.0.reference(input))).collect();
+    let attribute =
+        |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
+    let node = Node {
+        name: "call".into(),
+        operator: OperatorId { domain: DOMAIN.into(), name: name.into(), overload: "".into() },
+        version: Some(1),
+        inputs,
+        outputs: gradus::graph::Slots::new(),
+        attributes: given.iter().map(attribute).collect(),
+        position: None,
+    };
+    sketch.0.push(node, slots[1]).unwrap();
+    sketch
+}
+
+/// The fields of a message that are messages or text.
+fn fields(mut bytes: &[u8]) -> Vec<(usize, &[u8])> {
+    fn varint(bytes: &mut &[u8]) -> usize {
+        let (mut value, mut shift) = (0, 0);
+        while let Some((&byte, rest)) = bytes.split_first() {
+            *bytes = rest;
+            value |= usize::from(byte & 127) << shift;
+            shift += 7;
+            if byte < 128 {
+                break;
+            }
+        }
+        value
+    }
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let tag = varint(&mut bytes);
+        let value = varint(&mut bytes);
+        if tag & 7 == 2 {
+            let (content, rest) = bytes.split_at(value);
+            found.push((tag >> 3, content));
+            bytes = rest;
+        }
+    }
+    found
+}
+
+fn field(number: usize, content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for mut value in [number << 3 | 2, content.len()] {
+        while value > 127 {
+            out.push(u8::try_from(value & 127 | 128).unwrap());
+            value >>= 7;
+        }
+        out.push(u8::try_from(value).unwrap());
+    }
+    out.extend_from_slice(content);
+    out
+}
+
+/// `OperatorSetIdProto`.
+fn opset(domain: &str, version: u8) -> Vec<u8> {
+    [field(1, domain.as_bytes()), vec![16, version]].concat()
+}
+
+/// A function whose nodes are those of a sketch, in the operator set of that number.
+fn function(name: &str, slots: [&[&str]; 2], attribute: &str, version: u8, nodes: Sketch) -> Vec<u8> {
+    let model = nodes.model();
+    let graph = fields(model.bytes().unwrap()).into_iter().find(|(number, _)| *number == 7).unwrap().1;
+    let mut out = field(1, name.as_bytes());
+    slots[0].iter().for_each(|input| out.extend(field(4, input.as_bytes())));
+    slots[1].iter().for_each(|output| out.extend(field(5, output.as_bytes())));
+    if !attribute.is_empty() {
+        out.extend(field(6, attribute.as_bytes()));
+    }
+    for (_, node) in fields(graph).into_iter().filter(|(number, _)| *number == 1) {
+        out.extend(field(7, node));
+    }
+    out.extend([field(9, &opset("", version)), field(9, &opset(DOMAIN, 1))].concat());
+    out.extend(field(10, DOMAIN.as_bytes()));
+    out
+}
+
+/// The model, whose output is t, with functions.
+fn model(sketch: Sketch, functions: &[Vec<u8>]) -> Model {
+    let main = sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, &["n", ""]).model();
+    let mut bytes = main.bytes().unwrap().to_vec();
+    bytes.extend(field(8, &opset(DOMAIN, 1)));
+    for function in functions {
+        bytes.extend(field(25, function));
+    }
+    Model::from_bytes(&bytes.into()).unwrap()
+}
+
+fn x() -> Sketch {
+    Sketch::new().input("x", DType::F32, &["n", "4"])
+}
+
+/// A body with the inputs that it reads, which are none of the function.
+fn body(inputs: &[&str]) -> Sketch {
+    inputs.iter().fold(Sketch::new(), |sketch, input| sketch.input(input, DType::F32, &["n", "4"]))
+}
+
+fn end(sketch: Sketch, output: &str) -> Sketch {
+    sketch.output(output, DType::F32, &["n", "4"])
+}
+
+fn count(graph: &Graph) -> usize {
+    graph.nodes().iter().map(|node| 1 + node.graphs().map(|inner| count(inner)).sum::<usize>()).sum()
+}
+
+/// The operators of the folded main graph, which gives the same bits and does not change again.
+fn folded(model: &Model) -> String {
+    let options = FoldOptions::default();
+    let fold = model.fold(&options).unwrap();
+    let after = model.edited(&fold.edit).unwrap();
+    let verified = model.verify(&after, &InferOptions::default(), options.rules, 2, 1).unwrap();
+    assert!(verified.runs > 0 && verified.elements > 0, "{verified:?}");
+    let all = |model: &Model| {
+        let source = model.source();
+        count(&source.graph) + source.functions.iter().map(|each| count(&each.body)).sum::<usize>()
+    };
+    assert_eq!(fold.report.nodes(), (all(model), all(&after)));
+    assert!(all(&after) <= all(model));
+    let again = after.edited(&after.fold(&options).unwrap().edit).unwrap();
+    assert!(again.bytes() == after.bytes(), "folding again changes the model");
+    let names: Vec<_> = after.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    names.join(" ")
+}
+
+#[test]
+fn a_function_that_is_called_once_is_inlined_and_folded() {
+    let once = call(x(), "f", [&["x"], &["t"]], &[]);
+    let flat = end(
+        body(&["a"]).node("Shape", &["a"], &["s"]).node("Reshape", &["a", "s"], &["b"]).node(
+            "Sin",
+            &["b"],
+            &["c"],
+        ),
+        "c",
+    );
+    let before = model(once, &[function("f", [&["a"], &["c"]], "", 20, flat)]);
+    assert_eq!(folded(&before), "Sin Relu");
+    let mut options = FoldOptions::default();
+    options.rules = RuleSet::default().without("called-functions").unwrap();
+    assert_eq!(before.fold(&options).unwrap().report.nodes(), (5, 5));
+}
+
+#[test]
+fn names_of_bodies_are_new() {
+    let around = x().node("Sin", &["x"], &["b"]);
+    let around = call(around, "f", [&["b"], &["t"]], &[]);
+    let inner =
+        body(&["a"]).node("Cos", &["a"], &["b"]).node("Exp", &["b"], &["x"]).node("Neg", &["x"], &["c"]);
+    let before = model(around, &[function("f", [&["a"], &["c"]], "", 20, end(inner, "c"))]);
+    assert_eq!(folded(&before), "Sin Cos Exp Neg Relu");
+}
+
+#[test]
+fn attributes_are_those_of_the_call_through_functions_and_graphs() {
+    let alpha = |of: &str| vec![("alpha", Content::Parameter(of.into()))];
+    let branch = |name: &str, operator: &str| {
+        let graph = Sketch::nested().node(operator, &["b"], &["own"]).with(
+            "LeakyRelu",
+            &["own"],
+            &[name],
+            alpha("alpha"),
+        );
+        graph.output(name, DType::F32, &["n", "4"]).graph()
+    };
+    let inner = body(&["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("ReduceMax", &["b"], &["m"])
+        .node("ReduceMin", &["b"], &["l"])
+        .node("Less", &["l", "m"], &["q"])
+        .with("Squeeze", &["q"], &["one"], vec![])
+        .with(
+            "If",
+            &["one"],
+            &["c"],
+            vec![("then_branch", branch("t", "Sin")), ("else_branch", branch("e", "Cos"))],
+        );
+    let inner = function("f", [&["a"], &["c"]], "alpha", 20, end(inner, "c"));
+    let outer = call(body(&["p"]), "f", [&["p"], &["r"]], &alpha("beta"));
+    let outer = function("g", [&["p"], &["r"]], "beta", 20, end(outer, "r"));
+    for given in [&[("beta", Content::Float(0.25))][..], &[]] {
+        let before = model(call(x(), "g", [&["x"], &["t"]], given), &[outer.clone(), inner.clone()]);
+        assert_eq!(folded(&before), "Neg ReduceMax ReduceMin Less Squeeze If Relu");
+    }
+}
+
+#[test]
+fn functions_that_are_called_again_are_inlined_where_fewer_nodes_are_left() {
+    let twice = || call(call(x(), "f", [&["x"], &["p"]], &[]), "f", [&["p"], &["t"]], &[]);
+    let chain = |names: &[(&str, &str, &str)]| {
+        let nodes = names
+            .iter()
+            .fold(body(&["a"]), |sketch, (operator, from, to)| sketch.node(operator, &[from], &[to]));
+        function("f", [&["a"], &["c"]], "", 20, end(nodes, "c"))
+    };
+    let long = chain(&[("Cos", "a", "b"), ("Exp", "b", "d"), ("Sin", "d", "e"), ("Neg", "e", "c")]);
+    assert_eq!(folded(&model(twice(), &[long])), "f f Relu");
+    // Neg(Neg(x)) is x, across both calls.
+    let short = chain(&[("Identity", "a", "b"), ("Identity", "b", "d"), ("Neg", "d", "c")]);
+    assert_eq!(folded(&model(twice(), &[short])), "Relu");
+}
+
+/// The operators of the first function of the folded model.
+fn folded_body(model: &Model) -> String {
+    folded(model);
+    let after = model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let nodes = after.source().functions[0].body.nodes().iter();
+    nodes.map(|node| &*node.operator.name).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn bodies_that_stay_are_folded_by_what_holds_for_every_call() {
+    let given = [("alpha", Content::Float(0.25))];
+    let times = |count: usize| {
+        let names: Vec<_> =
+            (0..=count).map(|at| if at == 0 { "x".into() } else { format!("v{at}") }).collect();
+        let calls = names
+            .windows(2)
+            .fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0], "one"], &[&pair[1]]], &given));
+        calls.constant("one", Tensor::scalar(1f32)).node("Identity", &[&names[count]], &["t"])
+    };
+    let value = |value: f32| vec![("value", Content::Tensor(Tensor::scalar(value).into()))];
+    let inner = {
+        let sketch = body(&["a", "k"])
+            .node("Cos", &["a"], &["b"])
+            .node("Cos", &["a"], &["d"])
+            .with("Constant", &[], &["two"], value(2.0))
+            .with("Constant", &[], &["three"], value(3.0))
+            .node("Mul", &["two", "three"], &["six"])
+            .with("LeakyRelu", &["b"], &["e"], vec![("alpha", Content::Parameter("alpha".into()))])
+            .with("LeakyRelu", &["e"], &["g"], vec![("alpha", Content::Parameter("alpha".into()))])
+            .node("Div", &["g", "six"], &["h"])
+            .node("Add", &["h", "d"], &["j"])
+            .node("Add", &["j", "k"], &["i"])
+            .node("Sin", &["d"], &["unread"])
+            .node("Identity", &["i"], &["c"]);
+        function("f", [&["a", "k"], &["c"]], "alpha", 20, end(sketch, "c"))
+    };
+    assert_eq!(folded_body(&model(times(8), &[inner])), "Constant Cos LeakyRelu LeakyRelu Div Add Add");
+}
+
+/// Two Concats are found to be equal when their inputs were joined.
+#[test]
+fn bodies_that_stay_are_folded_until_nothing_changes() {
+    let names: Vec<_> = (0..=8).map(|at| if at == 0 { "x".into() } else { format!("v{at}") }).collect();
+    let calls = names.windows(2).fold(x(), |sketch, pair| call(sketch, "f", [&[&pair[0]], &[&pair[1]]], &[]));
+    let list = |elements: &[i64]| vec![("value", Content::Tensor(Tensor::vector(elements).into()))];
+    let along = || vec![("axis", Content::Int(0))];
+    let inner = body(&["a"])
+        .with("Constant", &[], &["one by four"], list(&[1, 4]))
+        .with("Constant", &[], &["zero"], list(&[0]))
+        .with("Constant", &[], &["one"], list(&[1]))
+        .node("Reshape", &["a", "one by four"], &["p"])
+        .with("Concat", &["p", "p"], &["q"], along())
+        .with("Concat", &["p", "q"], &["r"], along())
+        .with("Concat", &["p", "q"], &["s"], along())
+        .with("Concat", &["p", "p", "p"], &["t"], along())
+        .node("Mul", &["r", "s"], &["u"])
+        .node("Add", &["u", "t"], &["v"])
+        .node("Slice", &["v", "zero", "one", "zero"], &["c"]);
+    let inner = function("f", [&["a"], &["c"]], "", 20, end(inner, "c"));
+    let once = |model: &Model| model.edited(&model.fold(&FoldOptions::default()).unwrap().edit).unwrap();
+    let model = model(calls.node("Identity", &[&names[8]], &["t"]), &[inner]);
+    assert_eq!(folded_body(&model).replace("Constant ", ""), "Reshape Concat Mul Add Slice");
+    let after = once(&model);
+    assert!(once(&after).bytes() == after.bytes());
+}
+
+#[test]
+fn functions_that_may_mean_something_else_stay() {
+    let once = || call(x(), "f", [&["x"], &["t"]], &[]);
+    let sine = |version| {
+        function("f", [&["a"], &["c"]], "", version, end(body(&["a"]).node("Sin", &["a"], &["c"]), "c"))
+    };
+    assert_eq!(folded(&model(once(), &[sine(20)])), "Sin Relu");
+    assert_eq!(folded(&model(once(), &[sine(18)])), "f Relu");
+    // The output is an input.
+    let same = function("f", [&["c"], &["c"]], "", 20, end(body(&["c"]).node("Sin", &["c"], &["d"]), "d"));
+    assert_eq!(folded(&model(once(), &[same])), "f Relu");
+}
+
+#[test]
+fn missing_inputs_and_outputs_stay_missing() {
+    let inner = body(&["a", "lo"]).node("Clip", &["a", "lo"], &["c"]).node("Sin", &["c"], &["d"]);
+    let of = function("f", [&["a", "lo"], &["c", "d"]], "", 20, end(inner, "d"));
+    let given = call(x().constant("bound", Tensor::scalar(0.5f32)), "f", [&["x", "bound"], &["", "t"]], &[]);
+    assert_eq!(folded(&model(given, std::slice::from_ref(&of))), "Clip Sin Relu");
+    assert_eq!(folded(&model(call(x(), "f", [&["x"], &["t"]], &[]), &[of])), "Clip Relu");
+}
+
+/// Calls within graphs read the values around them.
+#[test]
+fn calls_within_graphs_are_inlined() {
+    let of = function("f", [&["a"], &["c"]], "", 20, end(body(&["a"]).node("Sin", &["a"], &["c"]), "c"));
+    let branch = |name: &str| {
+        call(Sketch::nested(), "f", [&["x"], &[name]], &[]).output(name, DType::F32, &["n", "4"]).graph()
+    };
+    let sketch = x().input("q", DType::Bool, &[]).with(
+        "If",
+        &["q"],
+        &["t"],
+        vec![("then_branch", branch("p")), ("else_branch", branch("e"))],
+    );
+    let before = model(sketch, &[of]);
+    let fold = before.fold(&FoldOptions::default()).unwrap();
+    let after = before.edited(&fold.edit).unwrap();
+    assert!(after.source().functions.is_empty());
+    assert_eq!(fold.report.nodes(), (5, 4));
+    let x = Tensor::from_vec(gradus::Shape::new(vec![1, 4]).unwrap(), vec![1f32, -2.0, 0.5, 3.0]).unwrap();
+    let run = |model: &Model| {
+        let q = Tensor::scalar(Bool::from(true));
+        format!("{:?}", model.run([("x", x.clone()), ("q", q)]).unwrap())
+    };
+    assert_eq!(run(&before), run(&after));
+}

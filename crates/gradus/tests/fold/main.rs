@@ -1,0 +1,14 @@
+//! Folding: whole models and each of its rules.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "../common"]
+mod common {
+    pub mod random;
+    pub mod sketch;
+}
+mod exact;
+mod functions;
+mod loops;
+mod models;
+mod openvino;
+mod rules;

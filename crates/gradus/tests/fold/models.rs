@@ -1,0 +1,748 @@
+//! Folding: what goes, what stays, and that nothing else changes.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::common::sketch::{Sketch, read, tensor_type};
+use gradus::fold::{FoldOptions, Level, RuleSet};
+use gradus::formats::onnx::encode_model;
+use gradus::graph::{self, Content, Standard};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
+
+/// The folded model, of which folding again changes nothing.
+fn folded(model: &Model) -> Model {
+    folded_with(model, &FoldOptions::default())
+}
+
+fn folded_with(model: &Model, options: &FoldOptions) -> Model {
+    let once = model.edited(&model.fold(options).unwrap().edit).unwrap();
+    let mut options = options.clone();
+    options.dims.clear();
+    options.inputs.clear();
+    let again = once.fold(&options).unwrap();
+    let twice = once.edited(&again.edit).unwrap();
+    assert!(
+        twice.bytes() == once.bytes(),
+        "folding again makes {:?} of {:?}",
+        operators(&twice),
+        operators(&once)
+    );
+    once
+}
+
+/// The operators of the main graph in order.
+fn operators(model: &Model) -> Vec<&str> {
+    model.graph().nodes().iter().map(|node| &*node.operator.name).collect()
+}
+
+/// Both models give the same for zeros of these shapes, or for these integers.
+fn same(before: &Model, after: &Model, inputs: &[(&str, Tensor)]) {
+    let inputs: HashMap<_, _> =
+        inputs.iter().map(|(name, tensor)| ((*name).to_owned(), Value::from(tensor.clone()))).collect();
+    let run = |model: &Model| model.run(&inputs).unwrap();
+    let text = |values: Outputs| format!("{values:?}");
+    assert_eq!(text(run(before)), text(run(after)));
+}
+
+fn floats(dims: &[usize]) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| f32::from(i) / 3.0).collect();
+    Tensor::from_vec(shape, elements).unwrap()
+}
+
+/// x of shape [batch, seq, 8], its shape taken apart: `batch`, `seq` are vectors of one element.
+fn taken_apart() -> Sketch {
+    Sketch::new()
+        .input("x", DType::F32, &["batch", "seq", "8"])
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .ints("two", &[2])
+        .node("Shape", &["x"], &["shape_a"])
+        .node("Gather", &["shape_a", "zero"], &["batch"])
+        .node("Shape", &["x"], &["shape_b"])
+        .node("Gather", &["shape_b", "one"], &["seq"])
+        .node("Shape", &["x"], &["shape_c"])
+        .node("Gather", &["shape_c", "two"], &["width"])
+        .node("Div", &["width", "two"], &["half"])
+}
+
+#[test]
+fn heads_of_attention_need_no_shapes() {
+    let model = taken_apart()
+        .with("Concat", &["batch", "seq", "two", "half"], &["target"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "target"], &["y"])
+        .output("y", DType::F32, &["batch", "seq", "2", "4"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Reshape"]);
+    assert_eq!(&*after.graph().value(after.graph().nodes()[0].inputs[1].unwrap()).name, "shape[0,0,2,4]");
+    for dims in [[2, 3, 8], [1, 1, 8], [0, 5, 8], [5, 0, 8]] {
+        same(&model, &after, &[("x", floats(&dims))]);
+    }
+}
+
+#[test]
+fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
+    let model = |size: &str| {
+        taken_apart()
+            .node("Mul", &["seq", "half"], &["long"])
+            .with("Concat", &["batch", "long", "two"], &["target"], vec![("axis", Content::Int(0))])
+            .node("Reshape", &["x", "target"], &["y"])
+            .output("y", DType::F32, &[size, "", "2"])
+            .model()
+    };
+    // -1 beside a dimension of 0 has no meaning, and batch may be 0.
+    let after = folded(&model("batch"));
+    assert!(operators(&after).contains(&"Shape"));
+    same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);
+    let mut options = FoldOptions::default();
+    options.dims = HashMap::from([("batch".to_owned(), 2)]);
+    let after = folded_with(&model("batch"), &options);
+    assert_eq!(operators(&after), ["Reshape"]);
+    same(&model("batch"), &after, &[("x", floats(&[2, 3, 8]))]);
+}
+
+#[test]
+fn a_shape_that_is_needed_is_computed_once() {
+    let model = taken_apart()
+        .constant("zeros", Tensor::scalar(0f32))
+        .with("Concat", &["seq", "batch"], &["turned"], vec![("axis", Content::Int(0))])
+        .node("Expand", &["zeros", "turned"], &["a"])
+        .node("Shape", &["x"], &["shape_d"])
+        .node("Gather", &["shape_d", "one"], &["seq_again"])
+        .with("Concat", &["seq_again", "batch"], &["turned_again"], vec![("axis", Content::Int(0))])
+        .node("Expand", &["zeros", "turned_again"], &["b"])
+        .output("a", DType::F32, &["seq", "batch"])
+        .output("b", DType::F32, &["seq", "batch"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Shape", "Gather", "Gather", "Concat", "Expand", "Expand"]);
+    same(&model, &after, &[("x", floats(&[2, 3, 8]))]);
+}
+
+#[test]
+fn lists_of_sizes_that_a_concat_reads_are_its_inputs() {
+    let part = |start, end| vec![("start", Content::Int(start)), ("end", Content::Int(end))];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "5", "h", "w"])
+        .constant("zero", Tensor::scalar(0f32))
+        .node("Relu", &["x"], &["a"])
+        .node("Abs", &["a"], &["b"])
+        .with("Shape", &["b"], &["front"], part(0, 2))
+        .with("Shape", &["x"], &["h"], part(2, 3))
+        .with("Shape", &["x"], &["w"], part(3, 4))
+        .with("Concat", &["w", "h"], &["back"], vec![("axis", Content::Int(0))])
+        .with("Concat", &["front", "back"], &["all"], vec![("axis", Content::Int(0))])
+        .node("Expand", &["zero", "all"], &["y"])
+        .output("y", DType::F32, &["n", "5", "w", "h"])
+        .output("b", DType::F32, &["n", "5", "h", "w"])
+        .model();
+    let after = folded(&model);
+    assert!(operators(&after).len() <= 7, "{:?}", operators(&after));
+    same(&model, &after, &[("x", floats(&[2, 5, 3, 4]))]);
+}
+
+#[test]
+fn a_reshape_of_what_is_left_is_declared_by_its_data() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "3"])
+        .ints("rows", &[-1, 12])
+        .ints("open", &[-1])
+        .ints("first", &[0])
+        .node("Reshape", &["x", "rows"], &["a"])
+        .node("Reshape", &["a", "open"], &["b"])
+        .node("Gather", &["b", "first"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Reshape", "Gather"]);
+    same(&model, &after, &[("x", floats(&[8, 3]))]);
+}
+
+#[test]
+fn constants_of_nodes_are_compared_by_their_elements() {
+    let axis = |sketch: Sketch, name| {
+        let value = Content::Int(1);
+        sketch.with("Constant", &[], &[name], vec![("value_int", value)])
+    };
+    let sketch = Sketch::new().input("x", DType::F32, &["n", "3"]);
+    let model = axis(axis(sketch, "first"), "second")
+        .node("CumSum", &["x", "first"], &["a"])
+        .node("CumSum", &["x", "second"], &["b"])
+        .node("Add", &["a", "b"], &["y"])
+        .output("y", DType::F32, &["n", "3"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Constant", "CumSum", "Add"]);
+}
+
+/// ONNX Runtime makes one quantized node of a node and the dequantizations before it, if nothing
+/// else reads them.
+#[test]
+fn each_reader_keeps_its_quantization() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("scale", Tensor::scalar(0.5f32))
+        .node("QuantizeLinear", &["x", "scale"], &["c"])
+        .node("QuantizeLinear", &["x", "scale"], &["d"])
+        .node("DequantizeLinear", &["c", "scale"], &["a"])
+        .node("DequantizeLinear", &["d", "scale"], &["b"])
+        .node("Relu", &["a"], &["y"])
+        .node("Relu", &["a"], &["same"])
+        .node("Neg", &["b"], &["z"])
+        .node("Add", &["y", "same"], &["sum"])
+        .output("sum", DType::F32, &["n"])
+        .output("z", DType::F32, &["n"])
+        .model();
+    assert_eq!(
+        operators(&folded(&model)),
+        ["QuantizeLinear", "QuantizeLinear", "DequantizeLinear", "DequantizeLinear", "Relu", "Neg", "Add"]
+    );
+}
+
+#[test]
+fn bounds_of_slices_are_counted_from_the_end_only_where_that_is_the_same() {
+    let model = |less: i64| {
+        taken_apart()
+            .ints("less", &[less])
+            .node("Sub", &["seq", "less"], &["end"])
+            .node("Slice", &["x", "zero", "end", "one"], &["y"])
+            .output("y", DType::F32, &["batch", "", "8"])
+            .model()
+    };
+    let whole = folded(&model(0));
+    // The whole axis: nothing is left to do but to give the output its name.
+    assert_eq!(operators(&whole), ["Slice"]);
+    same(&model(0), &whole, &[("x", floats(&[2, 3, 8]))]);
+    // With seq = 3 and 5 less, the end is -2: one element; counted from the end it would be none.
+    let less = folded(&model(5));
+    for seq in [0, 1, 3, 7] {
+        same(&model(5), &less, &[("x", floats(&[2, seq, 8]))]);
+    }
+}
+
+#[test]
+fn what_changes_nothing_goes() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .ints("ones", &[1, 1])
+        .ints("first", &[0])
+        .ints("flat", &[-1])
+        .node("Shape", &["x"], &["shape"])
+        .node("Identity", &["x"], &["a"])
+        .with("Cast", &["a"], &["b"], vec![("to", Content::Int(1))])
+        .node("Expand", &["b", "shape"], &["c"])
+        .node("Tile", &["c", "ones"], &["d"])
+        .node("Unsqueeze", &["d", "first"], &["e"])
+        .node("Squeeze", &["e", "first"], &["f"])
+        .node("Reshape", &["f", "shape"], &["g"])
+        .with("Transpose", &["g"], &["h"], vec![("perm", Content::Ints(vec![0, 1]))])
+        .node("Reshape", &["h", "flat"], &["i"])
+        .node("Neg", &["i"], &["y"])
+        .output("y", DType::F32, &[""])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Reshape", "Neg"]);
+    same(&model, &after, &[("x", floats(&[3, 4]))]);
+}
+
+#[test]
+fn the_branch_of_a_known_condition_takes_its_place() {
+    let branch = |name: &str, operator: &str| {
+        Sketch::nested()
+            .node(operator, &["x"], &["inner"])
+            .node("Abs", &["inner"], &[name])
+            .output(name, DType::F32, &["n"])
+            .graph()
+    };
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("rank", Tensor::scalar(1i64))
+        .node("Shape", &["x"], &["shape"])
+        .node("Size", &["shape"], &["size"])
+        .node("Equal", &["size", "rank"], &["vector"])
+        .with(
+            "If",
+            &["vector"],
+            &["y"],
+            vec![("then_branch", branch("t", "Neg")), ("else_branch", branch("e", "Ceil"))],
+        )
+        .with(
+            "If",
+            &["vector"],
+            &["z"],
+            vec![("then_branch", branch("t", "Floor")), ("else_branch", branch("e", "Ceil"))],
+        )
+        .node("Add", &["y", "z"], &["sum"])
+        .output("sum", DType::F32, &["n"])
+        .output("z", DType::F32, &["n"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Neg", "Abs", "Floor", "Abs", "Add"]);
+    same(&model, &after, &[("x", floats(&[5]))]);
+}
+
+/// The branch defines an output of If that nobody reads, and one that is a value around it.
+#[test]
+fn outputs_of_branches_are_declared_and_named_as_if_they_had_been_around() {
+    let branch = |names: [&str; 3]| {
+        let split = vec![("num_outputs", Content::Int(2)), ("axis", Content::Int(1))];
+        let sketch = Sketch::nested().with("Split", &["x"], &names[..2], split);
+        let sketch = sketch.node("Identity", &["s"], &[names[2]]);
+        names.iter().fold(sketch, |sketch, name| sketch.output(name, DType::F32, &["n", ""])).graph()
+    };
+    let graphs =
+        vec![("then_branch", branch(["t1", "t2", "t3"])), ("else_branch", branch(["e1", "e2", "e3"]))];
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
+        .node("Sin", &["x"], &["s"])
+        .with("If", &["yes"], &["a", "b", "c"], graphs)
+        .node("Relu", &["a"], &["y"])
+        .output("y", DType::F32, &["n", "2"])
+        .output("c", DType::F32, &["n", "4"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Sin", "Split", "Relu"]);
+    let unread = after.graph().value(after.value("t2").unwrap());
+    assert_eq!(unread.declared, Some(tensor_type(DType::F32, &["n", "2"])));
+    same(&model, &after, &[("x", floats(&[3, 4]))]);
+}
+
+/// Checkers find a wrong shape as soon as folding tells them more about the inputs of its node.
+#[test]
+fn wrong_declared_shapes_are_removed_or_corrected() {
+    let branch = |name: &str| {
+        Sketch::nested().node("Identity", &["x"], &[name]).output(name, DType::F32, &["n"]).graph()
+    };
+    let graphs = vec![("then_branch", branch("then")), ("else_branch", branch("else"))];
+    let mut sketch = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("yes", Tensor::scalar(gradus::element::Bool::from(true)))
+        .with("If", &["yes"], &["a"], graphs)
+        .node("Relu", &["a"], &["b"])
+        .node("Neg", &["b"], &["y"])
+        .output("y", DType::F32, &["n"]);
+    let id = sketch.0.reference("b");
+    sketch.0.info(id).declared = Some(tensor_type(DType::F32, &["n"]));
+    let model = sketch.model();
+    let mut silent = FoldOptions::default();
+    silent.declare = false;
+    let right = Some(tensor_type(DType::F32, &["n", "4"]));
+    for (options, inner) in [(FoldOptions::default(), right.clone()), (silent, None)] {
+        let after = folded_with(&model, &options);
+        assert_eq!(operators(&after), ["Relu", "Neg"]);
+        let declared = |name| after.graph().value(after.value(name).unwrap()).declared.clone();
+        assert_eq!((declared("b"), declared("y")), (inner, right.clone()));
+        same(&model, &after, &[("x", floats(&[3, 4]))]);
+    }
+}
+
+/// The first iteration takes another branch than those after it.
+#[test]
+fn branches_of_one_iteration_are_not_those_of_all() {
+    let branch = |name: &str| {
+        Sketch::nested().node("Add", &["i", "one"], &[name]).output(name, DType::I64, &[]).graph()
+    };
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .constant("zero", Tensor::scalar(0i64))
+        .node("Identity", &["go"], &["on"])
+        .node("Equal", &["i", "zero"], &["first"])
+        .with("If", &["first"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
+        .output("on", DType::Bool, &[])
+        .output("y", DType::I64, &[]);
+    let model = Sketch::new()
+        .input("x", DType::I64, &["3"])
+        .constant("one", Tensor::scalar(1i64))
+        .constant("trips", Tensor::scalar(3i64))
+        .with("Loop", &["trips", ""], &["ys"], vec![("body", body.graph())])
+        .node("Add", &["ys", "x"], &["z"])
+        .output("z", DType::I64, &["3"])
+        .model();
+    same(&model, &folded(&model), &[("x", Tensor::vector(&[0i64, 0, 0]))]);
+}
+
+#[test]
+fn branches_within_branches_take_their_places_too() {
+    let inner = |operator: &str| {
+        Sketch::nested().node(operator, &["x"], &["deep"]).output("deep", DType::F32, &["n"]).graph()
+    };
+    let branch = |name: &str| {
+        let graphs = vec![("then_branch", inner("Neg")), ("else_branch", inner("Ceil"))];
+        Sketch::nested().with("If", &["yes"], &[name], graphs).output(name, DType::F32, &["n"]).graph()
+    };
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n"])
+        .constant("rank", Tensor::scalar(1i64))
+        .node("Shape", &["x"], &["shape"])
+        .node("Size", &["shape"], &["size"])
+        .node("Equal", &["size", "rank"], &["yes"])
+        .with("If", &["yes"], &["y"], vec![("then_branch", branch("t")), ("else_branch", branch("e"))])
+        .node("Abs", &["y"], &["z"])
+        .output("z", DType::F32, &["n"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Neg", "Abs"]);
+    same(&model, &after, &[("x", floats(&[5]))]);
+}
+
+#[test]
+fn constants_of_old_models_are_nodes() {
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.format_version = 3;
+    source.opsets = vec![("".into(), 9)];
+    let sketch = taken_apart()
+        .with("Concat", &["batch", "seq", "two", "half"], &["target"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "target"], &["y"])
+        .output("y", DType::F32, &["batch", "seq", "2", "4"]);
+    source.graph = sketch.0.finish().unwrap();
+    let model = read(&encode_model(&source).unwrap());
+    assert_eq!(operators(&folded(&model)), ["Constant", "Reshape"]);
+}
+
+#[test]
+fn one_of_several_outputs_that_is_known_stays_with_the_others() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["4"])
+        .with("Split", &["x"], &["a", "b"], vec![("num_outputs", Content::Int(2))])
+        .node("Shape", &["a"], &["s"])
+        .output("b", DType::F32, &["2"])
+        .output("s", DType::I64, &["1"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Split", "Constant"]);
+}
+
+#[test]
+fn inner_graphs_are_folded_and_read_what_is_left_around_them() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("go", DType::Bool, &[])
+        .input("v", DType::F32, &["batch", "seq", "8"])
+        .node("Identity", &["go"], &["on"])
+        .node("Shape", &["x"], &["inner_shape"])
+        .node("Expand", &["v", "inner_shape"], &["wide"])
+        .node("Reshape", &["wide", "seen"], &["w"])
+        .output("on", DType::Bool, &[])
+        .output("w", DType::F32, &["batch", "seq", "8"])
+        .graph();
+    let model = taken_apart()
+        .constant("runs", Tensor::scalar(3i64))
+        .with("Concat", &["batch", "seq", "width"], &["seen"], vec![("axis", Content::Int(0))])
+        .with("Loop", &["runs", "", "x"], &["y"], vec![("body", body)])
+        .output("y", DType::F32, &["batch", "seq", "8"])
+        .model();
+    let mut options = FoldOptions::default();
+    options.rules = RuleSet::default().without("unrolled-loops").unwrap();
+    let after = folded_with(&model, &options);
+    assert_eq!(operators(&after), ["Loop"]);
+    let inner = after.graph().nodes()[0].graphs().next().unwrap();
+    let inner: Vec<_> = inner.nodes().iter().map(|node| &*node.operator.name).collect();
+    assert!(!inner.contains(&"Shape") && !inner.contains(&"Expand"), "{inner:?}");
+    same(&model, &after, &[("x", floats(&[2, 3, 8]))]);
+}
+
+/// Files before version 4 list all constants as inputs.
+#[test]
+fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
+    for (version, is_default) in [(3, false), (4, true), (8, true)] {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2", "3"])
+            .input("k", DType::I64, &["1"])
+            .ints("k", &[6])
+            .node("Neg", &["k"], &["a"])
+            .node("Neg", &["a"], &["b"])
+            .node("Reshape", &["x", "b"], &["c"])
+            .node("Shape", &["k"], &["y"])
+            .output("c", DType::F32, &[""])
+            .output("y", DType::I64, &["1"])
+            .model();
+        let mut source = model.source().clone();
+        source.format_version = version;
+        let model = read(&encode_model(&source).unwrap());
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let is_assumed = inference.assumptions().iter().any(|assumed| assumed.text.contains("default"));
+        assert_eq!(is_assumed, is_default, "version {version}");
+        let given = || [("x", floats(&[2, 3])), ("k", Tensor::vector(&[-1i64]))];
+        let after = folded(&model);
+        assert_eq!(model.run(given()).is_ok(), is_default, "version {version}");
+        if is_default {
+            same(&model, &after, &given());
+        }
+    }
+}
+
+#[test]
+fn outputs_keep_their_names_and_a_default_may_be_replaced() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["2", "3"])
+        .input("d", DType::I64, &["1"])
+        .ints("d", &[6])
+        .node("Shape", &["x"], &["shape"])
+        .node("Identity", &["shape"], &["y"])
+        .node("Reshape", &["x", "d"], &["z"])
+        .output("y", DType::I64, &["2"])
+        .output("z", DType::F32, &[""])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), ["Constant", "Reshape"]);
+    assert_eq!(after.graph().inputs().len(), 2);
+    same(&model, &after, &[("x", floats(&[2, 3]))]);
+    same(&model, &after, &[("x", floats(&[2, 3])), ("d", Tensor::vector(&[6i64]))]);
+}
+
+#[test]
+fn floats_that_differ_between_programs_are_not_computed_beforehand() {
+    let model = Sketch::new()
+        .constant("half", Tensor::vector(&[0.5f32, 2.0]))
+        .input("x", DType::F32, &["2"])
+        .node("Exp", &["half"], &["e"])
+        .node("Mul", &["half", "half"], &["m"])
+        .node("Add", &["x", "e"], &["a"])
+        .node("Add", &["a", "m"], &["y"])
+        .output("y", DType::F32, &["2"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Exp", "Add", "Add"]);
+}
+
+#[test]
+fn what_is_not_understood_keeps_what_it_reads() {
+    let mut model = taken_apart();
+    let inputs = ["shape_a", "shape_b"].map(|name| Some(model.0.reference(name)));
+    let node = graph::Node {
+        name: "opaque".into(),
+        operator: graph::OperatorId { domain: "my.domain".into(), name: "Op".into(), overload: "".into() },
+        version: Some(1),
+        inputs: inputs.into_iter().collect(),
+        outputs: graph::Slots::new(),
+        attributes: Vec::new(),
+        position: None,
+    };
+    model.0.push(node, &["y"]).unwrap();
+    let model = model.output("y", DType::F32, &[]).model();
+    assert_eq!(operators(&folded(&model)), ["Shape", "Shape", "Op"]);
+}
+
+#[test]
+fn constants_that_are_too_large_are_not_added() {
+    let model = Sketch::new()
+        .constant("shape", Tensor::vector(&[100i64, 100]))
+        .input("x", DType::F32, &["100", "100"])
+        .node("ConstantOfShape", &["shape"], &["zeros"])
+        .node("Add", &["x", "zeros"], &["y"])
+        .output("y", DType::F32, &["100", "100"])
+        .model();
+    assert_eq!(operators(&folded(&model)), ["Add"]);
+    let mut options = FoldOptions::default();
+    options.max_constant = 39_999;
+    assert_eq!(operators(&folded_with(&model, &options)), ["ConstantOfShape", "Add"]);
+}
+
+/// Models in a folder and those within.
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "onnx") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Folds every model of a folder, whose values must stay; folding them again at the same level must
+/// change nothing.
+/// Returns how many `Shape` nodes there are before and after.
+fn fold_every_model(folder: &Path) -> (usize, usize) {
+    let paths = models(folder);
+    let (mut before, mut after, mut values) = (0, 0, 0);
+    for path in &paths {
+        let model = Model::open(path).unwrap();
+        let fold = model.fold(&FoldOptions::default()).unwrap();
+        println!("{}", path.display());
+        for level in [Level::Shapes, Level::Fuse] {
+            let mut options = FoldOptions::default();
+            options.rules = RuleSet::of(level);
+            folded_with(&model, &options);
+        }
+        let once = folded(&model);
+        let verified = model.verify(&once, &InferOptions::default(), RuleSet::default(), 2, 7);
+        values += verified.unwrap_or_else(|error| panic!("{}: {error}", path.display())).values;
+        let count = |counts: Option<&(usize, usize)>| counts.copied().unwrap_or_default();
+        before += count(fold.report.operators.get("Shape")).0;
+        after += count(fold.report.operators.get("Shape")).1;
+        let (input, output) = (model.graph().inputs().len(), model.graph().outputs().len());
+        assert_eq!((input, output), (once.graph().inputs().len(), once.graph().outputs().len()));
+    }
+    println!("{} models: {before} Shape nodes became {after}; {values} values compared", paths.len());
+    assert!(!paths.is_empty(), "{} has models", folder.display());
+    (before, after)
+}
+
+#[test]
+fn every_example_is_folded_says_the_same_after_and_does_not_change_again() {
+    fold_every_model(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples"));
+}
+
+#[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
+fn every_model_of_the_corpus_is_folded_says_the_same_after_and_does_not_change_again() {
+    let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
+    let (before, after) = fold_every_model(Path::new(&corpus));
+    assert!(after < before);
+}
+
+/// Runtimes do not hold inputs to what names of dimensions say.
+#[test]
+fn names_of_dimensions_that_are_numbers_are_names() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["4+4", "03"])
+        .node("Shape", &["x"], &["y"])
+        .output("y", DType::I64, &["2"])
+        .model();
+    let folded = model.fold(&FoldOptions::default()).unwrap();
+    assert_eq!(folded.report.nodes(), (1, 1));
+    let id = model.value("y").unwrap();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.elements(inference.fact(id)).unwrap(), "['4+4', 3]");
+}
+
+#[test]
+fn runs_hold_sizes_to_the_expressions_that_inputs_declare() {
+    let model = Sketch::new()
+        .input("a", DType::F32, &["n", "2*n"])
+        .input("b", DType::F32, &["m", "(n + k)//2"])
+        .node("Shape", &["a"], &["y"])
+        .node("Neg", &["b"], &["z"])
+        .output("y", DType::I64, &["2"])
+        .output("z", DType::F32, &["", ""])
+        .model();
+    let run = |a: [usize; 2]| model.run([("a", floats(&a)), ("b", floats(&[1, 7]))]);
+    assert!(run([2, 4]).is_ok());
+    let error = run([2, 5]).err().unwrap().to_string();
+    assert!(error.contains("size of axis 1 of input \"a\" is 5, expected 4, which is 2*n"), "{error}");
+}
+
+#[test]
+fn that_equal_names_are_equal_sizes_is_an_assumption() {
+    let model = Sketch::new()
+        .input("a", DType::F32, &["n"])
+        .input("b", DType::F32, &["n", "2*n"])
+        .node("Shape", &["b"], &["y"])
+        .output("y", DType::I64, &["2"])
+        .model();
+    let texts = |options: &FoldOptions| {
+        let folded = model.fold(options).unwrap();
+        folded.report.assumptions.into_iter().map(|assumption| assumption.text).collect::<Vec<_>>()
+    };
+    let expression = "size of axis 1 of input \"b\" is 2*n";
+    assert_eq!(texts(&FoldOptions::default()), [expression, "axes of one name have one size: n"]);
+    let mut fixed = FoldOptions::default();
+    fixed.dims.insert("n".to_owned(), 3);
+    assert_eq!(texts(&fixed), [expression]);
+}
+
+/// A shape that is given fixes the names of its axes in every binding.
+#[test]
+fn folding_to_given_shapes_is_verified() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["batch", "4"])
+        .node("Shape", &["x"], &["y"])
+        .output("y", DType::I64, &["2"])
+        .model();
+    let mut options = FoldOptions::default();
+    let shape = tensor_type(DType::F32, &["2", "4"]);
+    options.inputs.insert("x".to_owned(), InputFact::Type(shape));
+    let folded = model.fold(&options).unwrap();
+    let after = model.edited(&folded.edit).unwrap();
+    let mut given = InferOptions::default();
+    given.inputs.clone_from(&options.inputs);
+    assert!(model.verify(&after, &given, options.rules, 5, 1).unwrap().values > 0);
+}
+
+/// Layers of JAX and PyTorch that compute on matrices, with an activation between them.
+#[test]
+fn values_between_views_get_other_names_with_their_shapes() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "2", "3"])
+        .ints("rows", &[-1, 3])
+        .ints("back", &[-1, 2, 3])
+        .constant("w", Tensor::from_vec(Shape::new(vec![3, 3]).unwrap(), vec![0.5f32; 9]).unwrap())
+        .node("Reshape", &["x", "rows"], &["a"])
+        .node("MatMul", &["a", "w"], &["b"])
+        .node("Reshape", &["b", "back"], &["c"])
+        .node("Relu", &["c"], &["d"])
+        .node("Reshape", &["d", "rows"], &["e"])
+        .node("MatMul", &["e", "w"], &["f"])
+        .node("Reshape", &["f", "back"], &["y"])
+        .output("y", DType::F32, &["n", "2", "3"])
+        .model();
+    let options = FoldOptions::default();
+    let folded = model.fold(&options).unwrap();
+    let after = model.edited(&folded.edit).unwrap();
+    assert_eq!(after.graph().nodes().len(), 5);
+    let verified = model.verify(&after, &InferOptions::default(), options.rules, 5, 1).unwrap();
+    assert!(verified.values > 0 && verified.runs > 0);
+    let facts = |model: &Model| {
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let text = |id| (model.graph().value(id).name.clone(), inference.describe(inference.fact(id)));
+        model.graph().ids().map(text).collect::<HashMap<_, _>>()
+    };
+    let (before, facts) = (facts(&model), facts(&after));
+    assert!(!facts.contains_key("d"));
+    assert_eq!(facts["d_reshaped"], facts["b"]);
+    for (name, fact) in &facts {
+        assert!(before.get(name).is_none_or(|other| other == fact), "{name}: {fact}");
+    }
+}
+
+#[test]
+fn verification_runs_both_models_and_names_the_outputs_that_differ() {
+    let model = |factor: f32| {
+        let name = format!("factor {factor}");
+        Sketch::new()
+            .input("x", DType::F32, &["n", "4"])
+            .constant(&name, Tensor::scalar(factor))
+            .node("Mul", &["x", &name], &["y"])
+            .node("Add", &["y", "x"], &["z"])
+            .node("Relu", &["x"], &["w"])
+            .output("y", DType::F32, &["n", "4"])
+            .output("z", DType::F32, &["n", "4"])
+            .output("w", DType::F32, &["n", "4"])
+            .model()
+    };
+    let (given, exact) = (InferOptions::default(), RuleSet::default());
+    let verify = |rules| model(0.5).verify(&model(0.75), &given, rules, 2, 1);
+    let same = model(0.5).verify(&model(0.5), &given, exact, 2, 1).unwrap();
+    assert!((same.bindings, same.runs, same.refused) == (2, 3, None) && same.elements > 100);
+    let error = verify(exact).unwrap_err().to_string();
+    assert!(error.starts_with("folded output \"y\", \"z\" at element "), "{error}");
+    assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
+    // Floats that sizes decide are known without a run.
+    let of_sizes = |factor: f32| {
+        Sketch::new()
+            .input("x", DType::F32, &["n"])
+            .constant("factor", Tensor::scalar(factor))
+            .node("Shape", &["x"], &["sizes"])
+            .with("Cast", &["sizes"], &["floats"], vec![("to", Content::Int(1))])
+            .node("Mul", &["floats", "factor"], &["y"])
+            .output("y", DType::F32, &["1"])
+            .model()
+    };
+    let verify = |rules| of_sizes(0.5).verify(&of_sizes(0.50000006), &given, rules, 2, 1);
+    assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
+    assert!(verify(exact).is_err());
+    let drawn = Sketch::new()
+        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
+        .output("y", DType::F32, &["2"])
+        .model();
+    let verified = drawn.verify(&drawn, &given, exact, 1, 1).unwrap();
+    assert_eq!((verified.runs, verified.refused.as_deref()), (0, Some("the model draws numbers at random")));
+}

@@ -1,0 +1,891 @@
+//! Folding rules one by one: a model of each pattern, the nodes that are left, and what the rule
+//! alone removes.
+
+mod composed;
+
+use crate::common::random;
+use std::collections::HashMap;
+
+use crate::common::sketch::{Sketch, read};
+use gradus::element::Bool;
+use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
+use gradus::formats::onnx::encode_model;
+use gradus::graph::{Content, Graph};
+use gradus::infer::InferOptions;
+use gradus::{DType, Model, Shape, Tensor, Value};
+
+/// A pattern: its rule, the model, and the operators that are left.
+struct Pattern {
+    rule: &'static str,
+    level: Level,
+    model: Model,
+    left: &'static str,
+}
+
+fn pattern(rule: &'static str, model: Model, left: &'static str) -> Pattern {
+    let level = RULES.iter().find(|each| each.name == rule).unwrap().level;
+    Pattern { rule, level, model, left }
+}
+
+fn x(sizes: &[&str]) -> Sketch {
+    Sketch::new().input("x", DType::F32, sizes)
+}
+
+fn scalar(name: &'static str, value: f32) -> impl Fn(Sketch) -> Sketch {
+    move |sketch| sketch.constant(name, Tensor::scalar(value))
+}
+
+fn floats(dims: &[usize], from: f32) -> Tensor {
+    let shape = Shape::new(dims.to_vec()).unwrap();
+    let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| from + f32::from(i % 7) / 8.0).collect();
+    Tensor::from_vec(shape, elements).unwrap()
+}
+
+fn end(sketch: Sketch, sizes: &[&str]) -> Model {
+    sketch.node("Relu", &["t"], &["y"]).output("y", DType::F32, sizes).model()
+}
+
+fn ints(values: &[i64]) -> Content {
+    Content::Ints(values.to_vec())
+}
+
+fn cast(to: i64) -> Vec<(&'static str, Content)> {
+    vec![("to", Content::Int(to))]
+}
+
+/// A scalar operand of a binary operator between x and Relu.
+fn binary(operator: &str, value: f32) -> Model {
+    let n = &["n", "3"];
+    end(scalar("c", value)(x(n)).node(operator, &["x", "c"], &["t"]), n)
+}
+
+fn moves() -> Vec<Pattern> {
+    let (n, cube) = (&["n", "3"][..], &["2", "3", "4"][..]);
+    let perm = |axes: &[i64]| vec![("perm", ints(axes))];
+    vec![
+        pattern(
+            "identity",
+            end(x(n).node("Identity", &["x"], &["a"]).node("Identity", &["a"], &["t"]), n),
+            "Relu",
+        ),
+        pattern("same-cast", end(x(n).with("Cast", &["x"], &["t"], cast(1)), n), "Relu"),
+        pattern(
+            "lossless-casts",
+            end(x(n).with("Cast", &["x"], &["a"], cast(11)).with("Cast", &["a"], &["t"], cast(1)), n),
+            "Relu",
+        ),
+        pattern(
+            "whole-slice",
+            end(
+                x(n).ints("from", &[0]).ints("to", &[i64::MAX]).node("Slice", &["x", "from", "to"], &["t"]),
+                n,
+            ),
+            "Relu",
+        ),
+        pattern(
+            "single-join",
+            end(x(n).with("Concat", &["x"], &["t"], vec![("axis", Content::Int(0))]), n),
+            "Relu",
+        ),
+        pattern("zero-pad", end(x(n).ints("pads", &[0; 4]).node("Pad", &["x", "pads"], &["t"]), n), "Relu"),
+        pattern("same-transpose", end(x(n).with("Transpose", &["x"], &["t"], perm(&[0, 1])), n), "Relu"),
+        pattern(
+            "transposes",
+            end(
+                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[2, 0, 1]),
+                ),
+                cube,
+            ),
+            "Relu",
+        ),
+        pattern(
+            "transposes",
+            end(
+                x(cube).with("Transpose", &["x"], &["a"], perm(&[1, 2, 0])).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[1, 2, 0]),
+                ),
+                &["4", "2", "3"],
+            ),
+            "Transpose Relu",
+        ),
+        pattern(
+            "reshapes",
+            end(
+                x(&["n", "6"])
+                    .ints("a_shape", &[-1, 2, 3])
+                    .ints("b_shape", &[-1, 3, 2])
+                    .node("Reshape", &["x", "a_shape"], &["a"])
+                    .node("Reshape", &["a", "b_shape"], &["t"]),
+                &["n", "3", "2"],
+            ),
+            "Reshape Relu",
+        ),
+        pattern(
+            "reshapes",
+            end(
+                x(&["n", "6"]).ints("heads", &[-1, 4, 1, 6]).node("Reshape", &["x", "heads"], &["a"]).with(
+                    "Transpose",
+                    &["a"],
+                    &["t"],
+                    perm(&[0, 2, 1, 3]),
+                ),
+                &["m", "1", "4", "6"],
+            ),
+            "Reshape Relu",
+        ),
+        pattern(
+            "unit-axes",
+            end(
+                x(&["n", "m"])
+                    .ints("both", &[1, 2])
+                    .ints("third", &[2])
+                    .ints("last", &[-1])
+                    .node("Unsqueeze", &["x", "both"], &["a"])
+                    .node("Squeeze", &["a", "third"], &["b"])
+                    .node("Unsqueeze", &["b", "last"], &["t"]),
+                &["n", "1", "m", "1"],
+            ),
+            "Unsqueeze Relu",
+        ),
+        pattern(
+            "unit-axes",
+            end(
+                x(&["n", "1", "1", "m"]).ints("second", &[1]).node("Squeeze", &["x", "second"], &["a"]).node(
+                    "Squeeze",
+                    &["a", "second"],
+                    &["t"],
+                ),
+                &["n", "m"],
+            ),
+            "Squeeze Relu",
+        ),
+        pattern(
+            "slices",
+            end(
+                x(&["n", "5", "6"])
+                    .ints("one", &[1])
+                    .ints("three", &[3])
+                    .ints("last", &[-1])
+                    .node("Slice", &["x", "one", "three", "one"], &["a"])
+                    .node("Slice", &["a", "one", "three", "last"], &["t"]),
+                &["n", "2", "2"],
+            ),
+            "Slice Relu",
+        ),
+        pattern(
+            "equal-views",
+            end(
+                x(n).ints("axis", &[0]).node("Unsqueeze", &["x", "axis"], &["a"]).node(
+                    "Squeeze",
+                    &["a", "axis"],
+                    &["t"],
+                ),
+                n,
+            ),
+            "Relu",
+        ),
+    ]
+}
+
+fn values() -> Vec<Pattern> {
+    let n = &["n", "3"][..];
+    let bools = || Sketch::new().input("x", DType::Bool, n);
+    let not = |sketch: Sketch| sketch.node("Not", &["t"], &["y"]).output("y", DType::Bool, n).model();
+    vec![
+        pattern(
+            "known-floats",
+            end(
+                scalar("step", 0.25)(scalar("limit", 1.0)(scalar("start", 0.25)(x(&["3"]))))
+                    .node("Range", &["start", "limit", "step"], &["a"])
+                    .node("Add", &["x", "a"], &["t"]),
+                &["3"],
+            ),
+            "Add Relu",
+        ),
+        pattern("dropout", end(x(n).node("Dropout", &["x"], &["t"]), n), "Relu"),
+        pattern("neutral-operand", binary("Mul", 1.0), "Relu"),
+        pattern("neutral-operand", binary("Div", 1.0), "Relu"),
+        pattern("neutral-operand", binary("Sub", 0.0), "Relu"),
+        pattern("neutral-operand", binary("Add", -0.0), "Relu"),
+        pattern("neutral-operand", binary("Pow", 1.0), "Relu"),
+        pattern(
+            "neutral-operand",
+            not(bools().constant("c", Tensor::scalar(Bool::from(true))).node("And", &["x", "c"], &["t"])),
+            "Not",
+        ),
+        pattern(
+            "known-floats",
+            end(
+                scalar("c", 16.0)(scalar("half", 0.5)(scalar("zero", 0.0)(x(n))))
+                    .node("Pow", &["c", "half"], &["four"])
+                    .node("Exp", &["zero"], &["one"])
+                    .node("Mul", &["four", "one"], &["factor"])
+                    .node("Mul", &["x", "factor"], &["t"]),
+                n,
+            ),
+            "Mul Relu",
+        ),
+        pattern(
+            "open-clip",
+            Sketch::new()
+                .input("x", DType::I64, n)
+                .node("Clip", &["x"], &["t"])
+                .node("Neg", &["t"], &["y"])
+                .output("y", DType::I64, n)
+                .model(),
+            "Neg",
+        ),
+        pattern(
+            "double-inverse",
+            not(bools().node("Not", &["x"], &["a"]).node("Not", &["a"], &["t"])),
+            "Not",
+        ),
+        pattern(
+            "double-inverse",
+            end(scalar("c", -1.0)(x(n)).node("Mul", &["c", "x"], &["a"]).node("Mul", &["a", "c"], &["t"]), n),
+            "Relu",
+        ),
+        pattern(
+            "known-where",
+            end(
+                x(n).constant("c", Tensor::scalar(Bool::from(true)))
+                    .constant("other", Tensor::scalar(5f32))
+                    .node("Where", &["c", "x", "other"], &["t"]),
+                n,
+            ),
+            "Relu",
+        ),
+        pattern(
+            "negated-where",
+            end(
+                x(n).constant("zero", Tensor::scalar(0f32))
+                    .node("Less", &["x", "zero"], &["below"])
+                    .node("Not", &["below"], &["c"])
+                    .node("Where", &["c", "x", "zero"], &["t"]),
+                n,
+            ),
+            "Less Where Relu",
+        ),
+        pattern(
+            "equal-nodes",
+            x(n).constant("a", Tensor::scalar(2f32))
+                .constant("b", Tensor::scalar(2f32))
+                .node("Div", &["x", "a"], &["p"])
+                .node("Div", &["x", "b"], &["q"])
+                .node("Mul", &["p", "q"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Div Mul",
+        ),
+        // Nodes that read constants of more bytes are told apart by them.
+        pattern(
+            "equal-constants",
+            x(&["n", "16500"])
+                .constant("a", floats(&[16500], 1.0))
+                .constant("b", floats(&[16500], 1.0))
+                .node("Div", &["x", "a"], &["p"])
+                .node("Div", &["x", "b"], &["q"])
+                .node("Mul", &["p", "q"], &["y"])
+                .output("y", DType::F32, &["n", "16500"])
+                .model(),
+            "Div Mul",
+        ),
+        pattern("undone-axes", undone_axes(), "ArgMax ReduceMax ConstantOfShape Concat Reshape ReduceMax"),
+        pattern(
+            "equal-nodes",
+            x(n).node("Shape", &["x"], &["s"])
+                .with("ConstantOfShape", &["s"], &["a"], vec![("value", one())])
+                .with("ConstantOfShape", &["s"], &["b"], vec![("value", one())])
+                .node("Sub", &["a", "b"], &["p"])
+                .node("Mul", &["p", "x"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Shape ConstantOfShape Sub Mul",
+        ),
+        pattern(
+            "output-names",
+            x(n).node("Relu", &["x"], &["a"])
+                .node("Identity", &["a"], &["y"])
+                .output("y", DType::F32, n)
+                .model(),
+            "Relu",
+        ),
+        pattern(
+            "known-floats",
+            end(scalar("c", 4.0)(x(n)).node("Sqrt", &["c"], &["r"]).node("Mul", &["x", "r"], &["t"]), n),
+            "Mul Relu",
+        ),
+    ]
+}
+
+/// A value whose rank depends on numbers gets an axis and loses it.
+fn undone_axes() -> Model {
+    x(&["2", "3"])
+        .ints("first", &[0])
+        .ints("rest", &[-1])
+        .with("ArgMax", &["x"], &["at"], vec![("keepdims", Content::Int(0))])
+        .node("ReduceMax", &["at"], &["count"])
+        .with(
+            "ConstantOfShape",
+            &["count"],
+            &["ones"],
+            vec![("value", Content::Tensor(Tensor::vector(&[1i64]).into()))],
+        )
+        .with("Concat", &["rest", "ones"], &["shape"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["x", "shape"], &["a"])
+        .node("Unsqueeze", &["a", "first"], &["b"])
+        .node("Squeeze", &["b", "first"], &["c"])
+        .with("ReduceMax", &["c"], &["y"], vec![("keepdims", Content::Int(0))])
+        .output("y", DType::F32, &[])
+        .model()
+}
+
+fn one() -> Content {
+    Content::Tensor(Tensor::vector(&[1.5f32]).into())
+}
+
+fn default_state() -> Pattern {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["5", "n", "2"])
+        .constant("w", floats(&[1, 12, 2], -0.3))
+        .constant("r", floats(&[1, 12, 3], -0.4))
+        .ints("one", &[1])
+        .ints("size", &[3])
+        .node("Shape", &["x"], &["all"])
+        .node("Gather", &["all", "one"], &["n"])
+        .with("Concat", &["one", "n", "size"], &["state"], vec![("axis", Content::Int(0))])
+        .node("ConstantOfShape", &["state"], &["zeros"])
+        .with(
+            "LSTM",
+            &["x", "w", "r", "", "", "zeros", "zeros"],
+            &["y"],
+            vec![("hidden_size", Content::Int(3))],
+        )
+        .output("y", DType::F32, &["5", "1", "n", "3"])
+        .model();
+    pattern("default-inputs", model, "LSTM")
+}
+
+/// Averages of what zeros are put around.
+fn averages() -> Model {
+    let window = vec![("kernel_shape", ints(&[3, 2])), ("strides", ints(&[2, 1]))];
+    end(
+        x(&["n", "2", "6", "6"])
+            .ints("pads", &[0, 0, 1, 0, 0, 0, 2, 1])
+            .node("Pad", &["x", "pads"], &["a"])
+            .with("AveragePool", &["a"], &["t"], window),
+        &["n", "2", "4", "6"],
+    )
+}
+
+fn fused() -> Vec<Pattern> {
+    let image = || {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "2", "5", "5"])
+            .constant("w", floats(&[3, 2, 3, 3], -0.5))
+            .constant("b", floats(&[3], 0.5))
+    };
+    let out = &["n", "3", "3", "3"];
+    let conv = |sketch: Sketch| sketch.node("Conv", &["x", "w", "b"], &["a"]);
+    let channels = |sketch: Sketch| sketch.constant("c", floats(&[3, 1, 1], 0.5));
+    let rows = &["n", "4"][..];
+    let gelu = scalar("root", std::f32::consts::SQRT_2)(scalar("one", 1.0)(scalar("half", 0.5)(x(rows))))
+        .node("Div", &["x", "root"], &["a"])
+        .node("Erf", &["a"], &["b"])
+        .node("Add", &["b", "one"], &["c"])
+        .node("Mul", &["x", "c"], &["d"])
+        .node("Mul", &["d", "half"], &["t"]);
+    let mean = || vec![("keepdims", Content::Int(1))];
+    let norm = scalar("eps", 1e-5)(scalar("two", 2.0)(x(rows)))
+        .ints("last", &[-1])
+        .constant("gain", floats(&[4], 0.5))
+        .constant("bias", floats(&[4], 0.1))
+        .with("ReduceMean", &["x", "last"], &["m"], mean())
+        .node("Sub", &["x", "m"], &["d"])
+        .node("Pow", &["d", "two"], &["p"])
+        .with("ReduceMean", &["p", "last"], &["v"], mean())
+        .node("Add", &["v", "eps"], &["e"])
+        .node("Sqrt", &["e"], &["s"])
+        .node("Div", &["d", "s"], &["q"])
+        .node("Mul", &["q", "gain"], &["g"])
+        .node("Add", &["g", "bias"], &["t"]);
+    vec![
+        pattern(
+            "affine-into-conv",
+            end(
+                conv(image())
+                    .constant("gain", floats(&[3], 0.5))
+                    .constant("mean", floats(&[3], -0.5))
+                    .constant("var", floats(&[3], 1.5))
+                    .node("BatchNormalization", &["a", "gain", "b", "mean", "var"], &["t"]),
+                out,
+            ),
+            "Conv Relu",
+        ),
+        pattern(
+            "affine-into-conv",
+            end(channels(conv(image())).node("Mul", &["c", "a"], &["t"]), out),
+            "Conv Relu",
+        ),
+        pattern(
+            "affine-into-conv",
+            end(channels(conv(image())).node("Add", &["a", "c"], &["t"]), out),
+            "Conv Relu",
+        ),
+        pattern(
+            "pad-into-conv",
+            end(
+                image().ints("pads", &[0, 0, 1, 0, 0, 0, 1, 2]).node("Pad", &["x", "pads"], &["a"]).node(
+                    "Conv",
+                    &["a", "w", "b"],
+                    &["t"],
+                ),
+                &["n", "3", "5", "5"],
+            ),
+            "Conv Relu",
+        ),
+        pattern("pad-into-conv", averages(), "AveragePool Relu"),
+        pattern(
+            "matmul-add",
+            end(
+                x(rows)
+                    .constant("w", floats(&[4, 3], -0.5))
+                    .constant("b", floats(&[3], 0.5))
+                    .node("MatMul", &["x", "w"], &["a"])
+                    .node("Add", &["a", "b"], &["t"]),
+                &["n", "3"],
+            ),
+            "Gemm Relu",
+        ),
+        pattern(
+            "joined-products",
+            x(rows)
+                .constant("q", floats(&[4, 2], 0.5))
+                .constant("k", floats(&[4, 3], -0.5))
+                .constant("v", floats(&[4, 2], 0.1))
+                .node("MatMul", &["x", "q"], &["y"])
+                .node("MatMul", &["x", "k"], &["z"])
+                .node("MatMul", &["x", "v"], &["w"])
+                .output("y", DType::F32, &["n", "2"])
+                .output("z", DType::F32, &["n", "3"])
+                .output("w", DType::F32, &["n", "2"])
+                .model(),
+            "MatMul Split",
+        ),
+        pattern("zero-sum", binary("Add", 0.0), "Relu"),
+        pattern("gelu", end(gelu, rows), "Gelu Relu"),
+        pattern("layer-normalization", end(norm, rows), "LayerNormalization Relu"),
+        pattern(
+            "float-arithmetic",
+            end(scalar("c", 0.5)(x(rows)).node("Exp", &["c"], &["r"]).node("Mul", &["x", "r"], &["t"]), rows),
+            "Mul Relu",
+        ),
+    ]
+}
+
+fn patterns() -> Vec<Pattern> {
+    let mut all = moves();
+    all.extend(values());
+    all.push(default_state());
+    all.extend(fused());
+    all.extend(composed::exact());
+    all.extend(composed::fused());
+    all
+}
+
+fn folded(model: &Model, rules: RuleSet) -> Model {
+    let mut options = FoldOptions::default();
+    options.rules = rules;
+    model.edited(&model.fold(&options).unwrap().edit).unwrap()
+}
+
+fn operators(model: &Model) -> String {
+    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    names.join(" ")
+}
+
+/// The nodes of a graph and of the graphs within them.
+fn nodes(graph: &Graph) -> usize {
+    graph.nodes().iter().map(|node| 1 + node.graphs().map(|inner| nodes(inner)).sum::<usize>()).sum()
+}
+
+#[test]
+fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
+    for Pattern { rule, level, model, left } in patterns() {
+        let mut rules = RuleSet::of(level);
+        // Passes over the main graph do the same: they take no graphs within it.
+        let pass = match rule {
+            "single-loop" => Some("unrolled-loops"),
+            "transposes-around" => Some("transposes-around-regions"),
+            "transposes-around-functions" => Some("transposes-around-function-regions"),
+            _ => None,
+        };
+        if let Some(pass) = pass {
+            rules = rules.without(pass).unwrap();
+        }
+        let after = folded(&model, rules);
+        assert_eq!(operators(&after), left, "{rule} of {}", operators(&model));
+        let without = folded(&model, rules.without(rule).unwrap());
+        assert!(nodes(without.graph()) > nodes(after.graph()), "{rule} is not what removes them");
+        assert!(folded(&after, rules).bytes() == after.bytes(), "{rule} again changes {}", operators(&after));
+    }
+}
+
+#[test]
+fn each_pattern_gives_the_same_results() {
+    for Pattern { rule, level, model, .. } in patterns() {
+        let after = folded(&model, RuleSet::of(level));
+        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        if level < Level::Fuse {
+            assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{rule}");
+        }
+        let narrow = format!("{:?}", model.graph().value(model.graph().inputs()[0]).declared).contains("F16");
+        assert!(measured.relative < if narrow { 1e-3 } else { 1e-6 }, "{rule}: {measured:?}");
+    }
+}
+
+#[test]
+fn each_rule_of_one_node_has_a_pattern() {
+    let passes =
+        ["known-integers", "shape-targets", "equal-integers", "input-shapes", "known-if", "called-functions"];
+    for rule in RULES.iter().filter(|rule| !passes.contains(&rule.name)) {
+        let has = patterns().iter().any(|pattern| pattern.rule == rule.name) || rule.name == "empty-loop";
+        assert!(has, "{} has no pattern", rule.name);
+    }
+}
+
+/// Both factors are scalars before the product is made a list.
+#[test]
+fn an_operand_at_least_has_the_shape_around_views() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1"])
+        .input("z", DType::F32, &["1"])
+        .ints("first", &[0])
+        .ints("list", &[1])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Squeeze", &["z", "first"], &["b"])
+        .node("Mul", &["a", "b"], &["c"])
+        .node("Reshape", &["c", "list"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let small = folded(&model, RuleSet::of(Level::Exact));
+    assert_eq!(operators(&small), "Mul");
+    assert!(small.infer(&InferOptions::default()).unwrap().problems().is_empty());
+}
+
+/// The Transpose is read as the view first, and the view as what is between the views later.
+#[test]
+fn a_value_that_is_read_as_a_view_is_read_as_what_replaces_the_view() {
+    let sizes = &["1", "n", "4"][..];
+    let sketch = x(sizes)
+        .ints("first", &[0])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Unsqueeze", &["b", "first"], &["c"])
+        .with("Transpose", &["c"], &["t"], vec![("perm", ints(&[0, 1, 2]))]);
+    let small = folded(&end(sketch, sizes), RuleSet::of(Level::Exact));
+    assert_eq!(operators(&small), "Neg Relu");
+}
+
+/// The view takes the name of the output first, and what is between the views takes it later.
+#[test]
+fn an_output_that_is_read_as_a_view_is_made_by_what_replaces_the_view() {
+    let sizes = &["1", "n", "4"][..];
+    let model = x(sizes)
+        .ints("first", &[0])
+        .node("Squeeze", &["x", "first"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Unsqueeze", &["b", "first"], &["c"])
+        .with("Transpose", &["c"], &["y"], vec![("perm", ints(&[0, 1, 2]))])
+        .output("y", DType::F32, sizes)
+        .model();
+    assert_eq!(operators(&folded(&model, RuleSet::of(Level::Exact))), "Neg");
+}
+
+#[test]
+fn unknown_rules_are_errors() {
+    let error = RuleSet::default().with("identities").unwrap_err().to_string();
+    assert!(error.starts_with("folding rule is \"identities\", expected known-integers, "), "{error}");
+}
+
+#[test]
+fn random_graphs_give_the_same_bits_after_every_exact_rule() {
+    let mut changed = 0;
+    for seed in 0..400 {
+        let (model, inputs) = random::graph(seed);
+        let model = read(&encode_model(model.source()).unwrap());
+        let Ok(before) = model.run(&inputs) else { continue };
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        changed += usize::from(operators(&after) != operators(&model));
+        assert!(nodes(after.graph()) <= nodes(model.graph()), "seed {seed}");
+        assert_eq!(format!("{before:?}"), format!("{:?}", after.run(&inputs).unwrap()), "seed {seed}");
+    }
+    assert!(changed > 0);
+}
+
+/// Operators that read an axis, of every axis of a value of every order of axes.
+#[test]
+fn operators_read_their_axis_in_every_order() {
+    let orders = [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let sizes = [2usize, 3, 4];
+    let (x_of, input) = (|| x(&["2", "3", "4"]), floats(&sizes, -0.5));
+    for (order, axis) in orders.iter().flat_map(|order| (-3..3i64).map(move |axis| (order, axis))) {
+        let back = [0, 1, 2].map(|axis| order.iter().position(|&other| other == axis).unwrap());
+        let back: Vec<_> = back.iter().map(|&axis| i64::try_from(axis).unwrap()).collect();
+        let size = sizes[order[usize::try_from(axis.rem_euclid(3)).unwrap()]];
+        let order: Vec<_> = order.iter().map(|&axis| i64::try_from(axis).unwrap()).collect();
+        let along = || vec![("axis", Content::Int(axis))];
+        for operator in ["ArgMax", "ArgMin", "LogSoftmax", "QuantizeLinear", "Softmax", "Split", "TopK"] {
+            let sketch = x_of().with("Transpose", &["x"], &["a"], vec![("perm", ints(&order))]);
+            let sketch = match operator {
+                "QuantizeLinear" => sketch
+                    .constant("scale", floats(&[size], 0.05))
+                    .with("QuantizeLinear", &["a", "scale"], &["q"], along())
+                    .with("DequantizeLinear", &["q", "scale"], &["b"], along()),
+                "Split" => sketch
+                    .ints("sizes", &[1, i64::try_from(size).unwrap() - 1])
+                    .with("Split", &["a", "sizes"], &["p", "q"], along())
+                    .with("Concat", &["q", "p"], &["b"], along()),
+                "TopK" => sketch
+                    .ints("count", &[2])
+                    .with("TopK", &["a", "count"], &["p", "q"], along())
+                    .with("Cast", &["q"], &["i"], cast(1))
+                    .node("Add", &["p", "i"], &["b"]),
+                _ => sketch.with(operator, &["a"], &["i"], along()).with("Cast", &["i"], &["b"], cast(1)),
+            };
+            let model = sketch
+                .with("Transpose", &["b"], &["t"], vec![("perm", ints(&back))])
+                .node("Relu", &["t"], &["y"])
+                .output("y", DType::F32, &["", "", ""])
+                .model();
+            let after = folded(&model, RuleSet::of(Level::Fuse));
+            let what = format!("{operator} of axis {axis} in the order {order:?}");
+            assert!(!operators(&after).contains("Transpose"), "{what}: {}", operators(&after));
+            let run = |model: &Model| {
+                let inputs = HashMap::from([("x", Value::from(input.clone()))]);
+                format!("{:?}", model.run(&inputs).unwrap())
+            };
+            assert_eq!(run(&model), run(&after), "{what}");
+        }
+    }
+}
+
+/// A node that reads a sum with zero; a sum with a bias may hide the signs of its zeros.
+fn of_zeros(operator: &str, operands: &[Tensor], is_hidden: bool) -> Model {
+    let names = ["x0", "c0", "c1"];
+    let mut sketch = scalar("zero", 0.0)(x(&["2", "4"])).node("Add", &["x", "zero"], &["x0"]);
+    for (name, operand) in names[1..].iter().zip(operands) {
+        sketch = sketch.constant(name, operand.clone());
+    }
+    let sketch = scalar("bias", 1.5)(sketch.node(operator, &names[..=operands.len()], &["a"]));
+    let last = if is_hidden { ("Add", &["bias", "a"][..]) } else { ("Neg", &["a"][..]) };
+    sketch.node(last.0, last.1, &["y"]).output("y", DType::F32, &["", ""]).model()
+}
+
+#[test]
+fn sums_with_zero_whose_readers_do_not_tell_zeros_apart_are_their_operands() {
+    let input = Tensor::from_vec(
+        Shape::new(vec![2, 4]).unwrap(),
+        vec![-0f32, 0.0, -0.5, 0.5, -0.0, -0.0, -0.0, 0.25],
+    )
+    .unwrap();
+    let (row, weights) = (floats(&[4], -0.25), floats(&[4, 3], -0.5));
+    let zeros = Tensor::from_vec(Shape::new(vec![4]).unwrap(), vec![-0f32, 0.0, 0.5, 1.0]).unwrap();
+    let one = |value: f32| vec![Tensor::scalar(value)];
+    let apart = "Abs Cos Cosh Exp Sigmoid Softmax Softplus";
+    let signs = "Asin Asinh Atan Atanh Ceil Celu Elu Erf Flatten Floor Gelu HardSigmoid HardSwish \
+                 Identity LeakyRelu LogSoftmax Mish Neg ReduceL1 ReduceL2 ReduceMax ReduceMean \
+                 ReduceMin ReduceProd ReduceSum ReduceSumSquare Relu Round Selu Shrink Sign Sin Sinh \
+                 Softsign Tan Tanh ThresholdedRelu Transpose";
+    let mut cases: Vec<_> = apart.split_whitespace().map(|name| (name, vec![], false)).collect();
+    cases.extend(signs.split_whitespace().map(|name| (name, vec![], true)));
+    cases.extend([
+        ("Add", one(0.5), false),
+        ("Add", vec![zeros], true),
+        ("Sub", one(0.5), true),
+        ("Mul", one(-0.5), true),
+        ("Div", one(-0.5), true),
+        ("Pow", one(3.0), true),
+        ("Max", one(-0.5), true),
+        ("PRelu", one(0.25), true),
+        ("MatMul", vec![weights.clone()], true),
+        ("Gemm", vec![weights.clone(), Tensor::scalar(0.5f32)], false),
+        ("Gemm", vec![weights], true),
+        ("LayerNormalization", vec![row.clone(), row.clone()], false),
+        ("LayerNormalization", vec![row], true),
+        ("Gather", vec![Tensor::vector(&[1i64, 0])], true),
+    ]);
+    for (operator, operands, is_hidden) in cases {
+        let model = of_zeros(operator, &operands, is_hidden);
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        let sums = |model: &Model| operators(model).matches("Add").count();
+        assert_eq!(sums(&after), sums(&model) - 1, "{operator}: {}", operators(&after));
+        let run = |model: &Model| {
+            let inputs = HashMap::from([("x", Value::from(input.clone()))]);
+            format!("{:?}", model.run(&inputs).unwrap())
+        };
+        assert_eq!(run(&model), run(&after), "{operator}");
+    }
+}
+
+#[test]
+fn sums_with_zero_whose_readers_tell_zeros_apart_stay() {
+    let twice = scalar("zero", 0.0)(x(&["2", "4"]))
+        .node("Add", &["x", "zero"], &["a"])
+        .node("Softmax", &["a"], &["b"])
+        .node("Mul", &["a", "b"], &["y"])
+        .output("y", DType::F32, &["2", "4"]);
+    // The sum is never -0, and the other operand of itself.
+    let doubled = scalar("zero", 0.0)(x(&["2", "4"]))
+        .node("Add", &["x", "zero"], &["a"])
+        .node("Add", &["a", "a"], &["y"])
+        .output("y", DType::F32, &["2", "4"]);
+    let half = || vec![Tensor::scalar(0.5f32)];
+    let models = [
+        of_zeros("Tanh", &[], false),
+        of_zeros("Div", &half(), false),
+        of_zeros("Reciprocal", &[], true),
+        of_zeros("Pow", &[Tensor::scalar(-1f32)], true),
+        twice.model(),
+        doubled.model(),
+    ];
+    for model in models {
+        let after = folded(&model, RuleSet::of(Level::Exact));
+        assert_eq!(operators(&after), operators(&model));
+    }
+}
+
+/// Rules see what other rules made: nodes that were found to be equal or to be views later.
+#[test]
+fn folding_again_changes_nothing() {
+    let n = &["n", "4"][..];
+    let rows = x(n)
+        .ints("last", &[1])
+        .node("ReduceSumSquare", &["x", "last"], &["a"])
+        .node("Squeeze", &["a", "last"], &["b"])
+        .with("ReduceMax", &["a", "last"], &["c"], vec![("keepdims", Content::Int(0))])
+        .node("Unsqueeze", &["c", "last"], &["d"])
+        .node("Add", &["a", "d"], &["y"])
+        .node("Unsqueeze", &["b", "last"], &["z"])
+        .node("Unsqueeze", &["c", "last"], &["w"]);
+    let rows =
+        ["y", "z", "w"].into_iter().fold(rows, |rows, name| rows.output(name, DType::F32, &["n", "1"]));
+    let views = x(&["n", "1", "4"])
+        .ints("end", &[3])
+        .node("Unsqueeze", &["x", "end"], &["a"])
+        .with("Transpose", &["a"], &["b"], vec![("perm", ints(&[0, 3, 2, 1]))])
+        .with("Transpose", &["b"], &["c"], vec![("perm", ints(&[0, 2, 3, 1]))])
+        .node("Mul", &["c", "a"], &["t"]);
+    let mut models = vec![rows.model(), end(views, &["n", "1", "4", "1"])];
+    models.extend(patterns().into_iter().map(|pattern| pattern.model));
+    models.extend((0..200).map(|seed| read(&encode_model(random::graph(seed).0.source()).unwrap())));
+    for (number, model) in models.iter().enumerate() {
+        for level in Level::ALL {
+            let once = folded(model, RuleSet::of(level));
+            let twice = folded(&once, RuleSet::of(level));
+            let (left, less) = (operators(&once), operators(&twice));
+            assert!(twice.bytes() == once.bytes(), "model {number} at {}: {left} -> {less}", level.name());
+        }
+    }
+}
+
+#[test]
+fn assumed_sizes_make_shapes_constants_and_are_listed() {
+    let model = || {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "h", "w", "8"])
+            .ints("edge", &[2])
+            .node("Shape", &["x"], &["all"])
+            .ints("zero", &[0])
+            .node("Gather", &["all", "zero"], &["n"])
+            .ints("rest", &[-1])
+            .with("Concat", &["n", "edge", "rest"], &["target"], vec![("axis", Content::Int(0))])
+            .node("Reshape", &["x", "target"], &["y"])
+            .output("y", DType::F32, &["n", "2", ""])
+            .model()
+    };
+    let model = model();
+    let mut options = FoldOptions::default();
+    let plain = model.fold(&options).unwrap();
+    assert!(plain.report.nodes().1 > 1, "{:?}", plain.report.operators);
+    options.assume.nonempty = true;
+    let folded = model.fold(&options).unwrap();
+    assert_eq!(folded.report.nodes().1, 1, "{:?}", folded.report.operators);
+    let texts: Vec<_> = folded.report.assumptions.iter().map(|assumed| &*assumed.text).collect();
+    assert!(texts.contains(&"each size of an input is at least 1"), "{texts:?}");
+    options.assume.nonempty = false;
+    options.assume.ranges.insert("n".to_owned(), (1, Some(64)));
+    assert_eq!(model.fold(&options).unwrap().report.nodes().1, 1);
+    options.assume.ranges.insert("n".to_owned(), (3, Some(2)));
+    let error = model.fold(&options).unwrap_err().to_string();
+    assert_eq!(error, "range of dimension \"n\" is 3 to 2, expected increasing numbers of at least 0");
+}
+
+/// The type of a value of a model of sizes, by assumptions.
+fn typed_by(conditions: &[&str]) -> Result<String, String> {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "h", "q", ""])
+        .input("z", DType::F32, &["n", "1", "r", "4"])
+        .node("Add", &["x", "z"], &["y"])
+        .ints("steps", &[2])
+        .ints("axis", &[1])
+        .ints("zero", &[0])
+        .ints("end", &[i64::MAX])
+        .node("Slice", &["y", "zero", "end", "axis", "steps"], &["t"])
+        .output("t", DType::F32, &["", "", "", ""])
+        .model();
+    let mut options = InferOptions::default();
+    options.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
+    options.dims.insert("n".to_owned(), 3);
+    let inference = model.infer(&options).map_err(|error| error.to_string())?;
+    let texts: Vec<_> = inference.assumptions().iter().map(|assumed| &*assumed.text).collect();
+    assert!(conditions.iter().all(|text| *text == "n == 3" || texts.contains(text)), "{texts:?}");
+    // The folded model is the same for all sizes that meet the conditions.
+    let mut fold = FoldOptions::default();
+    fold.assume.conditions.clone_from(&options.assume.conditions);
+    fold.dims.clone_from(&options.dims);
+    let folded = model.edited(&model.fold(&fold).unwrap().edit).unwrap();
+    let verified = model.verify(&folded, &options, fold.rules, 5, 1).unwrap();
+    assert!(verified.bindings > 0 || !conditions.contains(&"q == r"), "{conditions:?}");
+    Ok(inference.describe(inference.fact(model.value("t").unwrap())))
+}
+
+#[test]
+fn assumed_conditions_simplify_shapes() {
+    let rows: [(&[&str], Result<&str, &str>); 13] = [
+        (&[], Ok("float32[3, (h + 1)//2, broadcast(q, r), 4]")),
+        (&["h % 32 == 0"], Ok("float32[3, h//2, broadcast(q, r), 4]")),
+        (&["(h + 1) % 4 == 0"], Ok("float32[3, 2*((h + 1)//4), broadcast(q, r), 4]")),
+        (&["q == r", "x_3 = 4"], Ok("float32[3, (h + 1)//2, r, 4]")),
+        (&["q == r", "r % 2 == 0"], Ok("float32[3, (h + 1)//2, r, 4]")),
+        (&["h <= q", "q == r"], Ok("float32[3, (h + 1)//2, r, 4]")),
+        (&["q > 1", "r > 1"], Ok("float32[3, (h + 1)//2, q, 4]")),
+        (&["n == 3"], Ok("float32[3, (h + 1)//2, broadcast(q, r), 4]")),
+        (&["n == 4"], Err("assumption \"n == 4\" holds for no sizes, as it says 3 == 4")),
+        (&["h < h"], Err("assumption \"h < h\" holds for no sizes, as it says h <= h - 1")),
+        (
+            &["h*q <= 8"],
+            Err(
+                "assumption \"h*q <= 8\" is about products of sizes, expected a size that stands alone, as in \"a <= 2*b\"",
+            ),
+        ),
+        (
+            &["h"],
+            Err(
+                "condition is \"h\", expected two expressions with ==, <=, >=, < or > between them, as \"h % 32 == 0\"",
+            ),
+        ),
+        (&["k >= 1"], Err("unknown dimension \"k\"; known: \"h\", \"n\", \"q\", \"r\", \"x_3\"")),
+    ];
+    for (conditions, wanted) in rows {
+        let found = typed_by(conditions);
+        assert_eq!(found.as_deref().map_err(String::as_str), wanted, "{conditions:?}");
+    }
+}

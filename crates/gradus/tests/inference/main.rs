@@ -1,0 +1,10 @@
+//! Inference, against runs, other programs and what nodes refuse.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "../common"]
+mod common {
+    pub mod random;
+}
+mod models;
+mod refusals;
+mod soundness;

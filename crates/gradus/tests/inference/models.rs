@@ -1,0 +1,581 @@
+//! Inference held against what ONNX Runtime computed: every model of a corpus, with declared shapes
+//! ignored.
+//!
+//! The corpus is the folder that the variable `GRADUS_CORPUS` names; `truth/` in it has, per model,
+//! two bindings of its symbols and the shape of every value under each. Without the variable,
+//! nothing is checked.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use gradus::fact::TensorFact;
+use gradus::graph::{
+    self, Builder, Content, DeclaredDim, Function, OperatorId, Origin, Port, Ports, Standard, Type,
+};
+use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
+use gradus::{Dim, Fact, Limits, Model, OpenOptions};
+use serde_json::Value as Json;
+
+/// Outcomes of the outputs of all nodes.
+#[derive(Debug, Default)]
+struct Tally {
+    models: usize,
+    values: usize,
+    /// Shapes that were compared with the truth.
+    compared: usize,
+    full: usize,
+    /// With symbols for what the data decide.
+    data: usize,
+    partial: usize,
+    none: usize,
+    wrong: Vec<String>,
+    incomplete: Vec<String>,
+}
+
+fn models(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                _ if path.is_dir() => open.push(path),
+                Some("onnx") => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn truth(corpus: &Path, model: &Path) -> Option<Json> {
+    let name = model.file_name()?.to_str()?.strip_suffix(".onnx")?;
+    let bytes = std::fs::read(corpus.join("truth").join(format!("{name}.json"))).ok()?;
+    Some(serde_json::from_slice(&bytes).unwrap())
+}
+
+/// The shape of a value under a binding, with nothing for the dimensions that data decide.
+fn evaluated(
+    inference: &Inference,
+    fact: &Fact,
+    bindings: &HashMap<String, i64>,
+) -> Option<Vec<Option<i64>>> {
+    let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = fact else { return None };
+    let of = |dim: &Dim| inference.symbols().evaluate(*dim, &|name| bindings.get(name).copied());
+    Some(dims.iter().map(of).collect())
+}
+
+fn bindings(truth: &Json, which: &str) -> HashMap<String, i64> {
+    let entries = truth["bind"][which].as_object().unwrap();
+    entries.iter().map(|(name, value)| (name.clone(), value.as_i64().unwrap())).collect()
+}
+
+fn count(tally: &mut Tally, name: &str, model: &Model, inference: &Inference) {
+    tally.models += 1;
+    let graph = model.graph();
+    for id in graph.ids() {
+        if !matches!(graph.value(id).origin, Origin::Node(..)) {
+            continue;
+        }
+        tally.values += 1;
+        let fact = inference.fact(id);
+        let of = match inference.completeness(fact) {
+            Completeness::Full => &mut tally.full,
+            Completeness::Data => &mut tally.data,
+            Completeness::Partial => &mut tally.partial,
+            Completeness::None => &mut tally.none,
+        };
+        *of += 1;
+        if inference.completeness(fact) > Completeness::Data {
+            let why = inference.why_incomplete(id).join("; ");
+            let value = &graph.value(id).name;
+            tally.incomplete.push(format!("{name}: {value}: {} because {why}", inference.describe(fact)));
+        }
+    }
+}
+
+fn check(
+    tally: &mut Tally,
+    name: &str,
+    model: &Model,
+    inference: &Inference,
+    shapes: &Json,
+    bindings: &HashMap<String, i64>,
+) {
+    for (value, shape) in shapes.as_object().unwrap() {
+        let Some(id) = model.graph().find(value) else { continue };
+        let Some(want) = shape.as_array() else { continue };
+        let fact = inference.fact(id);
+        let Some(got) = evaluated(inference, fact, bindings) else { continue };
+        let want: Vec<_> = want.iter().map(|dim| dim.as_i64().unwrap()).collect();
+        tally.compared += 1;
+        let same = got.len() == want.len()
+            && got.iter().zip(&want).all(|(got, want)| got.is_none_or(|got| got == *want));
+        if !same {
+            tally.wrong.push(format!("{name}: {value} is {}, but {want:?}", inference.describe(fact)));
+        }
+    }
+}
+
+/// The inputs' dimensions under a binding, as types.
+fn given(model: &Model, bindings: &HashMap<String, i64>) -> HashMap<String, InputFact> {
+    let graph = model.graph();
+    let mut all = HashMap::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let Some(Type::Tensor(dtype, Some(sizes))) = &info.declared else { continue };
+        if graph.constant(id).is_some() {
+            continue;
+        }
+        let known = |size: &DeclaredDim| match size {
+            DeclaredDim::Symbol(name) => match bindings.get(&**name) {
+                Some(value) => DeclaredDim::Known(usize::try_from(*value).unwrap()),
+                None => size.clone(),
+            },
+            other => other.clone(),
+        };
+        let sizes = sizes.iter().map(known).collect();
+        all.insert(info.name.to_string(), InputFact::Type(Type::Tensor(*dtype, Some(sizes))));
+    }
+    all
+}
+
+#[test]
+fn sizes_that_no_tensor_has_are_refused() {
+    let model = Model::open("../../examples/positions.onnx").unwrap();
+    let beyond = usize::try_from(i64::MAX).unwrap() + 1;
+    for size in [DeclaredDim::Known(beyond), DeclaredDim::Between(0, Some(beyond))] {
+        let mut options = InferOptions::default();
+        let given = Type::Tensor(None, Some(vec![size, DeclaredDim::Unknown]));
+        options.inputs.insert("tokens".to_owned(), InputFact::Type(given));
+        let error = model.infer(&options).err().unwrap().to_string();
+        let wanted = "size of axis 0 of input \"tokens\" is 9223372036854775808, expected at most 2^63 - 1";
+        assert_eq!(error, wanted);
+    }
+}
+
+#[test]
+#[ignore = "needs GRADUS_CORPUS, a folder of models"]
+fn every_shape_of_the_corpus_is_right() {
+    let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
+    let corpus = Path::new(&corpus);
+    let (mut symbolic, mut fixed) = (Tally::default(), Tally::default());
+    for path in models(corpus) {
+        let name = path.strip_prefix(corpus).unwrap().display().to_string();
+        let model = Model::open(&path).unwrap();
+        let mut options = InferOptions::default();
+        options.ignore_declared = true;
+        let inference = model.infer(&options).unwrap();
+        for problem in inference.problems() {
+            symbolic.wrong.push(format!("{name}: {}: {}", problem.place, problem.message));
+        }
+        count(&mut symbolic, &name, &model, &inference);
+        let Some(truth) = truth(corpus, &path) else { continue };
+        for which in ["A", "B"] {
+            let bindings = bindings(&truth, which);
+            let Some(shapes) = truth.get(format!("truth{which}")).filter(|shapes| shapes.is_object()) else {
+                continue;
+            };
+            check(&mut symbolic, &format!("{name} at {which}"), &model, &inference, shapes, &bindings);
+            let mut options = options.clone();
+            options.inputs = given(&model, &bindings);
+            let inference = model.infer(&options).unwrap();
+            if which == "A" {
+                count(&mut fixed, &name, &model, &inference);
+            }
+            check(&mut fixed, &format!("{name} fixed to {which}"), &model, &inference, shapes, &bindings);
+        }
+    }
+    for (what, tally) in [("symbolic", &symbolic), ("fixed", &fixed)] {
+        if std::env::var_os("GRADUS_SHOW").is_some() {
+            println!("{}", tally.incomplete.join("\n"));
+        }
+        let Tally { models, values, compared, full, data, partial, none, wrong, .. } = tally;
+        let share = 100.0 * f64::from(u32::try_from(full + data).unwrap())
+            / f64::from(u32::try_from(*values).unwrap());
+        println!(
+            "{what}: {models} models, {values} values: {full} full, {data} with what the data decide, {partial} partial, \
+             {none} without rank; {share:.2} % complete; {compared} compared, {} wrong",
+            wrong.len()
+        );
+    }
+    for tally in [&symbolic, &fixed] {
+        assert!(tally.wrong.is_empty(), "{} are wrong:\n{}", tally.wrong.len(), tally.wrong.join("\n"));
+        assert!(tally.models > 0 && tally.compared > tally.values);
+        assert!((tally.full + tally.data) * 1000 >= tally.values * 995, "{}", tally.incomplete.join("\n"));
+    }
+}
+
+/// A function that calls another twice, which calls another twice, and so on: more calls than can
+/// be visited.
+#[test]
+fn functions_that_multiply_are_not_followed_for_ever() {
+    const LEVELS: usize = 30;
+    let body = |level: usize| {
+        let mut body = Builder::new("body");
+        body.define("x", Origin::Input).unwrap();
+        let next = format!("F{}", level + 1);
+        let operator = if level + 1 == LEVELS { "Neg" } else { next.as_str() };
+        body.apply("", operator, 13, &["x"], &["y"], vec![]).unwrap();
+        body.apply("", operator, 13, &["y"], &["z"], vec![]).unwrap();
+        body.output("z");
+        body.finish().unwrap()
+    };
+    let function = |level: usize| Function {
+        id: OperatorId { domain: "".into(), name: format!("F{level}").into(), overload: "".into() },
+        attributes: Vec::new(),
+        body: body(level),
+    };
+    let mut main = Builder::new("main");
+    main.define("x", Origin::Input).unwrap();
+    main.apply("", "F0", 13, &["x"], &["y"], vec![]).unwrap();
+    main.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.functions = (0..LEVELS).map(function).collect();
+    source.graph = main.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert!(inference.subgraphs().len() <= 10_000);
+}
+
+/// OpenVINO's If of a value of unknown type, which one branch converts to float32.
+#[test]
+fn results_of_branches_are_not_of_the_type_of_the_condition() {
+    let (mut builder, mut attributes) = (Builder::new("if"), Vec::new());
+    for (map, body, operator) in
+        [("then_port_map", "then_body", "Squeeze"), ("else_port_map", "else_body", "Convert")]
+    {
+        let mut branch = Builder::new(body);
+        branch.define("p", Origin::Input).unwrap();
+        let float = vec![("destination_type", Content::Text("f32".into()))];
+        let own = if operator == "Convert" { float } else { Vec::new() };
+        branch.apply("node", operator, 1, &["p"], &["y"], own).unwrap();
+        branch.output("y");
+        let (inputs, outputs) = ([(1, 0)], [(0, 0)]);
+        let port = |(outer, inner)| Port { outer, inner, slices: None };
+        let ports =
+            Ports { inputs: inputs.map(port).into(), outputs: outputs.map(port).into(), ..Ports::default() };
+        attributes.push((map, Content::Ports(std::sync::Arc::new(ports))));
+        attributes.push((body, Content::Graph(std::sync::Arc::new(branch.finish().unwrap()))));
+    }
+    let condition = builder.define("c", Origin::Input).unwrap();
+    builder.info(condition).declared = Some(Type::Tensor(Some(gradus::DType::Bool), Some(vec![])));
+    builder.define("x", Origin::Input).unwrap();
+    builder.apply("if", "If", 8, &["c", "x"], &["y"], attributes).unwrap();
+    let y = builder.output("y");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let inference = Model::from_source(model).infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.fact(y).dtype(), None);
+}
+
+/// Bytes changed at random places, always the same ones.
+fn damaged(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state % u64::try_from(below).unwrap()).unwrap()
+    };
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=next(4) {
+        let at = next(bytes.len());
+        bytes[at] = u8::try_from(next(256)).unwrap();
+    }
+    bytes
+}
+
+#[test]
+fn damaged_models_are_inferred_without_a_panic() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut paths = models(&examples);
+    if let Some(corpus) = std::env::var_os("GRADUS_CORPUS") {
+        paths.extend(models(&Path::new(&corpus).join("handmade")));
+        paths.extend(models(&Path::new(&corpus).join("custom")));
+    }
+    let mut limits = Limits::DEFAULT;
+    (limits.max_bytes, limits.max_steps) = (1 << 26, 1000);
+    let mut inferred = 0;
+    for path in paths {
+        let bytes = std::fs::read(&path).unwrap();
+        for seed in 0..1000 {
+            let Ok(model) = OpenOptions::new().limits(limits).from_bytes(&damaged(&bytes, seed).into())
+            else {
+                continue;
+            };
+            let mut options = InferOptions::default();
+            options.limits = Some(limits);
+            let _ = model.infer(&options);
+            inferred += 1;
+        }
+    }
+    assert!(inferred > 100, "{inferred} damaged models could be read");
+}
+
+#[test]
+fn parts_below_zero_are_wrong_before_a_run_as_in_one() {
+    for sizes in [[5i64, -1], [-1, 5]] {
+        let mut builder = Builder::new("parts");
+        let x = builder.define("x", Origin::Input).unwrap();
+        builder.info(x).declared =
+            Some(Type::Tensor(Some(gradus::DType::I64), Some(vec![DeclaredDim::Known(4)])));
+        builder.constant("sizes", gradus::Tensor::vector(&sizes).into()).unwrap();
+        builder.apply("split", "Split", 18, &["x", "sizes"], &["a", "b"], vec![]).unwrap();
+        builder.output("a");
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.opsets = vec![("".into(), 18)];
+        model.graph = builder.finish().unwrap();
+        let model = Model::from_source(model);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        assert_eq!(inference.problems().len(), 1, "{:?}", inference.problems());
+        assert!(model.run([("x", gradus::Tensor::vector(&[1i64, 2, 3, 4]))]).is_err());
+    }
+}
+
+/// Repeats of one axis, as exporters write `repeat_interleave`.
+#[test]
+fn elements_of_one_hot_are_known_by_their_indices() {
+    for (index, wanted) in [(1i64, "[batch, n*n]"), (-2, "[batch*n, n]"), (5, "[batch, n]")] {
+        let mut builder = Builder::new("repeats");
+        let x = builder.define("x", Origin::Input).unwrap();
+        let sizes = ["batch", "n"].map(|name| DeclaredDim::Symbol(name.into()));
+        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes.into())));
+        builder.constant("index", gradus::Tensor::scalar(index).into()).unwrap();
+        builder.constant("depth", gradus::Tensor::scalar(2i64).into()).unwrap();
+        builder.constant("one", gradus::Tensor::vector(&[1i64]).into()).unwrap();
+        builder.apply("", "Shape", 15, &["x"], &["n"], vec![("start", Content::Int(1))]).unwrap();
+        builder.apply("", "Concat", 13, &["one", "n"], &["both"], vec![("axis", Content::Int(0))]).unwrap();
+        builder.apply("", "OneHot", 11, &["index", "depth", "both"], &["repeats"], vec![]).unwrap();
+        builder.apply("", "Tile", 13, &["x", "repeats"], &["y"], vec![]).unwrap();
+        builder.output("y");
+        let mut source = graph::Model::new(Standard::Onnx);
+        source.opsets = vec![("".into(), 18)];
+        source.graph = builder.finish().unwrap();
+        let model = Model::from_source(source);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let told = inference.describe(inference.fact(model.value("y").unwrap()));
+        assert!(told.contains(wanted), "{told} of index {index}, expected {wanted}");
+    }
+}
+
+/// The type of a tensor whose shape is computed from the sizes of `x`.
+fn of_sizes(write: impl FnOnce(&mut Builder)) -> String {
+    let mut builder = Builder::new("sizes");
+    let x = builder.define("x", Origin::Input).unwrap();
+    let sizes = ["batch", "n"].map(|name| DeclaredDim::Symbol(name.into()));
+    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes.into())));
+    builder.apply("", "Shape", 15, &["x"], &["sizes"], vec![]).unwrap();
+    write(&mut builder);
+    builder.apply("", "ConstantOfShape", 9, &["target"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    inference.describe(inference.fact(model.value("y").unwrap()))
+}
+
+/// TensorFlow splits pairs of pads, which dilated convolutions compute from sizes.
+#[test]
+fn parts_of_sizes_are_known_along_any_axis() {
+    for (axis, part, wanted) in
+        [(1, "a", "[1, batch]"), (1, "b", "[2, n]"), (0, "a", "[1, 2]"), (0, "b", "[batch, n]")]
+    {
+        let told = of_sizes(|builder| {
+            for (name, list) in [("row", &[1i64, 2][..]), ("zero", &[0]), ("flat", &[-1])] {
+                builder.constant(name, gradus::Tensor::vector(list).into()).unwrap();
+            }
+            builder.apply("", "Unsqueeze", 13, &["row", "zero"], &["first"], vec![]).unwrap();
+            builder.apply("", "Unsqueeze", 13, &["sizes", "zero"], &["second"], vec![]).unwrap();
+            let rows = vec![("axis", Content::Int(0))];
+            builder.apply("", "Concat", 13, &["first", "second"], &["both"], rows).unwrap();
+            let along = vec![("axis", Content::Int(axis)), ("num_outputs", Content::Int(2))];
+            builder.apply("", "Split", 18, &["both"], &["a", "b"], along).unwrap();
+            builder.apply("", "Reshape", 14, &[part, "flat"], &["target"], vec![]).unwrap();
+        });
+        assert!(told.contains(wanted), "{told} of part {part} along axis {axis}, expected {wanted}");
+    }
+}
+
+#[test]
+fn padded_sizes_are_known() {
+    for (pads, value, wanted) in [
+        (&[1i64, 0][..], Some(7i64), "[7, batch, n]"),
+        (&[2, -1], Some(1), "[1, 1, batch]"),
+        (&[0, 0], None, "[batch, n]"),
+    ] {
+        let told = of_sizes(|builder| {
+            builder.constant("pads", gradus::Tensor::vector(pads).into()).unwrap();
+            if let Some(value) = value {
+                builder.constant("value", gradus::Tensor::scalar(value).into()).unwrap();
+            }
+            let inputs: &[&str] =
+                if value.is_some() { &["sizes", "pads", "value"] } else { &["sizes", "pads"] };
+            builder.apply("", "Pad", 18, inputs, &["target"], vec![]).unwrap();
+        });
+        assert!(told.contains(wanted), "{told} with pads {pads:?}, expected {wanted}");
+    }
+}
+
+/// The shape of `x[start:]`, and what is assumed, where `x` has an axis and `start` is computed
+/// from axes of other inputs.
+fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {
+    let mut builder = Builder::new("slices");
+    let inputs = ["x", "a"].map(|name| builder.define(name, Origin::Input).unwrap());
+    for (input, size) in inputs.into_iter().zip([axis, "n"]) {
+        let sizes = vec![DeclaredDim::Symbol(size.into())];
+        builder.info(input).declared = Some(Type::Tensor(Some(gradus::DType::I64), Some(sizes)));
+    }
+    builder.apply("", "Shape", 15, &["a"], &["s0"], vec![]).unwrap();
+    let mut last = "s0".to_owned();
+    for (i, &(operator, operand)) in start.iter().enumerate() {
+        let (by, next) = (format!("c{i}"), format!("s{}", i + 1));
+        builder.constant(&by, gradus::Tensor::vector(&[operand]).into()).unwrap();
+        builder.apply("", operator, 14, &[&last, &by], &[&next], vec![]).unwrap();
+        last = next;
+    }
+    builder.constant("end", gradus::Tensor::vector(&[i64::MAX]).into()).unwrap();
+    builder.apply("slice", "Slice", 13, &["x", &last, "end"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let assumed = inference.assumptions().iter().map(|assumed| assumed.text.clone());
+    (inference.describe(inference.fact(model.value("y").unwrap())), assumed.collect())
+}
+
+#[test]
+fn signs_of_slice_bounds_follow_from_sizes() {
+    let named = "axes of one name have one size: n";
+    // x[-n:] of n elements is all of them, also if there are none.
+    assert_eq!(slice_from("n", &[("Mul", -1)]), ("int64[n]".into(), vec![named.into()]));
+    // An axis of 2*n - 1 elements has an n of at least 1.
+    let (shape, assumed) = slice_from("2*n - 1", &[("Sub", 1)]);
+    let axis = "size of axis 0 of input \"x\" is 2*n - 1".to_owned();
+    assert_eq!((shape.as_str(), assumed), ("int64[n]", vec![axis]));
+    // x[-n:] of m elements is all of them for n = 0.
+    let (shape, assumed) = slice_from("m", &[("Mul", -1)]);
+    assert_eq!((shape.as_str(), &assumed[..]), ("int64[min(m, n)]", &["n >= 1".to_owned()][..]));
+    // n - 1 is negative only for n = 0, where it lies before the axis either way; n - 3 may count
+    // from the end of two elements.
+    assert_eq!(slice_from("n", &[("Sub", 1)]).0, "int64[min(n, 1)]");
+    assert_eq!(slice_from("n", &[("Sub", 2)]).0, "int64[min(n, 2)]");
+    assert_eq!(slice_from("n", &[("Sub", 3)]).0, "int64[Slice]");
+    let (shape, assumed) = slice_from("m", &[("Sub", 3)]);
+    assert_eq!((shape.as_str(), assumed.len()), ("int64[Slice]", 0), "{assumed:?}");
+}
+
+#[test]
+fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
+    let mut builder = Builder::new("nameless");
+    let x = builder.define("x", Origin::Input).unwrap();
+    builder.info(x).declared = Some(Type::Tensor(
+        Some(gradus::DType::I64),
+        Some(vec![DeclaredDim::Unknown, DeclaredDim::Between(1, None)]),
+    ));
+    builder.apply("shape", "ShapeOf", 3, &["x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let model = Model::from_source(model);
+    let infer = |dims: &[(&str, i64)]| {
+        let dims = dims.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+        let mut options = InferOptions::default();
+        options.dims = dims;
+        model.infer(&options)
+    };
+    let shown = |dims: &[(&str, i64)]| {
+        let inference = infer(dims).unwrap();
+        inference.describe(inference.fact(model.value("x").unwrap()))
+    };
+    assert_eq!(shown(&[]), "int64[x_0, x_1]");
+    assert_eq!(shown(&[("x_1", 4)]), "int64[x_0, 4]");
+    let error = infer(&[("y_0", 4)]).unwrap_err().to_string();
+    assert_eq!(error, "unknown dimension \"y_0\"; did you mean \"x_0\"?");
+}
+
+/// A size is never -1, which would mean the size of the input.
+#[test]
+fn transforms_have_the_sizes_that_are_taken_from_a_shape() {
+    let mut builder = Builder::new("transform");
+    for (name, rank) in [("x", 1), ("like", 1)] {
+        let id = builder.define(name, Origin::Input).unwrap();
+        builder.info(id).declared =
+            Some(Type::Tensor(Some(gradus::DType::F32), Some(vec![DeclaredDim::Unknown; rank])));
+    }
+    builder.constant("axes", gradus::Tensor::vector(&[0i64]).into()).unwrap();
+    builder.apply("shape", "ShapeOf", 3, &["like"], &["size"], vec![]).unwrap();
+    builder.apply("transform", "RDFT", 9, &["x", "axes", "size"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let model = Model::from_source(model);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.describe(inference.fact(model.value("y").unwrap())), "float32[like_0//2 + 1, 2]");
+}
+
+/// A size that is rounded up from a quotient of float32 is known where an assumption leaves the
+/// sizes that tensors have.
+#[test]
+fn quotients_are_not_known_for_a_handful_of_sizes_only() {
+    for (divisor, wanted, assumed) in [
+        (3f32, "float32[(n + 2)//3]", &["n <= 16777216"][..]),
+        (0.25, "float32[4*n]", &["n <= 16777216", "4*n <= 16777216"]),
+        // 10066330/2^25: a quotient above 3 may be rounded to an integer that it does not have.
+        (0.3, "float32[Cast]", &["n <= 16777216"]),
+    ] {
+        let mut builder = Builder::new("steps");
+        let x = builder.define("x", Origin::Input).unwrap();
+        let sizes = vec![DeclaredDim::Symbol("n".into())];
+        builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
+        builder.constant("divisor", gradus::Tensor::scalar(divisor).into()).unwrap();
+        let to = |dtype| vec![("to", Content::Int(dtype))];
+        builder.apply("", "Shape", 15, &["x"], &["n"], vec![]).unwrap();
+        builder.apply("", "Cast", 13, &["n"], &["float"], to(1)).unwrap();
+        builder.apply("", "Div", 14, &["float", "divisor"], &["quotient"], vec![]).unwrap();
+        builder.apply("", "Ceil", 13, &["quotient"], &["up"], vec![]).unwrap();
+        builder.apply("", "Cast", 13, &["up"], &["size"], to(7)).unwrap();
+        builder.apply("", "ConstantOfShape", 9, &["size"], &["y"], vec![]).unwrap();
+        builder.output("y");
+        let mut source = graph::Model::new(Standard::Onnx);
+        source.opsets = vec![("".into(), 18)];
+        source.graph = builder.finish().unwrap();
+        let model = Model::from_source(source);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let told = inference.assumptions().iter().map(|assumed| assumed.text.clone()).collect::<Vec<_>>();
+        let shape = inference.describe(inference.fact(model.value("y").unwrap()));
+        let told: Vec<_> = told.iter().map(String::as_str).collect();
+        assert_eq!((shape.as_str(), &told[..]), (wanted, assumed), "{divisor}");
+    }
+}
+
+/// `paddle2onnx` takes the larger of sizes and -1 in floats.
+#[test]
+fn larger_and_smaller_floats_are_sizes() {
+    let mut builder = Builder::new("sizes");
+    let x = builder.define("x", Origin::Input).unwrap();
+    let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(1)];
+    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), Some(sizes)));
+    builder.constant("least", gradus::Tensor::vector(&[-1f32, 5.0]).into()).unwrap();
+    builder.constant("most", gradus::Tensor::vector(&[1e6f32, 4.0]).into()).unwrap();
+    let to = |dtype| vec![("to", Content::Int(dtype))];
+    builder.apply("", "Shape", 15, &["x"], &["shape"], vec![]).unwrap();
+    builder.apply("", "Cast", 13, &["shape"], &["floats"], to(1)).unwrap();
+    builder.apply("", "Max", 13, &["floats", "least"], &["larger"], vec![]).unwrap();
+    builder.apply("", "Min", 13, &["most", "larger"], &["smaller"], vec![]).unwrap();
+    builder.apply("", "Cast", 13, &["smaller"], &["size"], to(7)).unwrap();
+    builder.apply("", "ConstantOfShape", 9, &["size"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 18)];
+    source.graph = builder.finish().unwrap();
+    let model = Model::from_source(source);
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let shape = inference.describe(inference.fact(model.value("y").unwrap()));
+    assert_eq!(shape, "float32[min(n, 1000000), 4]");
+}

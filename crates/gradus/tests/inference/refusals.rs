@@ -1,0 +1,202 @@
+//! Invalid nodes: inference refuses what a run refuses, from the types and shapes of the data and
+//! the elements of the rest.
+
+use std::collections::HashMap;
+
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::infer::{InferOptions, InputFact};
+use gradus::{DType, Model, Shape, Tensor, Value};
+
+/// An input of a node: data of which only the dimensions are known, or numbers that are.
+#[derive(Clone, Copy)]
+enum Input {
+    Data(&'static [usize]),
+    Numbers(&'static [i64]),
+    Number(i64),
+}
+use Input::{Data, Number, Numbers};
+
+struct Wrong {
+    standard: Standard,
+    version: i64,
+    operator: &'static str,
+    inputs: &'static [Input],
+    attributes: Vec<(&'static str, Content)>,
+    outputs: usize,
+}
+
+fn wrong(operator: &'static str, inputs: &'static [Input]) -> Wrong {
+    Wrong { standard: Standard::Onnx, version: 21, operator, inputs, attributes: Vec::new(), outputs: 1 }
+}
+
+fn openvino(operator: &'static str, version: i64, inputs: &'static [Input]) -> Wrong {
+    Wrong { standard: Standard::OpenVino, version, ..wrong(operator, inputs) }
+}
+
+/// Range-4 of OpenVINO, of integers from 0.
+fn range_4(inputs: &'static [Input]) -> Wrong {
+    openvino("Range", 4, inputs)
+}
+
+const SCALARS: &[Input] = &[Number(0), Number(4), Number(1)];
+
+impl Wrong {
+    fn version(mut self, version: i64) -> Wrong {
+        self.version = version;
+        self
+    }
+
+    fn int(mut self, name: &'static str, value: i64) -> Wrong {
+        self.attributes.push((name, Content::Int(value)));
+        self
+    }
+
+    fn ints(mut self, name: &'static str, values: &[i64]) -> Wrong {
+        self.attributes.push((name, Content::Ints(values.into())));
+        self
+    }
+
+    fn text(mut self, name: &'static str, text: &str) -> Wrong {
+        self.attributes.push((name, Content::Text(text.into())));
+        self
+    }
+
+    fn outputs(mut self, outputs: usize) -> Wrong {
+        self.outputs = outputs;
+        self
+    }
+
+    fn model(&self) -> Model {
+        let mut builder = Builder::new("wrong");
+        let names: Vec<_> = (0..self.inputs.len()).map(|i| format!("in{i}")).collect();
+        for name in &names {
+            builder.define(name, Origin::Input).unwrap();
+        }
+        let inputs: Vec<_> = names.iter().map(String::as_str).collect();
+        let names: Vec<_> = (0..self.outputs).map(|i| format!("out{i}")).collect();
+        let outputs: Vec<_> = names.iter().map(String::as_str).collect();
+        builder
+            .apply("node", self.operator, self.version, &inputs, &outputs, self.attributes.clone())
+            .unwrap();
+        for name in outputs {
+            builder.output(name);
+        }
+        let mut model = graph::Model::new(self.standard);
+        model.graph = builder.finish().unwrap();
+        Model::from_source(model)
+    }
+
+    /// The difference between expected and actual treatment.
+    fn check(&self) -> Option<String> {
+        let (mut values, mut given) = (HashMap::new(), HashMap::new());
+        for (i, input) in self.inputs.iter().enumerate() {
+            let (value, known): (Value, _) = match *input {
+                Data(dims) => {
+                    let shape = Shape::new(dims).unwrap();
+                    let sizes = dims.iter().map(|&len| DeclaredDim::Known(len)).collect();
+                    let known = InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes)));
+                    let len = shape.len();
+                    (Tensor::from_vec(shape, vec![0f32; len]).unwrap().into(), known)
+                }
+                Numbers(numbers) => {
+                    let value = Value::from(Tensor::vector(numbers));
+                    (value.clone(), InputFact::Value(value))
+                }
+                Number(number) => {
+                    let value = Value::from(Tensor::scalar(number));
+                    (value.clone(), InputFact::Value(value))
+                }
+            };
+            values.insert(format!("in{i}"), value);
+            given.insert(format!("in{i}"), known);
+        }
+        let model = self.model();
+        let what = format!("{} {} {:?}", self.standard, self.operator, self.attributes);
+        if model.run(&values).is_ok() {
+            return Some(format!("{what} runs"));
+        }
+        let mut options = InferOptions::default();
+        options.inputs = given;
+        let inference = model.infer(&options).unwrap();
+        let fact = inference.fact(model.graph().outputs()[0]);
+        inference.problems().is_empty().then(|| format!("{what} is inferred: {fact:?}"))
+    }
+}
+
+#[test]
+fn what_no_run_can_do_is_refused_before_it() {
+    let cases = [
+        wrong("ScatterND", &[Data(&[2, 3]), Numbers(&[1]), Data(&[3])]).text("reduction", "linear"),
+        wrong("Add", &[Data(&[2, 3]), Data(&[4])]),
+        wrong("Concat", &[Data(&[2, 3]), Data(&[2, 4])]).int("axis", 0),
+        wrong("Concat", &[Data(&[2, 3]), Data(&[2])]).int("axis", 0),
+        wrong("Concat", &[Data(&[2, 3])]).int("axis", 2),
+        wrong("Expand", &[Data(&[2, 3]), Numbers(&[4])]),
+        wrong("Expand", &[Data(&[2, 3]), Numbers(&[-1, 3])]),
+        wrong("Flatten", &[Data(&[2, 3])]).int("axis", 3),
+        wrong("Gather", &[Data(&[2, 3]), Number(2)]).int("axis", 0),
+        wrong("Gather", &[Data(&[2, 3]), Numbers(&[0, -3])]).int("axis", 0),
+        wrong("Gather", &[Data(&[2, 3]), Number(0)]).int("axis", 2),
+        wrong("Gather", &[Data(&[]), Number(0)]),
+        wrong("GatherElements", &[Data(&[2, 3]), Numbers(&[0])]),
+        wrong("GatherND", &[Data(&[2]), Numbers(&[0, 0])]),
+        wrong("MatMul", &[Data(&[2, 3]), Data(&[2, 3])]),
+        wrong("MatMul", &[Data(&[2, 3]), Data(&[])]),
+        wrong("Pad", &[Data(&[2, 3]), Numbers(&[1, 1])]),
+        wrong("Pad", &[Data(&[2, 3]), Numbers(&[-2, 0, -1, 0])]),
+        wrong("ReduceProd", &[Data(&[2, 3]), Numbers(&[2])]),
+        wrong("Reshape", &[Data(&[2, 3]), Numbers(&[4, -1])]),
+        wrong("Reshape", &[Data(&[2, 3]), Numbers(&[2, 0, 0])]),
+        wrong("Slice", &[Data(&[4]), Numbers(&[0]), Numbers(&[2]), Numbers(&[0]), Numbers(&[0])]),
+        wrong("Slice", &[Data(&[4]), Numbers(&[0]), Numbers(&[2]), Numbers(&[1])]),
+        wrong("Slice", &[Data(&[4]), Numbers(&[0, 0]), Numbers(&[2])]),
+        wrong("Slice", &[Data(&[4, 4]), Numbers(&[0, 0]), Numbers(&[2, 2]), Numbers(&[1, -1])]),
+        wrong("Split", &[Data(&[4]), Numbers(&[1, 2])]).outputs(2),
+        wrong("Split", &[Data(&[4]), Numbers(&[5, -1])]).outputs(2),
+        wrong("Split", &[Data(&[4]), Numbers(&[2, 2])]).outputs(3),
+        wrong("Split", &[Data(&[4])]).int("axis", 1).int("num_outputs", 2).outputs(2),
+        wrong("Squeeze", &[Data(&[2, 1]), Numbers(&[0])]),
+        wrong("Squeeze", &[Data(&[2, 1]), Numbers(&[2])]),
+        wrong("Tile", &[Data(&[2, 1]), Numbers(&[2])]),
+        wrong("Tile", &[Data(&[2, 1]), Numbers(&[2, -1])]),
+        wrong("Transpose", &[Data(&[2, 3])]).ints("perm", &[0, 0]),
+        wrong("Transpose", &[Data(&[2, 3])]).ints("perm", &[0]),
+        wrong("Transpose", &[Data(&[2, 3])]).ints("perm", &[0, 2]),
+        wrong("Unsqueeze", &[Data(&[2]), Numbers(&[3])]),
+        wrong("Unsqueeze", &[Data(&[2]), Numbers(&[0, 0])]),
+        wrong("Range", &[Number(0), Number(4), Number(0)]),
+        wrong("Range", &[Data(&[]), Data(&[]), Data(&[2])]),
+        wrong("Range", &[Numbers(&[0, 1]), Number(4), Number(1)]),
+        wrong("Range", &[Data(&[1, 1]), Data(&[]), Data(&[])]),
+        wrong("Range", SCALARS).int("stash_type", 1),
+        range_4(SCALARS),
+        range_4(SCALARS).text("output_type", "bogus"),
+        range_4(SCALARS).text("output_type", "boolean"),
+        range_4(&[Numbers(&[0]), Number(4), Number(1)]).text("output_type", "i64"),
+        range_4(&[Data(&[]), Data(&[]), Data(&[1])]).text("output_type", "f32"),
+        range_4(&[Number(0), Number(4), Number(0)]).text("output_type", "i64"),
+        openvino("ShapeOf", 3, &[Data(&[3])]).text("output_type", "boolean"),
+        openvino("NonZero", 3, &[Data(&[3])]).text("output_type", "f32"),
+        wrong("Concat", &[Data(&[2, 3])]),
+        wrong("Concat", &[Data(&[2, 3])]).ints("axis", &[0, 1, 2]),
+        wrong("Gather", &[Data(&[2, 3]), Number(0)]).int("aksis", 0),
+        wrong("Gather", &[Data(&[2, 3]), Data(&[2])]),
+        wrong("Not", &[Data(&[2])]),
+        wrong("Add", &[Data(&[2]), Numbers(&[1, 2])]),
+        wrong("Add", &[Data(&[2])]),
+        wrong("ConstantOfShape", &[Numbers(&[2, -1])]),
+        wrong("Trilu", &[Data(&[2])]),
+        wrong("OneHot", &[Numbers(&[1]), Number(-3), Numbers(&[0, 1])]),
+        wrong("TopK", &[Data(&[2, 3]), Numbers(&[4])]).outputs(2),
+        wrong("CumSum", &[Data(&[2]), Number(1)]),
+        openvino("NonMaxSuppression", 9, &[Data(&[1, 2, 3]), Data(&[1, 1, 2]), Number(2)]),
+        openvino("NonMaxSuppression", 5, &[Data(&[3]), Data(&[1, 1, 2]), Number(2)]),
+        // Scales of channels came with version 21; before, they are those of groups.
+        wrong("GroupNormalization", &[Data(&[1, 4, 2]), Data(&[2]), Data(&[2])]).int("num_groups", 2),
+        wrong("GroupNormalization", &[Data(&[1, 4, 2]), Data(&[4]), Data(&[4])])
+            .version(18)
+            .int("num_groups", 2),
+    ];
+    let wrong: Vec<_> = cases.iter().filter_map(Wrong::check).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,0 +1,14 @@
+//! Models: what is read, refused, compiled and run.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod bad_input;
+#[path = "../common"]
+mod common {
+    pub mod sketch;
+}
+mod corpus;
+mod paddle;
+mod paddle_bad_input;
+mod portability;
+mod programs;
+mod runtimes;

@@ -1,0 +1,318 @@
+//! Compiled models: many runs, shared functions, and limits and operators that stay with the model.
+
+#[path = "../../examples/custom_operator.rs"]
+mod custom_operator;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use gradus::conversion::ConvertOptions;
+use gradus::fold::FoldOptions;
+use gradus::graph::{self, Attribute, Builder, Content, Function, Graph, Node, OperatorId, Origin, Standard};
+use gradus::infer::InferOptions;
+use gradus::{DType, Fact, Kind, Limits, Model, OpenOptions, Result, RunOptions, Shape, Tensor};
+
+fn id(name: &str) -> OperatorId {
+    OperatorId { domain: "f".into(), name: name.into(), overload: "".into() }
+}
+
+fn call(builder: &mut Builder, name: &str, attributes: Vec<(&str, Content)>, input: &str, output: &str) {
+    let attribute = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
+    let node = Node {
+        name: output.into(),
+        operator: id(name),
+        version: Some(1),
+        inputs: [Some(builder.reference(input))].into_iter().collect(),
+        outputs: <_>::default(),
+        attributes: attributes.into_iter().map(attribute).collect(),
+        position: None,
+    };
+    builder.push(node, &[output]).unwrap();
+}
+
+/// A graph from `x` to `y` of calls, one after the other.
+fn calls(names: &[&str]) -> Graph {
+    let mut builder = Builder::new("");
+    builder.define("x", Origin::Input).unwrap();
+    let mut last = "x".to_owned();
+    for (index, name) in names.iter().enumerate() {
+        let next = if index + 1 == names.len() { "y".to_owned() } else { format!("v{index}") };
+        if name.is_empty() {
+            builder.apply("", "Identity", 21, &[&last], &[&next], vec![]).unwrap();
+        } else {
+            call(&mut builder, name, vec![], &last, &next);
+        }
+        last = next;
+    }
+    builder.output("y");
+    builder.finish().unwrap()
+}
+
+fn model(main: Graph, functions: Vec<Function>) -> graph::Model {
+    let mut model = graph::Model::new(Standard::Onnx);
+    (model.graph, model.functions) = (main, functions);
+    model
+}
+
+fn function(name: &str, body: Graph) -> Function {
+    Function { id: id(name), attributes: vec![], body }
+}
+
+/// Functions of which each calls the one before so often.
+fn chain(len: usize, times: usize) -> Vec<Function> {
+    let names: Vec<_> = (0..len).map(|i| format!("f{i}")).collect();
+    let before = |i: usize| if i == 0 { "" } else { names[i - 1].as_str() };
+    (0..len).map(|i| function(&names[i], calls(&vec![before(i); times]))).collect()
+}
+
+#[test]
+fn functions_that_double_end_at_the_limit_of_steps() {
+    let source = model(calls(&["f27"]), chain(28, 2));
+    let mut limits = Limits::DEFAULT;
+    limits.max_steps = 100_000;
+    let error = OpenOptions::new().limits(limits).from_source(source).run([("x", Tensor::scalar(1i64))]);
+    let error = error.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (Kind::Limit, "the run takes more than 100000 steps (--max-steps)")
+    );
+}
+
+/// A loop that makes a tensor of two million elements in each iteration, and reads it.
+fn endless() -> graph::Model {
+    let mut body = Builder::nested("body");
+    for name in ["i", "go", "sum"] {
+        body.define(name, Origin::Input).unwrap();
+    }
+    body.apply("", "Expand", 13, &["sum", "shape"], &["wide"], vec![]).unwrap();
+    body.apply("", "ReduceSum", 13, &["wide"], &["next"], vec![("keepdims", Content::Int(0))]).unwrap();
+    body.output("go");
+    body.output("next");
+    let mut builder = Builder::new("endless");
+    builder.constant("trips", Tensor::scalar(i64::MAX).into()).unwrap();
+    builder.constant("x", Tensor::scalar(1f32).into()).unwrap();
+    builder.constant("shape", Tensor::vector(&[2_000_000i64]).into()).unwrap();
+    let body = Content::Graph(Arc::new(body.finish().unwrap()));
+    builder.apply("", "Loop", 16, &["trips", "", "x"], &["y"], vec![("body", body)]).unwrap();
+    builder.output("y");
+    model(builder.finish().unwrap(), vec![])
+}
+
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+#[test]
+fn runs_end_at_the_limit_of_work_at_the_deadline_and_when_they_are_stopped() {
+    let long = Duration::from_millis(100);
+    let [mut elements, mut deadline, mut stop] = [Limits::DEFAULT; 3];
+    elements.max_work = 100_000_000;
+    deadline.deadline = Some(Instant::now() + long);
+    stop.stop = Some(|| STOPPED.load(Ordering::Relaxed));
+    std::thread::spawn(move || {
+        std::thread::sleep(long);
+        STOPPED.store(true, Ordering::Relaxed);
+    });
+    for (limits, message) in [
+        (stop, "the work was stopped"),
+        (elements, "the run touches more than 100000000 elements (--max-work)"),
+        (deadline, "the time limit is exceeded (--timeout)"),
+    ] {
+        let model = OpenOptions::new().limits(limits).from_source(endless());
+        let error = model.run::<&str, Tensor>([]).unwrap_err();
+        assert_eq!((error.kind(), error.message()), (Kind::Limit, message));
+        if limits.max_work == Limits::DEFAULT.max_work {
+            assert_eq!(model.infer(&InferOptions::default()).unwrap_err().message(), message);
+            assert_eq!(model.fold(&FoldOptions::default()).unwrap_err().message(), message);
+            let converted = model.convert(Standard::OpenVino, &ConvertOptions::default());
+            assert_eq!(converted.unwrap_err().message(), message);
+        }
+    }
+}
+
+#[test]
+fn products_of_matrices_count_their_multiplications() {
+    let mut builder = Builder::new("");
+    builder.define("x", Origin::Input).unwrap();
+    builder.apply("", "MatMul", 13, &["x", "x"], &["y"], vec![]).unwrap();
+    builder.output("y");
+    let x = Tensor::zeros(DType::F32, Shape::new([20, 20]).unwrap()).unwrap();
+    let source = model(builder.finish().unwrap(), vec![]);
+    let run = |max_work| {
+        let mut limits = Limits::DEFAULT;
+        limits.max_work = max_work;
+        OpenOptions::new().limits(limits).from_source(source.clone()).run([("x", x.clone())])
+    };
+    let work = 2 * 400 + 400 + 20 * 20 * 20;
+    assert!(run(work).is_ok());
+    assert_eq!(run(work - 1).unwrap_err().kind(), Kind::Limit);
+}
+
+#[test]
+fn chains_of_insertions_are_known_item_by_item_while_they_are_few() {
+    let len = 3000;
+    let chain = |len: usize| {
+        let mut builder = Builder::new("");
+        builder.define("x", Origin::Input).unwrap();
+        builder.apply("", "SequenceEmpty", 11, &[], &["s0"], vec![]).unwrap();
+        for i in 0..len {
+            let (list, longer) = (format!("s{i}"), format!("s{}", i + 1));
+            builder.apply("", "SequenceInsert", 11, &[&list, "x"], &[&longer], vec![]).unwrap();
+        }
+        builder.output(&format!("s{len}"));
+        Model::from_source(model(builder.finish().unwrap(), vec![]))
+    };
+    for len in [500, len] {
+        let model = chain(len);
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let known = |id| match inference.fact(id) {
+            Fact::Sequence(list) => {
+                assert!(list.len.known().is_some());
+                list.items.as_ref().map_or(0, Vec::len)
+            }
+            _ => 0,
+        };
+        let items: usize = model.graph().ids().map(known).sum();
+        let all = len * (len + 1) / 2;
+        assert_eq!(items == all, len == 500, "{items} of {all}");
+        assert!(items < 300_000, "{items}");
+    }
+}
+
+#[test]
+fn shared_functions_count_their_levels_wherever_they_are_called() {
+    let run = |main: &[&str]| {
+        let outputs = Model::from_source(model(calls(main), chain(33, 1))).run([("x", Tensor::scalar(1i64))]);
+        outputs.map(|outputs| outputs["y"].tensor().unwrap().to_i64().unwrap())
+    };
+    assert_eq!(run(&["f31"]).unwrap(), [1]);
+    // The second call finds 20 levels of it compiled.
+    assert_eq!(run(&["f19", "f31"]).unwrap(), [1]);
+    for main in [&["f32"][..], &["f19", "f32"], &["f31", "f32"]] {
+        let error = run(main).unwrap_err();
+        assert_eq!(error.message(), "graphs and functions are nested more than 32 deep", "{main:?}");
+    }
+}
+
+#[test]
+fn functions_are_compiled_for_each_argument() {
+    // f(x, to) casts x, and g(x, to) calls it with its own argument.
+    let parameter = || Content::Parameter("to".into());
+    let mut cast = Builder::new("");
+    cast.define("x", Origin::Input).unwrap();
+    cast.apply("", "Cast", 21, &["x"], &["y"], vec![("to", parameter())]).unwrap();
+    cast.output("y");
+    let mut outer = Builder::new("");
+    outer.define("x", Origin::Input).unwrap();
+    call(&mut outer, "f", vec![("to", parameter())], "x", "y");
+    outer.output("y");
+    let attributes = || vec![(Arc::from("to"), None)];
+    let functions = vec![
+        Function { attributes: attributes(), ..function("f", cast.finish().unwrap()) },
+        Function { attributes: attributes(), ..function("g", outer.finish().unwrap()) },
+    ];
+    let mut main = Builder::new("");
+    main.define("x", Origin::Input).unwrap();
+    for (name, to, output) in [("g", 1, "float"), ("g", 7, "long"), ("f", 7, "same"), ("f", 9, "bool")] {
+        call(&mut main, name, vec![("to", Content::Int(to))], "x", output);
+        main.output(output);
+    }
+    let outputs = Model::from_source(model(main.finish().unwrap(), functions));
+    let outputs = outputs.run([("x", Tensor::scalar(2i32))]).unwrap();
+    let types: Vec<_> = outputs.iter().map(|(_, value)| value.dtype().unwrap().name()).collect();
+    assert_eq!(types, ["float32", "int64", "int64", "bool"]);
+}
+
+fn example(name: &str) -> String {
+    format!("{}/../../examples/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn tokens(len: usize) -> [(&'static str, Tensor); 1] {
+    [("tokens", Tensor::from_vec(Shape::new([1, len]).unwrap(), vec![7i64; len]).unwrap())]
+}
+
+#[test]
+fn programs_run_many_times_from_many_threads() -> Result<()> {
+    let model = Model::open(example("positions.onnx"))?;
+    let program = model.compile(&["token_count", "phase"], &RunOptions::default())?;
+    std::thread::scope(|scope| {
+        for len in 1..5 {
+            let program = &program;
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let outputs = program.run(tokens(len)).unwrap();
+                    let names: Vec<_> = outputs.iter().map(|(name, _)| &**name).collect();
+                    assert_eq!(names, ["token_count", "phase"]);
+                    assert_eq!(outputs["token_count"], outputs[0]);
+                    assert_eq!(outputs["phase"].tensor().unwrap().len(), len);
+                    assert!(outputs.get("position_ids").is_none());
+                }
+            });
+        }
+    });
+    let error = model.compile(&["phases"], &RunOptions::default()).unwrap_err();
+    assert!(error.to_string().ends_with("unknown value \"phases\"; did you mean \"phase\"?"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn limits_stay_with_edited_and_converted_models() -> Result<()> {
+    let mut limits = Limits::DEFAULT;
+    limits.max_steps = 1;
+    let model = OpenOptions::new().limits(limits).open(example("positions.onnx"))?;
+    let edited = model.edited(&model.fold(&FoldOptions::default())?.edit)?;
+    let converted = model.convert(Standard::OpenVino, &ConvertOptions::default())?.model;
+    for model in [&model, &edited, &converted] {
+        let error = model.run(tokens(3)).unwrap_err();
+        assert_eq!(error.message(), "the run takes more than 1 steps (--max-steps)");
+        let mut options = RunOptions::default();
+        options.limits = Some(Limits::DEFAULT);
+        assert!(model.compile(&[], &options)?.run(tokens(3)).is_ok());
+    }
+    Ok(())
+}
+
+#[test]
+fn registered_operators_are_inferred_run_and_folded() -> Result<()> {
+    custom_operator::main()
+}
+
+#[test]
+fn threads_share_one_model() -> Result<()> {
+    const THREADS: usize = 16;
+    let folder = std::env::temp_dir().join(format!("gradus-threads-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let model = OpenOptions::new().open(example("positions.onnx"))?;
+    let program = model.compile(&[], &RunOptions::default())?;
+    let work = |name: &str| {
+        let inference = model.infer(&InferOptions::default())?;
+        let facts: Vec<_> = inference.facts().iter().map(|fact| inference.describe(fact)).collect();
+        let folded = model.fold(&FoldOptions::default())?;
+        let edited = model.edited(&folded.edit)?;
+        // All threads write one file, and each its own.
+        for name in ["one.onnx", name] {
+            model.save_edited(&folded.edit, folder.join(name))?;
+        }
+        let own = std::fs::read(folder.join(name)).unwrap();
+        Ok((model.run(tokens(3))?, program.run(tokens(5))?, edited.run(tokens(3))?, facts, own))
+    };
+    let alone = work("alone.onnx")?;
+    std::thread::scope(|scope| {
+        let each = |thread| {
+            let (work, alone) = (&work, &alone);
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    let found: Result<_> = work(&format!("{thread}.onnx"));
+                    assert!(found.unwrap() == *alone);
+                }
+            })
+        };
+        let threads: Vec<_> = (0..THREADS).map(each).collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+    assert_eq!(std::fs::read(folder.join("one.onnx")).unwrap(), alone.4);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), THREADS + 2);
+    std::fs::remove_dir_all(folder).unwrap();
+    Ok(())
+}

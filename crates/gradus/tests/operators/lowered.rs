@@ -1,0 +1,259 @@
+//! Operators of OpenVINO of which no models are recorded, or not all that matters: element types,
+//! products by group, and what is refused.
+
+use crate::common::one::One;
+use gradus::graph::Standard;
+use gradus::infer::InferOptions;
+use gradus::{DType, Shape, Tensor, Value};
+
+const PROMOTIONS: &str = include_str!("../../../../conformance/recorded/openvino_promotions.txt");
+
+fn openvino(operator: &str, version: i64) -> One<'_> {
+    One::of(Standard::OpenVino, operator, version)
+}
+
+fn tensor<const N: usize>(dims: [usize; N], elements: &[f32]) -> Tensor {
+    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
+}
+
+fn zeros<const N: usize>(dtype: DType, dims: [usize; N]) -> Tensor {
+    Tensor::zeros(dtype, Shape::new(dims).unwrap()).unwrap()
+}
+
+/// The output of a node, or the error.
+fn run(node: One<'_>) -> Result<Value, String> {
+    let (model, given) = node.model();
+    let outputs = model.run(given).map_err(|error| error.to_string())?;
+    Ok(outputs[0].clone())
+}
+
+/// Both inputs get the type that OpenVINO gives them, or are refused as it refuses them.
+#[test]
+fn types_are_promoted_as_openvino_promotes_them() {
+    let mut lines = PROMOTIONS.lines();
+    let types: Vec<&str> = lines.next().unwrap().split(' ').collect();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for line in lines {
+        let words: Vec<&str> = line.split(' ').collect();
+        for (second, &want) in types.iter().zip(&words[3..]) {
+            count += 1;
+            let given = |name: &str, scalar: bool| {
+                let dtype: DType = name.parse().unwrap();
+                if scalar { zeros(dtype, []) } else { zeros(dtype, [2]) }
+            };
+            let inputs = [given(words[2], words[1] == "first"), given(second, words[1] == "second")];
+            let node = openvino("ConvertPromoteTypes", 14)
+                .inputs(&inputs)
+                .text("promote_unsafe", if words[0] == "unsafe" { "true" } else { "false" })
+                .text("pytorch_scalar_promotion", "true")
+                .text("u64_integer_promotion_target", "i32")
+                .outputs(2);
+            let (model, _) = node.model();
+            let inference = model.infer(&InferOptions::default()).unwrap();
+            let outputs = model.graph().outputs();
+            let got = [outputs[0], outputs[1]].map(|id| inference.fact(id).dtype());
+            let refused =
+                inference.problems().iter().any(|problem| problem.message.contains("promote_unsafe"));
+            let right = match want {
+                "-" => refused,
+                _ => !refused && got == [Some(want.parse().unwrap()); 2],
+            };
+            if !right {
+                wrong.push(format!("{line} with {second}: {got:?}"));
+            }
+        }
+    }
+    assert_eq!(count, 2 * 3 * types.len() * types.len());
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Rows of groups are multiplied by the matrix of their group; rows behind the last are zeros.
+#[test]
+fn products_by_group() {
+    let a = tensor([5, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]);
+    // Two groups of matrices whose rows are those of the result's columns.
+    let b = tensor([2, 3, 2], &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 2.0, -1.0, 1.0]);
+    let ends = Tensor::vector(&[1i32, 4]);
+    let node = openvino("GroupedMatMul", 17).inputs(&[a, b.clone(), ends]);
+    let want = [1.0, 2.0, 3.0, 6.0, 8.0, 1.0, 10.0, 12.0, 1.0, 14.0, 16.0, 1.0, 0.0, 0.0, 0.0f32];
+    assert_eq!(run(node).unwrap(), tensor([5, 3], &want).into());
+    let a = tensor([2, 1, 2], &[1.0, 2.0, 3.0, 4.0]);
+    let node = openvino("GroupedMatMul", 17).inputs(&[a, b]);
+    assert_eq!(run(node).unwrap(), tensor([2, 1, 3], &[1.0, 2.0, 3.0, 6.0, 8.0, 1.0]).into());
+}
+
+/// Scores decay with the overlap with better boxes, whatever the threshold is; those of a class
+/// that fall below the least score are left out. As OpenVINO 2026.4 gives them.
+#[test]
+fn scores_decay_with_the_overlap() {
+    let boxes = [
+        [0.0f32, 0.0, 1.0, 1.0],
+        [0.0, 0.2, 1.0, 1.2],
+        [0.0, 0.5, 1.0, 1.5],
+        [2.0, 2.0, 3.0, 3.0],
+        [2.0, 2.1, 3.0, 3.1],
+    ];
+    let scores = [0.9f32, 0.8, 0.7, 0.3, 0.6, 0.1, 0.4, 0.9, 0.85, 0.2];
+    for version in [5, 9] {
+        let node = openvino("NonMaxSuppression", version)
+            .inputs(&[tensor([1, 5, 4], &boxes.concat()), tensor([1, 2, 5], &scores), Tensor::scalar(4i64)])
+            .inputs(&[0.5f32, 0.15, 0.5].map(Tensor::scalar))
+            .text("sort_result_descending", "false")
+            .outputs(3);
+        let (model, given) = node.model();
+        let outputs = model.run(given).unwrap();
+        let places = outputs[0].tensor().unwrap().to_i64().unwrap();
+        let wanted = [[0, 0, 0], [0, 0, 2], [0, 0, 4], [0, 0, 1], [0, 1, 2], [0, 1, 3], [0, 1, 1]];
+        assert_eq!(places, wanted.concat());
+        let rows = outputs[1].tensor().unwrap().elements::<f32>().unwrap().into_owned();
+        let wanted = [0.9, 0.626_387_5, 0.6, 0.383_840_35, 0.9, 0.85, 0.299_323_17f32];
+        for (row, want) in rows.chunks(3).zip(wanted) {
+            assert!((row[2] - want).abs() < 2e-7, "{rows:?}");
+        }
+        assert_eq!(outputs[2].tensor().unwrap().to_i64().unwrap(), [7]);
+    }
+}
+
+/// Sizes, attributes and elements that no run takes are refused in one sentence.
+#[test]
+fn wrong_inputs_are_refused() {
+    let f32s = |dims: &[usize]| Tensor::zeros(DType::F32, Shape::new(dims).unwrap()).unwrap();
+    let deformable = |channels: usize, pairs: usize| {
+        openvino("DeformablePSROIPooling", 1)
+            .inputs(&[f32s(&[1, channels, 4, 4]), f32s(&[1, 5]), f32s(&[1, pairs, 1, 1])])
+            .text("output_dim", "2")
+            .text("group_size", "1")
+            .text("spatial_scale", "1")
+            .text("trans_std", "1")
+            .text("part_size", "1")
+    };
+    let ctc = |lengths: i32, label: i32, labels: i32| {
+        let inputs = [
+            f32s(&[1, 3, 2]),
+            Tensor::vector(&[lengths]),
+            Tensor::from_vec(Shape::new([1, 2]).unwrap(), vec![label, 0]).unwrap(),
+            Tensor::vector(&[labels]),
+        ];
+        openvino("CTCLoss", 4).inputs(&inputs)
+    };
+    let pack = |begin: i32, end: i32, bytes: &[u8]| {
+        let inputs = [Tensor::vector(&[begin]), Tensor::vector(&[end]), Tensor::vector(bytes)];
+        openvino("StringTensorPack", 15).inputs(&inputs)
+    };
+    let signal = |bins: usize, size: i64, step: i64| {
+        openvino("ISTFT", 16)
+            .inputs(&[f32s(&[bins, 2, 2]), f32s(&[2])])
+            .constants(&[Tensor::scalar(size), Tensor::scalar(step)])
+            .text("center", "false")
+            .text("normalized", "false")
+    };
+    let tree = |rank: usize| {
+        let inputs = [f32s(&[1, 2, 3]), f32s(&[1, 2, 3][..rank]), f32s(&[2]), f32s(&[])];
+        openvino("GatherTree", 1).inputs(&inputs)
+    };
+    let cases = [
+        (deformable(3, 2), "dimension 1 of input 0 is 3, expected 2"),
+        (deformable(2, 3), "dimension 1 of input 2 is 3, expected twice a divisor of 2"),
+        (deformable(2, 2).text("mode", "average"), "attribute \"mode\" is average"),
+        (deformable(2, 2).text("spatial_bins_x", "100000"), "is 100000, expected from 1 to 256"),
+        (ctc(4, 0, 1), "length of a sequence is 4, expected from 0 to 3"),
+        (ctc(3, 2, 1), "label 2 is out of range for size 2"),
+        (ctc(3, 0, 3), "number of labels is 3, expected from 0 to 2"),
+        (pack(1, 9, b"abc"), "string is 1 to 9, expected a part of 3 bytes"),
+        (pack(2, 1, b"abc"), "string is 2 to 1, expected a part of 3 bytes"),
+        (pack(1, 3, &[97, 98, 255]), "byte 2 of input 2 is another encoding, expected UTF-8"),
+        (signal(2, 4, 1), "dimension 0 of input 0 is 2, expected 3"),
+        (signal(1, 1, 1), "size of input 1 is 2, expected at most 1"),
+        (signal(3, 4, 0), "input 3 is 0, expected at least 1"),
+        (tree(2), "rank of input 1 is 2, expected 3"),
+        (
+            openvino("BinaryConvolution", 1)
+                .inputs(&[f32s(&[1, 1, 2, 2]), f32s(&[1, 1, 1, 1])])
+                .text("mode", "and"),
+            "expected xnor-popcount",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (case, (node, want)) in cases.into_iter().enumerate() {
+        match run(node) {
+            Err(error) if error.contains(want) => {}
+            other => wrong.push(format!("case {case}, {want:?}: {other:?}")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Rows of class and score, places, and how many rows each image has: what OpenVINO 2026.4.1 gives.
+type Detections = (&'static [(f32, f32)], &'static [i64], &'static [i64]);
+
+/// Attributes, counts of boxes by image, and what is detected.
+type DetectionCase<'a> = (&'a [(&'a str, &'a str)], &'a [i32], Detections);
+
+/// Boxes of several images in one list.
+#[test]
+fn boxes_of_several_images_are_chosen_from_one_list() {
+    let boxes: [[f32; 4]; 5] =
+        [[0., 0., 4., 4.], [1., 0., 5., 4.], [8., 8., 9., 9.], [0., 0., 3., 3.], [8., 8., 9.5, 9.]];
+    let mut turned = boxes;
+    turned.reverse();
+    let boxes = tensor([2, 5, 4], &[boxes, turned].concat().concat());
+    let scores = tensor([2, 5], &[0.9, 0.8, 0.3, 0.6, 0.7, 0.5, 0.4, 0.95, 0.2, 0.65]);
+    let by_score = &[("sort_result_type", "score")][..];
+    let best = &[
+        ("sort_result_type", "score"),
+        ("keep_top_k", "3"),
+        ("sort_result_across_batch", "true"),
+        ("nms_top_k", "2"),
+    ][..];
+    let by_class = &[("sort_result_type", "classid"), ("keep_top_k", "2")][..];
+    let without_first = &[
+        ("sort_result_type", "classid"),
+        ("background_class", "0"),
+        ("sort_result_across_batch", "true"),
+    ][..];
+    let cases: &[DetectionCase<'_>] = &[
+        (
+            by_score,
+            &[2, 3],
+            (
+                &[(0., 0.9), (1., 0.5), (1., 0.4), (1., 0.95), (0., 0.7), (1., 0.65), (0., 0.6)],
+                &[0, 1, 3, 5, 8, 9, 6],
+                &[3, 4],
+            ),
+        ),
+        (by_score, &[0, 5], (&[(1., 0.95), (0., 0.9), (0., 0.7), (1., 0.65)], &[5, 0, 8, 9], &[0, 4])),
+        (
+            best,
+            &[2, 3],
+            (
+                &[(1., 0.95), (0., 0.9), (0., 0.7), (1., 0.65), (1., 0.5), (1., 0.4)],
+                &[5, 0, 8, 9, 1, 3],
+                &[3, 3],
+            ),
+        ),
+        (best, &[0, 5], (&[(1., 0.95), (0., 0.9), (1., 0.65)], &[5, 0, 9], &[0, 3])),
+        (without_first, &[2, 3], (&[(1., 0.5), (1., 0.4), (1., 0.95), (1., 0.65)], &[1, 3, 5, 9], &[2, 2])),
+        (without_first, &[3, 1, 1], (&[(1., 0.95), (1., 0.4), (1., 0.65)], &[5, 3, 9], &[2, 0, 1])),
+        (by_class, &[2, 3], (&[(0., 0.9), (1., 0.5), (0., 0.7), (1., 0.95)], &[0, 1, 8, 5], &[2, 2])),
+        (
+            by_class,
+            &[3, 1, 1],
+            (&[(0., 0.9), (1., 0.95), (0., 0.6), (0., 0.7), (1., 0.65)], &[0, 5, 6, 8, 9], &[2, 1, 2]),
+        ),
+    ];
+    for &(attributes, counts, (rows, places, found)) in cases {
+        let what = format!("{attributes:?} {counts:?}");
+        let one = openvino("MulticlassNms", 9)
+            .inputs(&[boxes.clone(), scores.clone(), Tensor::vector(counts)])
+            .outputs(3)
+            .text("iou_threshold", "0.5")
+            .text("score_threshold", "0.25");
+        let (model, given) = attributes.iter().fold(one, |one, (name, text)| one.text(name, text)).model();
+        let outputs = model.run(given).unwrap_or_else(|error| panic!("{what}: {error}"));
+        let numbers = outputs[0].tensor().unwrap().elements::<f32>().unwrap().into_owned();
+        let got: Vec<_> = numbers.chunks(6).map(|row| (row[0], row[1])).collect();
+        assert_eq!(got, rows, "{what}");
+        assert_eq!(outputs[1].tensor().unwrap().to_i64().unwrap(), places, "{what}");
+        assert_eq!(outputs[2].tensor().unwrap().to_i64().unwrap(), found, "{what}");
+    }
+}

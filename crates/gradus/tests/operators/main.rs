@@ -1,0 +1,17 @@
+//! Operators that run, against what other programs give and against what their texts say.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+#[path = "../common"]
+mod common {
+    pub mod one;
+    pub mod sketch;
+}
+mod contrib;
+mod factors;
+mod fused;
+mod lowered;
+mod ml;
+mod numerics;
+mod openvino;
+mod random;
+mod table;
