@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
+use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use models::{
@@ -39,6 +40,14 @@ pub(crate) struct Args {
     /// When errors have colours: by default in terminals, unless `NO_COLOR` is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true)]
     pub(crate) color: Color,
+
+    /// Show neither progress nor counts.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Print to standard error the time that each model and the command took, and counts.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
 }
 
 /// When errors have colours.
@@ -50,8 +59,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Sets the choice for all output of this process.
-    pub(crate) fn set(self) {
+    fn set(self) {
         match self {
             Color::Auto => {}
             Color::Always => anstream::ColorChoice::Always.write_global(),
@@ -85,6 +93,16 @@ pub(crate) enum Command {
 }
 
 impl Args {
+    /// Sets colours and what is told to standard error, for this process.
+    pub(crate) fn set_manners(&self) {
+        self.color.set();
+        output::set_verbosity(match (self.quiet, self.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, true) => Verbosity::Verbose,
+            (false, false) => Verbosity::Normal,
+        });
+    }
+
     /// Returns true if results and errors are to be printed as JSON.
     pub(crate) fn json(&self) -> bool {
         match &self.command {

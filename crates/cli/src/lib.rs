@@ -13,6 +13,7 @@ mod sequence;
 mod stream;
 
 use std::ffi::OsString;
+use std::time::Instant;
 
 use clap::Parser;
 use gradus::check::Runtime;
@@ -39,13 +40,16 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, runtime: FindRuntime)
         Ok(args) => args,
         Err(error) => return diagnostics::report_usage(&error),
     };
-    args.color.set();
+    args.set_manners();
     #[cfg(unix)]
     report_files_cut_short(args.json());
-    match error::guarded(|| commands::run(&args, runtime)) {
+    let begin = Instant::now();
+    let status = match error::guarded(|| commands::run(&args, runtime)) {
         Ok(()) => 0,
         Err(failure) => diagnostics::report(failure, args.json()),
-    }
+    };
+    output::tell_time("gradus", begin.elapsed());
+    status
 }
 
 /// Finds the runtime of a name.

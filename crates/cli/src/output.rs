@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
+use std::sync::OnceLock;
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
@@ -15,6 +17,37 @@ use crate::diagnostics::Failure;
 
 /// Elements shown from each end of a long axis.
 const EDGE: usize = 3;
+
+/// How much is told on standard error beside results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+/// Sets the verbosity of this process, once.
+pub(crate) fn set_verbosity(verbosity: Verbosity) {
+    VERBOSITY.get_or_init(|| verbosity);
+}
+
+pub(crate) fn verbosity() -> Verbosity {
+    *VERBOSITY.get().unwrap_or(&Verbosity::Normal)
+}
+
+/// Tells a line on standard error. If that is closed, there is nobody to tell.
+pub(crate) fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Tells the time that something took, with `--verbose`.
+pub(crate) fn tell_time(what: &str, took: Duration) {
+    if verbosity() == Verbosity::Verbose {
+        tell(&format!("{what}: {took:.1?}"));
+    }
+}
 
 /// Prints bytes.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {

@@ -54,7 +54,7 @@ fn folders_patterns_and_lists_name_models() {
 }
 
 #[test]
-fn verbose_says_how_long_each_model_took() {
+fn verbose_says_how_long_models_and_the_command_took() {
     let command =
         |words: &[&str]| Command::new(cargo_bin!("gradus")).current_dir("../..").args(words).assert();
     let told = |words: &[&str]| {
@@ -64,10 +64,13 @@ fn verbose_says_how_long_each_model_took() {
     let models = ["show", "examples/heads.onnx", "examples/range.onnx"];
     assert!(told(&models).is_empty());
     let lines = told(&[&models[..], &["-v"]].concat());
-    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(lines[0].starts_with("examples/heads.onnx: ") && lines[0].ends_with('s'), "{lines:?}");
     assert!(lines[1].starts_with("examples/range.onnx: "), "{lines:?}");
     assert_eq!(lines[2], "2 models, 0 failed");
-    assert_eq!(told(&["show", "examples/range.onnx", "--verbose"]).len(), 1);
+    assert!(lines[3].starts_with("gradus: "), "{lines:?}");
+    assert_eq!(told(&["--verbose", "show", "examples/range.onnx"]).len(), 2);
+    assert_eq!(told(&["-v", "range", "0", "5", "1"]).len(), 1);
+    assert!(told(&["-q", "range", "0", "5", "1"]).is_empty());
     command(&["show", "examples/range.onnx", "-v", "-q"]).code(2);
 }

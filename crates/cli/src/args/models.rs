@@ -137,14 +137,6 @@ pub(crate) struct FleetArgs {
     /// Models at a time; by default as many as there are processors.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<NonZeroUsize>,
-
-    /// Show neither progress nor counts.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
-
-    /// Print the time that each model took, and the counts, to standard error.
-    #[arg(short, long, conflicts_with = "quiet")]
-    pub(crate) verbose: bool,
 }
 
 /// The standard to convert to.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gradus::error;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -13,7 +13,7 @@ use super::fleet::FleetModel;
 use crate::args::FleetArgs;
 use crate::diagnostics::{self, Failure};
 use crate::json::ErrorJson;
-use crate::output;
+use crate::output::{self, Verbosity};
 
 /// Models a thread that may be done before the first one that is not printed: their texts are kept.
 const AHEAD: usize = 4;
@@ -60,12 +60,7 @@ pub(super) fn each(
         let result = done(model, out);
         (begin.elapsed(), result)
     };
-    let tell = |model: &FleetModel, took: Duration| {
-        if fleet.verbose {
-            // If standard error is closed, there is nobody to tell.
-            let _ = writeln!(std::io::stderr(), "{}: {took:.1?}", output::path(&model.path));
-        }
-    };
+    let tell = |model: &FleetModel, took| output::tell_time(&output::path(&model.path), took);
     if let [model] = models {
         let mut out = BufWriter::new(std::io::stdout().lock());
         let (took, result) = timed(model, &mut out);
@@ -76,7 +71,7 @@ pub(super) fn each(
     let threads = fleet.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, usize::from);
     let threads = threads.min(models.len());
     let queue = Queue::new(models.len(), AHEAD * threads);
-    let bar = progress(models.len(), fleet.quiet);
+    let bar = progress(models.len());
     let (sender, receiver) = mpsc::channel();
     let (mut failed, mut panicked) = (0, false);
     let printed: Result<(), Failure> = std::thread::scope(|scope| {
@@ -122,9 +117,13 @@ pub(super) fn each(
     let counts = CountsJson { models: models.len(), failed };
     if json {
         output::print_json(&counts)?;
-    } else if !fleet.quiet && (fleet.verbose || failed > 0 || std::io::stderr().is_terminal()) {
-        // If standard error is closed, there is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "{} models, {failed} failed", models.len());
+    } else {
+        let counted = || output::tell(&format!("{} models, {failed} failed", models.len()));
+        match output::verbosity() {
+            Verbosity::Quiet => {}
+            Verbosity::Normal if failed == 0 && !std::io::stderr().is_terminal() => {}
+            Verbosity::Normal | Verbosity::Verbose => counted(),
+        }
     }
     match (panicked, failed) {
         (true, _) => Err(Failure::Panicked),
@@ -188,8 +187,8 @@ impl Drop for StopQueue<'_> {
     }
 }
 
-fn progress(models: usize, quiet: bool) -> ProgressBar {
-    if quiet || !std::io::stderr().is_terminal() {
+fn progress(models: usize) -> ProgressBar {
+    if output::verbosity() == Verbosity::Quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} models in {elapsed}");
