@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gradus::formats::Splice;
 use gradus::formats::onnx::encode_model;
-use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Constant, Content, DeclaredDim, Graph, Origin, Standard, Type};
 use gradus::{DType, Model, Tensor};
 
 /// A model in the making.
@@ -87,4 +87,15 @@ pub fn tensor_type(dtype: DType, sizes: &[&str]) -> Type {
 
 pub fn read(written: &Splice) -> Model {
     Model::from_bytes(&written.to_bytes(&[]).unwrap()).unwrap()
+}
+
+/// The operators of a graph, in the order of its nodes.
+pub fn operators(model: &Model) -> String {
+    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    names.join(" ")
+}
+
+/// The number of nodes of a graph and of the graphs within them.
+pub fn nodes(graph: &Graph) -> usize {
+    graph.nodes().iter().map(|node| 1 + node.graphs().map(|inner| nodes(inner)).sum::<usize>()).sum()
 }

@@ -1,9 +1,7 @@
 //! Contracts of random nodes whose sizes are open, against runs at random sizes.
 
-use crate::common::nodes;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::common::nodes::RandomNode;
 use gradus::contract::{Contract, OutputSize};
 use gradus::convert::Rules;
 use gradus::graph::Standard;
@@ -11,6 +9,8 @@ use gradus::infer::InferOptions;
 use gradus::operators::{self, Row};
 use gradus::schema::Signature;
 use gradus::{DType, Limits, Model, Number, Outputs, Program, RunOptions, Shape, Tensor, Value};
+
+use crate::common::nodes::{self, RandomNode};
 
 type Tensors = HashMap<String, Tensor>;
 

@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::converted::{compare, convert, floats, kept, openvino, run};
-use crate::common::random::graph;
-use crate::common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Port, Ports, Slices, Standard, Type};
 use gradus::{DType, Kind, Model, Outputs, Tensor, Value};
+
+use crate::common::converted::{compare, convert, floats, kept, openvino, run};
+use crate::common::random::graph;
+use crate::common::tensors::{counted, tensor};
 
 #[test]
 fn random_graphs_are_the_same_there_and_back_again() {

@@ -1,13 +1,14 @@
 //! Operators of OpenVINO that Gradus evaluates itself, and that become graphs of ONNX: both give
 //! the same.
 
-use crate::common::compare::difference;
-use crate::common::one::One;
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::convert::{Rules, nearest_f64};
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Number, Shape, Tensor};
+
+use crate::common::compare::difference;
+use crate::common::one::One;
 
 fn openvino(operator: &str, version: i64) -> One<'_> {
     One::of(Standard::OpenVino, operator, version)

@@ -3,15 +3,16 @@
 
 use std::collections::HashMap;
 
-use crate::common::converted::{compare, convert, floats, kept, openvino, run};
-use crate::common::one::One;
-use crate::common::tensors::{counted, tensor};
 use bytes::Bytes;
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::element::Bool;
 use gradus::graph::{Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Model, Shape, Tensor, Value};
+
+use crate::common::converted::{compare, convert, floats, kept, openvino, run};
+use crate::common::one::One;
+use crate::common::tensors::{counted, tensor};
 
 #[test]
 fn older_operator_sets_have_attributes_where_newer_ones_have_inputs() {

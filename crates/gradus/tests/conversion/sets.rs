@@ -1,6 +1,5 @@
 //! ONNX models in another operator set.
 
-use crate::common::sketch::{Sketch, tensor_type};
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::dim::Dim;
 use gradus::element::Bool;
@@ -10,6 +9,8 @@ use gradus::graph::{
 };
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, RunOptions, Shape, Tensor};
+
+use crate::common::sketch::{Sketch, tensor_type};
 
 fn in_set(model: &Model, opset: i64) -> gradus::Result<Converted> {
     let mut options = ConvertOptions::default();

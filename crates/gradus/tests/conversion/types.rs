@@ -4,17 +4,15 @@
 use std::collections::HashMap;
 use std::slice::from_ref;
 
-use crate::common::compare::difference;
-use crate::common::one::One;
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
-use Standard::{Onnx, OpenVino};
+use crate::common::compare::difference;
+use crate::common::one::One;
+use crate::common::tensors::tensor;
 
-fn tensor<T: gradus::Element>(dims: &[usize], elements: &[T]) -> Tensor {
-    Tensor::from_vec(Shape::new(dims).unwrap(), elements.to_vec()).unwrap()
-}
+use Standard::{Onnx, OpenVino};
 
 fn list(values: &[i64]) -> Tensor {
     Tensor::vector(values)

@@ -1,10 +1,11 @@
 //! Costs of small models, against figures derived by hand.
 
-use crate::common::sketch::Sketch;
 use gradus::cost::Cost;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{InferOptions, Reuse};
 use gradus::{DType, Dim, Model, Shape, Tensor};
+
+use crate::common::sketch::Sketch;
 
 /// An input of the builder; names are symbols.
 fn input(builder: &mut Builder, name: &str, dims: &[&str]) {

@@ -1,10 +1,11 @@
 //! Plans of memory: no two values that live at the same step overlap, and the arena is seldom larger
 //! than the most bytes that live at one step.
 
-use crate::common::sketch::Sketch;
 use gradus::cost::{Block, MemoryPlan};
 use gradus::infer::{InferOptions, Reuse};
 use gradus::{DType, Kind, Model, Shape, Tensor};
+
+use crate::common::sketch::Sketch;
 
 fn plan(model: &Model, dims: &[(&str, i64)], alignment: u64) -> MemoryPlan {
     let mut options = InferOptions::default();

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::one::One;
 use gradus::Model;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Shape, Tensor};
+
+use crate::common::one::One;
 
 fn zeros(dims: &[usize]) -> Tensor {
     let shape = Shape::new(dims.to_vec()).unwrap();

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 
-use crate::common::sketch::Sketch;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::Content;
 use gradus::{DType, Model, Shape, Tensor, Value};
+
+use crate::common::sketch::{Sketch, operators};
 
 fn folded_by(model: &Model, rules: RuleSet) -> Model {
     let mut options = FoldOptions::default();
@@ -17,11 +18,6 @@ fn folded_by(model: &Model, rules: RuleSet) -> Model {
 
 fn folded(model: &Model) -> Model {
     folded_by(model, RuleSet::of(Level::Exact))
-}
-
-fn operators(model: &Model) -> String {
-    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
-    names.join(" ")
 }
 
 fn vector(elements: &[f32]) -> Tensor {

@@ -1,11 +1,12 @@
 //! Folding of models with functions: which bodies take the place of their calls.
 
-use crate::common::sketch::Sketch;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::{Attribute, Content, Graph, Node, OperatorId};
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Tensor};
+
+use crate::common::sketch::Sketch;
 
 const DOMAIN: &str = "local";
 

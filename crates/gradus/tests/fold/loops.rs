@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::common::sketch::Sketch;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
-use gradus::graph::{Content, Graph, Node};
+use gradus::graph::{Content, Node};
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Tensor};
+
+use crate::common::sketch::{Sketch, nodes, operators};
 
 /// The operators that are left; results are the same bits, folding again changes no byte, and
 /// there are no more nodes than before.
@@ -28,15 +29,6 @@ fn folded(model: &Model) -> String {
     let kept = model.edited(&model.fold(&options).unwrap().edit).unwrap();
     assert!(nodes(kept.graph()) >= nodes(after.graph()));
     operators(&after)
-}
-
-fn operators(model: &Model) -> String {
-    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
-    names.join(" ")
-}
-
-fn nodes(graph: &Graph) -> usize {
-    graph.nodes().iter().map(|node| 1 + node.graphs().map(|inner| nodes(inner)).sum::<usize>()).sum()
 }
 
 /// A body of Loop: the number of the iteration `i`, the condition `go`, and `x`.

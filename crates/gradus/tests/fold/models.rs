@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::common::sketch::{Sketch, read, tensor_type};
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Content, Standard};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
+
+use crate::common::sketch::{Sketch, read, tensor_type};
 
 /// The folded model, of which folding again changes nothing.
 fn folded(model: &Model) -> Model {

@@ -3,16 +3,17 @@
 
 mod composed;
 
-use crate::common::random;
 use std::collections::HashMap;
 
-use crate::common::sketch::{Sketch, read};
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
-use gradus::graph::{Content, Graph};
+use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor, Value};
+
+use crate::common::random;
+use crate::common::sketch::{Sketch, nodes, operators, read};
 
 /// A pattern: its rule, the model, and the operators that are left.
 struct Pattern {
@@ -504,16 +505,6 @@ fn folded(model: &Model, rules: RuleSet) -> Model {
     let mut options = FoldOptions::default();
     options.rules = rules;
     model.edited(&model.fold(&options).unwrap().edit).unwrap()
-}
-
-fn operators(model: &Model) -> String {
-    let names: Vec<_> = model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
-    names.join(" ")
-}
-
-/// The nodes of a graph and of the graphs within them.
-fn nodes(graph: &Graph) -> usize {
-    graph.nodes().iter().map(|node| 1 + node.graphs().map(|inner| nodes(inner)).sum::<usize>()).sum()
 }
 
 #[test]

@@ -2,13 +2,14 @@
 //!
 //! `GRADUS_SEEDS=200000 cargo test --release -p gradus --test inference soundness` is the long run.
 
-use crate::common::random;
 use std::collections::HashMap;
 
 use gradus::fact::{Elements, Fact};
 use gradus::graph::{DeclaredDim, Type};
 use gradus::infer::InferOptions;
 use gradus::{Dim, Model, Number, RunOptions, Value};
+
+use crate::common::random;
 
 /// The sizes that inputs give to the names of their dimensions.
 fn sizes(model: &Model, inputs: &HashMap<String, Value>) -> HashMap<String, i64> {

@@ -4,13 +4,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::common::nodes::RandomNode;
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
 use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::operators;
 use gradus::{Kind, Limits, Model, OpenOptions, RunOptions, Shape, Tensor, Value};
+
+use crate::common::nodes::RandomNode;
 
 /// Limits under which every call here ends soon.
 fn limits() -> Limits {

@@ -1,10 +1,7 @@
 //! Random nodes, folded and converted: a node that runs before runs after, with the same results.
 
-use crate::common::compare;
-use crate::common::nodes;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::common::nodes::RandomNode;
 use gradus::conversion::{ConvertOptions, Exactness};
 use gradus::convert::Rules;
 use gradus::fold::FoldOptions;
@@ -12,6 +9,9 @@ use gradus::graph::Standard;
 use gradus::operators::{self, Row};
 use gradus::schema::Signature;
 use gradus::{DType, Limits, Model, Number, Result, RunOptions, Shape, Tensor, Value};
+
+use crate::common::compare;
+use crate::common::nodes::{self, RandomNode};
 
 type Values = HashMap<String, Value>;
 

@@ -1,10 +1,11 @@
 //! Operators of OpenVINO of which no models are recorded, or not all that matters: element types,
 //! products by group, and what is refused.
 
-use crate::common::one::One;
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
 use gradus::{DType, Shape, Tensor, Value};
+
+use crate::common::one::One;
 
 const PROMOTIONS: &str = include_str!("../../../../conformance/recorded/openvino_promotions.txt");
 

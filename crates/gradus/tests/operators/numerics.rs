@@ -1,10 +1,11 @@
 //! The contract of docs/numerics.md about sums: their error, and the same bits for every number of
 //! threads.
 
-use crate::common::one::One;
 use gradus::convert::{Rules, nearest_f64};
 use gradus::graph::{self, Builder, Content, Origin, Standard};
 use gradus::{DType, Destination, Model, Number, RunOptions, Shape, Sums, Tensor, Value};
+
+use crate::common::one::One;
 
 /// A model of one node.
 fn model(operator: &str, version: i64, inputs: usize, attributes: Vec<(&str, Content)>) -> Model {

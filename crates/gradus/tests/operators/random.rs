@@ -1,11 +1,12 @@
 //! Operators that draw random numbers: the generator that docs/numerics.md states, seeds, and that
 //! nothing takes their results for constants.
 
-use crate::common::sketch::Sketch;
 use gradus::fold::FoldOptions;
 use gradus::graph::Content;
 use gradus::infer::InferOptions;
 use gradus::{DType, Model, RunOptions, Tensor};
+
+use crate::common::sketch::Sketch;
 
 const NO_INPUTS: [(&str, Tensor); 0] = [];
 

@@ -7,15 +7,16 @@ mod open;
 use std::collections::HashMap;
 use std::slice::from_ref;
 
-use crate::common::compare::difference;
-use crate::common::one::One;
-use crate::common::sketch::Sketch;
-use crate::common::tensors::{counted, tensor};
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Kind, Model, Shape, Tensor, Value};
+
+use crate::common::compare::difference;
+use crate::common::one::One;
+use crate::common::sketch::Sketch;
+use crate::common::tensors::{counted, tensor};
 
 use Standard::{Onnx, OpenVino};
 

@@ -7,14 +7,15 @@ mod sequences;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::common::compare::difference;
-use crate::common::one::One;
 use gradus::conversion::{ConvertOptions, Exactness, Obstacles};
 use gradus::convert::Rules;
 use gradus::element::Bool;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Fact, Kind, Model, Number, Shape, Tensor, Value};
+
+use crate::common::compare::difference;
+use crate::common::one::One;
 
 type Values = HashMap<String, Value>;
 
