@@ -45,7 +45,11 @@ class Clone:
     def run(self, line: str, shown: str | None = None, name: str | None = None) -> None:
         before = spent()
         print(f"$ {line}", file=sys.stderr, flush=True)
-        done = subprocess.run(shlex.split(line), cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        words = shlex.split(line)
+        try:
+            done = subprocess.run(words, cwd=self.folder, env=self.environment, capture_output=True, text=True)
+        except FileNotFoundError as error:  # An older revision may lack the program.
+            done = subprocess.CompletedProcess(words, 127, "", str(error))
         seconds, processors = (after - first for after, first in zip(spent(), before, strict=True))
         output = done.stdout if shown is None or "Compiling" in done.stderr else done.stdout + done.stderr
         as_said = done.returncode == 0 if shown is None else output.strip() == shown.strip()
