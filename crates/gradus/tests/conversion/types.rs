@@ -518,6 +518,15 @@ fn features_and_linear_models_are_computed_by_others() {
             vec![("imputed_value_int64s", ints(&[6])), ("replaced_value_int64", Content::Int(5))],
             1,
         ),
+        // No element is 2^32 + 5, which would wrap to one.
+        (
+            "Imputer",
+            1,
+            cast(&keys, DType::I32),
+            vec![],
+            vec![("imputed_value_int64s", ints(&[6])), ("replaced_value_int64", Content::Int((1 << 32) + 5))],
+            1,
+        ),
         (
             "LabelEncoder",
             2,

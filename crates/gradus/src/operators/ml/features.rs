@@ -93,11 +93,13 @@ impl Imputed {
         self.values.len()
     }
 
-    /// The values, and the one that they replace, in a type.
-    pub(super) fn tensors(&self, dtype: DType) -> Result<(Tensor, Tensor)> {
+    /// The values, and the one that they replace, in a type; none if it has no such value.
+    pub(super) fn tensors(&self, dtype: DType) -> Result<(Tensor, Option<Tensor>)> {
         let values =
             Tensor::from_numbers(dtype, Shape::vector(self.values.len()), self.values.clone(), Rules::IEEE)?;
-        Ok((values, Tensor::from_numbers(dtype, Shape::new([])?, vec![self.replaced], Rules::IEEE)?))
+        let replaced = Tensor::from_numbers(dtype, Shape::new([])?, vec![self.replaced], Rules::IEEE)?;
+        let is_same = self.replaces_nan() || replaced.numbers()?.eq([self.replaced]);
+        Ok((values, is_same.then_some(replaced)))
     }
 
     /// Returns true if NaN is replaced.

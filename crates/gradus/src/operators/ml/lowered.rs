@@ -63,6 +63,7 @@ pub(crate) fn imputer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let imputed = Imputed::of(&l.attributes, dtype.is_integer())?;
     let (values, replaced) = imputed.tensors(dtype)?;
+    let Some(replaced) = replaced else { return Ok(vec![l.apply("Identity", &[x], &[])?]) };
     let missing = if imputed.replaces_nan() {
         l.apply("IsNaN", &[x], &[])?
     } else {
