@@ -127,6 +127,17 @@ impl Wrong {
 fn what_no_run_can_do_is_refused_before_it() {
     let cases = [
         wrong("ScatterND", &[Data(&[2, 3]), Numbers(&[1]), Data(&[3])]).text("reduction", "linear"),
+        // Names of OpenVINO.
+        wrong("ScatterND", &[Data(&[2, 3]), Numbers(&[1]), Data(&[3])]).text("reduction", "sum"),
+        wrong("ScatterElements", &[Data(&[3]), Numbers(&[1]), Data(&[1])]).text("reduction", "prod"),
+        // Names of ONNX, and of the other operator.
+        openvino("ScatterNDUpdate", 15, &[Data(&[2, 3]), Numbers(&[1]), Data(&[3])]).text("reduction", "add"),
+        openvino("ScatterNDUpdate", 15, &[Data(&[2, 3]), Numbers(&[1]), Data(&[3])])
+            .text("reduction", "mean"),
+        openvino("ScatterElementsUpdate", 12, &[Data(&[3]), Numbers(&[1]), Data(&[1]), Number(0)])
+            .text("reduction", "mul"),
+        openvino("ScatterElementsUpdate", 12, &[Data(&[3]), Numbers(&[1]), Data(&[1]), Number(0)])
+            .text("reduction", "sub"),
         wrong("Add", &[Data(&[2, 3]), Data(&[4])]),
         wrong("Concat", &[Data(&[2, 3]), Data(&[2, 4])]).int("axis", 0),
         wrong("Concat", &[Data(&[2, 3]), Data(&[2])]).int("axis", 0),

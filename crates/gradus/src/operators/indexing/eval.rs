@@ -135,10 +135,7 @@ pub(super) fn reduction<'a>(attributes: &Attributes<'a>) -> Result<Option<&'a st
     match attributes.text("reduction")? {
         None | Some("none") => Ok(None),
         Some(how @ ("add" | "mul" | "min" | "max")) => Ok(Some(how)),
-        Some(other) => {
-            let got = format_args!("\"{other}\"");
-            Err(errors::value("attribute \"reduction\"", got, "none, add, mul, min or max"))
-        }
+        Some(other) => Err(errors::text("reduction", other, "none, add, mul, min or max")),
     }
 }
 

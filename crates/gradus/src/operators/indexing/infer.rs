@@ -18,6 +18,7 @@ use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
+use crate::operators::indexing::eval::reduction;
 use crate::operators::indices::{self, Along};
 
 /// A tensor of the first input's element type.
@@ -379,21 +380,17 @@ pub(crate) fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
         cx.same_shape(2, &indices)?;
         require_along_axis(cx)?;
     }
-    reduction(cx)?;
+    reduction(&cx.attributes)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
-/// How updates are combined with the data, by the names of ONNX and OpenVINO.
-fn reduction<'a>(cx: &InferContext<'a, '_>) -> Result<&'a str, InferError> {
-    let how = cx.attributes.text("reduction")?.unwrap_or("none");
-    if ["none", "add", "mul", "min", "max", "sum", "sub", "prod", "mean"].contains(&how) {
-        return Ok(how);
-    }
-    Err(errors::value("attribute \"reduction\"", format_args!("\"{how}\""), "none, add, mul, min or max")
-        .into())
+pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let plain = reduction(&cx.attributes)?.is_none();
+    scattered(cx, plain)
 }
 
-pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
+/// Data some of whose places have updates: plain ones, or combined with what was there.
+pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResult {
     let dims = cx.dims(0)?;
     if let Some(indices) = cx.known_dims(1) {
         let (depth, before) = indices
@@ -412,7 +409,6 @@ pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
             require_in_range(cx, &dims[..depth]);
         }
     }
-    let plain = reduction(cx)? == "none";
     let put = |cx: &mut InferContext<'_, '_>| {
         let [Dim::Known(len)] = *dims else { return None };
         let [_, Dim::ONE] = *cx.known_dims(1)? else { return None };

@@ -9,7 +9,7 @@
 
 use gradus_core::convert::{self, FromNumber, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Class, DType, Error, Kind, Number, Result as Computed, Shape, Tensor, Value};
+use gradus_core::{Class, DType, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, input, integers, rows};
@@ -20,9 +20,12 @@ use crate::lowering;
 use crate::normalize::Older;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operators::Eval;
+use crate::operators::elementwise::infer::same;
 use crate::operators::elementwise::unary::neg;
 use crate::operators::errors;
-use crate::operators::indexing::infer::{chosen, cut, gather_nd, gathered, like_first, with_elements};
+use crate::operators::indexing::infer::{
+    chosen, cut, gather_nd, gathered, like_first, scattered, with_elements,
+};
 use crate::operators::indices::Along;
 use crate::operators::layout::infer::parts_of;
 use crate::operators::nn::infer::of;
@@ -578,6 +581,21 @@ pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), all, &cx.limits())?.into()])
 }
 
+pub(crate) fn scatter_elements_update(cx: &mut InferContext<'_, '_>) -> InferResult {
+    match cx.attributes.text("reduction")?.unwrap_or("none") {
+        "none" | "sum" | "prod" | "min" | "max" | "mean" => same(cx),
+        other => Err(errors::text("reduction", other, "none, sum, prod, min, max or mean").into()),
+    }
+}
+
+pub(crate) fn scatter_nd_update(cx: &mut InferContext<'_, '_>) -> InferResult {
+    match cx.attributes.text("reduction")?.unwrap_or("none") {
+        "none" => scattered(cx, true),
+        "sum" | "sub" | "prod" | "min" | "max" => scattered(cx, false),
+        other => Err(errors::text("reduction", other, "none, sum, sub, prod, min or max").into()),
+    }
+}
+
 /// The names that other standards give to reductions, and what is scattered without what was there.
 fn reduction(attributes: &Attributes) -> Computed<Content> {
     let name = match attributes.text("reduction")?.unwrap_or("none") {
@@ -587,8 +605,7 @@ fn reduction(attributes: &Attributes) -> Computed<Content> {
         "min" => "min",
         "max" => "max",
         other => {
-            let wanted = "none, sum, prod, min or max";
-            return Err(Error::mismatch(Kind::Unsupported, "attribute \"reduction\"", other, wanted));
+            return Err(errors::text("reduction", other, "none, sum, prod, min or max"));
         }
     };
     Ok(Content::Bytes(name.into()))

@@ -605,7 +605,7 @@ pub(super) const OPENVINO: &[Row] = &[
     ),
     openvino("ScatterElementsUpdate")
         .works(Work::None)
-        .infer(elementwise::infer::same)
+        .infer(indexing::openvino::scatter_elements_update)
         .build(indexing::openvino::scatter_elements)
         .lower(rows::scatter_elements)
         .converts(
@@ -615,7 +615,7 @@ pub(super) const OPENVINO: &[Row] = &[
         ),
     openvino("ScatterNDUpdate")
         .works(Work::None)
-        .infer(indexing::infer::scatter_nd)
+        .infer(indexing::openvino::scatter_nd_update)
         .eval(indexing::openvino::run_scatter_nd)
         .converts("ScatterND", "indices that occur twice", indexing::to_onnx::scatter_nd_update),
     openvino("ScatterUpdate")
