@@ -546,7 +546,8 @@ fn features_and_linear_models_are_computed_by_others() {
         ("Normalizer", 1, x.clone(), vec![], vec![], 1),
         ("Normalizer", 1, x.clone(), vec![], vec![("norm", text("L1"))], 1),
         ("Normalizer", 1, x.clone(), vec![], vec![("norm", text("L2"))], 1),
-        ("OneHotEncoder", 1, keys, vec![], vec![("cats_int64s", ints(&[9, 5, 0]))], 1),
+        ("OneHotEncoder", 1, keys.clone(), vec![], vec![("cats_int64s", ints(&[9, 5, 0]))], 1),
+        ("OneHotEncoder", 1, keys, vec![], vec![("cats_int64s", ints(&[5, 9, 5]))], 1),
         ("Scaler", 1, x.clone(), vec![], vec![("offset", floats(&[0.1])), ("scale", floats(&[3.0, 0.7]))], 1),
         (
             "LinearRegressor",

@@ -222,6 +222,21 @@ fn features_are_scaled_replaced_and_joined() {
     assert_eq!((floats(&y[0]), y[0].shape().dims()), (vec![2.0, 1.0], &[1, 2][..]));
 }
 
+#[test]
+fn of_equal_categories_the_last_counts() {
+    // What ONNX Runtime 1.31 gives.
+    let categories = vec![("cats_int64s", Content::Ints(vec![3, 3, -9]))];
+    let hot = run("OneHotEncoder", 1, &[Tensor::vector(&[3i64, 2, -9])], categories).unwrap();
+    assert_eq!(floats(&hot[0]), [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    // Of equal keys the first does.
+    let labels = vec![
+        ("keys_int64s", Content::Ints(vec![3, 3, -9])),
+        ("values_floats", Content::Floats(vec![10.0, 20.0, 30.0])),
+    ];
+    let values = run("LabelEncoder", 2, &[Tensor::vector(&[3i64, -9])], labels).unwrap();
+    assert_eq!(floats(&values[0]), [10.0, 30.0]);
+}
+
 fn map(keys: Tensor, values: &[f32]) -> Value {
     Value::Map(Map::new(keys, Tensor::vector(values)).unwrap())
 }

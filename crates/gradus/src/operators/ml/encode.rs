@@ -184,10 +184,8 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     } else {
         data.clone()
     };
-    let mut places = HashMap::new();
-    for (place, key) in keys(&categories)?.into_iter().enumerate() {
-        places.entry(key).or_insert(place);
-    }
+    // Of equal categories the last counts, as in ONNX Runtime.
+    let places: HashMap<_, _> = (0..).zip(keys(&categories)?).map(|(place, key)| (key, place)).collect();
     let mut all = vec![0.0; shape.len()];
     for (row, key) in keys(&data)?.into_iter().enumerate() {
         match places.get(&key) {

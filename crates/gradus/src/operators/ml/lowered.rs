@@ -1,6 +1,9 @@
 //! Operators of `ai.onnx.ml` as graphs of ONNX's, for programs and standards that lack them. Sums
 //! are computed in float64, and rounded once.
 
+use std::collections::HashSet;
+
+use gradus_core::element::Bool;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use super::features::Imputed;
@@ -97,10 +100,18 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if categories.is_empty() || l.dtype_of(0)? == DType::String {
         return Err(unsupported("OneHotEncoder of text"));
     }
+    // Of equal categories the last counts.
+    let mut later = HashSet::new();
+    let mut counts: Vec<_> = categories.iter().rev().map(|&of| Bool::from(later.insert(of))).collect();
+    counts.reverse();
     let (x, last, categories) = (l.input(0)?, l.list(&[-1])?, l.list(&categories)?);
     let x = l.cast(x, DType::I64)?;
     let column = l.apply("Unsqueeze", &[x, last], &[])?;
-    let same = l.apply("Equal", &[column, categories], &[])?;
+    let mut same = l.apply("Equal", &[column, categories], &[])?;
+    if later.len() < counts.len() {
+        let counts = l.constant(Tensor::vector(&counts))?;
+        same = l.apply("And", &[same, counts], &[])?;
+    }
     rounded(l, same)
 }
 
