@@ -191,9 +191,9 @@ impl Sizes {
         let most = if self.few() { FEW_BLOCK } else { BLOCK.columns };
         let (rows, columns) = (self.rows.div_ceil(BLOCK.rows).max(1), self.columns.div_ceil(most).max(1));
         let of = |rows: usize, columns: usize| Sizes {
-            rows: self.rows.div_ceil(rows).next_multiple_of(MOST_ROWS),
+            rows: self.rows.div_ceil(rows).max(1).next_multiple_of(MOST_ROWS),
             inner: self.inner.min(BLOCK.inner),
-            columns: self.columns.div_ceil(columns).next_multiple_of(MOST_COLUMNS),
+            columns: self.columns.div_ceil(columns).max(1).next_multiple_of(MOST_COLUMNS),
         };
         let last = |blocks: usize| if threads == 1 { blocks } else { blocks.max(SHARED) };
         let all = (rows..=last(rows)).flat_map(|at| (columns..=last(columns)).map(move |to| of(at, to)));
