@@ -117,14 +117,27 @@ pub(crate) fn eval_gelu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
 }
 
 pub(crate) fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (dims, mut slope) = (cx.tensor(0)?.shape().dims(), cx.tensor(1)?.shape().dims().to_vec());
+    let (data, slope) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (dims, mut sizes) = (data.shape().dims(), slope.shape().dims().to_vec());
     if attributes.form().is(Older::ByChannel) {
-        slope.resize(dims.len().saturating_sub(1).max(1), 1);
+        sizes.resize(dims.len().saturating_sub(1).max(1), 1);
     }
-    if cx.tensor(1)?.len() == 1 {
-        slope.clear();
+    if slope.len() == 1 {
+        sizes.clear();
     }
-    let places = indices::broadcast(&slope, dims);
+    let places = indices::broadcast(&sizes, dims);
+    if data.dtype().is_integer() {
+        let (mut numbers, slopes) = (cx.numbers(0)?, cx.numbers(1)?);
+        for (x, place) in numbers.iter_mut().zip(places) {
+            // A product of two integers of 64 bits, which wraps in the type.
+            if let (Number::Int(x @ ..0), Number::Int(slope)) = (x, slopes[place]) {
+                *x *= slope;
+            }
+        }
+        return Ok(vec![
+            Tensor::from_numbers(data.dtype(), data.shape().clone(), numbers, Rules::IEEE)?.into(),
+        ]);
+    }
     let (mut numbers, slopes) = (cx.floats(0)?, cx.floats(1)?);
     for (x, place) in numbers.iter_mut().zip(places) {
         if *x < 0.0 {
