@@ -559,3 +559,49 @@ fn nodes_of_float16_round_their_results() {
     );
     assert_eq!(bucket.numbers().unwrap().collect::<Vec<_>>(), [Number::Float(2.0)]);
 }
+
+#[test]
+fn sums_of_nothing_are_zero_without_a_sign() {
+    let ints = |values: &[i64]| Content::Ints(values.into());
+    let of = |dims: &[usize], x: f32| {
+        let shape = Shape::new(dims).unwrap();
+        let len = shape.len();
+        Tensor::from_vec(shape, vec![x; len]).unwrap()
+    };
+    let image = || of(&[1, 1, 2, 2], -1.0);
+    let regions = of(&[1, 4], 50.0);
+    let none = || of(&[1, 1, 0, 2], 1.0);
+    let pads = vec![("kernel_shape", ints(&[1, 1])), ("pads", ints(&[1, 1, 0, 0]))];
+    let padded = [pads, vec![("count_include_pad", Content::Int(1))]].concat();
+    let bilinear = || vec![("mode", Content::Bytes("linear".into()))];
+    let cases = [
+        ("GridSample", 20, vec![image(), of(&[1, 1, 1, 2], 5.0)], bilinear()),
+        (
+            "GridSample",
+            20,
+            vec![image(), of(&[1, 1, 1, 2], 5.0)],
+            vec![("mode", Content::Bytes("nearest".into()))],
+        ),
+        ("RoiAlign", 16, vec![image(), regions, Tensor::vector(&[0i64])], vec![]),
+        ("AveragePool", 19, vec![image()], padded),
+        ("GlobalLpPool", 2, vec![none()], vec![]),
+        ("Attention", 23, vec![of(&[1, 1, 1, 2], 1.0), none(), none()], vec![]),
+    ];
+    for (operator, version, inputs, attributes) in cases {
+        let y = run(&model(operator, version, inputs.len(), attributes), &inputs);
+        let first = y.elements::<f32>().unwrap()[0];
+        assert_eq!(first.to_bits(), 0, "{operator}: {first:?}");
+    }
+}
+
+#[test]
+fn integers_that_are_picked_or_scaled_are_exact() {
+    const LARGE: i64 = (1 << 53) + 1;
+    let x = Tensor::from_vec(Shape::new([1, 1, 1, 2]).unwrap(), vec![LARGE, i64::MIN]).unwrap();
+    let grid = Tensor::from_vec(Shape::new([1, 1, 1, 2]).unwrap(), vec![-1f32, 0.0]).unwrap();
+    let nearest = model("GridSample", 20, 2, vec![("mode", Content::Bytes("nearest".into()))]);
+    assert_eq!(*run(&nearest, &[x, grid]).elements::<i64>().unwrap(), [LARGE]);
+    let (x, slopes) = (Tensor::vector(&[i64::MAX, -LARGE, i64::MIN]), Tensor::vector(&[0i64, 3, -1]));
+    let scaled = run(&model("PRelu", 16, 2, vec![]), &[x, slopes]);
+    assert_eq!(*scaled.elements::<i64>().unwrap(), [i64::MAX, -3 * LARGE, i64::MIN]);
+}

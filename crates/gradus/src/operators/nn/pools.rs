@@ -146,6 +146,13 @@ impl Windows {
     ) -> Result<Value> {
         let limits = cx.limits();
         let Adding { sums, to, .. } = cx.adding_doubles(&limits)?.within();
+        let is_empty = |mut window: usize| {
+            self.axes.iter().rev().any(|axis| {
+                let at = window % axis.windows;
+                window /= axis.windows;
+                axis.inside(at).is_empty()
+            })
+        };
         with_accumulator!(sums, to, A => {
             self.output(
                 cx,
@@ -155,7 +162,11 @@ impl Windows {
                     let (a, b) = term(x);
                     sum.add(a, b);
                 },
-                |sum, window| finish(sum.total(to), window),
+                |sum, window| {
+                    let total = sum.total(to);
+                    // A sum of nothing is -0.
+                    finish(if total == 0.0 && is_empty(window) { 0.0 } else { total }, window)
+                },
             )
         })
     }
@@ -211,6 +222,8 @@ fn power(x: f64, p: f64) -> (f64, f64) {
 
 /// The norm of order p, from its sum.
 fn root(sum: f64, p: f64) -> f64 {
+    // A sum of nothing is -0, and no norm is.
+    let sum = sum + 0.0;
     match p {
         1.0 => sum,
         2.0 => sum.sqrt(),

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use gradus_core::convert::{i64_of, nearest_f64, product, truncated, usize_of_i64};
-use gradus_core::{DType, Error, Kind, Number, Result, Tensor, Value};
+use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
@@ -109,23 +109,30 @@ pub(super) fn manner(mode: &str, padding: &str, corners: bool) -> Result<(Interp
 }
 
 pub(crate) fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
-    if cx.tensor(0)?.dtype() == DType::String {
-        return Err(Error::new(Kind::Unsupported, "cannot evaluate GridSample of text"));
-    }
-    if shape.is_empty() {
-        return Ok(vec![cx.rounded(0, &[])?]);
-    }
+    let (data, (_, shape)) = (cx.tensor(0)?, cx.output(0)?);
+    let dims = data.shape().dims();
     let (sizes, points) = (&dims[2..], shape.dims()[2..].iter().product::<usize>());
     let mode = attributes.text("mode")?.unwrap_or("linear");
     let corners = attributes.flag("align_corners", false)?;
     let (how, outside) = manner(mode, attributes.text("padding_mode")?.unwrap_or("zeros"), corners)?;
-    let (x, grid) = (cx.floats(0)?, cx.floats(1)?);
+    let is_nearest = how == Interpolation::Nearest;
+    if data.dtype() == DType::String && !is_nearest {
+        return Err(Error::new(Kind::Unsupported, "cannot evaluate GridSample of text between elements"));
+    }
+    if shape.is_empty() {
+        return Ok(vec![Tensor::zeros(data.dtype(), shape)?.into()]);
+    }
+    let (x, grid) = (if is_nearest { Vec::new() } else { cx.floats(0)? }, cx.floats(1)?);
     let plane: usize = sizes.iter().product();
     let each = 4u128.saturating_pow(u32::try_from(sizes.len()).unwrap_or(u32::MAX));
     cx.run.touch(product(shape.len(), 1).saturating_mul(each))?;
     cx.run.limits.allow_bytes(cx.in_use(), each.saturating_mul(32))?;
-    let mut y = vec![0.0; shape.len()];
+    // Elements that are picked stay as they are, and zeros lie outside.
+    let (mut y, mut picked) = (vec![0.0; if is_nearest { 0 } else { shape.len() }], Vec::new());
+    if is_nearest {
+        cx.reserve(product(shape.len(), size_of::<(usize, usize)>()))?;
+        picked = vec![(1, 0); shape.len()];
+    }
     for at in 0..dims[0] * points {
         cx.limits().check()?;
         let (sample, point) = (at / points, at % points);
@@ -138,17 +145,27 @@ pub(crate) fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
             } else {
                 ((n + 1.0) * size_of - 1.0) / 2.0
             };
-            let x = if how == Interpolation::Nearest { x.round_ties_even() } else { x };
+            let x = if is_nearest { x.round_ties_even() } else { x };
             let edge = if corners { 0.0 } else { 0.5 };
             let within = (-edge..=size_of - 1.0 + edge).contains(&x);
             taps(if within { x } else { outside.moved(x, size) }, size, how, outside)
         });
         let around = around(&along.collect::<Vec<_>>(), sizes);
         for channel in 0..dims[1] {
-            let plane = &x[(sample * dims[1] + channel) * plane..][..plane];
-            y[(sample * dims[1] + channel) * points + point] =
-                around.iter().map(|&(place, weight)| weight * plane[place]).sum();
+            let image = sample * dims[1] + channel;
+            if !is_nearest {
+                let plane = &x[image * plane..][..plane];
+                let parts = around.iter().map(|&(place, weight)| weight * plane[place]);
+                // A sum of no parts is zero, not -0.
+                y[image * points + point] = parts.reduce(|a, b| a + b).unwrap_or(0.0);
+            } else if let Some((place, _)) = around.first() {
+                picked[image * points + point] = (0, image * plane + place);
+            }
         }
+    }
+    if is_nearest {
+        let zero = Tensor::zeros(data.dtype(), Shape::new([])?)?;
+        return Ok(vec![Tensor::woven(&[data, &zero], shape, picked, &cx.limits())?.into()]);
     }
     Ok(vec![cx.rounded(0, &y)?])
 }
@@ -351,7 +368,8 @@ pub(crate) fn roi_align(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
                     let elements = columns.iter().map(|&(column, own)| own * plane[row * sizes[1] + column]);
                     weight * elements.sum::<f64>()
                 };
-                y[target(channel)] = rows.iter().map(line).sum::<f64>() / number;
+                // A sum of nothing is -0.
+                y[target(channel)] = (0.0 + rows.iter().map(line).sum::<f64>()) / number;
             }
         }
     }
@@ -460,5 +478,5 @@ pub(crate) fn non_max_suppression(
         }
     }
     let rows = selected.len() / 3;
-    Ok(vec![Tensor::from_vec(gradus_core::Shape::new([rows, 3])?, selected)?.into()])
+    Ok(vec![Tensor::from_vec(Shape::new([rows, 3])?, selected)?.into()])
 }
