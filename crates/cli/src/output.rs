@@ -18,7 +18,7 @@ use crate::diagnostics::Failure;
 /// Elements shown from each end of a long axis.
 const EDGE: usize = 3;
 
-/// How much is told on standard error beside results.
+/// The amount that is told on standard error beside results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     Quiet,

@@ -1,6 +1,8 @@
 //! Memory: what runs and inference allocate, counted, against the limit that they were given.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+#[path = "common/folder.rs"]
+mod folder;
 #[path = "common/nodes.rs"]
 mod nodes;
 #[path = "common/sketch.rs"]
@@ -8,11 +10,12 @@ mod sketch;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use folder::models;
 use gradus::conversion::ConvertOptions;
 use gradus::fold::FoldOptions;
 use gradus::graph::{Content, Standard};
@@ -260,21 +263,6 @@ fn conversions_copy_no_weights() {
 /// A work by its name.
 type Work = (&'static str, fn(&Model));
 
-/// Models of the corpus, in order.
-fn corpus() -> Vec<PathBuf> {
-    let mut open = vec![PathBuf::from(std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS is set"))];
-    let mut models = Vec::new();
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            open.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        } else if path.extension().is_some_and(|ending| ending == "onnx" || ending == "xml") {
-            models.push(path);
-        }
-    }
-    models.sort();
-    models
-}
-
 #[test]
 #[ignore = "needs GRADUS_CORPUS, a folder of models"]
 fn models_take_no_more_memory_than_the_limit_allows() {
@@ -289,7 +277,8 @@ fn models_take_no_more_memory_than_the_limit_allows() {
             drop(model.convert(to, &ConvertOptions::default()));
         }),
     ];
-    let models = corpus();
+    let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
+    let models = models(Path::new(&corpus), &["onnx", "xml"]);
     assert!(!models.is_empty());
     let mut found = BTreeMap::new();
     for path in &models {

@@ -5,6 +5,7 @@
 
 #[path = "../common"]
 mod common {
+    pub mod folder;
     pub mod nodes;
     pub mod sketch;
 }
@@ -16,6 +17,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use common::folder::models;
 use common::sketch::{Sketch, tensor_type};
 use conditional::conditional;
 use fastrand::Rng;
@@ -678,28 +680,13 @@ fn nodes_that_nobody_knows_are_listed() {
     assert_eq!(unchecked, [(why, "node \"make t\" (Mystery)")]);
 }
 
-/// The models in a folder and the folders within.
-fn models(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.extension().and_then(|extension| extension.to_str()) {
-            _ if path.is_dir() => found.extend(models(&path)),
-            Some("onnx" | "xml") => found.push(path),
-            _ => {}
-        }
-    }
-    found.sort();
-    found
-}
-
 #[test]
 #[ignore = "needs GRADUS_CORPUS, a folder of models"]
 fn corpus_contracts_equal_inference() {
     let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
     let mut rng = Rng::with_seed(3);
     let (mut of, mut wrong, mut exact, mut all) = (Vec::new(), Vec::new(), 0, 0);
-    for path in models(Path::new(&corpus)) {
+    for path in models(Path::new(&corpus), &["onnx", "xml"]) {
         let Ok(model) = Model::open(&path) else { continue };
         let Ok(contract) = model.contract(&InferOptions::default()) else { continue };
         let outputs = contract.outputs().iter().filter_map(|output| output.shape.as_ref());

@@ -1,7 +1,7 @@
 //! Folding: what goes, what stays, and that nothing else changes.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::formats::onnx::encode_model;
@@ -9,6 +9,7 @@ use gradus::graph::{self, Content, Standard};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
 
+use crate::common::folder::models;
 use crate::common::sketch::{Sketch, read, tensor_type};
 
 /// The folded model, of which folding again changes nothing.
@@ -540,29 +541,11 @@ fn constants_that_are_too_large_are_not_added() {
     assert_eq!(operators(&folded_with(&model, &options)), ["ConstantOfShape", "Add"]);
 }
 
-/// Models in a folder and those within.
-fn models(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "onnx") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
 /// Folds every model of a folder, whose values must stay; folding them again at the same level must
 /// change nothing.
 /// Returns how many `Shape` nodes there are before and after.
 fn fold_every_model(folder: &Path) -> (usize, usize) {
-    let paths = models(folder);
+    let paths = models(folder, &["onnx"]);
     let (mut before, mut after, mut values) = (0, 0, 0);
     for path in &paths {
         let model = Model::open(path).unwrap();

@@ -3,6 +3,7 @@
 
 #[path = "../common"]
 mod common {
+    pub mod folder;
     pub mod random;
 }
 mod models;

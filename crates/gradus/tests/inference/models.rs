@@ -6,7 +6,7 @@
 //! nothing is checked.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gradus::fact::TensorFact;
 use gradus::graph::{
@@ -15,6 +15,8 @@ use gradus::graph::{
 use gradus::infer::{Completeness, InferOptions, Inference, InputFact};
 use gradus::{Dim, Fact, Limits, Model, OpenOptions};
 use serde_json::Value as Json;
+
+use crate::common::folder::models;
 
 /// Outcomes of the outputs of all nodes.
 #[derive(Debug, Default)]
@@ -30,23 +32,6 @@ struct Tally {
     none: usize,
     wrong: Vec<String>,
     incomplete: Vec<String>,
-}
-
-fn models(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.extension().and_then(|extension| extension.to_str()) {
-                _ if path.is_dir() => open.push(path),
-                Some("onnx") => found.push(path),
-                _ => {}
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 fn truth(corpus: &Path, model: &Path) -> Option<Json> {
@@ -161,7 +146,7 @@ fn every_shape_of_the_corpus_is_right() {
     let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
     let corpus = Path::new(&corpus);
     let (mut symbolic, mut fixed) = (Tally::default(), Tally::default());
-    for path in models(corpus) {
+    for path in models(corpus, &["onnx"]) {
         let name = path.strip_prefix(corpus).unwrap().display().to_string();
         let model = Model::open(&path).unwrap();
         let mut options = InferOptions::default();
@@ -290,10 +275,10 @@ fn damaged(bytes: &[u8], seed: u64) -> Vec<u8> {
 #[test]
 fn damaged_models_are_inferred_without_a_panic() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let mut paths = models(&examples);
+    let mut paths = models(&examples, &["onnx"]);
     if let Some(corpus) = std::env::var_os("GRADUS_CORPUS") {
-        paths.extend(models(&Path::new(&corpus).join("handmade")));
-        paths.extend(models(&Path::new(&corpus).join("custom")));
+        paths.extend(models(&Path::new(&corpus).join("handmade"), &["onnx"]));
+        paths.extend(models(&Path::new(&corpus).join("custom"), &["onnx"]));
     }
     let mut limits = Limits::DEFAULT;
     (limits.max_bytes, limits.max_steps) = (1 << 26, 1000);

@@ -10,27 +10,11 @@ use gradus::graph::{Graph, Origin};
 use gradus::infer::{InferOptions, Inference, Reuse};
 use gradus::{Limits, Model, Number, Rules, RunOptions, Tensor, Value};
 
-/// The models in a folder and the folders within.
-fn models(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(folder) = open.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.extension().and_then(|extension| extension.to_str()) {
-                _ if path.is_dir() => open.push(path),
-                Some("onnx" | "xml") => found.push(path),
-                _ => {}
-            }
-        }
-    }
-    found.sort();
-    found
-}
+use crate::common::folder::models;
 
 fn corpus() -> Vec<PathBuf> {
     let corpus = std::env::var_os("GRADUS_CORPUS").expect("GRADUS_CORPUS names a folder of models");
-    let models = models(Path::new(&corpus));
+    let models = models(Path::new(&corpus), &["onnx", "xml"]);
     assert!(!models.is_empty(), "there are models in {}", Path::new(&corpus).display());
     models
 }
@@ -162,7 +146,7 @@ fn runs(models: &[PathBuf], limits: Limits) -> (usize, usize) {
 #[test]
 fn peaks_of_examples_hold_in_runs() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    let (ran, equal) = runs(&models(&examples), Limits::default());
+    let (ran, equal) = runs(&models(&examples, &["onnx", "xml"]), Limits::default());
     assert!(ran >= 12 && equal >= 6, "{ran} runs, {equal} of them equal");
 }
 
@@ -179,7 +163,7 @@ fn peaks_hold_in_runs() {
 #[test]
 fn peaks_of_examples_are_bounds() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    for path in models(&examples) {
+    for path in models(&examples, &["onnx", "xml"]) {
         peak_is_a_bound(&path);
     }
 }

@@ -4,6 +4,7 @@
 mod bad_input;
 #[path = "../common"]
 mod common {
+    pub mod folder;
     pub mod sketch;
 }
 mod corpus;

@@ -224,11 +224,11 @@ fn features_are_scaled_replaced_and_joined() {
 
 #[test]
 fn of_equal_categories_the_last_counts() {
-    // What ONNX Runtime 1.31 gives.
+    // ONNX Runtime 1.31 gives these.
     let categories = vec![("cats_int64s", Content::Ints(vec![3, 3, -9]))];
     let hot = run("OneHotEncoder", 1, &[Tensor::vector(&[3i64, 2, -9])], categories).unwrap();
     assert_eq!(floats(&hot[0]), [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
-    // Of equal keys the first does.
+    // The first of equal keys does.
     let labels = vec![
         ("keys_int64s", Content::Ints(vec![3, 3, -9])),
         ("values_floats", Content::Floats(vec![10.0, 20.0, 30.0])),

@@ -184,7 +184,7 @@ pub(crate) fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     } else {
         data.clone()
     };
-    // Of equal categories the last counts, as in ONNX Runtime.
+    // The last of equal categories counts, as in ONNX Runtime.
     let places: HashMap<_, _> = (0..).zip(keys(&categories)?).map(|(place, key)| (key, place)).collect();
     let mut all = vec![0.0; shape.len()];
     for (row, key) in keys(&data)?.into_iter().enumerate() {

@@ -100,7 +100,7 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if categories.is_empty() || l.dtype_of(0)? == DType::String {
         return Err(unsupported("OneHotEncoder of text"));
     }
-    // Of equal categories the last counts.
+    // The last of equal categories counts.
     let mut later = HashSet::new();
     let mut counts: Vec<_> = categories.iter().rev().map(|&of| Bool::from(later.insert(of))).collect();
     counts.reverse();
