@@ -29,6 +29,8 @@ pub(crate) enum Change {
     Default(&'static str, Content),
     /// The form lacks the attribute, and does what this value of it says.
     Lacks(&'static str, Content),
+    /// The form has the attribute, without this value of it.
+    LacksValue(&'static str, &'static str),
     /// Axes are counted from the first one only.
     AxesFromFirst,
     /// The operator means something else.
@@ -138,6 +140,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Resize"], 10, 11, Change::Index(2, Some(1))),
     onnx(&["Resize"], 10, 11, Change::Index(1, None)),
     onnx(&["Resize"], 10, 11, Change::Meaning(Older::Upsampled)),
+    onnx(&["Resize"], 10, 19, Change::LacksValue("coordinate_transformation_mode", "half_pixel_symmetric")),
     onnx(
         &["RoiAlign"],
         10,
@@ -243,6 +246,13 @@ impl Form {
     /// Returns true if axes may not be counted from the last one.
     pub(crate) fn counts_axes_from_first(self) -> bool {
         self.changes().any(|(change, _)| matches!(change, Change::AxesFromFirst))
+    }
+
+    /// Returns true if an attribute may not have this value yet.
+    pub(crate) fn lacks_value(self, attribute: &str, value: &str) -> bool {
+        self.changes().any(|(change, _)| {
+            matches!(change, Change::LacksValue(name, lacked) if (*name, *lacked) == (attribute, value))
+        })
     }
 
     /// The name that an attribute has in this form.

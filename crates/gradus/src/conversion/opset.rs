@@ -237,8 +237,10 @@ fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
     {
         return Ok(Some(policy));
     }
-    let symmetric = cx.attributes.text("coordinate_transformation_mode")? == Some("half_pixel_symmetric");
-    Ok((symmetric && cx.target.opset < 19).then_some("half_pixel_symmetric"))
+    let (attribute, symmetric) = ("coordinate_transformation_mode", "half_pixel_symmetric");
+    let is_symmetric = cx.attributes.text(attribute)? == Some(symmetric);
+    let lacks = cx.target.form("Resize").lacks_value(attribute, symmetric);
+    Ok((is_symmetric && lacks).then_some(symmetric))
 }
 
 /// Returns true if a flag is not set.
