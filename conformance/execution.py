@@ -118,20 +118,25 @@ def stored(model, folder) -> dict:
     return values
 
 
+def session(model, optimised: bool):
+    """A session of ONNX Runtime on one thread, for a path or the bytes of a model."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    if not optimised:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        # Constant weights are packed, and then multiplied in another order than computed ones.
+        options.add_session_config_entry("session.disable_prepacking", "1")
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
 class Runtime:
-    """A model in ONNX Runtime, on one thread."""
+    """A model in ONNX Runtime."""
 
     def __init__(self, path, optimised: bool):
-        import onnxruntime as ort
-
-        options = ort.SessionOptions()
-        options.log_severity_level = 4
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        if not optimised:
-            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-            # Constant weights are packed, and then multiplied in another order than computed ones.
-            options.add_session_config_entry("session.disable_prepacking", "1")
-        self.session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        self.session = session(str(path), optimised)
         self.names = [output.name for output in self.session.get_outputs()]
 
     def run(self, inputs: dict) -> dict:

@@ -86,6 +86,10 @@ pub(crate) const SUITES: &[Suite] = &[
         tally.run(compiling()?.arg("conformance/convert.py").arg(gradus).arg(folder));
         Ok(())
     }),
+    suite("random-graphs", "random graphs of mixed operators against ONNX Runtime", |tally, _| {
+        tally.run(python()?.arg("conformance/random_graphs.py").arg(gradus()?));
+        Ok(())
+    }),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
     suite("browser", "pages of reports in Chromium, against what the command prints", browser),
     suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
@@ -186,6 +190,7 @@ pub(crate) const CONFORMANCE: &[&str] = &[
     "openvino-shapes",
     "openvino-written",
     "converted",
+    "random-graphs",
     "runtimes",
     "openvino-models",
 ];
