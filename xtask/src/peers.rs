@@ -8,8 +8,8 @@ use crate::run::{Result, cargo, gradus, remove, run, target};
 
 /// Packages of each profile, in the versions that the profiles imitate.
 const PACKAGES: &[(&str, &str)] = &[
-    ("onnx-body", "onnx==1.23.2 onnxruntime==1.31.1"),
-    ("onnxruntime", "onnx==1.23.2 onnxruntime==1.31.1"),
+    ("onnx-body", "onnx==1.23.2 onnxruntime==1.32.0"),
+    ("onnxruntime", "onnx==1.23.2 onnxruntime==1.32.0"),
     ("openvino", "openvino==2026.4.1"),
     ("openvino-cpu", "openvino==2026.4.1"),
     ("openvino-cpu-avx2", "openvino==2026.4.1"),

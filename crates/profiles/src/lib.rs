@@ -68,7 +68,7 @@ profiles! {
     /// The body of the function that ONNX defines.
     OnnxBody "onnx-body" "the body of ONNX Range-27";
     /// The CPU kernels of ONNX Runtime.
-    Onnxruntime "onnxruntime" "ONNX Runtime 1.31.1 (CPU)";
+    Onnxruntime "onnxruntime" "ONNX Runtime 1.32.0 (CPU)";
     /// The evaluation of OpenVINO's core, used by constant folding.
     Openvino "openvino" "OpenVINO 2026.4.1 (evaluate)";
     /// OpenVINO's CPU plugin on processors with AVX-512, with inputs at run time and one thread.

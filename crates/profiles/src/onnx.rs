@@ -1,9 +1,9 @@
 //! ONNX: the body of the function Range-27, and ONNX Runtime's kernel.
 //!
-//! | | `onnx-body` | `onnxruntime` 1.31.1, CPU |
+//! | | `onnx-body` | `onnxruntime` 1.32.0, CPU |
 //! |---|---|---|
 //! | types | one for all: float16, bfloat16, float32, float64, int16, int32, int64 | the same |
-//! | length | `ceil(f32(limit - start) / f32(delta))`, the difference in the type itself | `ceil((f64(limit) - f64(start)) / f64(delta))` |
+//! | length | `ceil(f32(limit - start) / f32(delta))`, the difference in the type itself | of integers exact, else `ceil((f64(limit) - f64(start)) / f64(delta))` |
 //! | elements | added up in the type; float16 and bfloat16 in float32 | the same |
 //! | refused | nothing: a length that is not finite is 0 | a delta of 0, a length that is not finite or beyond 63 bits |
 //!
@@ -63,14 +63,19 @@ pub(crate) fn runtime(call: &RangeCall) -> Outcome {
     if call.step.is_zero() {
         return Err(Failure::refused("delta in Range operator can not be zero"));
     }
+    let too_many = || Failure::refused("the computed number of elements exceeds the supported range");
+    if let Some([start, stop, step]) = call.ints() {
+        let (span, step) = if step < 0 { (start - stop, -step) } else { (stop - start, step) };
+        let len = i64::try_from((span.max(0) + step - 1) / step).map_err(|_| too_many())?;
+        return Ok(added_up(call, len.unsigned_abs(), "counts exactly"));
+    }
     let [start, stop, step] = call.floats();
     let count_of = ((stop - start) / step).ceil();
     if !count_of.is_finite() {
         return Err(Failure::refused("the computed number of elements is not a finite value"));
     }
     let len = if count_of > 0.0 { count(count_of) } else { Some(0) };
-    let len = len.ok_or_else(|| Failure::refused("the computed number of elements exceeds 63 bits"))?;
-    Ok(added_up(call, len, "counts in float64, to which integers are rounded first"))
+    Ok(added_up(call, len.ok_or_else(too_many)?, "counts in float64"))
 }
 
 fn added_up(call: &RangeCall, len: u64, length_rule: &'static str) -> Predicted {

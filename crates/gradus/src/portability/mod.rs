@@ -32,7 +32,7 @@ pub const PROGRAMS: [&str; 3] = ["onnxruntime", "openvino", "onnx"];
 
 /// The versions that the rules were recorded from, in the same order.
 pub const VERSIONS: [&str; 3] =
-    ["ONNX Runtime 1.31.1 (CPU)", "OpenVINO 2026.4.1 (CPU plugin)", "the reference of onnx 1.23.2"];
+    ["ONNX Runtime 1.32.0 (CPU)", "OpenVINO 2026.4.1 (CPU plugin)", "the reference of onnx 1.23.2"];
 
 /// All rules.
 pub const RULES: &[Rule] = rules::RULES;
