@@ -87,8 +87,8 @@ def exposed(path, out) -> list[str]:
     return names
 
 
-def originals(path, work) -> list[tuple[dict, dict, dict]]:
-    """Inputs, outputs and shapes of all values in ONNX Runtime, for two bindings."""
+def originals(path, work, sizes=SIZES, given=None) -> list[tuple[dict, dict, dict]]:
+    """Inputs, outputs and shapes of all values in ONNX Runtime, for two bindings; `given` are inputs that are not random."""
     model = onnx.load(path, load_external_data=False)
     plain, found, why = Runtime(path, False), [], "no sizes"
     try:
@@ -96,14 +96,14 @@ def originals(path, work) -> list[tuple[dict, dict, dict]]:
         shown = Runtime(work / "exposed.onnx", False)
     except Exception:
         shown = plain
-    for first, other in SIZES:
+    for first, other in sizes:
         shapes = bound(model, first, other)
         if any(shapes == {name: list(x.shape) for name, x in had.items()} for had, _, _ in found):
             continue
         for top in fold.TOPS:
             rng = np.random.default_rng(first)
             types = {x.name: x.type.tensor_type.elem_type for x in execution.required(model)[0]}
-            inputs = {name: execution.made(rng, types[name], shape, top) for name, shape in shapes.items()}
+            inputs = {name: execution.made(rng, types[name], shape, top) for name, shape in shapes.items()} | (given or {})
             try:
                 outputs = plain.run(inputs)
                 try:
@@ -342,9 +342,9 @@ class Field:
                     self.same(kind, lambda: in_runner(runner, out, inputs, "ort"), expected, 1e-5)
 
 
-def examine(program, path, work, runner) -> dict:
+def examine(program, path, work, runner, sizes=SIZES, given=None) -> dict:
     field, runs = Field(program, path, work), []
-    of_program = {".onnx": ("onnxruntime", lambda: originals(path, work)), ".xml": ("openvino", lambda: originals_of_ir(path))}
+    of_program = {".onnx": ("onnxruntime", lambda: originals(path, work, sizes, given)), ".xml": ("openvino", lambda: originals_of_ir(path))}
     if path.suffix in of_program:
         name, asked = of_program[path.suffix]
         try:
@@ -368,12 +368,12 @@ def examine(program, path, work, runner) -> dict:
     return dict(field.notes)
 
 
-def apart(program, path) -> dict:
+def apart(program, path, *sizes) -> dict:
     """`examine` in a process of its own, since programs die."""
     with tempfile.TemporaryDirectory(prefix="gradus-field-") as name:
         runner = convert.Runner()
         try:
-            return examine(program, path, pathlib.Path(name), runner)
+            return examine(program, path, pathlib.Path(name), runner, *sizes)
         finally:
             for running in runner.running.values():
                 convert.stop(*running)

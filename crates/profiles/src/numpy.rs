@@ -41,11 +41,11 @@ pub(crate) fn range(call: &RangeCall) -> Outcome {
     if dtype == DType::Bool && len > 2 {
         return Err(Failure::refused("no fill-function for data-type bool: more than two elements"));
     }
-    let is_beyond_int64 = |number: &Number| matches!(*number, Number::Int(x) if i64::try_from(x).is_err());
-    if !is_native(dtype) && [call.start, second].iter().any(is_beyond_int64) {
-        return Err(Failure::refused("expected number, got int"));
-    }
+    let is_beyond_int64 = |number| matches!(number, Number::Int(x) if i64::try_from(x).is_err());
     for number in [call.start, second].into_iter().take(usize::try_from(len).unwrap_or(2)) {
+        if !is_native(dtype) && is_beyond_int64(number) {
+            return Err(Failure::refused("expected number, got int"));
+        }
         check_fits(dtype, number)?;
     }
     let [first, second] = [call.start, second].map(|number| python_to(dtype, number));
@@ -307,9 +307,15 @@ mod tests {
                 assert!(range(&call([far, 0.0, -far / 4.0], dtype)).is_err(), "{far} to {dtype}");
             }
         }
-        let integers = [u64::MAX, u64::MAX, 1].map(|x| Number::Int(x.into()));
-        let call = RangeCall::new(integers, DType::U64, DType::BF16).unwrap();
-        assert_eq!(range(&call).unwrap_err().message(), "expected number, got int");
+        let of_integers = |start: u64, stop: u64| {
+            let integers = [start, stop, 2].map(|x| Number::Int(x.into()));
+            range(&RangeCall::new(integers, DType::U64, DType::BF16).unwrap()).map(|found| found.len())
+        };
+        assert_eq!(of_integers(u64::MAX - 1, u64::MAX).unwrap_err().message(), "expected number, got int");
+        // Only elements that there are become numbers of the type.
+        assert_eq!(of_integers(u64::MAX, u64::MAX).unwrap(), 0);
+        assert_eq!(of_integers(i64::MAX.unsigned_abs(), i64::MAX.unsigned_abs() + 1).unwrap(), 1);
+        assert!(of_integers(i64::MAX.unsigned_abs(), i64::MAX.unsigned_abs() + 6).is_err());
     }
 
     #[test]
