@@ -54,6 +54,9 @@ enum Chore {
         /// the originals.
         #[arg(long)]
         fold: bool,
+        /// Run every command on the models that small packages of Python's registry carry, too.
+        #[arg(long)]
+        production: bool,
     },
     /// Fills of random sequences of every float type against arbitrary precision.
     Accuracy {
@@ -128,10 +131,11 @@ fn main() -> std::process::ExitCode {
         Chore::Test { suites, fuzz_seconds } => {
             suites::test_suites(&suites, &suites::Options { fuzz_seconds })
         }
-        Chore::Conformance { peers, seed, calls, fold } => {
+        Chore::Conformance { peers, seed, calls, fold, production } => {
             suites::test_suites(suites::CONFORMANCE, &suites::Options { fuzz_seconds: 0 })
                 .and_then(|()| peers.map_or(Ok(()), |profiles| peers::compare(&profiles, seed, calls)))
                 .and_then(|()| if fold { peers::fold() } else { Ok(()) })
+                .and_then(|()| if production { peers::production() } else { Ok(()) })
         }
         Chore::Accuracy { elements, seed } => run::run(&mut chores::accuracy(elements, seed)),
         Chore::Fuzz { seconds, keep, target } => fuzz::only(seconds, target.as_deref(), keep),

@@ -99,3 +99,11 @@ pub(crate) fn fold() -> Result<()> {
     let mut python = environment("venv-fold", &wanted)?;
     run(python.arg("conformance/openvino_fold.py").arg(&gradus))
 }
+
+/// Runs every command on models that people ship, beside ONNX Runtime and OpenVINO. Packages are
+/// downloaded once.
+pub(crate) fn production() -> Result<()> {
+    let gradus = gradus(&["-p", "gradus-cli", "--release"])?;
+    let mut python = environment("venv-peers", &packages(&["onnxruntime", "openvino"])?)?;
+    run(python.arg("conformance/production.py").arg(gradus).arg(target("production")?))
+}
