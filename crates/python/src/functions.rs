@@ -130,24 +130,28 @@ fn given<'py>(
 /// ``start``, ``start + step``, … while short of ``stop``; one number is the stop, and then the
 /// start is 0.
 ///
-/// Args: start, stop, step: finite numbers, or tensors of one element that speak DLPack; exact are
-/// ``Fraction``, ``Decimal``, integers of any size, and text: ``"0.1"``, ``"1/3"``. dtype: the
-/// element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: int64 for
-/// integers, else float64 or the type that the arguments have in common. out: an array to write
-/// into, of the result's shape and type, at any strides. profile: the name of a program whose
-/// result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``, ``"paddle"``,
-/// ``"jax"``, …; see :func:`gradus.compare`. device: where the elements are made, with the same
-/// bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the
-/// result is a :class:`gradus.DeviceArray`.
+/// Args:
+///     start, stop, step: finite numbers, or tensors of one element that speak DLPack; exact are
+///         ``Fraction``, ``Decimal``, integers of any size, and text: ``"0.1"``, ``"1/3"``.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
+///         int64 for integers, else float64 or the type that the arguments have in common.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one:
+///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
+///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
+///         :class:`gradus.DeviceArray`.
 ///
-/// Returns: An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly
-/// for integers, and with difference and quotient rounded to 53 bits for floats. Every element is
-/// the exact value, rounded once: to the nearest float, ties to even, or to an integer toward zero
-/// and to its low bits.
+/// Returns:
+///     An array of shape ``(n,)``: ``n`` is ``max(ceil((stop - start) / step), 0)``, exactly for
+///     integers, and with difference and quotient rounded to 53 bits for floats. Every element is
+///     the exact value, rounded once: to the nearest float, ties to even, or to an integer toward
+///     zero and to its low bits.
 ///
-/// Raises: ArgumentError: if the step is zero, or an argument is NaN or infinite. DTypeError,
-/// ShapeError: if an argument is no number, or ``out`` does not fit. LimitError: if there are more
-/// elements than can be.
+/// Raises:
+///     ArgumentError: if the step is zero, or an argument is NaN or infinite.
+///     DTypeError, ShapeError: if an argument is no number, or ``out`` does not fit.
+///     LimitError: if there are more elements than can be.
 ///
 /// Example:
 ///     >>> gradus.arange(0, 1, 0.25)
@@ -319,26 +323,32 @@ impl SpaceCall<'_, '_> {
 
 /// ``num`` samples at equal distances from ``start`` to ``stop``.
 ///
-/// Args: start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or
-/// tensors that speak DLPack. Arrays are
-/// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
-/// whether ``stop`` is the last sample; else it would be the next. retstep: return the distance of
-/// neighbours too, the exact one rounded once. dtype: the element type: of NumPy, of ``ml_dtypes``,
-/// or a name; by default NumPy's choice: float64, or the type that the ends have in common. axis:
-/// where in the result the samples lie, if an end is an array. out: an array to write into, of the
-/// result's shape and type, at any strides. profile: the name of a program whose result is
-/// predicted, in place of the exact one: ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see
-/// :func:`gradus.compare`. device: where the elements are made, with the same bits: ``"cpu"``, or
-/// ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
-/// :class:`gradus.DeviceArray`.
+/// Args:
+///     start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or tensors
+///         that speak DLPack. Arrays are broadcast: there is a sequence for every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     retstep: return the distance of neighbours too, the exact one rounded once.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
+///         float64, or the type that the ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one:
+///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
+///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
+///         :class:`gradus.DeviceArray`.
 ///
-/// Returns: An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair
-/// of it and the distance. Sample ``i`` is ``start + i * (stop - start) / d``, exactly, rounded
-/// once; of integers, toward zero. ``d`` is ``num``, less one with the endpoint.
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the ends if these are arrays; or a pair of it
+///     and the distance. Sample ``i`` is ``start + i * (stop - start) / d``, exactly, rounded once;
+///     of integers, toward zero. ``d`` is ``num``, less one with the endpoint.
 ///
-/// Raises: ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements
-/// that an integer type cannot hold. DTypeError, ShapeError: if an argument is no number, or shapes
-/// do not go together. UsageError: of an unknown profile.
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an
+///         integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together.
+///     UsageError: of an unknown profile.
 ///
 /// Example:
 ///     >>> gradus.linspace(0, 1, 5)
@@ -389,26 +399,33 @@ pub(crate) fn linspace<'py>(
 
 /// The powers of ``base`` with ``num`` exponents at equal distances from ``start`` to ``stop``.
 ///
-/// Args: start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or
-/// tensors that speak DLPack. Arrays are
-/// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
-/// whether ``stop`` is the last sample; else it would be the next. base: the base: a number or an
-/// array. A base of zero or below, infinite or NaN is as in IEEE 754 ``pow``. dtype: the element
-/// type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type
-/// that the ends have in common. axis: where in the result the samples lie, if an end is an array.
-/// out: an array to write into, of the result's shape and type, at any strides. profile: the name
-/// of a program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
-/// ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`. device: where the elements are made,
-/// with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
-/// :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
+/// Args:
+///     start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or tensors
+///         that speak DLPack. Arrays are broadcast: there is a sequence for every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     base: the base: a number or an array. A base of zero or below, infinite or NaN is as in IEEE
+///         754 ``pow``.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
+///         float64, or the type that the ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one:
+///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
+///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
+///         :class:`gradus.DeviceArray`.
 ///
-/// Returns: An array of shape ``(num,)``, with the axes of the arguments if these are arrays.
-/// Sample ``i`` is ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of
-/// integers, toward zero. ``d`` is ``num``, less one with the endpoint.
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the arguments if these are arrays. Sample
+///     ``i`` is ``base ** (start + i * (stop - start) / d)``, exactly, rounded once; of integers,
+///     toward zero. ``d`` is ``num``, less one with the endpoint.
 ///
-/// Raises: ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements
-/// that an integer type cannot hold. DTypeError, ShapeError: if an argument is no number, or shapes
-/// do not go together. UsageError: of an unknown profile.
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an
+///         integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together.
+///     UsageError: of an unknown profile.
 ///
 /// Example:
 ///     >>> gradus.logspace(0, 1, 4, base=1000, dtype=int)
@@ -441,25 +458,31 @@ pub(crate) fn logspace<'py>(
 
 /// ``num`` samples from ``start`` to ``stop``, each the same multiple of the one before.
 ///
-/// Args: start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or
-/// tensors that speak DLPack. Arrays are
-/// broadcast: there is a sequence for every pair of elements. num: the number of samples. endpoint:
-/// whether ``stop`` is the last sample; else it would be the next. dtype: the element type: of
-/// NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice: float64, or the type that the
-/// ends have in common. axis: where in the result the samples lie, if an end is an array. out: an
-/// array to write into, of the result's shape and type, at any strides. profile: the name of a
-/// program whose result is predicted, in place of the exact one: ``"numpy"``, ``"torch"``,
-/// ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`. device: where the elements are made,
-/// with the same bits: ``"cpu"``, or ``"gpu"``, ``"cuda"``, ``"vulkan"``, … of
-/// :func:`gradus.devices`; then the result is a :class:`gradus.DeviceArray`.
+/// Args:
+///     start, stop: the ends: numbers (exact ones as in :func:`gradus.arange`), arrays, or tensors
+///         that speak DLPack. Arrays are broadcast: there is a sequence for every pair of elements.
+///     num: the number of samples.
+///     endpoint: whether ``stop`` is the last sample; else it would be the next.
+///     dtype: the element type: of NumPy, of ``ml_dtypes``, or a name; by default NumPy's choice:
+///         float64, or the type that the ends have in common.
+///     axis: where in the result the samples lie, if an end is an array.
+///     out: an array to write into, of the result's shape and type, at any strides.
+///     profile: the name of a program whose result is predicted, in place of the exact one:
+///         ``"numpy"``, ``"torch"``, ``"paddle"``, ``"jax"``, …; see :func:`gradus.compare`.
+///     device: where the elements are made, with the same bits: ``"cpu"``, or ``"gpu"``,
+///         ``"cuda"``, ``"vulkan"``, … of :func:`gradus.devices`; then the result is a
+///         :class:`gradus.DeviceArray`.
 ///
-/// Returns: An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample
-/// ``i`` is ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero.
-/// ``d`` is ``num``, less one with the endpoint. Between complex numbers it is a spiral.
+/// Returns:
+///     An array of shape ``(num,)``, with the axes of the ends if these are arrays. Sample ``i`` is
+///     ``start * (stop / start) ** (i / d)``, exactly, rounded once; of integers, toward zero.
+///     ``d`` is ``num``, less one with the endpoint. Between complex numbers it is a spiral.
 ///
-/// Raises: ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements
-/// that an integer type cannot hold. DTypeError, ShapeError: if an argument is no number, or shapes
-/// do not go together. UsageError: of an unknown profile.
+/// Raises:
+///     ArgumentError: of NaN, of ends that are infinite, of a negative ``num``, of elements that an
+///         integer type cannot hold.
+///     DTypeError, ShapeError: if an argument is no number, or shapes do not go together.
+///     UsageError: of an unknown profile.
 ///
 /// Example:
 ///     >>> gradus.geomspace(1, 256, 9, dtype=int)

@@ -205,7 +205,8 @@ impl Plan {
     /// The index of the first element that equals ``value``; found by bisection, unless the
     /// elements wrap around or are complex.
     ///
-    /// Raises: ValueError: if there is none.
+    /// Raises:
+    ///     ValueError: if there is none.
     fn index(&self, value: &Bound<'_, PyAny>) -> PyResult<i64> {
         match self.find(value)? {
             Some((first, _)) => Ok(first),
@@ -221,8 +222,9 @@ impl Plan {
     /// The elements from index ``lo`` on, up to ``hi``, as an array of shape ``(hi - lo,)``;
     /// written into ``out``, if it is given.
     ///
-    /// Raises: ArgumentError: if the indices are not within the plan. DTypeError, ShapeError: if
-    /// ``out`` does not fit.
+    /// Raises:
+    ///     ArgumentError: if the indices are not within the plan.
+    ///     DTypeError, ShapeError: if ``out`` does not fit.
     #[pyo3(signature = (lo, hi, out=None))]
     fn chunk<'py>(
         &self,
@@ -242,7 +244,8 @@ impl Plan {
     /// All elements, as an array of one axis; written into ``out``, if it is given.
     ///
     /// Raises:
-    ///     DTypeError, ShapeError: if ``out`` does not fit. MemoryError: if there is no room.
+    ///     DTypeError, ShapeError: if ``out`` does not fit.
+    ///     MemoryError: if there is no room.
     #[pyo3(signature = (out=None))]
     fn to_numpy<'py>(&self, py: Python<'py>, out: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
         if let Some(sequence) = self.side_by_side() {
@@ -269,10 +272,12 @@ impl Plan {
     ///     chunks: how many elements a chunk has, by default 2^20.
     ///     options: those of ``zarr.create_array``: ``name``, ``overwrite``, ``shards``, …
     ///
-    /// Returns: the array of Zarr.
+    /// Returns:
+    ///     the array of Zarr.
     ///
-    /// Raises: UsageError: if chunks is below 1; and what Zarr raises, for element types that it
-    /// lacks, say.
+    /// Raises:
+    ///     UsageError: if chunks is below 1; and what Zarr raises, for element types that it lacks,
+    ///         say.
     ///
     /// Example:
     ///     >>> import gradus, zarr
@@ -298,7 +303,9 @@ impl Plan {
     ///     rows: how many rows a group has, by default 2^20.
     ///     options: those of ``pyarrow.parquet.ParquetWriter``: ``compression``, …
     ///
-    /// Raises: UsageError: if rows is below 1; DTypeError: if Arrow has no such element type.
+    /// Raises:
+    ///     UsageError: if rows is below 1.
+    ///     DTypeError: if Arrow has no such element type.
     ///
     /// Example:
     ///     >>> import gradus
@@ -342,7 +349,8 @@ impl Plan {
     /// All elements for a library that speaks Arrow's C data interface. They are the array's, which
     /// has the plan's element type, whatever schema is requested.
     ///
-    /// Raises: DTypeError: if Arrow has no such element type.
+    /// Raises:
+    ///     DTypeError: if Arrow has no such element type.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,

@@ -42,6 +42,52 @@ def test_examples_of_the_native_functions():
     assert runner.failures == 0
 
 
+def documented():
+    """The functions and methods that have documents, by their names."""
+    for module in MODULES + ["gradus._native"]:
+        for name, value in vars(importlib.import_module(module)).items():
+            members = vars(value).items() if inspect.isclass(value) else [("", value)]
+            for member, function in members:
+                function = getattr(function, "__func__", function)
+                if callable(function) and not name.startswith("_") and not member.startswith("_") and function.__doc__:
+                    yield f"{module}.{name}.{member}".rstrip("."), function
+
+
+def section(text: str, title: str) -> list[str]:
+    """The entries of a section of a document: its lines that are indented once."""
+    lines = inspect.cleandoc(text).splitlines()
+    if f"{title}:" not in lines:
+        return []
+    rest = lines[lines.index(f"{title}:") + 1 :]
+    body = rest[: next((i for i, line in enumerate(rest) if line and not line.startswith(" ")), len(rest))]
+    return [line.strip() for line in body if re.match(r" {4}\S", line)]
+
+
+def test_documents_have_an_entry_for_each_parameter_and_each_error():
+    wrong, count = [], 0
+    for name, function in documented():
+        text = inspect.cleandoc(function.__doc__)
+        if re.search(r"^(Args|Returns|Raises|Example): *\S", text, re.M) and "gradus._native" in name:
+            wrong.append(f"{name}: a section begins on the line of its title")
+        if any(not re.match(r"(\w+, )*\w+(Error|Exception): ", entry) for entry in section(text, "Raises")):
+            wrong.append(f"{name}: Raises has an entry without an error")
+        if any(re.search(r"[.;] \w+Error: ", entry) for entry in section(text, "Raises")):
+            wrong.append(f"{name}: Raises has two entries in a line")
+        entries = section(text, "Args")
+        if not entries:
+            continue
+        count += 1
+        named = {each.lstrip("*") for entry in entries for each in entry.partition(":")[0].split(", ")}
+        taken = {each for each in inspect.signature(function).parameters if each != "self"}
+        taken = taken - {"start_or_stop"} | ({"start"} if "start_or_stop" in taken else set())
+        options = {each.name for each in inspect.signature(function).parameters.values() if each.kind is each.VAR_KEYWORD}
+        # Some parameters are there for those who pass them to another program.
+        if (taken - named and "others" not in named) or (named - taken and not options):
+            wrong.append(f"{name}: Args are {sorted(named)}, expected {sorted(taken)}")
+    assert count > 20
+    assert not wrong, "\n".join(wrong)
+
+
 def test_stubs_name_what_there_is():
     native = gradus._native
     stubbed = {}

@@ -206,7 +206,8 @@ def compare(function: str, *arguments: Any, **keywords: Any) -> Comparison:
         A table, a row for each program that has the function. A program that raises has the row of its error, and so has the exact result.
 
     Raises:
-        UsageError: if there is no such function. GradusError: if an argument is no number, or the type is none.
+        UsageError: if there is no such function.
+        GradusError: if an argument is no number, or the type is none.
 
     Example:
         >>> import gradus

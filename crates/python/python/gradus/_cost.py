@@ -158,7 +158,8 @@ class Cost:
             in_place: let outputs of elementwise nodes take the room of an input of their size that no later node needs.
 
         Raises:
-            UsageError: if a symbol has no number, or the alignment is 0. UnsupportedError: if the size of a value is not known.
+            UsageError: if a symbol has no number, or the alignment is 0.
+            UnsupportedError: if the size of a value is not known.
 
         Example:
             >>> import gradus

@@ -116,7 +116,8 @@ class Graph:
                 for any number of them.
 
         Raises:
-            GraphError: if there is a value of that name. DTypeError, ArgumentError, FormatError: if type or shape is none.
+            GraphError: if there is a value of that name.
+            DTypeError, ArgumentError, FormatError: if type or shape is none.
         """
         self._builder._input(name, dtype, None if shape is None else list(shape))
         self._names.add(name)
@@ -298,8 +299,10 @@ class Graph:
             outputs: the outputs of the model; if none are given, all values of nodes that no other node reads.
 
         Raises:
-            UnsupportedError: if such a node needs what only a run knows; it is named. GraphError: if the number of axes of an
-            input or output is not known. FileError: if the file cannot be written. UsageError: if there is no output.
+            UnsupportedError: if such a node needs what only a run knows; it is named.
+            GraphError: if the number of axes of an input or output is not known.
+            FileError: if the file cannot be written.
+            UsageError: if there is no output.
 
         Example:
             >>> import gradus, os, tempfile

@@ -173,7 +173,8 @@ class Model:
             A mapping from names to types, with ``assumptions``, ``problems``, ``reasons`` and ``peak_bytes``.
 
         Raises:
-            UsageError: if there is no such symbol or input. LimitError: if it takes more than the limits.
+            UsageError: if there is no such symbol or input.
+            LimitError: if it takes more than the limits.
 
         Example:
             >>> import gradus
@@ -219,8 +220,9 @@ class Model:
             Numbers, and formulas of the symbols, by node, operator and group.
 
         Raises:
-            UsageError: if there is no such symbol or input, or not exactly one symbol is left to ``fit``. UnsupportedError: if
-            what is to ``fit`` is not known, or may fall where the symbol grows. LimitError: if it takes more than the limits.
+            UsageError: if there is no such symbol or input, or not exactly one symbol is left to ``fit``.
+            UnsupportedError: if what is to ``fit`` is not known, or may fall where the symbol grows.
+            LimitError: if it takes more than the limits.
 
         Example:
             >>> import gradus
@@ -261,8 +263,9 @@ class Model:
             The differences, in the order of the nodes, each with the condition without which the programs agree.
 
         Raises:
-            UsageError: if there is no such symbol or input. UnsupportedError: if a model of another standard than ONNX has an
-            operator that does not convert. LimitError: if it takes more than the limits.
+            UsageError: if there is no such symbol or input.
+            UnsupportedError: if a model of another standard than ONNX has an operator that does not convert.
+            LimitError: if it takes more than the limits.
 
         Example:
             >>> import gradus
@@ -298,7 +301,8 @@ class Model:
             The page, which refers to no other file.
 
         Raises:
-            UsageError: if there is no such symbol or input. LimitError: if it takes more than the limits.
+            UsageError: if there is no such symbol or input.
+            LimitError: if it takes more than the limits.
 
         Example:
             >>> import gradus
@@ -335,7 +339,8 @@ class Model:
             The text of a module of Rust or Python, or of a header of C.
 
         Raises:
-            UsageError: if there is no such symbol, input or language. GraphError: if the model contradicts itself.
+            UsageError: if there is no such symbol, input or language.
+            GraphError: if the model contradicts itself.
             LimitError: if it takes more than the limits.
 
         Example:
@@ -394,8 +399,10 @@ class Model:
             A model, whose ``report`` says what went and why what stayed stayed.
 
         Raises:
-            UnsupportedError: if the model is of Paddle. UsageError: if there is no such symbol or input. GraphError: if the
-            models differ where they are compared. LimitError: if it takes more than the limits. Of a model made by :class:`Graph`, what :meth:`save` raises.
+            UnsupportedError: if the model is of Paddle.
+            UsageError: if there is no such symbol or input.
+            GraphError: if the models differ where they are compared.
+            LimitError: if it takes more than the limits. Of a model made by :class:`Graph`, what :meth:`save` raises.
 
         Example:
             >>> import gradus
@@ -461,9 +468,10 @@ class Model:
             A model, whose ``report`` names the nodes that are not kept bit for bit.
 
         Raises:
-            UnsupportedError: if the other standard has no operator for what a node does, the runtime does not run one, or the
-            model is of that standard already. UsageError: if there is no such standard, operator set, runtime or symbol. LimitError: if it takes more than the
-            limits.
+            UnsupportedError: if the other standard has no operator for what a node does, the runtime does not run one, or
+                the model is of that standard already.
+            UsageError: if there is no such standard, operator set, runtime or symbol.
+            LimitError: if it takes more than the limits.
 
         Example:
             >>> import gradus
@@ -504,7 +512,8 @@ class Model:
             A report, which is true if nothing differs.
 
         Raises:
-            GraphError: if inputs or outputs do not correspond. GradusError: what a model raises when it runs.
+            GraphError: if inputs or outputs do not correspond.
+            GradusError: what a model raises when it runs.
 
         Example:
             >>> import gradus
@@ -574,9 +583,10 @@ class Model:
             keep_names: copy files of constants with the names that the model gives them: of a stranger's choice, if it is one's.
 
         Raises:
-            FileError: if a file cannot be written, or another has the name of one of constants. UnsupportedError: if the
-            model is of Paddle, or a node of :meth:`Graph.logspace` and its like needs what only a run knows. GraphError: if
-            the type of an input or output is not known.
+            FileError: if a file cannot be written, or another has the name of one of constants.
+            UnsupportedError: if the model is of Paddle, or a node of :meth:`Graph.logspace` and its like needs what only a
+                run knows.
+            GraphError: if the type of an input or output is not known.
         """
         self._native.save(path, keep_names)
 
@@ -717,7 +727,8 @@ def load(
         The model.
 
     Raises:
-        FileError: if the file cannot be read. FormatError, GraphError, UnsupportedError: if it is no model.
+        FileError: if the file cannot be read.
+        FormatError, GraphError, UnsupportedError: if it is no model.
 
     Example:
         >>> import gradus
@@ -782,7 +793,8 @@ def check(
         The report of :meth:`Model.check`, or with ``with_`` that of :meth:`Model.check_in`. It is true if nothing differs.
 
     Raises:
-        UsageError: if there are neither a second model nor a runtime. GradusError: what these methods raise.
+        UsageError: if there are neither a second model nor a runtime.
+        GradusError: what these methods raise.
 
     Example:
         >>> import gradus

@@ -81,7 +81,8 @@ def size(
         The product of the sizes, of shape ``()``.
 
     Raises:
-        IndexError: if there is no such axis. DTypeError, ShapeError: if ``out`` does not fit.
+        IndexError: if there is no such axis.
+        DTypeError, ShapeError: if ``out`` does not fit.
 
     Example:
         >>> import gradus, numpy as np

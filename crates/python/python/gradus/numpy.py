@@ -50,7 +50,9 @@ def arange(
     """``numpy.arange([start,] stop[, step,], dtype=None)``.
 
     Raises:
-        ZeroDivisionError: of a step of zero. TypeError: if there is no stop. ValueError: of NaN and infinities.
+        ZeroDivisionError: of a step of zero.
+        TypeError: if there is no stop.
+        ValueError: of NaN and infinities.
         OverflowError: if the integer type does not hold the first two elements.
     """
     _check(device, like)

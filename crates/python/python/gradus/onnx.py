@@ -31,8 +31,10 @@ def Range(start: Any, limit: Any, delta: Any, *, opset: int = _NEWEST, stash_typ
         An array of one axis, of the type of the inputs; every element exact, rounded once.
 
     Raises:
-        DTypeError: if a type is none of the version's, or the three differ. ArgumentError: if ``delta`` is zero.
-        GraphError: if the operator set has no Range, or no such attribute. ShapeError: if an input is no scalar.
+        DTypeError: if a type is none of the version's, or the three differ.
+        ArgumentError: if ``delta`` is zero.
+        GraphError: if the operator set has no Range, or no such attribute.
+        ShapeError: if an input is no scalar.
 
     Example:
         >>> import gradus, numpy as np
@@ -52,7 +54,8 @@ def Shape(data: Any, *, opset: int = _NEWEST, start: int | None = None, end: int
         start, end: attributes of version 15 and later; below zero, counted from the end; clamped to the rank.
 
     Raises:
-        DTypeError: if the version does not take the type. GraphError: if it has no such attribute.
+        DTypeError: if the version does not take the type.
+        GraphError: if it has no such attribute.
 
     Example:
         >>> import gradus, numpy as np

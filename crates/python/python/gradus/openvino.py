@@ -23,7 +23,8 @@ def range(start: Any, stop: Any, step: Any, output_type: Any = None) -> Array:  
             toward zero if it is an integer. ``None`` stands for Range-1: all of one type, which is the result's.
 
     Raises:
-        DTypeError: if a type is not numeric, or the three differ in Range-1. ShapeError: if an input is no scalar.
+        DTypeError: if a type is not numeric, or the three differ in Range-1.
+        ShapeError: if an input is no scalar.
         ArgumentError: if the step is zero, also after the cast, or an input is NaN or infinite.
 
     Example:

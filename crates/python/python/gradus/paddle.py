@@ -76,8 +76,9 @@ def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = Non
         An array of shape ``(num,)``; integers are rounded toward zero.
 
     Raises:
-        DTypeError: if an argument is of another type. ArgumentError: if ``num`` is below 1, or an element is not one that an
-        integer type holds. ShapeError: if a tensor has more than one element.
+        DTypeError: if an argument is of another type.
+        ArgumentError: if ``num`` is below 1, or an element is not one that an integer type holds.
+        ShapeError: if a tensor has more than one element.
 
     Example:
         >>> import gradus
@@ -114,6 +115,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None, na
     Args:
         start, end, step: numbers, or tensors of one element, cast to the output type first; ``arange(end)`` begins at 0.
         dtype: as of :func:`logspace`; int64 if all arguments are integers, else float32.
+        name: not used.
 
     Raises:
         ArgumentError: if the step is zero, also after its cast.

@@ -36,7 +36,8 @@ def range(  # noqa: A001
     of Python are int32 and float32.
 
     Raises:
-        ValueError: of a delta of zero, of bounds that lie on the wrong side. TypeError: of other types.
+        ValueError: of a delta of zero, of bounds that lie on the wrong side.
+        TypeError: of other types.
 
     Example:
         >>> import gradus
@@ -62,7 +63,8 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
     """``tf.linspace(start, stop, num, axis=0)``: of the type of the ends, float64 for integers.
 
     Raises:
-        ValueError: of a negative number of samples. TypeError: of ends of different types.
+        ValueError: of a negative number of samples.
+        TypeError: of ends of different types.
     """
     num = operator.index(scalar(num))
     if num < 0:

@@ -73,7 +73,8 @@ def simplify(
 
     Raises:
         UnsupportedError: of ``custom_lib``, ``unused_output``, ``skip_constant_folding``, and other options that ask for
-            another result. GradusError: if the model is wrong, or the check fails.
+            another result.
+        GradusError: if the model is wrong, or the check fails.
     """
     without(
         "simplify",

@@ -54,7 +54,8 @@ def slim(
         The model, or nothing if it is saved.
 
     Raises:
-        UnsupportedError: of ``inputs``, ``outputs``, ``dtype``, ``inspect``, ``dump_to_disk`` and ``save_as_external_data``.
+        UnsupportedError: of ``inputs``, ``outputs``, ``dtype``, ``inspect``, ``dump_to_disk`` and
+            ``save_as_external_data``.
     """
     without(
         "slim",
