@@ -67,7 +67,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(nn::infer::dequantize)
         .computes(nn::quantization::dequantize)
         .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
-    onnx("Dropout", Open)
+    onnx("Dropout", Moved)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dropout)
         .eval(nn::eval::dropout)

@@ -505,20 +505,16 @@ pub(super) const PADDLE: &[Row] = &[
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
         .build(sequences::linspace)
-        .converts(
-            "a constant; of computed ends: Range, Mul, Add, Where",
-            "of computed ends: rounding",
-            |cx| convert::space(cx, None),
-        ),
+        .converts("a constant; of computed ends: Range, Mul, Add, Where", "rounding", |cx| {
+            convert::space(cx, None)
+        }),
     paddle(Formula, sequences::LOGSPACE)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(sequences::rule)
         .build(sequences::logspace)
-        .converts(
-            "a constant; of computed ends: Range, Mul, Add, Where, Pow",
-            "of computed ends: rounding",
-            |cx| convert::space(cx, Some(3)),
-        ),
+        .converts("a constant; of computed ends: Range, Mul, Add, Where, Pow", "rounding", |cx| {
+            convert::space(cx, Some(3))
+        }),
     paddle(
         Moved,
         const { &[signature("while", const { &[maybe("most"), one("cond"), carried("inputs")] })] },
