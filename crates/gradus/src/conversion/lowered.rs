@@ -16,6 +16,7 @@ use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
 use crate::operators::errors;
 use crate::operators::{self, Chance, Rounding};
 use crate::pairs;
+use crate::schema::Signature;
 
 /// The graph that a node stands for, from what is known of its inputs.
 ///
@@ -253,24 +254,30 @@ fn cast_to(node: &Node) -> Option<DType> {
 fn result_type(node: &Node, output: usize, types: &Types) -> Option<DType> {
     let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?)?.dtype;
     match &*node.operator.name {
-        // The others are places.
-        "MaxPool" | "TopK" if output > 0 => Some(DType::I64),
         // The number of iterations and the condition come before what is carried.
-        "Loop" => input(output + 2),
-        "Shape" | "Size" | "NonZero" | "NonMaxSuppression" | "ArgMax" | "ArgMin" => Some(DType::I64),
-        "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "IsInf" | "IsNaN" => {
-            Some(DType::Bool)
+        "Loop" => return input(output + 2),
+        "Cast" => return cast_to(node),
+        "ConstantOfShape" => {
+            return match node.attribute("value") {
+                Some(Content::Tensor(value)) => Some(value.dtype()),
+                _ => Some(DType::F32),
+            };
         }
-        "Cast" => cast_to(node),
-        "ConstantOfShape" => match node.attribute("value") {
-            Some(Content::Tensor(value)) => Some(value.dtype()),
-            _ => Some(DType::F32),
-        },
-        "ConvInteger" | "MatMulInteger" => Some(DType::I32),
-        "DequantizeLinear" | "Where" => input(1),
-        "OneHot" | "QuantizeLinear" => input(2),
-        _ => input(0),
+        "DequantizeLinear" => return input(1),
+        "If" => return None,
+        _ => {}
     }
+    let signature = operators::row_of(Standard::Onnx, node)?.signatures().last()?;
+    let own = Signature::param(signature.outputs, output)?;
+    let mut types = own.types.tensor.iter();
+    if let (Some(only), None) = (types.next(), types.next()) {
+        return Some(only);
+    }
+    let is_same = |index: &usize| {
+        Signature::param(signature.inputs, *index).is_some_and(|given| given.variable == own.variable)
+    };
+    let tied = (0..node.inputs.len()).find(is_same).filter(|_| !own.variable.is_empty());
+    input(tied.unwrap_or(0))
 }
 
 /// Notes what an operator of ONNX leaves open, for floats; gives the number of operations that

@@ -39,7 +39,7 @@ use gradus_core::{Error, Kind, Result};
 
 pub(crate) use range::spaces::DOMAIN as OWN_DOMAIN;
 pub use rounding::Rounding;
-pub(crate) use row::{Chance, Eval, Role};
+pub(crate) use row::{Chance, Eval, Reduces, Role, ZeroSigns};
 pub use row::{Conversion, Row};
 
 use crate::schema::Signature;

@@ -50,6 +50,21 @@ pub struct Row {
     /// How the number of operations follows from shapes, where other columns do not tell.
     work: Option<Work>,
     pub(crate) rounding: Rounding,
+    /// True if it computes each element from those at its place, where other columns do not tell.
+    elementwise: bool,
+    /// True if its elements are some of those of the first input.
+    pub(crate) picks: bool,
+    pub(crate) zeros: ZeroSigns,
+    /// True if no result has the sign bit set, but for NaN.
+    pub(crate) unsigned: bool,
+    /// True if results stay the same when it is applied to them.
+    pub(crate) idempotent: bool,
+    /// The input that it adds last.
+    pub(crate) bias: Option<usize>,
+    /// The default of the attribute `axis`, if it works along that axis and reads no other by
+    /// number.
+    pub(crate) axis: Option<i64>,
+    pub(crate) reduces: Reduces,
     pub(crate) chance: Chance,
     /// True if it reads or writes a variable that outlives the run.
     pub(crate) stateful: bool,
@@ -101,6 +116,30 @@ pub(crate) enum Role {
     Other,
 }
 
+/// The results on which the signs of zeros of the inputs have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ZeroSigns {
+    /// Results are the same.
+    Unseen,
+    /// Zeros of the results have other signs, by those of any input.
+    OfAll,
+    /// Zeros of the results have other signs, by those of the first input.
+    OfFirst,
+    /// Any result may differ.
+    Any,
+}
+
+/// Whether it reduces the axes that an attribute or an input lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduces {
+    No,
+    /// A reduction of all axes is one of some axes, and then of the others; of one element it is
+    /// that element.
+    Nested,
+    /// A reduction that is not nested.
+    Once,
+}
+
 /// True if results are drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Chance {
@@ -131,6 +170,14 @@ impl Row {
             role: Role::Other,
             work: None,
             rounding,
+            elementwise: false,
+            picks: false,
+            zeros: ZeroSigns::Any,
+            unsigned: false,
+            idempotent: false,
+            bias: None,
+            axis: None,
+            reduces: Reduces::No,
             chance: Chance::No,
             stateful: false,
             shape_only: false,
@@ -234,6 +281,13 @@ impl Row {
     /// an input of the same shape.
     pub(crate) fn is_elementwise(&self) -> bool {
         matches!(self.work(), Some(Work::EachOutput(_)))
+    }
+
+    /// Returns true if it computes each element of the only output from the elements at its place in
+    /// inputs that are broadcast.
+    pub(crate) fn is_of_elements(&self) -> bool {
+        let computes = self.operation.is_some() || self.function.is_some() || self.real.is_some();
+        computes || self.elementwise || self.role == Role::Cast
     }
 
     /// Returns true if a rule of its own says how the number of operations follows from shapes.
@@ -371,6 +425,38 @@ impl Row {
 
     pub(super) const fn works(self, work: Work) -> Row {
         Row { work: Some(work), ..self }
+    }
+
+    pub(super) const fn elementwise(self) -> Row {
+        Row { elementwise: true, ..self }
+    }
+
+    pub(super) const fn picks(self) -> Row {
+        Row { picks: true, ..self }
+    }
+
+    pub(super) const fn zeros(self, zeros: ZeroSigns) -> Row {
+        Row { zeros, ..self }
+    }
+
+    pub(super) const fn unsigned(self) -> Row {
+        Row { unsigned: true, ..self }
+    }
+
+    pub(super) const fn idempotent(self) -> Row {
+        Row { idempotent: true, ..self }
+    }
+
+    pub(super) const fn bias(self, input: usize) -> Row {
+        Row { bias: Some(input), ..self }
+    }
+
+    pub(super) const fn axis(self, default: i64) -> Row {
+        Row { axis: Some(default), ..self }
+    }
+
+    pub(super) const fn reduces(self, reduces: Reduces) -> Row {
+        Row { reduces, ..self }
     }
 
     pub(super) const fn random(self) -> Row {

@@ -1,7 +1,7 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
 use super::super::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
-use super::super::row::{Row, microsoft, onnx, own};
+use super::super::row::{Row, ZeroSigns, microsoft, onnx, own};
 use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
 use crate::cost::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 use crate::dialects::elimination as eliminated;
@@ -26,6 +26,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(range::spaces::rule)
         .build(range::spaces::log_space),
     microsoft("Attention", Lowered)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::Attention(Attention::Projected))
         .signatures_are(contrib::signatures::ATTENTION)
         .infer(contrib::microsoft::attention_rule)
@@ -41,6 +42,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(contrib::composed::bias_dropout)
         .random_in_training(),
     microsoft("BiasGelu", Lowered)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::BIAS_GELU)
         .infer(elementwise::infer::microsoft_same)
@@ -65,6 +67,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::dequantize_linear)
         .lowers(|l| contrib::quantized::linear(l, "DequantizeLinear")),
     microsoft("DynamicQuantizeLinear", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(contrib::microsoft::dynamic_quantize_linear),
     microsoft("DynamicQuantizeLSTM", Lowered)
@@ -88,6 +91,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::expand_dims)
         .lowers(contrib::composed::expand_dims),
     microsoft("FastGelu", Lowered)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::FAST_GELU)
         .infer(elementwise::infer::microsoft_same)
@@ -106,6 +110,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::eval::fused_gemm)
         .lower(contrib::transformers::fused_gemm),
     microsoft("FusedMatMul", Lowered)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_MAT_MUL)
         .infer(matmul::infer::fused)
@@ -121,10 +126,12 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::gather_quantized)
         .lowers(contrib::quantized::gather),
     microsoft("GatherND", Lowered)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::None)
         .infer(indexing::infer::gather_nd)
         .lowers(contrib::composed::gather_nd),
     microsoft("Gelu", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::GELU)
         .infer(elementwise::infer::microsoft_same)
@@ -163,6 +170,8 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::is_all_finite)
         .lowers(contrib::composed::is_all_finite),
     microsoft("LayerNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
         .signatures_are(contrib::signatures::LAYER)
         .infer(contrib::microsoft::normalised)
@@ -229,7 +238,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::Window(Each::COMPARISON))
         .infer(nn::conv_pool::microsoft_pool)
         .lowers(contrib::composed::nhwc_max_pool),
-    microsoft("Pad", Lowered).works(Work::None).infer(layout::infer::pad).lowers(contrib::composed::pad),
+    microsoft("Pad", Lowered)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::None)
+        .infer(layout::infer::pad)
+        .lowers(contrib::composed::pad),
     microsoft("QAttention", Lowered)
         .works(Work::Attention(Attention::Projected))
         .infer(contrib::microsoft::q_attention)
@@ -305,6 +318,7 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("RelativePositionBias", Exact).infer(contrib::microsoft::relative_position_bias),
     microsoft("Rfft", Lowered).infer(elementwise::infer::microsoft_same).lowers(contrib::composed::rfft),
     microsoft("RotaryEmbedding", Formula)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(3)))
         .signatures_are(contrib::signatures::ROTARY)
         .infer(contrib::microsoft::rotary)
@@ -324,6 +338,8 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::microsoft::skip_group_norm)
         .lowers(contrib::composed::skip_group_norm),
     microsoft("SkipLayerNormalization", Lowered)
+        .zeros(ZeroSigns::OfAll)
+        .bias(3)
         .works(Work::EachInput(Each::arithmetic(8)))
         .signatures_are(contrib::signatures::SKIP)
         .infer(contrib::microsoft::normalised)
@@ -350,6 +366,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::eval::fused_mat_mul)
         .lower(contrib::transformers::fused_mat_mul),
     microsoft("Trilu", Lowered)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::None)
         .infer(elementwise::infer::microsoft_same)
         .lowers(|l| contrib::composed::same(l, "Trilu", &["upper"])),

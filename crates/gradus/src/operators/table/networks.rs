@@ -1,7 +1,7 @@
 //! The operators of ONNX's own domain for neural networks.
 
 use super::super::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
-use super::super::row::{Row, onnx};
+use super::super::row::{Row, ZeroSigns, onnx};
 use super::super::{contrib, elementwise, nn};
 use crate::cost::{Attention, Each, OF_REGIONS, Work};
 
@@ -12,16 +12,19 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::affine_grid)
         .lower(nn::decomposed::affine_grid),
     onnx("Attention", Formula)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::Attention(Attention::Onnx))
         .infer(nn::infer::attention)
         .computes(nn::attention::eval)
         .lower(nn::decomposed::attention),
     onnx("AveragePool", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(nn::conv_pool::pool)
         .computes(nn::pools::average_pool)
         .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
     onnx("BatchNormalization", Formula)
+        .bias(2)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::infer::batch_norm)
         .computes(nn::normalization::batch)
@@ -39,6 +42,8 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::windows::col2im)
         .lower(nn::decomposed::col2im),
     onnx("Conv", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::conv_rule)
         .computes(nn::windows::conv)
@@ -49,6 +54,8 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::quantization::conv_integer)
         .lower(contrib::quantized::conv_integer),
     onnx("ConvTranspose", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::ConvTranspose { skip: 1 })
         .infer(nn::conv_pool::conv_transpose)
         .computes(nn::windows::conv)
@@ -63,6 +70,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::deform_conv)
         .converts("DeformableConvolution", "rounding", nn::windows_to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
+        .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dequantize)
         .computes(nn::quantization::dequantize)
@@ -74,6 +82,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .random_in_training()
         .converts("Convert to the same type", "", nn::sampling_to_openvino::dropout),
     onnx("DynamicQuantizeLinear", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(nn::infer::dynamic_quantize_linear)
         .computes(nn::quantization::dynamic_quantize)
@@ -83,6 +92,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::quantization_to_openvino::dynamic_quantize,
         ),
     onnx("GRU", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(nn::infer::recurrent)
         .computes(nn::recurrent::eval)
@@ -90,6 +100,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru)
         }),
     onnx("GlobalAveragePool", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::average_pool)
@@ -100,6 +111,8 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
     onnx("GlobalMaxPool", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .works(Work::EachInput(Each::COMPARISON))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::max_pool)
@@ -114,21 +127,27 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::sampling_to_openvino::grid_sample,
         ),
     onnx("GroupNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("GroupNormalization", "rounding", nn::to_openvino::group_normalization),
     onnx("InstanceNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
     onnx("LRN", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::LocalResponse)
         .infer(nn::infer::lrn)
         .computes(nn::normalization::lrn)
         .converts("LRN", "rounding", nn::sampling_to_openvino::local_response),
     onnx("LSTM", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(nn::infer::recurrent)
         .computes(nn::recurrent::eval)
@@ -136,6 +155,8 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
         }),
     onnx("LayerNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .early_signatures_are(contrib::signatures::LAYER)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::layer_norm)
@@ -179,6 +200,8 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::loss::eval)
         .lower(nn::decomposed::loss),
     onnx("PRelu", Ieee)
+        .zeros(ZeroSigns::OfAll)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(nn::infer::p_relu)
         .computes(elementwise::activations::p_relu)
@@ -189,16 +212,19 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::quantization::q_linear_conv)
         .lower(contrib::quantized::conv),
     onnx("QuantizeLinear", Quantized)
+        .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::quantize)
         .computes(nn::quantization::quantize)
         .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
     onnx("RMSNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(4)))
         .infer(nn::infer::scaled)
         .computes(nn::normalization::layer)
         .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
     onnx("RNN", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(nn::infer::recurrent)
         .computes(nn::recurrent::eval)
@@ -206,6 +232,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Resize)
         .infer(nn::resize::resize)
         .computes(nn::resize_eval::resize)
@@ -220,6 +247,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::sampling::roi_align)
         .converts("ROIAlign", "rounding", nn::sampling_to_openvino::roi_align),
     onnx("RotaryEmbedding", Formula)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(nn::infer::rotary)
         .computes(nn::attention::rotary)

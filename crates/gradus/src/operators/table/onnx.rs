@@ -5,8 +5,7 @@ use gradus_kernels::Function;
 use super::super::operation::Operation;
 
 use super::super::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
-use super::super::row::Role;
-use super::super::row::{Row, onnx};
+use super::super::row::{Reduces, Role, Row, ZeroSigns, onnx};
 use super::super::{
     contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
 };
@@ -14,6 +13,9 @@ use crate::cost::{Each, OF_TEXTS, Work};
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs", Exact)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .idempotent()
         .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
@@ -29,6 +31,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
     onnx("Add", Ieee)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
         .build(elementwise::binary::build)
@@ -39,31 +42,39 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd")),
     onnx("ArgMax", Chosen)
+        .zeros(ZeroSigns::Unseen)
+        .axis(0)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::arg)
         .eval(reduction::eval::arg)
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "max")),
     onnx("ArgMin", Chosen)
+        .zeros(ZeroSigns::Unseen)
+        .axis(0)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::arg)
         .eval(reduction::eval::arg)
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "min")),
     onnx("Asin", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Asin)
         .build(elementwise::unary::build)
         .converts("Asin", "rounding", |cx| cx.function("Asin")),
     onnx("Asinh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Asinh)
         .build(elementwise::unary::build)
         .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
     onnx("Atan", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Atan)
         .build(elementwise::unary::build)
         .converts("Atan", "rounding", |cx| cx.function("Atan")),
     onnx("Atanh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Atanh)
         .build(elementwise::unary::build)
@@ -79,6 +90,7 @@ pub(super) const ONNX: &[Row] = &[
         .infer(elementwise::infer::bit_cast)
         .computes(elementwise::mixed::bit_cast),
     onnx("BitShift", Open)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .build(elementwise::binary::bit_shift)
@@ -130,11 +142,15 @@ pub(super) const ONNX: &[Row] = &[
         )
         .role(Role::Cast),
     onnx("Ceil", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::ceil)
         .build(elementwise::unary::build)
         .converts("Ceiling", "", |cx| cx.unary("Ceiling")),
     onnx("Celu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
@@ -145,6 +161,8 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::center_crop_pad)
         .lower(nn::decomposed::center_crop_pad),
     onnx("Clip", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::clip)
         .eval(elementwise::unary::clip)
@@ -155,6 +173,7 @@ pub(super) const ONNX: &[Row] = &[
         indexing::to_openvino::compress,
     ),
     onnx("Concat", Moved)
+        .zeros(ZeroSigns::OfAll)
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
         .converts("Concat", "", layout::to_openvino::concat)
@@ -169,11 +188,14 @@ pub(super) const ONNX: &[Row] = &[
         .eval(generate::eval::constant_of_shape)
         .converts("Broadcast", "", layout::to_openvino::constant_of_shape),
     onnx("Cos", Formula)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Cos)
         .build(elementwise::unary::build)
         .converts("Cos", "rounding", |cx| cx.function("Cos")),
     onnx("Cosh", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
         .infer(elementwise::infer::same)
         .real(Function::Cosh)
         .build(elementwise::unary::build)
@@ -184,6 +206,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::cum_sum)
         .lower(nn::decomposed::cum_prod),
     onnx("CumSum", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
@@ -194,6 +217,8 @@ pub(super) const ONNX: &[Row] = &[
         .computes(generate::signal::dft)
         .converts("DFT, IDFT, RDFT, IRDFT", "rounding", generate::to_openvino::dft),
     onnx("DepthToSpace", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
@@ -203,36 +228,46 @@ pub(super) const ONNX: &[Row] = &[
         .computes(matmul::elimination::det)
         .lower(matmul::elimination::det_by_steps),
     onnx("Div", Ieee)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::binary)
         .operation(Operation::Div)
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Einsum", Order)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::Einsum)
         .infer(matmul::infer::einsum)
         .computes(matmul::eval::einsum)
         .converts("Einsum", "floats: rounding", reduction::to_openvino::einsum),
     onnx("Elu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Elu", "rounding", elementwise::to_openvino::elu),
     onnx("Equal", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::Equal)
         .build(elementwise::binary::build)
         .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal")),
     onnx("Erf", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Erf)
         .build(elementwise::unary::build)
         .converts("Erf", "rounding", |cx| cx.function("Erf")),
     onnx("Exp", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
         .infer(elementwise::infer::same)
         .real(Function::Exp)
         .build(elementwise::unary::build)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
     onnx("Expand", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::expand)
         .eval(layout::eval::expand)
         .converts("Broadcast", "", layout::to_openvino::expand)
@@ -243,45 +278,59 @@ pub(super) const ONNX: &[Row] = &[
         layout::to_openvino::eye_like,
     ),
     onnx("Flatten", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::flatten)
         .eval(layout::eval::flatten)
         .converts("Reshape", "", layout::to_openvino::flatten)
         .role(Role::View),
     onnx("Floor", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::floor)
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor")),
-    onnx("Gather", Moved).infer(indexing::infer::gather).eval(indexing::eval::gather).converts(
-        "Gather",
-        "",
-        indexing::to_openvino::gather,
-    ),
+    onnx("Gather", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .infer(indexing::infer::gather)
+        .eval(indexing::eval::gather)
+        .converts("Gather", "", indexing::to_openvino::gather),
     onnx("GatherElements", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(indexing::infer::gather_elements)
         .eval(indexing::eval::gather_elements)
         .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements),
-    onnx("GatherND", Moved).infer(indexing::infer::gather_nd).eval(indexing::eval::gather_nd).converts(
-        "GatherND",
-        "",
-        indexing::to_openvino::gather_nd,
-    ),
+    onnx("GatherND", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .infer(indexing::infer::gather_nd)
+        .eval(indexing::eval::gather_nd)
+        .converts("GatherND", "", indexing::to_openvino::gather_nd),
     onnx("Gelu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval_gelu)
         .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
-    onnx("Gemm", Order).works(Work::MatMul).infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
-        "MatMul, Multiply, Add",
-        "floats: rounding",
-        matmul::to_openvino::gemm,
-    ),
+    onnx("Gemm", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
+        .works(Work::MatMul)
+        .infer(matmul::infer::gemm)
+        .eval(matmul::eval::gemm)
+        .converts("MatMul, Multiply, Add", "floats: rounding", matmul::to_openvino::gemm),
     onnx("Greater", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::Greater)
         .build(elementwise::binary::build)
         .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater")),
     onnx("GreaterOrEqual", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::GreaterOrEqual)
         .build(elementwise::binary::build)
@@ -295,21 +344,28 @@ pub(super) const ONNX: &[Row] = &[
         .computes(generate::signal::window)
         .lower(|l| nn::decomposed::window(l, generate::signal::HANN)),
     onnx("HardSigmoid", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("Hardmax", Chosen)
+        .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(nn::eval::hardmax)
         .lower(nn::decomposed::hardmax),
     onnx("Identity", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
         .converts("Convert to the same type", "", elementwise::to_openvino::identity)
@@ -324,36 +380,47 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::Open("the contents of images decide the number of operations"))
         .infer(generate::infer::image_decoder),
     onnx("IsInf", Exact)
+        .zeros(ZeroSigns::Unseen)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_openvino::is_inf),
     onnx("IsNaN", Exact)
+        .zeros(ZeroSigns::Unseen)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_na_n)
         .converts("IsNaN", "", |cx| cx.unary("IsNaN")),
     onnx("LeakyRelu", Ieee)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
     onnx("Less", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::Less)
         .build(elementwise::binary::build)
         .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less")),
     onnx("LessOrEqual", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::LessOrEqual)
         .build(elementwise::binary::build)
         .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual")),
     onnx("Log", Formula)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
     onnx("LogSoftmax", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .eval(nn::eval::log_softmax)
@@ -364,6 +431,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(control_flow::loops::Loop::build)
         .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat),
     onnx("MatMul", Order)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul)
         .eval(matmul::eval::mat_mul)
@@ -378,11 +446,14 @@ pub(super) const ONNX: &[Row] = &[
             nn::quantization_to_openvino::mat_mul_integer,
         ),
     onnx("Max", Chosen)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
     onnx("Mean", Order)
+        .zeros(ZeroSigns::OfAll)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::mean)
@@ -392,11 +463,14 @@ pub(super) const ONNX: &[Row] = &[
         .infer(generate::infer::mel_weights)
         .computes(generate::signal::mel_weights),
     onnx("Min", Chosen)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
@@ -407,6 +481,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::mod_build)
         .converts("FloorMod, Mod", "floats: rounding", elementwise::to_openvino::modulo),
     onnx("Mul", Ieee)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Mul)
         .build(elementwise::binary::build)
@@ -417,6 +492,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Multinomial", "other random numbers", generate::to_openvino::multinomial)
         .random(),
     onnx("Neg", Exact)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
@@ -451,6 +527,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr")),
     onnx("Pad", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
         .converts("Pad; wrapped: Gather", "", layout::to_openvino::pad)
@@ -509,26 +586,39 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Divide", "", elementwise::to_openvino::reciprocal),
     onnx("ReduceL1", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .unsigned()
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
     onnx("ReduceL2", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .unsigned()
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceL2, Abs", "rounding", reduction::to_openvino::reduce_l2),
     onnx("ReduceLogSum", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceSum, Log", "rounding", reduction::to_openvino::reduce_log_sum),
     onnx("ReduceLogSumExp", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::of(2, 1, 1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .lower(nn::decomposed::reduce_log_sum_exp),
     onnx("ReduceMax", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
@@ -536,11 +626,16 @@ pub(super) const ONNX: &[Row] = &[
             reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
         }),
     onnx("ReduceMean", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
     onnx("ReduceMin", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
@@ -548,16 +643,23 @@ pub(super) const ONNX: &[Row] = &[
             reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
         }),
     onnx("ReduceProd", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
     onnx("ReduceSum", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
     onnx("ReduceSumSquare", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .unsigned()
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
@@ -568,20 +670,28 @@ pub(super) const ONNX: &[Row] = &[
         .computes(generate::text::full_match)
         .lacks("operator that matches strings"),
     onnx("Relu", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
+        .idempotent()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::relu)
         .eval(elementwise::unary::relu)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
     onnx("Reshape", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::reshape)
         .eval(layout::eval::reshape)
         .converts("Reshape", "", layout::to_openvino::reshape)
         .role(Role::Reshape),
     onnx("ReverseSequence", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::reverse_sequence)
         .computes(layout::rearrange::reverse_sequence)
         .converts("ReverseSequence", "", layout::to_openvino::reverse_sequence),
     onnx("Round", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::same)
         .map(elementwise::unary::round)
         .build(elementwise::unary::build)
@@ -607,6 +717,7 @@ pub(super) const ONNX: &[Row] = &[
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterElements", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
         .converts(
@@ -614,12 +725,14 @@ pub(super) const ONNX: &[Row] = &[
             "indices that occur twice",
             indexing::to_openvino::scatter_elements,
         ),
-    onnx("ScatterND", Moved).infer(indexing::infer::scatter_nd).eval(indexing::eval::scatter_nd).converts(
-        "ScatterNDUpdate",
-        "indices that occur twice",
-        indexing::to_openvino::scatter_nd,
-    ),
+    onnx("ScatterND", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .infer(indexing::infer::scatter_nd)
+        .eval(indexing::eval::scatter_nd)
+        .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd),
     onnx("Selu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
@@ -631,26 +744,34 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::Shape)
         .shape_only(),
     onnx("Shrink", Ieee)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::shrink),
     onnx("Sigmoid", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
         .infer(elementwise::infer::same)
         .real(Function::Sigmoid)
         .build(elementwise::unary::build)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
     onnx("Sign", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
         .converts("Sign", "floats: NaN", elementwise::to_openvino::sign),
     onnx("Sin", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Sin)
         .build(elementwise::unary::build)
         .converts("Sin", "rounding", |cx| cx.function("Sin")),
     onnx("Sinh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Sinh)
         .build(elementwise::unary::build)
@@ -662,40 +783,56 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::Size)
         .shape_only(),
     onnx("Slice", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(indexing::infer::slice)
         .eval(indexing::eval::slice)
         .converts("Slice", "", indexing::to_openvino::slice)
         .role(Role::Slice),
     onnx("Softmax", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .eval(nn::eval::softmax)
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
     onnx("Softplus", Formula)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Softplus)
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
     onnx("Softsign", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
     onnx("SpaceToDepth", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::space_to_depth)
         .computes(layout::rearrange::space_to_depth)
         .converts("SpaceToDepth", "", |cx| nn::windows_to_openvino::blocks(cx, "SpaceToDepth")),
     onnx("Split", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .axis(0)
         .infer(layout::infer::split)
         .eval(layout::eval::split)
         .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
         .role(Role::Split),
     onnx("Sqrt", Ieee)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Sqrt)
         .build(elementwise::unary::build)
         .converts("Sqrt", "", |cx| cx.unary("Sqrt")),
     onnx("Squeeze", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::squeeze)
         .eval(layout::eval::squeeze)
         .converts("Squeeze", "", |cx| layout::to_openvino::on_axes(cx, "Squeeze"))
@@ -716,27 +853,33 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::mixed::string_split)
         .lacks("operator that splits strings"),
     onnx("Sub", Ieee)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)
         .build(elementwise::binary::build)
         .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract")),
     onnx("Sum", Order)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Add)
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
     onnx("Tan", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Tan)
         .build(elementwise::unary::build)
         .converts("Tan", "rounding", |cx| cx.function("Tan")),
     onnx("Tanh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Tanh)
         .build(elementwise::unary::build)
@@ -747,16 +890,22 @@ pub(super) const ONNX: &[Row] = &[
         .computes(generate::text::tf_idf)
         .lower(generate::text::compared_grams),
     onnx("ThresholdedRelu", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::thresholded_relu),
     onnx("Tile", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::tile)
         .eval(layout::eval::tile)
         .converts("Tile", "", layout::to_openvino::tile)
         .role(Role::Tile),
     onnx("TopK", Chosen)
+        .picks()
+        .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::top_k_rule)
         .eval(reduction::eval::top_k)
@@ -766,30 +915,35 @@ pub(super) const ONNX: &[Row] = &[
             reduction::to_openvino::top_k,
         ),
     onnx("Transpose", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::transpose)
         .eval(layout::eval::transpose)
         .converts("Transpose", "", layout::to_openvino::transpose)
         .role(Role::Transpose),
-    onnx("Trilu", Moved).infer(elementwise::infer::trilu).eval(layout::eval::trilu).converts(
-        "Range, Select",
-        "",
-        nn::windows_to_openvino::trilu,
-    ),
+    onnx("Trilu", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .infer(elementwise::infer::trilu)
+        .eval(layout::eval::trilu)
+        .converts("Range, Select", "", nn::windows_to_openvino::trilu),
     onnx("Unique", Chosen)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::unique)
         .eval(reduction::eval::unique)
         .converts("Unique", "floats: NaN", reduction::to_openvino::unique),
     onnx("Unsqueeze", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::unsqueeze)
         .eval(layout::eval::unsqueeze)
         .converts("Unsqueeze", "", |cx| layout::to_openvino::on_axes(cx, "Unsqueeze"))
         .role(Role::View),
-    onnx("Where", Moved).infer(elementwise::infer::select).eval(elementwise::select::select).converts(
-        "Select",
-        "",
-        elementwise::to_openvino::where_row,
-    ),
+    onnx("Where", Moved)
+        .zeros(ZeroSigns::OfAll)
+        .elementwise()
+        .infer(elementwise::infer::select)
+        .eval(elementwise::select::select)
+        .converts("Select", "", elementwise::to_openvino::where_row),
     onnx("Xor", Exact)
         .infer(elementwise::infer::binary)
         .operation(Operation::Xor)

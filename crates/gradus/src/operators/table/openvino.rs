@@ -76,6 +76,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("BitShift", "counts of the width or more", |cx| elementwise::to_onnx::shift(cx, "LEFT")),
     openvino("BitwiseNot", Exact)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::bitwise_not)
@@ -115,6 +116,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Ceil", "", |cx| elementwise::to_onnx::of_floats(cx, "Ceil")),
     openvino("Clamp", Chosen)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::openvino::clamp)
@@ -160,6 +162,7 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("Divide", Ieee)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .meaning("FloorDiv")
         .infer(elementwise::openvino::divide_rule)
@@ -175,6 +178,7 @@ pub(super) const OPENVINO: &[Row] = &[
         reduction::to_onnx::einsum,
     ),
     openvino("Elu", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Elu", "rounding", elementwise::to_onnx::elu),
@@ -204,10 +208,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Equal", "", |cx| elementwise::to_onnx::binary(cx, "Equal")),
     openvino("Erf", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Erf", "rounding", |cx| cx.function("Erf")),
     openvino("ErfInv", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
@@ -255,6 +261,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GatherND, Reshape", "", indexing::to_onnx::gather_nd),
     openvino("GatherTree", Moved).works(Work::None).infer(elementwise::infer::same).lowers(rows::gather_tree),
     openvino("Gelu", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Gelu", "rounding", elementwise::to_onnx::gelu),
@@ -271,14 +278,17 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("GreaterOrEqual", "", |cx| elementwise::to_onnx::binary(cx, "GreaterOrEqual")),
     openvino("GroupedMatMul", Lowered).lowers(rows::grouped_product),
     openvino("HSigmoid", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .converts("Add, Clip, Div", "rounding", elementwise::to_onnx::h_sigmoid),
     openvino("HSwish", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .converts("HardSwish", "rounding", |cx| cx.function("HardSwish")),
     openvino("HardSigmoid", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .converts("HardSigmoid", "rounding", elementwise::to_onnx::hard_sigmoid),
@@ -310,16 +320,19 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("IsFinite", Exact)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::openvino::is_finite)
         .converts("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite),
     openvino("IsInf", Exact)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_inf)
         .converts("IsInf", "", elementwise::to_onnx::is_inf),
     openvino("IsNaN", Exact)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::openvino::is_finite_rule)
         .eval(elementwise::unary::is_na_n)
@@ -389,6 +402,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Min", "floats: NaN", elementwise::to_onnx::minimum),
     openvino("Mish", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
@@ -468,6 +482,7 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::range,
         ),
     openvino("ReLU", Chosen)
+        .elementwise()
         .meaning("Relu")
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::relu)
@@ -553,6 +568,7 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::to_onnx::roll,
     ),
     openvino("Round", Exact)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .build(elementwise::openvino::round)
@@ -591,10 +607,12 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::segments_to_onnx::segment_max,
     ),
     openvino("Select", Moved)
+        .elementwise()
         .infer(elementwise::openvino::select)
         .eval(elementwise::select::select)
         .converts("Where", "", elementwise::to_onnx::select),
     openvino("Selu", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Selu", "rounding", elementwise::to_onnx::selu),
@@ -640,10 +658,12 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .lowers(images::slice_scatter),
     openvino("SoftPlus", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Softplus", "rounding", |cx| cx.function("Softplus")),
     openvino("SoftSign", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .converts("Softsign", "rounding", |cx| cx.function("Softsign")),
@@ -699,6 +719,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .converts("Sub", "", |cx| elementwise::to_onnx::binary(cx, "Sub")),
     openvino("Swish", Formula)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .converts("Sigmoid, Mul", "rounding", elementwise::to_onnx::swish),
