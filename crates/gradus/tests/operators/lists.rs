@@ -20,6 +20,7 @@ const LISTED: &[(&str, usize, &str)] = &[
     ("normalize.rs", 5, "a table of forms"),
     ("operators/contrib/transformers.rs", 1, "activations that ONNX Runtime names"),
     ("portability/rules.rs", 5, "a table of differences"),
+    ("portability/sequences.rs", 1, "operators that make sequences"),
 ];
 
 fn files(folder: &Path) -> Vec<PathBuf> {
