@@ -68,8 +68,7 @@ struct Body {
     operator: &'static str,
     /// The first operator set that has the operator as it is now.
     since: i64,
-    /// True if other operators are written for every node of it, so that their results are those
-    /// of several steps.
+    /// True if other operators are written for each of its nodes, and round floats in several steps.
     is_whole: bool,
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }

@@ -16,6 +16,7 @@ use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, 
 /// An operator of a standard: its versions, what is known about it, and the functions that
 /// infer, evaluate and convert it.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub struct Row {
     /// The standard that defines it.
     pub standard: Standard,
