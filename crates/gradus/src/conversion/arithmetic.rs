@@ -8,6 +8,7 @@ use super::report::cannot;
 use super::to_onnx::int;
 use super::to_openvino::{numpy, say};
 use super::writer::NewValue;
+use crate::operators;
 
 impl ConvertContext<'_, '_> {
     /// Applies an operator of elements, by its name in ONNX, to operands that are broadcast. `Mod`
@@ -20,13 +21,13 @@ impl ConvertContext<'_, '_> {
         let name = match operator {
             "Abs" | "Floor" => return self.put(operator, operands, &[]),
             "Round" => return self.put(operator, operands, &[say("mode", "half_to_even")]),
-            "Add" | "Equal" | "Greater" | "Less" | "Mod" => operator,
             "Max" => "Maximum",
             "Min" => "Minimum",
             "Mul" => "Multiply",
             "Or" => "LogicalOr",
             "Sub" => "Subtract",
             "Where" => "Select",
+            same if operators::row(Standard::OpenVino, "", same).is_some() => same,
             other => return Err(cannot(format!("cannot write {other} by its name in ONNX"))),
         };
         self.put(name, operands, &[numpy()])

@@ -8,20 +8,20 @@ use gradus_core::graph::{Content, Standard, Type};
 use gradus_core::{Class, DType, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
-use super::caveats;
 use super::node::{ConvertContext, LONGEST};
 use super::report::not_known;
 use super::to_onnx::int;
 use super::types::{exactly, numbered};
 use super::writer::{GraphWriter, NONE, NewValue};
+use super::{caveats, lowered};
 use crate::dim::Dim;
 use crate::fact::Elements;
 use crate::operators::elementwise::to_onnx::part_of_six;
-use crate::operators::errors;
 use crate::operators::generate::transforms;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::matmul::to_onnx::einsum_of_products;
 use crate::operators::nn::sampled;
+use crate::operators::{self, Rounding, errors};
 
 /// An operator that is written: the first input of the node has the rank of its first one.
 pub(crate) struct New<'a> {
@@ -63,49 +63,50 @@ impl New<'_> {
     }
 }
 
-/// The body of an operator: what writes it, and what its results leave open, if anything.
+/// The body of an operator, and the function that writes it.
 struct Body {
     operator: &'static str,
     /// The first operator set that has the operator as it is now.
     since: i64,
-    caveat: &'static str,
+    /// True if other operators are written for each of its nodes, and round floats in several steps.
+    is_whole: bool,
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
 const BODIES: [Body; 33] = [
-    Body { operator: "BatchNormalization", since: 14, caveat: "", write: batch_normalization },
-    Body { operator: "BitwiseAnd", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Min") },
-    Body { operator: "BitwiseNot", since: 18, caveat: "", write: bitwise_not },
-    Body { operator: "BitwiseOr", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Max") },
-    Body { operator: "BitwiseXor", since: 18, caveat: "", write: |cx, new| bitwise(cx, new, "Sub") },
-    Body { operator: "Cast", since: i64::MAX, caveat: "", write: cast_of_constant },
-    Body { operator: "CastLike", since: 15, caveat: "", write: cast_like },
-    Body { operator: "DFT", since: 17, caveat: caveats::ORDER, write: transforms::dft },
-    Body { operator: "DeformConv", since: 19, caveat: "", write: sampled::deform_conv },
-    Body { operator: "DequantizeLinear", since: 21, caveat: "", write: dequantize_linear },
-    Body { operator: "Einsum", since: 12, caveat: caveats::ORDER, write: einsum },
-    Body { operator: "GatherND", since: 12, caveat: "", write: gather_nd },
-    Body { operator: "Gelu", since: 20, caveat: caveats::FUNCTION, write: gelu },
-    Body { operator: "GreaterOrEqual", since: 12, caveat: "", write: greater_or_equal },
-    Body { operator: "GridSample", since: 20, caveat: "", write: sampled::grid_sample },
-    Body { operator: "GroupNormalization", since: 21, caveat: caveats::ORDER, write: group_normalization },
-    Body { operator: "HardSwish", since: 14, caveat: caveats::FUNCTION, write: hard_swish },
-    Body { operator: "LayerNormalization", since: 17, caveat: caveats::ORDER, write: layer_normalization },
-    Body { operator: "LessOrEqual", since: 12, caveat: "", write: less_or_equal },
-    Body { operator: "Max", since: 12, caveat: "", write: max },
-    Body { operator: "Min", since: 12, caveat: "", write: min },
-    Body { operator: "Mish", since: 18, caveat: caveats::FUNCTION, write: mish },
-    Body { operator: "Pad", since: 18, caveat: "", write: pad },
-    Body { operator: "Pow", since: 12, caveat: "", write: pow },
-    Body { operator: "QuantizeLinear", since: 21, caveat: "", write: quantize_linear },
-    Body { operator: "RMSNormalization", since: 23, caveat: caveats::ORDER, write: rms_normalization },
-    Body { operator: "Reshape", since: 14, caveat: "", write: reshape },
-    Body { operator: "STFT", since: 17, caveat: caveats::ORDER, write: transforms::stft },
-    Body { operator: "ScatterElements", since: 18, caveat: "", write: scatter_elements },
-    Body { operator: "ScatterND", since: 18, caveat: "", write: scatter_nd },
-    Body { operator: "Shape", since: 15, caveat: "", write: shape },
-    Body { operator: "Swish", since: 24, caveat: caveats::FUNCTION, write: swish },
-    Body { operator: "Trilu", since: 14, caveat: "", write: trilu },
+    Body { operator: "BatchNormalization", since: 14, is_whole: false, write: batch_normalization },
+    Body { operator: "BitwiseAnd", since: 18, is_whole: false, write: |cx, new| bitwise(cx, new, "Min") },
+    Body { operator: "BitwiseNot", since: 18, is_whole: false, write: bitwise_not },
+    Body { operator: "BitwiseOr", since: 18, is_whole: false, write: |cx, new| bitwise(cx, new, "Max") },
+    Body { operator: "BitwiseXor", since: 18, is_whole: false, write: |cx, new| bitwise(cx, new, "Sub") },
+    Body { operator: "Cast", since: i64::MAX, is_whole: false, write: cast_of_constant },
+    Body { operator: "CastLike", since: 15, is_whole: false, write: cast_like },
+    Body { operator: "DFT", since: 17, is_whole: true, write: transforms::dft },
+    Body { operator: "DeformConv", since: 19, is_whole: false, write: sampled::deform_conv },
+    Body { operator: "DequantizeLinear", since: 21, is_whole: false, write: dequantize_linear },
+    Body { operator: "Einsum", since: 12, is_whole: true, write: einsum },
+    Body { operator: "GatherND", since: 12, is_whole: false, write: gather_nd },
+    Body { operator: "Gelu", since: 20, is_whole: true, write: gelu },
+    Body { operator: "GreaterOrEqual", since: 12, is_whole: false, write: greater_or_equal },
+    Body { operator: "GridSample", since: 20, is_whole: false, write: sampled::grid_sample },
+    Body { operator: "GroupNormalization", since: 21, is_whole: true, write: group_normalization },
+    Body { operator: "HardSwish", since: 14, is_whole: true, write: hard_swish },
+    Body { operator: "LayerNormalization", since: 17, is_whole: true, write: layer_normalization },
+    Body { operator: "LessOrEqual", since: 12, is_whole: false, write: less_or_equal },
+    Body { operator: "Max", since: 12, is_whole: false, write: max },
+    Body { operator: "Min", since: 12, is_whole: false, write: min },
+    Body { operator: "Mish", since: 18, is_whole: true, write: mish },
+    Body { operator: "Pad", since: 18, is_whole: false, write: pad },
+    Body { operator: "Pow", since: 12, is_whole: false, write: pow },
+    Body { operator: "QuantizeLinear", since: 21, is_whole: false, write: quantize_linear },
+    Body { operator: "RMSNormalization", since: 23, is_whole: true, write: rms_normalization },
+    Body { operator: "Reshape", since: 14, is_whole: false, write: reshape },
+    Body { operator: "STFT", since: 17, is_whole: true, write: transforms::stft },
+    Body { operator: "ScatterElements", since: 18, is_whole: false, write: scatter_elements },
+    Body { operator: "ScatterND", since: 18, is_whole: false, write: scatter_nd },
+    Body { operator: "Shape", since: 15, is_whole: false, write: shape },
+    Body { operator: "Swish", since: 24, is_whole: true, write: swish },
+    Body { operator: "Trilu", since: 14, is_whole: false, write: trilu },
 ];
 
 fn body_of(target: &GraphWriter, operator: &str) -> Option<&'static Body> {
@@ -127,12 +128,14 @@ pub(super) fn written(
     outputs: usize,
 ) -> Option<Result<Vec<NewValue>>> {
     let body = body_of(cx.target, operator)?;
-    if !body.caveat.is_empty() {
-        cx.rounding(body.caveat);
+    let rounding = operators::row(Standard::Onnx, "", operator).map(operators::Row::rounding);
+    if let Some(rounding) = rounding.filter(|_| body.is_whole) {
+        lowered::note_rounding(cx, rounding);
     }
     let dtype = cx.lowered.first().copied().flatten().or_else(|| cx.dtype(0).ok());
     let new = New { dtype, inputs, attributes, outputs };
-    let own = dtype.filter(|&dtype| body.caveat == caveats::FUNCTION && wide(dtype) != dtype);
+    let is_function = body.is_whole && rounding == Some(Rounding::Formula);
+    let own = dtype.filter(|&dtype| is_function && wide(dtype) != dtype);
     Some(match own {
         Some(own) => in_float32(cx, body, &new, own),
         None => (body.write)(cx, &new),

@@ -35,3 +35,10 @@ pub(crate) const UNSORTED: &str =
 /// The caveat for variables of a loop that have another element type before it.
 pub(crate) const OTHER_TYPE: &str =
     "a variable to which a loop gives another element type has it even if the loop does not run";
+/// The caveat for results that the inputs do not determine.
+pub(crate) const OPEN: &str = "the specifications do not define the results";
+/// The caveat for remainders of floats.
+pub(crate) const REMAINDER: &str =
+    "the specifications do not define whether the remainder of floats is exact";
+/// The caveat for random numbers.
+pub(crate) const DRAWN: &str = "programs draw other random numbers";

@@ -1,6 +1,6 @@
 //! Conversion of the nodes of a graph, in order, each by the row of its operator.
 
-use gradus_core::graph::{Node, Standard};
+use gradus_core::graph::{Node, Standard, ValueId};
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::OLDEST_OPSET;
@@ -57,7 +57,9 @@ fn convert_node<'m>(
     conversion.check_valid(&scope.place, index)?;
     let write = match writer_of(conversion, target, node) {
         Err(_) if scope.fix_known(node) => {
-            if node.outputs.iter().flatten().any(|&id| scope.fact(id).dtype().is_some_and(DType::is_float)) {
+            let row = operators::row_of(conversion.source.standard, node);
+            let is_float = |&id: &ValueId| scope.fact(id).dtype().is_some_and(DType::is_float);
+            if row.is_none_or(|row| !row.is_exact(node)) && node.outputs.iter().flatten().any(is_float) {
                 ConvertContext::new(conversion, scope, target, node, index)?.rounding(caveats::FUNCTION);
             }
             return Ok(());

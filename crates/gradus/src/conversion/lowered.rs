@@ -12,10 +12,11 @@ use super::report::{cannot, not_known};
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::lowering::{self, Known};
-use crate::operators;
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
 use crate::operators::errors;
+use crate::operators::{self, Chance, Rounding};
 use crate::pairs;
+use crate::schema::Signature;
 
 /// The graph that a node stands for, from what is known of its inputs.
 ///
@@ -65,13 +66,13 @@ fn facts(cx: &ConvertContext<'_, '_>) -> Result<Vec<Option<Fact>>> {
 
 /// Writes the graph of ONNX operators that a node stands for.
 pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let standard = cx.conversion.source.standard;
+    let (standard, before) = (cx.conversion.source.standard, cx.conversion.report.notes.len());
     let graph = graph(standard, cx.node, &facts(cx)?)?;
     let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
     if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
         cx.rounding(caveats::WIDE);
     }
-    let (mut values, mut types) = (HashMap::new(), HashMap::new());
+    let (mut values, mut types) = (HashMap::new(), Types::new());
     for ((input, &id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(&graph)) {
         let mut dtype = cx.fact(input).dtype();
         if taken {
@@ -83,12 +84,27 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
                 cx.conversion.to
             )));
         }
-        types.insert(id, dtype);
+        types.insert(id, Typed { dtype, roundings: 0 });
         if cx.has(input) {
             values.insert(id, cx.input(input)?);
         }
     }
-    written(cx, &graph, values, types)
+    let outputs = written(cx, &graph, &mut values, &mut types)?;
+    // The row knows of what the operators of the graph do not tell.
+    if cx.conversion.report.notes.len() == before
+        && let Some(row) = operators::row_of(standard, cx.node)
+        && has_floats(cx, row)
+    {
+        note_rounding(cx, row.rounding.of_node(cx.node));
+    }
+    Ok(outputs)
+}
+
+/// Returns true if a node reads or gives floats.
+fn has_floats(cx: &ConvertContext<'_, '_>, row: &operators::Row) -> bool {
+    let gives = |id: &ValueId| cx.scope.fact(*id).dtype().is_some_and(|dtype| !dtype.is_integer());
+    let reads = (0..cx.count()).any(|input| cx.has(input) && cx.is_float(input));
+    row.rounding != Rounding::Lowered && (reads || cx.node.outputs.iter().flatten().any(gives))
 }
 
 /// The same, for an operator that Gradus evaluates in another order than the graph.
@@ -97,18 +113,35 @@ pub(crate) fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<Ne
     graph_of(cx)
 }
 
+/// A value of a graph that is written.
+#[derive(Clone, Copy)]
+struct Typed {
+    dtype: Option<DType>,
+    /// Operations that round the same elements, one after another, before the value.
+    roundings: usize,
+}
+
+impl Typed {
+    /// Returns true if it may hold floats.
+    fn is_float(self) -> bool {
+        self.dtype.is_none_or(|dtype| dtype.is_float() || dtype.is_complex())
+    }
+}
+
+type Types = HashMap<ValueId, Typed>;
+
 /// Writes a graph of ONNX operators; gives what its outputs become.
 fn written(
     cx: &mut ConvertContext<'_, '_>,
     graph: &Graph,
-    mut values: HashMap<ValueId, NewValue>,
-    mut types: HashMap<ValueId, Option<DType>>,
+    values: &mut HashMap<ValueId, NewValue>,
+    types: &mut Types,
 ) -> Result<Vec<NewValue>> {
     let standard = cx.conversion.source.standard;
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
-        types.insert(*id, Some(constant.dtype()));
+        types.insert(*id, Typed { dtype: Some(constant.dtype()), roundings: 0 });
     }
     for &index in graph.order() {
         let node = &graph.nodes()[index];
@@ -121,7 +154,7 @@ fn written(
         for attribute in &node.attributes {
             let content = match &attribute.content {
                 _ if !counts && name == "Split" && &*attribute.name == "num_outputs" => continue,
-                Content::Graph(inner) => nested(cx, inner, node, &values, &types)?,
+                Content::Graph(inner) => nested(cx, inner, node, values, types)?,
                 content => content.clone(),
             };
             attributes.push((&*attribute.name, content));
@@ -129,16 +162,14 @@ fn written(
         if !node.operator.domain.is_empty() {
             return Err(cannot(format!("{standard} has no equivalent of operator {}", node.operator)));
         }
-        let first = node.inputs.first().copied().flatten().map(|id| types.get(&id).copied().flatten());
-        let of_floats =
-            first.is_some_and(|dtype| dtype.is_none_or(|dtype| dtype.is_float() || dtype.is_complex()));
-        note(cx, name, node, of_floats);
+        let given: Vec<_> = node.inputs.iter().map(|id| types.get(&(*id)?).copied()).collect();
+        let roundings = note(cx, node, &given);
         for (number, id) in node.outputs.iter().enumerate() {
-            let dtype = result_type(node, number, &types);
-            types.extend(id.map(|id| (id, dtype)));
+            let dtype = result_type(node, number, types);
+            types.extend(id.map(|id| (id, Typed { dtype, roundings })));
         }
-        let type_of = |id: &Option<ValueId>| types.get(&(*id)?).copied().flatten();
-        cx.lowered = node.inputs.iter().map(type_of).collect();
+        cx.lowered = given.iter().map(|typed| (*typed)?.dtype).collect();
+        let of_floats = given.first().copied().flatten().is_some_and(Typed::is_float);
         let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
         let outputs = if name == "Mod" && of_floats && !fmod {
             vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
@@ -170,19 +201,21 @@ fn nested(
     graph: &Graph,
     node: &Node,
     around: &HashMap<ValueId, NewValue>,
-    types_around: &HashMap<ValueId, Option<DType>>,
+    types_around: &Types,
 ) -> Result<Content> {
-    let (mut values, mut types) = (HashMap::new(), HashMap::new());
+    let (mut values, mut types) = (HashMap::new(), Types::new());
     let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
     let since = target.mark();
     let like = cx.node.operator.name.clone();
     for (number, (&id, of)) in graph.inputs().iter().zip(node.inputs.iter().flatten()).enumerate() {
-        let dtype = types_around.get(of).copied().flatten();
+        // What a loop carries is rounded in each of its iterations.
+        let outer = types_around.get(of);
+        let (dtype, roundings) = outer.map_or((None, 1), |outer| (outer.dtype, outer.roundings + 1));
         let name = cx.conversion.names.fresh(&like);
         // ONNX Runtime wants the shape of the number of the iteration and of the condition.
         let scalar = &*node.operator.name == "Loop" && number < 2;
         values.insert(id, target.input(name, Some(Type::Tensor(dtype, scalar.then(Vec::new)))));
-        types.insert(id, dtype);
+        types.insert(id, Typed { dtype, roundings });
     }
     for capture in graph.captures() {
         let value = around.get(&capture.outer).copied();
@@ -196,10 +229,10 @@ fn nested(
             target.captured(cx.target.name_of(value).cloned().unwrap_or_default())
         };
         values.insert(capture.inner, inner);
-        types.insert(capture.inner, types_around.get(&capture.outer).copied().flatten());
+        types.extend(types_around.get(&capture.outer).map(|outer| (capture.inner, *outer)));
     }
     let around = std::mem::replace(cx.target, target);
-    let outputs = written(cx, graph, values, types);
+    let outputs = written(cx, graph, &mut values, &mut types);
     let mut target = std::mem::replace(cx.target, around);
     for output in outputs? {
         let output = if target.is_computed(output) { output } else { target.copy(output, None)? };
@@ -218,65 +251,105 @@ fn cast_to(node: &Node) -> Option<DType> {
 }
 
 /// The element type of an output of a node of ONNX, if it is known.
-fn result_type(node: &Node, output: usize, types: &HashMap<ValueId, Option<DType>>) -> Option<DType> {
-    let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?).copied().flatten();
+fn result_type(node: &Node, output: usize, types: &Types) -> Option<DType> {
+    let input = |index: usize| types.get(&node.inputs.get(index).copied().flatten()?)?.dtype;
     match &*node.operator.name {
-        // The others are places.
-        "MaxPool" | "TopK" if output > 0 => Some(DType::I64),
         // The number of iterations and the condition come before what is carried.
-        "Loop" => input(output + 2),
-        "Shape" | "Size" | "NonZero" | "NonMaxSuppression" | "ArgMax" | "ArgMin" => Some(DType::I64),
-        "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" | "IsInf" | "IsNaN" => {
-            Some(DType::Bool)
+        "Loop" => return input(output + 2),
+        "Cast" => return cast_to(node),
+        "ConstantOfShape" => {
+            return match node.attribute("value") {
+                Some(Content::Tensor(value)) => Some(value.dtype()),
+                _ => Some(DType::F32),
+            };
         }
-        "Cast" => cast_to(node),
-        "ConstantOfShape" => match node.attribute("value") {
-            Some(Content::Tensor(value)) => Some(value.dtype()),
-            _ => Some(DType::F32),
-        },
-        "ConvInteger" | "MatMulInteger" => Some(DType::I32),
-        "DequantizeLinear" | "Where" => input(1),
-        "OneHot" | "QuantizeLinear" => input(2),
-        _ => input(0),
+        "DequantizeLinear" => return input(1),
+        "If" => return None,
+        _ => {}
+    }
+    let signature = operators::row_of(Standard::Onnx, node)?.signatures().last()?;
+    let own = Signature::param(signature.outputs, output)?;
+    let mut types = own.types.tensor.iter();
+    if let (Some(only), None) = (types.next(), types.next()) {
+        return Some(only);
+    }
+    let is_same = |index: &usize| {
+        Signature::param(signature.inputs, *index).is_some_and(|given| given.variable == own.variable)
+    };
+    let tied = (0..node.inputs.len()).find(is_same).filter(|_| !own.variable.is_empty());
+    input(tied.unwrap_or(0))
+}
+
+/// Notes what an operator of ONNX leaves open, for floats; gives the number of operations that
+/// round, one after another, up to its results.
+fn note(cx: &mut ConvertContext<'_, '_>, node: &Node, given: &[Option<Typed>]) -> usize {
+    let (name, own) = (&*node.operator.name, &*cx.node.operator.name);
+    let before = given.iter().flatten().map(|typed| typed.roundings).max().unwrap_or(0);
+    if own == "ConvInteger" && name == "Conv" {
+        cx.edges(caveats::INTEGER_SUMS);
+        return before;
+    }
+    if own == "Col2Im" && name == "ConvTranspose" {
+        cx.edges("infinite elements and NaN make the sums of other places NaN");
+    }
+    if own == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
+        cx.edges("axes of unknown size are assumed to have size 1");
+    }
+    let Some(row) = operators::row_of(Standard::Onnx, node) else { return before };
+    if row.chance == Chance::Yes {
+        cx.edges(caveats::DRAWN);
+        return before;
+    }
+    let Some(float) = given.iter().flatten().find(|typed| typed.is_float()) else {
+        if name == "Pow" {
+            cx.edges(caveats::POWER);
+        }
+        return before;
+    };
+    match row.rounding.of_node(node) {
+        Rounding::Ieee if name == "Cast" => {
+            if cast_to(node).is_some_and(DType::is_integer) {
+                cx.edges(caveats::CAST);
+            }
+            before
+        }
+        Rounding::Ieee => {
+            if before > 0 {
+                cx.rounding(caveats::STEPS);
+            }
+            let is_short = float.dtype.is_none_or(|dtype| dtype.bits() < 32);
+            if is_short && row.has_float_attributes() {
+                cx.rounding(caveats::FUNCTION);
+            }
+            before + 1
+        }
+        // Programs give the sign of NaN, or NaN.
+        Rounding::Exact if name == "Sign" => {
+            cx.edges(caveats::NAN);
+            before
+        }
+        Rounding::Open if name == "Mod" => {
+            cx.rounding(caveats::REMAINDER);
+            before + 1
+        }
+        Rounding::Open if name == "Range" => {
+            cx.rounding(caveats::RANGE);
+            before + 1
+        }
+        rounding => {
+            note_rounding(cx, rounding);
+            before + usize::from(!rounding.is_exact())
+        }
     }
 }
 
-/// Notes what an operator of ONNX leaves open, for floats.
-fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats: bool) {
-    if &*cx.node.operator.name == "ConvInteger" && operator == "Conv" {
-        cx.edges(caveats::INTEGER_SUMS);
-    }
-    if &*cx.node.operator.name == "Col2Im" && operator == "ConvTranspose" {
-        cx.edges("infinite elements and NaN make the sums of other places NaN");
-    }
-    if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
-        cx.edges("axes of unknown size are assumed to have size 1");
-    }
-    if !of_floats {
-        if operator == "Pow" {
-            cx.edges(caveats::POWER);
-        }
-        return;
-    }
-    match operator {
-        "Cos" | "Elu" | "Erf" | "Exp" | "Log" | "LogSoftmax" | "Pow" | "Sigmoid" | "Sin" | "Softmax"
-        | "Tanh" => {
-            cx.rounding(caveats::FUNCTION);
-        }
-        "MatMul" | "ReduceL1" | "ReduceL2" | "ReduceMean" | "ReduceProd" | "ReduceSum" | "ConvTranspose" => {
-            cx.rounding(caveats::ORDER);
-        }
-        "Mod" => cx.rounding("the specifications do not define whether the remainder of floats is exact"),
-        "Max" | "Min" | "ReduceMax" | "ReduceMin" | "Relu" | "Sign" => cx.edges(caveats::NAN),
-        "Cast" if cast_to(node).is_some_and(DType::is_integer) => cx.edges(caveats::CAST),
-        _ if cx.conversion.source.standard == Standard::Paddle => {}
-        "Add" | "Div" | "Mul" | "Sub" if cx.node.operator.domain.is_empty() => cx.rounding(caveats::STEPS),
-        "AveragePool" | "GlobalAveragePool" | "ReduceSumSquare" | "DFT" => cx.rounding(caveats::ORDER),
-        "Resize" if matches!(node.attribute("mode"), Some(Content::Bytes(mode)) if **mode == *b"nearest") => {
-        }
-        "Gelu" | "GridSample" | "GroupNormalization" | "LeakyRelu" | "Resize" => {
-            cx.rounding(caveats::FUNCTION);
-        }
-        _ => {}
+/// Notes what an operator of such a rounding leaves open, for floats.
+pub(super) fn note_rounding(cx: &mut ConvertContext<'_, '_>, rounding: Rounding) {
+    match rounding {
+        Rounding::Moved | Rounding::Exact | Rounding::Ieee | Rounding::Quantized => {}
+        Rounding::Chosen => cx.edges(caveats::NAN),
+        Rounding::Interpolated | Rounding::Formula | Rounding::Lowered => cx.rounding(caveats::FUNCTION),
+        Rounding::Order => cx.rounding(caveats::ORDER),
+        Rounding::Open => cx.rounding(caveats::OPEN),
     }
 }

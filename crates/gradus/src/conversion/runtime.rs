@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gradus_core::graph::{Content, Graph, Node, Standard, ValueId};
+use gradus_core::graph::{Graph, Node, Standard, ValueId};
 use gradus_core::{DType, DTypeSet, Error, Kind, Result};
 
 use super::node::ConvertContext;
@@ -12,7 +12,7 @@ use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles};
 use crate::fact::Fact;
 use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::Model;
-use crate::operators::{self, Bits};
+use crate::operators;
 use crate::schema::{NEWEST_RUN, ONNXRUNTIME, OPENVINO, Param, RuntimeOperator, Signature};
 
 /// A program that runs converted models.
@@ -249,10 +249,9 @@ impl Widening {
         let own = runtime.operator(signature.domain, operator, signature.since)?;
         let outputs = cx.node.outputs.iter().map(|id| id.and_then(|id| cx.scope.fact(id).dtype()));
         let bound = bindings(signature, (0..count).map(|input| cx.fact(input).dtype()), outputs);
-        let kept = operators::row(Standard::Onnx, "", operator)?.bits != Bits::Integers;
-        let sums = matches!(cx.attributes.get("reduction"), Some(Content::Bytes(how)) if how != "none");
-        if !kept || sums || cx.node.graphs().next().is_some() || own.rows.iter().any(|row| takes(row, &bound))
-        {
+        let row = operators::row(Standard::Onnx, "", operator)?;
+        let kept = row.is_exact(cx.node) && !row.has_float_attributes();
+        if !kept || cx.node.graphs().next().is_some() || own.rows.iter().any(|row| takes(row, &bound)) {
             return None;
         }
         let inputs = || (0..count).filter_map(|input| Signature::param(signature.inputs, input));

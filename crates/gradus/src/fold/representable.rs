@@ -5,35 +5,48 @@
 use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
 use gradus_core::{DType, Number, Tensor};
+use gradus_kernels::Function;
 
 use super::rules::NodeView;
 use crate::operators::range::exact_length;
+use crate::operators::{Reduces, Rounding, Row};
 
 /// Most elements that are looked at one by one.
 const MOST_ELEMENTS: usize = 1 << 12;
 
 /// The only arguments for which these functions are rational, and the values there.
-const RATIONAL: [(&str, f64, f64); 15] = [
-    ("Exp", 0.0, 1.0),
-    ("Log", 1.0, 0.0),
-    ("Sin", 0.0, 0.0),
-    ("Cos", 0.0, 1.0),
-    ("Tan", 0.0, 0.0),
-    ("Asin", 0.0, 0.0),
-    ("Acos", 1.0, 0.0),
-    ("Atan", 0.0, 0.0),
-    ("Sinh", 0.0, 0.0),
-    ("Cosh", 0.0, 1.0),
-    ("Tanh", 0.0, 0.0),
-    ("Asinh", 0.0, 0.0),
-    ("Acosh", 1.0, 0.0),
-    ("Atanh", 0.0, 0.0),
-    ("Erf", 0.0, 0.0),
+const RATIONAL: [(Function, f64, f64); 15] = [
+    (Function::Exp, 0.0, 1.0),
+    (Function::Log, 1.0, 0.0),
+    (Function::Sin, 0.0, 0.0),
+    (Function::Cos, 0.0, 1.0),
+    (Function::Tan, 0.0, 0.0),
+    (Function::Asin, 0.0, 0.0),
+    (Function::Acos, 1.0, 0.0),
+    (Function::Atan, 0.0, 0.0),
+    (Function::Sinh, 0.0, 0.0),
+    (Function::Cosh, 0.0, 1.0),
+    (Function::Tanh, 0.0, 0.0),
+    (Function::Asinh, 0.0, 0.0),
+    (Function::Acosh, 1.0, 0.0),
+    (Function::Atanh, 0.0, 0.0),
+    (Function::Erf, 0.0, 0.0),
 ];
 
-/// Functions of which each result is one of the operands. Programs differ in NaN and in which of -0
-/// and 0 is larger.
-const CHOOSING: [&str; 6] = ["Clip", "Max", "Min", "ReduceMax", "ReduceMin", "Relu"];
+/// Returns true if each result of a node is one of the operands. Programs differ in NaN and in which
+/// of -0 and 0 is larger.
+fn chooses(view: &NodeView<'_, '_>) -> bool {
+    view.known().is_some_and(|row| {
+        row.rounding == Rounding::Chosen && (row.is_of_elements() || row.reduces != Reduces::No)
+    })
+}
+
+/// The only argument for which the function of a node is rational, and the value there.
+fn rational(view: &NodeView<'_, '_>) -> Option<(f64, f64)> {
+    let function = view.known()?.real?;
+    let found = RATIONAL.iter().find(|(own, ..)| *own == function)?;
+    Some((found.1, found.2))
+}
 
 /// Functions that add or multiply in any order.
 const JOINING: [&str; 9] =
@@ -43,14 +56,14 @@ const JOINING: [&str; 9] =
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
     let function = view.function();
     matches!(function, "Pow" | "Range")
-        || CHOOSING.contains(&function)
+        || chooses(view)
         || JOINING.contains(&function)
-        || RATIONAL.iter().any(|(name, ..)| *name == function)
+        || rational(view).is_some()
 }
 
 /// Returns true if each element that such a node has of constants is exact.
 pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
-    let function = RATIONAL.iter().find(|(name, ..)| *name == view.function());
+    let function = rational(view);
     if output.shape().len() > MOST_ELEMENTS || !matches!(output.dtype(), DType::F32 | DType::F64) {
         return false;
     }
@@ -62,13 +75,13 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
     if view.function() == "Range" {
         return is_exact_range(&[0, 1, 2].map(input), output.shape().len());
     }
-    if CHOOSING.contains(&view.function()) || JOINING.contains(&view.function()) {
+    if chooses(view) || JOINING.contains(&view.function()) {
         return is_joined(view, output, &input);
     }
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
-    if let Some((_, argument, value)) = function {
+    if let Some((argument, value)) = function {
         let same = |a: &f64, b: f64| a.to_bits() == b.to_bits();
-        return arguments.iter().all(|x| same(x, *argument)) && values.iter().all(|x| same(x, *value));
+        return arguments.iter().all(|x| same(x, argument)) && values.iter().all(|x| same(x, value));
     }
     let Some(exponents) = input(1) else { return false };
     let fits = |all: &[f64]| all.len() == 1 || all.len() == values.len();
@@ -85,7 +98,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
     let function = view.function();
     // Other inputs are axes.
     let operands = match function {
-        "Clip" | "Max" | "Mean" | "Min" | "Mod" | "Sum" => view.input_count(),
+        _ if view.known().is_some_and(Row::is_of_elements) => view.input_count(),
         _ => 1,
     };
     let given = (0..operands).filter(|&operand| view.value(operand).is_some());
@@ -103,7 +116,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
             let (low, high) = (view.value(1).and(all.get(1)), view.value(2).and(all.last()));
             view.version() >= 11 && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
         }
-        _ if CHOOSING.contains(&function) => true,
+        _ if chooses(view) => true,
         // The remainder of division by truncation is exact.
         "Mod" => {
             let [dividends, divisors] = &all[..] else { return false };

@@ -11,17 +11,18 @@ use gradus_core::{Class, DType, Number, Tensor};
 
 use super::dialect::{Role, role};
 use crate::fact::range_of;
-use crate::operators::{self, Bits, Chance};
+use crate::operators::{self, Chance, Rounding};
 
 fn moves(standard: Standard, node: &Node) -> bool {
-    operators::row_of(standard, node).is_some_and(|row| row.bits == Bits::Moved)
+    let row = operators::row_of(standard, node);
+    row.is_some_and(|row| row.rounding.of_node(node) == Rounding::Moved)
 }
 
 /// Returns true if a node, and every node in its graphs, gives the same bits everywhere for the
 /// same inputs. `whole` says that neither its inputs nor its outputs are floats.
 pub(super) fn is_exact(standard: Standard, node: &Node, whole: bool) -> bool {
     let Some(row) = operators::row_of(standard, node) else { return false };
-    let exact = row.bits != Bits::Integers || (whole && row.chance == Chance::No);
+    let exact = row.is_exact(node) || (whole && row.chance == Chance::No);
     row.domain.is_empty() && exact && node.graphs().all(|graph| graph_is_exact(standard, graph))
 }
 

@@ -17,11 +17,12 @@ use gradus_core::{Shape, Tensor};
 
 use super::GraphFolder;
 use super::rules::{
-    APPROXIMATED, NodeView, Pass, ROUNDED, Reduction, Replacement, Source, bounds, is_view, order,
+    NodeView, Pass, Reduction, Replacement, Source, bounds, is_approximated, is_rounded_alike, is_view, order,
 };
 use super::scope::{FoldState, Read};
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact};
+use crate::operators::{self, Row};
 
 /// Most operators between views.
 const MOST_NODES: usize = 64;
@@ -29,51 +30,8 @@ const MOST_NODES: usize = 64;
 /// The operator set from which operands broadcast by their last axes.
 const FIRST_VERSION: i64 = 7;
 
-/// Other operators of elements that IEEE 754 rounds in one way.
-const MORE_ROUNDED: [&str; 18] = [
-    "Add",
-    "And",
-    "Cast",
-    "Clip",
-    "Div",
-    "Equal",
-    "Greater",
-    "GreaterOrEqual",
-    "LeakyRelu",
-    "Less",
-    "LessOrEqual",
-    "Max",
-    "Min",
-    "Mul",
-    "Or",
-    "PRelu",
-    "Sub",
-    "Where",
-];
-
-/// Other operators of elements that programs round otherwise.
-const MORE_APPROXIMATED: [&str; 8] =
-    ["Elu", "Gelu", "HardSigmoid", "Mish", "Pow", "Selu", "Softplus", "Swish"];
-
-/// Operators that read an axis by number, and work along it or, as quantizations, element by
-/// element.
-const OF_AXIS: [&str; 8] =
-    ["ArgMax", "ArgMin", "DequantizeLinear", "LogSoftmax", "QuantizeLinear", "Softmax", "Split", "TopK"];
-
-/// The operator set from which these mean one axis.
+/// The operator set from which operators along an axis mean one axis.
 const FIRST_VERSION_OF_AXIS: i64 = 13;
-
-/// Their other attributes. What has blocks of an axis has none of the others' axes.
-const BESIDE_AXIS: [&str; 8] = [
-    "keepdims",
-    "largest",
-    "num_outputs",
-    "output_dtype",
-    "precision",
-    "saturate",
-    "select_last_index",
-    "sorted",
-];
 
 /// The nodes that read each value, and the numbers of the inputs.
 type Readers = HashMap<ValueId, Vec<(usize, usize)>>;
@@ -187,25 +145,23 @@ impl Turn {
                 let inputs = std::iter::once(view.input(0)).chain(lists).collect();
                 Some(Replacement { operator: "Slice", inputs, attributes: Vec::new() })
             }
-            operator if OF_AXIS.contains(&operator) => {
-                let operator = *OF_AXIS.iter().find(|name| **name == operator)?;
-                let default = match operator {
-                    "ArgMax" | "ArgMin" | "Split" => 0,
-                    "QuantizeLinear" | "DequantizeLinear" => 1,
-                    _ => -1,
-                };
+            _ if of_axis(view).is_some() => {
+                let (row, default) = of_axis(view)?;
                 // Sums of Softmax are rounded.
-                let is_rounded = operator.ends_with("Softmax");
-                let applies = view.version() >= FIRST_VERSION_OF_AXIS && (functions || !is_rounded);
-                // The order of what is not sorted may be any.
+                let applies =
+                    view.version() >= FIRST_VERSION_OF_AXIS && (functions || !is_approximated(row.rounding));
+                // The order of what is not sorted may be any. Blocks of an axis have all others.
                 if !applies || view.int("block_size", 0) != 0 || view.int("sorted", 1) == 0 {
                     return None;
                 }
+                let names =
+                    operators::signature(row, view.node).ok()?.attributes.iter().map(|rule| rule.name);
                 let given = |name| view.attribute(name).map(|content| (name, content.clone()));
-                let attributes = BESIDE_AXIS.into_iter().filter_map(given);
+                let attributes =
+                    names.filter(|name| !["axis", "block_size"].contains(name)).filter_map(given);
                 let axis = ("axis", Content::Int(axis(view.int("axis", default))?));
                 let attributes = attributes.chain([axis]).collect();
-                Some(Replacement { operator, inputs: inputs().collect(), attributes })
+                Some(Replacement { operator: row.name, inputs: inputs().collect(), attributes })
             }
             _ => {
                 let mut reduction = Reduction::of(view).filter(|reduction| functions && reduction.keeps)?;
@@ -221,8 +177,15 @@ impl Turn {
 fn is_data(view: &NodeView<'_, '_>, input: usize) -> bool {
     let operator = view.operator();
     let lists = matches!(operator, "Pad" | "Slice") || operator.starts_with("Reduce");
-    let lists = lists || OF_AXIS.contains(&operator);
+    let lists = lists || of_axis(view).is_some();
     input == 0 || !lists || (operator == "Pad" && input == 2)
+}
+
+/// The operator of a node that works along one axis, or element by element with numbers of that
+/// axis, and the default of the axis.
+fn of_axis(view: &NodeView<'_, '_>) -> Option<(&'static Row, i64)> {
+    let row = operators::row(Standard::Onnx, "", view.operator())?;
+    Some((row, row.axis?))
 }
 
 /// Operators of elements between views.
@@ -379,10 +342,9 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
 /// Returns true if a node computes each element of its output from those at its place.
 /// `functions` says that it may be one that programs round otherwise.
 fn is_of_elements(view: &NodeView<'_, '_>, functions: bool) -> bool {
-    let operator = view.operator();
-    let is_rounded = ROUNDED.contains(&operator) || MORE_ROUNDED.contains(&operator);
-    let is_approximated = APPROXIMATED.contains(&operator) || MORE_APPROXIMATED.contains(&operator);
-    let applies = is_rounded || (is_approximated && functions);
+    let row = operators::row(Standard::Onnx, "", view.operator()).filter(|row| row.is_of_elements());
+    let applies =
+        row.is_some_and(|row| is_rounded_alike(row.rounding) || (is_approximated(row.rounding) && functions));
     applies && view.version() >= FIRST_VERSION && view.node.outputs.len() == 1
 }
 

@@ -12,6 +12,7 @@ use super::dialect::Role;
 use super::reproducible::bound;
 use super::rules::{NodeView, is_view};
 use crate::fact::range_of;
+use crate::operators::operation::Operation;
 
 /// Most elements of a tensor that is looked at.
 const MOST_ELEMENTS: usize = 1 << 18;
@@ -138,11 +139,8 @@ fn pairs<'a>(
 
 /// Returns true if a node makes integers or truth values of floats, or rounds them to integers.
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
-    let is_rounded = matches!(
-        view.function(),
-        "Ceil" | "Floor" | "Greater" | "GreaterOrEqual" | "Less" | "LessOrEqual" | "Round"
-    );
-    is_rounded || view.role() == Role::Cast
+    let orders = view.known().and_then(|row| row.operation).is_some_and(Operation::orders);
+    orders || matches!(view.function(), "Ceil" | "Floor" | "Round") || view.role() == Role::Cast
 }
 
 /// Returns true if a node gives these results whatever the floats are rounded to that it reads.

@@ -7,6 +7,7 @@
 
 use gradus_core::graph::{Origin, Standard, ValueId};
 use gradus_core::{Class, DType, Number, Tensor};
+use gradus_kernels::Function;
 
 use super::dialect::Role;
 use super::rules::{NodeView, Pass, fills, is_view, zero_sum_of};
@@ -14,6 +15,8 @@ use super::scope::FoldState;
 use super::{GraphFolder, inline};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, Elements};
+use crate::operators::operation::Operation;
+use crate::operators::{Row, ZeroSigns};
 
 /// Most nodes between a value and what shows that it is never -0.
 const MOST_DEPTH: usize = 4;
@@ -32,131 +35,6 @@ enum Effect {
     Any,
 }
 
-/// Operators of which no input has an effect.
-const WITHOUT: [&str; 17] = [
-    "Abs",
-    "ArgMax",
-    "ArgMin",
-    "Cos",
-    "Cosh",
-    "Equal",
-    "Exp",
-    "Greater",
-    "GreaterOrEqual",
-    "IsInf",
-    "IsNaN",
-    "Less",
-    "LessOrEqual",
-    "Log",
-    "Sigmoid",
-    "Softmax",
-    "Softplus",
-];
-
-/// Operators of which each input affects the signs of zeros alone.
-const SIGNS_OF_ALL: [&str; 25] = [
-    "Add",
-    "Attention",
-    "BiasGelu",
-    "Concat",
-    "Conv",
-    "ConvTranspose",
-    "Einsum",
-    "FastGelu",
-    "FusedMatMul",
-    "Gemm",
-    "GroupNormalization",
-    "InstanceNormalization",
-    "LayerNormalization",
-    "MatMul",
-    "Max",
-    "Mean",
-    "Min",
-    "Mul",
-    "PRelu",
-    "RMSNormalization",
-    "RotaryEmbedding",
-    "SkipLayerNormalization",
-    "Sub",
-    "Sum",
-    "Where",
-];
-
-/// Operators of which the first input affects the signs of zeros alone.
-const SIGNS_OF_FIRST: [&str; 71] = [
-    "Asin",
-    "Asinh",
-    "Atan",
-    "Atanh",
-    "AveragePool",
-    "Ceil",
-    "Celu",
-    "Clip",
-    "CumSum",
-    "DepthToSpace",
-    "Div",
-    "DynamicQuantizeLinear",
-    "Elu",
-    "Erf",
-    "Expand",
-    "Flatten",
-    "Floor",
-    "GRU",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Gelu",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "HardSigmoid",
-    "HardSwish",
-    "Identity",
-    "LRN",
-    "LSTM",
-    "LeakyRelu",
-    "LogSoftmax",
-    "Mish",
-    "Neg",
-    "Pad",
-    "RNN",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceLogSum",
-    "ReduceLogSumExp",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "Relu",
-    "Reshape",
-    "Resize",
-    "ReverseSequence",
-    "Round",
-    "ScatterElements",
-    "ScatterND",
-    "Selu",
-    "Shrink",
-    "Sign",
-    "Sin",
-    "Sinh",
-    "Slice",
-    "Softsign",
-    "SpaceToDepth",
-    "Split",
-    "Sqrt",
-    "Squeeze",
-    "Swish",
-    "Tan",
-    "Tanh",
-    "ThresholdedRelu",
-    "Tile",
-    "Transpose",
-    "Trilu",
-    "Unsqueeze",
-];
-
 /// The operator of a node of ONNX or of ONNX Runtime's own operators.
 fn operator<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
     match view.operator() {
@@ -167,17 +45,8 @@ fn operator<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
 
 /// The input that a node adds last.
 fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
-    match operator(view) {
-        "Gemm" => (view.float("beta", 1.0).to_bits() == 1f32.to_bits()).then_some(2),
-        "BatchNormalization"
-        | "Conv"
-        | "ConvTranspose"
-        | "GroupNormalization"
-        | "InstanceNormalization"
-        | "LayerNormalization" => Some(2),
-        "SkipLayerNormalization" => Some(3),
-        _ => None,
-    }
+    let scales = operator(view) == "Gemm" && view.float("beta", 1.0).to_bits() != 1f32.to_bits();
+    view.row()?.bias.filter(|_| !scales)
 }
 
 /// Returns true if no element of an input is -0.
@@ -213,7 +82,7 @@ impl Signs<'_> {
             "Max" => inputs.clone().any(is_above) || inputs.all(is_never),
             "Where" => [1, 2].into_iter().all(is_never),
             "ConstantOfShape" => fills(&producer, is_other),
-            name if MOVING.contains(&name) || is_copy(&producer) => is_never(0),
+            _ if producer.picks_of_first() || is_copy(&producer) => is_never(0),
             _ => {
                 self.is_unsigned(view, input, depth)
                     || bias(&producer).is_some_and(|bias| self.is_never(&producer, bias, depth))
@@ -238,15 +107,13 @@ impl Signs<'_> {
         // A square is not below 0, even if it is too small for its type; x / x is 1 or NaN.
         let is_of_one = producer.value(0).is_some() && producer.value(0) == producer.value(1);
         match producer.function() {
-            "Abs" | "Cosh" | "Exp" | "ReduceL1" | "ReduceL2" | "ReduceSumSquare" | "Sigmoid" | "Softmax" => {
-                true
-            }
+            _ if producer.known().is_some_and(|row| row.unsigned) => true,
             "Div" | "Mul" if is_of_one => true,
             "Pow" => is_square(&producer),
-            "Add" | "Div" | "Mul" | "Sqrt" | "Sum" => {
+            _ if producer.known().is_some_and(keeps_unsigned) => {
                 inputs.all(|input| self.is_unsigned(&producer, input, depth))
             }
-            name if MOVING.contains(&name) || is_copy(&producer) => self.is_unsigned(&producer, 0, depth),
+            _ if producer.picks_of_first() || is_copy(&producer) => self.is_unsigned(&producer, 0, depth),
             _ if producer.role() == Role::Cast => self.is_count(&producer),
             _ => false,
         }
@@ -277,23 +144,11 @@ impl Signs<'_> {
     }
 }
 
-/// Operators whose results are elements of their first input.
-const MOVING: [&str; 14] = [
-    "DepthToSpace",
-    "Expand",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "GlobalMaxPool",
-    "ReduceMax",
-    "ReduceMin",
-    "Slice",
-    "SpaceToDepth",
-    "Split",
-    "Tile",
-    "TopK",
-    "Transpose",
-];
+/// Returns true if no result of an operator has the sign bit set where no element of its inputs has.
+fn keeps_unsigned(row: &Row) -> bool {
+    let operation = row.operation.filter(|operation| *operation != Operation::Sub);
+    row.real == Some(Function::Sqrt) || operation.is_some_and(Operation::is_arithmetic)
+}
 
 fn is_copy(view: &NodeView<'_, '_>) -> bool {
     is_view(view) || view.role() == Role::Copy
@@ -331,10 +186,12 @@ fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
         // Which of equal elements is the largest may depend on their order.
         "MaxPool" if view.node.outputs.len() == 1 => Effect::Signs,
         "Pad" | "ScatterElements" | "ScatterND" if input == 2 => Effect::Signs,
-        _ if WITHOUT.contains(&operator) => Effect::None,
-        _ if SIGNS_OF_ALL.contains(&operator) => Effect::Signs,
-        _ if SIGNS_OF_FIRST.contains(&operator) && input == 0 => Effect::Signs,
-        _ => Effect::Any,
+        _ => match view.row().map_or(ZeroSigns::Any, |row| row.zeros) {
+            ZeroSigns::Unseen => Effect::None,
+            ZeroSigns::OfAll => Effect::Signs,
+            ZeroSigns::OfFirst if input == 0 => Effect::Signs,
+            ZeroSigns::OfFirst | ZeroSigns::Any => Effect::Any,
+        },
     }
 }
 

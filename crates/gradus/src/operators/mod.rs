@@ -23,6 +23,7 @@ pub(crate) mod output;
 pub(crate) mod preview;
 pub(crate) mod range;
 pub(crate) mod reduction;
+mod rounding;
 mod row;
 pub(crate) mod sequence;
 pub(crate) mod shape;
@@ -37,7 +38,8 @@ use gradus_core::graph::{Node, Standard};
 use gradus_core::{Error, Kind, Result};
 
 pub(crate) use range::spaces::DOMAIN as OWN_DOMAIN;
-pub(crate) use row::{Bits, Chance, Eval, Role};
+pub use rounding::Rounding;
+pub(crate) use row::{Chance, Eval, Reduces, Role, ZeroSigns};
 pub use row::{Conversion, Row};
 
 use crate::schema::Signature;

@@ -37,6 +37,11 @@ impl Operation {
         matches!(self, Equal | NotEqual | Less | LessOrEqual | Greater | GreaterOrEqual)
     }
 
+    /// Returns true for comparisons that tell which of two numbers is larger.
+    pub(crate) fn orders(self) -> bool {
+        self.compares() && !matches!(self, Operation::Equal | Operation::NotEqual)
+    }
+
     /// The elementary operation of two elements.
     pub(crate) fn work(self) -> Each {
         match self {

@@ -1,20 +1,22 @@
 //! A row of the table: one operator of one standard.
 
 use gradus_core::Number;
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Node, Standard};
 use gradus_kernels::Function;
 
 use super::operation::Operation;
+use super::rounding::Rounding;
 use crate::conversion::ConvertRule;
 use crate::cost::{Each, Work};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
-use crate::schema::{Signature, in_set, microsoft_versions, onnx_versions, openvino_versions};
+use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
 
 /// An operator of a standard: its versions, what is known about it, and the functions that
 /// infer, evaluate and convert it.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a column of its own")]
 pub struct Row {
     /// The standard that defines it.
     pub standard: Standard,
@@ -48,7 +50,22 @@ pub struct Row {
     pub(crate) role: Role,
     /// How the number of operations follows from shapes, where other columns do not tell.
     work: Option<Work>,
-    pub(crate) bits: Bits,
+    pub(crate) rounding: Rounding,
+    /// True if it computes each element from those at its place, where other columns do not tell.
+    elementwise: bool,
+    /// True if its elements are some of those of the first input.
+    pub(crate) picks: bool,
+    pub(crate) zeros: ZeroSigns,
+    /// True if no result has the sign bit set, but for NaN.
+    pub(crate) unsigned: bool,
+    /// True if results stay the same when it is applied to them.
+    pub(crate) idempotent: bool,
+    /// The input that it adds last.
+    pub(crate) bias: Option<usize>,
+    /// The default of the attribute `axis`, if it works along that axis and reads no other by
+    /// number.
+    pub(crate) axis: Option<i64>,
+    pub(crate) reduces: Reduces,
     pub(crate) chance: Chance,
     /// True if it reads or writes a variable that outlives the run.
     pub(crate) stateful: bool,
@@ -100,15 +117,28 @@ pub(crate) enum Role {
     Other,
 }
 
-/// How far every implementation of an operator returns the same bits.
+/// The results on which the signs of zeros of the inputs have an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bits {
-    /// It only moves elements, or reads shapes.
-    Moved,
-    /// IEEE 754 rounds each element in one way.
-    Rounded,
-    /// Only integers are the same everywhere.
-    Integers,
+pub(crate) enum ZeroSigns {
+    /// Results are the same.
+    Unseen,
+    /// Zeros of the results have other signs, by those of any input.
+    OfAll,
+    /// Zeros of the results have other signs, by those of the first input.
+    OfFirst,
+    /// Any result may differ.
+    Any,
+}
+
+/// Whether it reduces the axes that an attribute or an input lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reduces {
+    No,
+    /// A reduction of all axes is one of some axes, and then of the others; of one element it is
+    /// that element.
+    Nested,
+    /// A reduction that is not nested.
+    Once,
 }
 
 /// True if results are drawn at random.
@@ -120,7 +150,7 @@ pub(crate) enum Chance {
 }
 
 impl Row {
-    const fn new(standard: Standard, domain: &'static str, name: &'static str) -> Row {
+    const fn new(standard: Standard, domain: &'static str, name: &'static str, rounding: Rounding) -> Row {
         Row {
             standard,
             domain,
@@ -140,7 +170,15 @@ impl Row {
             lack: None,
             role: Role::Other,
             work: None,
-            bits: Bits::Integers,
+            rounding,
+            elementwise: false,
+            picks: false,
+            zeros: ZeroSigns::Any,
+            unsigned: false,
+            idempotent: false,
+            bias: None,
+            axis: None,
+            reduces: Reduces::No,
             chance: Chance::No,
             stateful: false,
             shape_only: false,
@@ -196,6 +234,26 @@ impl Row {
             }
     }
 
+    /// How far the text of the standard determines the bits of its results.
+    pub fn rounding(&self) -> Rounding {
+        self.rounding
+    }
+
+    /// Returns true if every implementation returns the same bits for a node of it, floats
+    /// included.
+    pub(crate) fn is_exact(&self, node: &Node) -> bool {
+        self.rounding.is_exact() && self.rounding.of_node(node).is_exact() && self.chance == Chance::No
+    }
+
+    /// Returns true if it has numbers as attributes. These are of float32, and the text leaves open
+    /// whether they are rounded to a shorter type of the inputs.
+    pub(crate) fn has_float_attributes(&self) -> bool {
+        let newest = self.signatures().last();
+        newest.is_some_and(|newest| {
+            newest.attributes.iter().any(|rule| matches!(rule.sort, Sort::Float | Sort::Floats))
+        })
+    }
+
     /// Returns true if Gradus infers it.
     pub fn is_inferred(&self) -> bool {
         self.infer.is_some()
@@ -215,7 +273,7 @@ impl Row {
             None if self.function.is_some() || self.role == Role::Cast => Some(Each::arithmetic(1)),
             None => None,
         };
-        let moves = self.bits == Bits::Moved || self.shape_only;
+        let moves = self.rounding == Rounding::Moved || self.shape_only;
         let told = if moves { Some(Work::None) } else { each.map(Work::EachOutput) };
         self.work.or(told)
     }
@@ -224,6 +282,13 @@ impl Row {
     /// an input of the same shape.
     pub(crate) fn is_elementwise(&self) -> bool {
         matches!(self.work(), Some(Work::EachOutput(_)))
+    }
+
+    /// Returns true if it computes each element of the only output from the elements at its place in
+    /// inputs that are broadcast.
+    pub(crate) fn is_of_elements(&self) -> bool {
+        let computes = self.operation.is_some() || self.function.is_some() || self.real.is_some();
+        computes || self.elementwise || self.role == Role::Cast
     }
 
     /// Returns true if a rule of its own says how the number of operations follows from shapes.
@@ -238,43 +303,43 @@ impl Row {
 }
 
 /// A row of ONNX's own domain.
-pub(super) const fn onnx(name: &'static str) -> Row {
-    Row::new(Standard::Onnx, "", name)
+pub(super) const fn onnx(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "", name, rounding)
 }
 
 /// A row of ONNX's domain for classical machine learning.
-pub(super) const fn ml(name: &'static str) -> Row {
-    Row::new(Standard::Onnx, "ai.onnx.ml", name)
+pub(super) const fn ml(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.ml", name, rounding)
 }
 
 /// A row of ONNX's domain of operators that may change.
-pub(super) const fn preview(name: &'static str) -> Row {
-    Row::new(Standard::Onnx, "ai.onnx.preview", name)
+pub(super) const fn preview(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.preview", name, rounding)
 }
 
 /// A row of ONNX's domain for training.
-pub(super) const fn training(name: &'static str) -> Row {
-    Row::new(Standard::Onnx, "ai.onnx.preview.training", name)
+pub(super) const fn training(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.preview.training", name, rounding)
 }
 
 /// A row of the domain of ONNX Runtime.
-pub(super) const fn microsoft(name: &'static str) -> Row {
-    Row::new(Standard::Onnx, "com.microsoft", name)
+pub(super) const fn microsoft(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "com.microsoft", name, rounding)
 }
 
 /// A row of an operator that Gradus adds to those of ONNX.
-pub(super) const fn own(name: &'static str, signatures: &'static [Signature]) -> Row {
-    Row { own: signatures, ..Row::new(Standard::Onnx, super::OWN_DOMAIN, name) }
+pub(super) const fn own(name: &'static str, rounding: Rounding, signatures: &'static [Signature]) -> Row {
+    Row { own: signatures, ..Row::new(Standard::Onnx, super::OWN_DOMAIN, name, rounding) }
 }
 
 /// A row of OpenVINO.
-pub(super) const fn openvino(name: &'static str) -> Row {
-    Row::new(Standard::OpenVino, "", name)
+pub(super) const fn openvino(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::OpenVino, "", name, rounding)
 }
 
 /// A row of Paddle.
-pub(super) const fn paddle(signatures: &'static [Signature]) -> Row {
-    Row { own: signatures, ..Row::new(Standard::Paddle, "", signatures[0].name) }
+pub(super) const fn paddle(rounding: Rounding, signatures: &'static [Signature]) -> Row {
+    Row { own: signatures, ..Row::new(Standard::Paddle, "", signatures[0].name, rounding) }
 }
 
 /// Columns.
@@ -363,12 +428,36 @@ impl Row {
         Row { work: Some(work), ..self }
     }
 
-    pub(super) const fn moves(self) -> Row {
-        Row { bits: Bits::Moved, ..self }
+    pub(super) const fn elementwise(self) -> Row {
+        Row { elementwise: true, ..self }
     }
 
-    pub(super) const fn rounded(self) -> Row {
-        Row { bits: Bits::Rounded, ..self }
+    pub(super) const fn picks(self) -> Row {
+        Row { picks: true, ..self }
+    }
+
+    pub(super) const fn zeros(self, zeros: ZeroSigns) -> Row {
+        Row { zeros, ..self }
+    }
+
+    pub(super) const fn unsigned(self) -> Row {
+        Row { unsigned: true, ..self }
+    }
+
+    pub(super) const fn idempotent(self) -> Row {
+        Row { idempotent: true, ..self }
+    }
+
+    pub(super) const fn bias(self, input: usize) -> Row {
+        Row { bias: Some(input), ..self }
+    }
+
+    pub(super) const fn axis(self, default: i64) -> Row {
+        Row { axis: Some(default), ..self }
+    }
+
+    pub(super) const fn reduces(self, reduces: Reduces) -> Row {
+        Row { reduces, ..self }
     }
 
     pub(super) const fn random(self) -> Row {

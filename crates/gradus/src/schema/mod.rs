@@ -282,6 +282,11 @@ impl Signature {
         self.attributes.iter().any(|rule| rule.name == name)
     }
 
+    /// Returns true if it takes any number of inputs, all alike.
+    pub(crate) fn joins(&self) -> bool {
+        matches!(self.inputs, [Param { arity: Arity::Many { .. }, .. }])
+    }
+
     /// The types that tell versions apart: those of the first input with a type variable, or else
     /// of the output.
     fn main_types(&self) -> Types {

@@ -17,6 +17,7 @@ use gradus::convert::nearest_f64;
 use gradus::formats::numpy;
 use gradus::graph::{self, Builder, Content, Origin, Standard, Type};
 use gradus::infer::{InferOptions, Inference, InputFact};
+use gradus::operators::{self, Rounding};
 use gradus::profiles::Profile;
 use gradus::{DType, Fact, Limits, Model, Number, RunOptions, Shape, Tensor, Value};
 
@@ -193,6 +194,92 @@ fn converted_programs_give_what_paddle_gives() {
             }
         }
     }
+}
+
+/// The nodes that compute a value, and what runs before them.
+fn computed_by(graph: &graph::Graph, value: graph::ValueId) -> BTreeSet<usize> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![value]);
+    while let Some(id) = open.pop() {
+        if let Origin::Node(index, _) = graph.value(id).origin
+            && found.insert(index)
+        {
+            let node = &graph.nodes()[index];
+            open.extend(node.inputs.iter().flatten());
+            open.extend(node.graphs().flat_map(|inner| inner.captures()).map(|capture| capture.outer));
+        }
+    }
+    found
+}
+
+/// Outputs of nodes that have no caveat are what Paddle gives, bit for bit.
+#[test]
+fn converted_nodes_without_a_caveat_give_the_bits_of_paddle() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
+    let (mut held, mut wrong) = (0, Vec::new());
+    for case in cases(&root) {
+        let Ok(converted) = case.model.convert(Standard::Onnx, &ConvertOptions::default()) else { continue };
+        let Ok(values) = converted.model.run(&case.inputs) else { continue };
+        let graph = case.model.graph();
+        for (i, (&id, (_, got))) in graph.outputs().iter().zip(values.iter()).enumerate() {
+            let by = computed_by(graph, id);
+            let labels: Vec<_> = by.iter().map(|&index| graph.nodes()[index].label(index)).collect();
+            let is_of = |place: &str, label: &str| {
+                place.strip_prefix(label).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            };
+            let notes = &converted.report.notes;
+            if notes.iter().any(|note| labels.iter().any(|label| is_of(&note.place, label))) {
+                continue;
+            }
+            held += 1;
+            if let Some(how) = difference(got.tensor().unwrap(), &case.outputs[i].0, 0.0) {
+                let operators: BTreeSet<_> =
+                    by.iter().map(|&index| &*graph.nodes()[index].operator.name).collect();
+                wrong.push(format!("{}:{i}: {how}: {operators:?}", case.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(held > 300, "{held}");
+}
+
+/// Operators of ONNX whose results no text rounds are written for nodes that have a caveat.
+#[test]
+fn nodes_that_become_rounded_operators_have_a_caveat() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/recorded/paddle");
+    let (mut held, mut wrong) = (0, BTreeSet::new());
+    for case in cases(&root) {
+        let Ok(converted) = case.model.convert(Standard::Onnx, &ConvertOptions::default()) else { continue };
+        let (source, written) = (case.model.graph(), converted.model.graph());
+        let inference = converted.model.infer(&InferOptions::default()).unwrap();
+        let is_noted = |label: &str| converted.report.notes.iter().any(|note| note.place.starts_with(label));
+        let name = |graph: &graph::Graph, node: &graph::Node| match node.outputs.iter().flatten().next() {
+            Some(&output) if node.name.is_empty() => graph.value(output).name.to_string(),
+            _ => node.name.to_string(),
+        };
+        let nodes = source.nodes().iter().enumerate();
+        let noted = nodes.filter(|(index, node)| is_noted(&node.label(*index)));
+        let noted: Vec<_> = noted.map(|(_, node)| name(source, node)).collect();
+        for node in written.nodes() {
+            let row = operators::row(Standard::Onnx, "", &node.operator.name).unwrap();
+            let floats = node
+                .inputs
+                .iter()
+                .flatten()
+                .any(|&id| inference.fact(id).dtype().is_some_and(DType::is_float));
+            let is_nearest =
+                matches!(node.attribute("mode"), Some(Content::Bytes(mode)) if **mode == *b"nearest");
+            let is_open = !row.rounding().is_exact() && row.rounding() != Rounding::Quantized;
+            if is_open && floats && !(row.name == "Resize" && is_nearest) {
+                held += 1;
+                let own = name(written, node);
+                if !noted.iter().any(|noted| own.starts_with(&**noted)) {
+                    wrong.insert(format!("{}: {} \"{own}\"", case.name, row.name));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(held > 300, "{held}");
 }
 
 /// A model of one operator of Paddle on float64, and the same in ONNX.

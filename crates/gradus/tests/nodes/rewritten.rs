@@ -13,7 +13,7 @@ use gradus::{DType, Limits, Model, Number, Result, RunOptions, Shape, Tensor, Va
 use crate::common::compare;
 use crate::common::nodes::{self, RandomNode};
 
-type Values = HashMap<String, Value>;
+pub(crate) type Values = HashMap<String, Value>;
 
 /// The form in which a rewritten model has values.
 type Form = fn(&Value) -> Value;
@@ -37,7 +37,7 @@ fn filled(random: &mut fastrand::Rng, tensor: Tensor) -> Tensor {
 
 /// A node with small tensors, some of which are constants. Models of ONNX are written and read, as
 /// folding edits what was read.
-fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model, Values) {
+pub(crate) fn node(random: &mut fastrand::Rng, row: &Row, signature: &Signature) -> (Model, Values) {
     let RandomNode { model, values } = RandomNode::with(random, row, signature, |random, dtype| {
         let zeros = nodes::tensor(random, dtype, &SHAPES);
         let keep = dtype == DType::I64 && random.bool();

@@ -9,6 +9,8 @@ mod common {
 mod contrib;
 mod factors;
 mod fused;
+mod lists;
+
 mod lowered;
 mod ml;
 mod numerics;

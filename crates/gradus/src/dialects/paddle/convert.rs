@@ -84,14 +84,15 @@ fn computed(cx: &ConvertContext<'_, '_>, dtype: DType) -> Result<Option<Tensor>>
     outputs["output"].tensor().cloned().map(Some)
 }
 
-/// A sequence. What is known becomes the constant that it is, bit for bit; otherwise it is computed
-/// in float64, and rounded at every step.
+/// A sequence. Known elements become a constant, each rounded once, where Paddle rounds in every
+/// step; otherwise they are computed in float64, and rounded in every step.
 pub(crate) fn space(cx: &mut ConvertContext<'_, '_>, base: Option<usize>) -> Result<Vec<NewValue>> {
     let dtype = match cx.attributes.dtype("dtype")? {
         Some(dtype) => dtype,
         None => cx.dtype(0)?,
     };
     if let Some(tensor) = computed(cx, dtype)? {
+        cx.rounding(caveats::FUNCTION);
         return Ok(vec![cx.target.constant(None, tensor.into())]);
     }
     cx.rounding(

@@ -10,7 +10,7 @@
 //! | `sum`, `max`, … | over the axes of `axis`, or all; `keepdim` leaves 1 in their place |
 
 use gradus_core::convert::{self, usize_of_i64};
-use gradus_core::graph::Content;
+use gradus_core::graph::{Content, Standard};
 use gradus_core::{Class, DType, Result, Tensor};
 
 use crate::attributes::required;
@@ -19,7 +19,8 @@ use crate::dialects::paddle::layout::inputs;
 use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
 use crate::dialects::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
-use crate::operators::errors;
+use crate::operators::operation::Operation;
+use crate::operators::{self, errors};
 
 pub(crate) fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     match operator {
@@ -76,7 +77,10 @@ pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
         _ if l.dtype_of(0) != Ok(DType::Bool) => operator,
         "Add" => "Or",
         "Mul" => "And",
-        "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual" => {
+        _ if operators::row(Standard::Onnx, "", operator)
+            .and_then(|row| row.operation)
+            .is_some_and(Operation::orders) =>
+        {
             for value in &mut operands {
                 *value = l.cast(*value, DType::I32)?;
             }

@@ -11,6 +11,8 @@ use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::Symbols;
+use crate::operators::Rounding;
+use crate::schema::Signature;
 
 type View<'a, 'm> = NodeView<'a, 'm>;
 
@@ -108,8 +110,10 @@ fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let joins =
-        view.role() == Role::Join || matches!(view.operator(), "Concat" | "Sum" | "Mean" | "Max" | "Min");
+    let joins = view.row().is_some_and(|row| {
+        row.role == Role::Join
+            || (row.is_of_elements() && row.signatures().last().is_some_and(Signature::joins))
+    });
     if joins && view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
@@ -162,21 +166,23 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
 }
 
-/// Functions of each element without attributes that are rounded alike wherever the element lies.
-pub(in crate::fold) const ROUNDED: [&str; 10] =
-    ["Abs", "Ceil", "Floor", "Neg", "Not", "Reciprocal", "Relu", "Round", "Sign", "Sqrt"];
+/// Returns true if a function of such a rounding is rounded alike wherever the element lies.
+pub(in crate::fold) fn is_rounded_alike(rounding: Rounding) -> bool {
+    rounding.is_exact() || rounding == Rounding::Chosen
+}
 
-/// Functions of each element without attributes that vectors may round otherwise than their rest.
-pub(in crate::fold) const APPROXIMATED: [&str; 12] =
-    ["Acos", "Asin", "Atan", "Cos", "Erf", "Exp", "HardSwish", "Log", "Sigmoid", "Sin", "Tan", "Tanh"];
+/// Returns true if vectors may round a function of such a rounding otherwise than their rest.
+pub(in crate::fold) fn is_approximated(rounding: Rounding) -> bool {
+    rounding == Rounding::Formula
+}
 
 /// A function of each element between two Transposes that keep the order together, without these.
-fn around(view: &View<'_, '_>, functions: &[&'static str]) -> Option<Change> {
+fn around(view: &View<'_, '_>, is: fn(Rounding) -> bool) -> Option<Change> {
     if view.operator() != "Transpose" {
         return None;
     }
     let node = view.only_producer(0)?;
-    let operator = *functions.iter().find(|name| **name == node.operator())?;
+    let operator = node.plain_function(is)?;
     let first = node.only_producer(0).filter(|first| first.operator() == "Transpose")?;
     let (second, before) = (order(view)?, order(&first)?);
     let both = second.iter().map(|&axis| before.get(usize::try_from(axis).ok()?).copied());
@@ -186,11 +192,11 @@ fn around(view: &View<'_, '_>, functions: &[&'static str]) -> Option<Change> {
 }
 
 fn transposes_around(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    around(view, &ROUNDED)
+    around(view, is_rounded_alike)
 }
 
 pub(super) fn transposes_around_functions(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    around(view, &APPROXIMATED)
+    around(view, is_approximated)
 }
 
 fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -330,7 +336,7 @@ fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 
 fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let same = view.producer(0).is_some_and(|first| first.function() == view.function());
-    let settles = matches!(view.function(), "Relu" | "Abs" | "Ceil" | "Floor" | "Round" | "Sign");
+    let settles = view.known().is_some_and(|row| row.idempotent);
     if same && settles { view.becomes(0) } else { None }
 }
 
@@ -373,14 +379,12 @@ fn is_zero(view: &View<'_, '_>, input: usize) -> bool {
     }
     let Some(producer) = view.producer(input) else { return false };
     match producer.operator() {
-        "Expand" | "Reshape" | "Unsqueeze" | "Squeeze" | "Identity" | "Tile" | "Transpose" | "Slice"
-        | "Gather" => is_zero(&producer, 0),
         "Concat" => (0..producer.input_count()).all(|input| is_zero(&producer, input)),
         "ConstantOfShape" => fills(&producer, |number| match number {
             Number::Float(number) => number.to_bits() == 0,
             number => number == Number::Int(0),
         }),
-        _ => false,
+        _ => producer.moves_first() && is_zero(&producer, 0),
     }
 }
 

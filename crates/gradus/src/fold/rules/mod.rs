@@ -17,7 +17,7 @@ use super::GraphFolder;
 use super::scope::{FoldState, Read};
 use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
-pub(super) use exact::{APPROXIMATED, ROUNDED, fills, order, zero_sum_of};
+pub(super) use exact::{fills, is_approximated, is_rounded_alike, order, zero_sum_of};
 pub(super) use node_view::NodeView;
 pub(super) use reductions::Reduction;
 pub(super) use shapes::{bounds, is_view};

@@ -7,7 +7,7 @@ use super::super::dialect::Role;
 use super::super::scope::{FoldState, Read};
 use super::{Change, Replacement, Source};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
-use crate::operators::{self, Chance};
+use crate::operators::{self, Chance, Rounding, Row};
 
 /// Most elements of a constant that a rule compares one by one.
 const MOST_ELEMENTS: usize = 1 << 16;
@@ -76,6 +76,42 @@ impl<'s, 'm> NodeView<'s, 'm> {
             same @ ("Abs" | "Add" | "Exp" | "Floor" | "Sigmoid" | "Sign") => same,
             _ => "",
         }
+    }
+
+    /// The row of the operator, if it is known.
+    pub(in crate::fold) fn row(&self) -> Option<&'static Row> {
+        match self.replacement {
+            Some(replacement) => operators::row(Standard::Onnx, "", replacement.operator),
+            None if self.scope.nodes[self.index].opaque => None,
+            None => operators::row_of(self.standard(), self.node),
+        }
+    }
+
+    /// The row of ONNX's operator of the node, or of the function that it computes, if both
+    /// standards have it.
+    pub(in crate::fold) fn known(&self) -> Option<&'static Row> {
+        operators::row(Standard::Onnx, "", self.function())
+    }
+
+    /// Returns true if the elements of the first output are some of those of the first input (ONNX).
+    pub(in crate::fold) fn picks_of_first(&self) -> bool {
+        operators::row(Standard::Onnx, "", self.operator()).is_some_and(|row| row.picks)
+    }
+
+    /// Returns true if it only moves elements of the first input (ONNX).
+    pub(in crate::fold) fn moves_first(&self) -> bool {
+        self.picks_of_first() && self.row().is_some_and(|row| row.rounding == Rounding::Moved)
+    }
+
+    /// ONNX's operator, if it computes a function of each element of one input, without attributes,
+    /// whose rounding is of a kind.
+    pub(in crate::fold) fn plain_function(&self, is: impl Fn(Rounding) -> bool) -> Option<&'static str> {
+        let row = operators::row(Standard::Onnx, "", self.operator())?;
+        let bare = match self.replacement {
+            Some(replacement) => replacement.attributes.is_empty(),
+            None => self.node.attributes.is_empty(),
+        };
+        (row.is_of_elements() && bare && self.input_count() == 1 && is(row.rounding)).then_some(row.name)
     }
 
     /// The operator set of the node.

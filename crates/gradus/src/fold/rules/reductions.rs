@@ -1,7 +1,7 @@
 //! Rules for reductions: of axes of size 1, of one another, and whether they keep the axes.
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::Content;
+use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Tensor};
 
 use super::super::zeros::is_never_negative_zero;
@@ -12,6 +12,7 @@ use super::shapes::is_view;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
+use crate::operators::{self, Reduces, Row};
 
 pub(super) const RULES: &[Rule] = &[
     local(
@@ -43,11 +44,14 @@ pub(super) const FUSED: &[Rule] = &[
     ),
 ];
 
-/// Reductions of which one of all axes is one of some axes, and then of the others.
-const NESTED: [&str; 5] = ["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"];
+/// The row of a node's operator, if it reduces axes.
+fn reducing(view: &NodeView<'_, '_>) -> Option<&'static Row> {
+    operators::row(Standard::Onnx, "", view.operator()).filter(|row| row.reduces != Reduces::No)
+}
 
-/// Other reductions.
-const OTHERS: [&str; 5] = ["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"];
+fn is_nested(view: &NodeView<'_, '_>) -> bool {
+    reducing(view).is_some_and(|row| row.reduces == Reduces::Nested)
+}
 
 /// A node that reduces some axes.
 pub(in crate::fold) struct Reduction {
@@ -61,7 +65,7 @@ pub(in crate::fold) struct Reduction {
 
 impl Reduction {
     pub(in crate::fold) fn of(view: &NodeView<'_, '_>) -> Option<Reduction> {
-        let operator = *NESTED.iter().chain(&OTHERS).find(|name| **name == view.operator())?;
+        let operator = reducing(view)?.name;
         let rank = i64_of(view.dims(0)?.len());
         let attribute = view.version() < if operator == "ReduceSum" { 13 } else { 18 };
         let given = match (attribute, view.input(1)) {
@@ -109,7 +113,7 @@ impl Reduction {
 
 /// The replacement of a reduction of axes of size 1.
 fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
-    if !NESTED.contains(&view.operator()) {
+    if !is_nested(view) {
         return None;
     }
     if view.int("keepdims", 1) != 0 {
@@ -166,7 +170,7 @@ fn reductions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if let Some(change) = of_units(view) {
         return Some(change);
     }
-    let first = view.only_producer(0).filter(|_| NESTED.contains(&view.operator()))?;
+    let first = view.only_producer(0).filter(|_| is_nested(view))?;
     let (second, mut both) = (Reduction::of(view)?, Reduction::of(&first)?);
     if second.operator != both.operator || second.keeps != both.keeps {
         return None;

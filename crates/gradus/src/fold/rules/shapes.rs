@@ -7,7 +7,7 @@ use super::super::dialect::Role;
 use super::super::simplify_shapes::reshape_target;
 use super::super::write::list;
 use super::Level::Exact;
-use super::exact::{APPROXIMATED, order};
+use super::exact::{is_approximated, order};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::{Dim, Symbols};
@@ -78,7 +78,7 @@ const MOST_ELEMENTS: usize = 1 << 16;
 /// Elements stay where they are, so that they are rounded alike.
 fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.only_producer(0).filter(|_| is_view(view))?;
-    let operator = *APPROXIMATED.iter().find(|name| **name == first.operator())?;
+    let operator = first.plain_function(is_approximated)?;
     let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MOST_ELEMENTS)?;
     let constant = first.constant(0)?.reshaped(shape).ok()?;
     let inputs = vec![Source::Tensor(constant)];

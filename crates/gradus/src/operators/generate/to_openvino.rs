@@ -92,9 +92,6 @@ pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("STFT", &[signal, window, len, step], &[say("transpose_frames", false)])?])
 }
 
-/// The caveat for all random numbers.
-const DRAWN: &str = "programs draw other random numbers";
-
 /// Seeds: without one, each run draws other numbers.
 fn seeds(cx: &ConvertContext<'_, '_>) -> Result<[(&'static str, gradus_core::graph::Content); 2]> {
     let seed = cx.attributes.float("seed")?.map_or(0, f32::to_bits);
@@ -103,7 +100,7 @@ fn seeds(cx: &ConvertContext<'_, '_>) -> Result<[(&'static str, gradus_core::gra
 
 /// Numbers from 0 to below 1, in float32: as many as the first input has, or the attribute says.
 fn drawn(cx: &mut ConvertContext<'_, '_>) -> Result<NewValue> {
-    cx.edges(DRAWN);
+    cx.edges(caveats::DRAWN);
     let sizes = match cx.attributes.ints("shape")? {
         Some(shape) => cx.list(shape),
         None if cx.has(0) => {
@@ -180,7 +177,7 @@ pub(crate) fn bernoulli(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 
 /// Classes, by the logarithms of their probabilities.
 pub(crate) fn multinomial(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges(DRAWN);
+    cx.edges(caveats::DRAWN);
     let (logits, count) = (cx.input(0)?, cx.list(&[cx.attributes.int_or("sample_size", 1)?]));
     let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::I32);
     let [global, own] = seeds(cx)?;

@@ -8,6 +8,7 @@
 //! | `CumSum`, `MatMul`, `Gemm` | integers wrap; floats in float64, then rounded |
 
 use gradus_core::convert::{self, FromNumber, i64_of, product, usize_of_i64};
+use gradus_core::graph::Standard;
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Limits, Number, Result, Shape, Tensor, Value, dispatch};
 use gradus_kernels::share_map;
@@ -15,11 +16,11 @@ use gradus_kernels::share_map;
 use crate::attributes::Attributes;
 use crate::fact::range_of;
 use crate::op::EvalContext;
-use crate::operators::errors;
 use crate::operators::floats::{Adding, Ring};
 use crate::operators::indices::{self, Along};
 use crate::operators::output::allowed;
 use crate::operators::strided::threads_for;
+use crate::operators::{self, Reduces, errors};
 
 pub(crate) fn one(tensor: Tensor) -> Result<Vec<Value>> {
     Ok(vec![tensor.into()])
@@ -173,10 +174,8 @@ pub(crate) fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
         false => indices::axes(&axes, dims.len())?,
         true if !attributes.flag("noop_with_empty_axes", false)? => (0..dims.len()).collect(),
         // Each element is reduced alone: it stays, or becomes its square, size or logarithm.
-        true if matches!(
-            cx.operator,
-            "ReduceMax" | "ReduceMean" | "ReduceMin" | "ReduceProd" | "ReduceSum"
-        ) =>
+        true if operators::row(Standard::Onnx, "", cx.operator)
+            .is_some_and(|row| row.reduces == Reduces::Nested) =>
         {
             return one(data.clone());
         }

@@ -3,88 +3,92 @@
 use super::super::ml::{
     encode, features, infer, linear, lowered, maps, svm, svm_lowered, trees, trees_lowered,
 };
+
+use super::super::rounding::Rounding::{Exact, Formula, Moved, Order};
 use super::super::row::{Row, ml};
 use crate::cost::{Each, Work};
 
 pub(super) const ML: &[Row] = &[
-    ml("ArrayFeatureExtractor")
+    ml("ArrayFeatureExtractor", Moved)
         .infer(infer::extract)
         .computes(features::extract)
-        .lower(lowered::extract)
-        .moves(),
-    ml("Binarizer")
+        .lower(lowered::extract),
+    ml("Binarizer", Exact)
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::binarizer)
         .computes(features::binarizer)
         .lower(lowered::binarizer),
-    ml("CastMap").works(Work::None).infer(infer::cast_map).computes(maps::cast),
-    ml("CategoryMapper")
+    ml("CastMap", Moved).works(Work::None).infer(infer::cast_map).computes(maps::cast),
+    ml("CategoryMapper", Moved)
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode),
-    ml("DictVectorizer").works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
-    ml("FeatureVectorizer").works(Work::None).infer(infer::feature_vectorizer).computes(features::vectorizer),
-    ml("Imputer")
+    ml("DictVectorizer", Moved).works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
+    ml("FeatureVectorizer", Moved)
+        .works(Work::None)
+        .infer(infer::feature_vectorizer)
+        .computes(features::vectorizer),
+    ml("Imputer", Exact)
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::imputer)
         .computes(features::imputer)
         .lower(lowered::imputer),
-    ml("LabelEncoder")
+    ml("LabelEncoder", Moved)
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode)
         .lower(lowered::encode),
-    ml("LinearClassifier")
+    ml("LinearClassifier", Formula)
         .works(Work::Linear)
         .infer(infer::linear_classifier)
         .computes(linear::classify)
         .lower(lowered::linear_classifier),
-    ml("LinearRegressor")
+    ml("LinearRegressor", Order)
         .works(Work::Linear)
         .infer(infer::linear_regressor)
         .computes(linear::regress)
         .lower(lowered::linear_regressor),
-    ml("Normalizer")
+    ml("Normalizer", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(infer::normalizer)
         .computes(features::normalizer)
         .lower(lowered::normalizer),
-    ml("OneHotEncoder")
+    ml("OneHotEncoder", Exact)
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::one_hot_encoder)
         .computes(encode::one_hot)
         .lower(lowered::one_hot),
-    ml("SVMClassifier")
+    ml("SVMClassifier", Formula)
         .works(Work::SupportVectors)
         .infer(infer::svm_classifier)
         .computes(svm::classify)
         .lower(svm_lowered::classifier),
-    ml("SVMRegressor")
+    ml("SVMRegressor", Formula)
         .works(Work::SupportVectors)
         .infer(infer::svm_regressor)
         .computes(svm::regress)
         .lower(svm_lowered::regressor),
-    ml("Scaler")
+    ml("Scaler", Formula)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(infer::scaler)
         .computes(features::scaler)
         .lower(lowered::scaler),
-    ml("TreeEnsemble")
+    ml("TreeEnsemble", Order)
         .works(Work::Trees)
         .infer(infer::tree_ensemble)
         .computes(trees::ensemble)
         .lower(trees_lowered::ensemble),
-    ml("TreeEnsembleClassifier")
+    ml("TreeEnsembleClassifier", Order)
         .works(Work::Trees)
         .infer(infer::tree_classifier)
         .computes(trees::classify)
         .lower(trees_lowered::classifier),
-    ml("TreeEnsembleRegressor")
+    ml("TreeEnsembleRegressor", Order)
         .works(Work::Trees)
         .infer(infer::tree_regressor)
         .computes(trees::regress)
         .lower(trees_lowered::regressor),
-    ml("ZipMap").works(Work::None).infer(infer::zip_map).computes(maps::zip).converts(
+    ml("ZipMap", Moved).works(Work::None).infer(infer::zip_map).computes(maps::zip).converts(
         "Reshape",
         "maps are rows",
         maps::zip_to_openvino,

@@ -1,26 +1,30 @@
 //! The operators of ONNX's own domain for neural networks.
 
-use super::super::row::{Row, onnx};
+use super::super::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
+use super::super::row::{Row, ZeroSigns, onnx};
 use super::super::{contrib, elementwise, nn};
 use crate::cost::{Attention, Each, OF_REGIONS, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
-    onnx("AffineGrid")
+    onnx("AffineGrid", Order)
         .works(Work::MatMul)
         .infer(nn::conv_pool::affine_grid)
         .computes(nn::sampling::affine_grid)
         .lower(nn::decomposed::affine_grid),
-    onnx("Attention")
+    onnx("Attention", Formula)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::Attention(Attention::Onnx))
         .infer(nn::infer::attention)
         .computes(nn::attention::eval)
         .lower(nn::decomposed::attention),
-    onnx("AveragePool")
+    onnx("AveragePool", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(nn::conv_pool::pool)
         .computes(nn::pools::average_pool)
         .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
-    onnx("BatchNormalization")
+    onnx("BatchNormalization", Formula)
+        .bias(2)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::infer::batch_norm)
         .computes(nn::normalization::batch)
@@ -29,22 +33,29 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding",
             nn::windows_to_openvino::batch_normalization,
         ),
-    onnx("CausalConvWithState")
+    onnx("CausalConvWithState", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::causal_conv)
         .computes(nn::attention::causal_conv),
-    onnx("Col2Im").infer(nn::conv_pool::col2im).computes(nn::windows::col2im).lower(nn::decomposed::col2im),
-    onnx("Conv")
+    onnx("Col2Im", Order)
+        .infer(nn::conv_pool::col2im)
+        .computes(nn::windows::col2im)
+        .lower(nn::decomposed::col2im),
+    onnx("Conv", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::conv_rule)
         .computes(nn::windows::conv)
         .converts("Convolution, GroupConvolution", "rounding", nn::windows_to_openvino::conv),
-    onnx("ConvInteger")
+    onnx("ConvInteger", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::conv_pool::conv_rule)
         .computes(nn::quantization::conv_integer)
         .lower(contrib::quantized::conv_integer),
-    onnx("ConvTranspose")
+    onnx("ConvTranspose", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::ConvTranspose { skip: 1 })
         .infer(nn::conv_pool::conv_transpose)
         .computes(nn::windows::conv)
@@ -53,23 +64,25 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding",
             nn::windows_to_openvino::conv_transpose,
         ),
-    onnx("DeformConv")
+    onnx("DeformConv", Order)
         .works(Work::DeformConv { weight: 1 })
         .infer(nn::conv_pool::deform_conv)
         .computes(nn::sampling::deform_conv)
         .converts("DeformableConvolution", "rounding", nn::windows_to_openvino::deform_conv),
-    onnx("DequantizeLinear")
+    onnx("DequantizeLinear", Quantized)
+        .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dequantize)
         .computes(nn::quantization::dequantize)
         .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
-    onnx("Dropout")
+    onnx("Dropout", Moved)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dropout)
         .eval(nn::eval::dropout)
         .random_in_training()
         .converts("Convert to the same type", "", nn::sampling_to_openvino::dropout),
-    onnx("DynamicQuantizeLinear")
+    onnx("DynamicQuantizeLinear", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(nn::infer::dynamic_quantize_linear)
         .computes(nn::quantization::dynamic_quantize)
@@ -78,29 +91,33 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding",
             nn::quantization_to_openvino::dynamic_quantize,
         ),
-    onnx("GRU")
+    onnx("GRU", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(nn::infer::recurrent)
         .computes(nn::recurrent::eval)
         .converts("GRUSequence", "rounding", |cx| {
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru)
         }),
-    onnx("GlobalAveragePool")
+    onnx("GlobalAveragePool", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::average_pool)
         .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
-    onnx("GlobalLpPool")
+    onnx("GlobalLpPool", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
-    onnx("GlobalMaxPool")
+    onnx("GlobalMaxPool", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .works(Work::EachInput(Each::COMPARISON))
         .infer(nn::conv_pool::global_average_pool)
         .computes(nn::pools::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
-    onnx("GridSample")
+    onnx("GridSample", Formula)
         .works(Work::GridSample)
         .infer(nn::conv_pool::grid_sample)
         .computes(nn::sampling::grid_sample)
@@ -109,120 +126,145 @@ pub(super) const NETWORKS: &[Row] = &[
             "rounding; nearest: halfway",
             nn::sampling_to_openvino::grid_sample,
         ),
-    onnx("GroupNormalization")
+    onnx("GroupNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("GroupNormalization", "rounding", nn::to_openvino::group_normalization),
-    onnx("InstanceNormalization")
+    onnx("InstanceNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::by_channel)
         .computes(nn::normalization::group)
         .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
-    onnx("LRN").works(Work::LocalResponse).infer(nn::infer::lrn).computes(nn::normalization::lrn).converts(
-        "LRN",
-        "rounding",
-        nn::sampling_to_openvino::local_response,
-    ),
-    onnx("LSTM")
+    onnx("LRN", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::LocalResponse)
+        .infer(nn::infer::lrn)
+        .computes(nn::normalization::lrn)
+        .converts("LRN", "rounding", nn::sampling_to_openvino::local_response),
+    onnx("LSTM", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(nn::infer::recurrent)
         .computes(nn::recurrent::eval)
         .converts("LSTMSequence", "rounding", |cx| {
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
         }),
-    onnx("LayerNormalization")
+    onnx("LayerNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
         .early_signatures_are(contrib::signatures::LAYER)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(nn::infer::layer_norm)
         .computes(nn::normalization::layer)
         .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
-    onnx("LinearAttention")
+    onnx("LinearAttention", Order)
         .works(Work::LinearAttention)
         .infer(nn::infer::linear_attention)
         .computes(nn::attention::linear),
-    onnx("LpNormalization")
+    onnx("LpNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(nn::infer::along)
         .computes(nn::normalization::lp)
         .lower(nn::decomposed::lp_normalization),
-    onnx("LpPool")
+    onnx("LpPool", Order)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(nn::conv_pool::pool)
         .computes(nn::pools::lp_pool)
         .lower(nn::decomposed::lp_pool),
-    onnx("MaxPool")
+    onnx("MaxPool", Chosen)
         .works(Work::Window(Each::COMPARISON))
         .infer(nn::conv_pool::pool)
         .computes(nn::pools::max_pool)
         .converts("MaxPool", "floats: NaN", nn::windows_to_openvino::max_pool),
-    onnx("MaxRoiPool")
+    onnx("MaxRoiPool", Chosen)
         .works(Work::Open(OF_REGIONS))
         .infer(nn::conv_pool::roi_pool)
         .computes(nn::sampling::max_roi_pool)
         .converts("ROIPooling", "floats: NaN", nn::sampling_to_openvino::max_roi_pool),
-    onnx("MaxUnpool").works(Work::None).infer(nn::conv_pool::max_unpool).computes(nn::windows::max_unpool),
-    onnx("MeanVarianceNormalization")
+    onnx("MaxUnpool", Open)
+        .works(Work::None)
+        .infer(nn::conv_pool::max_unpool)
+        .computes(nn::windows::max_unpool),
+    onnx("MeanVarianceNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(5)))
         .infer(nn::infer::mean_variance)
         .computes(nn::normalization::mean_variance)
         .converts("MVN", "rounding", nn::sampling_to_openvino::mean_variance),
-    onnx("NegativeLogLikelihoodLoss")
+    onnx("NegativeLogLikelihoodLoss", Order)
         .infer(nn::infer::loss)
         .computes(nn::loss::eval)
         .lower(nn::decomposed::loss),
-    onnx("PRelu")
+    onnx("PRelu", Ieee)
+        .zeros(ZeroSigns::OfAll)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(nn::infer::p_relu)
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
-    onnx("QLinearConv")
+    onnx("QLinearConv", Order)
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(nn::conv_pool::q_linear_conv)
         .computes(nn::quantization::q_linear_conv)
         .lower(contrib::quantized::conv),
-    onnx("QuantizeLinear")
+    onnx("QuantizeLinear", Quantized)
+        .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::quantize)
         .computes(nn::quantization::quantize)
         .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
-    onnx("RMSNormalization")
+    onnx("RMSNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(4)))
         .infer(nn::infer::scaled)
         .computes(nn::normalization::layer)
         .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
-    onnx("RNN")
+    onnx("RNN", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(nn::infer::recurrent)
         .computes(nn::recurrent::eval)
         .converts("RNNSequence", "rounding", |cx| {
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn)
         }),
-    onnx("Resize").works(Work::Resize).infer(nn::resize::resize).computes(nn::resize_eval::resize).converts(
-        "Interpolate; where it has no equivalent: Gather, Multiply, ReduceSum",
-        "rounding",
-        nn::windows_to_openvino::resize,
-    ),
-    onnx("RoiAlign")
+    onnx("Resize", Interpolated)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::Resize)
+        .infer(nn::resize::resize)
+        .computes(nn::resize_eval::resize)
+        .converts(
+            "Interpolate; where it has no equivalent: Gather, Multiply, ReduceSum",
+            "rounding",
+            nn::windows_to_openvino::resize,
+        ),
+    onnx("RoiAlign", Formula)
         .works(Work::RoiAlign)
         .infer(nn::conv_pool::roi_align)
         .computes(nn::sampling::roi_align)
         .converts("ROIAlign", "rounding", nn::sampling_to_openvino::roi_align),
-    onnx("RotaryEmbedding")
+    onnx("RotaryEmbedding", Formula)
+        .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(nn::infer::rotary)
         .computes(nn::attention::rotary)
         .lower(nn::decomposed::rotary),
-    onnx("SoftmaxCrossEntropyLoss")
+    onnx("SoftmaxCrossEntropyLoss", Formula)
         .infer(nn::infer::loss)
         .computes(nn::loss::eval)
         .lower(nn::decomposed::loss),
-    onnx("SwiGLU").infer(nn::infer::swiglu).computes(nn::attention::swiglu).lower(nn::decomposed::swiglu),
-    onnx("TensorScatter")
+    onnx("SwiGLU", Formula)
+        .infer(nn::infer::swiglu)
+        .computes(nn::attention::swiglu)
+        .lower(nn::decomposed::swiglu),
+    onnx("TensorScatter", Moved)
         .works(Work::None)
         .infer(nn::infer::tensor_scatter)
         .computes(nn::attention::tensor_scatter),
-    onnx("Upsample")
+    onnx("Upsample", Interpolated)
         .works(Work::Resize)
         .infer(nn::resize::upsample)
         .computes(nn::resize_eval::resize)

@@ -3,83 +3,94 @@
 use gradus_kernels::Function;
 
 use super::super::operation::Operation;
-use super::super::row::Role;
-use super::super::row::{Row, onnx};
+
+use super::super::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
+use super::super::row::{Reduces, Role, Row, ZeroSigns, onnx};
 use super::super::{
     contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
 };
 use crate::cost::{Each, OF_TEXTS, Work};
 
 pub(super) const ONNX: &[Row] = &[
-    onnx("Abs")
+    onnx("Abs", Exact)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .idempotent()
         .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
-        .converts("Abs", "", |cx| cx.unary("Abs"))
-        .rounded(),
-    onnx("Acos")
+        .converts("Abs", "", |cx| cx.unary("Abs")),
+    onnx("Acos", Formula)
         .infer(elementwise::infer::same)
         .real(Function::Acos)
         .build(elementwise::unary::build)
         .converts("Acos", "rounding", |cx| cx.function("Acos")),
-    onnx("Acosh")
+    onnx("Acosh", Formula)
         .infer(elementwise::infer::same)
         .real(Function::Acosh)
         .build(elementwise::unary::build)
         .converts("Acosh", "rounding", |cx| cx.function("Acosh")),
-    onnx("Add")
+    onnx("Add", Ieee)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
         .build(elementwise::binary::build)
-        .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add"))
-        .rounded(),
-    onnx("And")
+        .converts("Add", "", |cx| elementwise::to_openvino::binary(cx, "Add")),
+    onnx("And", Exact)
         .infer(elementwise::infer::binary)
         .operation(Operation::And)
         .build(elementwise::binary::build)
-        .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd"))
-        .rounded(),
-    onnx("ArgMax")
+        .converts("LogicalAnd", "", |cx| elementwise::to_openvino::binary(cx, "LogicalAnd")),
+    onnx("ArgMax", Chosen)
+        .zeros(ZeroSigns::Unseen)
+        .axis(0)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::arg)
         .eval(reduction::eval::arg)
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "max")),
-    onnx("ArgMin")
+    onnx("ArgMin", Chosen)
+        .zeros(ZeroSigns::Unseen)
+        .axis(0)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::arg)
         .eval(reduction::eval::arg)
         .converts("TopK, Squeeze", "floats: NaN; no elements", |cx| reduction::to_openvino::arg(cx, "min")),
-    onnx("Asin")
+    onnx("Asin", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Asin)
         .build(elementwise::unary::build)
         .converts("Asin", "rounding", |cx| cx.function("Asin")),
-    onnx("Asinh")
+    onnx("Asinh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Asinh)
         .build(elementwise::unary::build)
         .converts("Asinh", "rounding", |cx| cx.function("Asinh")),
-    onnx("Atan")
+    onnx("Atan", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Atan)
         .build(elementwise::unary::build)
         .converts("Atan", "rounding", |cx| cx.function("Atan")),
-    onnx("Atanh")
+    onnx("Atanh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Atanh)
         .build(elementwise::unary::build)
         .converts("Atanh", "rounding", |cx| cx.function("Atanh")),
-    onnx("Bernoulli")
+    onnx("Bernoulli", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random_like)
         .computes(generate::random::bernoulli)
         .converts("RandomUniform, Less", "other random numbers", generate::to_openvino::bernoulli)
         .random(),
-    onnx("BitCast")
+    onnx("BitCast", Moved)
         .works(Work::None)
         .infer(elementwise::infer::bit_cast)
         .computes(elementwise::mixed::bit_cast),
-    onnx("BitShift")
+    onnx("BitShift", Open)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .build(elementwise::binary::bit_shift)
@@ -88,31 +99,31 @@ pub(super) const ONNX: &[Row] = &[
             "counts of the width or more",
             elementwise::to_openvino::bit_shift,
         ),
-    onnx("BitwiseAnd")
+    onnx("BitwiseAnd", Exact)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::And)
         .build(elementwise::binary::build)
         .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
-    onnx("BitwiseNot")
+    onnx("BitwiseNot", Exact)
         .infer(elementwise::infer::same)
         .map(elementwise::unary::bitwise_not)
         .build(elementwise::unary::build)
         .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
-    onnx("BitwiseOr")
+    onnx("BitwiseOr", Exact)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Or)
         .build(elementwise::binary::build)
         .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
-    onnx("BitwiseXor")
+    onnx("BitwiseXor", Exact)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
-    onnx("BlackmanWindow")
+    onnx("BlackmanWindow", Formula)
         .infer(generate::infer::window)
         .computes(generate::signal::window)
         .lower(|l| nn::decomposed::window(l, generate::signal::BLACKMAN)),
-    onnx("Cast")
+    onnx("Cast", Ieee)
         .infer(elementwise::infer::cast_rule)
         .build(elementwise::cast::CastOp::build)
         .converts(
@@ -120,9 +131,8 @@ pub(super) const ONNX: &[Row] = &[
             "from floats to integers: numbers that do not fit",
             elementwise::to_openvino::cast_row,
         )
-        .rounded()
         .role(Role::Cast),
-    onnx("CastLike")
+    onnx("CastLike", Ieee)
         .infer(elementwise::infer::cast_like)
         .eval(elementwise::cast::cast_like)
         .converts(
@@ -130,268 +140,303 @@ pub(super) const ONNX: &[Row] = &[
             "from floats to integers: numbers that do not fit",
             elementwise::to_openvino::cast_like,
         )
-        .moves()
         .role(Role::Cast),
-    onnx("Ceil")
+    onnx("Ceil", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::ceil)
         .build(elementwise::unary::build)
-        .converts("Ceiling", "", |cx| cx.unary("Ceiling"))
-        .rounded(),
-    onnx("Celu")
+        .converts("Ceiling", "", |cx| cx.unary("Ceiling")),
+    onnx("Celu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::celu),
-    onnx("CenterCropPad")
+    onnx("CenterCropPad", Moved)
         .works(Work::None)
         .infer(layout::infer::center_crop_pad)
         .computes(layout::rearrange::center_crop_pad)
         .lower(nn::decomposed::center_crop_pad),
-    onnx("Clip")
+    onnx("Clip", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::clip)
         .eval(elementwise::unary::clip)
         .converts("Maximum, Minimum", "floats: NaN", elementwise::to_openvino::clip),
-    onnx("Compress").infer(indexing::infer::compress).eval(indexing::eval::compress).moves().converts(
+    onnx("Compress", Moved).infer(indexing::infer::compress).eval(indexing::eval::compress).converts(
         "NonZero, Gather",
         "",
         indexing::to_openvino::compress,
     ),
-    onnx("Concat")
+    onnx("Concat", Moved)
+        .zeros(ZeroSigns::OfAll)
         .infer(layout::infer::concat)
         .eval(layout::eval::concat)
         .converts("Concat", "", layout::to_openvino::concat)
-        .moves()
         .role(Role::Join),
-    onnx("Constant")
+    onnx("Constant", Moved)
         .infer(generate::constant::rule)
         .build(generate::constant::ConstantOp::build)
         .converts("a constant", "", layout::to_openvino::constant)
-        .moves()
         .role(Role::Constant),
-    onnx("ConstantOfShape")
+    onnx("ConstantOfShape", Moved)
         .infer(generate::infer::constant_of_shape)
         .eval(generate::eval::constant_of_shape)
-        .converts("Broadcast", "", layout::to_openvino::constant_of_shape)
-        .moves(),
-    onnx("Cos")
+        .converts("Broadcast", "", layout::to_openvino::constant_of_shape),
+    onnx("Cos", Formula)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Cos)
         .build(elementwise::unary::build)
         .converts("Cos", "rounding", |cx| cx.function("Cos")),
-    onnx("Cosh")
+    onnx("Cosh", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
         .infer(elementwise::infer::same)
         .real(Function::Cosh)
         .build(elementwise::unary::build)
         .converts("Cosh", "rounding", |cx| cx.function("Cosh")),
-    onnx("CumProd")
+    onnx("CumProd", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .lower(nn::decomposed::cum_prod),
-    onnx("CumSum")
+    onnx("CumSum", Order)
+        .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
-    onnx("DFT").works(Work::Fourier).infer(generate::infer::dft).computes(generate::signal::dft).converts(
-        "DFT, IDFT, RDFT, IRDFT",
-        "rounding",
-        generate::to_openvino::dft,
-    ),
-    onnx("DepthToSpace")
+    onnx("DFT", Order)
+        .works(Work::Fourier)
+        .infer(generate::infer::dft)
+        .computes(generate::signal::dft)
+        .converts("DFT, IDFT, RDFT, IRDFT", "rounding", generate::to_openvino::dft),
+    onnx("DepthToSpace", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
-        .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
-    onnx("Det")
+    onnx("Det", Order)
         .works(Work::Elimination { parts: 3 })
         .infer(matmul::infer::det)
         .computes(matmul::elimination::det)
         .lower(matmul::elimination::det_by_steps),
-    onnx("Div")
+    onnx("Div", Ieee)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::binary)
         .operation(Operation::Div)
         .build(elementwise::binary::build)
-        .converts("Divide", "", elementwise::to_openvino::div)
-        .rounded(),
-    onnx("Einsum").works(Work::Einsum).infer(matmul::infer::einsum).computes(matmul::eval::einsum).converts(
-        "Einsum",
-        "floats: rounding",
-        reduction::to_openvino::einsum,
-    ),
-    onnx("Elu")
+        .converts("Divide", "", elementwise::to_openvino::div),
+    onnx("Einsum", Order)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::Einsum)
+        .infer(matmul::infer::einsum)
+        .computes(matmul::eval::einsum)
+        .converts("Einsum", "floats: rounding", reduction::to_openvino::einsum),
+    onnx("Elu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Elu", "rounding", elementwise::to_openvino::elu),
-    onnx("Equal")
+    onnx("Equal", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::Equal)
         .build(elementwise::binary::build)
-        .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal"))
-        .rounded(),
-    onnx("Erf")
+        .converts("Equal", "", |cx| elementwise::to_openvino::binary(cx, "Equal")),
+    onnx("Erf", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Erf)
         .build(elementwise::unary::build)
         .converts("Erf", "rounding", |cx| cx.function("Erf")),
-    onnx("Exp")
+    onnx("Exp", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
         .infer(elementwise::infer::same)
         .real(Function::Exp)
         .build(elementwise::unary::build)
         .converts("Exp", "rounding", |cx| cx.function("Exp")),
-    onnx("Expand")
+    onnx("Expand", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::expand)
         .eval(layout::eval::expand)
         .converts("Broadcast", "", layout::to_openvino::expand)
-        .moves()
         .role(Role::Expand),
-    onnx("EyeLike").infer(generate::infer::eye_like).eval(generate::eval::eye_like).moves().converts(
+    onnx("EyeLike", Moved).infer(generate::infer::eye_like).eval(generate::eval::eye_like).converts(
         "Eye",
         "",
         layout::to_openvino::eye_like,
     ),
-    onnx("Flatten")
+    onnx("Flatten", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::flatten)
         .eval(layout::eval::flatten)
         .converts("Reshape", "", layout::to_openvino::flatten)
-        .moves()
         .role(Role::View),
-    onnx("Floor")
+    onnx("Floor", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::rounding)
         .map(elementwise::unary::floor)
         .build(elementwise::unary::build)
-        .converts("Floor", "", |cx| cx.unary("Floor"))
-        .rounded(),
-    onnx("Gather")
+        .converts("Floor", "", |cx| cx.unary("Floor")),
+    onnx("Gather", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(indexing::infer::gather)
         .eval(indexing::eval::gather)
-        .converts("Gather", "", indexing::to_openvino::gather)
-        .moves(),
-    onnx("GatherElements")
+        .converts("Gather", "", indexing::to_openvino::gather),
+    onnx("GatherElements", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(indexing::infer::gather_elements)
         .eval(indexing::eval::gather_elements)
-        .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements)
-        .moves(),
-    onnx("GatherND")
+        .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements),
+    onnx("GatherND", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(indexing::infer::gather_nd)
         .eval(indexing::eval::gather_nd)
-        .converts("GatherND", "", indexing::to_openvino::gather_nd)
-        .moves(),
-    onnx("Gelu")
+        .converts("GatherND", "", indexing::to_openvino::gather_nd),
+    onnx("Gelu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval_gelu)
         .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
-    onnx("Gemm").works(Work::MatMul).infer(matmul::infer::gemm).eval(matmul::eval::gemm).converts(
-        "MatMul, Multiply, Add",
-        "floats: rounding",
-        matmul::to_openvino::gemm,
-    ),
-    onnx("Greater")
+    onnx("Gemm", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
+        .works(Work::MatMul)
+        .infer(matmul::infer::gemm)
+        .eval(matmul::eval::gemm)
+        .converts("MatMul, Multiply, Add", "floats: rounding", matmul::to_openvino::gemm),
+    onnx("Greater", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::Greater)
         .build(elementwise::binary::build)
-        .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater"))
-        .rounded(),
-    onnx("GreaterOrEqual")
+        .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater")),
+    onnx("GreaterOrEqual", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::GreaterOrEqual)
         .build(elementwise::binary::build)
-        .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual"))
-        .rounded(),
-    onnx("HammingWindow")
+        .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual")),
+    onnx("HammingWindow", Formula)
         .infer(generate::infer::window)
         .computes(generate::signal::window)
         .lower(|l| nn::decomposed::window(l, generate::signal::HAMMING)),
-    onnx("HannWindow")
+    onnx("HannWindow", Formula)
         .infer(generate::infer::window)
         .computes(generate::signal::window)
         .lower(|l| nn::decomposed::window(l, generate::signal::HANN)),
-    onnx("HardSigmoid")
+    onnx("HardSigmoid", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
-    onnx("HardSwish")
+    onnx("HardSwish", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
-    onnx("Hardmax")
+    onnx("Hardmax", Chosen)
+        .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(nn::eval::hardmax)
         .lower(nn::decomposed::hardmax),
-    onnx("Identity")
+    onnx("Identity", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::identity)
         .build(layout::identity::Identity::build)
         .converts("Convert to the same type", "", elementwise::to_openvino::identity)
-        .moves()
         .role(Role::Copy),
-    onnx("If")
+    onnx("If", Moved)
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
         .converts("If", "", control_flow::to_openvino::branch)
-        .moves()
         .role(Role::If),
-    onnx("ImageDecoder")
+    onnx("ImageDecoder", Open)
         .works(Work::Open("the contents of images decide the number of operations"))
         .infer(generate::infer::image_decoder),
-    onnx("IsInf")
+    onnx("IsInf", Exact)
+        .zeros(ZeroSigns::Unseen)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_inf)
-        .converts("IsInf", "", elementwise::to_openvino::is_inf)
-        .rounded(),
-    onnx("IsNaN")
+        .converts("IsInf", "", elementwise::to_openvino::is_inf),
+    onnx("IsNaN", Exact)
+        .zeros(ZeroSigns::Unseen)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .eval(elementwise::unary::is_na_n)
-        .converts("IsNaN", "", |cx| cx.unary("IsNaN"))
-        .rounded(),
-    onnx("LeakyRelu")
+        .converts("IsNaN", "", |cx| cx.unary("IsNaN")),
+    onnx("LeakyRelu", Ieee)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("PReLU", "of fewer than 32 bits: rounding", elementwise::to_openvino::leaky_relu),
-    onnx("Less")
+    onnx("Less", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::Less)
         .build(elementwise::binary::build)
-        .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less"))
-        .rounded(),
-    onnx("LessOrEqual")
+        .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less")),
+    onnx("LessOrEqual", Exact)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::LessOrEqual)
         .build(elementwise::binary::build)
-        .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual"))
-        .rounded(),
-    onnx("Log")
+        .converts("LessEqual", "", |cx| elementwise::to_openvino::binary(cx, "LessEqual")),
+    onnx("Log", Formula)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    onnx("LogSoftmax")
+    onnx("LogSoftmax", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .eval(nn::eval::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
-    onnx("Loop")
+    onnx("Loop", Moved)
         .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
         .build(control_flow::loops::Loop::build)
-        .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat)
-        .moves(),
-    onnx("MatMul").works(Work::MatMul).infer(matmul::infer::mat_mul).eval(matmul::eval::mat_mul).converts(
-        "MatMul",
-        "floats: rounding",
-        reduction::to_openvino::mat_mul,
-    ),
-    onnx("MatMulInteger")
+        .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat),
+    onnx("MatMul", Order)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::MatMul)
+        .infer(matmul::infer::mat_mul)
+        .eval(matmul::eval::mat_mul)
+        .converts("MatMul", "floats: rounding", reduction::to_openvino::mat_mul),
+    onnx("MatMulInteger", Order)
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer)
         .computes(matmul::eval::mat_mul_integer)
@@ -400,53 +445,59 @@ pub(super) const ONNX: &[Row] = &[
             "sums of 2^24 and more",
             nn::quantization_to_openvino::mat_mul_integer,
         ),
-    onnx("Max")
+    onnx("Max", Chosen)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
-    onnx("Mean")
+    onnx("Mean", Order)
+        .zeros(ZeroSigns::OfAll)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::mean)
         .lower(nn::decomposed::mean),
-    onnx("MelWeightMatrix")
+    onnx("MelWeightMatrix", Formula)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(generate::infer::mel_weights)
         .computes(generate::signal::mel_weights),
-    onnx("Min")
+    onnx("Min", Chosen)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
-    onnx("Mish")
+    onnx("Mish", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
-    onnx("Mod")
+    onnx("Mod", Open)
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
         .build(elementwise::binary::mod_build)
         .converts("FloorMod, Mod", "floats: rounding", elementwise::to_openvino::modulo),
-    onnx("Mul")
+    onnx("Mul", Ieee)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Mul)
         .build(elementwise::binary::build)
-        .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply"))
-        .rounded(),
-    onnx("Multinomial")
+        .converts("Multiply", "", |cx| elementwise::to_openvino::binary(cx, "Multiply")),
+    onnx("Multinomial", Open)
         .infer(generate::infer::multinomial)
         .computes(generate::random::multinomial)
         .converts("Multinomial", "other random numbers", generate::to_openvino::multinomial)
         .random(),
-    onnx("Neg")
+    onnx("Neg", Exact)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
         .build(elementwise::unary::build)
-        .converts("Negative", "", |cx| cx.unary("Negative"))
-        .rounded(),
-    onnx("NonMaxSuppression")
+        .converts("Negative", "", |cx| cx.unary("Negative")),
+    onnx("NonMaxSuppression", Chosen)
         .works(Work::NonMaxSuppression)
         .infer(generate::infer::non_max_suppression)
         .computes(nn::sampling::non_max_suppression)
@@ -455,36 +506,33 @@ pub(super) const ONNX: &[Row] = &[
             "boxes of equal scores, or that overlap by the threshold",
             nn::sampling_to_openvino::non_max_suppression,
         ),
-    onnx("NonZero")
+    onnx("NonZero", Exact)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::non_zero)
         .eval(reduction::eval::non_zero)
-        .converts("NonZero", "of a scalar", layout::to_openvino::non_zero)
-        .rounded(),
-    onnx("Not")
+        .converts("NonZero", "of a scalar", layout::to_openvino::non_zero),
+    onnx("Not", Exact)
         .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
-        .converts("LogicalNot", "", |cx| cx.unary("LogicalNot"))
-        .rounded(),
-    onnx("OneHot")
-        .infer(generate::infer::one_hot)
-        .eval(generate::eval::one_hot)
-        .converts("OneHot", "indices of floats", layout::to_openvino::one_hot)
-        .moves(),
-    onnx("Or")
+        .converts("LogicalNot", "", |cx| cx.unary("LogicalNot")),
+    onnx("OneHot", Moved).infer(generate::infer::one_hot).eval(generate::eval::one_hot).converts(
+        "OneHot",
+        "indices of floats",
+        layout::to_openvino::one_hot,
+    ),
+    onnx("Or", Exact)
         .infer(elementwise::infer::binary)
         .operation(Operation::Or)
         .build(elementwise::binary::build)
-        .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr"))
-        .rounded(),
-    onnx("Pad")
+        .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr")),
+    onnx("Pad", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
         .converts("Pad; wrapped: Gather", "", layout::to_openvino::pad)
-        .moves()
         .role(Role::Pad),
-    onnx("Pow")
+    onnx("Pow", Formula)
         .infer(elementwise::infer::binary)
         .operation(Operation::Pow)
         .build(elementwise::binary::build)
@@ -493,36 +541,36 @@ pub(super) const ONNX: &[Row] = &[
             "floats: rounding, and exponents beyond 2^53; integers: negative exponents",
             elementwise::to_openvino::power,
         ),
-    onnx("QLinearMatMul")
+    onnx("QLinearMatMul", Order)
         .works(Work::MatMul)
         .infer(matmul::infer::q_linear_mat_mul)
         .computes(nn::quantization::q_linear_mat_mul)
         .lower(contrib::quantized::q_linear_mat_mul),
-    onnx("RandomNormal")
+    onnx("RandomNormal", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random)
         .computes(generate::random::normal)
         .converts("RandomUniform, Log, Sqrt, Cos", "other random numbers", generate::to_openvino::normal)
         .random(),
-    onnx("RandomNormalLike")
+    onnx("RandomNormalLike", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random_like)
         .computes(generate::random::normal)
         .converts("RandomUniform, Log, Sqrt, Cos", "other random numbers", generate::to_openvino::normal)
         .random(),
-    onnx("RandomUniform")
+    onnx("RandomUniform", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random)
         .computes(generate::random::uniform)
         .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
-    onnx("RandomUniformLike")
+    onnx("RandomUniformLike", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::random_like)
         .computes(generate::random::uniform)
         .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
-    onnx("Range")
+    onnx("Range", Open)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::infer::rule)
         .build(range::eval::RangeOp::build)
@@ -532,105 +580,133 @@ pub(super) const ONNX: &[Row] = &[
             "floats: rounding, and with it perhaps the number of elements",
             layout::to_openvino::range,
         ),
-    onnx("Reciprocal")
+    onnx("Reciprocal", Ieee)
         .infer(elementwise::infer::same)
         .map(elementwise::unary::reciprocal)
         .build(elementwise::unary::build)
-        .converts("Divide", "", elementwise::to_openvino::reciprocal)
-        .rounded(),
-    onnx("ReduceL1")
+        .converts("Divide", "", elementwise::to_openvino::reciprocal),
+    onnx("ReduceL1", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .unsigned()
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceL1, Abs", "floats: rounding", reduction::to_openvino::reduce_l1),
-    onnx("ReduceL2")
+    onnx("ReduceL2", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .unsigned()
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceL2, Abs", "rounding", reduction::to_openvino::reduce_l2),
-    onnx("ReduceLogSum")
+    onnx("ReduceLogSum", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceSum, Log", "rounding", reduction::to_openvino::reduce_log_sum),
-    onnx("ReduceLogSumExp")
+    onnx("ReduceLogSumExp", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::of(2, 1, 1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .lower(nn::decomposed::reduce_log_sum_exp),
-    onnx("ReduceMax")
+    onnx("ReduceMax", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMax, ReduceLogicalOr", "floats: NaN; no elements", |cx| {
             reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
         }),
-    onnx("ReduceMean")
+    onnx("ReduceMean", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMean", "rounding", reduction::to_openvino::reduce_mean),
-    onnx("ReduceMin")
+    onnx("ReduceMin", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceMin, ReduceLogicalAnd", "floats: NaN; no elements", |cx| {
             reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
         }),
-    onnx("ReduceProd")
+    onnx("ReduceProd", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
-    onnx("ReduceSum")
+    onnx("ReduceSum", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
-    onnx("ReduceSumSquare")
+    onnx("ReduceSumSquare", Order)
+        .zeros(ZeroSigns::OfFirst)
+        .unsigned()
+        .reduces(Reduces::Once)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
-    onnx("RegexFullMatch")
+    onnx("RegexFullMatch", Open)
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::regex)
         .computes(generate::text::full_match)
         .lacks("operator that matches strings"),
-    onnx("Relu")
+    onnx("Relu", Chosen)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
+        .idempotent()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::relu)
         .eval(elementwise::unary::relu)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
-    onnx("Reshape")
+    onnx("Reshape", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::reshape)
         .eval(layout::eval::reshape)
         .converts("Reshape", "", layout::to_openvino::reshape)
-        .moves()
         .role(Role::Reshape),
-    onnx("ReverseSequence")
+    onnx("ReverseSequence", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::reverse_sequence)
         .computes(layout::rearrange::reverse_sequence)
-        .moves()
         .converts("ReverseSequence", "", layout::to_openvino::reverse_sequence),
-    onnx("Round")
+    onnx("Round", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::same)
         .map(elementwise::unary::round)
         .build(elementwise::unary::build)
-        .converts("Round", "", elementwise::to_openvino::round)
-        .rounded(),
-    onnx("STFT")
+        .converts("Round", "", elementwise::to_openvino::round),
+    onnx("STFT", Order)
         .works(Work::FourierOfFrames)
         .infer(generate::infer::stft)
         .computes(generate::signal::stft)
         .converts("STFT", "rounding", generate::to_openvino::stft),
-    onnx("Scan")
+    onnx("Scan", Moved)
         .works(Work::Graphs)
         .infer(control_flow::infer::scan)
         .build(control_flow::eval::Scan::build)
-        .converts("TensorIterator", "a scan over no elements", control_flow::to_openvino::scan)
-        .moves(),
-    onnx("Scatter")
+        .converts("TensorIterator", "a scan over no elements", control_flow::to_openvino::scan),
+    onnx("Scatter", Moved)
         .works(Work::None)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
@@ -640,168 +716,196 @@ pub(super) const ONNX: &[Row] = &[
             "indices that occur twice",
             indexing::to_openvino::scatter_elements,
         ),
-    onnx("ScatterElements")
+    onnx("ScatterElements", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
         .converts(
             "ScatterElementsUpdate",
             "indices that occur twice",
             indexing::to_openvino::scatter_elements,
-        )
-        .moves(),
-    onnx("ScatterND")
+        ),
+    onnx("ScatterND", Moved)
+        .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::eval::scatter_nd)
-        .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd)
-        .moves(),
-    onnx("Selu")
+        .converts("ScatterNDUpdate", "indices that occur twice", indexing::to_openvino::scatter_nd),
+    onnx("Selu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
-    onnx("Shape")
+    onnx("Shape", Moved)
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::windowed)
         .converts("ShapeOf, Slice", "", layout::to_openvino::shape)
-        .moves()
         .role(Role::Shape)
         .shape_only(),
-    onnx("Shrink")
+    onnx("Shrink", Ieee)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::shrink),
-    onnx("Sigmoid")
+    onnx("Sigmoid", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
         .infer(elementwise::infer::same)
         .real(Function::Sigmoid)
         .build(elementwise::unary::build)
         .converts("Sigmoid", "rounding", |cx| cx.function("Sigmoid")),
-    onnx("Sign")
+    onnx("Sign", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .idempotent()
         .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
-        .converts("Sign", "floats: NaN", elementwise::to_openvino::sign)
-        .rounded(),
-    onnx("Sin")
+        .converts("Sign", "floats: NaN", elementwise::to_openvino::sign),
+    onnx("Sin", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Sin)
         .build(elementwise::unary::build)
         .converts("Sin", "rounding", |cx| cx.function("Sin")),
-    onnx("Sinh")
+    onnx("Sinh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Sinh)
         .build(elementwise::unary::build)
         .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
-    onnx("Size")
+    onnx("Size", Moved)
         .infer(shape::infer::size_rule)
         .build(shape::eval::Size::build)
         .converts("ShapeOf, ReduceProd", "", layout::to_openvino::size)
-        .moves()
         .role(Role::Size)
         .shape_only(),
-    onnx("Slice")
+    onnx("Slice", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(indexing::infer::slice)
         .eval(indexing::eval::slice)
         .converts("Slice", "", indexing::to_openvino::slice)
-        .moves()
         .role(Role::Slice),
-    onnx("Softmax")
+    onnx("Softmax", Formula)
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .eval(nn::eval::softmax)
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
-    onnx("Softplus")
+    onnx("Softplus", Formula)
+        .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
         .real(Function::Softplus)
         .build(elementwise::unary::build)
         .converts("SoftPlus", "rounding", |cx| cx.function("SoftPlus")),
-    onnx("Softsign")
+    onnx("Softsign", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("SoftSign", "rounding", |cx| cx.function("SoftSign")),
-    onnx("SpaceToDepth")
+    onnx("SpaceToDepth", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::space_to_depth)
         .computes(layout::rearrange::space_to_depth)
-        .moves()
         .converts("SpaceToDepth", "", |cx| nn::windows_to_openvino::blocks(cx, "SpaceToDepth")),
-    onnx("Split")
+    onnx("Split", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
+        .axis(0)
         .infer(layout::infer::split)
         .eval(layout::eval::split)
         .converts("Split, VariadicSplit", "", indexing::to_openvino::split)
-        .moves()
         .role(Role::Split),
-    onnx("Sqrt")
+    onnx("Sqrt", Ieee)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Sqrt)
         .build(elementwise::unary::build)
-        .converts("Sqrt", "", |cx| cx.unary("Sqrt"))
-        .rounded(),
-    onnx("Squeeze")
+        .converts("Sqrt", "", |cx| cx.unary("Sqrt")),
+    onnx("Squeeze", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::squeeze)
         .eval(layout::eval::squeeze)
         .converts("Squeeze", "", |cx| layout::to_openvino::on_axes(cx, "Squeeze"))
-        .moves()
         .role(Role::View),
-    onnx("StringConcat")
+    onnx("StringConcat", Moved)
         .works(Work::Open(OF_TEXTS))
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::string_concat)
         .lacks("operator that joins strings"),
-    onnx("StringNormalizer")
+    onnx("StringNormalizer", Open)
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::string_normalizer)
         .computes(generate::text::normalize)
         .lacks("operator that normalizes strings"),
-    onnx("StringSplit")
+    onnx("StringSplit", Moved)
         .works(Work::Open(OF_TEXTS))
         .infer(generate::infer::string_split)
         .computes(elementwise::mixed::string_split)
         .lacks("operator that splits strings"),
-    onnx("Sub")
+    onnx("Sub", Ieee)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)
         .build(elementwise::binary::build)
-        .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract"))
-        .rounded(),
-    onnx("Sum")
+        .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract")),
+    onnx("Sum", Order)
+        .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Add)
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
-    onnx("Swish")
+    onnx("Swish", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("Swish", "rounding", elementwise::to_openvino::swish),
-    onnx("Tan")
+    onnx("Tan", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Tan)
         .build(elementwise::unary::build)
         .converts("Tan", "rounding", |cx| cx.function("Tan")),
-    onnx("Tanh")
+    onnx("Tanh", Formula)
+        .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::same)
         .real(Function::Tanh)
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
-    onnx("TfIdfVectorizer")
+    onnx("TfIdfVectorizer", Ieee)
         .works(Work::Grams)
         .infer(generate::infer::tf_idf)
         .computes(generate::text::tf_idf)
         .lower(generate::text::compared_grams),
-    onnx("ThresholdedRelu")
+    onnx("ThresholdedRelu", Exact)
+        .zeros(ZeroSigns::OfFirst)
+        .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .lower(nn::decomposed::thresholded_relu),
-    onnx("Tile")
+    onnx("Tile", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::tile)
         .eval(layout::eval::tile)
         .converts("Tile", "", layout::to_openvino::tile)
-        .moves()
         .role(Role::Tile),
-    onnx("TopK")
+    onnx("TopK", Chosen)
+        .picks()
+        .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::top_k_rule)
         .eval(reduction::eval::top_k)
@@ -810,37 +914,39 @@ pub(super) const ONNX: &[Row] = &[
             "floats: NaN; the order if `sorted` is 0; no elements",
             reduction::to_openvino::top_k,
         ),
-    onnx("Transpose")
+    onnx("Transpose", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::transpose)
         .eval(layout::eval::transpose)
         .converts("Transpose", "", layout::to_openvino::transpose)
-        .moves()
         .role(Role::Transpose),
-    onnx("Trilu").infer(elementwise::infer::trilu).eval(layout::eval::trilu).moves().converts(
-        "Range, Select",
-        "",
-        nn::windows_to_openvino::trilu,
-    ),
-    onnx("Unique")
+    onnx("Trilu", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .infer(elementwise::infer::trilu)
+        .eval(layout::eval::trilu)
+        .converts("Range, Select", "", nn::windows_to_openvino::trilu),
+    onnx("Unique", Chosen)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::unique)
         .eval(reduction::eval::unique)
         .converts("Unique", "floats: NaN", reduction::to_openvino::unique),
-    onnx("Unsqueeze")
+    onnx("Unsqueeze", Moved)
+        .zeros(ZeroSigns::OfFirst)
+        .picks()
         .infer(layout::infer::unsqueeze)
         .eval(layout::eval::unsqueeze)
         .converts("Unsqueeze", "", |cx| layout::to_openvino::on_axes(cx, "Unsqueeze"))
-        .moves()
         .role(Role::View),
-    onnx("Where")
+    onnx("Where", Moved)
+        .zeros(ZeroSigns::OfAll)
+        .elementwise()
         .infer(elementwise::infer::select)
         .eval(elementwise::select::select)
-        .converts("Select", "", elementwise::to_openvino::where_row)
-        .moves(),
-    onnx("Xor")
+        .converts("Select", "", elementwise::to_openvino::where_row),
+    onnx("Xor", Exact)
         .infer(elementwise::infer::binary)
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
-        .converts("LogicalXor", "", |cx| elementwise::to_openvino::binary(cx, "LogicalXor"))
-        .rounded(),
+        .converts("LogicalXor", "", |cx| elementwise::to_openvino::binary(cx, "LogicalXor")),
 ];

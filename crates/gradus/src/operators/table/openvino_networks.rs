@@ -1,5 +1,6 @@
 //! The operators of OpenVINO that networks are made of.
 
+use super::super::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
 use crate::cost::{Attention, Each, Work};
@@ -8,24 +9,24 @@ use crate::dialects::openvino::{
 };
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
-    openvino("AdaptiveAvgPool")
+    openvino("AdaptiveAvgPool", Order)
         .works(Work::AdaptivePool(Each::arithmetic(1)))
         .infer(nn::openvino::adaptive_pool)
         .lowers(images::adaptive_average),
-    openvino("AdaptiveMaxPool")
+    openvino("AdaptiveMaxPool", Chosen)
         .works(Work::AdaptivePool(Each::COMPARISON))
         .infer(nn::openvino::adaptive_pool)
         .lowers(images::adaptive_maximum),
-    openvino("AvgPool").works(Work::Window(Each::arithmetic(1))).infer(nn::openvino::pool).converts(
+    openvino("AvgPool", Order).works(Work::Window(Each::arithmetic(1))).infer(nn::openvino::pool).converts(
         "AveragePool",
         "rounding",
         nn::windows_to_onnx::average_pool,
     ),
-    openvino("BatchNormInference")
+    openvino("BatchNormInference", Formula)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::openvino::batch_norm)
         .converts("BatchNormalization", "rounding", nn::to_onnx::batch_normalization),
-    openvino("BinaryConvolution")
+    openvino("BinaryConvolution", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
         .computes(nn::windows::binary_conv)
@@ -34,134 +35,137 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
             "pads that are no integers: rounding",
             nn::windows_to_onnx::binary_conv,
         ),
-    openvino("CTCGreedyDecoder")
+    openvino("CTCGreedyDecoder", Lowered)
         .infer(nn::ctc::by_mask)
         .computes(nn::ctc::decode_masked)
         .lower(sequences::greedy_by_mask),
-    openvino("CTCGreedyDecoderSeqLen")
+    openvino("CTCGreedyDecoderSeqLen", Lowered)
         .infer(nn::ctc::by_length)
         .computes(nn::ctc::decode)
         .lower(sequences::greedy_by_length),
-    openvino("CTCLoss").infer(nn::loss::of_sequences).computes(nn::loss::ctc).lower(sequences::ctc_loss),
-    openvino("Col2Im").infer(nn::conv_pool::col2im_of_any_rank).converts(
+    openvino("CTCLoss", Formula)
+        .infer(nn::loss::of_sequences)
+        .computes(nn::loss::ctc)
+        .lower(sequences::ctc_loss),
+    openvino("Col2Im", Order).infer(nn::conv_pool::col2im_of_any_rank).converts(
         "Col2Im",
         "floats: rounding",
         nn::windows_to_onnx::col2im,
     ),
-    openvino("Convolution")
+    openvino("Convolution", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
         .converts("Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, false)),
-    openvino("ConvolutionBackpropData")
+    openvino("ConvolutionBackpropData", Order)
         .works(Work::ConvTranspose { skip: 1 })
         .infer(nn::openvino::convolution_backprop_data)
         .converts("ConvTranspose, Slice", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
-    openvino("DeformableConvolution")
+    openvino("DeformableConvolution", Order)
         .works(Work::DeformConv { weight: 2 })
         .infer(nn::openvino::deformable)
         .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
-    openvino("DeformablePSROIPooling").lowers(samples::deformable_psroi),
-    openvino("DepthToSpace")
+    openvino("DeformablePSROIPooling", Lowered).lowers(samples::deformable_psroi),
+    openvino("DepthToSpace", Moved)
         .infer(indexing::openvino::blocks)
-        .moves()
         .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
-    openvino("DetectionOutput").lowers(detection::detection_output),
-    openvino("ExperimentalDetectronDetectionOutput").lowers(detection::detectron_output),
-    openvino("ExperimentalDetectronGenerateProposalsSingleImage").lowers(detection::proposals_of_image),
-    openvino("ExperimentalDetectronPriorGridGenerator").lowers(priors::prior_grid),
-    openvino("ExperimentalDetectronROIFeatureExtractor").lowers(features::pyramid),
-    openvino("ExperimentalDetectronTopKROIs").lowers(detection::top_boxes),
-    openvino("ExtractImagePatches")
-        .infer(nn::openvino::image_patches)
-        .converts("Shape, Slice, Sub, Mod, Max, Div, Concat, Pad", "", nn::windows_to_onnx::image_patches)
-        .moves(),
-    openvino("FakeQuantize")
+    openvino("DetectionOutput", Lowered).lowers(detection::detection_output),
+    openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(detection::detectron_output),
+    openvino("ExperimentalDetectronGenerateProposalsSingleImage", Lowered)
+        .lowers(detection::proposals_of_image),
+    openvino("ExperimentalDetectronPriorGridGenerator", Lowered).lowers(priors::prior_grid),
+    openvino("ExperimentalDetectronROIFeatureExtractor", Lowered).lowers(features::pyramid),
+    openvino("ExperimentalDetectronTopKROIs", Lowered).lowers(detection::top_boxes),
+    openvino("ExtractImagePatches", Moved).infer(nn::openvino::image_patches).converts(
+        "Shape, Slice, Sub, Mod, Max, Div, Concat, Pad",
+        "",
+        nn::windows_to_onnx::image_patches,
+    ),
+    openvino("FakeQuantize", Formula)
         .works(Work::EachInput(Each::of(1, 1, 0)))
         .infer(elementwise::openvino::bitwise_and)
         .converts("Min, Max, Round, Mul, Add", "rounding", nn::windows_to_onnx::fake_quantize),
-    openvino("GRN").works(Work::EachInput(Each::arithmetic(3))).infer(elementwise::infer::same).converts(
-        "Mul, ReduceSum, Sqrt, Div",
-        "rounding",
-        nn::to_onnx::global_response,
-    ),
-    openvino("GRUCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+    openvino("GRN", Order)
+        .works(Work::EachInput(Each::arithmetic(3)))
+        .infer(elementwise::infer::same)
+        .converts("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::global_response),
+    openvino("GRUCell", Order).works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
         "GRU",
         "rounding",
         |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru),
     ),
-    openvino("GRUSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
-        "GRU",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru),
-    ),
-    openvino("GenerateProposals").lowers(detection::generate_proposals),
-    openvino("GridSample").works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
+    openvino("GRUSequence", Order)
+        .works(Work::Recurrent { weight: 3 })
+        .infer(nn::openvino::sequence)
+        .converts("GRU", "rounding", |cx| {
+            nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru)
+        }),
+    openvino("GenerateProposals", Lowered).lowers(detection::generate_proposals),
+    openvino("GridSample", Formula).works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
         "GridSample",
         "rounding; nearest: halfway",
         nn::sampling_to_onnx::grid_sample,
     ),
-    openvino("GroupConvolution")
+    openvino("GroupConvolution", Order)
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(nn::openvino::group_convolution)
         .converts("Reshape, Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, true)),
-    openvino("GroupConvolutionBackpropData")
+    openvino("GroupConvolutionBackpropData", Order)
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
         .converts("Reshape, ConvTranspose, Slice", "rounding", |cx| {
             nn::windows_to_onnx::conv_transpose(cx, true)
         }),
-    openvino("GroupNormalization")
+    openvino("GroupNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::same)
         .converts("GroupNormalization", "rounding", nn::to_onnx::group_normalization),
-    openvino("I420toBGR").lowers(images::i420_to_bgr),
-    openvino("I420toRGB").lowers(images::i420_to_rgb),
-    openvino("ISTFT").lowers(signal::inverse_stft),
-    openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
+    openvino("I420toBGR", Lowered).lowers(images::i420_to_bgr),
+    openvino("I420toRGB", Lowered).lowers(images::i420_to_rgb),
+    openvino("ISTFT", Lowered).lowers(signal::inverse_stft),
+    openvino("Interpolate", Interpolated).works(Work::Resize).infer(nn::openvino::interpolate).converts(
         "Resize",
         "rounding",
         nn::windows_to_onnx::interpolate,
     ),
-    openvino("LRN").works(Work::LocalResponse).infer(elementwise::infer::same).converts(
+    openvino("LRN", Formula).works(Work::LocalResponse).infer(elementwise::infer::same).converts(
         "LRN",
         "rounding",
         nn::to_onnx::local_response,
     ),
-    openvino("LSTMCell").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
+    openvino("LSTMCell", Order).works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
         "LSTM",
         "rounding",
         |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm),
     ),
-    openvino("LSTMSequence").works(Work::Recurrent { weight: 4 }).infer(nn::openvino::sequence).converts(
-        "LSTM",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm),
-    ),
-    openvino("LogSoftmax").works(Work::EachInput(Each::SOFTMAX)).infer(elementwise::infer::same).converts(
-        "LogSoftmax",
-        "rounding",
-        |cx| nn::to_onnx::softmax(cx, "LogSoftmax"),
-    ),
-    openvino("MVN").works(Work::EachInput(Each::arithmetic(5))).infer(elementwise::infer::same).converts(
-        "ReduceMean, Sub, Mul, Add, Sqrt, Div",
-        "rounding",
-        nn::to_onnx::mean_variance,
-    ),
-    openvino("MatrixNms").lowers(detection::matrix_nms),
-    openvino("MaxPool").works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
+    openvino("LSTMSequence", Order)
+        .works(Work::Recurrent { weight: 4 })
+        .infer(nn::openvino::sequence)
+        .converts("LSTM", "rounding", |cx| {
+            nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm)
+        }),
+    openvino("LogSoftmax", Formula)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(elementwise::infer::same)
+        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax")),
+    openvino("MVN", Order)
+        .works(Work::EachInput(Each::arithmetic(5)))
+        .infer(elementwise::infer::same)
+        .converts("ReduceMean, Sub, Mul, Add, Sqrt, Div", "rounding", nn::to_onnx::mean_variance),
+    openvino("MatrixNms", Lowered).lowers(detection::matrix_nms),
+    openvino("MaxPool", Chosen).works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
         "MaxPool, Mod",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
     ),
-    openvino("MulticlassNms").lowers(detection::multiclass_nms),
-    openvino("NMSRotated")
+    openvino("MulticlassNms", Lowered).lowers(detection::multiclass_nms),
+    openvino("NMSRotated", Lowered)
         .works(Work::NonMaxSuppression)
         .infer(nn::rotated::rule)
         .computes(nn::rotated::suppressed)
         .lower(suppression::of_turned),
-    openvino("NV12toBGR").lowers(images::nv12_to_bgr),
-    openvino("NV12toRGB").lowers(images::nv12_to_rgb),
-    openvino("NonMaxSuppression")
+    openvino("NV12toBGR", Lowered).lowers(images::nv12_to_bgr),
+    openvino("NV12toRGB", Lowered).lowers(images::nv12_to_rgb),
+    openvino("NonMaxSuppression", Chosen)
         .works(Work::NonMaxSuppression)
         .infer(reduction::openvino::non_max_suppression)
         .computes(nn::suppression::of_upright)
@@ -171,53 +175,55 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
             "boxes of equal scores, or that overlap by the threshold; with soft_nms_sigma: rounding",
             nn::sampling_to_onnx::non_max_suppression,
         ),
-    openvino("NormalizeL2")
+    openvino("NormalizeL2", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(elementwise::infer::same)
         .converts("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::normalize_l2),
-    openvino("PSROIPooling").lowers(features::psroi_pooling),
-    openvino("PriorBox").lowers(priors::prior_box),
-    openvino("PriorBoxClustered").lowers(priors::prior_box_clustered),
-    openvino("Proposal").lowers(detection::proposal),
-    openvino("RNNCell").works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+    openvino("PSROIPooling", Lowered).lowers(features::psroi_pooling),
+    openvino("PriorBox", Lowered).lowers(priors::prior_box),
+    openvino("PriorBoxClustered", Lowered).lowers(priors::prior_box_clustered),
+    openvino("Proposal", Lowered).lowers(detection::proposal),
+    openvino("RNNCell", Order).works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
         "RNN",
         "rounding",
         |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn),
     ),
-    openvino("RNNSequence").works(Work::Recurrent { weight: 3 }).infer(nn::openvino::sequence).converts(
-        "RNN",
-        "rounding",
-        |cx| nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn),
-    ),
-    openvino("ROIAlign").works(Work::RoiAlign).infer(nn::openvino::roi).converts(
+    openvino("RNNSequence", Order)
+        .works(Work::Recurrent { weight: 3 })
+        .infer(nn::openvino::sequence)
+        .converts("RNN", "rounding", |cx| {
+            nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn)
+        }),
+    openvino("ROIAlign", Formula).works(Work::RoiAlign).infer(nn::openvino::roi).converts(
         "RoiAlign",
         "rounding",
         nn::sampling_to_onnx::roi_align,
     ),
-    openvino("ROIAlignRotated").works(Work::RoiAlign).infer(nn::openvino::roi).lowers(samples::rotated_align),
-    openvino("ROIPooling").works(Work::RoiPooling).infer(nn::openvino::roi).converts(
+    openvino("ROIAlignRotated", Lowered)
+        .works(Work::RoiAlign)
+        .infer(nn::openvino::roi)
+        .lowers(samples::rotated_align),
+    openvino("ROIPooling", Formula).works(Work::RoiPooling).infer(nn::openvino::roi).converts(
         "MaxRoiPool; bilinear: Gather, GridSample, Where",
         "max: floats: NaN; bilinear: rounding",
         nn::sampling_to_onnx::roi_pooling,
     ),
-    openvino("ReadValue")
+    openvino("ReadValue", Open)
         .works(Work::None)
         .infer(nn::openvino::read_value)
         .eval(nn::openvino::read_value_eval)
         .stateful(),
-    openvino("RegionYolo").lowers(images::region_yolo),
-    openvino("ReorgYolo").lowers(images::reorg_yolo).moves(),
-    openvino("ScaledDotProductAttention")
+    openvino("RegionYolo", Lowered).lowers(images::region_yolo),
+    openvino("ReorgYolo", Moved).lowers(images::reorg_yolo),
+    openvino("ScaledDotProductAttention", Formula)
         .works(Work::Attention(Attention::Separate))
         .infer(nn::openvino::attention)
         .converts("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
-    openvino("SoftMax").works(Work::EachInput(Each::SOFTMAX)).infer(elementwise::infer::same).converts(
-        "Softmax",
-        "rounding",
-        |cx| nn::to_onnx::softmax(cx, "Softmax"),
-    ),
-    openvino("SpaceToDepth")
+    openvino("SoftMax", Formula)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(elementwise::infer::same)
+        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
+    openvino("SpaceToDepth", Moved)
         .infer(indexing::openvino::blocks)
-        .moves()
         .converts("SpaceToDepth", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
 ];

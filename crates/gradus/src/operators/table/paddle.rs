@@ -1,6 +1,8 @@
 //! The operators of Paddle.
 
 use super::super::matmul::{eigen, elimination, orthogonal};
+
+use super::super::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::conversion::lowered::rounded_graph_of;
@@ -22,7 +24,7 @@ use crate::schema::Signature;
 macro_rules! lowered {
     ($($name:literal [$($input:expr),*] $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
         pub(super) const LOWERED: &[Row] = &[$(
-            paddle(const { &[signature($name, const { &[$($input),*] })] })
+            paddle(Lowered, const { &[signature($name, const { &[$($input),*] })] })
                 .lowers($lower)
                 $(.computes($compute))?
                 $(.works($work))?
@@ -347,12 +349,12 @@ lowered! {
 
 /// A row of an operator that is lowered and whose results are drawn at random.
 const fn drawn(signatures: &'static [Signature], lower: lowering::Lower) -> Row {
-    paddle(signatures).lowers(lower).random()
+    paddle(Open, signatures).lowers(lower).random()
 }
 
 /// A row of a function of the elements of one tensor that ONNX does not have.
 const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
-    paddle(signatures)
+    paddle(Formula, signatures)
         .infer(elementwise::infer::alike)
         .computes(compute)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -360,7 +362,7 @@ const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
 
 /// A row of a Fourier transform along several axes.
 const fn fourier(signatures: &'static [Signature]) -> Row {
-    paddle(signatures)
+    paddle(Order, signatures)
         .infer(complex::fourier_rule)
         .computes(complex::fourier)
         .works(Work::Fourier)
@@ -369,14 +371,14 @@ const fn fourier(signatures: &'static [Signature]) -> Row {
 
 /// A row of an operator of matrices that ONNX does not have.
 const fn matrices(signatures: &'static [Signature], rule: Rule, compute: Compute) -> Row {
-    paddle(signatures).infer(rule).computes(compute).works(Work::Elimination { parts: 1 })
+    paddle(Order, signatures).infer(rule).computes(compute).works(Work::Elimination { parts: 1 })
 }
 
 pub(super) const PADDLE: &[Row] = &[
     fourier(const { &[signature("fft_c2c", const { &[one("x")] })] }),
     fourier(const { &[signature("fft_c2r", const { &[one("x")] })] }),
     fourier(const { &[signature("fft_r2c", const { &[one("x")] })] }),
-    paddle(const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
+    paddle(Moved, const { &[making_arrays("create_array", &[])] }).lowers(arrays::create),
     drawn(const { &[signature("bernoulli", const { &[one("x")] })] }, random::bernoulli),
     matrices(
         const { &[signature("cholesky", const { &[one("x")] })] },
@@ -404,7 +406,7 @@ pub(super) const PADDLE: &[Row] = &[
         special::mapped(cx, special::erf_inv)
     })
     .lower(graphs::erf_inv),
-    paddle(const { &[signature("gammaincc", const { &[one("x"), one("y")] })] })
+    paddle(Formula, const { &[signature("gammaincc", const { &[one("x"), one("y")] })] })
         .infer(elementwise::infer::together)
         .computes(special::gamma_above)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -460,8 +462,8 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("uniform", const { &[maybe("shape"), maybe("min"), maybe("max")] })] },
         random::uniform,
     ),
-    paddle(sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
-    paddle(const { &[making_arrays("if", const { &[one("cond")] })] })
+    paddle(Open, sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
+    paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)
         .build(control_flow::eval::IfOp::build)
@@ -493,33 +495,32 @@ pub(super) const PADDLE: &[Row] = &[
         special::mapped(cx, special::ln_gamma)
     })
     .lower(graphs::ln_gamma),
-    paddle(const { &[signature("nextafter", const { &[one("x"), one("y")] })] })
+    paddle(Exact, const { &[signature("nextafter", const { &[one("x"), one("y")] })] })
         .infer(elementwise::infer::together)
         .computes(special::next_after)
         .works(Work::EachOutput(Each::arithmetic(1))),
     function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma)
         .lower(graphs::polygamma),
-    paddle(sequences::LINSPACE)
+    paddle(Formula, sequences::LINSPACE)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
         .build(sequences::linspace)
-        .converts(
-            "a constant; of computed ends: Range, Mul, Add, Where",
-            "of computed ends: rounding",
-            |cx| convert::space(cx, None),
-        ),
-    paddle(sequences::LOGSPACE)
+        .converts("a constant; of computed ends: Range, Mul, Add, Where", "rounding", |cx| {
+            convert::space(cx, None)
+        }),
+    paddle(Formula, sequences::LOGSPACE)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(sequences::rule)
         .build(sequences::logspace)
-        .converts(
-            "a constant; of computed ends: Range, Mul, Add, Where, Pow",
-            "of computed ends: rounding",
-            |cx| convert::space(cx, Some(3)),
-        ),
-    paddle(const { &[signature("while", const { &[maybe("most"), one("cond"), carried("inputs")] })] })
-        .works(Work::Graphs)
-        .infer(control_flow::infer::repeat)
-        .build(control_flow::loops::Loop::build)
-        .converts("Loop", "", convert::repeat),
+        .converts("a constant; of computed ends: Range, Mul, Add, Where, Pow", "rounding", |cx| {
+            convert::space(cx, Some(3))
+        }),
+    paddle(
+        Moved,
+        const { &[signature("while", const { &[maybe("most"), one("cond"), carried("inputs")] })] },
+    )
+    .works(Work::Graphs)
+    .infer(control_flow::infer::repeat)
+    .build(control_flow::loops::Loop::build)
+    .converts("Loop", "", convert::repeat),
 ];

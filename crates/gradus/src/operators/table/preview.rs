@@ -1,13 +1,15 @@
 //! The operators of ONNX's preview domains.
 
 use super::super::preview;
+
+use super::super::rounding::Rounding::{Formula, Open};
 use super::super::row::{Row, preview as row, training};
 
 pub(super) const PREVIEW: &[Row] = &[
-    row("FlexAttention").infer(preview::flex_attention),
-    training("Adagrad").infer(preview::adagrad),
-    training("Adam").infer(preview::adam),
+    row("FlexAttention", Formula).infer(preview::flex_attention),
+    training("Adagrad", Formula).infer(preview::adagrad),
+    training("Adam", Formula).infer(preview::adam),
     // It names values of the graph around it.
-    training("Gradient").infer(preview::gradient).stateful(),
-    training("Momentum").infer(preview::momentum),
+    training("Gradient", Open).infer(preview::gradient).stateful(),
+    training("Momentum", Formula).infer(preview::momentum),
 ];

@@ -1,0 +1,72 @@
+//! The table of operators is the only place that knows operators: no list of their names stands
+//! elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use gradus::graph::Standard;
+use gradus::operators;
+
+/// The names in a list that is no list of operators, at most.
+const FEW: usize = 3;
+
+/// Files that list more operators, by how many lists of them they have, and why. Each should become
+/// a query of the table, but for those that are tables of their own.
+const LISTED: &[(&str, usize, &str)] = &[
+    ("dialects/openvino/spelling.rs", 1, "a table of spellings"),
+    ("fold/report.rs", 1, "inputs that are weights"),
+    ("fold/representable.rs", 1, "sums and products that are checked for rounding"),
+    ("fold/rules/node_view.rs", 1, "functions of the same name in OpenVINO"),
+    ("normalize.rs", 5, "a table of forms"),
+    ("operators/contrib/transformers.rs", 1, "activations that ONNX Runtime names"),
+    ("portability/rules.rs", 5, "a table of differences"),
+    ("portability/sequences.rs", 1, "operators that make sequences"),
+];
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// The lists of words in quotes, with nothing but commas or bars between.
+fn lists(text: &str) -> Vec<Vec<&str>> {
+    let (mut all, mut list, mut rest) = (Vec::new(), Vec::new(), text);
+    while let Some((between, after)) = rest.split_once('"') {
+        let Some((word, after)) = after.split_once('"') else { break };
+        if !matches!(between.trim(), "," | "|") {
+            all.push(std::mem::take(&mut list));
+        }
+        let is_word = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if is_word {
+            list.push(word);
+            rest = after;
+        } else {
+            all.push(std::mem::take(&mut list));
+            // A quote within a character or a text begins no word.
+            rest = &rest[between.len() + 1..];
+        }
+    }
+    all.push(list);
+    all
+}
+
+/// Operators of ONNX and OpenVINO: Paddle's have names of all kinds of things.
+#[test]
+fn no_list_of_operators_stands_outside_the_tables() {
+    let known: BTreeSet<_> =
+        operators::all().filter(|row| row.standard != Standard::Paddle).map(|row| row.name).collect();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let table = source.join("operators/table");
+    let mut found = BTreeMap::new();
+    for path in files(&source).into_iter().filter(|path| !path.starts_with(&table)) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let count = |list: &Vec<&str>| list.iter().filter(|word| known.contains(**word)).count();
+        let lists = lists(&text).iter().filter(|list| count(list) > FEW).count();
+        if lists > 0 {
+            let file = path.strip_prefix(&source).unwrap().to_string_lossy().replace('\\', "/");
+            found.insert(file, lists);
+        }
+    }
+    let listed: BTreeMap<_, _> = LISTED.iter().map(|(file, lists, _)| ((*file).to_owned(), *lists)).collect();
+    assert_eq!(found, listed, "lists of four or more operators, by file");
+}
