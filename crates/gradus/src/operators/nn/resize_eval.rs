@@ -55,32 +55,21 @@ pub(crate) type Weights = Option<Vec<(usize, f64)>>;
 impl Manner<'_> {
     /// The coordinate on the operand of an element of the result.
     fn coordinate(&self, axis: &SampledAxis, at: f64) -> Result<f64> {
-        let (size, scale) = (float_of(axis.size), axis.scale);
-        let wanted = scale * size;
+        let (size, wanted, scale) = (float_of(axis.size), float_of(axis.wanted), axis.scale);
         let half_pixel = (at + 0.5) / scale - 0.5;
         Ok(match self.coordinates {
             _ if scale == 1.0 && axis.wanted == axis.size && self.coordinates != "tf_crop_and_resize" => at,
             "half_pixel" => half_pixel,
-            "half_pixel_symmetric" => size / 2.0 * (1.0 - float_of(axis.wanted) / wanted) + half_pixel,
-            "pytorch_half_pixel" => {
-                if axis.wanted > 1 {
-                    half_pixel
-                } else {
-                    0.0
-                }
-            }
-            "align_corners" => {
-                if wanted == 1.0 {
-                    0.0
-                } else {
-                    at * (size - 1.0) / (wanted - 1.0)
-                }
-            }
+            "half_pixel_symmetric" => size / 2.0 * (1.0 - wanted / (scale * size)) + half_pixel,
+            "pytorch_half_pixel" | "align_corners" if axis.wanted == 1 => 0.0,
+            "pytorch_half_pixel" => half_pixel,
+            // `length_resized` is the length of the result: `scale * size` without its fraction.
+            "align_corners" => at * (size - 1.0) / (wanted - 1.0),
             "asymmetric" => at / scale,
             "tf_half_pixel_for_nn" => (at + 0.5) / scale,
             "tf_crop_and_resize" => {
                 let [begin, end] = axis.region;
-                let along = if wanted == 1.0 { 0.5 } else { at / (wanted - 1.0) };
+                let along = if axis.wanted == 1 { 0.5 } else { at / (wanted - 1.0) };
                 (begin + along * (end - begin)) * (size - 1.0)
             }
             other => {
@@ -107,12 +96,9 @@ impl Manner<'_> {
                 let margin = size.checked_mul(over)?.checked_sub(wanted.checked_mul(under)?)?;
                 (half_pixel.0.checked_add(margin)?, doubled)
             }
-            "pytorch_half_pixel" if wanted > 1 => half_pixel,
-            "pytorch_half_pixel" => (0, 1),
-            "align_corners" => {
-                let most = over.checked_mul(size)?.checked_sub(under)?;
-                if most == 0 { (0, 1) } else { ((at * (size - 1)).checked_mul(under)?, most) }
-            }
+            "pytorch_half_pixel" | "align_corners" if wanted == 1 => (0, 1),
+            "pytorch_half_pixel" => half_pixel,
+            "align_corners" => (at.checked_mul(size - 1)?, wanted - 1),
             "asymmetric" => (at.checked_mul(under)?, over),
             "tf_half_pixel_for_nn" => (middle, doubled),
             _ => return None,
