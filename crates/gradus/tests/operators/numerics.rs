@@ -394,6 +394,19 @@ fn corners_are_aligned_with_those_of_the_result() {
     }
 }
 
+#[test]
+fn scales_are_above_zero() {
+    let image = Tensor::from_vec(Shape::new([1, 2]).unwrap(), vec![1.0f32, 2.0]).unwrap();
+    for scale in [0.0, -1.0, f32::INFINITY, f32::NAN] {
+        let constants = [Tensor::vector::<f32>(&[]), Tensor::vector(&[1.0, scale])];
+        let one =
+            One::of(Standard::Onnx, "Resize", 19).inputs(std::slice::from_ref(&image)).constants(&constants);
+        let (model, given) = one.model();
+        let error = model.run(&given).unwrap_err().to_string();
+        assert!(error.contains(&format!("scale of axis 1 is {scale}, expected a number above 0")), "{error}");
+    }
+}
+
 /// Nodes that add products along rows: of a row of the first input and the second, or ones.
 fn sums_of_rows(rows: usize, inner: usize) -> Vec<(Model, [Vec<usize>; 2])> {
     let axes = || vec![("axes", Content::Ints(vec![1]))];
