@@ -249,6 +249,9 @@ fn note(cx: &mut ConvertContext<'_, '_>, operator: &str, node: &Node, of_floats:
     if &*cx.node.operator.name == "Col2Im" && operator == "ConvTranspose" {
         cx.edges("infinite elements and NaN make the sums of other places NaN");
     }
+    if operator == "ArgMax" && &*cx.node.operator.name == "Hardmax" && cx.may_be_empty(0) {
+        cx.edges(caveats::NOTHING);
+    }
     if &*cx.node.operator.name == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
         cx.edges("axes of unknown size are assumed to have size 1");
     }

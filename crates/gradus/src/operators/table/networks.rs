@@ -120,7 +120,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::normalization::group)
         .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
     onnx("LRN").works(Work::LocalResponse).infer(nn::infer::lrn).computes(nn::normalization::lrn).converts(
-        "LRN",
+        "LRN, Multiply",
         "rounding",
         nn::sampling_to_openvino::local_response,
     ),
