@@ -47,6 +47,8 @@ struct Manner<'a> {
     cubic: f64,
     antialias: bool,
     exclude_outside: bool,
+    /// Windows of axes that grow are narrower too, as those of OpenVINO.
+    narrows: bool,
 }
 
 /// Elements of the operand, and their weights; nothing if the coordinate lies outside.
@@ -59,10 +61,9 @@ impl Manner<'_> {
         let half_pixel = (at + 0.5) / scale - 0.5;
         Ok(match self.coordinates {
             _ if scale == 1.0 && axis.wanted == axis.size && self.coordinates != "tf_crop_and_resize" => at,
-            "half_pixel" => half_pixel,
             "half_pixel_symmetric" => size / 2.0 * (1.0 - wanted / (scale * size)) + half_pixel,
             "pytorch_half_pixel" | "align_corners" if axis.wanted == 1 => 0.0,
-            "pytorch_half_pixel" => half_pixel,
+            "half_pixel" | "pytorch_half_pixel" => half_pixel,
             // `length_resized` is the length of the result: `scale * size` without its fraction.
             "align_corners" => at * (size - 1.0) / (wanted - 1.0),
             "asymmetric" => at / scale,
@@ -91,13 +92,12 @@ impl Manner<'_> {
         let half_pixel = (middle.checked_sub(over)?, doubled);
         let (dividend, divisor) = match self.coordinates {
             _ if over == under && wanted == size => (at, 1),
-            "half_pixel" => half_pixel,
             "half_pixel_symmetric" => {
                 let margin = size.checked_mul(over)?.checked_sub(wanted.checked_mul(under)?)?;
                 (half_pixel.0.checked_add(margin)?, doubled)
             }
             "pytorch_half_pixel" | "align_corners" if wanted == 1 => (0, 1),
-            "pytorch_half_pixel" => half_pixel,
+            "half_pixel" | "pytorch_half_pixel" => half_pixel,
             "align_corners" => (at.checked_mul(size - 1)?, wanted - 1),
             "asymmetric" => (at.checked_mul(under)?, over),
             "tf_half_pixel_for_nn" => (middle, doubled),
@@ -117,7 +117,11 @@ impl Manner<'_> {
         let whole = |x: f64| truncated(x).and_then(|x| i64::try_from(x).ok());
         let outside = || errors::value("coordinate", x, "a number on the axis");
         let floor = whole(floor).ok_or_else(outside)?;
-        let narrow = if self.antialias { axis.scale.min(1.0) } else { 1.0 };
+        let narrow = match (self.antialias, self.narrows) {
+            (true, true) => axis.scale,
+            (true, false) => axis.scale.min(1.0),
+            (false, _) => 1.0,
+        };
         let (reach, kernel): (f64, &dyn Fn(f64) -> f64) = match self.mode {
             "nearest" => {
                 let exact = self.exact_coordinate(axis, at).and_then(|(dividend, divisor)| {
@@ -167,6 +171,10 @@ impl Manner<'_> {
         }
         if self.antialias || self.exclude_outside {
             let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+            if self.narrows && sum == 0.0 {
+                // No element lies in the window.
+                return Ok(Some(Vec::new()));
+            }
             for (_, weight) in &mut weights {
                 *weight /= sum;
             }
@@ -261,13 +269,15 @@ fn manner<'a>(attributes: &'a Attributes<'_>, operator: &str) -> Result<Manner<'
     let (coordinates, nearest) =
         if older { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
     let mode = attributes.text("mode")?.unwrap_or("nearest");
+    let narrows = operator == "Interpolate";
     Ok(Manner {
         coordinates: attributes.text("coordinate_transformation_mode")?.unwrap_or(coordinates),
         mode: if mode == "bilinear" { "linear" } else { mode },
         nearest: attributes.text("nearest_mode")?.unwrap_or(nearest),
         cubic: attributes.float("cubic_coeff_a")?.unwrap_or(-0.75).into(),
         antialias: attributes.flag("antialias", false)?,
-        exclude_outside: attributes.flag("exclude_outside", false)?,
+        exclude_outside: narrows || attributes.flag("exclude_outside", false)?,
+        narrows,
     })
 }
 

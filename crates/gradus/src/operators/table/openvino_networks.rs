@@ -61,10 +61,11 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(nn::openvino::deformable)
         .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
     openvino("DeformablePSROIPooling").lowers(samples::deformable_psroi),
-    openvino("DepthToSpace")
-        .infer(indexing::openvino::blocks)
-        .moves()
-        .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
+    openvino("DepthToSpace").infer(indexing::openvino::blocks).moves().converts(
+        "DepthToSpace, Reshape, Transpose",
+        "",
+        |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace"),
+    ),
     openvino("DetectionOutput").lowers(detection::detection_output),
     openvino("ExperimentalDetectronDetectionOutput").lowers(detection::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage").lowers(detection::proposals_of_image),
@@ -118,9 +119,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("I420toRGB").lowers(images::i420_to_rgb),
     openvino("ISTFT").lowers(signal::inverse_stft),
     openvino("Interpolate").works(Work::Resize).infer(nn::openvino::interpolate).converts(
-        "Resize",
+        "Resize, Pad, Gather, Mul, ReduceSum",
         "rounding",
-        nn::windows_to_onnx::interpolate,
+        nn::resize_to_onnx::interpolate,
     ),
     openvino("LRN").works(Work::LocalResponse).infer(elementwise::infer::same).converts(
         "LRN",
@@ -149,7 +150,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     ),
     openvino("MatrixNms").lowers(detection::matrix_nms),
     openvino("MaxPool").works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
-        "MaxPool, Mod",
+        "MaxPool, Pad, Mod",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
     ),
@@ -216,8 +217,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "rounding",
         |cx| nn::to_onnx::softmax(cx, "Softmax"),
     ),
-    openvino("SpaceToDepth")
-        .infer(indexing::openvino::blocks)
-        .moves()
-        .converts("SpaceToDepth", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
+    openvino("SpaceToDepth").infer(indexing::openvino::blocks).moves().converts(
+        "SpaceToDepth, Reshape, Transpose",
+        "",
+        |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth"),
+    ),
 ];
