@@ -90,6 +90,15 @@ pub(crate) const SUITES: &[Suite] = &[
         tally.run(python()?.arg("conformance/random_graphs.py").arg(gradus()?));
         Ok(())
     }),
+    suite(
+        "forms",
+        "operators with combinations of their attributes, in ONNX Runtime and OpenVINO",
+        |tally, _| {
+            let gradus = gradus()?;
+            tally.run(compiling()?.arg("conformance/forms.py").arg(gradus).args(["--sample", FORMS]));
+            Ok(())
+        },
+    ),
     suite("python", "the Python package, from its wheel: types and tests", |tally, _| wheel::test(tally)),
     suite("browser", "pages of reports in Chromium, against what the command prints", browser),
     suite("accuracy", "fills of random sequences against arbitrary precision", |tally, _| {
@@ -191,6 +200,7 @@ pub(crate) const CONFORMANCE: &[&str] = &[
     "openvino-written",
     "converted",
     "random-graphs",
+    "forms",
     "runtimes",
     "openvino-models",
 ];
@@ -216,6 +226,9 @@ fn nvrtc() -> Result<OsString> {
 
 /// Random models that are converted.
 const CONVERTED: u32 = 60;
+
+/// Combinations of attributes of each family of operators that are tried.
+const FORMS: &str = "40";
 
 /// The environment of the suite `browser`, and its packages.
 pub(crate) const BROWSER: (&str, &[&str]) = ("venv-browser", &["playwright==1.65.2"]);

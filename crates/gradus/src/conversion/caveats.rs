@@ -23,6 +23,12 @@ pub(crate) const ORDER: &str = "the specifications do not define the order of su
 pub(crate) const MEAN: &str = "the specifications do not define the rounding of the mean of integers";
 /// The stand-in for a missing value.
 pub(crate) const EMPTY: &str = "the specifications do not define the maximum and the minimum of no elements";
+/// The caveat for the largest of no elements.
+pub(crate) const NOTHING: &str = "OpenVINO refuses to find the largest of no elements";
+/// The caveat for windows that may be larger than what they lie on.
+pub(crate) const WINDOW: &str = "OpenVINO refuses a window that is larger than the padded data";
+/// The caveat for tensors of open rank.
+pub(crate) const RANK: &str = "OpenVINO's CPU plugin does not compile a tensor whose rank is not known";
 /// How the standards differ in ranges of floats.
 pub(crate) const RANGE: &str = "ONNX computes float elements as a running sum, of short floats in a wider type; OpenVINO lets the \
     runtime choose the type";

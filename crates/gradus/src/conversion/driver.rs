@@ -66,6 +66,10 @@ fn convert_node<'m>(
         }
         found => found?,
     };
+    let to_openvino = conversion.to == Standard::OpenVino || conversion.lowers;
+    if to_openvino && node.graphs().next().is_none() && scope.fix_empty(node) {
+        return Ok(());
+    }
     let before = target.mark();
     let outputs = write(&mut ConvertContext::new(conversion, scope, target, node, index)?)?;
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
@@ -76,6 +80,11 @@ fn convert_node<'m>(
         };
         let fresh = target.is_nameless(output);
         let output = if fresh { output } else { target.copy(output, scope.facts[id.index()].dtype())? };
+        if conversion.to == Standard::OpenVino
+            && scope.fact(id).as_tensor().is_some_and(|fact| fact.rank().is_none())
+        {
+            ConvertContext::new(conversion, scope, target, node, index)?.edges(caveats::RANK);
+        }
         target.name(output, scope.name_for(conversion, id));
         scope.set(id, output);
     }

@@ -17,6 +17,9 @@ use crate::program::{Compiler, GraphProgram, RunOptions};
 /// Most elements of an input of integers that the conversion sees: sizes, axes and their like.
 const MOST_ELEMENTS: usize = 64;
 
+/// Maximum number of elements of a list of floats that the conversion sees, as scales of axes.
+const MAX_FLOATS: usize = 5;
+
 /// A node of OpenVINO that is run by the ONNX operators that it becomes.
 #[derive(Debug)]
 struct ConvertedOp {
@@ -37,7 +40,7 @@ struct Converted {
 type Inputs = Vec<Option<Known>>;
 
 /// A fact that a conversion may depend on: the type of an input, and the elements of few integers or
-/// the bits of a float that is alone.
+/// the bits of few floats.
 #[derive(Clone, Debug, PartialEq)]
 enum Known {
     Type(Type),
@@ -51,10 +54,17 @@ impl Known {
         if tensor.dtype().is_integer() && tensor.shape().len() <= MOST_ELEMENTS {
             return Some(Known::Elements(of, tensor.to_i64().ok()?));
         }
-        match tensor.only_number() {
-            Ok(Number::Float(float)) => Some(Known::Elements(of, vec![float.to_bits().cast_signed()])),
-            _ => Some(Known::Type(of)),
+        let shape = tensor.shape();
+        if shape.len() == 1 || (shape.rank() == 1 && shape.len() <= MAX_FLOATS) {
+            let bits = |number| match number {
+                Number::Float(float) => Some(float.to_bits().cast_signed()),
+                _ => None,
+            };
+            if let Some(bits) = tensor.numbers().ok()?.map(bits).collect() {
+                return Some(Known::Elements(of, bits));
+            }
         }
+        Some(Known::Type(of))
     }
 }
 

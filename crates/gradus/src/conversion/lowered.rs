@@ -292,6 +292,9 @@ fn note(cx: &mut ConvertContext<'_, '_>, node: &Node, given: &[Option<Typed>]) -
     if own == "Col2Im" && name == "ConvTranspose" {
         cx.edges("infinite elements and NaN make the sums of other places NaN");
     }
+    if name == "ArgMax" && &*cx.node.operator.name == "Hardmax" && cx.may_be_empty(0) {
+        cx.edges(caveats::NOTHING);
+    }
     if own == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
         cx.edges("axes of unknown size are assumed to have size 1");
     }

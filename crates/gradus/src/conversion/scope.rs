@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
+use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
-use gradus_core::{Error, Kind, Limits, Result};
+use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
 use super::report::{ConversionReport, Obstacle, cannot};
 use super::runtime::Runtime;
@@ -252,6 +253,21 @@ impl<'m> SourceGraph<'m> {
         let all = known.is_some();
         self.constants.extend(known.unwrap_or_default());
         all
+    }
+
+    /// Makes constants of the outputs of a node, if all are tensors of known sizes without elements:
+    /// OpenVINO refuses some operators that give nothing, as a pool without a window.
+    pub(super) fn fix_empty(&mut self, node: &Node) -> bool {
+        let empty = |&id: &ValueId| {
+            let fact = self.fact(id).as_tensor()?;
+            let dims = fact.dims.as_ref()?.iter().map(|dim| usize_of_i64(dim.known()?));
+            let shape = Shape::new(dims.collect::<Option<Vec<_>>>()?).ok().filter(Shape::is_empty)?;
+            Some((id, Tensor::zeros(fact.dtype?, shape).ok()?.into()))
+        };
+        let all: Option<Vec<(ValueId, Constant)>> = node.outputs.iter().flatten().map(empty).collect();
+        let fixed = all.is_some();
+        self.constants.extend(all.unwrap_or_default());
+        fixed
     }
 
     /// Says what a value became.

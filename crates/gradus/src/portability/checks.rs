@@ -1,11 +1,13 @@
 //! Conditions that rules share, and those of a single rule that take more than a line.
 
-use gradus_core::convert::{self, Rules, i64_of, nearest_f64, truncated, usize_of_i64};
+use gradus_core::convert::{self, Rules, i64_of, nearest_f32, nearest_f64, truncated, usize_of_i64};
 use gradus_core::{DType, Number, Tensor};
 
 use super::When;
 use super::conditions::{INT32, NodeFacts};
 use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
+use crate::operators::elementwise::symbolic::fraction_of;
+use crate::operators::indices;
 
 /// Returns true if a node casts from one of some types to one of others.
 pub(super) fn cast(node: &NodeFacts<'_>, from: &[DType], to: &[DType]) -> bool {
@@ -144,6 +146,38 @@ pub(super) fn fewer_rows(node: &mut NodeFacts<'_>) -> Option<When> {
             Some(When::Always) => return Some(When::Always),
             other => found = either(found, other),
         }
+    }
+    found
+}
+
+/// When the product of a size and a scale of `Resize` is no integer.
+pub(super) fn cut_lengths(node: &mut NodeFacts<'_>) -> Option<When> {
+    if node.input(2)?.dims.as_deref() == Some(&[Dim::ZERO]) {
+        return None;
+    }
+    let (Some(dims), Some(scales)) = (node.input(0)?.dims.clone(), node.constant(2)) else {
+        return Some(When::Data);
+    };
+    let axes = match node.attributes.ints("axes").ok()? {
+        Some(axes) => indices::axes(axes, dims.len()).ok()?,
+        None => (0..dims.len()).collect(),
+    };
+    let mut found = None;
+    for (axis, scale) in axes.into_iter().zip(scales) {
+        // Programs multiply in float32.
+        let cut = if let Dim::Known(size) = dims[axis] {
+            let product = nearest_f32(Number::Int(size.into())) * nearest_f32(scale);
+            (product.fract() != 0.0).then_some(When::Always)
+        } else {
+            let rest = fraction_of(scale).and_then(|scale| {
+                let product = node.symbols.multiply(dims[axis], scale.over)?;
+                node.symbols.modulo(product, Dim::Known(scale.under))
+            });
+            rest.map_or(Some(When::Data), |rest| {
+                node.any(&[rest], |_, rest| [Condition::new(rest, Relation::AtLeast, Dim::ONE)])
+            })
+        };
+        found = either(found, cut);
     }
     found
 }

@@ -7,9 +7,9 @@ use gradus_core::convert::nearest_f32;
 use gradus_core::{DType, Number};
 
 use super::checks::{
-    an_input, an_input_outside, both, bounds_outside, cast, distant, either, fewer_rows, index_below,
-    index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements, no_windows,
-    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
+    an_input, an_input_outside, both, bounds_outside, cast, cut_lengths, distant, either, fewer_rows,
+    index_below, index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements,
+    no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
     result_outside, rounds_twice, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
@@ -569,6 +569,41 @@ pub(super) const RULES: &[Rule] = &[
         condition: "an element of the divisor is infinite",
         results: ["returns the dividend", "returns NaN", "returns the dividend"],
         applies: |node| node.float(1, &[F16, F32], f64::is_infinite),
+    },
+    Rule {
+        name: "resize-corners-by-scales",
+        operators: &["Resize"],
+        condition: "corners are aligned, and a size times its scale is no integer",
+        results: [
+            "aligns with the last element of the result",
+            "aligns with the last element of the result",
+            "aligns with the product",
+        ],
+        applies: |node| {
+            is_text(node, "coordinate_transformation_mode", "align_corners")
+                .then(|| cut_lengths(node))
+                .flatten()
+        },
+    },
+    Rule {
+        name: "resize-crop-by-scales",
+        operators: &["Resize"],
+        condition: "a region is resized, and a size times its scale is no integer",
+        results: ["ends at the end of the region", "fails", "ends before it"],
+        applies: |node| {
+            is_text(node, "coordinate_transformation_mode", "tf_crop_and_resize")
+                .then(|| cut_lengths(node))
+                .flatten()
+        },
+    },
+    Rule {
+        name: "resize-crops",
+        operators: &["Resize"],
+        condition: "coordinates are those of tf_crop_and_resize",
+        results: ["runs", "fails", "runs"],
+        applies: |node| {
+            is_text(node, "coordinate_transformation_mode", "tf_crop_and_resize").then_some(When::Always)
+        },
     },
     Rule {
         name: "resize-half-pixel-symmetric",

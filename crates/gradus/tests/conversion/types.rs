@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::slice::from_ref;
 
 use gradus::conversion::{ConvertOptions, Converted};
-use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
+use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type, ValueId};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::compare::difference;
@@ -484,7 +484,19 @@ fn dynamically_quantized_lstms_are_loops() {
         let model = foreign(("com.microsoft", "DynamicQuantizeLSTM", 1), &[x], &constants, &attributes, 3);
         let what = format!("{directions} {columns} {dtype} {lengths:?}");
         converted(&what, &model, Onnx, 21);
-        converted(&what, &model, OpenVino, 0);
+        let written = converted(&what, &model, OpenVino, 0);
+        // OpenVINO returns wrong products of elements that are gathered from decoded weights, and
+        // loses one of two biases that are added to a product.
+        let graph = written.model.graph();
+        let source = |id: Option<ValueId>| match graph.value(id?).origin {
+            Origin::Node(node, _) => Some(&*graph.nodes()[node].operator.name),
+            _ => None,
+        };
+        for node in graph.nodes() {
+            let data = source(node.inputs[0]);
+            assert!(&*node.operator.name != "Gather" || data != Some("Multiply"), "{what}");
+            assert!(&*node.operator.name != "Add" || data != Some("Add"), "{what}");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The contract of docs/numerics.md about sums: their error, and the same bits for every number of
 //! threads.
 
-use gradus::convert::{Rules, nearest_f64};
+use gradus::convert::{Rules, nearest_f32, nearest_f64};
 use gradus::graph::{self, Builder, Content, Origin, Standard};
 use gradus::{DType, Destination, Model, Number, RunOptions, Shape, Sums, Tensor, Value};
 
@@ -347,6 +347,64 @@ fn nearest_elements_are_those_of_exact_coordinates() {
         |values: &[f32]| Tensor::from_vec(Shape::new([values.len()]).unwrap(), values.to_vec()).unwrap();
     let got = run(&model, &[floats(&[1.0, 2.0, 3.0]), floats(&[]), floats(&[1.5])]);
     assert_eq!(got.elements::<f32>().unwrap()[..], [1.0, 2.0, 3.0, 3.0]);
+}
+
+#[test]
+fn corners_are_aligned_with_those_of_the_result() {
+    // The length of the result is 5*scale without its fraction. Coordinates of align_corners and of
+    // tf_crop_and_resize end at the end of the operand, or of its region; only half_pixel_symmetric
+    // knows the fraction.
+    let thirds = [1.0, 3.0, 17.0 / 3.0, 9.0, 41.0 / 3.0, 19.0, 25.0];
+    let cases: [(&str, &str, f32, &[f64]); 10] = [
+        ("align_corners", "linear", 1.5, &thirds),
+        ("align_corners", "linear", 0.7, &[1.0, 9.0, 25.0]),
+        ("align_corners", "linear", 0.3, &[1.0]),
+        ("align_corners", "cubic", 0.7, &[1.0, 9.0, 25.0]),
+        ("align_corners", "nearest", 1.5, &[1.0, 4.0, 4.0, 9.0, 16.0, 16.0, 25.0]),
+        ("align_corners", "nearest", 0.7, &[1.0, 9.0, 25.0]),
+        (
+            "tf_crop_and_resize",
+            "linear",
+            1.5,
+            &[4.0, 17.0 / 3.0, 22.0 / 3.0, 9.0, 34.0 / 3.0, 41.0 / 3.0, 16.0],
+        ),
+        ("tf_crop_and_resize", "linear", 0.3, &[9.0]),
+        ("tf_crop_and_resize", "nearest", 0.7, &[4.0, 9.0, 16.0]),
+        ("half_pixel_symmetric", "linear", 1.5, &thirds),
+    ];
+    let floats =
+        |values: &[f32]| Tensor::from_vec(Shape::new([values.len()]).unwrap(), values.to_vec()).unwrap();
+    for (coordinates, mode, scale, expected) in cases {
+        for version in [11, 13, 18, 19] {
+            if version < 19 && coordinates == "half_pixel_symmetric" {
+                continue;
+            }
+            let attributes = [("coordinate_transformation_mode", coordinates), ("mode", mode)];
+            let attributes = attributes.map(|(name, text)| (name, Content::Bytes(text.into())));
+            let model = model("Resize", version, 3, attributes.into_iter().collect());
+            let got =
+                run(&model, &[floats(&[1.0, 4.0, 9.0, 16.0, 25.0]), floats(&[0.25, 0.75]), floats(&[scale])]);
+            let expected: Vec<_> = expected.iter().map(|&x| nearest_f32(Number::Float(x))).collect();
+            assert_eq!(
+                got.elements::<f32>().unwrap()[..],
+                expected,
+                "{coordinates} {mode} {scale} {version}"
+            );
+        }
+    }
+}
+
+#[test]
+fn scales_are_above_zero() {
+    let image = Tensor::from_vec(Shape::new([1, 2]).unwrap(), vec![1.0f32, 2.0]).unwrap();
+    for scale in [0.0, -1.0, f32::INFINITY, f32::NAN] {
+        let constants = [Tensor::vector::<f32>(&[]), Tensor::vector(&[1.0, scale])];
+        let one =
+            One::of(Standard::Onnx, "Resize", 19).inputs(std::slice::from_ref(&image)).constants(&constants);
+        let (model, given) = one.model();
+        let error = model.run(&given).unwrap_err().to_string();
+        assert!(error.contains(&format!("scale of axis 1 is {scale}, expected a number above 0")), "{error}");
+    }
 }
 
 /// Nodes that add products along rows: of a row of the first input and the second, or ones.

@@ -640,7 +640,7 @@ pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<Low
         let scales = l.cast(scales, DType::F32)?;
         let scales = l.apply("Expand", &[scales, count], &[])?;
         if corners {
-            // ONNX lets corners meet those of the size before it is cut.
+            // By scales, the `onnx` package's reference aligns corners with the size before it is cut.
             let sizes = l.apply("Shape", &[x], &[int("start", 2)])?;
             let sizes = l.cast(sizes, DType::F32)?;
             let sizes = l.apply("Mul", &[sizes, scales], &[])?;

@@ -37,8 +37,6 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let given = l.input(0)?;
     let codes = l.apply_many("DynamicQuantizeLinear", &[given], &[], 3)?;
     let x = decoded(l, codes[0], codes[1], codes[2])?;
-    let weights = by_direction(l, [1, 8, 9], directions)?;
-    let recurrence = by_direction(l, [2, 10, 11], directions)?;
     let (bias, peepholes) = (maybe_wide(l, 3)?, maybe_wide(l, 7)?);
     let shape = l.shape(given)?;
     let (steps, batch) = (element(l, shape, 0)?, element(l, shape, 1)?);
@@ -55,13 +53,14 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut rows, mut last) = (Vec::new(), [Vec::new(), Vec::new()]);
     for (direction, functions) in functions.into_iter().enumerate() {
         let backward = direction == 1 || reverse;
-        let weights = of_direction(l, weights, direction)?;
+        let weights = weights_of(l, [1, 8, 9], directions, direction)?;
         let mut gates = l.apply("MatMul", &[x, weights], &[])?;
         if bias != LoweredValue::NONE {
+            // The sum of both first: OpenVINO loses one of two that are added to a product.
             let bias = of_direction(l, bias, direction)?;
-            for part in split(l, bias, 2)? {
-                gates = l.apply("Add", &[gates, part], &[])?;
-            }
+            let parts = split(l, bias, 2)?;
+            let bias = l.apply("Add", &parts, &[])?;
+            gates = l.apply("Add", &[gates, bias], &[])?;
         }
         if backward {
             gates = reversed(l, gates, lengths)?;
@@ -74,7 +73,7 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         };
         let of = Direction {
             gates,
-            recurrence: of_direction(l, recurrence, direction)?,
+            recurrence: weights_of(l, [2, 10, 11], directions, direction)?,
             peepholes,
             functions,
             clip: l.attributes.float("clip")?,
@@ -132,16 +131,21 @@ fn decoded(
     l.apply("Mul", &[value, scale?], &[])
 }
 
-/// Weights whose scale and zero point are one for each direction, or for each of its columns.
-fn by_direction(
+/// The weights of a direction, whose scale and zero point are one for each direction, or for each
+/// of its columns. Codes are gathered before they become numbers: OpenVINO returns wrong products of
+/// elements that are gathered from a constant which it decodes.
+fn weights_of(
     l: &mut Lowering<'_>,
     [codes, scale, zero]: [usize; 3],
     directions: usize,
+    direction: usize,
 ) -> Result<LoweredValue> {
     let codes = l.input(codes)?;
+    let codes = of_direction(l, codes, direction)?;
     let [scale, zero] = [scale, zero].map(|input| {
         let value = l.input(input)?;
-        l.reshape(value, &[i64_of(directions), 1, -1])
+        let value = l.reshape(value, &[i64_of(directions), 1, -1])?;
+        of_direction(l, value, direction)
     });
     decoded(l, codes, scale?, zero?)
 }

@@ -289,7 +289,9 @@ fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
 }
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let mut inputs = vec![cx.input(0)?];
+    // OpenVINO takes a condition of at most one axis.
+    let condition = if cx.rank_if_known(0) == Some(1) { cx.input(0)? } else { cx.scalar_input(0)? };
+    let mut inputs = vec![condition];
     let [mut yes, mut no] = [OpenVinoBody::new(cx, "then_branch")?, OpenVinoBody::new(cx, "else_branch")?];
     for branch in [&mut yes, &mut no] {
         branch.captures(cx, &mut inputs)?;

@@ -14,7 +14,7 @@ use crate::conversion::writer::NewValue;
 pub(crate) fn gather_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (mut x, indices) = (cx.input(0)?, cx.input(1)?);
     let named = cx.attributes.int("axis")?.unwrap_or(0);
-    let axis = cx.axis(named, 0)?;
+    let axis = cx.axis(named, usize::from(cx.rank_if_known(0).is_none()))?;
     let sizes = |input: usize| cx.fact(input).as_tensor()?.dims.clone();
     let (of_data, of_indices) = (sizes(0), sizes(1));
     let rank = match (&of_data, &of_indices) {

@@ -18,6 +18,7 @@ pub(crate) mod recurrent_to_onnx;
 pub(crate) mod recurrent_to_openvino;
 pub(crate) mod resize;
 pub(crate) mod resize_eval;
+pub(crate) mod resize_to_onnx;
 pub(crate) mod rotated;
 pub(crate) mod sampled;
 pub(crate) mod sampling;

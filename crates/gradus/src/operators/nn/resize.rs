@@ -140,6 +140,12 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
     if scales.len() != dims.len() {
         return Err(errors::count("scales", scales.len(), dims.len()).into());
     }
+    for (axis, scale) in scales.iter().enumerate() {
+        if let Some(scale) = scale.filter(|&scale| !(scale > 0.0 && scale.is_finite())) {
+            let wanted = "a number above 0";
+            return Err(errors::value(format_args!("scale of axis {axis}"), scale, wanted).into());
+        }
+    }
     let all = dims.iter().zip(scales).map(|(&dim, scale)| match (*scale, dim) {
         (None | Some(1.0), dim) => dim,
         (Some(scale), Dim::Known(size)) => {

@@ -47,6 +47,8 @@ struct Manner<'a> {
     cubic: f64,
     antialias: bool,
     exclude_outside: bool,
+    /// Windows of axes that grow are narrower too, as those of OpenVINO.
+    narrows: bool,
 }
 
 /// Elements of the operand, and their weights; nothing if the coordinate lies outside.
@@ -55,32 +57,20 @@ pub(crate) type Weights = Option<Vec<(usize, f64)>>;
 impl Manner<'_> {
     /// The coordinate on the operand of an element of the result.
     fn coordinate(&self, axis: &SampledAxis, at: f64) -> Result<f64> {
-        let (size, scale) = (float_of(axis.size), axis.scale);
-        let wanted = scale * size;
+        let (size, wanted, scale) = (float_of(axis.size), float_of(axis.wanted), axis.scale);
         let half_pixel = (at + 0.5) / scale - 0.5;
         Ok(match self.coordinates {
             _ if scale == 1.0 && axis.wanted == axis.size && self.coordinates != "tf_crop_and_resize" => at,
-            "half_pixel" => half_pixel,
-            "half_pixel_symmetric" => size / 2.0 * (1.0 - float_of(axis.wanted) / wanted) + half_pixel,
-            "pytorch_half_pixel" => {
-                if axis.wanted > 1 {
-                    half_pixel
-                } else {
-                    0.0
-                }
-            }
-            "align_corners" => {
-                if wanted == 1.0 {
-                    0.0
-                } else {
-                    at * (size - 1.0) / (wanted - 1.0)
-                }
-            }
+            "half_pixel_symmetric" => size / 2.0 * (1.0 - wanted / (scale * size)) + half_pixel,
+            "pytorch_half_pixel" | "align_corners" if axis.wanted == 1 => 0.0,
+            "half_pixel" | "pytorch_half_pixel" => half_pixel,
+            // `length_resized` is the length of the result: `scale * size` without its fraction.
+            "align_corners" => at * (size - 1.0) / (wanted - 1.0),
             "asymmetric" => at / scale,
             "tf_half_pixel_for_nn" => (at + 0.5) / scale,
             "tf_crop_and_resize" => {
                 let [begin, end] = axis.region;
-                let along = if wanted == 1.0 { 0.5 } else { at / (wanted - 1.0) };
+                let along = if axis.wanted == 1 { 0.5 } else { at / (wanted - 1.0) };
                 (begin + along * (end - begin)) * (size - 1.0)
             }
             other => {
@@ -102,17 +92,13 @@ impl Manner<'_> {
         let half_pixel = (middle.checked_sub(over)?, doubled);
         let (dividend, divisor) = match self.coordinates {
             _ if over == under && wanted == size => (at, 1),
-            "half_pixel" => half_pixel,
             "half_pixel_symmetric" => {
                 let margin = size.checked_mul(over)?.checked_sub(wanted.checked_mul(under)?)?;
                 (half_pixel.0.checked_add(margin)?, doubled)
             }
-            "pytorch_half_pixel" if wanted > 1 => half_pixel,
-            "pytorch_half_pixel" => (0, 1),
-            "align_corners" => {
-                let most = over.checked_mul(size)?.checked_sub(under)?;
-                if most == 0 { (0, 1) } else { ((at * (size - 1)).checked_mul(under)?, most) }
-            }
+            "pytorch_half_pixel" | "align_corners" if wanted == 1 => (0, 1),
+            "half_pixel" | "pytorch_half_pixel" => half_pixel,
+            "align_corners" => (at.checked_mul(size - 1)?, wanted - 1),
             "asymmetric" => (at.checked_mul(under)?, over),
             "tf_half_pixel_for_nn" => (middle, doubled),
             _ => return None,
@@ -131,7 +117,11 @@ impl Manner<'_> {
         let whole = |x: f64| truncated(x).and_then(|x| i64::try_from(x).ok());
         let outside = || errors::value("coordinate", x, "a number on the axis");
         let floor = whole(floor).ok_or_else(outside)?;
-        let narrow = if self.antialias { axis.scale.min(1.0) } else { 1.0 };
+        let narrow = match (self.antialias, self.narrows) {
+            (true, true) => axis.scale,
+            (true, false) => axis.scale.min(1.0),
+            (false, _) => 1.0,
+        };
         let (reach, kernel): (f64, &dyn Fn(f64) -> f64) = match self.mode {
             "nearest" => {
                 let exact = self.exact_coordinate(axis, at).and_then(|(dividend, divisor)| {
@@ -181,6 +171,10 @@ impl Manner<'_> {
         }
         if self.antialias || self.exclude_outside {
             let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+            if self.narrows && sum == 0.0 {
+                // No element lies in the window.
+                return Ok(Some(Vec::new()));
+            }
             for (_, weight) in &mut weights {
                 *weight /= sum;
             }
@@ -275,13 +269,15 @@ fn manner<'a>(attributes: &'a Attributes<'_>, operator: &str) -> Result<Manner<'
     let (coordinates, nearest) =
         if older { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
     let mode = attributes.text("mode")?.unwrap_or("nearest");
+    let narrows = operator == "Interpolate";
     Ok(Manner {
         coordinates: attributes.text("coordinate_transformation_mode")?.unwrap_or(coordinates),
         mode: if mode == "bilinear" { "linear" } else { mode },
         nearest: attributes.text("nearest_mode")?.unwrap_or(nearest),
         cubic: attributes.float("cubic_coeff_a")?.unwrap_or(-0.75).into(),
         antialias: attributes.flag("antialias", false)?,
-        exclude_outside: attributes.flag("exclude_outside", false)?,
+        exclude_outside: narrows || attributes.flag("exclude_outside", false)?,
+        narrows,
     })
 }
 

@@ -5,7 +5,7 @@ use gradus_core::{DType, Result};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
-use crate::conversion::to_openvino::say;
+use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::operators::nn::sampled::{Grid, at_grid};
 
@@ -119,14 +119,20 @@ pub(crate) fn local_response(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     if size % 2 == 0 {
         return Err(cannot("the OpenVINO specification does not define the channels of an LRN of even size"));
     }
-    let attributes = [
-        say("alpha", cx.attributes.float("alpha")?.unwrap_or(0.0001)),
-        say("beta", cx.attributes.float("beta")?.unwrap_or(0.75)),
-        say("bias", cx.attributes.float("bias")?.unwrap_or(1.0)),
-        say("size", size),
-    ];
+    let alpha = cx.attributes.float("alpha")?.unwrap_or(0.0001);
+    let beta = cx.attributes.float("beta")?.unwrap_or(0.75);
+    let bias = cx.attributes.float("bias")?.unwrap_or(1.0);
+    // OpenVINO's CPU plugin drops the fraction of a bias, so that one is taken out of the power.
+    let factor = if bias > 0.0 && bias.fract() != 0.0 { bias } else { 1.0 };
+    let attributes =
+        [say("alpha", alpha / factor), say("beta", beta), say("bias", bias / factor), say("size", size)];
     let (x, axes) = (cx.input(0)?, cx.list(&[1]));
-    Ok(vec![cx.put("LRN", &[x, axes], &attributes)?])
+    let y = cx.put("LRN", &[x, axes], &attributes)?;
+    if factor == 1.0 {
+        return Ok(vec![y]);
+    }
+    let scale = cx.number(libm::pow(factor.into(), -f64::from(beta)), cx.dtype(0)?)?;
+    Ok(vec![cx.put("Multiply", &[y, scale], &[numpy()])?])
 }
 
 /// Brought to a mean of 0 and a variance of 1 over axes that an attribute names.

@@ -1,7 +1,7 @@
 //! Convolutions, pooling, images and attention in the operators of ONNX; the table of
 //! `windows_to_openvino.rs`, read the other way round.
 
-use gradus_core::convert::{Rules, i64_of, nearest_f64, usize_of_i64};
+use gradus_core::convert::{Rules, i64_of, nearest_f64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
@@ -12,10 +12,8 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_onnx::{flag, int, word};
 use crate::conversion::types::numbered;
 use crate::conversion::writer::{NONE, NewValue};
-use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indices::axes as axes_of;
-use crate::operators::nn::openvino::SCALED_UP;
 
 /// A list with an element for each spatial axis.
 fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
@@ -275,29 +273,83 @@ impl Ends {
     }
 }
 
-/// The windows of a pool.
-fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
+/// The windows of a pool, and what it reads. OpenVINO counts a last window that starts behind the
+/// padded data, if sizes are rounded up, and its maximum is the lowest number: it lies on pads.
+fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<(NewAttributes, NewValue)> {
     let spatial = cx.rank(0)?.saturating_sub(2);
     let mut attributes = windows(cx, spatial, false)?;
     let names = |name: &str| attributes.iter().any(|(own, _)| *own == name);
     if names("auto_pad") && names("dilations") {
         return Err(cannot("ONNX has no equivalent of auto_pad that does not count dilations"));
     }
-    let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
-    if rounding == "ceil" {
-        cx.edges("ONNX does not count a last window that starts behind the end");
+    let kernel = each(cx, "kernel", 1, spatial)?;
+    let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor").to_owned();
+    let mut x = cx.input(0)?;
+    if rounding == "ceil"
+        && let Some(pads) = outer_pads(cx, &kernel)?
+    {
+        let of = match &*cx.node.operator.name {
+            "AvgPool" => Some("mean"),
+            _ if cx.wants(1) => Some("index of the maximum"),
+            _ if names("auto_pad") => Some("auto_pad"),
+            _ => None,
+        };
+        if let Some(of) = of {
+            let why = format!("the last window starts behind the padded data, where no {of} is defined");
+            return Err(cannot(why));
+        }
+        let (dtype, pads) = (cx.dtype(0)?, cx.list(&pads));
+        let lowest = match dtype {
+            DType::F16 => -65504.0,
+            DType::BF16 => -3.389_531_389_251_535_5e38,
+            DType::F32 => f32::MIN.into(),
+            _ => f64::MIN,
+        };
+        let lowest = cx.number(lowest, dtype)?;
+        x = cx.put("Pad", &[x, pads, lowest], &[])?;
+        attributes.retain(|(name, _)| *name != "pads");
     }
-    attributes.extend([
-        ("kernel_shape", Content::Ints(each(cx, "kernel", 1, spatial)?)),
-        flag("ceil_mode", rounding != "floor"),
-    ]);
-    Ok(attributes)
+    attributes.extend([("kernel_shape", Content::Ints(kernel)), flag("ceil_mode", rounding != "floor")]);
+    Ok((attributes, x))
+}
+
+/// The pads of a pool with which its last window starts within the data, if without them one starts
+/// behind; notes axes of open size where one may.
+fn outer_pads(cx: &mut ConvertContext<'_, '_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> {
+    let spatial = kernel.len();
+    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+    let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
+    let (same, explicit) = (auto.starts_with("same"), matches!(auto, "explicit" | "notset"));
+    let pads = |name| if explicit { each(cx, name, 0, spatial) } else { Ok(vec![0; spatial]) };
+    let (begins, mut ends) = (pads("pads_begin")?, pads("pads_end")?);
+    let mut behind = false;
+    for (axis, end) in ends.iter_mut().enumerate() {
+        let window = (kernel[axis] - 1).saturating_mul(dilations[axis]).saturating_add(1);
+        if strides[axis].saturating_add(*end) <= window {
+            continue;
+        }
+        let Some(size) = cx.known_size(0, axis + 2) else {
+            cx.edges("ONNX does not count a last window that starts behind the end");
+            continue;
+        };
+        let inside = size.saturating_add(begins[axis]);
+        let room = inside.saturating_add(*end).saturating_sub(window);
+        let last = room.max(0).checked_add(strides[axis] - 1).map_or(0, |room| room - room % strides[axis]);
+        // Pads that make sizes the same end with the last window, if there are any.
+        let padded = same && (inside - 1) / strides[axis] * strides[axis] + window > inside;
+        if last >= inside && !padded {
+            behind = true;
+            *end = last.saturating_add(window) - inside;
+        }
+    }
+    let all = [vec![0, 0], begins, vec![0, 0], ends].concat();
+    Ok(behind.then_some(all))
 }
 
 pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     let indices = cx.wants(1);
-    let (attributes, x) = (pool(cx)?, cx.input(0)?);
+    let (attributes, x) = pool(cx)?;
     if !indices {
         return Ok(vec![cx.put("MaxPool", &[x], &attributes)?]);
     }
@@ -348,7 +400,7 @@ pub(crate) fn col2im(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
 pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let excludes = cx.attributes.flag("exclude-pad", false)?;
-    let (mut attributes, x) = (pool(cx)?, cx.input(0)?);
+    let (mut attributes, x) = pool(cx)?;
     attributes.push(flag("count_include_pad", !excludes));
     Ok(vec![cx.put("AveragePool", &[x], &attributes)?])
 }
@@ -435,167 +487,6 @@ pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
         }
     }
     Ok(vec![cx.put("Concat", &all, &[int("axis", 1)])?])
-}
-
-pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
-    let both = cx.attributes.form().is(Older::SizesAndScales);
-    let (mode, pillow) = match required("mode", cx.attributes.text("mode")?)? {
-        "nearest" => ("nearest", false),
-        "linear_onnx" | "linear" => ("linear", false),
-        "cubic" => ("cubic", false),
-        "bilinear_pillow" => ("linear", true),
-        "bicubic_pillow" => ("cubic", true),
-        mode => return refused(&format!("mode={mode}")),
-    };
-    if mode != "nearest" {
-        cx.rounding(caveats::ORDER);
-    }
-    let rank = cx.rank(0)?;
-    let axes_at = if both { 3 } else { 2 };
-    let axes = if cx.has(axes_at) { axes_of(&cx.integers(axes_at)?, rank)? } else { (0..rank).collect() };
-    let x = padded(cx, rank)?;
-    let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
-    let scales_at = if both { 2 } else { 1 };
-    let smooth = cx.attributes.flag("antialias", false)? && !pillow;
-    if smooth && mode != "linear" {
-        return refused(&format!("antialias and mode={mode}"));
-    }
-    let mut nearest = cx.attributes.text("nearest_mode")?.unwrap_or("round_prefer_floor");
-    if smooth || (mode == "nearest" && nearest == "simple") {
-        // OpenVINO has a narrower window where the image grows, and rounds otherwise there.
-        let grows = growth(cx, &axes, if by_scales { Err(scales_at) } else { Ok(1) })?;
-        nearest = match (grows, smooth) {
-            (Some(false), true) => nearest,
-            (Some(grows), false) => {
-                if grows {
-                    "floor"
-                } else {
-                    "ceil"
-                }
-            }
-            (_, true) => return refused("antialias, unless no axis grows"),
-            (None, false) => return refused("nearest_mode=simple, unless all axes grow or none"),
-        };
-    }
-    let coordinates = cx.attributes.text("coordinate_transformation_mode")?.filter(|_| !pillow);
-    let mut attributes = vec![
-        word("mode", mode),
-        word("coordinate_transformation_mode", coordinates.unwrap_or("half_pixel")),
-        word("nearest_mode", nearest),
-    ];
-    if smooth || pillow {
-        attributes.extend([flag("antialias", true), flag("exclude_outside", true)]);
-    }
-    // Pillow's coefficient is one number; the attribute changes nothing.
-    let coefficient = if pillow { Some(-0.5) } else { cx.attributes.float("cube_coeff")? };
-    if let Some(coefficient) = coefficient.filter(|_| mode == "cubic") {
-        attributes.push(("cubic_coeff_a", Content::Float(coefficient)));
-    }
-    let dtype = cx.dtype(0)?;
-    let sizes = if by_scales {
-        let scales = cx.input(scales_at)?;
-        cx.cast(scales, DType::F32)?
-    } else {
-        cx.whole_list(1)?
-    };
-    // Pillow scales by sizes alone.
-    let (sizes, by_scales) =
-        if by_scales && pillow { (scaled(cx, x, sizes, &axes)?, false) } else { (sizes, by_scales) };
-    let rounds = mode != "nearest" && !dtype.is_float();
-    let mut x = if rounds { cx.cast(x, DType::F32)? } else { x };
-    // Pillow rounds integers after each axis, the last one first.
-    let each = rounds && pillow;
-    for pass in (0..if each { axes.len() } else { 1 }).rev() {
-        let (own, sizes) = if each {
-            (&axes[pass..=pass], cx.part_of(sizes, i64_of(pass), i64_of(pass + 1))?)
-        } else {
-            (&axes[..], sizes)
-        };
-        let mut inputs = if by_scales { [x, NONE, sizes, NONE] } else { [x, NONE, NONE, sizes] };
-        let mut attributes = attributes.clone();
-        attributes.push(("axes", Content::Ints(own.iter().copied().map(i64_of).collect())));
-        resize_all_axes(cx, &mut inputs, &mut attributes)?;
-        x = cx.put("Resize", &inputs, &attributes)?;
-        if rounds {
-            x = cx.put("Round", &[x], &[])?;
-        }
-        let bounds = match dtype {
-            DType::U8 => [0.0, 255.0],
-            DType::I8 => [-128.0, 127.0],
-            _ => continue,
-        };
-        if mode == "cubic" {
-            let [least, most] = bounds.map(|bound| cx.number(bound, DType::F32));
-            x = cx.put("Clip", &[x, least?, most?], &[])?;
-        }
-    }
-    Ok(vec![if rounds { cx.cast(x, dtype)? } else { x }])
-}
-
-/// The sizes of axes times scales, cut to integers.
-fn scaled(
-    cx: &mut ConvertContext<'_, '_>,
-    x: NewValue,
-    scales: NewValue,
-    axes: &[usize],
-) -> Result<NewValue> {
-    let sizes = cx.sizes(x)?;
-    let axes = cx.list(&axes.iter().copied().map(i64_of).collect::<Vec<_>>());
-    let own = cx.put("Gather", &[sizes, axes], &[])?;
-    let own = cx.cast(own, DType::F32)?;
-    let scaled = cx.put("Mul", &[own, scales], &[])?;
-    let epsilon = cx.number(SCALED_UP, DType::F32)?;
-    let scaled = cx.put("Add", &[scaled, epsilon], &[])?;
-    let scaled = cx.put("Floor", &[scaled], &[])?;
-    cx.cast(scaled, DType::I64)
-}
-
-/// An image with zeros around it, as attributes say.
-fn padded(cx: &mut ConvertContext<'_, '_>, rank: usize) -> Result<NewValue> {
-    let mut pads = Vec::new();
-    for name in ["pads_begin", "pads_end"] {
-        let mut given = cx.attributes.list(name)?.unwrap_or_default();
-        given.resize(rank, 0);
-        pads.extend(given);
-    }
-    let x = cx.input(0)?;
-    if pads.iter().all(|&pad| pad == 0) {
-        return Ok(x);
-    }
-    let pads = cx.list(&pads);
-    cx.put("Pad", &[x, pads], &[])
-}
-
-/// Returns true if an image grows along all of these axes, and false along none, by sizes or scales
-/// that an input has; nothing if some may grow and others not.
-fn growth(
-    cx: &ConvertContext<'_, '_>,
-    axes: &[usize],
-    by: std::result::Result<usize, usize>,
-) -> Result<Option<bool>> {
-    let grows: Option<Vec<bool>> = match by {
-        Ok(sizes) => cx.known_integers(sizes)?.and_then(|sizes| {
-            let dims = cx.dims(0)?;
-            let pads = |name| cx.attributes.list(name).ok().flatten().unwrap_or_default();
-            let (begins, ends) = (pads("pads_begin"), pads("pads_end"));
-            let own = |axis: usize| {
-                let pad = begins.get(axis).unwrap_or(&0).checked_add(*ends.get(axis).unwrap_or(&0))?;
-                dims.get(axis).copied().flatten()?.checked_add(pad)
-            };
-            axes.iter().zip(sizes).map(|(&axis, size)| Some(size > own(axis)?)).collect()
-        }),
-        Err(scales) => match cx.known(scales)? {
-            Some(scales) => Some(
-                scales.numbers()?.map(|scale| matches!(scale, Number::Float(scale) if scale > 1.0)).collect(),
-            ),
-            None => None,
-        },
-    };
-    Ok(grows.and_then(|grows| match (grows.contains(&true), grows.contains(&false)) {
-        (true, true) => None,
-        (grows, _) => Some(grows),
-    }))
 }
 
 /// Names all axes of a `Resize` in an operator set where it has no `axes`: the others keep their
@@ -705,17 +596,54 @@ pub(crate) fn fake_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
 
 /// Blocks of the channels' axis become blocks of the image, or the other way round.
 pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
-    if cx.rank(0)? != 4 {
-        return Err(cannot(format!("ONNX has {operator} of tensors of rank 4 only")));
-    }
-    let size = cx.attributes.int("block_size")?.and_then(usize_of_i64).unwrap_or(1);
+    let (spreads, spatial) = (operator == "DepthToSpace", cx.rank(0)?.saturating_sub(2));
+    let block = errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?;
     let deep = cx.attributes.text("mode")? == Some("depth_first");
-    let mut attributes = vec![int("blocksize", i64_of(size))];
-    match (operator, deep) {
-        (_, false) => {}
-        ("DepthToSpace", true) => attributes.push(word("mode", "CRD")),
-        _ => return Err(cannot("ONNX has no equivalent of SpaceToDepth with mode=depth_first")),
-    }
     let x = cx.input(0)?;
-    Ok(vec![cx.put(operator, &[x], &attributes)?])
+    if spatial == 2 && (spreads || !deep) {
+        let mut attributes = vec![int("blocksize", block)];
+        if deep {
+            attributes.push(word("mode", "CRD"));
+        }
+        return Ok(vec![cx.put(operator, &[x], &attributes)?]);
+    }
+    // Each axis of the image next to one of its blocks, which belong to the channels, before or
+    // behind them.
+    let (sizes, one) = (cx.sizes(x)?, cx.list(&[block]));
+    let blocks = vec![one; spatial];
+    let [batch, channels] = [0, 1].map(|axis| cx.part_of(sizes, axis, axis + 1));
+    let (batch, mut channels) = (batch?, channels?);
+    let axes = (0..i64_of(spatial)).map(|axis| cx.part_of(sizes, axis + 2, axis + 3));
+    let mut axes = axes.collect::<Result<Vec<_>>>()?;
+    let all = cx.list(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))]);
+    let (apart, order) = if spreads {
+        channels = cx.put("Div", &[channels, all], &[])?;
+        let own = if deep { [vec![channels], blocks].concat() } else { [blocks, vec![channels]].concat() };
+        let first = i64_of(usize::from(deep)) + 1;
+        let pairs = (0..i64_of(spatial)).flat_map(|axis| [i64_of(spatial) + 2 + axis, first + axis]);
+        let channel = if deep { 1 } else { i64_of(spatial) + 1 };
+        ([vec![batch], own, axes.clone()].concat(), [0, channel].into_iter().chain(pairs).collect::<Vec<_>>())
+    } else {
+        for axis in &mut axes {
+            *axis = cx.put("Div", &[*axis, one], &[])?;
+        }
+        let pairs = axes.iter().flat_map(|&axis| [axis, one]).collect::<Vec<_>>();
+        let inner = (0..i64_of(spatial)).map(|axis| 2 * axis + 3);
+        let own: Vec<_> =
+            if deep { [1].into_iter().chain(inner).collect() } else { inner.chain([1]).collect() };
+        let outer = (0..i64_of(spatial)).map(|axis| 2 * axis + 2);
+        ([vec![batch, channels], pairs].concat(), [0].into_iter().chain(own).chain(outer).collect())
+    };
+    let apart = cx.put("Concat", &apart, &[int("axis", 0)])?;
+    let apart = cx.with_shape(x, apart)?;
+    let turned = cx.put("Transpose", &[apart], &[("perm", Content::Ints(order))])?;
+    if spreads {
+        for axis in &mut axes {
+            *axis = cx.put("Mul", &[*axis, one], &[])?;
+        }
+    } else {
+        channels = cx.put("Mul", &[channels, all], &[])?;
+    }
+    let together = cx.put("Concat", &[vec![batch, channels], axes].concat(), &[int("axis", 0)])?;
+    Ok(vec![cx.with_shape(turned, together)?])
 }

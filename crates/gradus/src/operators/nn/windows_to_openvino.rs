@@ -198,14 +198,15 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
 
 /// The windows of a pool. One that is larger than the padded data lies on pads behind them, as
 /// OpenVINO has none that reach further.
-fn pool(cx: &ConvertContext<'_, '_>) -> Result<NewAttributes> {
+fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
-    let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET");
+    let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET").to_owned();
     let same = auto.starts_with("SAME");
-    let sizes = cx.dims(0).unwrap_or_default();
-    let beyond = beyond(&cx.attributes, sizes.get(2..).unwrap_or_default())?;
-    if !same && beyond.iter().any(|&beyond| beyond > 0) {
+    let dims = cx.dims(0).unwrap_or_default();
+    let sizes: Vec<_> = (2..spatial + 2).map(|axis| dims.get(axis).copied().flatten()).collect();
+    let known = beyond(&cx.attributes, &sizes)?;
+    if !same && known.iter().any(|&beyond| beyond > 0) {
         if cx.attributes.flag("count_include_pad", false)? {
             return Err(cannot(
                 "OpenVINO has no equivalent of an average over a window larger than the padded data",
@@ -214,13 +215,17 @@ fn pool(cx: &ConvertContext<'_, '_>) -> Result<NewAttributes> {
         let pads = if auto == "VALID" { vec![0; 2 * spatial] } else { each(cx, "pads", 0, 2 * spatial)? };
         let (begin, end) = pads.split_at(spatial);
         let end: Vec<_> =
-            end.iter().zip(beyond).map(|(end, beyond)| end.saturating_add(beyond.max(0))).collect();
+            end.iter().zip(&known).map(|(end, beyond)| end.saturating_add((*beyond).max(0))).collect();
         attributes.retain(|(name, _)| !name.contains("pad"));
         attributes.extend([
             say("pads_begin", list(begin)),
             say("pads_end", list(&end)),
             say("auto_pad", "explicit"),
         ]);
+    }
+    let smallest: Vec<_> = sizes.iter().map(|size| size.or(Some(1))).collect();
+    if !same && beyond(&cx.attributes, &smallest)?.iter().zip(&known).any(|(open, known)| open > known) {
+        cx.edges(caveats::WINDOW);
     }
     if same && each(cx, "dilations", 1, spatial)?.iter().any(|&dilation| dilation != 1) {
         return Err(cannot("OpenVINO has no equivalent of a pool whose auto_pad counts dilations"));
@@ -469,7 +474,7 @@ pub(crate) fn by_weights(cx: &mut ConvertContext<'_, '_>, because: &str) -> Resu
 }
 
 /// Weighted sums of elements along an axis in a type of floats, or single elements.
-fn summed(
+pub(crate) fn summed(
     cx: &mut ConvertContext<'_, '_>,
     x: NewValue,
     at: usize,

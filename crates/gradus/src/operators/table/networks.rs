@@ -145,7 +145,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .works(Work::LocalResponse)
         .infer(nn::infer::lrn)
         .computes(nn::normalization::lrn)
-        .converts("LRN", "rounding", nn::sampling_to_openvino::local_response),
+        .converts("LRN, Multiply", "rounding", nn::sampling_to_openvino::local_response),
     onnx("LSTM", Order)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })

@@ -67,7 +67,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("DeformablePSROIPooling", Lowered).lowers(samples::deformable_psroi),
     openvino("DepthToSpace", Moved)
         .infer(indexing::openvino::blocks)
-        .converts("DepthToSpace", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
+        .converts("DepthToSpace, Reshape, Transpose", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
     openvino("DetectionOutput", Lowered).lowers(detection::detection_output),
     openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(detection::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage", Lowered)
@@ -123,9 +123,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("I420toRGB", Lowered).lowers(images::i420_to_rgb),
     openvino("ISTFT", Lowered).lowers(signal::inverse_stft),
     openvino("Interpolate", Interpolated).works(Work::Resize).infer(nn::openvino::interpolate).converts(
-        "Resize",
+        "Resize, Pad, Gather, Mul, ReduceSum",
         "rounding",
-        nn::windows_to_onnx::interpolate,
+        nn::resize_to_onnx::interpolate,
     ),
     openvino("LRN", Formula).works(Work::LocalResponse).infer(elementwise::infer::same).converts(
         "LRN",
@@ -153,7 +153,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .converts("ReduceMean, Sub, Mul, Add, Sqrt, Div", "rounding", nn::to_onnx::mean_variance),
     openvino("MatrixNms", Lowered).lowers(detection::matrix_nms),
     openvino("MaxPool", Chosen).works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
-        "MaxPool, Mod",
+        "MaxPool, Pad, Mod",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
     ),
@@ -225,5 +225,5 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
     openvino("SpaceToDepth", Moved)
         .infer(indexing::openvino::blocks)
-        .converts("SpaceToDepth", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
+        .converts("SpaceToDepth, Reshape, Transpose", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
 ];

@@ -3,6 +3,7 @@
 
 mod loops;
 mod open;
+mod windows;
 
 use std::collections::HashMap;
 use std::slice::from_ref;
