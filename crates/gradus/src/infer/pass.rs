@@ -117,6 +117,8 @@ pub(crate) enum Visit {
     Certain,
     /// It may run, or runs many times.
     Perhaps,
+    /// It never runs, and is inferred for the report alone.
+    Never,
     /// It is one of many runs, of which all together were inferred before.
     Again,
 }
@@ -161,6 +163,8 @@ pub(crate) struct Shared {
     pub(super) equal: HashMap<Dim, Dim>,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
     pub(super) conditional: usize,
+    /// How many graphs around the present one never run: their nodes have no conditions.
+    pub(super) unreached: usize,
     /// Nodes that unrolled loops visited again.
     pub(super) unrolled: usize,
     /// Nodes of subgraphs and functions that were visited.
@@ -310,8 +314,7 @@ impl<'m> Pass<'m> {
                 let read = input.and_then(|input| node.inputs.get(input).copied().flatten());
                 if read.is_none_or(|id| !frame.reasons.contains_key(&id.index())) {
                     let text = format!("what it wants is not known: {reason}");
-                    let node = label(node, index);
-                    self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+                    self.note_unchecked(text, frame.label(node, index));
                 }
                 (Vec::new(), Some(reason))
             }
@@ -336,7 +339,7 @@ impl<'m> Pass<'m> {
                 if self.shared.conditional == 0 {
                     for &dim in dims.iter() {
                         let is_size = Condition::new(dim, Relation::AtLeast, Dim::ZERO);
-                        self.require(is_size, || label(node, index));
+                        self.require(is_size, || frame.label(node, index));
                         self.shared.symbols.bound(dim, Bounds::SIZE);
                     }
                 }
@@ -678,7 +681,7 @@ impl<'m> Pass<'m> {
         inputs: Vec<Fact>,
     ) -> Result<Vec<Fact>, InferError> {
         let Inner { graph, parameters, place, name, depends, how } = inner;
-        let conditional = how == Visit::Perhaps;
+        let conditional = matches!(how, Visit::Perhaps | Visit::Never);
         if self.depth >= self.limits.max_depth {
             return Err(InferError::unknown("graphs and functions are nested too deeply"));
         }
@@ -701,10 +704,12 @@ impl<'m> Pass<'m> {
         }
         self.depth += 1;
         self.shared.conditional += usize::from(conditional);
+        self.shared.unreached += usize::from(how == Visit::Never);
         self.repeated += usize::from(how == Visit::Again);
         let problems = self.problems.len();
         self.run(&mut frame);
         self.shared.conditional -= usize::from(conditional);
+        self.shared.unreached -= usize::from(how == Visit::Never);
         self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
         if conditional {
@@ -736,15 +741,18 @@ impl<'m> Pass<'m> {
     }
 
     fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
-        let slash = if frame.path.is_empty() { "" } else { "/" };
-        let place = format!("{}{slash}{}", frame.path, label(node, index));
+        let place = frame.label(node, index);
         let (kind, message) = (error.kind(), error.message().to_owned());
         let node = Some((frame.place.clone(), index));
         self.problems.push(Problem { kind, place, message, node, only_declared: false });
     }
 
-    /// Assumes what a run cannot do without.
+    /// Assumes what a run cannot do without: of a graph that may not run, it is no condition of the
+    /// model.
     pub(super) fn assume(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        if !self.is_unconditional() {
+            return self.require(condition, node);
+        }
         let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
         let is_known = least.is_some_and(|least| self.shared.symbols.never_below(condition.left, least));
         if is_known || !self.shared.assumed.insert(condition) {
@@ -768,11 +776,22 @@ impl<'m> Pass<'m> {
     /// in every run of a graph that may not run.
     pub(super) fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
         let of_run = self.is_unconditional().then_some(condition);
-        if self.shared.symbols.always_holds(&condition) || !self.shared.required.insert((of_run, condition)) {
+        if self.shared.unreached > 0
+            || self.shared.symbols.always_holds(&condition)
+            || !self.shared.required.insert((of_run, condition))
+        {
             return;
         }
         let text = self.shared.symbols.print_condition(&condition);
+        let text = if of_run.is_some() { text } else { format!("{text} if the node runs") };
         self.requirements.push(Assumption { text, node: node(), condition: of_run, of_sizes: false });
+    }
+
+    /// Notes a condition that sizes of inputs do not decide.
+    pub(super) fn note_unchecked(&mut self, text: String, node: String) {
+        if self.shared.unreached == 0 {
+            self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+        }
     }
 
     /// Notes that two are equal in every run.
@@ -807,6 +826,12 @@ impl<'m> Pass<'m> {
 }
 
 impl GraphFacts<'_> {
+    /// A node in words, after the nodes around it.
+    pub(super) fn label(&self, node: &Node, index: usize) -> String {
+        let slash = if self.path.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.path, label(node, index))
+    }
+
     /// Why a node's outputs are not known.
     fn reason(&self, node: &Node, input: Option<usize>, why: &str) -> Arc<str> {
         let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {

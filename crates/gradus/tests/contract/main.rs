@@ -10,6 +10,7 @@ mod common {
     pub mod sketch;
 }
 mod conditional;
+mod graphs;
 mod nodes;
 
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ use gradus::dim::Symbols;
 use gradus::graph::{DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
+use graphs::{Needs, graphs};
 
 /// Sizes of the inputs of a contract, and then the parameters.
 #[derive(Clone, Debug)]
@@ -668,6 +670,21 @@ fn wrong_declared_shapes_are_told_and_do_not_matter() {
     let problems: Vec<_> = inference.problems().iter().map(|it| (&*it.place, &*it.message)).collect();
     assert_eq!(problems, [("value \"t\"", "rank is 2, expected 1 as declared")]);
     model.contract(&InferOptions::default()).unwrap();
+}
+
+/// A graph that may not run asks for nothing when it does not: the sizes that it refuses are legal
+/// for the others.
+#[test]
+fn conditions_of_graphs_that_may_not_run_are_not_the_models() {
+    for (name, model, needs) in graphs() {
+        let contract = model.contract(&InferOptions::default()).unwrap();
+        let conditions: Vec<_> = contract.conditions().iter().map(|of| &*of.text).collect();
+        assert_eq!(conditions.contains(&"k == 1"), needs == Needs::Always, "{name}: {conditions:?}");
+        let told = contract.unchecked().iter().any(|of| of.text == "k == 1 if the node runs");
+        // A loop is seen for all its iterations, and then for the first.
+        assert!(told || needs != Needs::Perhaps, "{name}: {:?}", contract.unchecked());
+        assert!(!told || needs != Needs::Never, "{name}: {:?}", contract.unchecked());
+    }
 }
 
 #[test]
