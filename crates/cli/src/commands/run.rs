@@ -36,6 +36,7 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
         let program = model.compile(&wanted, options)?;
         run_inputs::complete(&model, &program, &mut inputs, random, &limits)?;
         model.check_sizes(&assume, |name| inputs.get(name))?;
+        model.unequal_sizes(|name| inputs.get(name)).iter().for_each(|text| output::warn(text));
         if args.profile_nodes {
             program.run_profiled(&inputs)
         } else {
