@@ -87,6 +87,8 @@ pub(crate) fn cost_to_python<'py>(
     found.set_item("assumptions", assumptions)?;
     let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
     found.set_item("problems", problems)?;
+    let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();
+    found.set_item("warnings", warnings)?;
     Ok(found)
 }
 

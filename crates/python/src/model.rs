@@ -350,6 +350,8 @@ impl Model {
         found.set_item("assumptions", assumptions)?;
         let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
         found.set_item("problems", problems)?;
+        let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();
+        found.set_item("warnings", warnings)?;
         let peak = peak.map(|peak| to_python(py, inference.symbols(), peak)).transpose()?;
         found.set_item("peak_bytes", peak)?;
         Ok(found)

@@ -234,6 +234,7 @@ pub struct Inference {
     assumptions: Vec<Assumption>,
     requirements: Vec<Assumption>,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
     bodies: Vec<Subgraph>,
     runs: foldhash::HashMap<SubgraphPath, GraphRuns>,
 }
@@ -281,16 +282,21 @@ impl Inference {
         &self.requirements
     }
 
-    /// Errors in the model: nodes whose inputs do not go together, declared types that contradict
-    /// what is inferred.
+    /// Errors in the model: nodes whose inputs do not go together, declared element types that
+    /// contradict what is inferred. No run succeeds.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Refuses what has no meaning for a model that contradicts itself, unless only declared
-    /// shapes are wrong.
+    /// Declared shapes of values that nodes compute, where what is inferred contradicts them. It is
+    /// the inferred shape that a run shows.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// Refuses what has no meaning for a model that contradicts itself.
     pub(crate) fn must_be_consistent(&self, what: &str) -> Result<()> {
-        match self.problems.iter().find(|problem| !problem.only_declared) {
+        match self.problems.first() {
             None => Ok(()),
             Some(Problem { place, message, .. }) => {
                 let message = format!("{what}: the model contradicts itself: {place}: {message}");
@@ -395,6 +401,7 @@ impl Model {
             assumptions: pass.assumptions,
             requirements: pass.requirements,
             problems: pass.problems,
+            warnings: pass.warnings,
             bodies: pass.bodies,
             runs: pass.runs,
         })

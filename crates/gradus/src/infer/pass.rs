@@ -53,8 +53,6 @@ pub struct Problem {
     pub message: String,
     /// The node, by its graph and number, if the problem is one of its own.
     pub(crate) node: Option<(SubgraphPath, usize)>,
-    /// True if only a declared shape is wrong: programs run the model all the same.
-    pub(crate) only_declared: bool,
 }
 
 impl Problem {
@@ -193,6 +191,8 @@ pub(crate) struct Pass<'m> {
     pub(super) assumptions: Vec<Assumption>,
     pub(super) requirements: Vec<Assumption>,
     pub(super) problems: Vec<Problem>,
+    /// Declared shapes that are wrong.
+    pub(super) warnings: Vec<Problem>,
     pub(super) bodies: Vec<Subgraph>,
     recorded: HashMap<SubgraphPath, usize>,
     /// How often subgraphs run, where that is known.
@@ -232,6 +232,7 @@ impl<'m> Pass<'m> {
             assumptions: Vec::new(),
             requirements: Vec::new(),
             problems: Vec::new(),
+            warnings: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::default(),
             runs: HashMap::default(),
@@ -668,7 +669,7 @@ impl<'m> Pass<'m> {
             Err(error) => {
                 let place = format!("value \"{}\"", frame.graph.value(id).name);
                 let (kind, message) = (error.kind(), error.to_string());
-                self.problems.push(Problem { kind, place, message, node: None, only_declared: false });
+                self.problems.push(Problem { kind, place, message, node: None });
             }
         }
     }
@@ -706,7 +707,7 @@ impl<'m> Pass<'m> {
         self.shared.conditional += usize::from(conditional);
         self.shared.unreached += usize::from(how == Visit::Never);
         self.repeated += usize::from(how == Visit::Again);
-        let problems = self.problems.len();
+        let (problems, warnings) = (self.problems.len(), self.warnings.len());
         self.run(&mut frame);
         self.shared.conditional -= usize::from(conditional);
         self.shared.unreached -= usize::from(how == Visit::Never);
@@ -714,6 +715,7 @@ impl<'m> Pass<'m> {
         // Errors in a subgraph that may not run are not errors of the model.
         if conditional {
             self.problems.truncate(problems);
+            self.warnings.truncate(warnings);
         }
         let outputs = graph.outputs().iter().map(|&id| {
             self.read(&mut frame, id);
@@ -744,7 +746,14 @@ impl<'m> Pass<'m> {
         let place = frame.label(node, index);
         let (kind, message) = (error.kind(), error.message().to_owned());
         let node = Some((frame.place.clone(), index));
-        self.problems.push(Problem { kind, place, message, node, only_declared: false });
+        self.problems.push(Problem { kind, place, message, node });
+    }
+
+    /// Notes a declared shape that is wrong, once.
+    pub(super) fn warn(&mut self, warning: Problem) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
     }
 
     /// Assumes what a run cannot do without: of a graph that may not run, it is no condition of the
@@ -817,7 +826,7 @@ impl<'m> Pass<'m> {
     }
 
     /// The fact, with what the model declares where nothing is inferred. What contradicts it is a
-    /// problem.
+    /// problem, or a warning.
     fn refined(&mut self, frame: &mut GraphFacts<'m>, id: ValueId, fact: Fact) -> Fact {
         let info = frame.graph.value(id);
         let Some(declared) = &info.declared else { return fact };

@@ -116,7 +116,7 @@ pub(in crate::commands) fn peak_text(bytes: &str, at: &str, unknown: usize) -> S
     if unknown == 0 { most } else { format!("{most}, without {unknown} of unknown size") }
 }
 
-/// Writes what contradicts itself.
+/// Writes what contradicts itself, and which declared shapes are wrong.
 pub(in crate::commands) fn write_problems(inference: &Inference, out: &mut dyn Write) -> std::io::Result<()> {
     let style = warning();
     write_remarks(
@@ -124,7 +124,8 @@ pub(in crate::commands) fn write_problems(inference: &Inference, out: &mut dyn W
         inference.problems(),
         |p| (&p.place, &p.message),
         out,
-    )
+    )?;
+    write_remarks("warnings:", inference.warnings(), |p| (&p.place, &p.message), out)
 }
 
 /// Writes what must hold of the inputs.
