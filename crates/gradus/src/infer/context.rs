@@ -422,10 +422,15 @@ impl InferContext<'_, '_> {
         self.pass.assume(Condition::new(a, relation, b), || frame.label(node, index));
     }
 
-    /// Notes what the node checks when it runs.
+    /// Notes what the node checks when it runs. No run succeeds of what holds for no sizes.
     pub(crate) fn require(&mut self, a: Dim, relation: Relation, b: Dim) {
         let (frame, node, index) = (&*self.frame, self.node, self.index);
-        self.pass.require(Condition::new(a, relation, b), || frame.label(node, index));
+        let condition = Condition::new(a, relation, b);
+        if self.pass.shared.symbols.never_holds(&condition) {
+            let error = errors::unmet(&self.pass.shared.symbols, &condition);
+            return self.pass.problem(frame, node, index, &error);
+        }
+        self.pass.require(condition, || frame.label(node, index));
     }
 
     /// Notes what the node checks of values that follow from sizes and are not known.

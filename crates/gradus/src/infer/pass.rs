@@ -350,7 +350,7 @@ impl<'m> Pass<'m> {
             frame.facts[id.index()] = fact;
         }
         if incomplete {
-            self.evaluated(frame, node, &resolved);
+            self.evaluated(frame, node, index, &resolved);
             self.symbols_for_elements(frame, node, index);
         }
     }
@@ -561,7 +561,13 @@ impl<'m> Pass<'m> {
     }
 
     /// Evaluates a node of which all inputs are constants.
-    fn evaluated(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, resolved: &Resolved<'m>) {
+    fn evaluated(
+        &mut self,
+        frame: &mut GraphFacts<'m>,
+        node: &'m Node,
+        index: usize,
+        resolved: &Resolved<'m>,
+    ) {
         let signature = match resolved {
             Resolved::Rule { signature: Some(signature), evaluates: true, .. } => Some(*signature),
             Resolved::Registered(_) => None,
@@ -604,8 +610,15 @@ impl<'m> Pass<'m> {
         };
         let values = evaluate();
         self.shared.work = run.work;
-        // A node that cannot be evaluated has unknown outputs: it may never run.
-        let Ok(values) = values else { return };
+        let values = match values {
+            Ok(values) => values,
+            // Every run of the node fails. Of one that is too large, or that chance decides, nothing
+            // is known.
+            Err(error) if matches!(error.kind(), Kind::Type | Kind::Shape | Kind::Value) => {
+                return self.problem(frame, node, index, &error);
+            }
+            Err(_) => return,
+        };
         for (output, value) in node.outputs.iter().zip(values) {
             if let Some(id) = output {
                 let fact = &mut frame.facts[id.index()];
@@ -742,11 +755,14 @@ impl<'m> Pass<'m> {
         }
     }
 
-    fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
+    pub(super) fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
         let place = frame.label(node, index);
         let (kind, message) = (error.kind(), error.message().to_owned());
-        let node = Some((frame.place.clone(), index));
-        self.problems.push(Problem { kind, place, message, node });
+        let problem = Problem { kind, place, message, node: Some((frame.place.clone(), index)) };
+        // The iterations of a loop have the same one.
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
     }
 
     /// Notes a declared shape that is wrong, once.

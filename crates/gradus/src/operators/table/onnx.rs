@@ -322,7 +322,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("Hardmax")
         .works(Work::EachInput(Each::COMPARISON))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::along_axis)
         .eval(nn::eval::hardmax)
         .lower(nn::decomposed::hardmax),
     onnx("Identity")
@@ -377,7 +377,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Log", "rounding", |cx| cx.function("Log")),
     onnx("LogSoftmax")
         .works(Work::EachInput(Each::SOFTMAX))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::along_axis)
         .eval(nn::eval::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("Loop")
@@ -707,7 +707,7 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::Slice),
     onnx("Softmax")
         .works(Work::EachInput(Each::SOFTMAX))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::along_axis)
         .eval(nn::eval::softmax)
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
     onnx("Softplus")

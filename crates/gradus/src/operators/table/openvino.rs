@@ -620,7 +620,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("ScatterND", "indices that occur twice", indexing::to_onnx::scatter_nd_update),
     openvino("ScatterUpdate")
         .works(Work::None)
-        .infer(elementwise::infer::same)
+        .infer(indexing::openvino::scatter_update)
         .eval(indexing::openvino::run_scatter_update)
         .converts("ScatterElements, Expand", "indices that occur twice", indexing::to_onnx::scatter_update),
     openvino("SearchSorted")
