@@ -778,9 +778,12 @@ impl<'m> Pass<'m> {
         if !self.is_unconditional() {
             return self.require(condition, node);
         }
+        let symbols = &mut self.shared.symbols;
+        let above = Some(condition).filter(|condition| condition.relation == Relation::AtLeast);
+        let above = above.and_then(|condition| symbols.subtract(condition.left, condition.right));
         let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
-        let is_known = least.is_some_and(|least| self.shared.symbols.never_below(condition.left, least));
-        if is_known || !self.shared.assumed.insert(condition) {
+        if above.is_some_and(|above| symbols.never_below(above, 0)) || !self.shared.assumed.insert(condition)
+        {
             return;
         }
         let text = self.shared.symbols.print_condition(&condition);

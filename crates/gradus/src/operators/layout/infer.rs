@@ -542,7 +542,9 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
                 Some(dim)
             }
             _ if cx.symbols().rank(dim).0 == 1 => {
-                cx.assume(dim, Relation::AtLeast, Dim::ONE);
+                // 0 beside a dimension of 0 means that.
+                let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
+                cx.assume(dim, Relation::AtLeast, least);
                 Some(dim)
             }
             // The data may say -1 or 0.
