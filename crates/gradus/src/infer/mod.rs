@@ -282,6 +282,20 @@ impl Inference {
         &self.requirements
     }
 
+    /// All conditions, each once: the [assumptions](Inference::assumptions), and then the
+    /// [requirements](Inference::requirements) that say more.
+    pub fn conditions(&self) -> impl Iterator<Item = &Assumption> + Clone {
+        let mut seen = HashSet::new();
+        let all = self.assumptions.iter().chain(&self.requirements);
+        let once: Vec<_> = all
+            .filter(|of| match &of.condition {
+                Some(condition) => seen.insert((Some(condition), "", "")),
+                None => seen.insert((None, &*of.text, &*of.node)),
+            })
+            .collect();
+        once.into_iter()
+    }
+
     /// Errors in the model: nodes whose inputs do not go together, declared element types that
     /// contradict what is inferred. No run succeeds.
     pub fn problems(&self) -> &[Problem] {
@@ -519,6 +533,8 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
             InputFact::Type(Type::Tensor(_, Some(sizes))) => sizes.clone(),
             _ => continue,
         };
+        // A shape that is given takes the place of the declared one; a value does not.
+        let is_value = matches!(given, InputFact::Value(_));
         let wrong = |what: &str, got: usize, wanted: &dyn fmt::Display| {
             let what = format_args!("{what} of input \"{}\"", info.name);
             Err(Error::mismatch(Kind::Usage, what, got, wanted))
@@ -529,7 +545,7 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
         for (axis, (given, declared)) in sizes.iter().zip(declared).enumerate() {
             let DeclaredDim::Known(size) = given else { continue };
             let what = format!("size of axis {axis}");
-            if !declared.admits(*size) {
+            if is_value && !declared.admits(*size) {
                 return wrong(&what, *size, declared);
             }
             let DeclaredDim::Symbol(name) = declared else { continue };

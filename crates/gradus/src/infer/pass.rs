@@ -76,6 +76,16 @@ pub struct Subgraph {
     pub place: SubgraphPath,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
+    /// By value: whether a node of the graph computes it.
+    computed: Vec<bool>,
+}
+
+impl Subgraph {
+    /// Facts about the values that nodes of the graph compute.
+    pub fn computed(&self) -> impl Iterator<Item = &Fact> {
+        let values = self.values.iter().zip(&self.computed);
+        values.filter(|(_, computed)| **computed).map(|((_, fact), _)| fact)
+    }
 }
 
 /// The facts of subgraphs.
@@ -554,7 +564,7 @@ impl<'m> Pass<'m> {
             None => Some(None),
             Some(id) => {
                 self.read(frame, id);
-                value_of(&frame.facts[id.index()], self.most_bytes).map(Some)
+                frame.facts[id.index()].value_within(self.most_bytes).map(Some)
             }
         };
         node.inputs.iter().map(value).collect()
@@ -745,7 +755,8 @@ impl<'m> Pass<'m> {
     fn record(&mut self, frame: GraphFacts<'m>) {
         let names = frame.graph.values().iter().map(|info| info.name.clone());
         let values = names.zip(frame.facts).collect();
-        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values };
+        let computed = frame.graph.values().iter().map(|info| info.origin.is_node()).collect();
+        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values, computed };
         let key = body.place.clone();
         if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;
@@ -778,12 +789,11 @@ impl<'m> Pass<'m> {
         if !self.is_unconditional() {
             return self.require(condition, node);
         }
+        let condition = self.shared.symbols.shortest(condition);
         let symbols = &mut self.shared.symbols;
-        let above = Some(condition).filter(|condition| condition.relation == Relation::AtLeast);
-        let above = above.and_then(|condition| symbols.subtract(condition.left, condition.right));
         let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
-        if above.is_some_and(|above| symbols.never_below(above, 0)) || !self.shared.assumed.insert(condition)
-        {
+        let is_known = least.is_some_and(|least| symbols.never_below(condition.left, least));
+        if is_known || symbols.always_holds(&condition) || !self.shared.assumed.insert(condition) {
             return;
         }
         let text = self.shared.symbols.print_condition(&condition);
@@ -803,8 +813,11 @@ impl<'m> Pass<'m> {
     /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or
     /// in every run of a graph that may not run.
     pub(super) fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        let condition = self.shared.symbols.shortest(condition);
         let of_run = self.is_unconditional().then_some(condition);
         if self.shared.unreached > 0
+            || self.shared.required.contains(&(Some(condition), condition))
+            || self.shared.assumed.contains(&condition)
             || self.shared.symbols.always_holds(&condition)
             || !self.shared.required.insert((of_run, condition))
         {
@@ -878,23 +891,4 @@ pub(super) fn label(node: &Node, index: usize) -> String {
 fn depends(frame: &GraphFacts<'_>, node: &Node, row: Option<&Row>) -> bool {
     let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
     drawn || node.needs().any(|id| frame.depends[id.index()])
-}
-
-/// The value, if all of it is known.
-fn value_of(fact: &Fact, most_bytes: u64) -> Option<Value> {
-    let value_of = |fact| value_of(fact, most_bytes);
-    match fact {
-        Fact::Tensor(tensor) => tensor.tensor_within(most_bytes).map(Value::from),
-        Fact::Sequence(sequence) => {
-            Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
-        }
-        Fact::Optional(optional) => {
-            if optional.present? {
-                Some(Value::Optional(Some(Box::new(value_of(&optional.value)?))))
-            } else {
-                Some(Value::Optional(None))
-            }
-        }
-        Fact::Map(..) | Fact::Unknown => None,
-    }
 }

@@ -172,7 +172,7 @@ impl Totals {
 
 impl Remark<'_> {
     pub(in crate::commands) fn assumptions(inference: &Inference) -> Vec<Remark<'_>> {
-        inference.assumptions().iter().map(|a| Remark { place: &a.node, message: &a.text }).collect()
+        inference.conditions().map(|a| Remark { place: &a.node, message: &a.text }).collect()
     }
 
     pub(in crate::commands) fn warnings(inference: &Inference) -> Vec<Remark<'_>> {
