@@ -23,7 +23,7 @@ use crate::{json, literal, output};
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let limits = args.limits.limits();
-    let model = args.limits.open(&args.model)?;
+    let model = given::reshaped(&args.limits.open(&args.model)?, &args.input_shapes)?;
     let mut inputs = HashMap::new();
     for (input, index) in args.inputs.iter().zip(0..) {
         read_input(&model, input, run_inputs::stream(args.seed, index), &limits, &mut inputs)?;
