@@ -13,7 +13,7 @@ use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use models::{
     AssumeArgs, CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, DimArgs, Emit, FleetArgs,
-    FoldArgs, GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, ShapeArgs, Show, SizeArgs, Target,
+    FoldArgs, GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SequenceArgs,

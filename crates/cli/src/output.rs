@@ -42,6 +42,13 @@ pub(crate) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
+/// Warns on standard error, unless `--quiet` is given.
+pub(crate) fn warn(text: &str) {
+    if verbosity() != Verbosity::Quiet {
+        tell(&format!("warning: {}", escaped(text)));
+    }
+}
+
 /// Tells the time that something took, with `--verbose`.
 pub(crate) fn tell_time(what: &str, took: Duration) {
     if verbosity() == Verbosity::Verbose {

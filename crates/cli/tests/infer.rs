@@ -99,7 +99,7 @@ assumptions:
     prints(
         &["infer", "examples/positions.onnx", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"12*seq + 4*max(seq, 2) + 12","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"problems":[]}
+{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"12*seq + 4*max(seq, 2) + 12","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"warnings":[],"problems":[]}
 
 "#]],
     );
@@ -156,7 +156,7 @@ sum     int64  []
 next_a  int64  []
 number  int64  []
 
-1 of 1 values of nodes are known in full
+4 of 5 values of nodes are known in full, 1 but for sizes that the data decide
 2 parameters; at most 8*max(count, 0) + 50 bytes of values at one time, at node "fib"
 not shown: 2 constants, 0 values of shape arithmetic (--all)
 examples/function.onnx
@@ -177,7 +177,7 @@ x      float32  [n]
 by     float32  []
 y      float32  [n]
 
-2 of 2 values of nodes are known in full
+6 of 6 values of nodes are known in full
 0 parameters; at most 8*n + 4 bytes of values at one time, at node "tenth"
 
 "#]],
@@ -185,7 +185,7 @@ y      float32  [n]
     prints(
         &["infer", "examples/range.xml", "--json"],
         str![[r#"
-{"model":"examples/range.xml","values":{"start":{"type":"float32","shape":[],"fresh":[],"bytes":4},"stop":{"type":"float32","shape":[],"fresh":[],"bytes":4},"step":{"type":"float32","shape":[],"fresh":[],"bytes":4},"positions":{"type":"int32","shape":["Range"],"fresh":["Range"],"node":"positions","operator":"Range","bytes":"4*Range"}},"totals":{"parameters":0,"peak_bytes":"4*Range","peak_at":"node /"positions/"","peak_unknown":0},"unknown":{},"assumptions":[],"problems":[]}
+{"model":"examples/range.xml","values":{"start":{"type":"float32","shape":[],"fresh":[],"bytes":4},"stop":{"type":"float32","shape":[],"fresh":[],"bytes":4},"step":{"type":"float32","shape":[],"fresh":[],"bytes":4},"positions":{"type":"int32","shape":["Range"],"fresh":["Range"],"node":"positions","operator":"Range","bytes":"4*Range"}},"totals":{"parameters":0,"peak_bytes":"4*Range","peak_at":"node /"positions/"","peak_unknown":0},"unknown":{},"assumptions":[],"warnings":[],"problems":[]}
 
 "#]],
     );
@@ -260,7 +260,7 @@ error: examples/positions.onnx: unknown value "nope"; known: "position_ids", "ph
         .stdout_eq(str![[r#"
 examples/loop.onnx
 
-1 of 1 values of nodes are known in full
+4 of 5 values of nodes are known in full, 1 but for sizes that the data decide
 2 parameters; at most 8*max(count, 0) + 50 bytes of values at one time, at node "fib"
 
 "#]])

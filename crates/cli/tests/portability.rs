@@ -43,7 +43,7 @@ fn a_difference_has_its_condition_and_results_in_json() {
     prints(
         &["compare", path.to_str().unwrap(), "--json"],
         str![[r#"
-{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.32.0 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"sequences":[],"assumptions":[],"problems":[]}
+{"model":"[..]m.onnx","programs":{"onnxruntime":"ONNX Runtime 1.32.0 (CPU)","openvino":"OpenVINO 2026.4.1 (CPU plugin)","onnx":"the reference of onnx 1.23.2"},"differences":[{"node":"node /"y/"","operator":"Relu","rule":"relu-of-nan","of":"data","condition":"an element is NaN","results":{"onnxruntime":"returns NaN","openvino":"returns 0","onnx":"returns NaN"}}],"sequences":[],"assumptions":[],"warnings":[],"problems":[]}
 
 "#]],
     );

@@ -1,11 +1,11 @@
 //! Types of values, as inference found them, to be declared in a model.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use gradus_core::Result;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{self, DeclaredDim, Standard, Type, ValueId, ValueInfo};
+use gradus_core::{Error, Kind, Result};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -13,6 +13,49 @@ use crate::infer::{InferOptions, Inference, symbols_of_inputs};
 use crate::model::Model;
 
 impl Model {
+    /// The model with other types of inputs in place of the declared ones, to run or to convert.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it has no such input, or the rank is another than the declared one.
+    ///
+    /// ```
+    /// use gradus::graph::{DeclaredDim, Type};
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
+    /// let sizes = Some(vec![DeclaredDim::Known(1), DeclaredDim::Symbol("length".into())]);
+    /// let model = model.with_input_types([("tokens", &Type::Tensor(None, sizes))])?;
+    /// let tokens = model.graph().value(model.input("tokens")?);
+    /// assert_eq!(tokens.declared.as_ref().map(ToString::to_string).as_deref(), Some("int64[1, length]"));
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn with_input_types<'a>(
+        &self,
+        types: impl IntoIterator<Item = (&'a str, &'a Type)>,
+    ) -> Result<Model> {
+        let mut given = HashMap::new();
+        for (name, of) in types {
+            let id = self.input(name)?;
+            let declared = self.graph().value(id).declared.as_ref();
+            let dtype = of.dtype().or_else(|| declared?.dtype());
+            let of = match (of, declared) {
+                (Type::Tensor(_, Some(sizes)), Some(Type::Tensor(_, Some(old))))
+                    if sizes.len() != old.len() =>
+                {
+                    let what = format_args!("rank of input \"{name}\"");
+                    return Err(Error::mismatch(Kind::Usage, what, sizes.len(), old.len()));
+                }
+                (Type::Tensor(_, sizes), _) => Type::Tensor(dtype, sizes.clone()),
+                (other, _) => other.clone(),
+            };
+            given.insert(id, of);
+        }
+        if given.is_empty() {
+            return Ok(self.clone());
+        }
+        let mut source = self.source().clone();
+        source.graph.declare(&mut |place, id| given.get(&id).filter(|_| place.is_empty()).cloned());
+        Ok(self.with_source(source))
+    }
+
     /// The edit that declares what was inferred: of the values that nodes compute, and of inputs
     /// and outputs where the model leaves a dimension open, or where what was given fixes one.
     ///

@@ -228,6 +228,25 @@ impl Typed for Fact {
 }
 
 impl Fact {
+    /// The value, if all of it is known, with tensors of at most that many bytes.
+    pub(crate) fn value_within(&self, most_bytes: u64) -> Option<Value> {
+        let value_of = |fact: &Fact| fact.value_within(most_bytes);
+        match self {
+            Fact::Tensor(tensor) => tensor.tensor_within(most_bytes).map(Value::from),
+            Fact::Sequence(sequence) => {
+                Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
+            }
+            Fact::Optional(optional) => {
+                if optional.present? {
+                    Some(Value::Optional(Some(Box::new(value_of(&optional.value)?))))
+                } else {
+                    Some(Value::Optional(None))
+                }
+            }
+            Fact::Map(..) | Fact::Unknown => None,
+        }
+    }
+
     /// A tensor of those dimensions, of a type that the signature tells.
     pub fn shaped(dims: impl Into<Dims>) -> Fact {
         Fact::Tensor(TensorFact::new(None, Some(dims.into())))

@@ -4,12 +4,10 @@ use std::collections::HashMap;
 use std::ops::Index;
 use std::sync::Arc;
 
-use gradus_core::convert::i64_of;
-use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
+use gradus_core::graph::{Graph, Standard, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
 use crate::check::Forced;
-use crate::dim::Symbols;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::program::{Compiler, GraphProgram, NodeRun, RunOptions, RunState, Watch};
@@ -245,45 +243,16 @@ impl<'a> IntoIterator for &'a Outputs {
     }
 }
 
-/// Checks inputs against what the model declares: types, ranks, dimensions, that a symbol is one
-/// dimension everywhere, and that an expression of symbols is what it says.
+/// Checks inputs against what the model declares: types, ranks, and sizes that are numbers. Names of
+/// sizes hold no run: [`Model::unequal_sizes`].
 fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
-    let mut bound: HashMap<&str, (usize, &str)> = HashMap::new();
-    let mut expressions = Vec::new();
     for &id in graph.inputs() {
         let info = graph.value(id);
         let (Some(value), Some(declared)) = (given.get(&id), &info.declared) else { continue };
-        let name = &*info.name;
         if !declared.admits(value) {
             let dtypes_differ = declared.dtype().zip(value.dtype()).is_some_and(|(a, b)| a != b);
             let kind = if dtypes_differ { Kind::Type } else { Kind::Shape };
-            return Err(Error::mismatch(kind, format_args!("input \"{name}\""), value, declared));
-        }
-        let (Type::Tensor(_, Some(sizes)), Value::Tensor(tensor)) = (declared, value) else { continue };
-        for (axis, (size, &len)) in sizes.iter().zip(tensor.shape().dims()).enumerate() {
-            let DeclaredDim::Symbol(symbol) = size else { continue };
-            let is_plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-            if !symbol.bytes().all(is_plain) {
-                expressions.push((symbol, len, axis, name));
-            }
-            let (first, by) = *bound.entry(symbol).or_insert((len, name));
-            if first != len {
-                let what = format_args!("size of axis {axis} of input \"{name}\"");
-                let wanted = format_args!("{first}, the size of \"{symbol}\" by input \"{by}\"");
-                return Err(Error::mismatch(Kind::Shape, what, len, wanted));
-            }
-        }
-    }
-    for (text, len, axis, name) in expressions {
-        let mut symbols = Symbols::default();
-        let dim = symbols.declared(text);
-        if symbols.as_symbol(dim).is_some() {
-            continue;
-        }
-        let size = symbols.evaluate(dim, &|name| bound.get(name).map(|(len, _)| i64_of(*len)));
-        if let Some(size) = size.filter(|size| *size != i64_of(len)) {
-            let what = format_args!("size of axis {axis} of input \"{name}\"");
-            return Err(Error::mismatch(Kind::Shape, what, len, format_args!("{size}, which is {text}")));
+            return Err(Error::mismatch(kind, format_args!("input \"{}\"", info.name), value, declared));
         }
     }
     Ok(())

@@ -27,8 +27,9 @@ pub(crate) fn portability_to_python<'py>(
         (&it.node, &it.operator, rule, of, it.condition(), by_program(it.rule.results), sequences)
     });
     let inference = found.inference();
-    let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+    let assumptions: Vec<_> = inference.conditions().map(|a| (&a.node, &a.text)).collect();
     let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
+    let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();
     let fields = PyDict::new(py);
     fields.set_item("programs", by_program(VERSIONS))?;
     fields.set_item("differences", differences.collect::<Vec<_>>())?;
@@ -43,6 +44,7 @@ pub(crate) fn portability_to_python<'py>(
     }
     fields.set_item("sequences", sequences)?;
     fields.set_item("assumptions", assumptions)?;
+    fields.set_item("warnings", warnings)?;
     fields.set_item("problems", problems)?;
     Ok(fields)
 }

@@ -1,6 +1,7 @@
 //! Models: loaded, inferred, run.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions};
 use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -346,10 +348,12 @@ impl Model {
         let found = PyDict::new(py);
         found.set_item("types", types)?;
         found.set_item("reasons", reasons)?;
-        let assumptions: Vec<_> = inference.assumptions().iter().map(|a| (&a.node, &a.text)).collect();
+        let assumptions: Vec<_> = inference.conditions().map(|a| (&a.node, &a.text)).collect();
         found.set_item("assumptions", assumptions)?;
         let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
         found.set_item("problems", problems)?;
+        let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();
+        found.set_item("warnings", warnings)?;
         let peak = peak.map(|peak| to_python(py, inference.symbols(), peak)).transpose()?;
         found.set_item("peak_bytes", peak)?;
         Ok(found)
@@ -620,6 +624,10 @@ impl Model {
         let limits = GivenLimits(max_bytes, max_work, timeout).over(self.model.limits())?;
         let wanted = outputs.unwrap_or_default();
         let assume = assumed.map(assumptions).unwrap_or_default();
+        for unequal in self.model.unequal_sizes(|name| given.get(name)) {
+            let text = CString::new(unequal.replace('\0', "\\0"))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 2)?;
+        }
         let results = engine(py, || {
             self.model.check_sizes(&assume, |name| given.get(name))?;
             self.program(wanted, expand_functions, seed, sums)?.run_within(&given, limits)

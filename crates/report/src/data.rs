@@ -171,7 +171,7 @@ struct ConditionJson {
 
 /// Assumptions and requirements of an inference, in the order of a page.
 pub(crate) fn conditions(inference: &Inference) -> impl Iterator<Item = &Assumption> + Clone {
-    inference.assumptions().iter().chain(inference.requirements())
+    inference.conditions()
 }
 
 /// A list of distinct things, by index.

@@ -53,6 +53,8 @@ pub struct Summary {
     pub peak: Option<String>,
     /// Contradictions in the model.
     pub problems: Vec<Problem>,
+    /// Declared shapes that are wrong.
+    pub warnings: Vec<Problem>,
     /// The outcome of folding it.
     pub fold: Result<FoldReport>,
     /// The outcome of converting it, for each standard that it can be converted to.
@@ -143,6 +145,7 @@ fn page_of(model: &Model, name: &str, other: Option<Other<'_>>, options: &InferO
             symbols: symbols.map(|symbol| symbol.name.clone()).collect(),
             peak: cost.memory.peak.map(|peak| cost.inference().symbols().print(peak.bytes).to_string()),
             problems: cost.inference().problems().to_vec(),
+            warnings: cost.inference().warnings().to_vec(),
             fold: fold.join().map_err(panicked).and_then(|fold| fold),
             conversions: converted.join().map_err(panicked).and_then(|conversions| conversions)?,
         };

@@ -298,6 +298,7 @@ fn said(error: &Error) -> Markup {
 fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
     let (inference, graph) = (cost.inference(), model.graph());
     let problems = summary.problems.iter().map(|problem| (&*problem.place, &*problem.message));
+    let warnings = inference.warnings().iter().map(|warning| (&*warning.place, &*warning.message));
     let conditions = data::conditions(inference);
     let count = conditions.clone().count();
     let conditions = conditions.map(|of| (&*of.node, &*of.text));
@@ -308,6 +309,7 @@ fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
     let reasons = reasons.iter().map(|(name, why)| (&**name, &**why));
     html! {
         (list("problems", "Contradictions", "Where", "Why", summary.problems.len(), problems))
+        (list("warnings", "Wrong declared shapes", "Where", "Why", inference.warnings().len(), warnings))
         (list("unknown", "Shapes that are not known in full", "Value", "Why", unknown.len(), reasons))
         (list("conditions", "Conditions", "Where", "Condition on the inputs", count, conditions))
         @if let Ok(report) = &summary.fold {

@@ -46,6 +46,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) random_inputs: bool,
 
+    /// The shape of an input in place of the one that the model declares: numbers, names, or ? for
+    /// what is open.
+    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
+    pub(crate) input_shapes: Vec<String>,
+
     /// A symbol in the shapes of inputs, and the number that it stands for in random inputs.
     #[arg(long = "dim", value_name = "NAME=NUMBER", requires = "random_inputs")]
     pub(crate) dims: Vec<String>,
@@ -205,7 +210,8 @@ pub(crate) struct ShapeArgs {
     #[command(flatten)]
     pub(crate) dims: DimArgs,
 
-    /// The shape of an input: numbers, names, or ? for what is open.
+    /// The shape of an input in place of the one that the model declares: numbers, names, or ? for
+    /// what is open.
     #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
 }
@@ -642,7 +648,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) dims: DimArgs,
+    pub(crate) shapes: ShapeArgs,
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,

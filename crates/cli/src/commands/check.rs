@@ -111,7 +111,7 @@ impl args::CheckArgs {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (self.runs, self.seed);
         options.given.dims = given::dims(&self.shapes.dims)?;
-        options.given.inputs = given::shapes(&self.shapes)?;
+        options.given.inputs = given::shapes(&self.shapes.input_shapes)?;
         let mut values = HashMap::new();
         for (input, index) in self.inputs.iter().zip(0..) {
             let seed = run_inputs::stream(self.seed, index);

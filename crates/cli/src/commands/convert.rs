@@ -69,7 +69,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
         RuntimeName::Onnxruntime => Runtime::OnnxRuntime,
         RuntimeName::Openvino => Runtime::OpenVino,
     });
-    options.dims = given::dims(&args.dims)?;
+    options.dims = given::dims(&args.shapes.dims)?;
     options.stateful = args.stateful;
     let pair = |text: &String| match text.split_once('=') {
         Some((input, output)) => Ok((input.to_owned(), output.to_owned())),
@@ -108,7 +108,7 @@ fn one(
     } else {
         output.to_owned()
     };
-    let model = args.limits.open(path)?;
+    let model = given::reshaped(&args.limits.open(path)?, &args.shapes.input_shapes)?;
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
     let refused = args.strict && !converted.report.is_exact();

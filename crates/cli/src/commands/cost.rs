@@ -28,6 +28,7 @@ struct CostJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<FitJson>,
     assumptions: Vec<Remark<'a>>,
+    warnings: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
 }
 
@@ -189,6 +190,7 @@ fn cost_json<'a>(
         nodes: nodes.collect(),
         fit: fit.map(|fit| FitJson { symbol: fit.symbol.to_string(), most: fit.most, bytes: fit.bytes }),
         assumptions: Remark::assumptions(inference),
+        warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),
     }
 }

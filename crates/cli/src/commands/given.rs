@@ -8,10 +8,10 @@ use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
-use gradus::{Error, Kind, Result};
+use gradus::{Error, Kind, Model, Result};
 
 use super::fleet::FleetModel;
-use crate::args::{AssumeArgs, DimArgs, ShapeArgs, SizeArgs};
+use crate::args::{AssumeArgs, DimArgs, SizeArgs};
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
@@ -68,7 +68,7 @@ pub(super) fn in_folder(to: &Path, name: &Path) -> Result<PathBuf> {
 pub(super) fn infer_options(given: &SizeArgs) -> Result<InferOptions> {
     let mut options = InferOptions::default();
     options.dims = dims(&given.shapes.dims)?;
-    options.inputs = shapes(&given.shapes)?;
+    options.inputs = shapes(&given.shapes.input_shapes)?;
     options.assume = assumptions(&given.assume)?;
     Ok(options)
 }
@@ -120,10 +120,20 @@ pub(super) fn assumptions(given: &AssumeArgs) -> Result<SizeAssumptions> {
     Ok(SizeAssumptions { ranges, conditions: given.conditions.clone(), nonempty: given.nonempty })
 }
 
+/// The model with the shapes of inputs that are given, from `NAME=DIM,…`.
+pub(super) fn reshaped(model: &Model, given: &[String]) -> Result<Model> {
+    let types = types(given)?;
+    model.with_input_types(types.iter().map(|(name, of)| (&**name, of)))
+}
+
 /// Shapes of inputs, from `NAME=DIM,…`.
-pub(super) fn shapes(given: &ShapeArgs) -> Result<HashMap<String, InputFact>> {
+pub(super) fn shapes(given: &[String]) -> Result<HashMap<String, InputFact>> {
+    Ok(types(given)?.into_iter().map(|(name, of)| (name, InputFact::Type(of))).collect())
+}
+
+fn types(given: &[String]) -> Result<HashMap<String, Type>> {
     let mut inputs = HashMap::new();
-    for shape in &given.input_shapes {
+    for shape in given {
         let (name, sizes) = shape
             .split_once('=')
             .ok_or_else(|| Error::mismatch(Kind::Usage, "--input-shape", shape, "NAME=DIM,…"))?;
@@ -148,7 +158,7 @@ pub(super) fn shapes(given: &ShapeArgs) -> Result<HashMap<String, InputFact>> {
             "" => Vec::new(),
             sizes => sizes.split(',').map(size).collect::<Result<_>>()?,
         };
-        inputs.insert(name.to_owned(), InputFact::Type(Type::Tensor(None, Some(sizes))));
+        inputs.insert(name.to_owned(), Type::Tensor(None, Some(sizes)));
     }
     Ok(inputs)
 }

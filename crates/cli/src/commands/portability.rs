@@ -27,6 +27,7 @@ struct PortabilityJson<'a> {
     differences: Vec<DifferenceJson<'a>>,
     sequences: Vec<SequenceJson<'a>>,
     assumptions: Vec<Remark<'a>>,
+    warnings: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
 }
 
@@ -158,6 +159,7 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<Portabi
         differences: found.differences.iter().map(difference).collect::<Result<_, Failure>>()?,
         sequences: found.sequences.iter().map(sequence).collect::<Result<_, Failure>>()?,
         assumptions: Remark::assumptions(found.inference()),
+        warnings: Remark::warnings(found.inference()),
         problems: Remark::problems(found.inference()),
     })
 }

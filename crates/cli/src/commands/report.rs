@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use gradus::files::{NewFiles, cannot_write};
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, Problem};
 use gradus::{Error, Kind};
 use gradus_report::{Conversion, IndexRow, Other, Summary};
 use serde::Serialize;
@@ -31,6 +31,7 @@ struct ReportJson<'a> {
     parameters: u128,
     symbols: &'a [String],
     shapes: ShapesJson,
+    warnings: Vec<ProblemJson<'a>>,
     problems: Vec<ProblemJson<'a>>,
     fold: FoldJson,
     conversions: Vec<ConversionJson>,
@@ -176,7 +177,9 @@ fn json<'a>(
     bytes: usize,
     summary: &'a Summary,
 ) -> ReportJson<'a> {
-    let problems = summary.problems.iter();
+    fn remarks(problems: &[Problem]) -> Vec<ProblemJson<'_>> {
+        problems.iter().map(|of| ProblemJson { place: &of.place, message: &of.message }).collect()
+    }
     let conversion = |Conversion { to, outcome, .. }: &Conversion| ConversionJson {
         to: to.name(),
         outcome: match outcome {
@@ -193,9 +196,8 @@ fn json<'a>(
         parameters: summary.parameters,
         symbols: &summary.symbols,
         shapes: ShapesJson { values: summary.values, known: summary.known },
-        problems: problems
-            .map(|problem| ProblemJson { place: &problem.place, message: &problem.message })
-            .collect(),
+        warnings: remarks(&summary.warnings),
+        problems: remarks(&summary.problems),
         fold: match &summary.fold {
             Ok(report) => {
                 let (before, after) = report.nodes();

@@ -23,7 +23,7 @@ use crate::{json, literal, output};
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let limits = args.limits.limits();
-    let model = args.limits.open(&args.model)?;
+    let model = given::reshaped(&args.limits.open(&args.model)?, &args.input_shapes)?;
     let mut inputs = HashMap::new();
     for (input, index) in args.inputs.iter().zip(0..) {
         read_input(&model, input, run_inputs::stream(args.seed, index), &limits, &mut inputs)?;
@@ -36,6 +36,7 @@ pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
         let program = model.compile(&wanted, options)?;
         run_inputs::complete(&model, &program, &mut inputs, random, &limits)?;
         model.check_sizes(&assume, |name| inputs.get(name))?;
+        model.unequal_sizes(|name| inputs.get(name)).iter().for_each(|text| output::warn(text));
         if args.profile_nodes {
             program.run_profiled(&inputs)
         } else {

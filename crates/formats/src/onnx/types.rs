@@ -97,7 +97,17 @@ fn read_shape(span: ByteSpan<'_>) -> Result<Vec<DeclaredDim>> {
     Ok(sizes)
 }
 
-/// An empty name, and a negative number, which some exporters write, say nothing.
+/// Returns true if a name says only that nothing is known, as exporters write it at each place for a
+/// size of its own: no letter or digit (`?`), a negative number, `None`.
+fn is_no_name(name: &str) -> bool {
+    const WORDS: [&str; 4] = ["none", "null", "unk", "unknown"];
+    let name = name.trim();
+    !name.contains(char::is_alphanumeric)
+        || name.parse::<i64>().is_ok_and(|number| number < 0)
+        || WORDS.iter().any(|word| name.eq_ignore_ascii_case(word))
+}
+
+/// A negative number, which some exporters write, says nothing.
 fn read_dim(span: ByteSpan<'_>) -> Result<DeclaredDim> {
     let mut size = DeclaredDim::Unknown;
     for field in span.fields() {
@@ -108,7 +118,7 @@ fn read_dim(span: ByteSpan<'_>) -> Result<DeclaredDim> {
             }
             tensor_shape_proto_dimension::DIM_PARAM => {
                 let name = field.text()?;
-                size = if name.is_empty() { DeclaredDim::Unknown } else { DeclaredDim::Symbol(name.into()) };
+                size = if is_no_name(name) { DeclaredDim::Unknown } else { DeclaredDim::Symbol(name.into()) };
             }
             _ => {}
         }

@@ -1,12 +1,12 @@
 //! The largest size of an input at which a model fits a memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gradus_core::{Error, Kind, Result};
 
 use super::Cost;
-use crate::dim::{Bounds, Dim, Origin, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::infer::{Event, Reuse};
 use crate::model::Model;
 
@@ -23,22 +23,23 @@ pub struct Fit {
 }
 
 impl Cost {
-    /// The largest value of the only symbol without a number at which constants, inputs and values
-    /// of nodes take no more than so many bytes at one time. Outputs that take the room of an input
-    /// need none.
+    /// The largest value of the only symbol without a number that meets all conditions and at which
+    /// constants, inputs and values of nodes take no more than so many bytes at one time. Outputs that
+    /// take the room of an input need none.
     ///
     /// # Errors
     /// [`Kind::Usage`] if not exactly one symbol is left; [`Kind::Unsupported`] if a size is not
-    /// known, is decided by the data without an upper bound, or may fall where the symbol grows;
-    /// [`Kind::Graph`] if a size is not known as the model contradicts itself.
+    /// known, is decided by the data without an upper bound, or may fall where the symbol grows, or
+    /// if no value is found that meets the conditions; [`Kind::Graph`] if the model contradicts
+    /// itself.
     pub fn fit(&mut self, model: &Model, bytes: u128, reuse: Reuse) -> Result<Fit> {
         let steps = Steps::of(self, model, reuse)?;
         let symbols = self.inference.symbols();
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
         let [symbol] = found.values().copied().collect::<Vec<_>>()[..] else {
-            let wanted = "exactly one";
             let names: Vec<_> = found.into_keys().collect();
+            let wanted = self.wanted(&names);
             let got = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             return Err(Error::mismatch(
                 Kind::Usage,
@@ -60,9 +61,7 @@ impl Cost {
             );
             return Err(Error::new(Kind::Unsupported, message));
         }
-        let bounds = symbols.find(&symbol.name).map(|dim| symbols.bounds(dim));
-        let least = bounds.and_then(Bounds::lower).unwrap_or(0).max(1);
-        let upper = bounds.and_then(Bounds::upper).unwrap_or(i64::MAX);
+        let (least, upper) = self.range(&symbol.name);
         let fits = |value: i64| steps.at(symbols, value).filter(|&needed| needed <= bytes);
         let symbol = symbol.name.clone();
         let Some(mut needed) = fits(least) else {
@@ -79,9 +78,85 @@ impl Cost {
                 None => high = middle,
             }
         }
+        let last = low;
+        while !self.meets(&symbol, low) {
+            low -= 1;
+            if low < least || last - low > MOST_TRIED {
+                let message =
+                    format!("cannot fit: no {symbol} from {} to {last} meets the conditions", low + 1);
+                return Err(Error::new(Kind::Unsupported, message));
+            }
+            needed = steps.at(symbols, low).unwrap_or(needed);
+        }
         Ok(Fit { symbol, most: Some(low), bytes: needed })
     }
+
+    /// What a fit wants of symbols without a number: one of them, and numbers or assumptions about the
+    /// others, such as the equalities that the model asks for.
+    fn wanted(&self, names: &[&str]) -> String {
+        let symbols = self.inference.symbols();
+        let link = |Condition { left, relation, right }: Condition| {
+            let found: BTreeSet<_> = [left, right]
+                .into_iter()
+                .flat_map(|dim| symbols.symbols_of(dim))
+                .map(|symbol| &*symbol.name)
+                .collect();
+            let is_link = matches!(relation, Relation::Equal | Relation::Broadcast)
+                && found.len() > 1
+                && found.iter().all(|name| names.contains(name));
+            is_link.then(|| format!("\"{} == {}\"", symbols.print(left), symbols.print(right)))
+        };
+        let links: Vec<_> = self.inference.conditions().filter_map(|of| link(of.condition?)).collect();
+        match (names, &links[..]) {
+            ([], _) => "exactly one".to_owned(),
+            ([first, .., last], []) => format!(
+                "exactly one: give the others numbers, or assume what they follow from, as \"{last} == {first}\""
+            ),
+            _ => format!("exactly one: give the others numbers, or assume {}", links.join(", ")),
+        }
+    }
+
+    /// Conditions that a symbol alone decides.
+    fn conditions<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Condition> + 'a {
+        let symbols = self.inference.symbols();
+        let all = self.inference.assumptions().iter().chain(self.inference.requirements());
+        all.filter_map(|of| of.condition).filter(move |condition| {
+            let mut found =
+                [condition.left, condition.right].into_iter().flat_map(|dim| symbols.symbols_of(dim));
+            found.all(|symbol| &*symbol.name == name)
+        })
+    }
+
+    /// The smallest and the largest value of a symbol, from 1 on, by its bounds and by the conditions
+    /// that compare it with a number.
+    fn range(&self, name: &str) -> (i64, i64) {
+        let symbols = self.inference.symbols();
+        let dim = symbols.find(name);
+        let mut bounds = dim.map_or(Bounds::ANY, |dim| symbols.bounds(dim));
+        for Condition { left, relation, right } in self.conditions(name) {
+            let Some(bound) = right.known().filter(|_| Some(left) == dim) else { continue };
+            bounds = bounds.and(match relation {
+                Relation::Equal => Bounds::exactly(bound),
+                Relation::AtMost => Bounds::between(None, Some(bound)),
+                Relation::AtLeast => Bounds::between(Some(bound), None),
+                Relation::Broadcast => continue,
+            });
+        }
+        (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))
+    }
+
+    /// Returns true if a value of a symbol meets all conditions about it.
+    fn meets(&self, name: &str, value: i64) -> bool {
+        let symbols = self.inference.symbols();
+        self.conditions(name).all(|Condition { left, relation, right }| {
+            let [left, right] = [left, right].map(|dim| symbols.evaluate(dim, &|_| Some(value)));
+            left.zip(right).is_some_and(|(left, right)| relation.holds(left, right))
+        })
+    }
 }
+
+/// Most values that are tried below the largest one of which the bytes fit.
+const MOST_TRIED: i64 = 1 << 16;
 
 /// The bytes that are always held, and those that are made and freed.
 struct Steps {

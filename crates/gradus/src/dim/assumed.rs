@@ -5,7 +5,8 @@ use std::sync::Arc;
 use gradus_core::convert::usize_of_u32;
 use gradus_core::{Error, Kind, Result};
 
-use super::sum::{Term, floor};
+use super::condition::of_one;
+use super::sum::Term;
 use super::{Atom, AtomId, Bounds, Condition, Dim, Relation, Symbols};
 
 impl Symbols {
@@ -117,30 +118,21 @@ impl Symbols {
         let linear = sum.terms.iter().filter(|term| term.factors.len() == 1);
         let Term { factors, coefficient } = linear.max_by_key(place)?;
         let atom = factors[0];
+        // The next whole number within, for a multiple of a symbol.
+        if sum.terms.len() == 1 && coefficient.unsigned_abs() > 1 {
+            let (relation, bound) = of_one(*coefficient, condition.relation, sum.constant.checked_neg()?)?;
+            return Some((atom, relation, Dim::Known(bound)));
+        }
         let relation = match condition.relation {
             Relation::AtMost if *coefficient < 0 => Relation::AtLeast,
             Relation::AtLeast if *coefficient < 0 => Relation::AtMost,
             other => other,
         };
-        let bound = match coefficient {
-            1 | -1 => {
-                let rest = self.multiply(apart, Dim::Known(*coefficient))?;
-                let dim = self.atom_dim(atom);
-                self.subtract(dim, rest)?
-            }
-            // The next whole number within, for a multiple of a symbol.
-            _ if sum.terms.len() == 1 => {
-                let rest = sum.constant.checked_neg()?;
-                let below = floor(rest, *coefficient)?;
-                match relation {
-                    Relation::AtMost => Dim::Known(below),
-                    Relation::AtLeast => Dim::Known(floor(rest.checked_neg()?, *coefficient)?.checked_neg()?),
-                    Relation::Equal if below.checked_mul(*coefficient)? == rest => Dim::Known(below),
-                    Relation::Equal | Relation::Broadcast => return None,
-                }
-            }
-            _ => return None,
-        };
-        Some((atom, relation, bound))
+        if coefficient.unsigned_abs() != 1 {
+            return None;
+        }
+        let rest = self.multiply(apart, Dim::Known(*coefficient))?;
+        let dim = self.atom_dim(atom);
+        Some((atom, relation, self.subtract(dim, rest)?))
     }
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Dim, Factor, Symbols};
+use super::sum::{Sum, Term, floor};
+use super::{Atom, AtomId, Dim, Factor, Symbols};
 
 /// How two expressions are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,6 +66,23 @@ impl Condition {
     }
 }
 
+/// How a number is related to another where a multiple of it is related to a rest.
+pub(super) fn of_one(times: i64, relation: Relation, rest: i64) -> Option<(Relation, i64)> {
+    let relation = match relation {
+        Relation::AtMost if times < 0 => Relation::AtLeast,
+        Relation::AtLeast if times < 0 => Relation::AtMost,
+        other => other,
+    };
+    let below = floor(rest, times)?;
+    let bound = match relation {
+        Relation::AtMost => below,
+        Relation::AtLeast => floor(rest.checked_neg()?, times)?.checked_neg()?,
+        Relation::Equal if below.checked_mul(times)? == rest => below,
+        Relation::Equal | Relation::Broadcast => return None,
+    };
+    Some((relation, bound))
+}
+
 impl Symbols {
     /// A condition as text: `seq <= 512`; `h%32 == 0` for `h == 32*(h//32)`.
     pub fn print_condition(&self, condition: &Condition) -> String {
@@ -80,6 +98,58 @@ impl Symbols {
             (_, Relation::Equal | Relation::Broadcast) => (right, relation, left),
         };
         format!("{} {relation} {}", self.print(left), self.print(right))
+    }
+
+    /// The same condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for
+    /// `(h + 1)//2 - 2 >= 0`.
+    pub(crate) fn shortest(&mut self, condition: Condition) -> Condition {
+        let mut condition = condition;
+        while let Some(shorter) = self.shorter(&condition).filter(|shorter| *shorter != condition) {
+            condition = shorter;
+        }
+        condition
+    }
+
+    /// The condition solved for its only product of symbols, or for what that is a quotient, a
+    /// minimum or a maximum of.
+    fn shorter(&mut self, condition: &Condition) -> Option<Condition> {
+        let apart = self.subtract(condition.left, condition.right)?;
+        let sum = self.as_sum(apart);
+        let [term] = &sum.terms[..] else { return None };
+        let rest = sum.constant.checked_neg()?;
+        let (relation, bound) = of_one(term.coefficient, condition.relation, rest)?;
+        let (of, relation, bound) = if let [atom] = *term.factors {
+            self.within_atom(atom, relation, bound)?
+        } else {
+            let one = Term { factors: term.factors.clone(), coefficient: 1 };
+            (self.intern(Sum { terms: vec![one], constant: 0 })?, relation, bound)
+        };
+        Some(Condition::new(of, relation, Dim::Known(bound)))
+    }
+
+    /// How what an atom is made of is related to a number, where the atom is related to one; else the
+    /// atom itself.
+    fn within_atom(&mut self, atom: AtomId, relation: Relation, bound: i64) -> Option<(Dim, Relation, i64)> {
+        let whole = (self.atom_dim(atom), relation, bound);
+        let (all, is_max) = match self.atom(atom).0.clone() {
+            Atom::Floor(of, Dim::Known(by @ 1..)) => {
+                let first = bound.checked_mul(by)?;
+                return match relation {
+                    Relation::AtLeast => Some((of, relation, first)),
+                    Relation::AtMost => Some((of, relation, first.checked_add(by - 1)?)),
+                    Relation::Equal | Relation::Broadcast => Some(whole),
+                };
+            }
+            Atom::Max(all) => (all, true),
+            Atom::Min(all) => (all, false),
+            Atom::Symbol(_) | Atom::Floor(..) | Atom::Broadcast(..) => return Some(whole),
+        };
+        let ([Dim::Known(known), of] | [of, Dim::Known(known)]) = *all else { return Some(whole) };
+        // Beyond the number, a maximum or a minimum is the other operand.
+        let (beyond, towards) =
+            if is_max { (bound > known, Relation::AtMost) } else { (bound < known, Relation::AtLeast) };
+        let is_other = beyond || relation == towards && bound == known;
+        Some(if is_other { (of, relation, bound) } else { whole })
     }
 
     /// The dividend and the divisor, where an expression is a multiple of a quotient that is equal
@@ -107,11 +177,19 @@ impl Symbols {
         }
         let Some(apart) = self.subtract(left, right) else { return false };
         match relation {
-            Relation::AtLeast => self.at_least(apart, 0),
+            Relation::AtLeast => self.at_least(apart, 0) || self.is_any_where(left, right),
             Relation::AtMost => self.bounds(apart).upper().is_some_and(|most| most <= 0),
             Relation::Equal => apart == Dim::ZERO,
             Relation::Broadcast => left == Dim::ONE || right == Dim::ONE,
         }
+    }
+
+    /// Returns true if a size is at least the smaller of 1 and a multiple of it.
+    fn is_any_where(&mut self, size: Dim, least: Dim) -> bool {
+        let Some(atom) = self.as_sum(least).only_atom() else { return false };
+        let Atom::Min(all) = self.atom(atom).0.clone() else { return false };
+        let ([Dim::ONE, of] | [of, Dim::ONE]) = *all else { return false };
+        self.at_least(size, 0) && self.divides(size, of)
     }
 
     /// Returns true if a condition holds for no sizes. False also where that is not decided.

@@ -21,6 +21,7 @@ mod bounds;
 mod combination;
 mod condition;
 mod extremes;
+mod foreign;
 mod form;
 mod order;
 mod sum;

@@ -374,3 +374,94 @@ fn text_does_not_depend_on_what_was_made_before() {
         assert_eq!(symbols.print(dim).to_string(), text);
     }
 }
+
+/// Each text with an expression that means the same, or none if it is a name.
+#[test]
+fn expressions_of_exporters_are_read() {
+    let all = [
+        ("CeilDiv(n, 8)", Some("(n + 7)//8")),
+        ("Max(a,b)", Some("max(a, b)")),
+        ("Min(a, 2*b, 7)", Some("min(a, 2*b, 7)")),
+        ("floor(H/2 - 1/2) + 1", Some("(H + 1)//2")),
+        ("ceiling(H/2)", Some("(H + 1)//2")),
+        ("n/2", Some("n//2")),
+        ("Add(a,b)", Some("a + b")),
+        ("Mul(a, Sub(b, 1))", Some("a*b - a")),
+        ("(4*n)/:2", Some("2*n")),
+        ("n/:2", None),
+        ("PythonMod(-seq, 4)", Some("-seq - 4*(-seq//4)")),
+        ("Mod(s0, 4)", Some("s0%4")),
+        ("CeilToInt(FloatTrueDiv(ToFloat(seq), 0.5))", Some("2*seq")),
+        ("FloorToInt(IntTrueDiv(s1 + 1, 2))", Some("(s1 + 1)//2")),
+        ("FloorDiv(s1, s0)", Some("s1//s0")),
+        ("Max(n/2, 3)", Some("max(n, 6)//2")),
+        ("1.5*n", Some("3*n//2")),
+        // A float is not 0.1.
+        ("FloatTrueDiv(n, 0.1)", None),
+        ("n/m", None),
+        ("n/0", None),
+        ("Round(n)", None),
+        ("TruncToInt(n)", None),
+        ("floor(n", None),
+        ("floor()", None),
+        ("n**2", None),
+        ("batch size", None),
+        ("Max", None),
+    ];
+    for (text, wanted) in all {
+        let mut symbols = Symbols::default();
+        let dim = symbols.declared(text);
+        let wanted = match wanted {
+            Some(wanted) => symbols.parse(wanted).unwrap(),
+            None => symbols.named(text),
+        };
+        assert_eq!(symbols.print(dim).to_string(), symbols.print(wanted).to_string(), "{text}");
+        // No part of a name is a symbol.
+        assert!(symbols.as_symbol(dim).is_none() || symbols.symbols().len() == 1, "{text}");
+    }
+}
+
+#[test]
+fn hostile_expressions_of_exporters_are_names() {
+    let long = format!("Max({})", "n,".repeat(600));
+    for text in ["floor(".repeat(100_000), "-".repeat(100_000), format!("{}1", "1/".repeat(400)), long] {
+        let mut symbols = Symbols::default();
+        let dim = symbols.declared(&text);
+        assert_eq!(symbols.as_symbol(dim).map(|symbol| symbol.name.len()), Some(text.len()));
+    }
+}
+
+#[test]
+fn conditions_are_solved_for_their_only_symbol() {
+    for (text, wanted) in [
+        ("144*N == 144", "N == 1"),
+        ("6*L == 816", "L == 136"),
+        ("816 == 6*L", "L == 136"),
+        ("2*n >= 3", "n >= 2"),
+        ("-2*n >= -5", "n <= 2"),
+        ("(h + 1)//2 - 2 >= 0", "h >= 3"),
+        ("h//4 <= 2", "h <= 11"),
+        ("h//4 == 2", "h//4 == 2"),
+        ("max(k - 5, 0) == 1", "k == 6"),
+        ("max(k - 5, 0) == 0", "max(k - 5, 0) == 0"),
+        ("max(k - 5, 0) <= 0", "k <= 5"),
+        ("min(k, 8) >= 8", "k >= 8"),
+        ("min(k, 8) <= 3", "k <= 3"),
+        ("6*n*m == 12", "n*m == 2"),
+        ("2*n == 3", "2*n == 3"),
+        ("n == 2*m", "n == 2*m"),
+    ] {
+        let mut symbols = Symbols::default();
+        let condition = symbols.parse_condition(text).unwrap();
+        let solved = symbols.shortest(condition);
+        assert_eq!(symbols.print_condition(&solved), wanted, "{text}");
+        // It holds for the same numbers.
+        for value in 0..200 {
+            let holds = |condition: &Condition| {
+                let of = |dim| symbols.evaluate(dim, &|_| Some(value)).unwrap();
+                condition.relation.holds(of(condition.left), of(condition.right))
+            };
+            assert_eq!(holds(&condition), holds(&solved), "{text} at {value}");
+        }
+    }
+}

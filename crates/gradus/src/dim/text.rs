@@ -28,10 +28,20 @@ impl Symbols {
         Printed { symbols: self, dim }
     }
 
-    /// The dimension that a text declares: an expression, or else a name. Texts that are numbers
-    /// are names too, as nothing holds the inputs of a run to them.
+    /// The dimension that a text declares: an expression, as it is printed or as exporters write it,
+    /// or else a name. Texts that are numbers are names too, as nothing holds the inputs of a run to
+    /// them.
     pub(crate) fn declared(&mut self, text: &str) -> Dim {
-        self.parse(text).ok().filter(|dim| dim.known().is_none()).unwrap_or_else(|| self.named(text))
+        // A text that is no expression leaves no symbols of its parts.
+        let mut scratch = Symbols::default();
+        let read = |symbols: &mut Symbols| match symbols.parse(text) {
+            Ok(dim) => Some(dim),
+            Err(_) => symbols.parse_foreign(text),
+        };
+        let is_plain = text.starts_with(starts_name) && text.chars().all(continues_name);
+        let is_expression = !is_plain && read(&mut scratch).is_some_and(|dim| dim.known().is_none());
+        let dim = if is_expression { read(self) } else { None };
+        dim.unwrap_or_else(|| self.named(text))
     }
 
     /// The expression as an operand: in parentheses, unless it is a number or a name.
@@ -152,11 +162,11 @@ impl Printed<'_> {
     }
 }
 
-fn starts_name(c: char) -> bool {
+pub(super) fn starts_name(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '$')
 }
 
-fn continues_name(c: char) -> bool {
+pub(super) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
 }
 

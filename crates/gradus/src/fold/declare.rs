@@ -3,7 +3,7 @@
 use foldhash::HashSet;
 use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::edit::{Edit, Step};
-use gradus_core::graph::{DeclaredDim, ValueId};
+use gradus_core::graph::{DeclaredDim, Origin, ValueId};
 
 use super::GraphFolder;
 use super::join::Joined;
@@ -27,8 +27,14 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
     let graph = scope.graph;
     for &id in graph.inputs().iter().chain(graph.outputs()) {
         let info = graph.value(id);
+        // Names that are given take the place of numbers.
+        let is_given = match info.origin {
+            Origin::Input => folder.given.inputs.contains_key(&*info.name),
+            _ => !folder.given.inputs.is_empty(),
+        };
         let fixed = merged(info, &scope.values[id.index()].fact, |dim| {
-            dim.known().and_then(usize_of_i64).map(DeclaredDim::Known)
+            let known = dim.known().and_then(usize_of_i64).map(DeclaredDim::Known);
+            known.or_else(|| telling.size(dim).filter(|_| is_given))
         });
         let Some(fixed) = fixed.filter(|fixed| info.declared.as_ref() != Some(fixed)) else { continue };
         if !edit.types.iter().any(|(name, _)| *name == info.name) {

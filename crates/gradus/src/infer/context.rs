@@ -9,7 +9,7 @@ use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
-use super::pass::{Assumption, GraphFacts, GraphRuns, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit, label};
+use super::pass::{GraphFacts, GraphRuns, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
@@ -336,8 +336,7 @@ impl InferContext<'_, '_> {
 
     /// The node in words.
     pub(crate) fn label(&self) -> String {
-        let slash = if self.frame.path.is_empty() { "" } else { "/" };
-        format!("{}{slash}{}", self.frame.path, label(self.node, self.index))
+        self.frame.label(self.node, self.index)
     }
 
     /// A dimension that the data decide.
@@ -419,20 +418,25 @@ impl InferContext<'_, '_> {
 
     /// Assumes that two are related so.
     pub(crate) fn assume(&mut self, a: Dim, relation: Relation, b: Dim) {
-        let (node, index) = (self.node, self.index);
-        self.pass.assume(Condition::new(a, relation, b), || label(node, index));
+        let (frame, node, index) = (&*self.frame, self.node, self.index);
+        self.pass.assume(Condition::new(a, relation, b), || frame.label(node, index));
     }
 
-    /// Notes what the node checks when it runs.
+    /// Notes what the node checks when it runs. No run succeeds of what holds for no sizes.
     pub(crate) fn require(&mut self, a: Dim, relation: Relation, b: Dim) {
-        let (node, index) = (self.node, self.index);
-        self.pass.require(Condition::new(a, relation, b), || label(node, index));
+        let (frame, node, index) = (&*self.frame, self.node, self.index);
+        let condition = Condition::new(a, relation, b);
+        if self.pass.shared.symbols.never_holds(&condition) {
+            let error = errors::unmet(&self.pass.shared.symbols, &condition);
+            return self.pass.problem(frame, node, index, &error);
+        }
+        self.pass.require(condition, || frame.label(node, index));
     }
 
     /// Notes what the node checks of values that follow from sizes and are not known.
     pub(crate) fn require_of_values(&mut self, text: String) {
-        let node = label(self.node, self.index);
-        self.pass.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+        let node = self.label();
+        self.pass.note_unchecked(text, node);
     }
 
     /// Notes that a number is at least another in every run of the node.

@@ -58,7 +58,12 @@ pub(super) fn dim_of(pass: &mut Pass<'_>, name: &str, size: &DeclaredDim) -> Dim
     }
 }
 
-/// A fact with what the model declares where nothing is inferred; what contradicts it is a problem.
+fn contradiction(name: &str, message: String) -> Problem {
+    Problem { kind: Kind::Shape, place: format!("value \"{name}\""), message, node: None }
+}
+
+/// A fact with what the model declares where nothing is inferred. Another element type is a
+/// problem; another shape is a warning, as programs run the model all the same.
 pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fact) -> Fact {
     let Type::Tensor(dtype, sizes) = declared else {
         return if fact == Fact::Unknown { fact_of_input(pass, name, declared) } else { fact };
@@ -68,18 +73,17 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         Fact::Unknown => TensorFact::default(),
         other => return other,
     };
-    let mut contradictions = Vec::new();
     match (tensor.dtype, dtype) {
         (Some(inferred), Some(declared)) if inferred != *declared => {
             let message = format!("element type is {inferred}, expected {declared} as declared");
-            contradictions.push((message, false));
+            pass.problems.push(contradiction(name, message));
         }
         (inferred, declared) => tensor.dtype = inferred.or(*declared),
     }
     match (&tensor.dims, sizes) {
         (Some(dims), Some(sizes)) if dims.len() != sizes.len() => {
             let (declared, inferred) = (sizes.len(), dims.len());
-            contradictions.push((format!("rank is {inferred}, expected {declared} as declared"), true));
+            pass.warn(contradiction(name, format!("rank is {inferred}, expected {declared} as declared")));
         }
         (Some(dims), Some(sizes)) => {
             let mut all = dims.to_vec();
@@ -93,7 +97,7 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                     let inferred = pass.shared.symbols.print(*dim);
                     let message =
                         format!("size of axis {axis} is {inferred}, expected {declared} as declared");
-                    contradictions.push((message, true));
+                    pass.warn(contradiction(name, message));
                 } else if pass.shared.symbols.is_unknown(*dim) {
                     *dim = Dim::Known(declared);
                 }
@@ -117,12 +121,5 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
         }
         (_, None) => {}
     }
-    pass.problems.extend(contradictions.into_iter().map(|(message, only_declared)| Problem {
-        kind: Kind::Shape,
-        place: format!("value \"{name}\""),
-        message,
-        node: None,
-        only_declared,
-    }));
     if tensor == TensorFact::default() { Fact::Unknown } else { Fact::Tensor(tensor) }
 }

@@ -1,6 +1,6 @@
-//! Assumptions about sizes, held against the inputs of a run.
+//! Assumptions about sizes, and names of sizes, held against the inputs of a run.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Type};
@@ -11,7 +11,61 @@ use crate::dim::Symbols;
 use crate::model::Model;
 
 impl Model {
-    /// Checks that the sizes of inputs are as assumed. Inputs that are not given have no sizes.
+    /// Sizes of inputs that are not as the model names them: a name that stands for two sizes, an
+    /// expression (`2*n`) that has another value. A run of them is right, as no program holds inputs
+    /// to names, but what inference says of named sizes is not about it.
+    ///
+    /// ```
+    /// use gradus::{Shape, Tensor, Value};
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
+    /// let tokens = Value::from(Tensor::zeros(gradus::DType::I64, Shape::new([1, 4])?)?);
+    /// assert!(model.unequal_sizes(|_| Some(&tokens)).is_empty());
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn unequal_sizes<'v>(&self, given: impl Fn(&str) -> Option<&'v Value>) -> Vec<String> {
+        let graph = self.graph();
+        let (mut bound, mut expressions, mut unequal) =
+            (HashMap::<&str, (i64, &str)>::new(), Vec::new(), Vec::new());
+        for info in graph.inputs().iter().map(|&id| graph.value(id)) {
+            let (Some(Value::Tensor(tensor)), Some(Type::Tensor(_, Some(sizes)))) =
+                (given(&info.name), &info.declared)
+            else {
+                continue;
+            };
+            for (axis, (size, &len)) in sizes.iter().zip(tensor.shape().dims()).enumerate() {
+                let (DeclaredDim::Symbol(symbol), len) = (size, i64_of(len)) else { continue };
+                let is_plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+                if !symbol.bytes().all(is_plain) {
+                    expressions.push((symbol, len, axis, &info.name));
+                }
+                let (first, by) = *bound.entry(symbol).or_insert((len, &info.name));
+                if first != len {
+                    let wanted = format!("{first}, the size of \"{symbol}\" by input \"{by}\"");
+                    unequal.push(format!(
+                        "size of axis {axis} of input \"{}\" is {len}, expected {wanted}",
+                        info.name
+                    ));
+                }
+            }
+        }
+        for (text, len, axis, name) in expressions {
+            let mut symbols = Symbols::default();
+            let dim = symbols.declared(text);
+            if symbols.as_symbol(dim).is_some() {
+                continue;
+            }
+            let size = symbols.evaluate(dim, &|name| bound.get(name).map(|(len, _)| *len));
+            if let Some(size) = size.filter(|size| *size != len) {
+                unequal.push(format!(
+                    "size of axis {axis} of input \"{name}\" is {len}, expected {size}, which is {text}"
+                ));
+            }
+        }
+        unequal
+    }
+
+    /// Checks that the sizes of inputs are as assumed, and as the model names them. Inputs that are
+    /// not given have no sizes. Without assumptions, nothing is checked.
     ///
     /// # Errors
     /// [`Kind::Shape`] if a size is not as assumed; [`Kind::Usage`] if an assumption names a
@@ -38,6 +92,9 @@ impl Model {
     ) -> Result<()> {
         if *assume == SizeAssumptions::default() {
             return Ok(());
+        }
+        if let Some(unequal) = self.unequal_sizes(&given).into_iter().next() {
+            return Err(Error::new(Kind::Shape, unequal));
         }
         let graph = self.graph();
         let mut nameless = nameless_axes(graph).map(|(_, name)| name);

@@ -63,8 +63,7 @@ impl InferContext<'_, '_> {
             pass.read(&mut frame, id);
         }
         outer.shared = pass.shared;
-        let node = super::pass::label(self.node, self.index);
-        let of_node = |assumption| super::Assumption { node: node.clone(), ..assumption };
+        let of_node = |assumption| super::Assumption { node: label.clone(), ..assumption };
         outer.assumptions.extend(pass.assumptions.into_iter().map(of_node));
         outer.requirements.extend(pass.requirements.into_iter().map(of_node));
         outer.problems.extend(pass.problems.into_iter().map(|problem| super::Problem {

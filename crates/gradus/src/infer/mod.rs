@@ -234,6 +234,7 @@ pub struct Inference {
     assumptions: Vec<Assumption>,
     requirements: Vec<Assumption>,
     problems: Vec<Problem>,
+    warnings: Vec<Problem>,
     bodies: Vec<Subgraph>,
     runs: foldhash::HashMap<SubgraphPath, GraphRuns>,
 }
@@ -281,16 +282,35 @@ impl Inference {
         &self.requirements
     }
 
-    /// Errors in the model: nodes whose inputs do not go together, declared types that contradict
-    /// what is inferred.
+    /// All conditions, each once: the [assumptions](Inference::assumptions), and then the
+    /// [requirements](Inference::requirements) that say more.
+    pub fn conditions(&self) -> impl Iterator<Item = &Assumption> + Clone {
+        let mut seen = HashSet::new();
+        let all = self.assumptions.iter().chain(&self.requirements);
+        let once: Vec<_> = all
+            .filter(|of| match &of.condition {
+                Some(condition) => seen.insert((Some(condition), "", "")),
+                None => seen.insert((None, &*of.text, &*of.node)),
+            })
+            .collect();
+        once.into_iter()
+    }
+
+    /// Errors in the model: nodes whose inputs do not go together, declared element types that
+    /// contradict what is inferred. No run succeeds.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Refuses what has no meaning for a model that contradicts itself, unless only declared
-    /// shapes are wrong.
+    /// Declared shapes of values that nodes compute, where what is inferred contradicts them. It is
+    /// the inferred shape that a run shows.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// Refuses what has no meaning for a model that contradicts itself.
     pub(crate) fn must_be_consistent(&self, what: &str) -> Result<()> {
-        match self.problems.iter().find(|problem| !problem.only_declared) {
+        match self.problems.first() {
             None => Ok(()),
             Some(Problem { place, message, .. }) => {
                 let message = format!("{what}: the model contradicts itself: {place}: {message}");
@@ -395,6 +415,7 @@ impl Model {
             assumptions: pass.assumptions,
             requirements: pass.requirements,
             problems: pass.problems,
+            warnings: pass.warnings,
             bodies: pass.bodies,
             runs: pass.runs,
         })
@@ -512,6 +533,8 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
             InputFact::Type(Type::Tensor(_, Some(sizes))) => sizes.clone(),
             _ => continue,
         };
+        // A shape that is given takes the place of the declared one; a value does not.
+        let is_value = matches!(given, InputFact::Value(_));
         let wrong = |what: &str, got: usize, wanted: &dyn fmt::Display| {
             let what = format_args!("{what} of input \"{}\"", info.name);
             Err(Error::mismatch(Kind::Usage, what, got, wanted))
@@ -522,7 +545,7 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
         for (axis, (given, declared)) in sizes.iter().zip(declared).enumerate() {
             let DeclaredDim::Known(size) = given else { continue };
             let what = format!("size of axis {axis}");
-            if !declared.admits(*size) {
+            if is_value && !declared.admits(*size) {
                 return wrong(&what, *size, declared);
             }
             let DeclaredDim::Symbol(name) = declared else { continue };

@@ -53,8 +53,6 @@ pub struct Problem {
     pub message: String,
     /// The node, by its graph and number, if the problem is one of its own.
     pub(crate) node: Option<(SubgraphPath, usize)>,
-    /// True if only a declared shape is wrong: programs run the model all the same.
-    pub(crate) only_declared: bool,
 }
 
 impl Problem {
@@ -78,6 +76,16 @@ pub struct Subgraph {
     pub place: SubgraphPath,
     /// Its values by name, with what is known of them in every run of the graph.
     pub values: Vec<(Arc<str>, Fact)>,
+    /// By value: whether a node of the graph computes it.
+    computed: Vec<bool>,
+}
+
+impl Subgraph {
+    /// Facts about the values that nodes of the graph compute.
+    pub fn computed(&self) -> impl Iterator<Item = &Fact> {
+        let values = self.values.iter().zip(&self.computed);
+        values.filter(|(_, computed)| **computed).map(|((_, fact), _)| fact)
+    }
 }
 
 /// The facts of subgraphs.
@@ -117,6 +125,8 @@ pub(crate) enum Visit {
     Certain,
     /// It may run, or runs many times.
     Perhaps,
+    /// It never runs, and is inferred for the report alone.
+    Never,
     /// It is one of many runs, of which all together were inferred before.
     Again,
 }
@@ -161,6 +171,8 @@ pub(crate) struct Shared {
     pub(super) equal: HashMap<Dim, Dim>,
     /// How many graphs around the present one may not run: what holds in it need not hold outside.
     pub(super) conditional: usize,
+    /// How many graphs around the present one never run: their nodes have no conditions.
+    pub(super) unreached: usize,
     /// Nodes that unrolled loops visited again.
     pub(super) unrolled: usize,
     /// Nodes of subgraphs and functions that were visited.
@@ -189,6 +201,8 @@ pub(crate) struct Pass<'m> {
     pub(super) assumptions: Vec<Assumption>,
     pub(super) requirements: Vec<Assumption>,
     pub(super) problems: Vec<Problem>,
+    /// Declared shapes that are wrong.
+    pub(super) warnings: Vec<Problem>,
     pub(super) bodies: Vec<Subgraph>,
     recorded: HashMap<SubgraphPath, usize>,
     /// How often subgraphs run, where that is known.
@@ -228,6 +242,7 @@ impl<'m> Pass<'m> {
             assumptions: Vec::new(),
             requirements: Vec::new(),
             problems: Vec::new(),
+            warnings: Vec::new(),
             bodies: Vec::new(),
             recorded: HashMap::default(),
             runs: HashMap::default(),
@@ -310,8 +325,7 @@ impl<'m> Pass<'m> {
                 let read = input.and_then(|input| node.inputs.get(input).copied().flatten());
                 if read.is_none_or(|id| !frame.reasons.contains_key(&id.index())) {
                     let text = format!("what it wants is not known: {reason}");
-                    let node = label(node, index);
-                    self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+                    self.note_unchecked(text, frame.label(node, index));
                 }
                 (Vec::new(), Some(reason))
             }
@@ -336,7 +350,7 @@ impl<'m> Pass<'m> {
                 if self.shared.conditional == 0 {
                     for &dim in dims.iter() {
                         let is_size = Condition::new(dim, Relation::AtLeast, Dim::ZERO);
-                        self.require(is_size, || label(node, index));
+                        self.require(is_size, || frame.label(node, index));
                         self.shared.symbols.bound(dim, Bounds::SIZE);
                     }
                 }
@@ -346,7 +360,7 @@ impl<'m> Pass<'m> {
             frame.facts[id.index()] = fact;
         }
         if incomplete {
-            self.evaluated(frame, node, &resolved);
+            self.evaluated(frame, node, index, &resolved);
             self.symbols_for_elements(frame, node, index);
         }
     }
@@ -550,14 +564,20 @@ impl<'m> Pass<'m> {
             None => Some(None),
             Some(id) => {
                 self.read(frame, id);
-                value_of(&frame.facts[id.index()], self.most_bytes).map(Some)
+                frame.facts[id.index()].value_within(self.most_bytes).map(Some)
             }
         };
         node.inputs.iter().map(value).collect()
     }
 
     /// Evaluates a node of which all inputs are constants.
-    fn evaluated(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, resolved: &Resolved<'m>) {
+    fn evaluated(
+        &mut self,
+        frame: &mut GraphFacts<'m>,
+        node: &'m Node,
+        index: usize,
+        resolved: &Resolved<'m>,
+    ) {
         let signature = match resolved {
             Resolved::Rule { signature: Some(signature), evaluates: true, .. } => Some(*signature),
             Resolved::Registered(_) => None,
@@ -600,8 +620,15 @@ impl<'m> Pass<'m> {
         };
         let values = evaluate();
         self.shared.work = run.work;
-        // A node that cannot be evaluated has unknown outputs: it may never run.
-        let Ok(values) = values else { return };
+        let values = match values {
+            Ok(values) => values,
+            // Every run of the node fails. Of one that is too large, or that chance decides, nothing
+            // is known.
+            Err(error) if matches!(error.kind(), Kind::Type | Kind::Shape | Kind::Value) => {
+                return self.problem(frame, node, index, &error);
+            }
+            Err(_) => return,
+        };
         for (output, value) in node.outputs.iter().zip(values) {
             if let Some(id) = output {
                 let fact = &mut frame.facts[id.index()];
@@ -665,7 +692,7 @@ impl<'m> Pass<'m> {
             Err(error) => {
                 let place = format!("value \"{}\"", frame.graph.value(id).name);
                 let (kind, message) = (error.kind(), error.to_string());
-                self.problems.push(Problem { kind, place, message, node: None, only_declared: false });
+                self.problems.push(Problem { kind, place, message, node: None });
             }
         }
     }
@@ -678,7 +705,7 @@ impl<'m> Pass<'m> {
         inputs: Vec<Fact>,
     ) -> Result<Vec<Fact>, InferError> {
         let Inner { graph, parameters, place, name, depends, how } = inner;
-        let conditional = how == Visit::Perhaps;
+        let conditional = matches!(how, Visit::Perhaps | Visit::Never);
         if self.depth >= self.limits.max_depth {
             return Err(InferError::unknown("graphs and functions are nested too deeply"));
         }
@@ -701,14 +728,17 @@ impl<'m> Pass<'m> {
         }
         self.depth += 1;
         self.shared.conditional += usize::from(conditional);
+        self.shared.unreached += usize::from(how == Visit::Never);
         self.repeated += usize::from(how == Visit::Again);
-        let problems = self.problems.len();
+        let (problems, warnings) = (self.problems.len(), self.warnings.len());
         self.run(&mut frame);
         self.shared.conditional -= usize::from(conditional);
+        self.shared.unreached -= usize::from(how == Visit::Never);
         self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
         if conditional {
             self.problems.truncate(problems);
+            self.warnings.truncate(warnings);
         }
         let outputs = graph.outputs().iter().map(|&id| {
             self.read(&mut frame, id);
@@ -725,7 +755,8 @@ impl<'m> Pass<'m> {
     fn record(&mut self, frame: GraphFacts<'m>) {
         let names = frame.graph.values().iter().map(|info| info.name.clone());
         let values = names.zip(frame.facts).collect();
-        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values };
+        let computed = frame.graph.values().iter().map(|info| info.origin.is_node()).collect();
+        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values, computed };
         let key = body.place.clone();
         if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;
@@ -735,19 +766,34 @@ impl<'m> Pass<'m> {
         }
     }
 
-    fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
-        let slash = if frame.path.is_empty() { "" } else { "/" };
-        let place = format!("{}{slash}{}", frame.path, label(node, index));
+    pub(super) fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
+        let place = frame.label(node, index);
         let (kind, message) = (error.kind(), error.message().to_owned());
-        let node = Some((frame.place.clone(), index));
-        self.problems.push(Problem { kind, place, message, node, only_declared: false });
+        let problem = Problem { kind, place, message, node: Some((frame.place.clone(), index)) };
+        // The iterations of a loop have the same one.
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
     }
 
-    /// Assumes what a run cannot do without.
+    /// Notes a declared shape that is wrong, once.
+    pub(super) fn warn(&mut self, warning: Problem) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Assumes what a run cannot do without: of a graph that may not run, it is no condition of the
+    /// model.
     pub(super) fn assume(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        if !self.is_unconditional() {
+            return self.require(condition, node);
+        }
+        let condition = self.shared.symbols.shortest(condition);
+        let symbols = &mut self.shared.symbols;
         let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
-        let is_known = least.is_some_and(|least| self.shared.symbols.never_below(condition.left, least));
-        if is_known || !self.shared.assumed.insert(condition) {
+        let is_known = least.is_some_and(|least| symbols.never_below(condition.left, least));
+        if is_known || symbols.always_holds(&condition) || !self.shared.assumed.insert(condition) {
             return;
         }
         let text = self.shared.symbols.print_condition(&condition);
@@ -767,12 +813,26 @@ impl<'m> Pass<'m> {
     /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or
     /// in every run of a graph that may not run.
     pub(super) fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        let condition = self.shared.symbols.shortest(condition);
         let of_run = self.is_unconditional().then_some(condition);
-        if self.shared.symbols.always_holds(&condition) || !self.shared.required.insert((of_run, condition)) {
+        if self.shared.unreached > 0
+            || self.shared.required.contains(&(Some(condition), condition))
+            || self.shared.assumed.contains(&condition)
+            || self.shared.symbols.always_holds(&condition)
+            || !self.shared.required.insert((of_run, condition))
+        {
             return;
         }
         let text = self.shared.symbols.print_condition(&condition);
+        let text = if of_run.is_some() { text } else { format!("{text} if the node runs") };
         self.requirements.push(Assumption { text, node: node(), condition: of_run, of_sizes: false });
+    }
+
+    /// Notes a condition that sizes of inputs do not decide.
+    pub(super) fn note_unchecked(&mut self, text: String, node: String) {
+        if self.shared.unreached == 0 {
+            self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+        }
     }
 
     /// Notes that two are equal in every run.
@@ -798,7 +858,7 @@ impl<'m> Pass<'m> {
     }
 
     /// The fact, with what the model declares where nothing is inferred. What contradicts it is a
-    /// problem.
+    /// problem, or a warning.
     fn refined(&mut self, frame: &mut GraphFacts<'m>, id: ValueId, fact: Fact) -> Fact {
         let info = frame.graph.value(id);
         let Some(declared) = &info.declared else { return fact };
@@ -807,6 +867,12 @@ impl<'m> Pass<'m> {
 }
 
 impl GraphFacts<'_> {
+    /// A node in words, after the nodes around it.
+    pub(super) fn label(&self, node: &Node, index: usize) -> String {
+        let slash = if self.path.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.path, label(node, index))
+    }
+
     /// Why a node's outputs are not known.
     fn reason(&self, node: &Node, input: Option<usize>, why: &str) -> Arc<str> {
         let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {
@@ -825,23 +891,4 @@ pub(super) fn label(node: &Node, index: usize) -> String {
 fn depends(frame: &GraphFacts<'_>, node: &Node, row: Option<&Row>) -> bool {
     let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
     drawn || node.needs().any(|id| frame.depends[id.index()])
-}
-
-/// The value, if all of it is known.
-fn value_of(fact: &Fact, most_bytes: u64) -> Option<Value> {
-    let value_of = |fact| value_of(fact, most_bytes);
-    match fact {
-        Fact::Tensor(tensor) => tensor.tensor_within(most_bytes).map(Value::from),
-        Fact::Sequence(sequence) => {
-            Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
-        }
-        Fact::Optional(optional) => {
-            if optional.present? {
-                Some(Value::Optional(Some(Box::new(value_of(&optional.value)?))))
-            } else {
-                Some(Value::Optional(None))
-            }
-        }
-        Fact::Map(..) | Fact::Unknown => None,
-    }
 }

@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use gradus_core::{DType, Error, Kind, Result};
 
+use crate::dim::{Condition, Relation, Symbols};
+
 /// Returns the error of a shape, rank, size or number of elements.
 #[cold]
 pub(crate) fn shape(what: impl Display, got: impl Display, wanted: impl Display) -> Error {
@@ -14,6 +16,17 @@ pub(crate) fn shape(what: impl Display, got: impl Display, wanted: impl Display)
 #[cold]
 pub(crate) fn value(what: impl Display, got: impl Display, wanted: impl Display) -> Error {
     Error::mismatch(Kind::Value, what, got, wanted)
+}
+
+/// Returns the error of a condition on sizes that holds for none.
+#[cold]
+pub(crate) fn unmet(symbols: &Symbols, condition: &Condition) -> Error {
+    let (left, right) = (symbols.print(condition.left), symbols.print(condition.right));
+    match condition.relation {
+        Relation::AtLeast => shape("size", left, format_args!("at least {right}")),
+        Relation::AtMost => shape("size", left, format_args!("at most {right}")),
+        Relation::Equal | Relation::Broadcast => shape("size", left, right),
+    }
 }
 
 /// Returns the error of an input, output or attribute that must be given.

@@ -5,7 +5,9 @@
 mod common {
     pub mod folder;
     pub mod random;
+    pub mod sketch;
 }
+mod inputs;
 mod models;
 mod refusals;
 mod soundness;

@@ -138,6 +138,8 @@ class Portability(Sequence[Difference]):
         self.programs: dict[str, str] = found["programs"]
         #: Assumptions under which the conditions hold: the node that needs it, and a sentence.
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: Declared shapes that are wrong: the value, and a sentence.
+        self.warnings: list[tuple[str, str]] = found["warnings"]
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
         #: Sequences of known arguments that a program does not return exactly.

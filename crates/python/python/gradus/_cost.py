@@ -146,6 +146,8 @@ class Cost:
         self.fit = found["fit"] and Fit(*found["fit"])
         #: Assumptions under which the sizes hold: the node that needs it, and a sentence.
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: Declared shapes that are wrong: the value, and a sentence.
+        self.warnings: list[tuple[str, str]] = found["warnings"]
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
 

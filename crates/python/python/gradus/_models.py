@@ -93,6 +93,8 @@ class Inference(Mapping[str, Type]):
         self.reasons: dict[str, str] = found["reasons"]
         #: Assumptions under which the types hold: the node that needs it, and a sentence.
         self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: Declared shapes that are wrong: the value, and a sentence.
+        self.warnings: list[tuple[str, str]] = found["warnings"]
         #: Contradictions: the place, and a sentence.
         self.problems: list[tuple[str, str]] = found["problems"]
         #: Bytes of all values that are needed at one time, at most.

@@ -20,6 +20,7 @@ struct Inferred<'a> {
     totals: Totals,
     unknown: Reasons<'a>,
     assumptions: Vec<Remark<'a>>,
+    warnings: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
 }
 
@@ -171,7 +172,11 @@ impl Totals {
 
 impl Remark<'_> {
     pub(in crate::commands) fn assumptions(inference: &Inference) -> Vec<Remark<'_>> {
-        inference.assumptions().iter().map(|a| Remark { place: &a.node, message: &a.text }).collect()
+        inference.conditions().map(|a| Remark { place: &a.node, message: &a.text }).collect()
+    }
+
+    pub(in crate::commands) fn warnings(inference: &Inference) -> Vec<Remark<'_>> {
+        inference.warnings().iter().map(|p| Remark { place: &p.place, message: &p.message }).collect()
     }
 
     pub(in crate::commands) fn problems(inference: &Inference) -> Vec<Remark<'_>> {
@@ -212,6 +217,7 @@ pub(super) fn write_json(
         totals,
         unknown: Reasons { inference, graph },
         assumptions: Remark::assumptions(inference),
+        warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),
     };
     serde_json::to_writer(&mut *out, &json)?;

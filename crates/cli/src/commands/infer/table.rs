@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write};
 
 use gradus::graph::{Graph, Origin, ValueId};
-use gradus::infer::Inference;
+use gradus::infer::{Completeness, Inference, Subgraph};
 use gradus::{Dim, Fact};
 
 use super::json::Totals;
@@ -85,15 +85,13 @@ pub(super) fn write_text(
     }
     let unknown = |id: &ValueId| is_unknown(inference, inference.fact(*id));
     let unknown: Vec<_> = graph.ids().filter(unknown).collect();
-    let computed = graph.ids().filter(|&id| graph.value(id).origin.is_node()).count();
-    let complete = computed - unknown.iter().filter(|&&id| graph.value(id).origin.is_node()).count();
     if shown.args.only_unknown {
         for &id in &unknown {
             let why = inference.why_incomplete(id).join("; ");
             writeln!(out, "{}", escaped(&format!("{}: {why}", graph.value(id).name)))?;
         }
     }
-    writeln!(out, "\n{complete} of {computed} values of nodes are known in full")?;
+    writeln!(out, "\n{}", known(graph, inference))?;
     write!(out, "{} parameters", totals.parameters)?;
     if let (Some(bytes), Some(at)) = (&totals.peak_bytes, &totals.peak_at) {
         let bytes = match bytes {
@@ -110,13 +108,31 @@ pub(super) fn write_text(
     write_assumptions(inference, out)
 }
 
+/// How many values of nodes are known in full, of the graphs within nodes too.
+fn known(graph: &Graph, inference: &Inference) -> String {
+    let main = graph.ids().filter(|&id| graph.value(id).origin.is_node()).map(|id| inference.fact(id));
+    let inner = inference.subgraphs().iter().flat_map(Subgraph::computed);
+    let (mut all, mut full, mut by_data) = (0, 0, 0);
+    for fact in main.chain(inner) {
+        let completeness = inference.completeness(fact);
+        all += 1;
+        full += usize::from(completeness == Completeness::Full);
+        by_data += usize::from(completeness == Completeness::Data);
+    }
+    let by_data = match by_data {
+        0 => String::new(),
+        count => format!(", {count} but for sizes that the data decide"),
+    };
+    format!("{full} of {all} values of nodes are known in full{by_data}")
+}
+
 /// A bound of the bytes at one time, and what it leaves out.
 pub(in crate::commands) fn peak_text(bytes: &str, at: &str, unknown: usize) -> String {
     let most = escaped(&format!("at most {bytes} bytes of values at one time, at {at}")).to_string();
     if unknown == 0 { most } else { format!("{most}, without {unknown} of unknown size") }
 }
 
-/// Writes what contradicts itself.
+/// Writes what contradicts itself, and which declared shapes are wrong.
 pub(in crate::commands) fn write_problems(inference: &Inference, out: &mut dyn Write) -> std::io::Result<()> {
     let style = warning();
     write_remarks(
@@ -124,7 +140,8 @@ pub(in crate::commands) fn write_problems(inference: &Inference, out: &mut dyn W
         inference.problems(),
         |p| (&p.place, &p.message),
         out,
-    )
+    )?;
+    write_remarks("warnings:", inference.warnings(), |p| (&p.place, &p.message), out)
 }
 
 /// Writes what must hold of the inputs.
@@ -132,19 +149,19 @@ pub(in crate::commands) fn write_assumptions(
     inference: &Inference,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    write_remarks("assumptions:", inference.assumptions(), |a| (&a.node, &a.text), out)
+    write_remarks("assumptions:", inference.conditions(), |a| (&a.node, &a.text), out)
 }
 
-fn write_remarks<T>(
+fn write_remarks<'a, T: 'a>(
     title: &str,
-    remarks: &[T],
-    parts: impl Fn(&T) -> (&str, &str),
+    remarks: impl IntoIterator<Item = &'a T>,
+    parts: impl Fn(&'a T) -> (&'a str, &'a str),
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    if !remarks.is_empty() {
-        writeln!(out, "{title}")?;
-    }
-    for (place, message) in remarks.iter().map(parts) {
+    for (at, (place, message)) in remarks.into_iter().map(parts).enumerate() {
+        if at == 0 {
+            writeln!(out, "{title}")?;
+        }
         writeln!(out, "  {} ({})", escaped(message), escaped(place))?;
     }
     Ok(())

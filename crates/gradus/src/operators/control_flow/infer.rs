@@ -45,8 +45,8 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(other) = other {
         cx.note_runs(chosen, Dim::ONE, u32::MAX)?;
         cx.note_runs(other, Dim::ZERO, u32::MAX)?;
-        // For the report only: this branch does not run.
-        let _ = cx.inner(other, Vec::new(), Visit::Perhaps);
+        // For the report only.
+        let _ = cx.inner(other, Vec::new(), Visit::Never);
         return Ok(first);
     }
     cx.note_runs(chosen, None, u32::MAX)?;
@@ -103,6 +103,16 @@ pub(crate) fn all_runs(
         }
     }
     Err(InferError::unknown("loop-carried shapes did not reach a fixed point"))
+}
+
+/// Infers the first run of a body that is known to run: its nodes' conditions are those of the node
+/// around it.
+pub(crate) fn first_run(cx: &mut InferContext<'_, '_>, inputs: Vec<Fact>) -> Result<(), InferError> {
+    let nodes = cx.graph("body")?.nodes().len();
+    if cx.spend(nodes.max(1)) {
+        cx.inner("body", inputs, Visit::Again)?;
+    }
+    Ok(())
 }
 
 /// The facts about a carried value before and after an iteration; symbols from the mark on are this
@@ -260,7 +270,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
     let iteration = cx.data("index of the iteration", number);
-    let lead = lead(cx, iteration)?;
+    let lead = lead_facts(cx, iteration)?;
     let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
     let places: Vec<_> = (1..=carried).collect();
     let runs = all_runs(cx, first.clone(), &arranged, &places)?;
@@ -274,6 +284,13 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
         cx.note_runs("body", Dim::Known(count), mark)?;
         return Ok(unrolled);
+    }
+    if enters.is_some_and(|enters| enters != 0)
+        && (!cx.has(0) || most.is_some_and(|most| cx.symbols().at_least(most, 1)))
+    {
+        let mut inputs = lead_facts(cx, Dim::ZERO)?.to_vec();
+        inputs.extend(first);
+        first_run(cx, inputs)?;
     }
     let most = most.map(|most| cx.max(most, Dim::ZERO));
     let count = match (enters, goes_on, most) {
@@ -295,7 +312,7 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 /// Facts about the number of an iteration and the condition, which holds in every iteration.
-fn lead(cx: &mut InferContext<'_, '_>, number: Dim) -> Result<[Fact; 2], InferError> {
+fn lead_facts(cx: &mut InferContext<'_, '_>, number: Dim) -> Result<[Fact; 2], InferError> {
     let body = cx.graph("body")?;
     let [number_dims, condition_dims] = [0, 1].map(|input| vec![Dim::ONE; lead_rank(body, input)]);
     Ok([
@@ -331,7 +348,7 @@ fn unrolled(
         if run >= MOST_RUNS || !cx.spend(nodes.max(1)) {
             return None;
         }
-        let mut inputs = lead(cx, Dim::Known(run)).ok()?.to_vec();
+        let mut inputs = lead_facts(cx, Dim::Known(run)).ok()?.to_vec();
         inputs.append(&mut state);
         let mut outputs = cx.inner("body", inputs, Visit::Again).ok()?.into_iter();
         let condition = outputs.next()?;
@@ -397,8 +414,11 @@ pub(crate) fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let arranged = |every: &[Fact]| every.iter().chain(&tail).cloned().collect();
     let places: Vec<_> = (0..carried).collect();
-    let all = all_runs(cx, first, &arranged, &places)?;
+    let all = all_runs(cx, first.clone(), &arranged, &places)?;
     let count = runs.unwrap_or(Dim::ZERO);
+    if cx.symbols().at_least(count, 1) && batch.is_none_or(|batch| cx.symbols().at_least(batch, 1)) {
+        first_run(cx, arranged(&first))?;
+    }
     let times = cx.multiply(batch.unwrap_or(Dim::ONE), count);
     cx.note_runs("body", times, mark)?;
     let with_batch = |fact: Fact| match (batch, fact) {

@@ -17,7 +17,7 @@ use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::infer::{self, InferContext, InferError, InferResult, Visit};
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::operators::control_flow::infer::{all_runs, last, outside};
+use crate::operators::control_flow::infer::{all_runs, first_run, last, outside};
 use crate::operators::errors;
 use crate::operators::indices::Along;
 use crate::operators::layout::eval::joined as put_together;
@@ -53,8 +53,8 @@ pub(crate) fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(other) = other {
         cx.note_runs(&format!("{chosen}_body"), Dim::ONE, u32::MAX)?;
         cx.note_runs(&format!("{other}_body"), Dim::ZERO, u32::MAX)?;
-        // For the report only: this branch does not run.
-        let _ = one_branch(cx, other, Visit::Perhaps);
+        // For the report only.
+        let _ = one_branch(cx, other, Visit::Never);
         return Ok(first);
     }
     cx.note_runs("then_body", None, u32::MAX)?;
@@ -163,6 +163,13 @@ pub(crate) fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         cx.note_runs("body", count, mark)?;
         return Ok(facts);
+    }
+    if enters == Some(true) && (unlimited || most.is_some_and(|most| cx.symbols().at_least(most, 1))) {
+        let mut inputs = arranged(&first);
+        if let Some(input) = ports.iteration {
+            inputs[input] = iteration(cx, input, Dim::ZERO)?;
+        }
+        first_run(cx, inputs)?;
     }
     let count = match (enters, goes_on, most) {
         (Some(false), ..) => Some(Dim::ZERO),

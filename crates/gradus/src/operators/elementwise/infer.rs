@@ -24,6 +24,13 @@ pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
+/// As the first input, which has the axis.
+pub(crate) fn along_axis(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
 /// As the first input, with its type.
 pub(crate) fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(cx.dims(0)?)))])

@@ -228,24 +228,20 @@ pub(crate) fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
-    if let (Some(size), Some(indices)) = (dims[axis].known().and_then(usize_of_i64), cx.known_integers(1)) {
-        indices.iter().try_for_each(|&index| indices::index(index, size).map(|_| ()))?;
-    } else {
-        require_in_range(cx, &dims[axis..=axis]);
-    }
+    require_in_range(cx, &dims[axis..=axis])?;
     gathered(cx, axis, 0)
 }
 
 /// Requires that the indices, the second input, are within sizes: rows of an index for each of
 /// them.
-fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
+pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> Result<(), InferError> {
     let indices = match (cx.integers(1), cx.elements(1)) {
         (Some(indices), _) => Some(indices.to_vec()),
         (None, Elements::Known(tensor)) => {
             tensor.to_i64().ok().map(|indices| indices.into_iter().map(Dim::Known).collect())
         }
         (None, Elements::Progression(both)) if sizes.len() == 1 && require_last(cx, sizes[0], &both) => {
-            return;
+            return Ok(());
         }
         _ => None,
     };
@@ -255,12 +251,13 @@ fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
             let plural = if sizes.len() == 1 { "" } else { "s" };
             cx.require_of_values(format!("indices are within size{plural} {}", sizes.join(", ")));
         }
-        return;
+        return Ok(());
     };
     for (column, &size) in sizes.iter().enumerate() {
         let column: Vec<_> = indices.iter().skip(column).step_by(sizes.len()).copied().collect();
-        require_each(cx, size, &column);
+        require_each(cx, size, &column)?;
     }
+    Ok(())
 }
 
 /// Requires that the last of indices that rise from 0 or above is within a size; returns false if
@@ -284,8 +281,11 @@ fn require_last(cx: &mut InferContext<'_, '_>, size: Dim, indices: &(Dim, Dim)) 
 }
 
 /// Requires that each of some indices is within a size; those below 0 count from the end.
-fn require_each(cx: &mut InferContext<'_, '_>, size: Dim, indices: &[Dim]) {
+fn require_each(cx: &mut InferContext<'_, '_>, size: Dim, indices: &[Dim]) -> Result<(), InferError> {
     let known = indices.iter().filter_map(|index| index.known());
+    if let Some(size) = size.known().and_then(usize_of_i64) {
+        known.clone().try_for_each(|index| indices::index(index, size).map(|_| ()))?;
+    }
     let first = known.clone().min().and_then(i64::checked_neg).filter(|&least| least > 0);
     let last = known.max().and_then(|last| last.checked_add(1)).filter(|&least| least > 0);
     if let Some(least) = first.max(last) {
@@ -299,6 +299,7 @@ fn require_each(cx: &mut InferContext<'_, '_>, size: Dim, indices: &[Dim]) {
             cx.require(size, Relation::AtLeast, least);
         }
     }
+    Ok(())
 }
 
 /// The elements that the indices choose along an axis; the first axes of both are the same, if they
@@ -355,7 +356,7 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     for (&own, &of_data) in before.iter().zip(&dims[..batch]) {
         cx.equal(own, of_data, "dimensions of the batch")?;
     }
-    require_in_range(cx, &dims[batch..batch + depth]);
+    require_in_range(cx, &dims[batch..batch + depth])?;
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
     let mut elements = Elements::Unknown;
     if batch == 0 && depth == 1 && dims.len() == 1 {
@@ -406,7 +407,7 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
                 )
             })?;
             cx.same_shape(2, &[before, rest].concat())?;
-            require_in_range(cx, &dims[..depth]);
+            require_in_range(cx, &dims[..depth])?;
         }
     }
     let put = |cx: &mut InferContext<'_, '_>| {
@@ -475,11 +476,10 @@ fn indices_fit(cx: &mut InferContext<'_, '_>, indices: &[Dim]) -> Result<(), Inf
 }
 
 /// Requires that indices of single elements are within the size of the indexed axis.
-fn require_along_axis(cx: &mut InferContext<'_, '_>) -> Result<(), InferError> {
+pub(super) fn require_along_axis(cx: &mut InferContext<'_, '_>) -> Result<(), InferError> {
     let Some(data) = cx.known_dims(0) else { return Ok(()) };
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, data.len())?;
-    require_in_range(cx, &data[axis..=axis]);
-    Ok(())
+    require_in_range(cx, &data[axis..=axis])
 }
 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -24,7 +24,8 @@ use crate::operators::elementwise::infer::same;
 use crate::operators::elementwise::unary::neg;
 use crate::operators::errors;
 use crate::operators::indexing::infer::{
-    chosen, cut, gather_nd, gathered, like_first, scattered, with_elements,
+    chosen, cut, gather_nd, gathered, like_first, require_along_axis, require_in_range, scattered,
+    with_elements,
 };
 use crate::operators::indices::Along;
 use crate::operators::layout::infer::parts_of;
@@ -53,13 +54,23 @@ pub(crate) fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let axis = indices::axis(axis, rank)?;
     let mut facts = gathered(cx, axis, batch)?;
-    if let [Fact::Tensor(fact)] = &mut facts[..]
-        && !cx.attributes.form().is(Older::CheckedIndices)
+    if cx.attributes.form().is(Older::CheckedIndices) {
+        require_where_any(cx, &facts, axis)?;
+    } else if let [Fact::Tensor(fact)] = &mut facts[..]
         && !all_within(cx, axis)?
     {
         fact.elements = Elements::Unknown;
     }
     Ok(facts)
+}
+
+/// Requires that the indices are within an axis if the result has elements: others are not looked at.
+fn require_where_any(cx: &mut InferContext<'_, '_>, result: &[Fact], axis: usize) -> Result<(), InferError> {
+    let dims = result.first().and_then(Fact::as_tensor).and_then(|fact| fact.dims.clone());
+    if dims.is_some_and(|dims| dims.iter().all(|&dim| cx.symbols().at_least(dim, 1))) {
+        require_in_range(cx, &cx.dims(0)?[axis..=axis])?;
+    }
+    Ok(())
 }
 
 /// Returns true if all indices are known to be within the axis.
@@ -581,9 +592,30 @@ pub(crate) fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), all, &cx.limits())?.into()])
 }
 
+/// Data some of whose slices along an axis are replaced.
+pub(crate) fn scatter_update(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let facts = same(cx)?;
+    require_along_input(cx, 2)?;
+    Ok(facts)
+}
+
+/// Requires that the indices are within the axis that the last input names, if the updates, which
+/// are that input, have elements.
+fn require_along_input(cx: &mut InferContext<'_, '_>, updates: usize) -> Result<(), InferError> {
+    let (Some(dims), Some(axis)) = (cx.known_dims(0), cx.integer(3).and_then(Dim::known)) else {
+        return Ok(());
+    };
+    let axis = indices::axis(axis, dims.len())?;
+    let updates = [cx.fact(updates).clone()];
+    require_where_any(cx, &updates, axis)
+}
+
 pub(crate) fn scatter_elements_update(cx: &mut InferContext<'_, '_>) -> InferResult {
     match cx.attributes.text("reduction")?.unwrap_or("none") {
-        "none" | "sum" | "prod" | "min" | "max" | "mean" => same(cx),
+        "none" | "sum" | "prod" | "min" | "max" | "mean" => {
+            require_along_input(cx, 1)?;
+            same(cx)
+        }
         other => Err(errors::text("reduction", other, "none, sum, prod, min, max or mean").into()),
     }
 }
@@ -740,6 +772,7 @@ pub(crate) fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 
 pub(crate) fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
+    require_along_axis(cx)?;
     like_first(cx, dims)
 }
 

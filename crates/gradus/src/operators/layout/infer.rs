@@ -427,8 +427,12 @@ pub(crate) fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::value("attribute \"time_axis\"", time, "another axis than \"batch_axis\"").into());
     }
     cx.same_shape(1, &[dims[batch]])?;
-    if let Some(longest) = cx.known_integers(1).and_then(|lengths| lengths.iter().copied().max()) {
-        cx.require(dims[time], Relation::AtLeast, Dim::Known(longest));
+    for length in cx.known_integers(1).unwrap_or_default() {
+        if length < 0 || dims[time].known().is_some_and(|size| size < length) {
+            let most = cx.symbols().print(dims[time]).to_string();
+            return Err(errors::value("sequence length", length, format_args!("0 to {most}")).into());
+        }
+        cx.require(dims[time], Relation::AtLeast, Dim::Known(length));
     }
     like_first(cx, dims)
 }
@@ -538,7 +542,9 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
                 Some(dim)
             }
             _ if cx.symbols().rank(dim).0 == 1 => {
-                cx.assume(dim, Relation::AtLeast, Dim::ONE);
+                // 0 beside a dimension of 0 means that.
+                let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
+                cx.assume(dim, Relation::AtLeast, least);
                 Some(dim)
             }
             // The data may say -1 or 0.

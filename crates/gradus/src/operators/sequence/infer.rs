@@ -158,6 +158,9 @@ pub(crate) fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         (Some(size), true) => {
             let size = size[0];
+            if let Dim::Known(size @ ..=0) = size {
+                return Err(errors::value("split size", size, "at least 1").into());
+            }
             let len = cx.ceil_divide(dims[axis], size);
             if cx.symbols().divides(size, dims[axis]) {
                 let each = part(Some(size));

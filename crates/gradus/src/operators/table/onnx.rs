@@ -360,7 +360,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("Hardmax", Chosen)
         .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::along_axis)
         .eval(nn::eval::hardmax)
         .lower(nn::decomposed::hardmax),
     onnx("Identity", Moved)
@@ -422,7 +422,7 @@ pub(super) const ONNX: &[Row] = &[
         .zeros(ZeroSigns::OfFirst)
         .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::along_axis)
         .eval(nn::eval::log_softmax)
         .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("Loop", Moved)
@@ -794,7 +794,7 @@ pub(super) const ONNX: &[Row] = &[
         .unsigned()
         .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
-        .infer(elementwise::infer::same)
+        .infer(elementwise::infer::along_axis)
         .eval(nn::eval::softmax)
         .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
     onnx("Softplus", Formula)

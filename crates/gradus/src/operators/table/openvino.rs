@@ -594,7 +594,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .converts("ScatterND", "indices that occur twice", indexing::to_onnx::scatter_nd_update),
     openvino("ScatterUpdate", Moved)
         .works(Work::None)
-        .infer(elementwise::infer::same)
+        .infer(indexing::openvino::scatter_update)
         .eval(indexing::openvino::run_scatter_update)
         .converts("ScatterElements, Expand", "indices that occur twice", indexing::to_onnx::scatter_update),
     openvino("SearchSorted", Chosen)

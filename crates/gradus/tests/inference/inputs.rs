@@ -1,0 +1,190 @@
+//! Inputs as they are declared, and as they are given: names, shapes, and what fails for all of them.
+
+use std::collections::HashMap;
+
+use gradus::graph::{Content, DeclaredDim, Type};
+use gradus::infer::{InferOptions, InputFact, Reuse};
+use gradus::{DType, Model, Tensor};
+
+use crate::common::sketch::Sketch;
+
+/// Numbers and names of sizes.
+fn shape(sizes: &[&str]) -> Type {
+    let size = |text: &&str| match text.parse() {
+        Ok(len) => DeclaredDim::Known(len),
+        Err(_) => DeclaredDim::Symbol((*text).into()),
+    };
+    Type::Tensor(None, Some(sizes.iter().map(size).collect()))
+}
+
+fn given(model: &Model, sizes: &[&str]) -> InferOptions {
+    let mut options = InferOptions::default();
+    options.inputs = HashMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
+    assert!(model.input("x").is_ok());
+    options
+}
+
+fn shape_of(model: &Model, options: &InferOptions, name: &str) -> String {
+    let inference = model.infer(options).unwrap();
+    inference.describe(inference.fact(model.value(name).unwrap()))
+}
+
+/// Exporters write these at each place for a size of its own.
+#[test]
+fn names_that_say_nothing_are_no_names() {
+    for name in ["?", "-1", "None", "none", " ", "unknown", "*"] {
+        let model = Sketch::new().input("x", DType::F32, &[name, name]).node("Relu", &["x"], &["y"]);
+        let model = model.output("y", DType::F32, &[name, name]).model();
+        assert_eq!(shape_of(&model, &InferOptions::default(), "y"), "float32[x_0, x_1]", "{name:?}");
+        let x = Tensor::zeros(DType::F32, gradus::Shape::new([2, 3]).unwrap()).unwrap();
+        assert_eq!(model.run([("x", x)]).unwrap()[0].tensor().unwrap().shape().dims(), [2, 3]);
+    }
+    // A number in a name, and a name with a number, are names.
+    for name in ["n", "unk__12", "None1", "1"] {
+        let dims = vec![DeclaredDim::Symbol(name.into()); 2];
+        let mut sketch = Sketch::new().input("x", DType::F32, &["a", "b"]);
+        let id = sketch.0.reference("x");
+        sketch.0.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(dims)));
+        let model = sketch.node("Relu", &["x"], &["y"]).output("y", DType::F32, &["a", "b"]).model();
+        let shape = shape_of(&model, &InferOptions::default(), "y").replace('\'', "");
+        assert_eq!(shape, format!("float32[{name}, {name}]"));
+    }
+}
+
+/// A shape that is given takes the place of the declared one, with numbers as with names.
+#[test]
+fn given_shapes_take_the_place_of_declared_ones() {
+    let model = Sketch::new().input("x", DType::F32, &["1", "136", "6"]).node("Relu", &["x"], &["y"]);
+    let model = model.output("y", DType::F32, &["1", "136", "6"]).model();
+    let numbers = given(&model, &["1", "272", "6"]);
+    let mut names = given(&model, &["1", "L", "6"]);
+    names.dims.insert("L".to_owned(), 272);
+    for options in [numbers, names] {
+        assert_eq!(shape_of(&model, &options, "y"), "float32[1, 272, 6]");
+    }
+    let x = || Tensor::zeros(DType::F32, gradus::Shape::new([1, 272, 6]).unwrap()).unwrap();
+    assert!(model.run([("x", x())]).is_err(), "declared numbers hold a run");
+    let open = model.with_input_types([("x", &shape(&["1", "L", "6"]))]).unwrap();
+    assert_eq!(open.run([("x", x())]).unwrap()[0].tensor().unwrap().shape().dims(), [1, 272, 6]);
+    let rank = model.with_input_types([("x", &shape(&["1"]))]).unwrap_err();
+    assert_eq!(rank.message(), "rank of input \"x\" is 1, expected 3");
+}
+
+/// An index that is out of range fails wherever its node runs.
+#[test]
+fn failures_of_graphs_that_may_not_run_are_none_of_the_model() {
+    let failing = |name: &str| {
+        let index = format!("{name}_index");
+        let sketch = Sketch::nested().ints(&index, &[2]).node("GatherElements", &["x", &index], &[name]);
+        sketch.output(name, DType::F32, &["1"]).graph()
+    };
+    let plain =
+        |name: &str| Sketch::nested().node("Relu", &["x"], &[name]).output(name, DType::F32, &["2"]).graph();
+    let model = || Sketch::new().input("x", DType::F32, &["2"]);
+    let branches = || vec![("then_branch", failing("p")), ("else_branch", plain("q"))];
+    let known = |holds: i64| {
+        let sketch = model().constant("a", Tensor::scalar(holds)).constant("b", Tensor::scalar(1i64));
+        sketch.node("Equal", &["a", "b"], &["c"]).with("If", &["c"], &["y"], branches())
+    };
+    let looped = |runs: i64| {
+        let body = Sketch::nested().input("i", DType::I64, &[]).input("go", DType::Bool, &[]);
+        let body = body.ints("index", &[2]).node("GatherElements", &["x", "index"], &["row"]);
+        let body = body.output("go", DType::Bool, &[]).output("row", DType::F32, &["1"]).graph();
+        let sketch = model().constant("runs", Tensor::scalar(runs));
+        sketch.with("Loop", &["runs", ""], &["y"], vec![("body", body)])
+    };
+    let by_input = model().input("c", DType::Bool, &[]).with("If", &["c"], &["y"], branches());
+    for (what, sketch, problems) in [
+        ("a branch that may run", by_input, 0),
+        ("the branch that runs", known(1), 1),
+        ("the branch that does not", known(0), 0),
+        ("a loop that does not run", looped(0), 0),
+        ("a loop that runs", looped(3), 1),
+        ("a long loop", looped(1000), 1),
+    ] {
+        let model = sketch.output("y", DType::F32, &[""]).model();
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        let found: Vec<_> = inference.problems().iter().map(|problem| &*problem.message).collect();
+        assert_eq!(found, vec!["index 2 is out of range for size 2"; problems], "{what}");
+    }
+}
+
+/// `Reshape` of `3*N*M` elements to `9*N*M` runs for no elements, and so do others.
+#[test]
+fn what_runs_for_sizes_of_zero_is_no_contradiction() {
+    let pairs = |name: &'static str, inputs: [&[&str]; 2], attributes: Vec<(&'static str, Content)>| {
+        let sketch = Sketch::new().input("a", DType::F32, inputs[0]).input("b", DType::F32, inputs[1]);
+        sketch.with(name, &["a", "b"], &["y"], attributes)
+    };
+    let reshaped = Sketch::new()
+        .input("a", DType::F32, &["n", "m", "3"])
+        .ints("first", &[0])
+        .ints("second", &[1])
+        .ints("rest", &[3])
+        .ints("target", &[0, 3, 3])
+        .node("Shape", &["a"], &["sizes"])
+        .node("Gather", &["sizes", "first"], &["rows"])
+        .node("Gather", &["sizes", "second"], &["columns"])
+        .node("Mul", &["rows", "columns"], &["count"])
+        .with("Concat", &["count", "rest"], &["flat"], vec![("axis", Content::Int(0))])
+        .node("Reshape", &["a", "flat"], &["t"])
+        .node("Reshape", &["t", "target"], &["y"]);
+    let split = Sketch::new().input("a", DType::F32, &["2*n"]).input("b", DType::F32, &["n"]);
+    let split = split.node("Shape", &["b"], &["size"]);
+    let split = split.with("Concat", &["size", "size", "size"], &["sizes"], vec![("axis", Content::Int(0))]);
+    let split = split.with("Split", &["a", "sizes"], &["y", "z", "w"], vec![("axis", Content::Int(0))]);
+    for (what, sketch) in [
+        ("Reshape", reshaped),
+        ("MatMul", pairs("MatMul", [&["4", "2*n"], &["3*n", "5"]], vec![])),
+        ("Concat", pairs("Concat", [&["4", "2*n"], &["4", "3*n"]], vec![("axis", Content::Int(0))])),
+        ("Add", pairs("Add", [&["2*n"], &["4*n"]], vec![])),
+        ("Split", split),
+    ] {
+        let model = sketch.output("y", DType::F32, &[""]).model();
+        let inference = model.infer(&InferOptions::default()).unwrap();
+        assert_eq!(inference.problems(), [], "{what}");
+        let inputs = model.graph().inputs().iter().map(|&id| model.graph().value(id)).map(|info| {
+            let Some(Type::Tensor(Some(dtype), Some(sizes))) = &info.declared else { unreachable!() };
+            let len = |size: &DeclaredDim| if let DeclaredDim::Known(len) = size { *len } else { 0 };
+            let shape = gradus::Shape::new(sizes.iter().map(len).collect::<Vec<_>>()).unwrap();
+            (info.name.to_string(), Tensor::zeros(*dtype, shape).unwrap())
+        });
+        assert!(model.run(inputs).is_ok(), "{what}");
+    }
+}
+
+/// A batch of 1 that a trace wrote into a Reshape.
+#[test]
+fn what_fits_meets_the_conditions() {
+    let sketch = Sketch::new().input("x", DType::F32, &["N", "3", "8"]).ints("flat", &[1, 24]);
+    let model = sketch.node("Reshape", &["x", "flat"], &["y"]).output("y", DType::F32, &["1", "24"]).model();
+    let inference = model.infer(&InferOptions::default()).unwrap();
+    let conditions: Vec<_> = inference.conditions().map(|of| &*of.text).collect();
+    assert_eq!(conditions, ["N == 1"]);
+    let mut cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.fit(&model, 1 << 30, Reuse::None).unwrap().most, Some(1));
+
+    // Multiples of 32 alone.
+    let sketch = Sketch::new().input("x", DType::F32, &["h"]).ints("rows", &[-1, 32]);
+    let model = sketch.node("Reshape", &["x", "rows"], &["y"]).output("y", DType::F32, &["", "32"]).model();
+    let mut cost = model.cost(&InferOptions::default()).unwrap();
+    assert_eq!(cost.fit(&model, 1000, Reuse::None).unwrap().most, Some(96));
+}
+
+/// The length of a mask follows from that of a cache, which only a node says.
+#[test]
+fn a_fit_names_the_link_between_sizes() {
+    let model = Sketch::new()
+        .input("past", DType::F32, &["past", "4"])
+        .input("new", DType::F32, &["1", "4"])
+        .input("mask", DType::F32, &["total", "4"])
+        .with("Concat", &["past", "new"], &["all"], vec![("axis", Content::Int(0))])
+        .node("Mul", &["all", "mask"], &["y"])
+        .output("y", DType::F32, &["", "4"])
+        .model();
+    let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 20, Reuse::None).unwrap_err();
+    assert!(error.message().ends_with("or assume \"past + 1 == total\""), "{error}");
+    let mut options = InferOptions::default();
+    options.assume.conditions.push("total == past + 1".to_owned());
+    assert!(model.cost(&options).unwrap().fit(&model, 1 << 20, Reuse::None).unwrap().most.is_some());
+}
