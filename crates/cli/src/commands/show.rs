@@ -66,11 +66,11 @@ fn shown(path: &Path, model: &Model) -> Shown {
     let mut operators = BTreeMap::new();
     let nodes = count(graph, &mut operators);
     let values = |ids: &[ValueId]| ids.iter().map(|&id| value(graph, id)).collect();
-    let constants = graph.constants().iter().map(|(id, constant)| ConstantJson {
-        name: graph.value(*id).name.to_string(),
-        r#type: constant.dtype().name(),
-        shape: constant.shape().dims().to_vec(),
+    let constants = model.constants().into_iter().map(|constant| ConstantJson {
+        r#type: constant.dtype.name(),
+        shape: constant.shape.dims().to_vec(),
         bytes: convert::low_u64(constant.byte_len()),
+        name: constant.name,
     });
     Shown {
         file: path.display().to_string(),

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use gradus::graph::{Graph, Origin, ValueId};
 use gradus::infer::{Completeness, InferOptions, Inference, Subgraph};
-use gradus::{DType, Dim, Error, Fact, Kind, Model, TensorFact};
+use gradus::{DType, Dim, Error, Fact, Kind, Model, TensorFact, is_constant};
 use serde::Serialize;
 
 pub(super) use json::{DimJson, Remark, dim_json};
@@ -139,7 +139,9 @@ impl<'a> Shown<'a> {
                 continue;
             }
             match value.origin {
-                Origin::Constant if !all => shown.left_out[0] += 1,
+                _ if !all && is_constant(graph, id) && !graph.outputs().contains(&id) => {
+                    shown.left_out[0] += 1;
+                }
                 Origin::Node(..)
                     if !all
                         && inference.fact(id).as_tensor().is_some_and(TensorFact::has_elements)

@@ -19,27 +19,32 @@ pub(super) const ML: &[Row] = &[
         .lower(lowered::binarizer),
     ml("CastMap").works(Work::None).infer(infer::cast_map).computes(maps::cast),
     ml("CategoryMapper")
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode),
-    ml("DictVectorizer").works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
+    ml("DictVectorizer").learned().works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
     ml("FeatureVectorizer").works(Work::None).infer(infer::feature_vectorizer).computes(features::vectorizer),
     ml("Imputer")
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::imputer)
         .computes(features::imputer)
         .lower(lowered::imputer),
     ml("LabelEncoder")
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode)
         .lower(lowered::encode),
     ml("LinearClassifier")
+        .learned()
         .works(Work::Linear)
         .infer(infer::linear_classifier)
         .computes(linear::classify)
         .lower(lowered::linear_classifier),
     ml("LinearRegressor")
+        .learned()
         .works(Work::Linear)
         .infer(infer::linear_regressor)
         .computes(linear::regress)
@@ -50,36 +55,43 @@ pub(super) const ML: &[Row] = &[
         .computes(features::normalizer)
         .lower(lowered::normalizer),
     ml("OneHotEncoder")
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::one_hot_encoder)
         .computes(encode::one_hot)
         .lower(lowered::one_hot),
     ml("SVMClassifier")
+        .learned()
         .works(Work::SupportVectors)
         .infer(infer::svm_classifier)
         .computes(svm::classify)
         .lower(svm_lowered::classifier),
     ml("SVMRegressor")
+        .learned()
         .works(Work::SupportVectors)
         .infer(infer::svm_regressor)
         .computes(svm::regress)
         .lower(svm_lowered::regressor),
     ml("Scaler")
+        .learned()
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(infer::scaler)
         .computes(features::scaler)
         .lower(lowered::scaler),
     ml("TreeEnsemble")
+        .learned()
         .works(Work::Trees)
         .infer(infer::tree_ensemble)
         .computes(trees::ensemble)
         .lower(trees_lowered::ensemble),
     ml("TreeEnsembleClassifier")
+        .learned()
         .works(Work::Trees)
         .infer(infer::tree_classifier)
         .computes(trees::classify)
         .lower(trees_lowered::classifier),
     ml("TreeEnsembleRegressor")
+        .learned()
         .works(Work::Trees)
         .infer(infer::tree_regressor)
         .computes(trees::regress)
