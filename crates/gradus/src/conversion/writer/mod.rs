@@ -1,6 +1,6 @@
 //! The graph that is written: values are numbers until it is finished.
 
-mod downgrade;
+pub(super) mod downgrade;
 
 use std::sync::Arc;
 
