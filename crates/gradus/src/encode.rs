@@ -30,8 +30,8 @@ impl Model {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard
-    /// are not written; [`Kind::Graph`] if the type or the number of axes of an input or output is
-    /// not known, which ONNX wants said; [`Kind::Limit`] if the file would have 2^31 bytes or more.
+    /// are not written; [`Kind::Graph`] if the element type of an input or output is not known, which
+    /// ONNX requires; [`Kind::Limit`] if the file would have 2^31 bytes or more.
     ///
     /// ```
     /// use gradus::graph::{self, Builder, Standard};
@@ -134,7 +134,9 @@ impl Model {
             let new = builder.output(name);
             // An error says more than the unknown facts that it causes.
             let wrong = |missing| inference.problems().first().map_or(missing, Problem::error);
-            builder.info(new).declared = Some(said("output", name, typed(id)).map_err(wrong)?);
+            let of_elements = || Some(Type::Tensor(Some(inference.fact(id).dtype()?), None));
+            let of = typed(id).or_else(of_elements);
+            builder.info(new).declared = Some(said("output", name, of).map_err(wrong)?);
         }
         builder.finish()
     }
@@ -210,7 +212,6 @@ fn said(what: &str, name: &str, of: Option<Type>) -> Result<Type> {
     let missing = match &of {
         None => "type",
         Some(Type::Tensor(None, _)) => "element type",
-        Some(Type::Tensor(_, None)) => "rank",
         Some(_) => "",
     };
     of.filter(|_| missing.is_empty()).ok_or_else(|| {

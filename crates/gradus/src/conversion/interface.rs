@@ -99,7 +99,6 @@ fn declared(
         let name = format_args!("cannot convert: input \"{name}\"");
         return Err(Error::mismatch(Kind::Unsupported, name, what, "a tensor"));
     };
-    let unknown = |what: &str| Err(not_known(&format!("{what} of input \"{name}\"")));
     let paired = pairs::split_fact(&Fact::Tensor(fact.clone()));
     let is_paired =
         conversion.source.standard == Standard::Paddle && fact.dtype.is_some_and(DType::is_complex);
@@ -107,15 +106,12 @@ fn declared(
     if is_paired {
         conversion.report.lose(format!("input \"{name}\" is complex: {PAIRED}"));
     }
-    let Some(dtype) = fact.dtype else { return unknown("element type") };
+    let Some(dtype) = fact.dtype else {
+        return Err(not_known(&format!("element type of input \"{name}\"")));
+    };
     types::expect(conversion.to, dtype)
         .map_err(|error| error.map_message(|message| format!("input \"{name}\": {message}")))?;
-    let Some(dims) = &fact.dims else {
-        if conversion.to == Standard::Onnx {
-            return unknown("rank");
-        }
-        return Ok(Type::Tensor(Some(dtype), None));
-    };
+    let Some(dims) = &fact.dims else { return Ok(Type::Tensor(Some(dtype), None)) };
     let old: &[DeclaredDim] = match declared {
         Some(Type::Tensor(_, Some(sizes))) => sizes,
         _ => &[],
