@@ -10,6 +10,7 @@ use super::types;
 use super::writer::{GraphWriter, NewValue};
 use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
+use crate::infer::read_values;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::operators::sequence::to_openvino::type_of_stacked;
@@ -34,11 +35,17 @@ pub(crate) fn inputs(
         }
         conversion.kept.insert(id, fresh);
     }
+    let read = read_values(graph);
     for &id in graph.inputs() {
         let info = graph.value(id);
         if let Some(constant) = graph.constant(id) {
+            if conversion.keeps_defaults {
+                let name = scope.name_for(conversion, id);
+                scope.set(id, target.input_with_default(name, info.declared.clone(), constant.clone()));
+                continue;
+            }
             scope.fix(id, constant.clone());
-            if has_default_inputs(model.source()) {
+            if has_default_inputs(model.source()) && read.contains(&id) {
                 conversion.report.lose(format!(
                     "input \"{}\" has a default: it is a constant, and no input any more",
                     info.name
@@ -229,7 +236,7 @@ fn item_outputs(
 /// Describes what the file says beside its graph.
 pub(crate) fn lost(model: &Model, conversion: &mut ConversionState<'_>) {
     let source = model.source();
-    if source.standard == Standard::Onnx {
+    if source.standard == Standard::Onnx && conversion.to != Standard::Onnx {
         for (key, _) in &source.metadata {
             conversion.report.lose(format!("metadata \"{key}\""));
         }

@@ -9,6 +9,7 @@ use gradus_core::{DType, Result};
 use super::caveats;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
+use super::scope::needed_by;
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::lowering::{self, Known};
@@ -88,7 +89,9 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             values.insert(id, cx.input(input)?);
         }
     }
-    written(cx, &graph, values, types)
+    let wanted: Vec<_> =
+        graph.outputs().iter().enumerate().map(|(output, &id)| cx.wants(output).then_some(id)).collect();
+    written(cx, &graph, &wanted, values, types)
 }
 
 /// The same, for an operator that Gradus evaluates in another order than the graph.
@@ -97,10 +100,12 @@ pub(crate) fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<Ne
     graph_of(cx)
 }
 
-/// Writes a graph of ONNX operators; gives what its outputs become.
+/// Writes the nodes of a graph of ONNX operators that the wanted values need; gives what these
+/// become.
 fn written(
     cx: &mut ConvertContext<'_, '_>,
     graph: &Graph,
+    wanted: &[Option<ValueId>],
     mut values: HashMap<ValueId, NewValue>,
     mut types: HashMap<ValueId, Option<DType>>,
 ) -> Result<Vec<NewValue>> {
@@ -110,7 +115,7 @@ fn written(
         values.insert(*id, value);
         types.insert(*id, Some(constant.dtype()));
     }
-    for &index in graph.order() {
+    for index in needed_by(graph, wanted.iter().flatten().copied().collect()) {
         let node = &graph.nodes()[index];
         let inputs: Vec<_> =
             node.inputs.iter().map(|id| id.and_then(|id| values.get(&id).copied()).unwrap_or(NONE)).collect();
@@ -160,8 +165,11 @@ fn written(
             }
         }
     }
-    let found = |id| values.get(id).copied().ok_or_else(|| errors::missing("value of an output"));
-    graph.outputs().iter().map(found).collect()
+    let found = |id: &Option<ValueId>| match id {
+        Some(id) => values.get(id).copied().ok_or_else(|| errors::missing("value of an output")),
+        None => Ok(NONE),
+    };
+    wanted.iter().map(found).collect()
 }
 
 /// Writes a graph within a node, whose inputs are tensors of the types of the node's.
@@ -199,7 +207,8 @@ fn nested(
         types.insert(capture.inner, types_around.get(&capture.outer).copied().flatten());
     }
     let around = std::mem::replace(cx.target, target);
-    let outputs = written(cx, graph, values, types);
+    let wanted: Vec<_> = graph.outputs().iter().copied().map(Some).collect();
+    let outputs = written(cx, graph, &wanted, values, types);
     let mut target = std::mem::replace(cx.target, around);
     for output in outputs? {
         let output = if target.is_computed(output) { output } else { target.copy(output, None)? };
