@@ -374,27 +374,27 @@ no elements
         str![[r#"
 range 16777216 16777226 1 --dtype float32 (arguments: exact)
 
-profile            length  first                   last        differ   first difference              largest   why
+profile            length  first                   last        differ   first difference              largest      why
 exact              10      16777216.0, 16777216.0  16777224.0
-onnx-body          10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
-onnxruntime        10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+onnx-body          10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
+onnxruntime        10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
 openvino           10      16777216.0, 16777216.0  16777224.0  none
-openvino-cpu       10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
-openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
-numpy              10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
-dask               10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
+openvino-cpu       10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
+openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
+numpy              10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     takes the step to be the difference of the first two elements
+dask               10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     takes the step to be the difference of the first two elements
 torch              10      16777216.0, 16777216.0  16777224.0  none
 tensorflow         10      16777216.0, 16777216.0  16777224.0  none
-paddle             10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+paddle             10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
 jax                10      16777216.0, 16777216.0  16777224.0  none
-octave             11      16777216.0, 16777216.0  16777226.0  none                                             counts with stop and a tolerance of 3 eps
+octave             11      16777216.0, 16777216.0  16777226.0  none                                                counts with stop and a tolerance of 3 eps
 
 "#]],
     );
     prints(
         &["compare", "logspace", "0", "3", "4", "--dtype", "f32", "--json"],
         str![[r#"
-{"call":"logspace 0 3 4 --base 10","arguments":"exact","type":"float32","results":{"exact":{"program":"Gradus","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":0,"differing":0},"numpy":{"program":"NumPy 2.4.6","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"torch":{"program":"PyTorch 2.15.0 (CPU, AVX2, one thread)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"paddle":{"program":"Paddle 3.3.1 (CPU)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"jax":{"program":"JAX 0.10.2 (CPU, x64)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0},"octave":{"program":"GNU Octave 7.3.0","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":4,"differing":0}}}
+{"call":"logspace 0 3 4 --base 10","arguments":"exact","type":"float32","results":{"exact":{"program":"Gradus","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"exact":true,"compared":0,"differing":0},"numpy":{"program":"NumPy 2.4.6","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"tolerance":"1 ulp","exact":true,"compared":4,"differing":0},"torch":{"program":"PyTorch 2.15.0 (CPU, AVX2, one thread)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"tolerance":"1 ulp","exact":true,"compared":4,"differing":0},"paddle":{"program":"Paddle 3.3.1 (CPU)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"tolerance":"1 ulp","exact":true,"compared":4,"differing":0},"jax":{"program":"JAX 0.10.2 (CPU, x64)","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"tolerance":"72 ulp","exact":true,"compared":4,"differing":0},"octave":{"program":"GNU Octave 7.3.0","type":"float32","length":4,"first":[1.0,10.0],"last":1000.0,"tolerance":"1 ulp","exact":true,"compared":4,"differing":0}}}
 
 "#]],
     );

@@ -33,6 +33,20 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
+    /// How far elements of a type may be from the predicted ones, in words: `1 ulp`; nothing where
+    /// none is.
+    pub fn describe(self, dtype: DType) -> Option<String> {
+        let (ulps, of, at) = match self {
+            Tolerance::Bits => return None,
+            Tolerance::Ulps { ulps, of } => (ulps, of, ""),
+            Tolerance::UlpsAt { ulps, of, .. } => (ulps, of, " of the larger end"),
+        };
+        Some(match Format::of(dtype) {
+            Some(_) => format!("{ulps} ulp{at}"),
+            None => format!("{ulps} ulp of {of}{at}, at least {ulps}"),
+        })
+    }
+
     /// Returns true if a program may return `element` where `predicted` is predicted.
     pub(crate) fn allows(self, dtype: DType, predicted: Number, element: Number) -> bool {
         if predicted == element {
@@ -87,6 +101,16 @@ fn ulp(dtype: DType, x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tolerance_says_what_has_the_units() {
+        let powers = Tolerance::Ulps { ulps: 1, of: DType::F64 };
+        assert_eq!(powers.describe(DType::F32).unwrap(), "1 ulp");
+        assert_eq!(powers.describe(DType::I64).unwrap(), "1 ulp of float64, at least 1");
+        let line = Tolerance::UlpsAt { ulps: 10, of: DType::F32, at: 8.0 };
+        assert_eq!(line.describe(DType::F32).unwrap(), "10 ulp of the larger end");
+        assert_eq!(Tolerance::Bits.describe(DType::F32), None);
+    }
 
     #[test]
     fn a_tolerance_is_as_wide_as_it_says() {
