@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
-const MOST_BYTES: usize = 0x7fff_ffff;
+pub(crate) const MOST_BYTES: usize = 0x7fff_ffff;
 
 impl Model {
     /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new
@@ -57,6 +57,17 @@ impl Model {
 
     /// The parts of the file of an ONNX model that was made in memory, as [`Model::to_onnx`] says.
     pub(crate) fn encoded(&self) -> Result<Splice> {
+        let written = onnx::encode_model(&self.portable_model()?)?;
+        if written.len() > MOST_BYTES {
+            let what = "cannot write ONNX: number of bytes";
+            let wanted = format_args!("at most {MOST_BYTES} in one file");
+            return Err(Error::mismatch(Kind::Limit, what, written.len(), wanted));
+        }
+        Ok(written)
+    }
+
+    /// The model in operators of ONNX alone, with its operator sets and its version.
+    pub(crate) fn portable_model(&self) -> Result<graph::Model> {
         let source = self.source();
         if source.standard != Standard::Onnx {
             let what = "cannot write ONNX: the standard of the model";
@@ -73,13 +84,7 @@ impl Model {
             "gradus".clone_into(&mut model.producer);
         }
         model.graph = self.portable(opset)?;
-        let written = onnx::encode_model(&model)?;
-        if written.len() > MOST_BYTES {
-            let what = "cannot write ONNX: number of bytes";
-            let wanted = format_args!("at most {MOST_BYTES}");
-            return Err(Error::mismatch(Kind::Limit, what, written.len(), wanted));
-        }
-        Ok(written)
+        Ok(model)
     }
 
     /// The main graph in operators of ONNX alone, with the types of its values.
