@@ -178,7 +178,7 @@ by     float32  []
 y      float32  [n]
 
 2 of 2 values of nodes are known in full
-0 parameters; at most 8*n + 4 bytes of values at one time, at node "tenth"
+0 parameters; at most 8*n bytes of values at one time, at node "tenth"
 
 "#]],
     );

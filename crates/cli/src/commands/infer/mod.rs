@@ -46,7 +46,10 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     if let Some(to) = &args.output {
         given::check_destination(to, &models)?;
     }
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
+    let whole = args.json || args.all || args.emit.is_some();
+    many::each(&models, args.json, &args.fleet, |model, out| {
+        output::bounded(out, whole, |out| one(args, model, &options, out))
+    })
 }
 
 /// Infers one model and prints the result.
