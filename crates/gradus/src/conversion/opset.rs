@@ -295,6 +295,89 @@ fn is_false(flag: &Tensor) -> bool {
     flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
 }
 
+/// The attributes of a node in the newest form, without those that the operator set lacks and that
+/// change nothing.
+fn newest_attributes<'m>(
+    cx: &ConvertContext<'_, 'm>,
+    name: &str,
+    (from, to): (Form, Form),
+) -> Result<Vec<(&'m str, Content)>> {
+    let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
+    for (change, _) in from.changes() {
+        match *change {
+            Change::Input(_, attribute) => {
+                let own = from.name_of(attribute);
+                newest.retain(|(name, _)| *name != own);
+            }
+            Change::Name(attribute, own) => {
+                newest.iter_mut().filter(|(name, _)| *name == own).for_each(|(name, _)| *name = attribute);
+            }
+            _ => {}
+        }
+    }
+    for (change, _) in from.changes() {
+        if let Change::Default(attribute, content) = change
+            && to.default_of(attribute).is_none()
+            && !from
+                .changes()
+                .any(|(change, _)| matches!(change, Change::Input(_, name) if name == attribute))
+            && newest.iter().all(|(name, _)| name != attribute)
+        {
+            newest.push((attribute, content.clone()));
+        }
+    }
+    if from.is(Older::Upsampled) {
+        let word = |text: &'static str| Content::Bytes(text.into());
+        newest.push(("coordinate_transformation_mode", word("asymmetric")));
+        newest.push(("nearest_mode", word("floor")));
+    }
+    let lacked = newest
+        .iter()
+        .map(|(own, content)| Ok(!to_set_has(cx, name, own) && !has_effect(cx, name, own, content)?));
+    let mut lacked = lacked.collect::<Result<Vec<_>>>()?.into_iter();
+    newest.retain(|_| !lacked.next().unwrap_or(false));
+    if from.is(Older::ModesOfImages)
+        && let Some((_, Content::Bytes(mode))) = newest.iter_mut().find(|(name, _)| *name == "mode")
+        && let Some(cut) = mode.strip_prefix(b"bi")
+    {
+        *mode = mode.slice_ref(cut);
+    }
+    Ok(newest)
+}
+
+/// The inputs of a node in the newest form. Those that are attributes in the operator set, or that it
+/// lacks, are constants where their elements are known.
+fn newest_inputs(
+    cx: &mut ConvertContext<'_, '_>,
+    name: &str,
+    (from, to): (Form, Form),
+) -> Result<Vec<NewValue>> {
+    let former = from.changes().filter_map(|(change, _)| match *change {
+        Change::Input(input, _) if cx.has(input) => Some(input + 1),
+        _ => None,
+    });
+    let count = former.fold(from.count_of(cx.count()), usize::max);
+    let mut inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    for (change, _) in to.changes() {
+        if let Change::Input(input, _) = *change
+            && input < count
+            && let Some(tensor) = cx.known(input)?
+        {
+            inputs[input] = cx.constant(tensor);
+        }
+    }
+    // Inputs that the set lacks may go if their elements are known: steps of 1.
+    let repeats = |last: &Param| matches!(last.arity, Arity::Many { .. });
+    let closed = cx.target.signature(name).filter(|signature| !signature.inputs.last().is_some_and(repeats));
+    let taken = closed.map_or(count, |signature| signature.inputs.len());
+    for (input, value) in inputs.iter_mut().enumerate().skip(taken) {
+        if let Some(tensor) = cx.known(input)? {
+            *value = cx.constant(tensor);
+        }
+    }
+    Ok(inputs)
+}
+
 /// The same operator in the operator set that is written.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
@@ -330,50 +413,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !bodies::has_body(cx.target, name) && !by_group {
         same_meaning(cx, from, to)?;
     }
-    let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
-    let mut count = from.count_of(node.inputs.len());
-    for (change, _) in from.changes() {
-        match *change {
-            Change::Input(input, attribute) => {
-                let own = from.name_of(attribute);
-                newest.retain(|(name, _)| *name != own);
-                if cx.has(input) {
-                    count = count.max(input + 1);
-                }
-            }
-            Change::Name(attribute, own) => {
-                newest.iter_mut().filter(|(name, _)| *name == own).for_each(|(name, _)| *name = attribute);
-            }
-            _ => {}
-        }
-    }
-    for (change, _) in from.changes() {
-        if let Change::Default(attribute, content) = change
-            && to.default_of(attribute).is_none()
-            && !from
-                .changes()
-                .any(|(change, _)| matches!(change, Change::Input(_, name) if name == attribute))
-            && newest.iter().all(|(name, _)| name != attribute)
-        {
-            newest.push((attribute, content.clone()));
-        }
-    }
-    if from.is(Older::Upsampled) {
-        let word = |text: &'static str| Content::Bytes(text.into());
-        newest.push(("coordinate_transformation_mode", word("asymmetric")));
-        newest.push(("nearest_mode", word("floor")));
-    }
-    let lacked = newest
-        .iter()
-        .map(|(own, content)| Ok(!to_set_has(cx, name, own) && !has_effect(cx, name, own, content)?));
-    let mut lacked = lacked.collect::<Result<Vec<_>>>()?.into_iter();
-    newest.retain(|_| !lacked.next().unwrap_or(false));
-    if from.is(Older::ModesOfImages)
-        && let Some((_, Content::Bytes(mode))) = newest.iter_mut().find(|(name, _)| *name == "mode")
-        && let Some(cut) = mode.strip_prefix(b"bi")
-    {
-        *mode = mode.slice_ref(cut);
-    }
+    let mut newest = newest_attributes(cx, name, (from, to))?;
     if name == "Split" && !cx.has(1) {
         counted(cx, &mut newest);
     }
@@ -386,24 +426,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.len(1).is_some_and(|axes| axes > 0) {
         newest.retain(|(name, _)| *name != "noop_with_empty_axes");
     }
-    let mut inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
-    for (change, _) in to.changes() {
-        if let Change::Input(input, _) = *change
-            && input < count
-            && let Some(tensor) = cx.known(input)?
-        {
-            inputs[input] = cx.constant(tensor);
-        }
-    }
-    // Inputs that the set lacks may go if their elements are known: steps of 1.
-    let repeats = |last: &Param| matches!(last.arity, Arity::Many { .. });
-    let closed = cx.target.signature(name).filter(|signature| !signature.inputs.last().is_some_and(repeats));
-    let taken = closed.map_or(count, |signature| signature.inputs.len());
-    for (input, value) in inputs.iter_mut().enumerate().skip(taken) {
-        if let Some(tensor) = cx.known(input)? {
-            *value = cx.constant(tensor);
-        }
-    }
+    let mut inputs = newest_inputs(cx, name, (from, to))?;
     if to.counts_axes_from_first() {
         count_axes_from_first(cx, name, &mut inputs, &mut newest)?;
     }

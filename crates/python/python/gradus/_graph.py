@@ -298,7 +298,7 @@ class Graph:
             outputs: the outputs of the model; if none are given, all values of nodes that no other node reads.
 
         Raises:
-            UnsupportedError: if such a node needs what only a run knows; it is named. GraphError: if the number of axes of an
+            UnsupportedError: if such a node needs what only a run knows; it is named. GraphError: if the element type of an
             input or output is not known. FileError: if the file cannot be written. UsageError: if there is no output.
 
         Example:
