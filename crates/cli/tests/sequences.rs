@@ -374,20 +374,20 @@ no elements
         str![[r#"
 range 16777216 16777226 1 --dtype float32 (arguments: exact)
 
-profile            length  first                   last        differ   first difference              largest      why
+profile            length  first                   last        differ   first difference              largest   why
 exact              10      16777216.0, 16777216.0  16777224.0
-onnx-body          10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
-onnxruntime        10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
+onnx-body          10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+onnxruntime        10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
 openvino           10      16777216.0, 16777216.0  16777224.0  none
-openvino-cpu       10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
-openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
-numpy              10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     takes the step to be the difference of the first two elements
-dask               10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     takes the step to be the difference of the first two elements
+openvino-cpu       10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+openvino-cpu-avx2  10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
+numpy              10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
+dask               10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  takes the step to be the difference of the first two elements
 torch              10      16777216.0, 16777216.0  16777224.0  none
 tensorflow         10      16777216.0, 16777216.0  16777224.0  none
-paddle             10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp     adds up in float32
+paddle             10      16777216.0, 16777216.0  16777216.0  8 of 10  2: 16777216.0 for 16777218.0  7: 4 ulp  adds up in float32
 jax                10      16777216.0, 16777216.0  16777224.0  none
-octave             11      16777216.0, 16777216.0  16777226.0  none                                                counts with stop and a tolerance of 3 eps
+octave             11      16777216.0, 16777216.0  16777226.0  none                                             counts with stop and a tolerance of 3 eps
 
 "#]],
     );
