@@ -192,9 +192,10 @@ fn text(
     use std::fmt::Write;
     let &OutputFiles { path, output, from, to } = files;
     let mut out = String::new();
-    let _ = match written {
-        true => writeln!(out, "{} ({from}) -> {} ({to})", output::path(path), output::path(output)),
-        false => writeln!(out, "{} ({from}) to {to}: not written", output::path(path)),
+    let _ = if written {
+        writeln!(out, "{} ({from}) -> {} ({to})", output::path(path), output::path(output))
+    } else {
+        writeln!(out, "{} ({from}) to {to}: not written", output::path(path))
     };
     let places: HashSet<_> = report.notes.iter().map(|note| &note.place).collect();
     let exact = report.nodes.saturating_sub(places.len());

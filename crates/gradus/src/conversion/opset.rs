@@ -86,9 +86,10 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
     let name = &*cx.node.operator.name;
     match (older(from), older(to)) {
         (a, b) if a == b => {}
-        (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages)) => {}
         // The newer attributes say what the older form does.
-        (None, Some(Older::Upsampled)) | (Some(Older::Upsampled), None) => {}
+        (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages))
+        | (None, Some(Older::Upsampled))
+        | (Some(Older::Upsampled), None) => {}
         // Nodes that do not train.
         (None, Some(Older::TrainingByOutputs)) | (Some(Older::TrainingByOutputs), None)
             if cx.outputs() == 1 && !cx.attributes.flag("training_mode", false)? => {}
