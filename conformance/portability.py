@@ -354,6 +354,46 @@ case("resize-crop-by-scales", "Resize", [line, region, a(f32, 1, 1, 1, 0.5)], at
 case("resize-crops", "Resize", [line, region, a(f32, 1, 1, 1, 2)], attributes, opset=19, constants=(1, 2))
 attributes = {"mode": "nearest", "coordinate_transformation_mode": "half_pixel_symmetric"}
 case("resize-half-pixel-symmetric", "Resize", [line, None, None, a(i64, 1, 1, 1, 4)], attributes, opset=19, constants=(3,))
+attributes = {"mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}
+inputs = [line, a(f32, 0, 0, 0, 0, 1, 1, 1, 1), None, a(i64, 1, 1, 1, 4)]
+case("resize-crops", "Resize", inputs, attributes, opset=19, constants=(1, 3))
+squares = np.array([1, 4, 9, 16, 25, 36, 49, 64], f32).reshape(1, 1, 1, 8)
+for mode in ["linear", "cubic"]:
+    for size in [2, 4]:
+        inputs = [squares, None, None, a(i64, 1, 1, 1, size)]
+        case("resize-antialias", "Resize", inputs, {"mode": mode, "antialias": 1}, opset=19, constants=(3,))
+    case(None, "Resize", [squares, None, None, a(i64, 1, 1, 1, 16)], {"mode": mode, "antialias": 1}, opset=19, constants=(3,))
+inputs = [squares, None, None, a(i64, 1, 1, 1, 4)]
+case("resize-antialias-of-nearest", "Resize", inputs, {"mode": "nearest", "antialias": 1}, opset=19, constants=(3,))
+for mode in ["linear", "nearest", "cubic"]:
+    attributes = {"mode": mode, "coordinate_transformation_mode": "pytorch_half_pixel"}
+    rule = "resize-to-one-element"
+    case(rule, "Resize", [squares[..., :3], None, a(f32, 1, 1, 1, 0.4)], attributes, opset=19, constants=(2,))
+    rule = rule if mode == "cubic" else None
+    case(rule, "Resize", [squares[..., :3], None, None, a(i64, 1, 1, 1, 1)], attributes, opset=19, constants=(3,))
+signal, window = np.arange(1, 4, dtype=f32).reshape(1, 1, 3), np.array([1, 10, 100], f32).reshape(1, 1, 3)
+for end in ["SAME_UPPER", "SAME_LOWER"]:
+    for stride, rule in [(1, "of-same-size"), (2, "of-same-size"), (3, None), (4, "with-gaps")]:
+        rule = rule and f"transposed-convolution-{rule}"
+        case(rule, "ConvTranspose", [signal, window], {"auto_pad": end, "strides": [stride]}, constants=(1,))
+    for size, rule in [(6, "transposed-convolution-of-odd-padding"), (5, None)]:
+        attributes = {"auto_pad": end, "strides": [2], "output_shape": [size]}
+        case(rule, "ConvTranspose", [signal, window], attributes, constants=(1,))
+case(None, "ConvTranspose", [signal, window], {"auto_pad": "VALID", "strides": [2]}, constants=(1,))
+for size, rule in [(4, "transposed-convolution-of-given-size"), (5, "transposed-convolution-of-given-size"), (7, None), (8, None)]:
+    case(rule, "ConvTranspose", [signal, window], {"strides": [2], "output_shape": [size]}, constants=(1,))
+attributes = {"strides": [2], "output_shape": [6], "pads": [0, 1]}
+case("transposed-convolution-of-given-pads", "ConvTranspose", [signal, window], attributes, constants=(1,))
+pair = np.zeros((1, 2, 2), f32)
+for operator, rule in [("Softmax", "softmax-of-several-axes"), ("LogSoftmax", "hardmax-of-several-axes"), ("Hardmax", "hardmax-of-several-axes")]:
+    case(rule, operator, [pair], opset=11)
+    case(None, operator, [pair], {"axis": 2}, opset=11)
+    case(None, operator, [pair[:, :, :1]], {"axis": 1}, opset=11)
+    case(None, operator, [pair], {"axis": 1}, opset=13)
+for t in [i16, u16]:
+    for elements_of in [(0.5, 1.5, 2.5), (70000, -70000)]:
+        inputs = [a(f32, *elements_of), scalar(f32, 1), scalar(t, 0)]
+        case("quantization-to-16-bit-integers", "QuantizeLinear", inputs, opset=21, constants=(1, 2))
 for t in [i32, i64]:
     case("range-of-wrong-sign", "Range", [scalar(t, 5), scalar(t, 2), scalar(t, 1)], constants=(2,))
     case("range-of-step-zero", "Range", [scalar(t, 5), scalar(t, 9), scalar(t, 0)], constants=(0, 1))

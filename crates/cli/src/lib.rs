@@ -60,8 +60,11 @@ pub type FindRuntime = fn(&str) -> gradus::Result<Box<dyn Runtime>>;
 /// # Errors
 /// [`Kind::Unsupported`](error::Kind::Unsupported), with what to do.
 pub fn no_runtime(name: &str) -> gradus::Result<Box<dyn Runtime>> {
-    let message =
-        format!("cannot run {name} from this program; `python -m gradus check` of the Python package can");
+    let message = format!(
+        "cannot run {name} from this program; `python -m gradus check … --with {name}` can, with the Python packages \
+         gradus and {}",
+        if name == "paddle" { "paddlepaddle" } else { name }
+    );
     Err(error::Error::new(error::Kind::Unsupported, message))
 }
 

@@ -123,21 +123,74 @@ pub(crate) fn table(headings: &[&str]) -> Table {
     table
 }
 
-/// A table as text, whose columns are at least as wide as their longest words: a narrow terminal
-/// wraps lines, but no word is broken by the table.
+/// A table as text, whose columns are at least as wide as their longest words, up to 60 characters: a
+/// narrow terminal wraps lines, but only longer words are broken by the table.
 pub(crate) fn render(table: &Table) -> String {
+    const WIDEST: usize = 60;
     let mut table = table.clone();
     for index in 0..table.column_count() {
         let words = |content: String| content.split(' ').map(str::len).max().unwrap_or(0);
         let cells = table.row_iter().chain(table.header());
         let longest =
             cells.filter_map(|row| row.cell_iter().nth(index)).map(|cell| words(cell.content())).max();
-        let width = Width::Fixed(u16::try_from(longest.unwrap_or(0) + 2).unwrap_or(u16::MAX));
+        let width = Width::Fixed(u16::try_from(longest.unwrap_or(0).min(WIDEST) + 2).unwrap_or(u16::MAX));
         if let Some(column) = table.column_mut(index) {
             column.set_constraint(ColumnConstraint::LowerBoundary(width));
         }
     }
     table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
+
+/// Characters of a line of text beyond which its middle is left out; `--json` has all of it.
+const LONGEST_LINE: usize = 1000;
+
+/// Writes text whose lines are cut to [`LONGEST_LINE`], or as they are if `whole`.
+pub(crate) fn bounded(
+    out: &mut dyn Write,
+    whole: bool,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if whole {
+        return write(out);
+    }
+    let mut lines = BoundedLines { out, line: Vec::new() };
+    let result = write(&mut lines);
+    lines.end()?;
+    result
+}
+
+/// Lines, each written when it is complete.
+struct BoundedLines<'a> {
+    out: &'a mut dyn Write,
+    line: Vec<u8>,
+}
+
+impl BoundedLines<'_> {
+    /// Writes the line so far.
+    fn end(&mut self) -> std::io::Result<()> {
+        let line = String::from_utf8_lossy(&self.line);
+        self.out.write_all(cut(&line, LONGEST_LINE).as_bytes())?;
+        self.line.clear();
+        Ok(())
+    }
+}
+
+impl Write for BoundedLines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for part in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let (text, ends) = part.strip_suffix(b"\n").map_or((part, false), |text| (text, true));
+            self.line.extend_from_slice(text);
+            if ends {
+                self.end()?;
+                self.out.write_all(b"\n")?;
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// The style of what is wrong, where standard output shows colours.
@@ -234,6 +287,29 @@ mod tests {
     }
 
     #[test]
+    fn long_lines_lose_their_middle_unless_all_is_asked_for() {
+        let text = format!("{}\nshort {}", "é".repeat(3000), "x".repeat(2000));
+        for whole in [false, true] {
+            let mut out = Vec::new();
+            let written = bounded(&mut out, whole, |out| {
+                // Parts of a line, and of a character, come one after another.
+                text.as_bytes().chunks(7).try_for_each(|part| out.write_all(part))?;
+                Ok(())
+            });
+            assert!(written.is_ok());
+            let out = String::from_utf8(out).unwrap();
+            if whole {
+                assert_eq!(out, text);
+            } else {
+                let lines: Vec<_> = out.split('\n').collect();
+                assert!(lines.iter().all(|line| line.chars().count() == LONGEST_LINE), "{out}");
+                assert!(lines[0].starts_with("éé") && lines[0].contains('…'), "{out}");
+                assert!(lines[1].starts_with("short x") && lines[1].ends_with('x'), "{out}");
+            }
+        }
+    }
+
+    #[test]
     fn narrow_tables_break_no_words() {
         let mut table = table(&["name", "what is the first difference"]);
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(24);
@@ -241,6 +317,9 @@ mod tests {
         let text = render(&table);
         assert!(text.contains("/encoder/layer.0/attention/self/MatMul_output_0"), "{text}");
         assert!(text.contains("difference") && text.lines().count() > 2, "{text}");
+        table.add_row([&*"x".repeat(200), "differs"]);
+        let widest = render(&table).lines().map(str::len).max();
+        assert!(widest.is_some_and(|widest| widest < 100), "{widest:?}");
     }
 
     #[test]

@@ -90,7 +90,7 @@ fn the_program_alone_has_no_runtimes() {
     misused(
         &["check", "examples/heads.onnx", "--with", "onnxruntime"],
         str![[r#"
-error: cannot run onnxruntime from this program; `python -m gradus check` of the Python package can
+error: cannot run onnxruntime from this program; `python -m gradus check … --with onnxruntime` can, with the Python packages gradus and onnxruntime
 
 "#]],
     );

@@ -83,7 +83,7 @@ fn strict_refuses_what_is_not_exact_and_writes_nothing() {
     snapbox::assert_data_eq!(
         printed(&scratch, &["convert", "examples/range.onnx", &xml, "--strict"], 1),
         str![[r#"
-examples/range.onnx (onnx) -> OUT/r.xml (openvino)
+examples/range.onnx (onnx) to openvino: not written
 nodes 1: 0 exact, 1 not
   node "pos" (onnx Range-11): rounding: ONNX computes float elements as a running sum, of short floats in a wider type; OpenVINO lets the runtime choose the type
 error: examples/range.onnx: 1 note says that a node is not exact, and --strict is given: nothing is written
@@ -187,4 +187,42 @@ error: OUT/strings.onnx: cannot convert 2 of 3 nodes to openvino: 1 onnx StringN
 
 "#]]
     );
+}
+
+#[test]
+fn nothing_is_reported_as_written_before_it_is() {
+    let scratch = Scratch::new("convert-late");
+    // Without a .xml beside it, a .bin is somebody else's.
+    std::fs::write(scratch.file("p.bin"), "mine").unwrap();
+    let printed = printed(&scratch, &["convert", "examples/positions.onnx", &scratch.file("p.xml")], 1);
+    assert!(printed.starts_with("error: ") && !printed.contains("->"), "{printed}");
+}
+
+#[test]
+fn notes_that_say_the_same_are_one_line_unless_all_are_asked_for() {
+    let scratch = Scratch::new("convert-notes");
+    let model = scratch.file("functions.onnx");
+    let mut graph = Builder::new("functions");
+    for name in ["x", "a long name, which nobody reads"] {
+        let id = graph.define(name, Origin::Input).unwrap();
+        let sizes = vec![DeclaredDim::Symbol("n".into())];
+        graph.info(id).declared = Some(Type::Tensor(Some(DType::F32), Some(sizes)));
+    }
+    graph.apply("a", "Tanh", 13, &["x"], &["a"], Vec::new()).unwrap();
+    graph.apply("b", "Exp", 13, &["a"], &["b"], Vec::new()).unwrap();
+    graph.apply("c", "Tanh", 13, &["b"], &["c"], Vec::new()).unwrap();
+    graph.output("c");
+    let mut source = graph::Model::new(graph::Standard::Onnx);
+    source.opsets = vec![("".into(), 13)];
+    source.graph = graph.finish().unwrap();
+    gradus::Model::from_source(source).save(&model).unwrap();
+    let grouped = printed(&scratch, &["convert", &model, &scratch.file("f.xml")], 0);
+    let lines: Vec<_> = grouped.lines().collect();
+    assert_eq!(lines.len(), 5, "{grouped}");
+    assert_eq!(lines[1], "nodes 3: 0 exact, 3 not");
+    assert!(lines[2].starts_with("  node \"a\" (onnx Tanh-13) and 1 more: rounding: "), "{grouped}");
+    assert!(lines[3].starts_with("  node \"b\" (onnx Exp-13): rounding: "), "{grouped}");
+    assert!(lines[4].ends_with("axis 0 of input \"x\": n and 1 more"), "{grouped}");
+    let all = printed(&scratch, &["convert", &model, &scratch.file("f.xml"), "--all"], 0);
+    assert_eq!(all.lines().count(), 7, "{all}");
 }

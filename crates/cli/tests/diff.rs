@@ -93,8 +93,8 @@ nodes in node "fib".body: 1 gone, 1 new, 1 changed
         str![[r#"
 operators: example.Halved 0 -> 2, example.Scaled 2 -> 0
 functions: 1 gone, 1 new
-  - example.Scaled: a graph, nodes: 2, constants: 0
-  + example.Halved: a graph, nodes: 2, constants: 0
+  - example.Scaled: a graph, nodes: 2, constants: 1
+  + example.Halved: a graph, nodes: 2, constants: 1
 nodes: 2 changed
   ~ node "halve": example.Scaled(x) -> half
       ~ operator: example.Scaled -> example.Halved

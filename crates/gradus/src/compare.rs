@@ -22,6 +22,9 @@ pub struct Found {
     pub first: Vec<Number>,
     /// The last.
     pub last: Option<Number>,
+    /// How far the program's elements may be from these, in words; nothing if they are bit for bit
+    /// the program's.
+    pub tolerance: Option<String>,
     /// True if length, type and all compared elements are predicted to be those of the exact
     /// result.
     pub exact: bool,
@@ -96,6 +99,7 @@ fn found(plan: &impl Plan) -> Found {
         len: plan.len(),
         first: (0..plan.len().min(2)).map(|i| plan.at(i)).collect(),
         last: plan.len().checked_sub(1).map(|i| plan.at(i)),
+        tolerance: None,
         exact: true,
         compared: 0,
         differing: 0,
@@ -107,7 +111,7 @@ fn found(plan: &impl Plan) -> Found {
 }
 
 fn compared(predicted: &Predicted, exact: Option<&impl Plan>) -> Found {
-    let found = found(predicted);
+    let found = Found { tolerance: predicted.tolerance().describe(predicted.dtype()), ..found(predicted) };
     let Some(exact) = exact else {
         return Found { exact: false, why: Some("there is no exact result".to_owned()), ..found };
     };

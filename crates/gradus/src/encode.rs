@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
-const MOST_BYTES: usize = 0x7fff_ffff;
+pub(crate) const MOST_BYTES: usize = 0x7fff_ffff;
 
 impl Model {
     /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new
@@ -30,8 +30,8 @@ impl Model {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard
-    /// are not written; [`Kind::Graph`] if the type or the number of axes of an input or output is
-    /// not known, which ONNX wants said; [`Kind::Limit`] if the file would have 2^31 bytes or more.
+    /// are not written; [`Kind::Graph`] if the element type of an input or output is not known, which
+    /// ONNX requires; [`Kind::Limit`] if the file would have 2^31 bytes or more.
     ///
     /// ```
     /// use gradus::graph::{self, Builder, Standard};
@@ -57,6 +57,17 @@ impl Model {
 
     /// The parts of the file of an ONNX model that was made in memory, as [`Model::to_onnx`] says.
     pub(crate) fn encoded(&self) -> Result<Splice> {
+        let written = onnx::encode_model(&self.portable_model()?)?;
+        if written.len() > MOST_BYTES {
+            let what = "cannot write ONNX: number of bytes";
+            let wanted = format_args!("at most {MOST_BYTES} in one file");
+            return Err(Error::mismatch(Kind::Limit, what, written.len(), wanted));
+        }
+        Ok(written)
+    }
+
+    /// The model in operators of ONNX alone, with its operator sets and its version.
+    pub(crate) fn portable_model(&self) -> Result<graph::Model> {
         let source = self.source();
         if source.standard != Standard::Onnx {
             let what = "cannot write ONNX: the standard of the model";
@@ -73,13 +84,7 @@ impl Model {
             "gradus".clone_into(&mut model.producer);
         }
         model.graph = self.portable(opset)?;
-        let written = onnx::encode_model(&model)?;
-        if written.len() > MOST_BYTES {
-            let what = "cannot write ONNX: number of bytes";
-            let wanted = format_args!("at most {MOST_BYTES}");
-            return Err(Error::mismatch(Kind::Limit, what, written.len(), wanted));
-        }
-        Ok(written)
+        Ok(model)
     }
 
     /// The main graph in operators of ONNX alone, with the types of its values.
@@ -134,7 +139,9 @@ impl Model {
             let new = builder.output(name);
             // An error says more than the unknown facts that it causes.
             let wrong = |missing| inference.problems().first().map_or(missing, Problem::error);
-            builder.info(new).declared = Some(said("output", name, typed(id)).map_err(wrong)?);
+            let of_elements = || Some(Type::Tensor(Some(inference.fact(id).dtype()?), None));
+            let of = typed(id).or_else(of_elements);
+            builder.info(new).declared = Some(said("output", name, of).map_err(wrong)?);
         }
         builder.finish()
     }
@@ -210,7 +217,6 @@ fn said(what: &str, name: &str, of: Option<Type>) -> Result<Type> {
     let missing = match &of {
         None => "type",
         Some(Type::Tensor(None, _)) => "element type",
-        Some(Type::Tensor(_, None)) => "rank",
         Some(_) => "",
     };
     of.filter(|_| missing.is_empty()).ok_or_else(|| {

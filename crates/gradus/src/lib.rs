@@ -37,6 +37,7 @@ pub mod arrays;
 mod attributes;
 pub mod check;
 pub mod compare;
+mod constants;
 pub mod contract;
 pub mod conversion;
 pub mod cost;
@@ -62,6 +63,7 @@ mod run;
 mod save;
 pub mod schema;
 
+pub use constants::{HeldConstant, is_constant};
 pub use dim::Dim;
 pub use fact::{Fact, TensorFact};
 pub use gradus_core::convert::Rules;

@@ -27,8 +27,11 @@ pub(crate) enum Change {
     Name(&'static str, &'static str),
     /// The attribute is this where it is not given.
     Default(&'static str, Content),
-    /// The form lacks the attribute, and does what this value of it says.
+    /// The form lacks the attribute, and does what this value of it says; of a list, what a list of
+    /// nothing else says.
     Lacks(&'static str, Content),
+    /// The form has the attribute, and newer ones do what this value of it says.
+    Former(&'static str, Content),
     /// The form has the attribute, without this value of it.
     LacksValue(&'static str, &'static str),
     /// Axes are counted from the first one only.
@@ -95,9 +98,14 @@ fn openvino(operators: &'static [&'static str], since: i64, before: i64, change:
 static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     let mut rows = vec![
     onnx(&["ArgMax", "ArgMin"], 1, 12, Change::Lacks("select_last_index", Content::Int(0))),
+    onnx(&["Attention"], 23, 25, Change::Lacks("left_window_size", Content::Int(-1))),
+    onnx(&["Attention"], 23, 25, Change::Lacks("right_window_size", Content::Int(-1))),
+    onnx(&["AveragePool"], 1, 10, Change::Lacks("ceil_mode", Content::Int(0))),
+    onnx(&["AveragePool"], 1, 19, Change::Lacks("dilations", Content::Int(1))),
     onnx(&["BatchNormalization"], 1, 7, Change::Meaning(Older::Training)),
+    onnx(&["BatchNormalization"], 1, 9, Change::Former("spatial", Content::Int(1))),
     onnx(&["BatchNormalization"], 7, 14, Change::Meaning(Older::TrainingByOutputs)),
-    onnx(&["Cast"], 1, 19, Change::Lacks("saturate", Content::Int(1))),
+    onnx(&["Cast", "CastLike"], 1, 19, Change::Lacks("saturate", Content::Int(1))),
     onnx(&["Clip"], 1, 11, Change::Input(1, "min")),
     onnx(&["Clip"], 1, 11, Change::Input(2, "max")),
     onnx(&["Clip"], 6, 11, Change::Default("min", Content::Float(f32::MIN))),
@@ -105,6 +113,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["Concat"], 1, 4, Change::Default("axis", Content::Int(1))),
     onnx(&["DFT"], 17, 20, Change::Input(2, "axis")),
     onnx(&["DFT"], 17, 20, Change::Default("axis", Content::Int(1))),
+    onnx(&["DepthToSpace"], 1, 11, Change::Lacks("mode", Content::Text("DCR".into()))),
     onnx(&["Dropout"], 1, 7, Change::Meaning(Older::Training)),
     onnx(&["Dropout"], 1, 12, Change::Input(1, "ratio")),
     onnx(&["GatherND"], 11, 12, Change::Lacks("batch_dims", Content::Int(0))),
@@ -164,11 +173,28 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     onnx(&["BatchNormalization"], 7, 14, Change::Lacks("training_mode", Content::Int(0))),
     onnx(&["DequantizeLinear", "QuantizeLinear"], 10, 21, Change::Lacks("block_size", Content::Int(0))),
     onnx(&["GRU", "LSTM", "RNN"], 1, 14, Change::Lacks("layout", Content::Int(0))),
+    onnx(&["DequantizeLinear"], 10, 23, Change::Lacks("output_dtype", Content::Int(0))),
+    onnx(&["GroupNormalization"], 18, 21, Change::Lacks("stash_type", Content::Int(1))),
     onnx(&["LpPool"], 1, 18, Change::Lacks("ceil_mode", Content::Int(0))),
+    onnx(&["LpPool"], 1, 18, Change::Lacks("dilations", Content::Int(1))),
+    onnx(&["MaxPool"], 1, 8, Change::Lacks("storage_order", Content::Int(0))),
+    onnx(&["MaxPool"], 1, 10, Change::Lacks("ceil_mode", Content::Int(0))),
+    onnx(&["MaxPool"], 1, 10, Change::Lacks("dilations", Content::Int(1))),
+    onnx(&["QuantizeLinear"], 10, 21, Change::Lacks("output_dtype", Content::Int(0))),
+    onnx(&["QuantizeLinear"], 10, 23, Change::Lacks("precision", Content::Int(0))),
     onnx(&["QuantizeLinear"], 10, 19, Change::Lacks("saturate", Content::Int(1))),
+    onnx(
+        &["Resize"],
+        10,
+        11,
+        Change::Lacks("coordinate_transformation_mode", Content::Text("asymmetric".into())),
+    ),
+    onnx(&["Resize"], 10, 11, Change::Lacks("exclude_outside", Content::Int(0))),
+    onnx(&["Resize"], 10, 11, Change::Lacks("nearest_mode", Content::Text("floor".into()))),
     onnx(&["Resize"], 10, 18, Change::Lacks("antialias", Content::Int(0))),
     onnx(&["Resize"], 10, 18, Change::Lacks("keep_aspect_ratio_policy", Content::Text("stretch".into()))),
     onnx(&["ScatterElements", "ScatterND"], 11, 16, Change::Lacks("reduction", Content::Text("none".into()))),
+    onnx(&["Shape"], 1, 15, Change::Lacks("start", Content::Int(0))),
     onnx(&["SpaceToDepth"], 1, 28, Change::Lacks("mode", Content::Text("DCR".into()))),
     // Without the attribute, shapes must be equal; newer versions broadcast as NumPy does.
     onnx(
@@ -280,6 +306,14 @@ impl Form {
         })
     }
 
+    /// The value of an attribute that says what newer forms, which lack it, do.
+    pub(crate) fn former(self, attribute: &str) -> Option<&'static Content> {
+        self.changes().find_map(|(change, _)| match change {
+            Change::Former(name, content) if *name == attribute => Some(content),
+            _ => None,
+        })
+    }
+
     /// Returns true if an input stands at another index than in the newest form.
     pub(crate) fn moves_inputs(self) -> bool {
         self.changes().any(|(change, _)| matches!(change, Change::Index(..)))
@@ -363,7 +397,43 @@ mod tests {
                         assert!(!old.has_attribute(name), "{operator} {name}");
                         assert!(newer.expect("a newer version").has_attribute(name), "{operator} {name}");
                     }
+                    Change::Former(name, _) => {
+                        assert!(old.has_attribute(name), "{operator} {name}");
+                        assert!(!newer.expect("a newer version").has_attribute(name), "{operator} {name}");
+                    }
                     _ => assert!(newer.is_some(), "{operator} ends before {}", row.before),
+                }
+            }
+        }
+    }
+
+    /// An attribute that an older version lacks, and has no row for, has a meaning of its own.
+    #[test]
+    fn no_attribute_that_older_versions_lack_is_missing() {
+        // Given in another form, always with an effect, or of a meaning that the operator had not.
+        let known = [
+            (
+                "Constant",
+                "sparse_value value_float value_floats value_int value_ints value_string value_strings",
+            ),
+            ("DequantizeLinear", "axis"),
+            ("Dropout", "seed"),
+            ("QuantizeLinear", "axis"),
+            ("Resize", "axes cubic_coeff_a extrapolation_value"),
+            ("RoiAlign", "coordinate_transformation_mode"),
+            ("Scan", "scan_input_axes scan_input_directions scan_output_axes scan_output_directions"),
+            ("Shape", "end"),
+            ("Split", "num_outputs"),
+        ];
+        for (domain, operator) in onnx_operators().filter(|(domain, _)| domain.is_empty()) {
+            for pair in onnx_versions(domain, operator).windows(2).filter(|pair| pair[1].since > 7) {
+                for rule in pair[1].attributes.iter().filter(|rule| !pair[0].has_attribute(rule.name)) {
+                    let form = Form::of(Standard::Onnx, operator, pair[0].since);
+                    let is_known = known.iter().any(|(own, names)| {
+                        *own == operator && names.split(' ').any(|name| name == rule.name)
+                    });
+                    let has_row = form.lacks(rule.name).is_some();
+                    assert!(has_row != is_known, "{operator}-{} {}", pair[1].since, rule.name);
                 }
             }
         }

@@ -22,6 +22,7 @@ use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::check::Forced;
+use crate::constants::{is_constant, is_constant_node};
 use crate::conversion::evaluated;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
@@ -169,8 +170,10 @@ impl<'a> Compiler<'a> {
             drops.dedup();
             let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
             let (inputs, outputs) = (slots(&node.inputs), slots(&node.outputs));
-            let drops = drops.into_iter().map(ValueId::index).collect();
-            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops, tail: None });
+            // The value of a node `Constant` is memory of the model, as an initializer is.
+            let drops = drops.into_iter().filter(|&id| !is_constant(graph, id)).map(ValueId::index).collect();
+            let holds = !is_constant_node(node);
+            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops, holds, tail: None });
         }
         if self.standard == Standard::Onnx && !self.options.expand_functions {
             let mut uses = vec![0; graph.values().len()];
@@ -375,6 +378,8 @@ struct ProgramStep {
     inputs: Vec<Option<usize>>,
     outputs: Vec<Option<usize>>,
     drops: Vec<usize>,
+    /// True if its outputs take memory of the run.
+    holds: bool,
     /// The steps behind it that the operator may apply to its result.
     tail: Option<Tail>,
 }
@@ -680,7 +685,9 @@ impl ProgramStep {
         run.touch(outputs.iter().map(elements).sum())?;
         for (&slot, value) in self.outputs.iter().zip(outputs) {
             if let Some(slot) = slot {
-                run.hold(value.byte_len())?;
+                if self.holds {
+                    run.hold(value.byte_len())?;
+                }
                 frame[slot] = Some(value);
             }
         }

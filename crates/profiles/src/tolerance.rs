@@ -7,7 +7,7 @@ use gradus_core::{DType, Number};
 /// The largest difference between an element of the program and the predicted one.
 ///
 /// Units in the last place are those of the element type; of elements that are integers, those of
-/// the float type `of`, in which the program computes them, but at least 1.
+/// the float type `of`, in which the program computes them, and the cut to an integer is 1 more.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// Bit for bit, but for the bits of NaN.
@@ -33,6 +33,20 @@ pub enum Tolerance {
 }
 
 impl Tolerance {
+    /// How far elements of a type may be from the predicted ones, in words: `1 ulp`; nothing where
+    /// none is.
+    pub fn describe(self, dtype: DType) -> Option<String> {
+        let (ulps, of, at) = match self {
+            Tolerance::Bits => return None,
+            Tolerance::Ulps { ulps, of } => (ulps, of, ""),
+            Tolerance::UlpsAt { ulps, of, .. } => (ulps, of, " of the larger end"),
+        };
+        Some(match Format::of(dtype) {
+            Some(_) => format!("{ulps} ulp{at}"),
+            None => format!("{ulps} ulp of {of}{at}, then cut"),
+        })
+    }
+
     /// Returns true if a program may return `element` where `predicted` is predicted.
     pub(crate) fn allows(self, dtype: DType, predicted: Number, element: Number) -> bool {
         if predicted == element {
@@ -43,8 +57,13 @@ impl Tolerance {
             return a.is_nan() && b.is_nan();
         }
         let is_near = |ulps: u64, of: DType, at: f64| {
-            let unit = if Format::of(dtype).is_some() { ulp(dtype, at) } else { ulp(of, at).max(1.0) };
-            (a - b).abs() <= nearest_f64(Number::Int(ulps.into())) * unit
+            let units = nearest_f64(Number::Int(ulps.into()));
+            // Numbers that are cut to integers are apart by one more than the whole units between.
+            let most = match Format::of(dtype) {
+                Some(_) => units * ulp(dtype, at),
+                None => (units * ulp(of, at)).floor() + 1.0,
+            };
+            (a - b).abs() <= most
         };
         match self {
             Tolerance::Bits => false,
@@ -89,9 +108,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_tolerance_says_what_has_the_units() {
+        let powers = Tolerance::Ulps { ulps: 1, of: DType::F64 };
+        assert_eq!(powers.describe(DType::F32).unwrap(), "1 ulp");
+        assert_eq!(powers.describe(DType::I64).unwrap(), "1 ulp of float64, then cut");
+        let line = Tolerance::UlpsAt { ulps: 10, of: DType::F32, at: 8.0 };
+        assert_eq!(line.describe(DType::F32).unwrap(), "10 ulp of the larger end");
+        assert_eq!(Tolerance::Bits.describe(DType::F32), None);
+    }
+
+    #[test]
     fn a_tolerance_is_as_wide_as_it_says() {
         let float = |x: f64| Number::Float(x);
         let one = Tolerance::Ulps { ulps: 1, of: DType::F64 };
+        let many = Tolerance::Ulps { ulps: 47, of: DType::F64 };
         let one_narrow = Tolerance::Ulps { ulps: 1, of: DType::F32 };
         let two_at_8 = Tolerance::UlpsAt { ulps: 2, of: DType::F64, at: 8.0 };
         let cases = [
@@ -108,7 +138,9 @@ mod tests {
             (one, DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 4), true),
             (one, DType::I64, Number::Int(1 << 54), Number::Int((1 << 54) + 8), false),
             (one_narrow, DType::I32, Number::Int(1 << 30), Number::Int((1 << 30) + 128), true),
-            (one_narrow, DType::I32, Number::Int(1 << 30), Number::Int((1 << 30) + 129), false),
+            (one_narrow, DType::I32, Number::Int(1 << 30), Number::Int((1 << 30) + 130), false),
+            (many, DType::I64, Number::Int(9), Number::Int(10), true),
+            (many, DType::I64, Number::Int(9), Number::Int(11), false),
             (two_at_8, DType::F32, float(0.0), float(1e-6), true),
             (two_at_8, DType::F32, float(0.0), float(2e-6), false),
         ];

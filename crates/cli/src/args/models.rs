@@ -582,12 +582,12 @@ pub(crate) struct FoldArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// Convert a model between ONNX, OpenVINO and Paddle.
+/// Convert a model of ONNX, OpenVINO or Paddle to ONNX or OpenVINO.
 ///
-/// From ONNX to OpenVINO's IR or, with `--opset`, to another operator set; from IR to ONNX, and
-/// from Paddle to both. Where the meaning is not kept bit for bit, that is said node by node,
-/// before anything is written; docs/convert.md has the list of operators. The output appears whole
-/// or not at all.
+/// Reads ONNX, OpenVINO's IR and Paddle programs, and writes ONNX or IR: ONNX as IR or, with
+/// `--opset`, in another operator set; IR as ONNX; Paddle as either. Nodes whose meaning is not
+/// kept bit for bit are listed, those that say the same together; docs/convert.md has the list of
+/// operators. The output appears whole or not at all.
 #[derive(Debug, ClapArgs)]
 #[command(
     after_help = "Examples:\n  gradus convert examples/positions.onnx positions.xml\n  gradus convert examples/positions.onnx examples/heads.onnx -o ir/ --to openvino"
@@ -620,7 +620,8 @@ pub(crate) struct ConvertArgs {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// The ONNX operator set; by default 21, or the newest where more nodes keep their meaning.
+    /// The ONNX operator set; by default 21, or where it lacks what a node needs, the newest that
+    /// released runtimes load.
     #[arg(long, value_name = "N")]
     pub(crate) opset: Option<i64>,
 
@@ -639,7 +640,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long = "state", value_name = "INPUT=OUTPUT")]
     pub(crate) states: Vec<String>,
 
-    /// List everything that is not kept.
+    /// List everything that is not kept, a line each, however long.
     #[arg(long)]
     pub(crate) all: bool,
 

@@ -120,6 +120,8 @@ pub(super) struct SequenceJson {
     length: u64,
     first: Vec<Box<RawValue>>,
     last: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tolerance: Option<String>,
     /// True if all compared elements equal the exact result.
     exact: bool,
     compared: u64,
@@ -179,6 +181,7 @@ fn sequence(profile: Profile, found: Found, exact: Option<DType>) -> SequenceJso
         length: found.len,
         first: found.first.into_iter().map(shown).collect(),
         last: found.last.map(shown),
+        tolerance: found.tolerance,
         exact: found.exact,
         compared: found.compared,
         differing: found.differing,
@@ -195,36 +198,48 @@ fn element(number: Number, dtype: DType) -> Box<RawValue> {
 }
 
 fn table(results: &[(Profile, Outlook)]) -> String {
-    let headings = ["profile", "length", "first", "last", "differ", "first difference", "largest", "why"];
-    let mut table = output::table(&headings);
-    for (profile, outlook) in results {
-        match outlook {
-            Outlook::Error { error } => {
-                table.add_row([profile.name(), "fails", "", "", "", "", "", error]);
-            }
-            Outlook::Sequence(found) => {
-                let differing = match profile {
-                    Profile::Exact => String::new(),
-                    _ if found.compared == 0 && !found.exact => String::new(),
-                    _ if found.differing == 0 => "none".to_owned(),
-                    _ => format!("{} of {}", found.differing, found.compared),
-                };
-                let first = found.difference.as_ref();
-                let first = first.map(|it| format!("{}: {} for {}", it.index, it.value, it.exact));
-                let largest = found.largest.as_ref();
-                let largest = largest.and_then(|it| Some(format!("{}: {} ulp", it.index, it.ulps?)));
-                table.add_row([
-                    profile.name(),
-                    &found.length.to_string(),
-                    &found.first.iter().map(|element| element.get()).collect::<Vec<_>>().join(", "),
-                    found.last.as_ref().map_or("", |element| element.get()),
-                    &differing,
-                    &first.unwrap_or_default(),
-                    &largest.unwrap_or_default(),
-                    found.why.as_deref().unwrap_or_default(),
-                ]);
-            }
+    /// The column that only stands where a prediction has a tolerance.
+    const TOLERANCE: usize = 7;
+    let headings =
+        ["profile", "length", "first", "last", "differ", "first difference", "largest", "tolerance", "why"];
+    let mut rows = vec![headings.map(str::to_owned)];
+    rows.extend(results.iter().map(|(profile, outlook)| match outlook {
+        Outlook::Error { error } => {
+            [profile.name(), "fails", "", "", "", "", "", "", error].map(str::to_owned)
         }
-    }
+        Outlook::Sequence(found) => row(*profile, found),
+    }));
+    let is_told = rows[1..].iter().any(|row| !row[TOLERANCE].is_empty());
+    let shown = |row: &[String; 9]| {
+        let cells = row.iter().enumerate().filter(|&(column, _)| is_told || column != TOLERANCE);
+        cells.map(|(_, cell)| cell.clone()).collect::<Vec<_>>()
+    };
+    let headings = shown(&rows[0]);
+    let mut table = output::table(&headings.iter().map(String::as_str).collect::<Vec<_>>());
+    table.add_rows(rows[1..].iter().map(shown));
     output::render(&table)
+}
+
+/// The row of a program that returns a sequence.
+fn row(profile: Profile, found: &SequenceJson) -> [String; 9] {
+    let differing = match profile {
+        Profile::Exact => String::new(),
+        _ if found.compared == 0 && !found.exact => String::new(),
+        _ if found.differing == 0 && found.tolerance.is_none() => "none".to_owned(),
+        _ if found.differing == 0 => "none predicted".to_owned(),
+        _ => format!("{} of {}", found.differing, found.compared),
+    };
+    let first = found.difference.as_ref();
+    let largest = found.largest.as_ref();
+    [
+        profile.name().to_owned(),
+        found.length.to_string(),
+        found.first.iter().map(|element| element.get()).collect::<Vec<_>>().join(", "),
+        found.last.as_ref().map_or("", |element| element.get()).to_owned(),
+        differing,
+        first.map_or_else(String::new, |it| format!("{}: {} for {}", it.index, it.value, it.exact)),
+        largest.and_then(|it| Some(format!("{}: {} ulp", it.index, it.ulps?))).unwrap_or_default(),
+        found.tolerance.clone().unwrap_or_default(),
+        found.why.clone().unwrap_or_default(),
+    ]
 }

@@ -1,5 +1,8 @@
 //! `gradus convert`: a model in the operators of another standard.
 
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::io::Write;
 use std::path::Path;
 
@@ -90,7 +93,9 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "cannot use --opset: the output is not an ONNX model").into());
     }
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &output, to, &options, out))
+    many::each(&models, args.json, &args.fleet, |model, out| {
+        output::bounded(out, args.json || args.all, |out| one(args, model, &output, to, &options, out))
+    })
 }
 
 fn one(
@@ -112,23 +117,27 @@ fn one(
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
     let refused = args.strict && !converted.report.is_exact();
-    // The report comes before anything is written.
-    if !args.json {
-        write!(out, "{}", text(args, &files, &converted.report))?;
-    }
-    if args.check && !refused {
+    let same = if args.check && !refused {
         let mut of_check = CheckOptions::default();
         of_check.given.dims.clone_from(&options.dims);
-        let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()))?;
-        if !args.json {
-            writeln!(out, "checked: {same}")?;
+        let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()));
+        if same.is_err() && !args.json {
+            write!(out, "{}", text(args, &files, &converted.report, false))?;
         }
-    }
+        Some(same?)
+    } else {
+        None
+    };
     if !refused {
         converted.model.save(&output)?;
     }
     if args.json {
         writeln!(out, "{}", output::json(&json(&files, &converted.report, !refused))?)?;
+    } else {
+        write!(out, "{}", text(args, &files, &converted.report, !refused))?;
+        if let Some(same) = same {
+            writeln!(out, "checked: {same}")?;
+        }
     }
     if refused {
         let count = converted.report.notes.len();
@@ -172,39 +181,76 @@ fn json<'a>(
     }
 }
 
-fn text(args: &args::ConvertArgs, files: &OutputFiles<'_>, report: &ConversionReport) -> String {
+/// The report in words. Notes and losses that say the same of several places are one line, unless
+/// all are asked for.
+fn text(
+    args: &args::ConvertArgs,
+    files: &OutputFiles<'_>,
+    report: &ConversionReport,
+    written: bool,
+) -> String {
     use std::fmt::Write;
     let &OutputFiles { path, output, from, to } = files;
     let mut out = String::new();
-    let _ = writeln!(out, "{} ({from}) -> {} ({to})", output::path(path), output::path(output));
-    let mut places: Vec<_> = report.notes.iter().map(|note| &note.place).collect();
-    places.dedup();
-    let _ = writeln!(
-        out,
-        "nodes {}: {} exact, {} not",
-        report.nodes,
-        report.nodes.saturating_sub(places.len()),
-        places.len()
-    );
+    let _ = if written {
+        writeln!(out, "{} ({from}) -> {} ({to})", output::path(path), output::path(output))
+    } else {
+        writeln!(out, "{} ({from}) to {to}: not written", output::path(path))
+    };
+    let places: HashSet<_> = report.notes.iter().map(|note| &note.place).collect();
+    let exact = report.nodes.saturating_sub(places.len());
+    let _ = writeln!(out, "nodes {}: {exact} exact, {} not", report.nodes, places.len());
+    let notes = grouped(&report.notes, args.all, |note| (&note.operator, note.exactness, &note.why));
     let most = if args.all { usize::MAX } else { MOST };
-    for note in report.notes.iter().take(most) {
+    for &(note, more) in notes.iter().take(most) {
         let _ = writeln!(
             out,
-            "  {} ({}): {}: {}",
+            "  {} ({}){}: {}: {}",
             escaped(&note.place),
             escaped(&note.operator),
+            and_more(more),
             note.exactness,
             escaped(&note.why)
         );
     }
-    if report.notes.len() > most {
-        let _ = writeln!(out, "  and {} more (--all)", report.notes.len() - most);
+    if notes.len() > most {
+        let _ = writeln!(out, "  and {} more (--all)", notes.len() - most);
     }
-    for lost in report.lost.iter().take(most) {
-        let _ = writeln!(out, "not kept: {}", escaped(lost));
+    let lost = grouped(&report.lost, args.all, |lost| without_names(lost));
+    for &(lost, more) in lost.iter().take(most) {
+        let _ = writeln!(out, "not kept: {}{}", escaped(lost), and_more(more));
     }
-    if report.lost.len() > most {
-        let _ = writeln!(out, "not kept: and {} more (--all)", report.lost.len() - most);
+    if lost.len() > most {
+        let _ = writeln!(out, "not kept: and {} more (--all)", lost.len() - most);
     }
     out
+}
+
+/// The first of those items that have one key, and how many others have it; each item alone where
+/// all are asked for.
+fn grouped<'a, T, K: Eq + Hash>(items: &'a [T], all: bool, key: impl Fn(&'a T) -> K) -> Vec<(&'a T, usize)> {
+    if all {
+        return items.iter().map(|item| (item, 0)).collect();
+    }
+    let (mut groups, mut known) = (Vec::new(), HashMap::new());
+    for item in items {
+        match known.entry(key(item)) {
+            Entry::Vacant(entry) => {
+                entry.insert(groups.len());
+                groups.push((item, 0));
+            }
+            Entry::Occupied(entry) => groups[*entry.get()].1 += 1,
+        }
+    }
+    groups
+}
+
+/// ` and 2 more`, if there are more.
+fn and_more(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(" and {count} more") }
+}
+
+/// A sentence without the names in quotes.
+fn without_names(text: &str) -> String {
+    text.split('"').step_by(2).collect()
 }

@@ -94,7 +94,9 @@ pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
         return Err(Error::new(Kind::Usage, "--plan needs numbers, but --dim gives a range of sizes").into());
     }
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, sweep.as_ref(), out))
+    many::each(&models, args.json, &args.fleet, |model, out| {
+        output::bounded(out, args.json, |out| one(args, model, &options, sweep.as_ref(), out))
+    })
 }
 
 /// Prints the cost of one model.

@@ -135,7 +135,9 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     options.declare = !args.no_declare;
     let models = fleet::expand(&args.models)?;
     given::check_destination(output, &models)?;
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, output, model, &options, out))
+    many::each(&models, args.json, &args.fleet, |model, out| {
+        output::bounded(out, args.json || args.all, |out| one(args, output, model, &options, out))
+    })
 }
 
 fn one(

@@ -104,7 +104,9 @@ pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
     }
     let options = given::infer_options(&given.sizes)?;
     let models = fleet::expand(&given.models)?;
-    many::each(&models, args.json, &given.fleet, |model, out| one(args, model, &options, out))
+    many::each(&models, args.json, &given.fleet, |model, out| {
+        output::bounded(out, args.json, |out| one(args, model, &options, out))
+    })
 }
 
 /// Prints the differences of one model.

@@ -57,7 +57,7 @@ pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     many::each(&models, args.json, &args.fleet, |FleetModel { path, .. }, out| {
         let shown = shown(path, &args.limits.open(path)?);
         let text = if args.json { output::json(&shown)? } else { text(&shown).trim_end().to_owned() };
-        Ok(writeln!(out, "{text}")?)
+        output::bounded(out, args.json, |out| Ok(writeln!(out, "{text}")?))
     })
 }
 
@@ -66,11 +66,11 @@ fn shown(path: &Path, model: &Model) -> Shown {
     let mut operators = BTreeMap::new();
     let nodes = count(graph, &mut operators);
     let values = |ids: &[ValueId]| ids.iter().map(|&id| value(graph, id)).collect();
-    let constants = graph.constants().iter().map(|(id, constant)| ConstantJson {
-        name: graph.value(*id).name.to_string(),
-        r#type: constant.dtype().name(),
-        shape: constant.shape().dims().to_vec(),
+    let constants = model.constants().into_iter().map(|constant| ConstantJson {
+        r#type: constant.dtype.name(),
+        shape: constant.shape.dims().to_vec(),
         bytes: convert::low_u64(constant.byte_len()),
+        name: constant.name,
     });
     Shown {
         file: path.display().to_string(),
@@ -135,15 +135,12 @@ fn text(shown: &Shown) -> String {
             let _ = writeln!(text, "\nno {title}");
             continue;
         }
-        let mut table = output::table(&[title, "type", ""]);
-        for value in values {
-            table.add_row([
-                &*escaped(&value.name),
-                &escaped(&value.text),
-                if value.optional { "has a default" } else { "" },
-            ]);
-        }
-        let _ = writeln!(text, "\n{}", output::render(&table));
+        let mut rows = vec![[title, "type", ""].map(str::to_owned)];
+        rows.extend(values.iter().map(|value| {
+            let default = if value.optional { "has a default" } else { "" };
+            [value.name.clone(), value.text.clone(), default.to_owned()]
+        }));
+        let _ = write!(text, "\n{}", output::fitted(&rows));
     }
     let mut operators: Vec<_> = shown.operators.iter().collect();
     operators.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), *name));
@@ -163,15 +160,12 @@ fn text(shown: &Shown) -> String {
     if !shown.constants.is_empty() {
         let mut largest: Vec<_> = shown.constants.iter().collect();
         largest.sort_by_key(|constant| (std::cmp::Reverse(constant.bytes), &constant.name));
-        let mut table = output::table(&["constant", "type", "bytes"]);
-        for constant in largest.iter().take(LARGEST) {
-            table.add_row([
-                &*escaped(&constant.name),
-                &format!("{}{:?}", constant.r#type, constant.shape),
-                &constant.bytes.to_string(),
-            ]);
-        }
-        let _ = writeln!(text, "\n{}", output::render(&table));
+        let mut rows = vec![["constant", "type", "bytes"].map(str::to_owned)];
+        rows.extend(largest.iter().take(LARGEST).map(|constant| {
+            let of_type = format!("{}{:?}", constant.r#type, constant.shape);
+            [constant.name.clone(), of_type, constant.bytes.to_string()]
+        }));
+        let _ = write!(text, "\n{}", output::fitted(&rows));
         if largest.len() > LARGEST {
             let _ = writeln!(text, "and {} smaller ones", largest.len() - LARGEST);
         }

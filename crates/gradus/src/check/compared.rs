@@ -18,7 +18,8 @@ pub struct OutputCheck {
     /// The largest difference in units in the last place; of NaN, text and complex numbers, the
     /// largest integer.
     pub ulps: u64,
-    /// The largest difference, as a part of the largest magnitude of the output in its run.
+    /// The largest difference, as a part of the largest magnitude of the output in its run; infinite
+    /// where one of two numbers is NaN or infinite.
     pub relative: f64,
     /// The first element that differs.
     pub first: Option<ElementDifference>,
@@ -54,6 +55,14 @@ impl OutputCheck {
     /// Returns true if type, shape and bits are the same.
     pub fn is_same(&self) -> bool {
         self.differing == 0 && self.types.is_none()
+    }
+
+    /// The order of comparisons by what they mean: other types and texts, then the largest
+    /// difference beside the largest magnitude, then that in units in the last place.
+    pub(super) fn severity(&self) -> (bool, u64, u64) {
+        let apart = self.types.is_some() || (self.ulps == u64::MAX && self.relative == 0.0);
+        // Bits of numbers of at least zero are in their order.
+        (apart, self.relative.to_bits(), self.ulps)
     }
 
     /// Compares the results of one run.
@@ -109,14 +118,16 @@ impl OutputCheck {
         let (Ok(numbers), Ok(others)) = (a.numbers(), b.numbers()) else { return };
         let (mut largest, mut difference) = (0f64, 0f64);
         for (index, (x, y)) in numbers.zip(others).enumerate() {
-            let [near, other] = [x, y].map(nearest_f64);
-            if near.is_finite() {
-                largest = largest.max(near.abs());
+            let [near, other] = [x, y].map(parts);
+            let size = near[0].hypot(near[1]);
+            if size.is_finite() {
+                largest = largest.max(size);
             }
             if same(x, y) {
                 continue;
             }
-            difference = difference.max((near - other).abs());
+            let apart = (near[0] - other[0]).hypot(near[1] - other[1]);
+            difference = if apart.is_nan() { f64::INFINITY } else { difference.max(apart) };
             let ulps = distance(a.dtype(), x, y).unwrap_or(u64::MAX);
             self.differs(index, ulps, a, b);
         }
@@ -160,6 +171,14 @@ fn type_of(value: &Value) -> String {
     }
 }
 
+/// The real and the imaginary part of a number.
+fn parts(number: Number) -> [f64; 2] {
+    match number {
+        Number::Complex(re, im) => [re, im],
+        real => [nearest_f64(real), 0.0],
+    }
+}
+
 /// Returns true for numbers of equal bits, and for two NaNs.
 fn same(a: Number, b: Number) -> bool {
     let alike = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
@@ -169,5 +188,38 @@ fn same(a: Number, b: Number) -> bool {
             alike(re, other_re) && alike(im, other_im)
         }
         _ => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gradus_core::convert::Rules;
+
+    use super::*;
+
+    /// Numbers that larger ones cancel to are far apart in units in the last place, and near beside
+    /// the others; NaN, and complex numbers that differ, are not near.
+    #[test]
+    fn comparisons_are_ordered_by_the_difference_beside_the_largest_magnitude() {
+        let check = |before: &[f32], after: &[f32]| {
+            let mut check = OutputCheck::new("y");
+            check.add(&Tensor::vector(before).into(), &Tensor::vector(after).into());
+            check
+        };
+        let cancelled = check(&[1000.0, 1e-7], &[1000.0, 3e-7]);
+        let rounded = check(&[1000.0, 1.0], &[1000.0, 1.01]);
+        let lost = check(&[1000.0, 1.0], &[1000.0, f32::NAN]);
+        let other = check(&[1.0], &[1.0, 2.0]);
+        assert!(cancelled.ulps > rounded.ulps);
+        let all = [&check(&[1.0], &[1.0]), &cancelled, &rounded, &lost, &other];
+        assert!(all.is_sorted_by_key(|check| check.severity()), "{all:?}");
+        assert!((rounded.relative - 1e-5).abs() < 1e-9 && lost.relative.is_infinite());
+        let complex = |im: f64| {
+            let numbers = [Number::Complex(3.0, im)].into_iter();
+            Value::from(Tensor::from_numbers(DType::C64, Shape::vector(1), numbers, Rules::IEEE).unwrap())
+        };
+        let mut turned = OutputCheck::new("y");
+        turned.add(&complex(4.0), &complex(4.5));
+        assert!((turned.relative - 0.1).abs() < 1e-9, "{turned:?}");
     }
 }

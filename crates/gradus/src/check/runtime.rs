@@ -1,6 +1,5 @@
 //! Runs of a model in another program, held against the exact results.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -28,7 +27,9 @@ pub struct RuntimeCheck {
     pub runs: usize,
     /// The outputs of the runtime, in the order of the first model.
     pub outputs: Vec<OutputCheck>,
-    /// The values that nodes of the main graph compute, the largest difference first.
+    /// The values that nodes of the main graph compute: those of other types first, then the largest
+    /// difference as a part of the largest magnitude of the value, so that small numbers that large
+    /// ones cancel to do not lead.
     pub nodes: Vec<NodeCheck>,
     /// The error of the last run that was to show these values, and did not.
     pub hidden: Option<Error>,
@@ -93,8 +94,8 @@ impl Model {
             refused => refused,
         };
         let mut nodes: Vec<_> = forced.nodes.into_iter().collect();
-        nodes.sort_by_key(|(slot, node)| {
-            (Reverse(node.value.types.is_some()), Reverse(node.value.ulps), *slot)
+        nodes.sort_by(|(slot, node), (other_slot, other)| {
+            other.value.severity().cmp(&node.value.severity()).then(slot.cmp(other_slot))
         });
         let nodes = nodes.into_iter().map(|(_, node)| node).collect();
         Ok(RuntimeCheck { runs, outputs, nodes, hidden, refused })

@@ -73,7 +73,7 @@ struct Body {
     write: fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>,
 }
 
-const BODIES: [Body; 33] = [
+const BODIES: [Body; 34] = [
     Body { operator: "BatchNormalization", since: 14, is_whole: false, write: batch_normalization },
     Body { operator: "BitwiseAnd", since: 18, is_whole: false, write: |cx, new| bitwise(cx, new, "Min") },
     Body { operator: "BitwiseNot", since: 18, is_whole: false, write: bitwise_not },
@@ -87,6 +87,7 @@ const BODIES: [Body; 33] = [
     Body { operator: "Einsum", since: 12, is_whole: true, write: einsum },
     Body { operator: "GatherND", since: 12, is_whole: false, write: gather_nd },
     Body { operator: "Gelu", since: 20, is_whole: true, write: gelu },
+    Body { operator: "Gemm", since: 11, is_whole: false, write: gemm },
     Body { operator: "GreaterOrEqual", since: 12, is_whole: false, write: greater_or_equal },
     Body { operator: "GridSample", since: 20, is_whole: false, write: sampled::grid_sample },
     Body { operator: "GroupNormalization", since: 21, is_whole: true, write: group_normalization },
@@ -504,10 +505,19 @@ fn one_by_one(
 /// The sizes of some axes.
 fn shape(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
     let all = cx.target.put("Shape", new.inputs, &[], 1)?;
-    if new.attributes.is_empty() {
-        return Ok(all);
+    let (start, end) = (new.int("start", 0), new.int("end", i64::MAX));
+    Ok(if (start, end) == (0, i64::MAX) { all } else { vec![cx.part_of(all[0], start, end)?] })
+}
+
+/// A product with a term that is added: -0, which changes no number, where there is none.
+fn gemm(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+    if new.input(2).is_some() {
+        return cx.target.put("Gemm", new.inputs, new.attributes, 1);
     }
-    Ok(vec![cx.part_of(all[0], new.int("start", 0), new.int("end", i64::MAX))?])
+    let zero = cx.number(-0.0, new.dtype()?)?;
+    let attributes: Vec<_> = new.attributes.iter().filter(|(name, _)| *name != "beta").cloned().collect();
+    let [a, b] = *new.two()?;
+    cx.target.put("Gemm", &[a, b, zero], &attributes, 1)
 }
 
 /// The elements on one side of a diagonal, chosen by the distance of their column and row.

@@ -24,7 +24,11 @@ pub(super) fn convert<'m>(
     for index in scope.needed_nodes() {
         let node = &graph.nodes()[index];
         let known = conversion.obstacles.len();
-        let Err(error) = convert_node(scope, conversion, target, node, index) else { continue };
+        let converted = convert_node(scope, conversion, target, node, index);
+        if main {
+            conversion.origins.resize(target.nodes(), index);
+        }
+        let Err(error) = converted else { continue };
         // A subgraph that has an obstacle lacks values.
         if conversion.obstacles.len() > known && error.kind() != Kind::Limit {
             scope.stand_in(conversion, target, node);

@@ -10,6 +10,7 @@ use super::types;
 use super::writer::{GraphWriter, NewValue};
 use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
+use crate::infer::read_values;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::operators::sequence::to_openvino::type_of_stacked;
@@ -34,11 +35,17 @@ pub(crate) fn inputs(
         }
         conversion.kept.insert(id, fresh);
     }
+    let read = read_values(graph);
     for &id in graph.inputs() {
         let info = graph.value(id);
         if let Some(constant) = graph.constant(id) {
+            if conversion.keeps_defaults {
+                let name = scope.name_for(conversion, id);
+                scope.set(id, target.input_with_default(name, info.declared.clone(), constant.clone()));
+                continue;
+            }
             scope.fix(id, constant.clone());
-            if has_default_inputs(model.source()) {
+            if has_default_inputs(model.source()) && read.contains(&id) {
                 conversion.report.lose(format!(
                     "input \"{}\" has a default: it is a constant, and no input any more",
                     info.name
@@ -99,7 +106,6 @@ fn declared(
         let name = format_args!("cannot convert: input \"{name}\"");
         return Err(Error::mismatch(Kind::Unsupported, name, what, "a tensor"));
     };
-    let unknown = |what: &str| Err(not_known(&format!("{what} of input \"{name}\"")));
     let paired = pairs::split_fact(&Fact::Tensor(fact.clone()));
     let is_paired =
         conversion.source.standard == Standard::Paddle && fact.dtype.is_some_and(DType::is_complex);
@@ -107,15 +113,12 @@ fn declared(
     if is_paired {
         conversion.report.lose(format!("input \"{name}\" is complex: {PAIRED}"));
     }
-    let Some(dtype) = fact.dtype else { return unknown("element type") };
+    let Some(dtype) = fact.dtype else {
+        return Err(not_known(&format!("element type of input \"{name}\"")));
+    };
     types::expect(conversion.to, dtype)
         .map_err(|error| error.map_message(|message| format!("input \"{name}\": {message}")))?;
-    let Some(dims) = &fact.dims else {
-        if conversion.to == Standard::Onnx {
-            return unknown("rank");
-        }
-        return Ok(Type::Tensor(Some(dtype), None));
-    };
+    let Some(dims) = &fact.dims else { return Ok(Type::Tensor(Some(dtype), None)) };
     let old: &[DeclaredDim] = match declared {
         Some(Type::Tensor(_, Some(sizes))) => sizes,
         _ => &[],
@@ -233,7 +236,7 @@ fn item_outputs(
 /// Describes what the file says beside its graph.
 pub(crate) fn lost(model: &Model, conversion: &mut ConversionState<'_>) {
     let source = model.source();
-    if source.standard == Standard::Onnx {
+    if source.standard == Standard::Onnx && conversion.to != Standard::Onnx {
         for (key, _) in &source.metadata {
             conversion.report.lose(format!("metadata \"{key}\""));
         }

@@ -9,6 +9,7 @@ use gradus_core::{DType, Result};
 use super::caveats;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
+use super::scope::needed_by;
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::lowering::{self, Known};
@@ -89,7 +90,9 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
             values.insert(id, cx.input(input)?);
         }
     }
-    let outputs = written(cx, &graph, &mut values, &mut types)?;
+    let wanted: Vec<_> =
+        graph.outputs().iter().enumerate().map(|(output, &id)| cx.wants(output).then_some(id)).collect();
+    let outputs = written(cx, &graph, &wanted, &mut values, &mut types)?;
     // The row knows of what the operators of the graph do not tell.
     if cx.conversion.report.notes.len() == before
         && let Some(row) = operators::row_of(standard, cx.node)
@@ -130,10 +133,12 @@ impl Typed {
 
 type Types = HashMap<ValueId, Typed>;
 
-/// Writes a graph of ONNX operators; gives what its outputs become.
+/// Writes the nodes of a graph of ONNX operators that the wanted values need; gives what these
+/// become.
 fn written(
     cx: &mut ConvertContext<'_, '_>,
     graph: &Graph,
+    wanted: &[Option<ValueId>],
     values: &mut HashMap<ValueId, NewValue>,
     types: &mut Types,
 ) -> Result<Vec<NewValue>> {
@@ -143,7 +148,7 @@ fn written(
         values.insert(*id, value);
         types.insert(*id, Typed { dtype: Some(constant.dtype()), roundings: 0 });
     }
-    for &index in graph.order() {
+    for index in needed_by(graph, wanted.iter().flatten().copied().collect()) {
         let node = &graph.nodes()[index];
         let inputs: Vec<_> =
             node.inputs.iter().map(|id| id.and_then(|id| values.get(&id).copied()).unwrap_or(NONE)).collect();
@@ -191,8 +196,11 @@ fn written(
             }
         }
     }
-    let found = |id| values.get(id).copied().ok_or_else(|| errors::missing("value of an output"));
-    graph.outputs().iter().map(found).collect()
+    let found = |id: &Option<ValueId>| match id {
+        Some(id) => values.get(id).copied().ok_or_else(|| errors::missing("value of an output")),
+        None => Ok(NONE),
+    };
+    wanted.iter().map(found).collect()
 }
 
 /// Writes a graph within a node, whose inputs are tensors of the types of the node's.
@@ -232,7 +240,8 @@ fn nested(
         types.extend(types_around.get(&capture.outer).map(|outer| (capture.inner, *outer)));
     }
     let around = std::mem::replace(cx.target, target);
-    let outputs = written(cx, graph, &mut values, &mut types);
+    let wanted: Vec<_> = graph.outputs().iter().copied().map(Some).collect();
+    let outputs = written(cx, graph, &wanted, &mut values, &mut types);
     let mut target = std::mem::replace(cx.target, around);
     for output in outputs? {
         let output = if target.is_computed(output) { output } else { target.copy(output, None)? };

@@ -45,6 +45,8 @@ pub use runtime::Runtime;
 
 use crate::infer::InferOptions;
 use crate::model::Model;
+use crate::normalize::has_default_inputs;
+use crate::schema::NEWEST_RUN;
 use scope::{ConversionState, SourceGraph};
 use writer::{GraphWriter, NamePool};
 
@@ -55,12 +57,16 @@ const OLDEST_OPSET: i64 = 7;
 /// kept up to date.
 const USUAL_OPSET: i64 = 21;
 
+/// The operator sets that are tried in turn if nothing is said: the usual one, the newest that
+/// released runtimes load, and the newest.
+const DEFAULT_OPSETS: [i64; 3] = [USUAL_OPSET, NEWEST_RUN, NEWEST_OPSET];
+
 /// How a model is converted.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ConvertOptions {
-    /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have,
-    /// or the newest where that keeps the meaning of more nodes.
+    /// To ONNX: the version of the operator set. If nothing is said, one that most runtimes have;
+    /// where it lacks what a node needs, the newest that released runtimes load, or else the newest.
     pub opset: Option<i64>,
     /// The program that will run the model: if nothing is said of the operator set, it is the
     /// newest in which the program runs every node, and types that the program lacks are avoided.
@@ -82,17 +88,25 @@ pub struct Converted {
     pub model: Model,
     /// The differences from the source.
     pub report: ConversionReport,
+    /// By node of the main graph: the node of the source that it stands for.
+    origins: Vec<usize>,
 }
 
 impl Converted {
-    /// The converted model, converted once more; the report has the differences of both steps.
-    fn then(self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
-        let mut second = self.model.convert(to, options)?;
-        let mut report = self.report;
-        second.report.notes.into_iter().for_each(|note| report.note(note));
+    /// The model converted once more; the report has the differences of both steps, by the nodes
+    /// of the source.
+    fn then(self, source: &graph::Model, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        let Converted { model, mut report, origins } = self;
+        let second = model.convert(to, options)?;
+        for note in second.report.notes {
+            let Some(&node) = origins.get(note.node) else { continue };
+            let of = &source.graph.nodes()[node];
+            let (place, operator) = (of.label(node), scope::operator_in(source.standard, of));
+            report.note(Note { node, place, operator, ..note });
+        }
         second.report.lost.into_iter().for_each(|lost| report.lose(lost));
-        second.report = report;
-        Ok(second)
+        let origins = second.origins.iter().filter_map(|&node| origins.get(node).copied()).collect();
+        Ok(Converted { report, origins, ..second })
     }
 }
 
@@ -157,7 +171,7 @@ impl Model {
                 let all = self.converted(to, NEWEST_OPSET, options, false).err();
                 all.filter(|all| Obstacles::of(all).is_some()).unwrap_or(error)
             })?;
-            return first.then(to, &ConvertOptions::default());
+            return first.then(self.source(), to, &ConvertOptions::default());
         }
         if let Some(opset) = options.opset
             && !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset)
@@ -170,18 +184,18 @@ impl Model {
         {
             return self.converted_for(runtime, options);
         }
-        let Some(opset) = options.opset else {
-            let usual = self.in_set(to, USUAL_OPSET, options);
-            if usual.as_ref().is_ok_and(|usual| usual.report.is_exact() || to != Standard::Onnx) {
-                return usual;
-            }
-            let newest = self.converted(to, NEWEST_OPSET, options, false)?;
-            return Ok(match usual {
-                Ok(usual) if usual.report.notes.len() <= newest.report.notes.len() => usual,
-                _ => newest,
-            });
-        };
-        self.in_set(to, opset, options)
+        if let Some(opset) = options.opset {
+            return self.in_set(to, opset, options);
+        }
+        if to != Standard::Onnx {
+            return self.converted(to, NEWEST_OPSET, options, false);
+        }
+        let usual = self.in_set(to, USUAL_OPSET, options);
+        // What the newest set cannot express either is the error.
+        DEFAULT_OPSETS[1..].iter().fold(usual, |found, &opset| match found {
+            Err(error) if error.kind() == Kind::Unsupported => self.in_set(to, opset, options),
+            found => found,
+        })
     }
 
     /// The model of OpenVINO with variables in place of inputs and outputs.
@@ -192,7 +206,7 @@ impl Model {
         }
         let without = ConvertOptions { stateful: false, states: Vec::new(), ..options.clone() };
         let converted = if self.source().standard == to {
-            Converted { model: self.clone(), report: ConversionReport::default() }
+            Converted { model: self.clone(), report: ConversionReport::default(), origins: Vec::new() }
         } else {
             self.convert(to, &without)?
         };
@@ -210,17 +224,37 @@ impl Model {
         let newest = self.converted(to, NEWEST_OPSET, options, false);
         let older =
             ConvertOptions { opset: Some(opset), runtime: options.runtime, ..ConvertOptions::default() };
-        newest.and_then(|newest| newest.then(to, &older)).or(direct)
+        newest.and_then(|newest| newest.then(self.source(), to, &older)).or(direct)
     }
 
     /// The model in another standard or operator set; `lowers` if operators of ONNX that are
-    /// lowered do not stay.
+    /// lowered do not stay. Defaults of inputs become constants where the target needs them.
     fn converted(
         &self,
         to: Standard,
         opset: i64,
         options: &ConvertOptions,
         lowers: bool,
+    ) -> Result<Converted> {
+        let (source, graph) = (self.source(), self.graph());
+        let has_defaults =
+            has_default_inputs(source) && graph.inputs().iter().any(|&id| graph.constant(id).is_some());
+        if has_defaults && to == Standard::Onnx {
+            let kept = self.converted_once(to, opset, options, lowers, true);
+            if kept.is_ok() {
+                return kept;
+            }
+        }
+        self.converted_once(to, opset, options, lowers, false)
+    }
+
+    fn converted_once(
+        &self,
+        to: Standard,
+        opset: i64,
+        options: &ConvertOptions,
+        lowers: bool,
+        keeps_defaults: bool,
     ) -> Result<Converted> {
         let source = self.source();
         self.allow_each(self.limits(), BYTES_OF_VALUE)?;
@@ -230,6 +264,7 @@ impl Model {
             source,
             to,
             lowers,
+            keeps_defaults,
             runtime: options.runtime.filter(|_| to == Standard::Onnx),
             limits: self.limits(),
             symbols,
@@ -240,6 +275,7 @@ impl Model {
             report: ConversionReport::default(),
             foreign: BTreeMap::new(),
             obstacles: Vec::new(),
+            origins: Vec::new(),
             convert: driver::convert,
         };
         let mut target = GraphWriter::new(to, opset);
@@ -258,12 +294,16 @@ impl Model {
         if to == Standard::Onnx {
             model.opsets = vec![("".into(), opset)];
             model.opsets.extend(conversion.foreign);
+            if source.standard == to {
+                model.metadata.clone_from(&source.metadata);
+            }
         } else {
             model.format_version = IR_VERSION;
         }
         model.graph = target.finish(source.graph.name(), false)?;
         let model = check::checked(model, self.options(), !problems.is_empty())?;
-        Ok(Converted { model: model.converted_from(self), report: conversion.report })
+        let ConversionState { report, origins, .. } = conversion;
+        Ok(Converted { model: model.converted_from(self), report, origins })
     }
 }
 

@@ -367,7 +367,8 @@ impl ConvertContext<'_, '_> {
     fn note(&mut self, exactness: Exactness, why: &str) {
         let place = self.scope.place_of(self.node, self.index);
         let operator = self.conversion.operator_of(self.node);
-        self.conversion.report.note(Note { place, operator, exactness, why: why.to_owned() });
+        let node = self.scope.main_node(self.index);
+        self.conversion.report.note(Note { node, place, operator, exactness, why: why.to_owned() });
     }
 
     /// Notes that results may be rounded otherwise.

@@ -7,12 +7,14 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
 use gradus_core::graph::{self, Content, Node};
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
+use gradus_formats::onnx::dtype_of;
 
 use super::bodies;
 use super::node::ConvertContext;
 use super::report::{cannot, not_known};
 use super::runtime::Widening;
 use super::types::declared;
+use super::writer::downgrade::is_value;
 use super::writer::{GraphWriter, NewValue};
 use crate::fact::Fact;
 use crate::normalize::{Change, Form, Older};
@@ -21,6 +23,7 @@ use crate::operators::indices::axis as axis_of;
 use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
 use crate::operators::nn::windows_to_onnx::resize_all_axes;
 use crate::operators::nn::windows_to_openvino::by_weights;
+use crate::schema::{Arity, Param};
 
 /// A graph of the node, which sees what is around it in both standards. The first inputs have these
 /// names and types.
@@ -83,7 +86,10 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
     let name = &*cx.node.operator.name;
     match (older(from), older(to)) {
         (a, b) if a == b => {}
-        (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages)) => {}
+        // The newer attributes say what the older form does.
+        (None | Some(Older::ModesOfImages), None | Some(Older::ModesOfImages))
+        | (None, Some(Older::Upsampled))
+        | (Some(Older::Upsampled), None) => {}
         // Nodes that do not train.
         (None, Some(Older::TrainingByOutputs)) | (Some(Older::TrainingByOutputs), None)
             if cx.outputs() == 1 && !cx.attributes.flag("training_mode", false)? => {}
@@ -228,6 +234,18 @@ fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<NewValue>
 
 /// A manner in which Resize samples, and the operator set does not.
 fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
+    if cx.target.form("Resize").is(Older::Upsampled) && !cx.attributes.form().is(Older::Upsampled) {
+        let text = |name, default| Ok(cx.attributes.text(name)?.unwrap_or(default));
+        let coordinates = text("coordinate_transformation_mode", "half_pixel")?;
+        let rounds_down = match text("mode", "nearest")? {
+            "nearest" => text("nearest_mode", "round_prefer_floor")? == "floor",
+            mode => mode == "linear",
+        };
+        let by_scales = cx.has(2) && cx.len(2) != Some(0) && !cx.has(3);
+        if coordinates != "asymmetric" || !rounds_down || !by_scales {
+            return Ok(Some("attributes of operator set 11"));
+        }
+    }
     if cx.attributes.flag("antialias", false)? && !to_set_has(cx, "Resize", "antialias") {
         return Ok(Some("antialias"));
     }
@@ -243,9 +261,122 @@ fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
     Ok((is_symmetric && lacks).then_some(symmetric))
 }
 
+/// Returns true if an attribute that the operator set lacks changes what the node computes.
+fn has_effect(cx: &ConvertContext<'_, '_>, name: &str, attribute: &str, content: &Content) -> Result<bool> {
+    if cx.attributes.form().former(attribute).is_some_and(|former| is_value(former, content)) {
+        return Ok(false);
+    }
+    let is_type_of = |input: usize, other: Option<DType>| {
+        let named = if let Content::Int(number) = content { dtype_of(*number) } else { None };
+        let own = if cx.has(input) { cx.fact(input).dtype() } else { other };
+        named.is_some() && named == own
+    };
+    Ok(match (name, attribute) {
+        // Statistics of channels that have one element are those of the elements.
+        ("BatchNormalization", "spatial") => cx.rank_if_known(0) != Some(2),
+        ("DequantizeLinear" | "QuantizeLinear", "axis") => cx.rank_if_known(1) != Some(0),
+        ("DequantizeLinear", "output_dtype") | ("QuantizeLinear", "precision") => !is_type_of(1, None),
+        ("QuantizeLinear", "output_dtype") => !is_type_of(2, Some(DType::U8)),
+        ("Dropout", "seed") => match cx.known(2)? {
+            Some(training) => !is_false(&training),
+            None => cx.has(2),
+        },
+        ("MaxPool", "storage_order") => cx.wants(1),
+        ("Resize", "cubic_coeff_a") => cx.attributes.text("mode")? == Some("cubic"),
+        ("Resize", "extrapolation_value") => {
+            cx.attributes.text("coordinate_transformation_mode")? == Some("tf_crop_and_resize")
+        }
+        ("Resize", "nearest_mode") => cx.attributes.text("mode")?.is_none_or(|mode| mode == "nearest"),
+        _ => true,
+    })
+}
+
 /// Returns true if a flag is not set.
 fn is_false(flag: &Tensor) -> bool {
     flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
+}
+
+/// The attributes of a node in the newest form, without those that the operator set lacks and that
+/// change nothing.
+fn newest_attributes<'m>(
+    cx: &ConvertContext<'_, 'm>,
+    name: &str,
+    (from, to): (Form, Form),
+) -> Result<Vec<(&'m str, Content)>> {
+    let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
+    for (change, _) in from.changes() {
+        match *change {
+            Change::Input(_, attribute) => {
+                let own = from.name_of(attribute);
+                newest.retain(|(name, _)| *name != own);
+            }
+            Change::Name(attribute, own) => {
+                newest.iter_mut().filter(|(name, _)| *name == own).for_each(|(name, _)| *name = attribute);
+            }
+            _ => {}
+        }
+    }
+    for (change, _) in from.changes() {
+        if let Change::Default(attribute, content) = change
+            && to.default_of(attribute).is_none()
+            && !from
+                .changes()
+                .any(|(change, _)| matches!(change, Change::Input(_, name) if name == attribute))
+            && newest.iter().all(|(name, _)| name != attribute)
+        {
+            newest.push((attribute, content.clone()));
+        }
+    }
+    if from.is(Older::Upsampled) {
+        let word = |text: &'static str| Content::Bytes(text.into());
+        newest.push(("coordinate_transformation_mode", word("asymmetric")));
+        newest.push(("nearest_mode", word("floor")));
+    }
+    let lacked = newest
+        .iter()
+        .map(|(own, content)| Ok(!to_set_has(cx, name, own) && !has_effect(cx, name, own, content)?));
+    let mut lacked = lacked.collect::<Result<Vec<_>>>()?.into_iter();
+    newest.retain(|_| !lacked.next().unwrap_or(false));
+    if from.is(Older::ModesOfImages)
+        && let Some((_, Content::Bytes(mode))) = newest.iter_mut().find(|(name, _)| *name == "mode")
+        && let Some(cut) = mode.strip_prefix(b"bi")
+    {
+        *mode = mode.slice_ref(cut);
+    }
+    Ok(newest)
+}
+
+/// The inputs of a node in the newest form. Those that are attributes in the operator set, or that it
+/// lacks, are constants where their elements are known.
+fn newest_inputs(
+    cx: &mut ConvertContext<'_, '_>,
+    name: &str,
+    (from, to): (Form, Form),
+) -> Result<Vec<NewValue>> {
+    let former = from.changes().filter_map(|(change, _)| match *change {
+        Change::Input(input, _) if cx.has(input) => Some(input + 1),
+        _ => None,
+    });
+    let count = former.fold(from.count_of(cx.count()), usize::max);
+    let mut inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
+    for (change, _) in to.changes() {
+        if let Change::Input(input, _) = *change
+            && input < count
+            && let Some(tensor) = cx.known(input)?
+        {
+            inputs[input] = cx.constant(tensor);
+        }
+    }
+    // Inputs that the set lacks may go if their elements are known: steps of 1.
+    let repeats = |last: &Param| matches!(last.arity, Arity::Many { .. });
+    let closed = cx.target.signature(name).filter(|signature| !signature.inputs.last().is_some_and(repeats));
+    let taken = closed.map_or(count, |signature| signature.inputs.len());
+    for (input, value) in inputs.iter_mut().enumerate().skip(taken) {
+        if let Some(tensor) = cx.known(input)? {
+            *value = cx.constant(tensor);
+        }
+    }
+    Ok(inputs)
 }
 
 /// The same operator in the operator set that is written.
@@ -283,40 +414,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !bodies::has_body(cx.target, name) && !by_group {
         same_meaning(cx, from, to)?;
     }
-    let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
-    let mut count = from.count_of(node.inputs.len());
-    for (change, _) in from.changes() {
-        match *change {
-            Change::Input(input, attribute) => {
-                let own = from.name_of(attribute);
-                newest.retain(|(name, _)| *name != own);
-                if cx.has(input) {
-                    count = count.max(input + 1);
-                }
-            }
-            Change::Name(attribute, own) => {
-                newest.iter_mut().filter(|(name, _)| *name == own).for_each(|(name, _)| *name = attribute);
-            }
-            _ => {}
-        }
-    }
-    for (change, _) in from.changes() {
-        if let Change::Default(attribute, content) = change
-            && to.default_of(attribute).is_none()
-            && !from
-                .changes()
-                .any(|(change, _)| matches!(change, Change::Input(_, name) if name == attribute))
-            && newest.iter().all(|(name, _)| name != attribute)
-        {
-            newest.push((attribute, content.clone()));
-        }
-    }
-    if from.is(Older::ModesOfImages)
-        && let Some((_, Content::Bytes(mode))) = newest.iter_mut().find(|(name, _)| *name == "mode")
-        && let Some(cut) = mode.strip_prefix(b"bi")
-    {
-        *mode = mode.slice_ref(cut);
-    }
+    let mut newest = newest_attributes(cx, name, (from, to))?;
     if name == "Split" && !cx.has(1) {
         counted(cx, &mut newest);
     }
@@ -329,15 +427,7 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.len(1).is_some_and(|axes| axes > 0) {
         newest.retain(|(name, _)| *name != "noop_with_empty_axes");
     }
-    let mut inputs = (0..count).map(|input| cx.maybe(input)).collect::<Result<Vec<_>>>()?;
-    for (change, _) in to.changes() {
-        if let Change::Input(input, _) = *change
-            && input < count
-            && let Some(tensor) = cx.known(input)?
-        {
-            inputs[input] = cx.constant(tensor);
-        }
-    }
+    let mut inputs = newest_inputs(cx, name, (from, to))?;
     if to.counts_axes_from_first() {
         count_axes_from_first(cx, name, &mut inputs, &mut newest)?;
     }
@@ -345,7 +435,6 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let sure = cx.target.signature(name).is_some_and(|signature| signature.inputs.len() < inputs.len());
     if name == "Dropout" && sure && cx.known(2)?.is_some_and(|training| is_false(&training)) {
         inputs.truncate(2);
-        newest.retain(|(name, _)| *name != "seed");
     }
     if name == "Resize" {
         resize_all_axes(cx, &mut inputs, &mut newest)?;

@@ -40,6 +40,8 @@ impl fmt::Display for Exactness {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Note {
+    /// The index of the node in the main graph of the source, or of the node that is around it.
+    pub node: usize,
     /// The node, after those around it: `node "pos"`.
     pub place: String,
     /// The operator as its standard names it: `onnx Range-11`.

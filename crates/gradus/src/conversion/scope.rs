@@ -24,6 +24,8 @@ pub(crate) struct ConversionState<'m> {
     pub(crate) to: Standard,
     /// True if operators of ONNX that are lowered do not stay, as another standard lacks them.
     pub(super) lowers: bool,
+    /// True if inputs of ONNX keep their defaults, and so are no constants.
+    pub(super) keeps_defaults: bool,
     /// The program that a model of ONNX is written for.
     pub(super) runtime: Option<Runtime>,
     pub(crate) limits: Limits,
@@ -40,6 +42,8 @@ pub(crate) struct ConversionState<'m> {
     pub(super) foreign: BTreeMap<Arc<str>, i64>,
     /// Nodes that have no equivalent.
     pub(super) obstacles: Vec<Obstacle>,
+    /// By node of the main graph that is written: the node of the source that it stands for.
+    pub(super) origins: Vec<usize>,
     /// Converts a graph: operators that have graphs are handed the driver.
     pub(super) convert: ConvertGraph,
 }
@@ -65,16 +69,21 @@ impl ConversionState<'_> {
 
     /// The operator of a node as its standard names it: `onnx Range-11`.
     pub(crate) fn operator_of(&self, node: &Node) -> String {
-        let (standard, name) = (self.source.standard, &node.operator);
-        let versions = match standard {
-            Standard::Onnx => crate::schema::onnx_versions(&name.domain, &name.name),
-            Standard::OpenVino => crate::schema::openvino_versions(&name.name),
-            Standard::Paddle => &[],
-        };
-        match node.version.and_then(|version| in_set(versions, version)) {
-            Some(signature) => format!("{standard} {name}-{}", signature.since),
-            None => format!("{standard} {name}"),
-        }
+        operator_in(self.source.standard, node)
+    }
+}
+
+/// The operator of a node as a standard names it: `onnx Range-11`.
+pub(super) fn operator_in(standard: Standard, node: &Node) -> String {
+    let name = &node.operator;
+    let versions = match standard {
+        Standard::Onnx => crate::schema::onnx_versions(&name.domain, &name.name),
+        Standard::OpenVino => crate::schema::openvino_versions(&name.name),
+        Standard::Paddle => &[],
+    };
+    match node.version.and_then(|version| in_set(versions, version)) {
+        Some(signature) => format!("{standard} {name}-{}", signature.since),
+        None => format!("{standard} {name}"),
     }
 }
 
@@ -122,6 +131,25 @@ impl Items {
             _ => false,
         }
     }
+}
+
+/// The nodes that compute the needed values, in order; values that these nodes need are added.
+fn needed_nodes(graph: &Graph, needed: &mut HashSet<ValueId>) -> Vec<usize> {
+    let mut order = Vec::new();
+    for &index in graph.order().iter().rev() {
+        let node = &graph.nodes()[index];
+        if node.outputs.iter().flatten().any(|id| needed.contains(id)) {
+            needed.extend(node.needs());
+            order.push(index);
+        }
+    }
+    order.reverse();
+    order
+}
+
+/// The nodes that compute the needed values, in order.
+pub(super) fn needed_by(graph: &Graph, mut needed: HashSet<ValueId>) -> Vec<usize> {
+    needed_nodes(graph, &mut needed)
 }
 
 /// A graph of the source.
@@ -190,17 +218,7 @@ impl<'m> SourceGraph<'m> {
 
     /// Describes the nodes that something needs, in order.
     pub(super) fn needed_nodes(&mut self) -> Vec<usize> {
-        let graph = self.graph;
-        let mut order = Vec::new();
-        for &index in graph.order().iter().rev() {
-            let node = &graph.nodes()[index];
-            if node.outputs.iter().flatten().any(|id| self.needed.contains(id)) {
-                self.needed.extend(node.needs());
-                order.push(index);
-            }
-        }
-        order.reverse();
-        order
+        needed_nodes(self.graph, &mut self.needed)
     }
 
     /// Returns true if outputs of the graph are computed from a value.
@@ -214,6 +232,11 @@ impl<'m> SourceGraph<'m> {
 
     pub(crate) fn constant(&self, id: ValueId) -> Option<&Constant> {
         self.constants.get(&id)
+    }
+
+    /// The node of the main graph that is, or is around, a node of this graph.
+    pub(super) fn main_node(&self, index: usize) -> usize {
+        self.place.first().map_or(index, |&(outer, _)| outer)
     }
 
     /// The words for a node of the graph, after those around it.

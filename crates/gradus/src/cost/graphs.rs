@@ -10,15 +10,14 @@
 //! Where sizes within a graph change from one iteration to the next, each iteration counts as the
 //! largest, if one is known, and nothing is counted otherwise.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
-use gradus_core::convert::product;
 use gradus_core::graph::{Graph, Node, Standard, ValueId};
 
 use super::work::{Operations, Shapes, Work};
 use super::{Counts, NodeCost};
 use crate::attributes::{Attributes, Parameters};
+use crate::constants::{ConstantReaders, is_constant_node};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
 use crate::infer::{Inference, SubgraphFacts, bytes_of, function_of_node, graphs_of_node, row_of_node};
@@ -37,8 +36,6 @@ pub(super) struct NodeCosts<'a> {
     model: &'a Model,
     inference: &'a mut Inference,
     bodies: SubgraphFacts,
-    /// The constants that nodes have read. Calls share those of their function.
-    read: HashSet<(*const Graph, ValueId)>,
 }
 
 /// A graph while its nodes are counted.
@@ -52,14 +49,19 @@ struct Counted<'a> {
 impl<'a> NodeCosts<'a> {
     pub(super) fn new(model: &'a Model, inference: &'a mut Inference) -> NodeCosts<'a> {
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
-        NodeCosts { model, inference, bodies, read: HashSet::new() }
+        NodeCosts { model, inference, bodies }
     }
 
     /// The nodes of the main graph, in the order of a run.
     pub(super) fn of_model(mut self) -> Vec<NodeCost> {
         let facts = self.inference.facts().to_vec();
         let (graph, parameters) = (self.model.graph(), Rc::default());
-        self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters })
+        let mut nodes = self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters });
+        let mut readers = ConstantReaders::new(self.model);
+        for cost in &mut nodes {
+            cost.parameters = readers.parameters(graph, &graph.nodes()[cost.node]);
+        }
+        nodes
     }
 
     fn of_graph(&mut self, of: &Counted<'_>) -> Vec<NodeCost> {
@@ -72,16 +74,10 @@ impl<'a> NodeCosts<'a> {
         let mut inputs: Vec<_> = node.needs().collect();
         inputs.sort_unstable();
         inputs.dedup();
-        let constants = inputs.iter().filter_map(|id| Some((*id, of.graph.constant(*id)?)));
-        let mut parameters = constants
-            .filter(|(id, _)| self.read.insert((of.graph, *id)))
-            .fold(0u128, |sum, (_, constant)| sum.saturating_add(product(constant.shape().len(), 1)));
         let mut why = None;
         let counts = match row.and_then(Row::work) {
-            _ if function_of_node(self.model, node).is_some() => {
-                self.within(of, node, index, &mut parameters, &mut why)
-            }
-            Some(Work::Graphs) => self.within(of, node, index, &mut parameters, &mut why),
+            _ if function_of_node(self.model, node).is_some() => self.within(of, node, index, &mut why),
+            Some(Work::Graphs) => self.within(of, node, index, &mut why),
             work => {
                 let counted = match (work, row) {
                     (Some(work), _) => {
@@ -101,6 +97,7 @@ impl<'a> NodeCosts<'a> {
                 };
                 let [operations, arithmetic, comparisons, transcendentals] = elementary;
                 let symbols = self.inference.symbols_mut();
+                let made = node.outputs.iter().copied().flatten().filter(|_| !is_constant_node(node));
                 let read = if row.is_some_and(|row| row.shape_only) { Vec::new() } else { inputs };
                 Counts {
                     macs,
@@ -109,12 +106,12 @@ impl<'a> NodeCosts<'a> {
                     comparisons,
                     transcendentals,
                     bytes_read: total_bytes(symbols, of.facts, read),
-                    bytes_written: total_bytes(symbols, of.facts, node.outputs.iter().copied().flatten()),
+                    bytes_written: total_bytes(symbols, of.facts, made),
                 }
             }
         };
         let uncounted = counts.macs.zip(counts.operations).is_none().then(|| why.unwrap_or(UNSIZED));
-        NodeCost { node: index, parameters, counts, uncounted }
+        NodeCost { node: index, parameters: 0, counts, uncounted }
     }
 
     /// The work of the operators of ONNX that stand for a node, or why one of them is not counted.
@@ -150,13 +147,12 @@ impl<'a> NodeCosts<'a> {
         Ok(sum)
     }
 
-    /// The costs of the graphs that a node runs; their constants are added to its parameters.
+    /// The costs of the graphs that a node runs.
     fn within(
         &mut self,
         of: &Counted<'_>,
         node: &Node,
         index: usize,
-        parameters: &mut u128,
         why: &mut Option<&'static str>,
     ) -> Counts {
         let standard = self.model.source().standard;
@@ -175,7 +171,6 @@ impl<'a> NodeCosts<'a> {
             let runs = self.inference.runs(&place);
             let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
             let nodes = self.of_graph(&inner);
-            *parameters = nodes.iter().fold(*parameters, |sum, node| sum.saturating_add(node.parameters));
             *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();
             let mut column = |column: usize| {

@@ -26,6 +26,7 @@ pub use fit::Fit;
 pub use plan::{Block, MemoryPlan};
 pub(crate) use work::{Each, OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
 
+use crate::constants::is_constant_node;
 use crate::dim::{Dim, Symbols};
 use crate::infer::{InferOptions, Inference, Peak, Reuse};
 use crate::model::Model;
@@ -167,7 +168,7 @@ impl Cost {
         self.grouped(|node| graph.nodes()[node].group(depth))
     }
 
-    /// The lifetimes of values of nodes, by the number of the value.
+    /// The lifetimes of values of nodes, by the number of the value; none for those of `Constant`.
     pub fn lifetimes(&self, graph: &Graph) -> Vec<Option<Lifetime>> {
         lifetimes(graph)
     }
@@ -220,7 +221,7 @@ fn total_bytes(inference: &mut Inference, ids: impl IntoIterator<Item = ValueId>
 /// The memory of a run, without its peak in place.
 pub(crate) fn memory(model: &Model, inference: &mut Inference) -> Memory {
     let (graph, peak) = (model.graph(), inference.peak(model, Reuse::None));
-    let constants = graph.constants().iter().map(|(_, constant)| constant.byte_len());
+    let constants = model.constants().into_iter().map(|constant| constant.byte_len());
     let open = graph.inputs().iter().copied().filter(|&id| graph.constant(id).is_none());
     Memory {
         constants: constants.fold(0, u128::saturating_add),
@@ -250,7 +251,7 @@ fn lifetimes(graph: &Graph) -> Vec<Option<Lifetime>> {
                 *life = Lifetime { last: place, ..*life };
             }
         }
-        for id in node.outputs.iter().copied().flatten() {
+        for id in node.outputs.iter().copied().flatten().filter(|_| !is_constant_node(node)) {
             lifetimes[id.index()] = Some(Lifetime { made: place, last: place });
         }
     }

@@ -7,6 +7,7 @@ use gradus_core::{Limits, Result};
 
 use super::pairs::{Pairs, name};
 use super::{Change, GraphDiff, content, joined};
+use crate::constants::is_constant;
 
 /// A comparison of graphs: how those that differ do, the outermost first.
 #[derive(Debug)]
@@ -109,7 +110,8 @@ impl Graphs {
 
 /// How large a graph is, in words.
 pub(super) fn sizes(graph: &Graph) -> String {
-    let (nodes, constants) = (graph.nodes().len(), graph.constants().len());
+    let constants = graph.ids().filter(|&id| is_constant(graph, id)).count();
+    let nodes = graph.nodes().len();
     format!("a graph, nodes: {nodes}, constants: {constants}")
 }
 

@@ -9,6 +9,7 @@ use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Result, Tensor};
 
 use super::{ValueNames, dialect};
+use crate::constants::is_constant_node;
 use crate::infer::InferOptions;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
@@ -183,7 +184,7 @@ impl<'m> Unrolled<'m> {
     /// The nodes and constants of the body that an iteration repeats: constants stand once.
     fn kept(&self, run: usize) -> Edit {
         let (graph, again) = (self.body, run > 0);
-        let repeated = |index: &usize| !again || !is_constant(&graph.nodes()[*index]);
+        let repeated = |index: &usize| !again || !is_constant_node(&graph.nodes()[*index]);
         let mut edit = Edit::keeping(graph.order().iter().copied().filter(repeated));
         // Declared sizes may be those of one iteration.
         let defined = graph.ids().filter(|id| graph.value(*id).origin.is_node());
@@ -223,7 +224,7 @@ impl<'m> Unrolled<'m> {
         for id in body.ids() {
             let info = body.value(id);
             let once = match info.origin {
-                Origin::Node(index, _) => is_constant(&body.nodes()[index]),
+                Origin::Node(index, _) => is_constant_node(&body.nodes()[index]),
                 Origin::Constant => true,
                 _ => continue,
             };
@@ -286,8 +287,4 @@ impl<'m> Unrolled<'m> {
         let made = Made { name, operator, version: 1, inputs, outputs: vec![output], attributes };
         self.nodes.push(Step::Made(Box::new(made)));
     }
-}
-
-fn is_constant(node: &Node) -> bool {
-    node.operator.domain.is_empty() && &*node.operator.name == "Constant"
 }

@@ -16,6 +16,7 @@ use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape, range_of};
 use crate::operator::{Call, Operator};
 use crate::operators::{self, Row, errors};
+use crate::schema::Signature;
 
 /// Why a rule says nothing.
 #[derive(Debug)]
@@ -40,6 +41,20 @@ impl InferError {
 impl From<Error> for InferError {
     fn from(error: Error) -> Self {
         InferError::Invalid(error)
+    }
+}
+
+/// An input, by its index and its name in the signature.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InputLabel {
+    input: usize,
+    name: Option<&'static str>,
+}
+
+impl fmt::Display for InputLabel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "input {}", self.input)?;
+        self.name.map_or(Ok(()), |name| write!(f, " \"{name}\""))
     }
 }
 
@@ -73,6 +88,13 @@ impl InferContext<'_, '_> {
     /// How many inputs there are, missing ones included.
     pub(crate) fn count(&self) -> usize {
         self.node.inputs.len()
+    }
+
+    /// An input as messages name it: `input 1 "scale"`.
+    pub(crate) fn input_label(&self, input: usize) -> InputLabel {
+        let newest = self.row.and_then(|row| row.signatures().last());
+        let param = newest.and_then(|newest| Signature::param(newest.inputs, input));
+        InputLabel { input, name: param.map(|param| param.name) }
     }
 
     /// The value that is an input in the newest form of the operator.
@@ -132,7 +154,7 @@ impl InferContext<'_, '_> {
     /// The dimensions of an input that the rule cannot do without.
     pub(crate) fn dims(&self, input: usize) -> Result<Dims, InferError> {
         if !self.has(input) {
-            return Err(errors::missing(format_args!("input {input}")).into());
+            return Err(errors::missing(self.input_label(input)).into());
         }
         self.known_dims(input).ok_or(InferError::input(input, "has unknown rank"))
     }
@@ -140,11 +162,11 @@ impl InferContext<'_, '_> {
     /// Checks that an input is given and may hold integers.
     pub(crate) fn integer_input(&self, input: usize) -> Result<(), InferError> {
         if !self.has(input) {
-            return Err(errors::missing(format_args!("input {input}")).into());
+            return Err(errors::missing(self.input_label(input)).into());
         }
         match self.dtype(input) {
             Some(dtype) if !dtype.is_integer() => {
-                Err(Error::mismatch(Kind::Type, format!("input {input}"), dtype, "an integer type").into())
+                Err(Error::mismatch(Kind::Type, self.input_label(input), dtype, "an integer type").into())
             }
             _ => Ok(()),
         }
@@ -156,7 +178,7 @@ impl InferContext<'_, '_> {
         if dims.len() == rank {
             return Ok(dims);
         }
-        Err(errors::rank(format_args!("input {input}"), dims.len(), rank).into())
+        Err(errors::rank(self.input_label(input), dims.len(), rank).into())
     }
 
     /// The dimensions of an input whose rank other inputs tell: unknown ones, if it tells none.
@@ -181,8 +203,9 @@ impl InferContext<'_, '_> {
     pub(crate) fn same_shape(&mut self, input: usize, dims: &[Dim]) -> Result<(), InferError> {
         self.dims_of_known_rank(input, dims.len())?;
         let own = self.known_dims(input).unwrap_or_else(|| dims.into());
-        for (&own, &dim) in own.iter().zip(dims) {
-            self.not_apart(own, dim, format!("dimensions of input {input}"))?;
+        let label = self.input_label(input);
+        for (axis, (&own, &dim)) in own.iter().zip(dims).enumerate() {
+            self.not_apart(own, dim, format_args!("size of axis {axis} of {label}"))?;
         }
         Ok(())
     }
@@ -192,10 +215,11 @@ impl InferContext<'_, '_> {
         let Some(own) = self.known_dims(input) else { return Ok(()) };
         if own.len() > dims.len() {
             let wanted = format_args!("at most {}", dims.len());
-            return Err(errors::rank(format_args!("input {input}"), own.len(), wanted).into());
+            return Err(errors::rank(self.input_label(input), own.len(), wanted).into());
         }
-        for (&own, &dim) in own.iter().rev().zip(dims.iter().rev()) {
-            self.one_or_equal(own, dim, format!("size of input {input}"))?;
+        let label = self.input_label(input);
+        for ((axis, &own), &dim) in own.iter().enumerate().rev().zip(dims.iter().rev()) {
+            self.one_or_equal(own, dim, format_args!("size of axis {axis} of {label}"))?;
         }
         Ok(())
     }
@@ -214,7 +238,8 @@ impl InferContext<'_, '_> {
                 let symbols = self.symbols();
                 let counts = (symbols.product(own.iter().copied()), symbols.product(dims));
                 let (Some(count), Some(all)) = counts else { return Ok(()) };
-                self.one_or_equal(count, all, format!("the number of elements of input {input}"))
+                let label = self.input_label(input);
+                self.one_or_equal(count, all, format_args!("number of elements of {label}"))
             }
             _ if may_be_one => self.one_element(input),
             dims => self.same_shape(input, &dims?),
@@ -231,7 +256,7 @@ impl InferContext<'_, '_> {
         let Some(dims) = self.known_dims(input) else { return Ok(()) };
         match self.product(&dims) {
             Dim::Known(count) if count != wanted => {
-                let what = format!("the number of elements of input {input}");
+                let what = format_args!("number of elements of {}", self.input_label(input));
                 Err(Error::mismatch(Kind::Shape, what, count, wanted).into())
             }
             count => {
@@ -455,6 +480,24 @@ impl InferContext<'_, '_> {
         let (kept, other) = if rank(a) <= rank(b) { (a, b) } else { (b, a) };
         self.pass.note_equal(kept, other);
         Ok(kept)
+    }
+
+    /// The quotient of a size that must be a multiple of another.
+    pub(crate) fn multiple(
+        &mut self,
+        size: Dim,
+        of: Dim,
+        what: impl fmt::Display,
+    ) -> Result<Dim, InferError> {
+        let quotient = self.floor_divide(size, of);
+        let whole = self.multiply(quotient, of);
+        if self.may_be_equal(size, whole, "").is_err() {
+            let symbols = self.symbols();
+            let wanted = format!("a multiple of {}", symbols.print(of));
+            return Err(errors::shape(what, symbols.print(size), wanted).into());
+        }
+        self.equal(size, whole, what)?;
+        Ok(quotient)
     }
 
     /// Requires that two are equal, and refuses two that never are.

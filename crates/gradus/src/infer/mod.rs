@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::{DeclaredDim, Graph, Standard, Type, ValueId};
+use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
@@ -36,7 +36,7 @@ pub(crate) use rooms::Rooms;
 pub(crate) use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
 pub use trace::{Trace, Traced};
 
-pub(crate) use context::{InferContext, InferError};
+pub(crate) use context::{InferContext, InferError, InputLabel};
 pub(crate) use one_node::OneNode;
 pub(crate) use pass::{GraphRuns, SubgraphFacts, Visit};
 pub(crate) use rules::{InferResult, Rule};
@@ -390,7 +390,11 @@ impl Model {
         let assumed = options.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?;
         let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
-        let facts = graph.inputs().iter().map(|&id| input_fact(&mut pass, graph, id, options, overridable));
+        let read = read_values(graph);
+        let facts = graph.inputs().iter().map(|&id| {
+            let overridable = overridable && read.contains(&id);
+            input_fact(&mut pass, graph, id, options, overridable)
+        });
         let facts = facts.collect::<Vec<_>>();
         pass.assumptions.extend(options.assume.assumptions());
         pass.assumptions.extend(assumed);
@@ -567,6 +571,11 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
         }
     }
     Ok(())
+}
+
+/// The values that nodes of a graph read, and its outputs.
+pub(crate) fn read_values(graph: &Graph) -> HashSet<ValueId> {
+    graph.nodes().iter().flat_map(Node::needs).chain(graph.outputs().iter().copied()).collect()
 }
 
 fn input_fact(

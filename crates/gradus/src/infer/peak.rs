@@ -9,6 +9,7 @@ use gradus_core::graph::{Graph, Node, ValueId};
 
 use super::rules::graphs_of_node;
 use super::{Inference, Reuse, Rooms, SubgraphFacts};
+use crate::constants::is_constant_node;
 use crate::dim::{Combination, Dim, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
@@ -111,7 +112,9 @@ impl Inference {
                     events.extend([Event::Full(index), Event::Freed(within)]);
                 }
             }
-            for id in node.outputs.iter().copied().flatten() {
+            // The value of a node `Constant` is memory of the file.
+            let made = node.outputs.iter().copied().flatten().filter(|_| !is_constant_node(node));
+            for id in made {
                 let bytes = bytes_of(&mut self.symbols, &facts[id.index()]);
                 unknown += usize::from(bytes.is_none());
                 if rooms.of(id) == id {

@@ -1,9 +1,7 @@
 //! Reports of inference, in words and in numbers.
 
-use foldhash::HashSet;
 use gradus_core::DType;
-use gradus_core::convert::product;
-use gradus_core::graph::{Graph, Node, Origin as From, ValueId};
+use gradus_core::graph::{Graph, Origin as From, ValueId};
 
 use super::Inference;
 use crate::dim::{Dim, Origin};
@@ -163,19 +161,6 @@ impl Inference {
             }
             _ => None,
         }
-    }
-
-    /// Elements of the constants that nodes of a graph read, and of the graphs within.
-    pub fn parameters(&self, graph: &Graph) -> u128 {
-        let mut total = 0;
-        let mut open = vec![graph];
-        while let Some(graph) = open.pop() {
-            let read: HashSet<_> = graph.nodes().iter().flat_map(Node::needs).collect();
-            let own = graph.constants().iter().filter(|(id, _)| read.contains(id));
-            total += own.map(|(_, constant)| product(constant.shape().len(), 1)).sum::<u128>();
-            open.extend(graph.nodes().iter().flat_map(|node| node.graphs().map(|graph| &**graph)));
-        }
-        total
     }
 }
 

@@ -4,6 +4,7 @@ use gradus_core::DType;
 use gradus_core::graph::{Content, Graph, Node, ValueId};
 
 use super::rules::row_of_node;
+use crate::constants::is_constant;
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::model::Model;
@@ -77,7 +78,7 @@ impl Rooms {
             return None;
         }
         let row = row_of_node(model, node)?;
-        let is_made = |id: &ValueId| graph.value(*id).origin.is_node();
+        let is_made = |id: &ValueId| graph.value(*id).origin.is_node() && !is_constant(graph, *id);
         if matches!(row.role, Role::Copy | Role::Reshape | Role::View) {
             return node.inputs.first().copied().flatten().filter(is_made).map(|id| self.of(id));
         }

@@ -71,6 +71,8 @@ pub struct Row {
     pub(crate) stateful: bool,
     /// True if it reads only the shapes of its inputs.
     pub(crate) shape_only: bool,
+    /// The attributes that are constants of the model, as weights are; none if it has no such.
+    pub(crate) learned: Option<fn(&str) -> bool>,
 }
 
 /// How an operator is evaluated.
@@ -182,6 +184,7 @@ impl Row {
             chance: Chance::No,
             stateful: false,
             shape_only: false,
+            learned: None,
         }
     }
 
@@ -474,5 +477,15 @@ impl Row {
 
     pub(super) const fn shape_only(self) -> Row {
         Row { shape_only: true, ..self }
+    }
+
+    /// Lists and tensors in its attributes are constants of the model.
+    pub(super) const fn learned(self) -> Row {
+        Row { learned: Some(|_| true), ..self }
+    }
+
+    /// Its attribute `values` is a constant of the model.
+    pub(super) const fn holds_values(self) -> Row {
+        Row { learned: Some(|name| name == "values"), ..self }
     }
 }

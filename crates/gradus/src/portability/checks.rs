@@ -6,6 +6,8 @@ use gradus_core::{DType, Number, Tensor};
 use super::When;
 use super::conditions::{INT32, NodeFacts};
 use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
+use crate::fact::TensorFact;
+use crate::normalize::Older;
 use crate::operators::elementwise::symbolic::fraction_of;
 use crate::operators::indices;
 
@@ -313,6 +315,131 @@ pub(super) fn open_bound_outside_int32(node: &mut NodeFacts<'_>) -> Option<When>
     for index in [1, 2] {
         if node.input(index).is_some_and(|bound| bound.tensor().is_none()) {
             found = either(found, node.outside(index, INT32));
+        }
+    }
+    found
+}
+
+/// When an operator of a set below 13 takes the named axis and those after it together, and one of
+/// these has several elements.
+pub(super) fn several_axes(node: &mut NodeFacts<'_>) -> Option<When> {
+    if !node.attributes.form().is(Older::Flattened) {
+        return None;
+    }
+    let Some(dims) = node.input(0)?.dims.clone() else { return Some(When::Data) };
+    let axis = node.attributes.int_or("axis", 1).ok()?;
+    let axis = usize_of_i64(if axis < 0 { axis.checked_add(i64_of(dims.len()))? } else { axis })?;
+    let after = dims.get(axis + 1..)?.iter().filter(|&&dim| dim != Dim::ONE);
+    let sizes: Vec<_> = after.map(|dim| dim.known()).collect();
+    match sizes[..] {
+        [] => None,
+        _ if sizes.iter().flatten().next().is_some() => Some(When::Always),
+        _ => Some(When::Data),
+    }
+}
+
+/// Returns true if `Resize` takes elements, and does not weigh them.
+pub(super) fn is_nearest(node: &NodeFacts<'_>) -> bool {
+    matches!(node.attributes.text("mode"), Ok(None | Some("nearest")))
+}
+
+/// When `Resize` is given scales.
+pub(super) fn by_scales(node: &NodeFacts<'_>) -> Option<When> {
+    let scales = node.input(2)?;
+    let none = scales.dims.as_deref() == Some(&[Dim::ZERO]);
+    (!none).then_some(When::Data)
+}
+
+/// When the sizes of an axis before and after a node meet a condition.
+fn an_axis(node: &NodeFacts<'_>, meets: impl Fn(i64, i64) -> bool) -> Option<When> {
+    let dims = |fact: Option<&TensorFact>| fact?.dims.clone();
+    let (Some(before), Some(after)) = (dims(node.input(0)), dims(node.output())) else {
+        return Some(When::Data);
+    };
+    let mut found = None;
+    for (&before, &after) in before.iter().zip(&*after).filter(|(before, after)| before != after) {
+        match (before.known(), after.known()) {
+            (Some(before), Some(after)) if meets(before, after) => return Some(When::Always),
+            (Some(_), Some(_)) => {}
+            _ => found = Some(When::Data),
+        }
+    }
+    found
+}
+
+/// When an axis becomes smaller.
+pub(super) fn becomes_smaller(node: &NodeFacts<'_>) -> Option<When> {
+    an_axis(node, |before, after| after < before)
+}
+
+/// When an axis becomes one element.
+pub(super) fn becomes_one(node: &NodeFacts<'_>) -> Option<When> {
+    an_axis(node, |_, after| after == 1)
+}
+
+/// The extents of the windows of a transposed convolution, and the strides, if they are known.
+fn transposed_windows(node: &NodeFacts<'_>) -> Option<Vec<(i64, i64)>> {
+    let kernel: Vec<_> = match node.attributes.ints("kernel_shape").ok()? {
+        Some(kernel) => kernel.to_vec(),
+        None => {
+            node.input(1)?.dims.as_ref()?.get(2..)?.iter().map(|dim| dim.known()).collect::<Option<_>>()?
+        }
+    };
+    let list =
+        |name| Some(node.attributes.ints(name).ok()?.map_or_else(|| vec![1; kernel.len()], <[i64]>::to_vec));
+    let (strides, dilations) = (list("strides")?, list("dilations")?);
+    let extent =
+        |(&size, &dilation): (&i64, &i64)| size.checked_sub(1)?.checked_mul(dilation)?.checked_add(1);
+    let extents = kernel.iter().zip(&dilations).map(extent).collect::<Option<Vec<_>>>()?;
+    Some(extents.into_iter().zip(strides).collect())
+}
+
+/// Returns true if `auto_pad` asks for a size that follows from the stride.
+fn is_same(node: &NodeFacts<'_>) -> bool {
+    is_text(node, "auto_pad", "SAME_UPPER") || is_text(node, "auto_pad", "SAME_LOWER")
+}
+
+/// When a transposed convolution whose size is stride times that of its input has windows and strides
+/// that meet a condition.
+pub(super) fn same_size(node: &NodeFacts<'_>, meets: impl Fn(i64, i64) -> bool) -> Option<When> {
+    if !is_same(node) || node.attributes.ints("output_shape").ok()?.is_some() {
+        return None;
+    }
+    match transposed_windows(node) {
+        Some(windows) => {
+            windows.iter().any(|&(extent, stride)| meets(extent, stride)).then_some(When::Always)
+        }
+        None => Some(When::Data),
+    }
+}
+
+/// The size that a transposed convolution is given, where `auto_pad` asks for the same size or, if not
+/// `same`, is not set.
+pub(super) fn given_size<'a>(node: &NodeFacts<'a>, same: bool) -> Option<&'a [i64]> {
+    let is_of_kind = if same { is_same(node) } else { !is_same(node) && !is_text(node, "auto_pad", "VALID") };
+    node.attributes.ints("output_shape").ok()?.filter(|_| is_of_kind)
+}
+
+/// When the number of sums that a given size of a transposed convolution leaves out along an axis
+/// meets a condition.
+pub(super) fn left_out(node: &NodeFacts<'_>, same: bool, meets: impl Fn(i64) -> bool) -> Option<When> {
+    let given = given_size(node, same)?;
+    let (Some(dims), Some(windows)) = (node.input(0)?.dims.clone(), transposed_windows(node)) else {
+        return Some(When::Data);
+    };
+    // The shape may name the batch and the channels too.
+    let given = &given[given.len().saturating_sub(windows.len())..];
+    let padding = node.attributes.ints("output_padding").ok()?.unwrap_or(&[]);
+    let mut found = None;
+    for (axis, (&(extent, stride), &size)) in windows.iter().zip(given).enumerate() {
+        let Some(before) = dims.get(axis + 2).and_then(|dim| dim.known()) else {
+            found = Some(When::Data);
+            continue;
+        };
+        let more = padding.get(axis).copied().unwrap_or(0);
+        let sums = before.checked_sub(1)?.checked_mul(stride)?.checked_add(extent)?.checked_add(more)?;
+        if meets(sums.checked_sub(size)?) {
+            return Some(When::Always);
         }
     }
     found

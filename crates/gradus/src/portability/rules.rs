@@ -7,10 +7,7 @@ use gradus_core::convert::nearest_f32;
 use gradus_core::{DType, Number};
 
 use super::checks::{
-    an_input, an_input_outside, both, bounds_outside, cast, cut_lengths, distant, either, fewer_rows,
-    index_below, index_out_of_range, integer_product, is_left, is_power_of_two, is_text, no_elements,
-    no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
-    result_outside, rounds_twice, ties, zeros,
+    an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast, cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product, is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds, result_outside, rounds_twice, same_size, several_axes, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -34,7 +31,7 @@ pub struct Rule {
     pub(super) applies: fn(&mut NodeFacts<'_>) -> Option<When>,
 }
 
-use DType::{Bool, F16, F32, F64, I8, I32, I64, U8, U32, U64};
+use DType::{Bool, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
 
 /// The floats of 8 bits that OpenVINO has.
 const FLOAT8: [DType; 2] = [DType::F8E4M3FN, DType::F8E5M2];
@@ -294,6 +291,13 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.nan(0),
     },
     Rule {
+        name: "hardmax-of-several-axes",
+        operators: &["Hardmax", "LogSoftmax"],
+        condition: "the operator set is below 13, and axes after the named one have several elements",
+        results: ["takes the axes together", "takes the axes together", "takes the named axis alone"],
+        applies: several_axes,
+    },
+    Rule {
         name: "index-of-maximum-of-nan",
         operators: &["ArgMax", "ArgMin"],
         condition: "an element is NaN",
@@ -489,6 +493,20 @@ pub(super) const RULES: &[Rule] = &[
         applies: quotient_beyond_int32,
     },
     Rule {
+        name: "quantization-to-16-bit-integers",
+        operators: &["QuantizeLinear"],
+        condition: "a quotient is no integer of the type",
+        results: [
+            "rounds to the nearest integer, and saturates",
+            "may cut to an integer, and keeps the low 16 bits",
+            "rounds to the nearest integer, and saturates",
+        ],
+        applies: |node| {
+            let to = node.output().and_then(|fact| fact.dtype);
+            to.is_some_and(|to| [I16, U16].contains(&to)).then_some(When::Data)
+        },
+    },
+    Rule {
         name: "quantization-to-float8",
         operators: &["QuantizeLinear"],
         condition: "a quotient rounds otherwise if it is rounded to float16 first",
@@ -571,6 +589,30 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.float(1, &[F16, F32], f64::is_infinite),
     },
     Rule {
+        name: "resize-antialias",
+        operators: &["Resize"],
+        condition: "antialias is set, and an axis becomes smaller",
+        results: [
+            "widens the weights as the text says",
+            "widens them otherwise",
+            "widens the weights as the text says",
+        ],
+        applies: |node| {
+            let smooths = node.attributes.flag("antialias", false).ok()? && !is_nearest(node);
+            smooths.then(|| becomes_smaller(node)).flatten()
+        },
+    },
+    Rule {
+        name: "resize-antialias-of-nearest",
+        operators: &["Resize"],
+        condition: "antialias is set in mode nearest",
+        results: ["fails", "ignores it", "fails"],
+        applies: |node| {
+            let smooths = node.attributes.flag("antialias", false).ok()? && is_nearest(node);
+            smooths.then_some(When::Always)
+        },
+    },
+    Rule {
         name: "resize-corners-by-scales",
         operators: &["Resize"],
         condition: "corners are aligned, and a size times its scale is no integer",
@@ -622,6 +664,19 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let asymmetric = is_text(node, "coordinate_transformation_mode", "asymmetric");
             (asymmetric && is_text(node, "nearest_mode", "round_prefer_ceil")).then_some(When::Data)
+        },
+    },
+    Rule {
+        name: "resize-to-one-element",
+        operators: &["Resize"],
+        condition: "pytorch_half_pixel makes one element of an axis, by a scale or in mode cubic",
+        results: ["takes the first element", "takes the first element", "takes others too"],
+        applies: |node| {
+            if !is_text(node, "coordinate_transformation_mode", "pytorch_half_pixel") {
+                return None;
+            }
+            let scaled = if is_text(node, "mode", "cubic") { Some(When::Always) } else { by_scales(node) };
+            both(scaled, becomes_one(node))
         },
     },
     Rule {
@@ -714,6 +769,13 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| node.float(0, &[F16, F32], |x| x.is_nan() || x == f64::INFINITY),
     },
     Rule {
+        name: "softmax-of-several-axes",
+        operators: &["Softmax"],
+        condition: "the operator set is below 13, and axes after the named one have several elements",
+        results: ["takes the axes together", "takes the named axis alone", "takes the named axis alone"],
+        applies: several_axes,
+    },
+    Rule {
         name: "thresholded-relu-of-nan",
         operators: &["ThresholdedRelu"],
         condition: "an element is NaN or -infinity",
@@ -758,6 +820,49 @@ pub(super) const RULES: &[Rule] = &[
             let unsorted = !node.attributes.flag("sorted", true).ok()?;
             unsorted.then(|| node.outside(1, (0, 1)).map(|_| When::Data)).flatten()
         },
+    },
+    Rule {
+        name: "transposed-convolution-of-given-pads",
+        operators: &["ConvTranspose"],
+        condition: "pads are given beside output_shape",
+        results: ["computes pads from the shape", "takes the pads", "takes the pads"],
+        applies: |node| {
+            let pads =
+                node.attributes.ints("pads").ok()?.is_some_and(|pads| pads.iter().any(|&pad| pad != 0));
+            (pads && given_size(node, false).is_some()).then_some(When::Data)
+        },
+    },
+    Rule {
+        name: "transposed-convolution-of-given-size",
+        operators: &["ConvTranspose"],
+        condition: "output_shape is smaller than the sums, and pads are not given",
+        results: ["leaves out sums at both ends", "leaves out sums at the end", "fails"],
+        applies: |node| {
+            let pads =
+                node.attributes.ints("pads").ok()?.is_some_and(|pads| pads.iter().any(|&pad| pad != 0));
+            if pads { None } else { left_out(node, false, |total| total > 0) }
+        },
+    },
+    Rule {
+        name: "transposed-convolution-of-odd-padding",
+        operators: &["ConvTranspose"],
+        condition: "output_shape leaves out an odd number of sums, and auto_pad says at which end one more",
+        results: ["the end that auto_pad names", "the other end", "the end that auto_pad names"],
+        applies: |node| left_out(node, true, |total| total > 0 && total % 2 == 1),
+    },
+    Rule {
+        name: "transposed-convolution-of-same-size",
+        operators: &["ConvTranspose"],
+        condition: "auto_pad is SAME_UPPER or SAME_LOWER, and windows are larger than the stride",
+        results: ["returns stride times the size", "returns all sums", "returns stride times the size"],
+        applies: |node| same_size(node, |window, stride| window > stride),
+    },
+    Rule {
+        name: "transposed-convolution-with-gaps",
+        operators: &["ConvTranspose"],
+        condition: "auto_pad is SAME_UPPER or SAME_LOWER, and windows are smaller than the stride",
+        results: ["returns all sums", "returns all sums", "returns stride times the size"],
+        applies: |node| same_size(node, |window, stride| window < stride),
     },
     Rule {
         name: "unique-of-nan",

@@ -39,7 +39,7 @@ pub(super) fn copied(
         if model.keeps_names() {
             copy.by_its_name(&location, files)?;
         } else {
-            let name = copy.new_name(names.len());
+            let name = name_of_data(path, names.len());
             copy.by_new_name(&location, &name, files)?;
             names.insert(location, name);
         }
@@ -74,6 +74,24 @@ impl Files for Renamed {
 const ANOTHER: &str =
     "there is another file of this name, expected none; choose another folder for the model";
 
+/// The name of a file of constants beside a model: that of the model, with an ending.
+pub(super) fn name_of_data(model: &Path, before: usize) -> String {
+    let stem = model.file_name().unwrap_or_default().to_string_lossy();
+    let number = if before == 0 { String::new() } else { format!(".{}", before + 1) };
+    format!("{stem}{number}.data")
+}
+
+/// Refuses to replace a file that is not one of constants of the model that is replaced.
+pub(super) fn check_replaced(model: &Path, name: &str) -> Result<()> {
+    let to = &folder_of(model).join(name);
+    let Ok(old) = to.symlink_metadata() else { return Ok(()) };
+    let own = map(model).and_then(|old| onnx::external_files(&old)).unwrap_or_default();
+    if old.is_file() && own.iter().any(|own| own == name) {
+        return Ok(());
+    }
+    Err(refused(Kind::Io, to, ANOTHER))
+}
+
 /// A model and the new one beside which its constants go.
 #[derive(Clone, Copy)]
 struct Copy<'a> {
@@ -89,13 +107,6 @@ impl Copy<'_> {
         let [from, to] =
             [self.model, self.new_model].map(|model| folder_of(model).join(location).canonicalize().ok());
         from == to && Folder::of(self.new_model).file(location).is_ok()
-    }
-
-    /// The name of the new model, with an ending.
-    fn new_name(self, before: usize) -> String {
-        let stem = self.new_model.file_name().unwrap_or_default().to_string_lossy();
-        let number = if before == 0 { String::new() } else { format!(".{}", before + 1) };
-        format!("{stem}{number}.data")
     }
 
     /// Copies a file to a new name, where the model that is replaced may have its own.

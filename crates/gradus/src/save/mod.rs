@@ -19,6 +19,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
+use crate::encode::MOST_BYTES;
 use crate::files::{NewFiles, Spliced, cannot_write, folder_of, map, origin};
 use crate::model::{Model, OpenOptions};
 
@@ -53,8 +54,9 @@ impl Model {
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
-    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says. Files of constants go with
-    /// it as [`Model::save_edited`] says.
+    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says, but for ONNX of 2^31 bytes or
+    /// more, whose long constants are in `m.onnx.data` beside `m.onnx`. Files of constants go with it
+    /// as [`Model::save_edited`] says.
     ///
     /// # Errors
     /// As [`Model::save_edited`] and [`Model::to_onnx`].
@@ -78,12 +80,35 @@ impl Model {
             let none = Bytes::new();
             return self.save_pair(&written.xml, &none, &ConstantFiles::Spliced(&written.bin, &none), path);
         }
-        let written = self.encoded()?;
+        self.save_made(path, MOST_BYTES)
+    }
+
+    /// Writes an ONNX model that was made in memory; where the file would have more than `most` bytes,
+    /// with its long constants in a file beside it.
+    fn save_made(&self, path: &Path, most: usize) -> Result<u64> {
+        let model = self.portable_model()?;
+        let mut written = onnx::encode_model(&model)?;
         self.check_output(path)?;
-        let (mut files, limits) = (NewFiles::default(), self.limits());
-        files.create(path, |out| Output { out, path, limits }.splice(&written, &Bytes::new()))?;
+        let (mut files, limits, none) = (NewFiles::default(), self.limits(), Bytes::new());
+        let mut len = written.len();
+        if written.len() > most {
+            let name = beside::name_of_data(path, 0);
+            let (encoded, data) = onnx::encode_model_beside(&model, &name)?;
+            if encoded.len() > most {
+                let what = "cannot write ONNX: number of bytes without long constants";
+                let wanted = format_args!("at most {most}");
+                return Err(Error::mismatch(Kind::Limit, what, encoded.len(), wanted));
+            }
+            let to = &folder_of(path).join(&name);
+            self.check_output(to)?;
+            beside::check_replaced(path, &name)?;
+            files.create(to, |out| Output { out, path: to, limits }.splice(&data, &none))?;
+            len = encoded.len() + data.len();
+            written = encoded;
+        }
+        files.create(path, |out| Output { out, path, limits }.splice(&written, &none))?;
         files.commit()?;
-        Ok(u64_of(written.len()))
+        Ok(u64_of(len))
     }
 
     /// Writes the two files of an OpenVINO model: each is the old one or the new one, and the
@@ -266,9 +291,52 @@ impl Output<'_> {
 
 #[cfg(test)]
 mod tests {
+    use gradus_core::graph::{self, Builder, Origin, Type};
+    use gradus_core::{DType, Shape, Tensor};
     use gradus_formats::InMemory;
 
     use super::*;
+
+    /// A sum with a constant that is too long for a file, where a file has so few bytes.
+    fn sum(size: usize) -> Model {
+        let mut builder = Builder::new("sum");
+        let of = Type::tensor(DType::F32, &Shape::vector(size));
+        let x = builder.define("x", Origin::Input).unwrap();
+        builder.info(x).declared = Some(of);
+        builder.constant("w", Tensor::vector(&vec![2f32; size]).into()).unwrap();
+        builder.apply("add", "Add", 14, &["x", "w"], &["y"], vec![]).unwrap();
+        builder.output("y");
+        let mut source = graph::Model::new(Standard::Onnx);
+        source.opsets = vec![("".into(), 14)];
+        source.graph = builder.finish().unwrap();
+        Model::from_source(source)
+    }
+
+    #[test]
+    fn constants_that_no_file_holds_lie_beside_it() {
+        const SIZE: usize = 2000;
+        let folder = std::env::temp_dir().join(format!("gradus-beside-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (path, data) = (folder.join("m.onnx"), folder.join("m.onnx.data"));
+        let model = sum(SIZE);
+        model.save_made(&path, usize::MAX).unwrap();
+        assert!(!data.exists());
+        // A file of somebody else stays.
+        std::fs::write(&data, "mine").unwrap();
+        assert_eq!(model.save_made(&path, 1000).unwrap_err().kind(), Kind::Io);
+        assert_eq!(std::fs::read(&data).unwrap(), b"mine");
+        std::fs::remove_file(&data).unwrap();
+        // The second time replaces the first.
+        for _ in 0..2 {
+            model.save_made(&path, 1000).unwrap();
+            assert!(std::fs::metadata(&path).unwrap().len() < 1000);
+            assert_eq!(std::fs::metadata(&data).unwrap().len(), u64_of(4 * SIZE));
+            let outputs = Model::open(&path).unwrap().run([("x", Tensor::vector(&[1f32; SIZE]))]).unwrap();
+            assert_eq!(outputs["y"].tensor().unwrap().elements::<f32>().unwrap()[..], [3.0; SIZE]);
+        }
+        assert_eq!(model.save_made(&path, 10).unwrap_err().kind(), Kind::Limit);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn what_cannot_be_read_again_says_so() {

@@ -10,6 +10,7 @@ mod common {
     pub mod sketch;
     pub mod tensors;
 }
+mod defaults;
 mod edges;
 mod functions;
 mod graphs;

@@ -580,3 +580,82 @@ fn architectures_cost_as_published() {
         assert_eq!(cost.total.uncounted, 0, "{name}");
     }
 }
+
+/// Weights may be initializers, values of `Constant` nodes, or lists in attributes of trees; within
+/// branches and functions too. Each counts once, and takes no memory of a run.
+#[test]
+fn parameters_are_counted_wherever_the_file_has_them() {
+    let zeros = |dims: &[usize]| Tensor::zeros(DType::F32, Shape::new(dims).unwrap()).unwrap();
+    let value = |dims: &[usize]| vec![("value", Content::Tensor(zeros(dims).into()))];
+    let totals = |model: &Model| {
+        let cost = model.cost(&InferOptions::default()).unwrap();
+        assert_eq!(cost.total.parameters, model.parameters());
+        let peak = print(&cost, cost.memory.peak.map(|peak| peak.bytes));
+        (cost.total.parameters, cost.memory.constants, peak)
+    };
+
+    let mut builder = Builder::new("node");
+    input(&mut builder, "x", &["n", "100"]);
+    builder.apply("w", "Constant", 17, &[], &["w"], value(&[100, 50])).unwrap();
+    builder.apply("unread", "Constant", 17, &[], &["u"], value(&[7])).unwrap();
+    builder.apply("first", "MatMul", 17, &["x", "w"], &["y"], vec![]).unwrap();
+    builder.apply("second", "MatMul", 17, &["x", "w"], &["z"], vec![]).unwrap();
+    builder.output("y");
+    builder.output("z");
+    let in_node = model(builder);
+    assert_eq!(totals(&in_node), (5000, 4 * 5007, "400*n".to_owned()));
+    let mut cost = in_node.cost(&InferOptions::default()).unwrap();
+    let of_nodes: Vec<_> = cost.nodes.iter().map(|node| node.parameters).collect();
+    assert_eq!(of_nodes, [0, 0, 5000, 0]);
+    assert_eq!(cost.by_operator(in_node.graph())["Constant"].counts.bytes_written, Some(Dim::ZERO));
+    let names: Vec<_> = in_node.constants().into_iter().map(|constant| constant.name).collect();
+    assert_eq!(names, ["w", "u"]);
+    let contract = in_node.contract(&InferOptions::default()).unwrap();
+    assert_eq!(contract.constant_bytes(), 4 * 5007);
+
+    // A branch reads a constant of its own, one of a node of its own, and one from around.
+    let mut branch = Builder::nested("branch");
+    weight(&mut branch, "own", &[3]);
+    branch.apply("", "Constant", 17, &[], &["held"], value(&[1, 3])).unwrap();
+    branch.apply("", "Add", 17, &["own", "held"], &["sum"], vec![]).unwrap();
+    branch.apply("", "Add", 17, &["sum", "w"], &["out"], vec![]).unwrap();
+    branch.output("out");
+    let branch = Content::Graph(branch.finish().unwrap().into());
+    let mut builder = Builder::new("branches");
+    let condition = builder.define("c", Origin::Input).unwrap();
+    builder.info(condition).declared = Some(Type::Tensor(Some(DType::Bool), Some(vec![])));
+    builder.apply("", "Constant", 17, &[], &["w"], value(&[2, 3])).unwrap();
+    let branches = vec![("then_branch", branch.clone()), ("else_branch", branch)];
+    builder.apply("if", "If", 17, &["c"], &["y"], branches).unwrap();
+    builder.output("y");
+    let in_branches = model(builder);
+    let (parameters, constants, _) = totals(&in_branches);
+    assert_eq!((parameters, constants), (6 + 2 * 6, 4 * (6 + 2 * 6)));
+
+    // Lists of a scaler are weights, and sizes in attributes of a pool are none.
+    let mut builder = Builder::new("scaler");
+    input(&mut builder, "x", &["n", "3", "8"]);
+    let id = graph::OperatorId { domain: "ai.onnx.ml".into(), name: "Scaler".into(), overload: "".into() };
+    let list = |name: &str| graph::Attribute { name: name.into(), content: Content::Floats(vec![0.5; 8]) };
+    let node = graph::Node {
+        name: "scale".into(),
+        operator: id,
+        version: Some(3),
+        inputs: [Some(builder.reference("x"))].into_iter().collect(),
+        outputs: <_>::default(),
+        attributes: vec![list("offset"), list("scale")],
+        position: None,
+    };
+    builder.push(node, &["h"]).unwrap();
+    let window = vec![("kernel_shape", Content::Ints(vec![2]))];
+    builder.apply("pool", "MaxPool", 17, &["h"], &["y"], window).unwrap();
+    builder.output("y");
+    let mut source = graph::Model::new(Standard::Onnx);
+    source.opsets = vec![("".into(), 17), ("ai.onnx.ml".into(), 3)];
+    source.graph = builder.finish().unwrap();
+    let in_lists = Model::from_source(source);
+    let (parameters, constants, _) = totals(&in_lists);
+    assert_eq!((parameters, constants), (16, 64));
+    let names: Vec<_> = in_lists.constants().into_iter().map(|constant| constant.name).collect();
+    assert_eq!(names, ["node \"scale\".offset", "node \"scale\".scale"]);
+}

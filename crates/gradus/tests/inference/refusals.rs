@@ -86,7 +86,7 @@ impl Wrong {
         Model::from_source(model)
     }
 
-    /// The inputs, and what is known of them before a run.
+    /// Values of the inputs, and what inference is told of them.
     fn given(&self) -> (HashMap<String, Value>, InferOptions) {
         let (mut values, mut given) = (HashMap::new(), HashMap::new());
         for (i, input) in self.inputs.iter().enumerate() {
@@ -118,6 +118,11 @@ impl Wrong {
     fn problems(&self) -> Vec<String> {
         let inference = self.model().infer(&self.given().1).unwrap();
         inference.problems().iter().map(|problem| problem.message.clone()).collect()
+    }
+
+    /// The message of inference.
+    fn message(&self) -> String {
+        self.problems().into_iter().next().unwrap_or_default()
     }
 
     /// The difference between expected and actual treatment.
@@ -257,5 +262,56 @@ fn what_has_no_elements_is_not_refused() {
     assert_eq!(refused, [""; 0]);
     for case in &cases {
         assert_eq!(case.problems(), [""; 0], "{}", case.operator);
+    }
+}
+
+#[test]
+fn messages_name_the_input_the_axis_and_both_sizes() {
+    let data = |operator, inputs| wrong(operator, inputs);
+    let cases = [
+        (
+            data("QuantizeLinear", &[Data(&[2, 4]), Data(&[3])]).int("axis", 1),
+            "size of axis 0 of input 1 \"y_scale\" is 3, expected 4, the size of axis 1 of input 0 \"x\"",
+        ),
+        (
+            data("QuantizeLinear", &[Data(&[2, 4]), Data(&[4, 2])]).int("axis", 0).int("block_size", 1),
+            "size of axis 0 of input 1 \"y_scale\" is 4, expected 2, for blocks of 1 along axis 0 of input 0 \"x\"",
+        ),
+        (
+            data("LayerNormalization", &[Data(&[2, 3, 4]), Data(&[5])]),
+            "size of axis 0 of input 1 \"Scale\" is 5, expected 4",
+        ),
+        (
+            data("BatchNormalization", &[Data(&[1, 3]), Data(&[3]), Data(&[3]), Data(&[2]), Data(&[3])]),
+            "size of axis 0 of input 3 \"input_mean\" is 2, expected 3",
+        ),
+        (
+            data("DepthToSpace", &[Data(&[1, 3, 4, 4])]).int("blocksize", 2),
+            "size of axis 1 of input 0 \"input\" is 3, expected a multiple of 4",
+        ),
+        (
+            data("SpaceToDepth", &[Data(&[1, 3, 4, 5])]).int("blocksize", 2),
+            "size of axis 3 of input 0 \"input\" is 5, expected a multiple of 2",
+        ),
+        (
+            data("Conv", &[Data(&[1, 3, 8, 8]), Data(&[4, 2, 3, 3])]),
+            "size of axis 1 of input 0 \"X\" is 3, expected 2",
+        ),
+        (
+            data("Conv", &[Data(&[1, 4, 8, 8]), Data(&[3, 2, 3, 3])]).int("group", 2),
+            "size of axis 0 of input 1 \"W\" is 3, expected a multiple of 2",
+        ),
+        (
+            data("Conv", &[Data(&[1, 3, 8, 8]), Data(&[4, 3, 3, 3])]).ints("kernel_shape", &[3, 5]),
+            "size 1 of attribute \"kernel_shape\" is 5, expected 3",
+        ),
+        (
+            data("GroupNormalization", &[Data(&[1, 3]), Data(&[3]), Data(&[3])]).int("num_groups", 2),
+            "size of axis 1 of input 0 \"X\" is 3, expected a multiple of 2",
+        ),
+        (data("LRN", &[Data(&[1])]).int("size", 3), "rank of input 0 \"X\" is 1, expected at least 2"),
+    ];
+    for (wrong, message) in cases {
+        assert_eq!(wrong.message(), message, "{}", wrong.operator);
     }
 }

@@ -300,7 +300,7 @@ class Graph:
 
         Raises:
             UnsupportedError: if such a node needs what only a run knows; it is named.
-            GraphError: if the number of axes of an input or output is not known.
+            GraphError: if the element type of an input or output is not known.
             FileError: if the file cannot be written.
             UsageError: if there is no output.
 

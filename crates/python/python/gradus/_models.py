@@ -460,7 +460,7 @@ class Model:
         Args:
             to: ``"onnx"`` or ``"openvino"``; models of Paddle can become either.
             dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
-            opset: the version of ONNX's operator set; by default 21, or the newest where that keeps the meaning of more nodes.
+            opset: the version of ONNX's operator set; by default 21, or where it lacks what a node needs, the newest that released runtimes load.
             runtime: the program that will run the model, ``"onnxruntime"`` or ``"openvino"``: without ``opset``, the newest set in which it runs every node. Types that it lacks are avoided.
             stateful: to OpenVINO, make variables of the inputs ``past_key_values.*`` and the outputs ``present.*``.
             states: to OpenVINO, inputs that become variables, and the outputs that are their next values.

@@ -162,7 +162,7 @@ impl Totals {
         let graph = model.graph();
         let peak = inference.peak(model, Reuse::None);
         Totals {
-            parameters: inference.parameters(graph),
+            parameters: model.parameters(),
             peak_bytes: peak.map(|peak| dim_json(inference, peak.bytes)),
             peak_at: peak.map(|peak| graph.nodes()[peak.node].label(peak.node)),
             peak_unknown: peak.map_or(0, |peak| peak.unknown),

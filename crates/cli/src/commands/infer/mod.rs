@@ -11,7 +11,7 @@ use std::path::Path;
 
 use gradus::graph::{Graph, Origin, ValueId};
 use gradus::infer::{Completeness, InferOptions, Inference, Subgraph};
-use gradus::{DType, Dim, Error, Fact, Kind, Model, TensorFact};
+use gradus::{DType, Dim, Error, Fact, Kind, Model, TensorFact, is_constant};
 use serde::Serialize;
 
 pub(super) use json::{DimJson, Remark, dim_json};
@@ -46,7 +46,10 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     if let Some(to) = &args.output {
         given::check_destination(to, &models)?;
     }
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &options, out))
+    let whole = args.json || args.all || args.emit.is_some();
+    many::each(&models, args.json, &args.fleet, |model, out| {
+        output::bounded(out, whole, |out| one(args, model, &options, out))
+    })
 }
 
 /// Infers one model and prints the result.
@@ -139,7 +142,9 @@ impl<'a> Shown<'a> {
                 continue;
             }
             match value.origin {
-                Origin::Constant if !all => shown.left_out[0] += 1,
+                _ if !all && is_constant(graph, id) && !graph.outputs().contains(&id) => {
+                    shown.left_out[0] += 1;
+                }
                 Origin::Node(..)
                     if !all
                         && inference.fact(id).as_tensor().is_some_and(TensorFact::has_elements)

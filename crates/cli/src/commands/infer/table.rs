@@ -103,7 +103,13 @@ pub(super) fn write_text(
     writeln!(out)?;
     if shown.left_out != [0; 2] {
         let [constants, known] = shown.left_out;
-        writeln!(out, "not shown: {constants} constants, {known} values of shape arithmetic (--all)")?;
+        let plural = |count| if count == 1 { "" } else { "s" };
+        writeln!(
+            out,
+            "not shown: {constants} constant{}, {known} value{} of shape arithmetic (--all)",
+            plural(constants),
+            plural(known)
+        )?;
     }
     write_assumptions(inference, out)
 }

@@ -9,8 +9,8 @@ use super::graph;
 use crate::Splice;
 use crate::onnx::fields::{
     attribute_proto, attribute_proto_attribute_type as kind, string_string_entry_proto, tensor_proto,
-    tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_map, type_proto_optional,
-    type_proto_sequence, type_proto_tensor, value_info_proto,
+    tensor_proto_data_location, tensor_shape_proto, tensor_shape_proto_dimension, type_proto, type_proto_map,
+    type_proto_optional, type_proto_sequence, type_proto_tensor, value_info_proto,
 };
 use crate::onnx::number_of;
 
@@ -94,6 +94,41 @@ pub(super) fn tensor(out: &mut Splice, name: &str, tensor: &Tensor) {
     }
 }
 
+/// A file beside a model that has elements of its constants.
+pub(super) struct DataFile<'a> {
+    /// Its name, by which the model finds it.
+    pub(super) name: &'a str,
+    /// Its content.
+    pub(super) content: Splice,
+}
+
+/// Elements in a file beside the model begin at a multiple of this, as they are mapped.
+const ALIGNMENT: usize = 64;
+
+/// Returns true for a tensor whose elements are worth a place in another file.
+pub(super) fn is_long(tensor: &Tensor) -> bool {
+    tensor.bytes().is_some_and(|raw| raw.len() >= SHARED)
+}
+
+/// `TensorProto` whose elements are in a file beside the model.
+pub(super) fn tensor_beside(out: &mut Splice, name: &str, tensor: &Tensor, file: &mut DataFile<'_>) {
+    let Some(raw) = tensor.bytes() else { return };
+    let padding = file.content.len().next_multiple_of(ALIGNMENT) - file.content.len();
+    file.content.write(|out| out.resize(out.len() + padding, 0));
+    let place = [("offset", file.content.len()), ("length", raw.len())];
+    file.content.share(raw.clone());
+    out.write(|out| {
+        tensor.shape().dims().iter().for_each(|&len| int(out, tensor_proto::DIMS, i64_of(len)));
+        int(out, tensor_proto::DATA_TYPE, number_of(tensor.dtype()).unwrap_or(0));
+        text(out, tensor_proto::NAME, name);
+        message(out, tensor_proto::EXTERNAL_DATA, |out| entry(out, "location", file.name));
+        for (key, number) in place {
+            message(out, tensor_proto::EXTERNAL_DATA, |out| entry(out, key, &number.to_string()));
+        }
+        int(out, tensor_proto::DATA_LOCATION, tensor_proto_data_location::EXTERNAL.into());
+    });
+}
+
 /// `ValueInfoProto`.
 pub(super) fn value_info(out: &mut Vec<u8>, name: &str, declared: Option<&Type>) {
     text(out, value_info_proto::NAME, name);
@@ -175,7 +210,7 @@ pub(super) fn attribute(out: &mut Splice, name: &str, content: &Content) -> Resu
             kind::TENSOR
         }
         Content::Graph(value) => {
-            out.message_of(at::G, |out| graph::graph(out, value))?;
+            out.message_of(at::G, |out| graph::graph(out, value, None))?;
             kind::GRAPH
         }
         Content::Type(value) => {
@@ -202,7 +237,7 @@ pub(super) fn attribute(out: &mut Splice, name: &str, content: &Content) -> Resu
         }
         Content::Graphs(values) => {
             for value in values {
-                out.message_of(at::GRAPHS, |out| graph::graph(out, value))?;
+                out.message_of(at::GRAPHS, |out| graph::graph(out, value, None))?;
             }
             kind::GRAPHS
         }

@@ -1,23 +1,32 @@
 //! Graphs that were made in memory, as messages.
 
-use gradus_core::Result;
 use gradus_core::graph::{Constant, Graph, Node, OperatorId, ValueId};
+use gradus_core::{Error, Result};
 
-use super::encode::{attribute, bytes, message, tensor, text, value_info};
+use super::encode::{
+    self, DataFile, attribute, bytes, is_long, message, tensor, tensor_beside, text, value_info,
+};
 use crate::Splice;
 use crate::onnx::fields::{graph_proto, node_proto};
 
-/// `GraphProto`.
+/// `GraphProto`; long constants go to a file beside it, if there is one.
 ///
 /// # Errors
 /// Whatever is wrong with a constant that must be read first.
-pub(super) fn graph(out: &mut Splice, graph: &Graph) -> Result<()> {
+pub(super) fn graph(out: &mut Splice, graph: &Graph, mut beside: Option<&mut DataFile<'_>>) -> Result<()> {
     for content in graph.order().iter().filter_map(|&index| graph.nodes().get(index)) {
         out.message_of(graph_proto::NODE, |out| node(out, graph, content))?;
     }
     out.write(|out| text(out, graph_proto::NAME, graph.name()));
     for (id, content) in graph.constants() {
-        out.message_of(graph_proto::INITIALIZER, |out| constant(out, &graph.value(*id).name, content))?;
+        out.message_of(graph_proto::INITIALIZER, |out| {
+            let (name, tensor) = (&*graph.value(*id).name, content.tensor()?);
+            match &mut beside {
+                Some(file) if is_long(&tensor) => tensor_beside(out, name, &tensor, file),
+                _ => encode::tensor(out, name, &tensor),
+            }
+            Ok::<_, Error>(())
+        })?;
     }
     let inner = |id: &ValueId| {
         let info = graph.value(*id);

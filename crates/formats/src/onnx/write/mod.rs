@@ -142,6 +142,21 @@ fn import(out: &mut Vec<u8>, domain: &str, version: i64) {
 /// [`Kind::Unsupported`] if it has functions, and whatever is wrong with a constant that must be
 /// read first.
 pub fn encode_model(model: &Model) -> Result<Splice> {
+    encode_with(model, None)
+}
+
+/// Encodes a model whose long constants are in a file beside it: the model, and the content of the file
+/// of that name.
+///
+/// # Errors
+/// As [`encode_model`].
+pub fn encode_model_beside(model: &Model, name: &str) -> Result<(Splice, Splice)> {
+    let mut file = encode::DataFile { name, content: Splice::default() };
+    let encoded = encode_with(model, Some(&mut file))?;
+    Ok((encoded, file.content))
+}
+
+fn encode_with(model: &Model, beside: Option<&mut encode::DataFile<'_>>) -> Result<Splice> {
     if !model.functions.is_empty() {
         return Err(Error::new(Kind::Unsupported, "functions are only written as they were read"));
     }
@@ -150,7 +165,7 @@ pub fn encode_model(model: &Model) -> Result<Splice> {
         encode::int(out, model_proto::IR_VERSION, model.format_version);
         encode::text(out, model_proto::PRODUCER_NAME, &model.producer);
     });
-    out.message_of(model_proto::GRAPH, |out| graph::graph(out, &model.graph))?;
+    out.message_of(model_proto::GRAPH, |out| graph::graph(out, &model.graph, beside))?;
     out.write(|out| {
         model.opsets.iter().for_each(|(domain, version)| import(out, domain, *version));
         for (key, value) in &model.metadata {

@@ -36,6 +36,16 @@ pub(crate) fn in_form_of(
         inputs.pop();
     }
     inputs_to_attributes(target, operator, inputs, attributes)?;
+    let form = target.form(operator);
+    if form.moves_inputs() {
+        let mut own = Vec::new();
+        for (input, &value) in inputs.iter().enumerate() {
+            let Some(index) = form.index_of(input) else { continue };
+            own.resize(own.len().max(index + 1), NONE);
+            own[index] = value;
+        }
+        *inputs = own;
+    }
     // Regions and scales that newer sets may leave out are tensors of no elements.
     if operator == "Resize" && signature.inputs.get(1).is_some_and(|roi| matches!(roi.arity, Arity::One)) {
         for (input, wanted) in inputs.iter_mut().zip(signature.inputs) {
@@ -44,7 +54,7 @@ pub(crate) fn in_form_of(
             }
         }
     }
-    if target.form(operator).is(Older::ModesOfImages) {
+    if form.is(Older::ModesOfImages) {
         for Attribute { name, content } in &mut *attributes {
             if &**name == "mode"
                 && let Content::Bytes(mode) = content
@@ -140,13 +150,19 @@ fn drop_defaults(
     let form = target.form(operator);
     attributes.retain(|given| {
         let default = form.lacks(&given.name).or_else(|| form.default_of(&given.name));
-        let is_default = match (default, &given.content) {
-            (Some(Content::Int(a)), Content::Int(b)) => a == b,
-            (Some(Content::Text(a)), Content::Bytes(b)) => a.as_bytes() == b,
-            _ => false,
-        };
-        signature.has_attribute(&given.name) || !is_default
+        signature.has_attribute(&given.name)
+            || default.is_none_or(|default| !is_value(default, &given.content))
     });
+}
+
+/// Returns true if an attribute has the value of a row; a list, if it has no other.
+pub(crate) fn is_value(row: &Content, given: &Content) -> bool {
+    match (row, given) {
+        (Content::Int(a), Content::Int(b)) => a == b,
+        (Content::Int(a), Content::Ints(all)) => all.iter().all(|b| a == b),
+        (Content::Text(a), Content::Bytes(b)) => a.as_bytes() == b,
+        _ => false,
+    }
 }
 
 fn check_attributes(

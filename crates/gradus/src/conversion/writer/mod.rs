@@ -1,6 +1,6 @@
 //! The graph that is written: values are numbers until it is finished.
 
-mod downgrade;
+pub(super) mod downgrade;
 
 use std::sync::Arc;
 
@@ -84,6 +84,8 @@ pub(crate) struct GraphWriter {
     values: Vec<TargetValue>,
     nodes: Vec<NewNode>,
     inputs: Vec<NewValue>,
+    /// Inputs and their defaults.
+    defaults: Vec<(NewValue, Constant)>,
     outputs: Vec<(NewValue, Option<Type>)>,
     /// Constants that helpers made, each once.
     small: HashMap<(DType, Vec<usize>, Bytes), NewValue>,
@@ -113,6 +115,7 @@ impl GraphWriter {
             values: Vec::new(),
             nodes: Vec::new(),
             inputs: Vec::new(),
+            defaults: Vec::new(),
             outputs: Vec::new(),
             small: HashMap::default(),
         }
@@ -126,6 +129,18 @@ impl GraphWriter {
     pub(crate) fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> NewValue {
         let value = self.value(Some(name), ValueSource::Input(declared));
         self.inputs.push(value);
+        value
+    }
+
+    /// An input that has a default.
+    pub(crate) fn input_with_default(
+        &mut self,
+        name: Arc<str>,
+        declared: Option<Type>,
+        default: Constant,
+    ) -> NewValue {
+        let value = self.input(name, declared);
+        self.defaults.push((value, default));
         value
     }
 
@@ -268,6 +283,11 @@ impl GraphWriter {
         }
     }
 
+    /// The number of nodes that are written.
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes.len()
+    }
+
     /// How many nodes and values there are now.
     pub(crate) fn mark(&self) -> Mark {
         Mark { nodes: self.nodes.len(), values: self.values.len() }
@@ -312,7 +332,7 @@ impl GraphWriter {
 
     /// The graph. Names of nodes are made unique.
     pub(crate) fn finish(self, name: &str, nested: bool) -> Result<Graph> {
-        let GraphWriter { values, nodes, inputs, outputs, .. } = self;
+        let GraphWriter { values, nodes, inputs, defaults, outputs, .. } = self;
         let mut is_read = vec![false; values.len()];
         let of_nodes = nodes.iter().flat_map(|node| node.inputs.iter().copied());
         for value in of_nodes.chain(outputs.iter().map(|&(value, _)| value)).filter(|&value| value != NONE) {
@@ -335,6 +355,9 @@ impl GraphWriter {
             if let ValueSource::Input(declared) = &values[input.0].made {
                 builder.info(id).declared.clone_from(declared);
             }
+        }
+        for (input, default) in defaults {
+            builder.constant(key(input)?, default)?;
         }
         for (index, slot) in values.iter().enumerate() {
             if let ValueSource::Constant(constant) = &slot.made

@@ -49,7 +49,7 @@ fn bytes_of_block(offsets: bool) -> usize {
 pub(crate) fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some((&inner, rows)) = dims.split_last() else {
-        return Err(errors::rank("input 0", 0, "at least 1").into());
+        return Err(errors::rank(cx.input_label(0), 0, "at least 1").into());
     };
     let columns = match cx.integers(2).as_deref() {
         Some(&[wanted, columns]) => {

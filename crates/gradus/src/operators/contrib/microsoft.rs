@@ -11,7 +11,7 @@ use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::operators::errors;
 use crate::operators::indices;
-use crate::operators::nn::infer::{multiple, of};
+use crate::operators::nn::infer::of;
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
 /// input.
@@ -72,7 +72,7 @@ fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -
             let what = "elements of attribute \"qkv_hidden_sizes\"";
             return Err(errors::count(what, other.len(), 3).into());
         }
-        _ => multiple(cx, weights[1], Dim::Known(3), "columns of the weights, a multiple of three")?,
+        _ => cx.multiple(weights[1], Dim::Known(3), "columns of the weights")?,
     };
     let present = match (cx.has(past), cx.known_dims(past).as_deref()) {
         (true, Some([two, batch, heads, len, size])) => {
@@ -106,7 +106,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let [batch, len, width] = *query else {
         return Err(errors::rank("the query", query.len(), "3 or 5").into());
     };
-    multiple(cx, width, heads, "width, a multiple of the heads")?;
+    cx.multiple(width, heads, "width")?;
     for input in 1..3 {
         if let Some(&first) = cx.known_dims(input).as_deref().and_then(<[Dim]>::first) {
             cx.not_apart(first, batch, format_args!("first size of input {input}"))?;
@@ -121,7 +121,7 @@ pub(crate) fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         _ if !cx.has(1) => (cx.floor_divide(width, heads), len, width),
         _ => return Err(InferError::unknown("the shape of key or value is not known")),
     };
-    let size_v = multiple(cx, hidden, heads, "width, a multiple of the heads")?;
+    let size_v = cx.multiple(hidden, heads, "width")?;
     let total = match (cx.has(6), cx.known_dims(6).as_deref()) {
         (true, Some([_, _, past, _])) => cx.add(*past, kv_len),
         (true, _) => cx.unknown("the length of the past is not known", Bounds::SIZE),
@@ -144,7 +144,7 @@ pub(crate) fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     let kv_heads = cx.attributes.int_or("kv_num_heads", 1)?.max(1);
     let packed = if cx.has(1) { 0 } else { kv_heads.saturating_mul(2) };
     let all_heads = Dim::Known(heads.saturating_add(packed));
-    let size = multiple(cx, query[2], all_heads, "width, a multiple of the heads")?;
+    let size = cx.multiple(query[2], all_heads, "width")?;
     let hidden = cx.multiply(Dim::Known(heads), size);
     if cx.has(1) {
         let width = cx.multiply(Dim::Known(kv_heads), size);
@@ -193,9 +193,9 @@ pub(crate) fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
                 Some(heads @ 1..) => Dim::Known(heads),
                 _ => cx.floor_divide(width, twice),
             };
-            multiple(cx, width, heads, "width, a multiple of the heads")?;
+            cx.multiple(width, heads, "width")?;
         }
-        _ => return Err(errors::rank("input 0", dims.len(), "3 or 4").into()),
+        _ => return Err(errors::rank(cx.input_label(0), dims.len(), "3 or 4").into()),
     }
     Ok(vec![of(cx.dtype(0), dims)])
 }
@@ -313,7 +313,7 @@ pub(crate) fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn inverse(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let [.., rows, columns] = *dims else {
-        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+        return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
     };
     cx.equal(rows, columns, "sizes of a matrix to invert")?;
     Ok(vec![of(cx.dtype(0), dims)])

@@ -94,8 +94,8 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
             |start: &usize| last.is_some_and(|last| if broadcast { *start <= last } else { last == 0 });
         let onto = start.filter(fits).map(|start| dims[start..start + own.len()].to_vec());
         let onto = onto.ok_or_else(|| {
-            let (what, wanted) = (format!("the rank of input {input}"), dims.len());
-            Error::mismatch(Kind::Shape, what, own.len(), format_args!("one for {wanted} axes")).into()
+            let wanted = format_args!("one for {} axes", dims.len());
+            errors::rank(cx.input_label(input), own.len(), wanted).into()
         });
         if broadcast {
             // One element is broadcast whatever its rank is.
@@ -380,7 +380,7 @@ pub(crate) fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(1)?;
     match cx.dims(0)?.len() {
-        rank @ 0..2 => Err(errors::rank("input 0", rank, "at least 2").into()),
+        rank @ 0..2 => Err(errors::rank(cx.input_label(0), rank, "at least 2").into()),
         _ => same(cx),
     }
 }

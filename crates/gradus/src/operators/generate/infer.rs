@@ -192,7 +192,7 @@ pub(crate) fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
     if rank < 2 {
-        return Err(errors::rank("input 0", rank, "at least 2").into());
+        return Err(errors::rank(cx.input_label(0), rank, "at least 2").into());
     }
     parts(dims[rank - 1])?;
     [1, 2].into_iter().try_for_each(|input| cx.one_element(input))?;
@@ -265,7 +265,7 @@ pub(crate) fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
         [rows, _] => {
             cx.equal(rows, Dim::ONE, "number of rows")?;
         }
-        _ => return Err(errors::rank("input 0", dims.len(), "1 or 2").into()),
+        _ => return Err(errors::rank(cx.input_label(0), dims.len(), "1 or 2").into()),
     }
     let stopwords = cx.attributes.texts("stopwords")?.is_some_and(|words| !words.is_empty());
     let mut all = dims.to_vec();
@@ -285,7 +285,7 @@ pub(crate) fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = match &*dims {
         [] | [_] => vec![width],
         [batch, _] => vec![*batch, width],
-        _ => return Err(errors::rank("input 0", dims.len(), "at most 2").into()),
+        _ => return Err(errors::rank(cx.input_label(0), dims.len(), "at most 2").into()),
     };
     Ok(vec![Fact::typed(DType::F32, all)])
 }

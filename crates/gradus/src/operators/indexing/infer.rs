@@ -12,7 +12,6 @@
 use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
-use gradus_core::{Error, Kind};
 
 use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
@@ -353,8 +352,9 @@ pub(crate) fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(rest) = dims.get(batch.saturating_add(depth)..).filter(|_| batch <= before.len()) else {
         return Err(errors::tuples(batch, depth, dims.len()).into());
     };
-    for (&own, &of_data) in before.iter().zip(&dims[..batch]) {
-        cx.equal(own, of_data, "dimensions of the batch")?;
+    let label = cx.input_label(1);
+    for (axis, (&own, &of_data)) in before.iter().zip(&dims[..batch]).enumerate() {
+        cx.equal(own, of_data, format_args!("size of axis {axis} of {label}"))?;
     }
     require_in_range(cx, &dims[batch..batch + depth])?;
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
@@ -394,17 +394,12 @@ pub(crate) fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResult {
     let dims = cx.dims(0)?;
     if let Some(indices) = cx.known_dims(1) {
-        let (depth, before) = indices
-            .split_last()
-            .ok_or_else(|| Error::mismatch(Kind::Shape, "the rank of input 1", 0, "at least 1"))?;
+        let (depth, before) =
+            indices.split_last().ok_or_else(|| errors::rank(cx.input_label(1), 0, "at least 1"))?;
         if let Some(depth) = depth.known().and_then(usize_of_i64) {
             let rest = dims.get(depth..).ok_or_else(|| {
-                Error::mismatch(
-                    Kind::Shape,
-                    "the last dimension of input 1",
-                    depth,
-                    format_args!("at most {}", dims.len()),
-                )
+                let what = format_args!("size of the last axis of {}", cx.input_label(1));
+                errors::shape(what, depth, format_args!("at most {}", dims.len()))
             })?;
             cx.same_shape(2, &[before, rest].concat())?;
             require_in_range(cx, &dims[..depth])?;

@@ -409,14 +409,6 @@ fn block(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
     Ok(Dim::Known(errors::at_least_1("blocksize", size)?))
 }
 
-/// The quotient of a size that is a multiple of the block.
-fn multiple(cx: &mut InferContext<'_, '_>, size: Dim, block: Dim) -> Result<Dim, InferError> {
-    let quotient = cx.floor_divide(size, block);
-    let whole = cx.multiply(quotient, block);
-    cx.equal(size, whole, "size, a multiple of the block")?;
-    Ok(quotient)
-}
-
 pub(crate) fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let [batch, time] = [("batch_axis", 1), ("time_axis", 0)].map(|(name, default)| {
@@ -438,17 +430,19 @@ pub(crate) fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub(crate) fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
+    let (dims, block, label) = (cx.dims_of_rank(0, 4)?, block(cx)?, cx.input_label(0));
     let square = cx.multiply(block, block);
-    let depth = multiple(cx, dims[1], square)?;
+    let depth = cx.multiple(dims[1], square, format_args!("size of axis 1 of {label}"))?;
     let all = [dims[0], depth, cx.multiply(dims[2], block), cx.multiply(dims[3], block)];
     like_first(cx, all)
 }
 
 pub(crate) fn space_to_depth(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (dims, block) = (cx.dims_of_rank(0, 4)?, block(cx)?);
+    let (dims, block, label) = (cx.dims_of_rank(0, 4)?, block(cx)?, cx.input_label(0));
     let square = cx.multiply(block, block);
-    let (height, width) = (multiple(cx, dims[2], block)?, multiple(cx, dims[3], block)?);
+    let [height, width] =
+        [2, 3].map(|axis| cx.multiple(dims[axis], block, format_args!("size of axis {axis} of {label}")));
+    let (height, width) = (height?, width?);
     let all = [dims[0], cx.multiply(dims[1], square), height, width];
     like_first(cx, all)
 }

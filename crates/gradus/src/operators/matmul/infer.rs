@@ -195,7 +195,7 @@ pub(crate) fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rest = dims.len().checked_sub(2);
-    let rest = rest.ok_or_else(|| errors::rank("input 0", dims.len(), "at least 2"))?;
+    let rest = rest.ok_or_else(|| errors::rank(cx.input_label(0), dims.len(), "at least 2"))?;
     cx.equal(dims[rest], dims[rest + 1], "size of a square matrix")?;
     Ok(vec![Fact::shaped(&dims[..rest])])
 }

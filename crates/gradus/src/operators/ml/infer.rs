@@ -15,7 +15,7 @@ use super::svm::{Classifier, Regressor};
 use super::trees::Ensemble;
 use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Fact, SequenceFact};
-use crate::infer::{InferContext, InferError, InferResult};
+use crate::infer::{InferContext, InferError, InferResult, InputLabel};
 use crate::operators::errors;
 use crate::operators::nn::infer::of;
 use crate::schema::Typed;
@@ -36,7 +36,7 @@ fn samples(cx: &InferContext<'_, '_>) -> Result<(Dim, Dim), InferError> {
     match *cx.dims(0)? {
         [features] => Ok((Dim::ONE, features)),
         [rows, features] => Ok((rows, features)),
-        ref dims => Err(errors::rank("input 0", dims.len(), "1 or 2").into()),
+        ref dims => Err(errors::rank(cx.input_label(0), dims.len(), "1 or 2").into()),
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn extract(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, chosen) = (cx.dims(0)?, cx.dims(1)?);
     let chosen = cx.product(&chosen);
     let all = match &*dims {
-        [] => return Err(errors::rank("input 0", 0, "at least 1").into()),
+        [] => return Err(errors::rank(cx.input_label(0), 0, "at least 1").into()),
         [_] => vec![Dim::ONE, chosen],
         [before @ .., _] => before.iter().copied().chain([chosen]).collect(),
     };
@@ -244,14 +244,14 @@ pub(crate) fn feature_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
         width = width.saturating_add(own);
     }
     // A vector is a row.
-    let rows = |dims: &[Dim], input: usize| match *dims {
+    let rows = |dims: &[Dim], label: InputLabel| match *dims {
         [_] => Ok(Dim::ONE),
         [rows, _] => Ok(rows),
-        _ => Err(errors::rank(format_args!("input {input}"), dims.len(), "1 or 2")),
+        _ => Err(errors::rank(label, dims.len(), "1 or 2")),
     };
-    let first = rows(&cx.dims(0)?, 0)?;
+    let first = rows(&cx.dims(0)?, cx.input_label(0))?;
     for input in 1..cx.count() {
-        let own = rows(&cx.dims(input)?, input)?;
+        let own = rows(&cx.dims(input)?, cx.input_label(input))?;
         cx.equal(own, first, "number of samples")?;
     }
     Ok(vec![Fact::typed(DType::F32, [first, Dim::Known(width)])])

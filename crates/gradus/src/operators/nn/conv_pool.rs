@@ -12,6 +12,8 @@
 //!
 //! Sources: ONNX Conv, `ConvTranspose`, `MaxPool`, `AveragePool`, `LpPool` of all versions.
 
+use std::fmt::Display;
+
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Error};
 
@@ -71,8 +73,9 @@ impl Windows {
                 shape.iter().map(size).collect::<Result<_, _>>()?
             }
             (Some(shape), Some(kernel)) if shape.len() == spatial && kernel.len() == spatial => {
-                for (&size, &dim) in shape.iter().zip(kernel) {
-                    cx.not_apart(Dim::Known(size), dim, "kernel_shape and the weights")?;
+                for (axis, (&size, &dim)) in shape.iter().zip(kernel).enumerate() {
+                    let what = format_args!("size {axis} of attribute \"kernel_shape\"");
+                    cx.not_apart(Dim::Known(size), dim, what)?;
                 }
                 kernel.to_vec()
             }
@@ -169,14 +172,14 @@ pub(crate) fn positive(strides: &[i64], dilations: &[i64]) -> Result<(), InferEr
 
 /// Batch, channels and spatial dimensions of an input.
 pub(crate) fn image(cx: &InferContext<'_, '_>, input: usize) -> Result<(Dim, Dim, Dims), InferError> {
-    parts_of_image(&cx.dims(input)?, input)
+    parts_of_image(&cx.dims(input)?, cx.input_label(input))
 }
 
 /// The same of the dimensions of an input.
-pub(crate) fn parts_of_image(dims: &[Dim], input: usize) -> Result<(Dim, Dim, Dims), InferError> {
+pub(crate) fn parts_of_image(dims: &[Dim], label: impl Display) -> Result<(Dim, Dim, Dims), InferError> {
     match dims {
         [batch, channels, spatial @ ..] => Ok((*batch, *channels, spatial.into())),
-        _ => Err(errors::rank(format_args!("input {input}"), dims.len(), "at least 2").into()),
+        _ => Err(errors::rank(label, dims.len(), "at least 2").into()),
     }
 }
 
@@ -186,14 +189,14 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
     let weights = cx.dims(w)?;
     let dims = cx.dims_or_unknown(x, weights.len())?;
     if dims.len() < 2 || weights.len() != dims.len() {
-        return Err(errors::rank("the weights", weights.len(), dims.len().max(2)).into());
+        return Err(errors::rank(cx.input_label(w), weights.len(), dims.len().max(2)).into());
     }
     let spatial: Dims = if last { dims[1..dims.len() - 1].into() } else { dims[2..].into() };
     let windows = Windows::of(cx, spatial.len(), Some(&weights[2..]))?;
     if !last {
-        let groups = groups(cx, weights[0])?;
+        let groups = groups(cx, weights[0], (w, 0))?;
         let inner = cx.multiply(weights[1], groups);
-        cx.equal(dims[1], inner, "number of input channels")?;
+        cx.equal(dims[1], inner, format_args!("size of axis 1 of {}", cx.input_label(x)))?;
     }
     let counts: Vec<_> = spatial
         .iter()
@@ -211,20 +214,23 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
     Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(all.into())))])
 }
 
-/// The number of groups, of which that number is a multiple.
-fn groups(cx: &mut InferContext<'_, '_>, number: Dim) -> Result<Dim, InferError> {
+/// The number of groups, of which the size of an axis of an input is a multiple.
+fn groups(
+    cx: &mut InferContext<'_, '_>,
+    size: Dim,
+    (input, axis): (usize, usize),
+) -> Result<Dim, InferError> {
     let groups = Dim::Known(errors::at_least_1("group", cx.attributes.int_or("group", 1)?)?);
-    let each = cx.floor_divide(number, groups);
-    let all = cx.multiply(each, groups);
-    cx.equal(number, all, "number of filters or channels, a multiple of the groups")?;
+    let label = cx.input_label(input);
+    cx.multiple(size, groups, format_args!("size of axis {axis} of {label}"))?;
     Ok(groups)
 }
 
 pub(crate) fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (inner, per_group, kernel) = image(cx, 1)?;
-    cx.equal(channels, inner, "number of input channels")?;
-    let groups = groups(cx, channels)?;
+    cx.equal(inner, channels, format_args!("size of axis 0 of {}", cx.input_label(1)))?;
+    let groups = groups(cx, channels, (0, 1))?;
     let filters = cx.multiply(per_group, groups);
     cx.same_shape(2, &[filters])?;
     let windows = Windows::of(cx, spatial.len(), Some(&kernel))?;
@@ -291,7 +297,7 @@ pub(crate) fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc") {
         let dims = cx.dims(0)?;
         let [batch, spatial @ .., channels] = &*dims else {
-            return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+            return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
         };
         let windows = Windows::of(cx, spatial.len(), None)?;
         let rounding = Rounding::of_pool(cx)?;
@@ -371,7 +377,7 @@ pub(crate) fn col2im_of_any_rank(cx: &mut InferContext<'_, '_>) -> InferResult {
     let channels = match dims.len() {
         2 => 0,
         3 => 1,
-        rank => return Err(errors::rank("input 0", rank, "2 or 3").into()),
+        rank => return Err(errors::rank(cx.input_label(0), rank, "2 or 3").into()),
     };
     let size = cx.integers(2).map(|kernel| cx.product(&kernel));
     let mut all = dims[..=channels].to_vec();
@@ -399,9 +405,8 @@ pub(crate) fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
         let count = cx.product(&counts);
         cx.equal(dims[2], count, "number of blocks")?;
         let size = cx.product(block);
-        let each = cx.floor_divide(dims[1], size);
-        let all = cx.multiply(each, size);
-        cx.equal(dims[1], all, "number of channels, a multiple of the elements of a block")?;
+        let label = cx.input_label(0);
+        cx.multiple(dims[1], size, format_args!("size of axis 1 of {label}"))?;
     }
     let channels = match block {
         Some(block) => {
@@ -463,9 +468,8 @@ pub(crate) fn deform_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let facts = conv(cx, 0, 1, None)?;
     let Some(all) = facts[0].as_tensor().and_then(|fact| fact.dims.clone()) else { return Ok(facts) };
     let groups = Dim::Known(errors::at_least_1("offset_group", cx.attributes.int_or("offset_group", 1)?)?);
-    let each = cx.floor_divide(dims[1], groups);
-    let channels = cx.multiply(each, groups);
-    cx.equal(dims[1], channels, "number of channels, a multiple of the groups of offsets")?;
+    let label = cx.input_label(0);
+    cx.multiple(dims[1], groups, format_args!("size of axis 1 of {label}"))?;
     let taps = cx.product(&weights[2..]);
     let masks = cx.multiply(taps, groups);
     let offsets = cx.multiply(masks, Dim::from(dims.len() - 2));

@@ -56,9 +56,8 @@ pub(crate) fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (_, mut features, _) = image(cx, 0)?;
     if let Some(groups) = cx.attributes.int("num_groups")? {
         let groups = Dim::Known(errors::at_least_1("num_groups", groups)?);
-        let rest = cx.floor_divide(features, groups);
-        let rest = cx.multiply(rest, groups);
-        cx.equal(features, rest, "number of channels, a multiple of the groups")?;
+        let label = cx.input_label(0);
+        cx.multiple(features, groups, format_args!("size of axis 1 of {label}"))?;
         if cx.attributes.form().is(Older::ScaledByGroup) {
             features = groups;
         }
@@ -161,19 +160,6 @@ fn heads(cx: &InferContext<'_, '_>, name: &str) -> Result<Dim, InferError> {
     Ok(Dim::Known(errors::at_least_1(name, required(name, cx.attributes.int(name)?)?)?))
 }
 
-/// Checks that a size is a multiple of another, and returns the quotient.
-pub(crate) fn multiple(
-    cx: &mut InferContext<'_, '_>,
-    size: Dim,
-    of: Dim,
-    what: &str,
-) -> Result<Dim, InferError> {
-    let each = cx.floor_divide(size, of);
-    let all = cx.multiply(each, of);
-    cx.equal(size, all, what)?;
-    Ok(each)
-}
-
 pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
     let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
@@ -185,8 +171,8 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         ([b, ql, qw], [kb, kl, kw], [vb, vl, vw]) => {
             let (qh, kh) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
-            let [qs, ks, vs] = [(*qw, qh), (*kw, kh), (*vw, kh)]
-                .map(|(width, heads)| multiple(cx, width, heads, "width, a multiple of the heads"));
+            let [qs, ks, vs] =
+                [(*qw, qh), (*kw, kh), (*vw, kh)].map(|(width, heads)| cx.multiple(width, heads, "width"));
             let (ks, vs) = (ks?, vs?);
             for (a, b) in [(*b, *kb), (*b, *vb), (*kl, *vl), (qs?, ks)] {
                 cx.equal(a, b, "size of query, key or value")?;
@@ -198,7 +184,7 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Err(errors::shape("ranks of query, key and value", got, "all 3 or all 4").into());
         }
     };
-    multiple(cx, q_heads, kv_heads, "number of heads of queries, a multiple of those of keys")?;
+    cx.multiple(q_heads, kv_heads, "number of heads of queries")?;
     let past = match (cx.has(4), cx.known_dims(4).as_deref()) {
         (false, _) => Some(Dim::ZERO),
         (true, None) => None,
@@ -244,9 +230,9 @@ pub(crate) fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub(crate) fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(2, 3)?);
     let (q_heads, kv_heads) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
-    multiple(cx, q_heads, kv_heads, "number of heads of queries, a multiple of those of keys")?;
-    let size = multiple(cx, q[2], q_heads, "width, a multiple of the heads")?;
-    let v_size = multiple(cx, v[2], kv_heads, "width, a multiple of the heads")?;
+    cx.multiple(q_heads, kv_heads, "number of heads of queries")?;
+    let size = cx.multiple(q[2], q_heads, "width")?;
+    let v_size = cx.multiple(v[2], kv_heads, "width")?;
     let width = cx.multiply(kv_heads, size);
     cx.same_shape(1, &[q[0], q[1], width])?;
     cx.same_shape(2, &[q[0], q[1], v[2]])?;
@@ -254,7 +240,7 @@ pub(crate) fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rule = cx.attributes.text("update_rule")?.unwrap_or("gated_delta");
     for (input, needed, wide) in [(4, rule.contains("gated"), width), (5, rule.contains("delta"), Dim::ONE)] {
         if needed && !cx.has(input) {
-            return Err(errors::missing(format_args!("input {input}")).into());
+            return Err(errors::missing(cx.input_label(input)).into());
         }
         let last = cx.known_dims(input).and_then(|dims| dims.last().copied());
         let last = if last == Some(wide) { wide } else { kv_heads };
@@ -271,9 +257,9 @@ pub(crate) fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
         [batch, _, steps, size] => (batch, steps, size),
         [batch, steps, width] => {
             let heads = heads(cx, "num_heads")?;
-            (batch, steps, multiple(cx, width, heads, "width, a multiple of the heads")?)
+            (batch, steps, cx.multiple(width, heads, "width")?)
         }
-        _ => return Err(errors::rank("input 0", dims.len(), "3 or 4").into()),
+        _ => return Err(errors::rank(cx.input_label(0), dims.len(), "3 or 4").into()),
     };
     let turned = match cx.attributes.int("rotary_embedding_dim")? {
         None | Some(0) => size,
@@ -325,7 +311,7 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     if let Some(dims) = cx.known_dims(0) {
         let [batch, classes, rest @ ..] = &*dims else {
-            return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+            return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
         };
         cx.same_shape(1, &[&[*batch], rest].concat())?;
         cx.same_shape(2, &[*classes])?;
@@ -338,7 +324,7 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
             } else {
                 let dims = cx.dims(0)?;
                 let [batch, _, rest @ ..] = &*dims else {
-                    return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+                    return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
                 };
                 of(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
             }
@@ -352,17 +338,24 @@ pub(crate) fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// block of it.
 fn spread(cx: &mut InferContext<'_, '_>, input: usize) -> Result<(), InferError> {
     let (mut dims, block) = (cx.dims(0)?.to_vec(), cx.attributes.int("block_size")?);
-    let each = match indices::axis(cx.attributes.int_or("axis", 1)?, dims.len()) {
-        Ok(axis) => Ok(match block {
-            Some(block @ 1..) => {
-                dims[axis] = cx.ceil_divide(dims[axis], Dim::Known(block));
-                dims
-            }
-            _ => vec![dims[axis]],
-        }),
-        Err(error) => Err(error.into()),
+    let axis = match indices::axis(cx.attributes.int_or("axis", 1)?, dims.len()) {
+        Ok(axis) => axis,
+        Err(error) => return cx.one_element_or(input, Err(error.into())),
     };
-    cx.one_element_or(input, each)
+    let (each, of) = match block {
+        Some(block @ 1..) => {
+            dims[axis] = cx.ceil_divide(dims[axis], Dim::Known(block));
+            (dims, format!("for blocks of {block} along axis {axis}"))
+        }
+        _ => (vec![dims[axis]], format!("the size of axis {axis}")),
+    };
+    let data = cx.input_label(0);
+    cx.one_element_or(input, Ok(each)).map_err(|error| match error {
+        InferError::Invalid(error) => {
+            InferError::Invalid(error.map_message(|message| format!("{message}, {of} of {data}")))
+        }
+        unknown @ InferError::Unknown(..) => unknown,
+    })
 }
 
 /// The element type that an attribute names, unless it is 0.

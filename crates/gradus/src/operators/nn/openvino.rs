@@ -82,7 +82,7 @@ fn weights(
 fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> InferResult {
     let (group, [out, inner], kernel) = weights(cx, input, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
-    let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
+    let (batch, channels, spatial) = parts_of_image(&dims, cx.input_label(0))?;
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
@@ -102,7 +102,7 @@ fn convolution(cx: &mut InferContext<'_, '_>, input: usize, groups: usize) -> In
 fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     let (group, [inner, out], kernel) = weights(cx, 1, groups)?;
     let dims = cx.dims_or_unknown(0, kernel.len() + 2)?;
-    let (batch, channels, spatial) = parts_of_image(&dims, 0)?;
+    let (batch, channels, spatial) = parts_of_image(&dims, cx.input_label(0))?;
     if kernel.len() != spatial.len() {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }

@@ -20,30 +20,32 @@ pub(super) const ML: &[Row] = &[
         .lower(lowered::binarizer),
     ml("CastMap", Moved).works(Work::None).infer(infer::cast_map).computes(maps::cast),
     ml("CategoryMapper", Moved)
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode),
-    ml("DictVectorizer", Moved).works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
-    ml("FeatureVectorizer", Moved)
-        .works(Work::None)
-        .infer(infer::feature_vectorizer)
-        .computes(features::vectorizer),
+    ml("DictVectorizer", Moved).learned().works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
+    ml("FeatureVectorizer", Moved).works(Work::None).infer(infer::feature_vectorizer).computes(features::vectorizer),
     ml("Imputer", Exact)
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::imputer)
         .computes(features::imputer)
         .lower(lowered::imputer),
     ml("LabelEncoder", Moved)
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode)
         .lower(lowered::encode),
     ml("LinearClassifier", Formula)
+        .learned()
         .works(Work::Linear)
         .infer(infer::linear_classifier)
         .computes(linear::classify)
         .lower(lowered::linear_classifier),
     ml("LinearRegressor", Order)
+        .learned()
         .works(Work::Linear)
         .infer(infer::linear_regressor)
         .computes(linear::regress)
@@ -54,36 +56,43 @@ pub(super) const ML: &[Row] = &[
         .computes(features::normalizer)
         .lower(lowered::normalizer),
     ml("OneHotEncoder", Exact)
+        .learned()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::one_hot_encoder)
         .computes(encode::one_hot)
         .lower(lowered::one_hot),
     ml("SVMClassifier", Formula)
+        .learned()
         .works(Work::SupportVectors)
         .infer(infer::svm_classifier)
         .computes(svm::classify)
         .lower(svm_lowered::classifier),
     ml("SVMRegressor", Formula)
+        .learned()
         .works(Work::SupportVectors)
         .infer(infer::svm_regressor)
         .computes(svm::regress)
         .lower(svm_lowered::regressor),
     ml("Scaler", Formula)
+        .learned()
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(infer::scaler)
         .computes(features::scaler)
         .lower(lowered::scaler),
     ml("TreeEnsemble", Order)
+        .learned()
         .works(Work::Trees)
         .infer(infer::tree_ensemble)
         .computes(trees::ensemble)
         .lower(trees_lowered::ensemble),
     ml("TreeEnsembleClassifier", Order)
+        .learned()
         .works(Work::Trees)
         .infer(infer::tree_classifier)
         .computes(trees::classify)
         .lower(trees_lowered::classifier),
     ml("TreeEnsembleRegressor", Order)
+        .learned()
         .works(Work::Trees)
         .infer(infer::tree_regressor)
         .computes(trees::regress)

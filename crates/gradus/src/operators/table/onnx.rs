@@ -885,6 +885,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Tanh", "rounding", |cx| cx.function("Tanh")),
     onnx("TfIdfVectorizer", Ieee)
+        .learned()
         .works(Work::Grams)
         .infer(generate::infer::tf_idf)
         .computes(generate::text::tf_idf)

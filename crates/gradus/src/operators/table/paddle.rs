@@ -61,7 +61,6 @@ lowered! {
     "asinh" [one("x")] |l| math::unary(l, "Asinh");
     "assign" [any("x")] create::same;
     "assign_out_" [one("x"), maybe("output")] create::same;
-    "assign_value" [] create::assign_value;
     "assign_value_" [one("output")] create::assign_value;
     "atan" [one("x")] |l| math::unary(l, "Atan");
     "atan2" [one("x"), one("y")] math::atan2;
@@ -462,6 +461,7 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("uniform", const { &[maybe("shape"), maybe("min"), maybe("max")] })] },
         random::uniform,
     ),
+    paddle(Moved, const { &[signature("assign_value", const { &[] })] }).lowers(create::assign_value).holds_values(),
     paddle(Open, sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
