@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::Content;
+use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::sketch::{Sketch, operators};
@@ -382,4 +383,53 @@ fn another_fold_finds_nothing() {
         assert_eq!(operators(&twice), operators(&once), "{}", operators(&model));
         assert!(twice.bytes() == once.bytes());
     }
+}
+
+/// The transposed value is an end of the region between two Transposes, and an operand within it.
+#[test]
+fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
+    let perm = |axes: &[i64]| vec![("perm", Content::Ints(axes.to_vec()))];
+    let square = |axes: &[i64], sizes: &[&str], joined: &[&str]| {
+        let sketch = Sketch::new()
+            .input("x", DType::F32, sizes)
+            .with("Transpose", &["x"], &["a"], perm(axes))
+            .node("Relu", &["a"], &["b"])
+            .with("Transpose", &["b"], &["c"], perm(axes));
+        let attributes = if joined[0] == "Concat" { vec![int("axis", -1)] } else { Vec::new() };
+        let sketch = sketch.with(joined[0], &joined[1..], &["d"], attributes);
+        sketch.with("Transpose", &["d"], &["y"], perm(axes)).output("y", DType::F32, &vec![""; axes.len()])
+    };
+    let models = [
+        square(&[1, 0], &["3", "3"], &["Add", "b", "c"]),
+        square(&[1, 0], &["n", "n"], &["Sub", "c", "b"]),
+        square(&[0, 3, 2, 1], &["2", "n", "4", "n"], &["Concat", "b", "c"]),
+        square(&[0, 2, 1], &["n", "3", "3"], &["Sum", "b", "c", "b"]),
+        square(&[1, 0], &["3", "1"], &["Sub", "b", "c"]),
+        // The end of the region is an output too.
+        square(&[1, 0], &["3", "3"], &["Add", "b", "c"]).output("c", DType::F32, &["3", "3"]),
+    ];
+    for model in models.map(Sketch::model) {
+        let after = folded_by(&model, RuleSet::of(Level::Fuse));
+        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{}", operators(&model));
+    }
+}
+
+/// The bound of a Clip is a scalar, and no operand that meets the elements of the data.
+#[test]
+fn bounds_of_clip_keep_their_shape() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1"])
+        .input("z", DType::F32, &[])
+        .ints("none", &[])
+        .ints("one", &[1])
+        .node("Reshape", &["x", "none"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Clip", &["z", "b"], &["c"])
+        .node("Reshape", &["c", "one"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let after = folded(&model);
+    let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+    assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0));
 }
