@@ -2,9 +2,10 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
-use gradus::check::CheckOptions;
-use gradus::conversion::{ConversionReport, ConvertOptions, Runtime};
+use gradus::check::{CheckOptions, VerifyOptions};
+use gradus::conversion::{ConversionReport, ConvertOptions, Runtime, Verified};
 use gradus::graph::Standard;
 use gradus::{Error, Kind};
 use serde::Serialize;
@@ -28,7 +29,19 @@ struct ConvertedJson<'a> {
     nodes: usize,
     notes: Vec<NoteJson<'a>>,
     lost: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<VerifiedJson<'a>>,
     written: bool,
+}
+
+#[derive(Serialize)]
+struct VerifiedJson<'a> {
+    runs: usize,
+    sizes: &'a [String],
+    elements: u64,
+    inexact: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -110,7 +123,9 @@ fn one(
     };
     let model = args.limits.open(path)?;
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
+    let begin = Instant::now();
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
+    let work = begin.elapsed();
     let refused = args.strict && !converted.report.is_exact();
     // The report comes before anything is written.
     if !args.json {
@@ -124,11 +139,25 @@ fn one(
             writeln!(out, "checked: {same}")?;
         }
     }
+    let mut verified = None;
+    if !(refused || args.check || args.no_verify) {
+        let mut of_runs = VerifyOptions::default();
+        of_runs.given.dims.clone_from(&options.dims);
+        of_runs.time = VerifyOptions::time_beside(work);
+        let found = model.verify_converted(&converted, &of_runs).map_err(|error| {
+            error.map_message(|text| format!("{text}; nothing is written")).in_file(path.display())
+        })?;
+        if !args.json {
+            writeln!(out, "{}", verified_text(&found))?;
+        }
+        verified = Some(found);
+    }
     if !refused {
         converted.model.save(&output)?;
     }
     if args.json {
-        writeln!(out, "{}", output::json(&json(&files, &converted.report, !refused))?)?;
+        let json = json(&files, &converted.report, verified.as_ref(), !refused);
+        writeln!(out, "{}", output::json(&json)?)?;
     }
     if refused {
         let count = converted.report.notes.len();
@@ -152,6 +181,7 @@ struct OutputFiles<'a> {
 fn json<'a>(
     &OutputFiles { path, output, from, to }: &OutputFiles<'_>,
     report: &'a ConversionReport,
+    verified: Option<&'a Verified>,
     written: bool,
 ) -> ConvertedJson<'a> {
     let note = |note: &'a gradus::conversion::Note| NoteJson {
@@ -168,8 +198,33 @@ fn json<'a>(
         nodes: report.nodes,
         notes: report.notes.iter().map(note).collect(),
         lost: &report.lost,
+        verified: verified.map(|verified| VerifiedJson {
+            runs: verified.runs,
+            sizes: &verified.sizes,
+            elements: verified.elements,
+            inexact: verified.inexact,
+            refused: verified.refused.as_deref(),
+        }),
         written,
     }
+}
+
+/// A line about the runs of both models.
+fn verified_text(verified: &Verified) -> String {
+    if let Some(why) = &verified.refused {
+        return format!("outputs were not compared: {}", escaped(why));
+    }
+    let bits = format!("{} elements of outputs are the same bits", verified.elements);
+    let types = match verified.inexact {
+        1 => "the type of an output of inexact nodes is the same".to_owned(),
+        count => format!("the types of {count} outputs of inexact nodes are the same"),
+    };
+    let what = match (verified.elements, verified.inexact) {
+        (_, 0) => bits,
+        (0, _) => types,
+        _ => format!("{bits}, and {types},"),
+    };
+    format!("verified: {what} in {}", output::runs(verified.runs, &verified.sizes))
 }
 
 fn text(args: &args::ConvertArgs, files: &OutputFiles<'_>, report: &ConversionReport) -> String {
