@@ -14,7 +14,7 @@ use gradus_core::{Error, Kind, Result, Value};
 
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, input_pairs, output_pairs};
-use plan::{PlannedRun, Sizes, TimeBudget};
+use plan::{Schedule, Sizes, TimeBudget};
 pub(crate) use runtime::Forced;
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
@@ -162,14 +162,14 @@ impl Model {
         &self,
         other: &Model,
         options: &VerifyOptions,
-        plan: &[PlannedRun],
-        mut time: TimeBudget,
+        schedule: Schedule,
     ) -> Result<Compared> {
-        let (first, second) = (self.program_within(&[], &time)?, other.program_within(&[], &time)?);
+        let program = |model: &Model| model.program_within(&[], &schedule.time);
+        let (first, second) = (program(self)?, program(other)?);
         let mut first = |inputs: &Inputs| run(&first, inputs);
         let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
         let (given, seed) = (&options.given, options.seed);
-        self.compare_all(other, (given, seed), (plan, &mut time), &mut first, &mut second)
+        self.compare_all(other, (given, seed), schedule, &mut first, &mut second)
     }
 
     /// Compares the outputs of this model, which `first` returns by name for random inputs, with
@@ -181,9 +181,10 @@ impl Model {
         first: &mut First<'_>,
         second: &mut Second<'_>,
     ) -> Result<Compared> {
-        let (given, plan) = ((&options.given, options.seed), plan::usual(options.runs));
-        let mut time = TimeBudget::UNLIMITED;
-        let compared = self.compare_all(other, given, (&plan, &mut time), first, second)?;
+        let runs = plan::usual(options.runs);
+        let schedule = Schedule { runs, time: TimeBudget::UNLIMITED, goes_on: false };
+        let given = (&options.given, options.seed);
+        let compared = self.compare_all(other, given, schedule, first, second)?;
         match compared.failed {
             Some(error) => Err(error),
             None => Ok(compared),
@@ -194,7 +195,7 @@ impl Model {
         &self,
         other: &Model,
         (given, seed): (&InferOptions, u64),
-        (plan, time): (&[PlannedRun], &mut TimeBudget),
+        Schedule { runs, mut time, goes_on }: Schedule,
         first: &mut First<'_>,
         second: &mut Second<'_>,
     ) -> Result<Compared> {
@@ -207,7 +208,7 @@ impl Model {
         let mut compared =
             Compared { runs: 0, sizes: Vec::new(), outputs: checks, failed: None, differing: None };
         let mut refused = None;
-        for planned in plan {
+        for planned in &runs {
             for tried in 0..planned.sizes.tries() {
                 let inputs = self.random_inputs(given, &mut random, planned, tried)?;
                 let Some(inputs) = inputs else { continue };
@@ -254,7 +255,7 @@ impl Model {
                 }
                 break;
             }
-            if compared.failed.is_some() || time.is_over() {
+            if (compared.failed.is_some() && !goes_on) || time.is_over() {
                 break;
             }
         }

@@ -95,6 +95,14 @@ pub(crate) struct PlannedRun {
     pub(crate) extreme: bool,
 }
 
+/// Runs to compare, in order.
+pub(crate) struct Schedule {
+    pub(crate) runs: Vec<PlannedRun>,
+    pub(crate) time: TimeBudget,
+    /// True if others follow a run that the second model refuses.
+    pub(crate) goes_on: bool,
+}
+
 /// Runs of random sizes, every third of extreme floats.
 pub(crate) fn usual(runs: usize) -> Vec<PlannedRun> {
     (0..runs).map(|run| PlannedRun { sizes: Sizes::Between(SIZES), extreme: run % 3 == 2 }).collect()

@@ -6,7 +6,7 @@ use gradus_core::Result;
 use gradus_core::graph::{Graph, ValueId};
 
 use super::{ConversionReport, Converted, Exactness, Note};
-use crate::check::plan::{PlannedRun, TimeBudget, varied};
+use crate::check::plan::{PlannedRun, Schedule, TimeBudget, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::Fact;
 use crate::fold::verify::draws;
@@ -23,8 +23,8 @@ pub struct Verified {
     pub sizes: Vec<String>,
     /// Elements, of all runs, of outputs that only exact nodes compute: they are the same bits.
     pub elements: u64,
-    /// Outputs that nodes which are not exact have a part in: their types are the same, and their
-    /// shapes if sizes alone decide these.
+    /// Outputs that nodes which are not exact have a part in: their types are the same and, if the
+    /// nodes only round, shapes that sizes alone decide.
     pub inexact: usize,
     /// Why no run was compared, if none was.
     pub refused: Option<String>,
@@ -34,8 +34,8 @@ impl Model {
     /// Compares this model with what it was converted to: runs of both on random inputs whose sizes
     /// are 1, unequal, equal, 0 one at a time, and random, while there is time. Outputs of nodes
     /// that are exact by the report must be the same bits, all NaNs alike. Of others, types are
-    /// compared, and shapes that sizes alone decide: a number that is rounded otherwise may
-    /// decide anything after it.
+    /// compared and, if the nodes only round, shapes that sizes alone decide: a number that is
+    /// rounded otherwise may decide anything after it.
     ///
     /// # Errors
     /// [`Kind::Graph`](gradus_core::Kind::Graph) names the outputs that differ. A model that does not
@@ -54,7 +54,9 @@ impl Model {
             return refused(failed.map_or_else(|| NO_TIME.to_owned(), |error| error.to_string()));
         }
         let graph = self.graph();
-        let inexact = inexact(graph, &converted.report);
+        let inexact = noted(graph, &converted.report, |_| true);
+        // Rounding alone leaves sizes that follow from sizes.
+        let edges = noted(graph, &converted.report, |note| note.exactness == Exactness::EdgeCases);
         let settled = self.settled_shapes(options)?;
         let mut verified = Verified { runs, sizes, ..Verified::default() };
         let mut differing: Vec<&OutputCheck> = Vec::new();
@@ -66,7 +68,7 @@ impl Model {
             } else {
                 verified.inexact += 1;
             }
-            let has_shape = id.is_some_and(|&id| settled[id.index()]);
+            let has_shape = id.is_some_and(|&id| settled[id.index()] && !edges[id.index()]);
             let differs = match &output.types {
                 Some((before, after)) => is_exact || has_shape || element_type(before) != element_type(after),
                 None => is_exact && output.differing > 0,
@@ -86,8 +88,8 @@ impl Model {
         let (first, second) = (explicit(self)?, explicit(&converted.model)?);
         // Numbers beyond a type mean nothing in some standards.
         let plan = varied(first.graph(), &options.given).into_iter();
-        let plan: Vec<_> = plan.map(|run| PlannedRun { extreme: false, ..run }).collect();
-        first.compare_planned(&second, options, &plan, time)
+        let runs = plan.map(|run| PlannedRun { extreme: false, ..run }).collect();
+        first.compare_planned(&second, options, Schedule { runs, time, goes_on: true })
     }
 
     /// By value of the main graph: whether it is a tensor whose sizes follow from those of inputs.
@@ -108,27 +110,27 @@ fn element_type(text: &str) -> &str {
     text.split('[').next().unwrap_or(text)
 }
 
-/// By value of the main graph: whether a node that is not exact has a part in it. All values are
-/// those where the report names a node that is not one of the graph.
-fn inexact(graph: &Graph, report: &ConversionReport) -> Vec<bool> {
+/// By value of the main graph: whether a node with such a note has a part in it. All values are
+/// those where a note names a node that is not one of the graph.
+fn noted(graph: &Graph, report: &ConversionReport, is_meant: impl Fn(&Note) -> bool) -> Vec<bool> {
     let mut inexact = vec![false; graph.values().len()];
     let mut labels: HashMap<String, Vec<usize>> = HashMap::default();
     for (index, node) in graph.nodes().iter().enumerate() {
         labels.entry(node.label(index)).or_default().push(index);
     }
-    let mut noted = vec![false; graph.nodes().len()];
-    for Note { place, .. } in report.notes.iter().filter(|note| note.exactness != Exactness::Exact) {
+    let mut nodes = vec![false; graph.nodes().len()];
+    for Note { place, .. } in report.notes.iter().filter(|note| is_meant(note)) {
         // The place of a node within another begins with that one's.
         let ends = (1..=place.len()).filter(|&end| place.is_char_boundary(end));
         let mut found = ends.filter_map(|end| labels.get(&place[..end])).flatten().peekable();
         if found.peek().is_none() {
             return vec![true; graph.values().len()];
         }
-        found.for_each(|&index| noted[index] = true);
+        found.for_each(|&index| nodes[index] = true);
     }
     for &index in graph.order() {
         let node = &graph.nodes()[index];
-        if noted[index] || node.needs().any(|id| inexact[id.index()]) {
+        if nodes[index] || node.needs().any(|id| inexact[id.index()]) {
             node.outputs.iter().flatten().for_each(|id| inexact[id.index()] = true);
         }
     }

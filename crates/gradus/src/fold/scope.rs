@@ -12,7 +12,7 @@ use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
 use super::dialect::Role;
 use super::join::Joined;
-use super::reproducible::{is_exact, is_settled, is_whole, widens};
+use super::reproducible::{has_negative_zero, is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
 use super::{GraphFolder, cse, inline, representable, rules, settled, simplify_shapes};
@@ -362,7 +362,11 @@ impl<'m> FoldState<'m> {
         // Quantized weights stay narrow.
         let widens = widens || operator == "DequantizeLinear";
         let computed = self.rules.has(Pass::Arithmetic) && !widens && !NodeView::new(self, index).is_random();
-        let exact = exact || computed;
+        // The sign of -0 is 0 in some programs.
+        let view = NodeView::new(self, index);
+        let is_open = view.function() == "Sign"
+            && self.result(folder, &view).is_some_and(|result| has_negative_zero(&result));
+        let exact = (exact && !is_open) || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
         let exact = inputs && (alone || exact || self.is_representable(folder, index));

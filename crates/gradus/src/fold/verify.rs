@@ -9,7 +9,7 @@ use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::RuleSet;
-use crate::check::plan::{Draw, MAX_TRIES, SIZES, Sizes, TimeBudget, binding, varied};
+use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, Sizes, TimeBudget, binding, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, nameless_axes, symbols_of_inputs};
@@ -89,8 +89,9 @@ impl Model {
             verified.refused = Some("the model draws numbers at random".to_owned());
             return Ok(());
         }
-        let plan = varied(self.graph(), &options.given);
-        let check = match self.compare_planned(folded, options, &plan, time) {
+        let runs = varied(self.graph(), &options.given);
+        let first = Schedule { runs: vec![runs[0].clone()], time, goes_on: false };
+        let check = match self.compare_planned(folded, options, Schedule { runs, time, goes_on: false }) {
             Ok(Compared { failed: Some(error), .. }) => return Err(error),
             Ok(check) if check.runs == 0 => {
                 verified.refused = Some(NO_TIME.to_owned());
@@ -102,7 +103,7 @@ impl Model {
                 return Ok(());
             }
             // The folded model is at fault only if this one runs.
-            Err(error) if self.compare_planned(self, options, &plan[..1], time).is_ok() => {
+            Err(error) if self.compare_planned(self, options, first).is_ok() => {
                 return Err(error);
             }
             Err(error) => {

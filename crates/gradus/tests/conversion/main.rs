@@ -20,3 +20,4 @@ mod runtimes;
 mod sets;
 mod states;
 mod types;
+mod verify;

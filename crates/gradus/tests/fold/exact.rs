@@ -455,7 +455,10 @@ fn assert_same_at_all_sizes(model: &Model) {
 #[test]
 fn computed_sizes_of_a_reshape_may_be_zero() {
     // Sizes of the data, and the target: numbers, axes of the data as letters, products of these.
-    let forms: [(&[&str], &[&str]); 14] = [
+    let forms: [(&[&str], &[&str]); 17] = [
+        (&["1", "n", "n"], &["ab", "c"]),
+        (&["n", "1", "n"], &["c", "a", "b"]),
+        (&["n", "n", "2"], &["c", "b", "a"]),
         (&["n", "3"], &["-1", "ab"]),
         (&["n", "3"], &["ab"]),
         (&["n", "3"], &["ab", "-1"]),
@@ -584,4 +587,22 @@ fn the_nearest_elements_of_a_constant_are_a_constant() {
     assert_eq!(resized(2.0, &[(coordinates, "align_corners")]), "Resize Sub");
     assert_eq!(resized(2.0, &[("mode", "linear")]), "Resize Sub");
     assert_eq!(resized(1.3, &[]), "Resize Sub");
+}
+
+/// ONNX Runtime and NumPy give 0 for the sign of -0.
+#[test]
+fn the_sign_of_negative_zero_is_left_to_the_program() {
+    let signs = |element: f32| {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2"])
+            .constant("w", vector(&[element, 3.0]))
+            .node("Sign", &["w"], &["a"])
+            .node("Neg", &["a"], &["b"])
+            .node("Div", &["x", "b"], &["y"])
+            .output("y", DType::F32, &["2"])
+            .model();
+        operators(&folded(&model))
+    };
+    assert_eq!(signs(-0.0), "Sign Neg Div");
+    assert_eq!(signs(0.0), "Div");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use gradus::check::VerifyOptions;
 use gradus::fold::{FoldOptions, Level, RuleSet};
@@ -725,10 +726,53 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     let verify = |rules| of_sizes(0.5).verify(&of_sizes(0.50000006), rules, &given);
     assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
     assert!(verify(exact).is_err());
+    let mut hurried = VerifyOptions::default();
+    hurried.time = Duration::ZERO;
+    let late = model(0.5).verify(&model(0.75), exact, &hurried).unwrap();
+    assert_eq!((late.bindings, late.runs), (0, 0));
+    assert_eq!(late.refused.as_deref(), Some("no run ended in the time for it"));
+    let mut fixed = VerifyOptions::default();
+    let x = Tensor::from_vec(Shape::new(vec![2, 4]).unwrap(), vec![0f32; 8]).unwrap();
+    fixed.given.inputs.insert("x".to_owned(), InputFact::Value(x.into()));
+    assert!(model(0.5).verify(&model(0.75), exact, &fixed).unwrap().sizes.is_empty());
     let drawn = Sketch::new()
         .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
         .output("y", DType::F32, &["2"])
         .model();
     let verified = drawn.verify(&drawn, exact, &given).unwrap();
     assert_eq!((verified.runs, verified.refused.as_deref()), (0, Some("the model draws numbers at random")));
+}
+
+/// A model that is another for one size alone.
+#[test]
+fn verification_binds_zero_one_and_equal_sizes() {
+    let joined = |special: &[&str]| {
+        let sketch = Sketch::new()
+            .input("x", DType::F32, &["n", "m"])
+            .constant("none", Tensor::scalar(0i64))
+            .constant("one", Tensor::scalar(1i64))
+            .node("Shape", &["x"], &["s"])
+            .node("Gather", &["s", "none"], &["n"])
+            .node("Gather", &["s", "one"], &["m"])
+            .node("Equal", special, &["is"])
+            .with("Cast", &["is"], &["y"], vec![("to", Content::Int(7))]);
+        sketch.node("Identity", &["x"], &["w"]).output("y", DType::I64, &[]).output(
+            "w",
+            DType::F32,
+            &["n", "m"],
+        )
+    };
+    let other = Sketch::new()
+        .input("x", DType::F32, &["n", "m"])
+        .constant("never", Tensor::scalar(0i64))
+        .node("Identity", &["never"], &["y"])
+        .node("Identity", &["x"], &["w"])
+        .output("y", DType::I64, &[])
+        .output("w", DType::F32, &["n", "m"])
+        .model();
+    for special in [["n", "none"], ["m", "none"], ["n", "one"], ["m", "one"], ["n", "m"]] {
+        let error = joined(&special).model().verify(&other, RuleSet::default(), &VerifyOptions::default());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("\"y\""), "{special:?}: {error}");
+    }
 }

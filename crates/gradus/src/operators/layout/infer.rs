@@ -592,8 +592,12 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
     }
     let open = dims.iter().filter(|dim| dim.is_none()).count();
     let rest: Vec<_> = dims.iter().flatten().copied().collect();
+    // The others may be 0, unless -1 is written.
+    let is_quotient = !cx.is_cautious()
+        || target.contains(&Dim::Known(-1))
+        || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1));
     let left = match (&given, open) {
-        (Some(given), 1) => Some(quotient(cx, given, &rest)?),
+        (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest)?),
         _ => None,
     };
     if let Some(given) = &given {
