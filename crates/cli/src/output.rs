@@ -263,6 +263,14 @@ fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(start.chain(['…']).chain(end).collect())
 }
 
+/// Runs that were compared, and the sizes of their inputs, in words.
+pub(crate) fn runs(count: usize, sizes: &[String]) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    let sizes =
+        if sizes.is_empty() { String::new() } else { format!(", sizes {}", escaped(&sizes.join("; "))) };
+    format!("{count} run{ending} on random inputs{sizes}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

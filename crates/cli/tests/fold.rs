@@ -43,7 +43,7 @@ Shape      3       0
 Unsqueeze  4       0
 
 verified: 15 values are the same before and after, under 5 random bindings
-verified: 10336 elements of outputs are the same bits in 3 runs on random inputs
+verified: 8480 elements of outputs are the same bits in 7 runs on random inputs, sizes 1; unequal; equal; batch = 0; seq = 0; 1 to 39
 
 "#]]
     );
@@ -52,7 +52,7 @@ verified: 10336 elements of outputs are the same bits in 3 runs on random inputs
     snapbox::assert_data_eq!(
         printed,
         str![[r#"
-{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"weights":[],"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[]}
+{"model":"examples/positions.onnx","output":"OUT/p.onnx","bytes":{"before":458,"after":530},"nodes":{"before":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1},"after":{"Cast":2,"Div":1,"Range":1,"Shape":1,"Size":1}},"constants":{"count":0,"bytes":0,"dropped":0},"inlined":0,"declared":3,"weights":[],"kept":[{"node":"node /"length/"","operator":"Shape","reason":"[seq] is not known before the run, and is needed by node /"pos/" (Range), node /"seq_to_float/" (Cast)"},{"node":"node /"count/"","operator":"Size","reason":"[batch*seq] is not known before the run, and is needed by output /"token_count/""}],"assumptions":[],"problems":[],"verified":{"bindings":5,"values":45,"runs":7,"sizes":["1","unequal","equal","batch = 0","seq = 0","1 to 39"],"elements":125}}
 
 "#]]
     );
@@ -88,6 +88,8 @@ Shape     1       0
 
 stayed:
   node "count" (Size): [3*batch] is not known before the run, and is needed by output "token_count"
+
+verified: 42 elements of outputs are the same bits in 6 runs on random inputs, sizes 1; unequal; equal; batch = 0; 1 to 39
 
 "#]]
     );
@@ -250,7 +252,7 @@ operator  before  after
 Range     1       0
 
 verified: 5 values are the same before and after, under 5 random bindings
-verified: 21 elements of outputs are the same bits in 3 runs on random inputs
+verified: 14 elements of outputs are the same bits in 2 runs on random inputs
 
 "#]]
     );
@@ -294,4 +296,33 @@ outputs: 1 changed
 
 "#]]
     );
+}
+
+#[test]
+fn outputs_are_compared_before_anything_is_written() {
+    let scratch = Scratch::new("fold-verify");
+    let [from, to] = ["m.onnx", "o.onnx"].map(|name| scratch.file(name));
+    // Random indices are 0 and 1, and one of these is beyond the axis.
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1", "4"])
+        .input("at", DType::I64, &["50"])
+        .node("Gather", &["x", "at"], &["a"])
+        .node("Identity", &["a"], &["y"])
+        .output("y", DType::F32, &["50", "4"])
+        .model();
+    model.save(&from).unwrap();
+    let why = "node \"make a\" (onnx Gather-20): index 1 is out of range for size 1";
+    let quietly = stdout(&scratch, &["fold", &from, "-o", &to]);
+    assert!(quietly.contains(&format!("outputs were not compared: {why}")), "{quietly}");
+    std::fs::remove_file(&to).unwrap();
+    let refused =
+        gradus(&["fold", &from, "-o", &to, "--verify"]).assert().code(1).get_output().stderr.clone();
+    let refused = String::from_utf8(refused).unwrap();
+    assert!(refused.contains("outputs were not compared, and nothing is written: "), "{refused}");
+    assert!(refused.contains("-i, --dim and --input-shape"), "{refused}");
+    assert!(!std::path::Path::new(&to).exists());
+    let given = stdout(&scratch, &["fold", &from, "-o", &to, "--verify", "-i", "at=zeros[50]"]);
+    assert!(given.contains("are the same bits in 2 runs"), "{given}");
+    let silent = stdout(&scratch, &["fold", &from, "-o", &to, "--no-verify"]);
+    assert!(!silent.contains("verified") && !silent.contains("compared"), "{silent}");
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use gradus::check::{CheckOptions, OutputCheck};
+use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
 use gradus::contract::Language;
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
-use gradus::fold::{FoldOptions, Folded, RuleSet, Verified};
+use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
 use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions};
@@ -29,7 +29,6 @@ use crate::tensor::{from_python, value_from_python, value_to_python};
 
 /// Random bindings of symbols under which a folded model is verified, and the number that they
 /// start from: the same in each run, as on the command line.
-const BINDINGS: usize = 5;
 const SEED: u64 = 1;
 
 /// Assumptions about sizes: ranges of symbols, whether none is empty, and conditions.
@@ -462,7 +461,7 @@ impl Model {
         shapes: &Bound<'py, PyDict>,
         max_constant: u64,
         declare: bool,
-        verify: bool,
+        verify: (Option<bool>, Bound<'py, PyDict>),
         level: &str,
         rules: Vec<String>,
         no_rules: Vec<String>,
@@ -487,16 +486,33 @@ impl Model {
         options.max_constant = max_constant;
         options.declare = declare;
         let model = self.within(&limits)?;
+        let (verify, values) = verify;
+        let values = self.given_inputs(&PyDict::new(py), &values)?;
         let folded = engine(py, || {
             let model = read(model)?;
+            let begin = Instant::now();
             let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
             let mut given = InferOptions::default();
             given.dims.clone_from(&options.dims);
             given.assume.clone_from(&options.assume);
             given.inputs.clone_from(&options.inputs);
-            let verified =
-                verify.then(|| model.verify(&after, &given, options.rules, BINDINGS, SEED)).transpose()?;
+            let mut of_runs = VerifyOptions::default();
+            (of_runs.given, of_runs.seed) = (given.clone(), SEED);
+            of_runs.given.inputs.extend(values);
+            if verify.is_none() {
+                of_runs.time = VerifyOptions::time_beside(begin.elapsed());
+            }
+            let verifies = verify.unwrap_or(true);
+            let verified = verifies.then(|| model.verify(&after, options.rules, &of_runs)).transpose()?;
+            if let (Some(true), Some(why)) =
+                (verify, verified.as_ref().and_then(|found| found.refused.as_ref()))
+            {
+                let message = format!(
+                    "outputs were not compared: {why}; dims, input_shapes and values give the inputs of a run"
+                );
+                return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
+            }
             let measures = options.rules.may_change_floats();
             let measured = measures.then(|| model.measure(&after, &given, SEED).ok()).flatten();
             Ok::<_, gradus::Error>((after, report, verified, measured))
@@ -516,9 +532,12 @@ impl Model {
         told.set_item("assumptions", assumptions)?;
         let problems: Vec<_> = report.problems.iter().map(|p| (&p.place, &p.message)).collect();
         told.set_item("problems", problems)?;
-        let Verified { bindings, values, runs, elements, refused, .. } = verified.unwrap_or_default();
-        told.set_item("verified", verify.then_some((bindings, values)))?;
-        told.set_item("ran", (verify && refused.is_none()).then_some((runs, elements)))?;
+        let found = verified.as_ref();
+        told.set_item("verified", found.map(|found| (found.bindings, found.values)))?;
+        let ran = found.filter(|found| found.refused.is_none());
+        told.set_item("ran", ran.map(|found| (found.runs, found.elements)))?;
+        told.set_item("sizes", found.map_or(&[][..], |found| &found.sizes))?;
+        told.set_item("not_compared", found.and_then(|found| found.refused.as_ref()))?;
         told.set_item("measured", measured.as_ref().map(|of| (of.elements, of.ulps, of.relative)))?;
         let outputs = measured.iter().flat_map(|of| &of.outputs);
         let outputs = outputs.map(|of| (&of.name, (of.elements, of.ulps, of.relative)));
@@ -536,6 +555,7 @@ impl Model {
         opset: Option<i64>,
         runtime: Option<&str>,
         states: (bool, Vec<(String, String)>),
+        verify: Option<bool>,
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let known = [Standard::Onnx, Standard::OpenVino];
@@ -559,14 +579,36 @@ impl Model {
         options.dims = numbers(Some(dims))?;
         (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
-        let converted = engine(py, || read(model)?.convert(standard, &options));
-        let Converted { model, report, .. } = converted.map_err(|error| self.in_file(error)).or_raise()?;
+        let converted = engine(py, || {
+            let model = read(model)?;
+            let begin = Instant::now();
+            let converted = model.convert(standard, &options)?;
+            let mut of_runs = VerifyOptions::default();
+            (of_runs.given.dims, of_runs.seed) = (options.dims.clone(), SEED);
+            if verify.is_none() {
+                of_runs.time = VerifyOptions::time_beside(begin.elapsed());
+            }
+            let verifies = verify.unwrap_or(true);
+            let found = verifies.then(|| model.verify_converted(&converted, &of_runs)).transpose()?;
+            if let (Some(true), Some(why)) = (verify, found.as_ref().and_then(|found| found.refused.as_ref()))
+            {
+                let message = format!("outputs were not compared: {why}");
+                return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
+            }
+            Ok::<_, gradus::Error>((converted, found))
+        });
+        let (converted, found) = converted.map_err(|error| self.in_file(error)).or_raise()?;
+        let Converted { model, report, .. } = converted;
         let told = PyDict::new(py);
         told.set_item("nodes", report.nodes)?;
         let notes =
             report.notes.iter().map(|note| (&note.place, &note.operator, note.exactness.name(), &note.why));
         told.set_item("notes", notes.collect::<Vec<_>>())?;
         told.set_item("lost", &report.lost)?;
+        let ran = found.as_ref().filter(|found| found.refused.is_none());
+        told.set_item("ran", ran.map(|found| (found.runs, found.elements, found.inexact)))?;
+        told.set_item("sizes", found.as_ref().map_or(&[][..], |found| &found.sizes))?;
+        told.set_item("not_compared", found.as_ref().and_then(|found| found.refused.as_ref()))?;
         Ok((self.made(model), told))
     }
 

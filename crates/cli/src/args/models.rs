@@ -557,11 +557,23 @@ pub(crate) struct FoldArgs {
     #[arg(long)]
     pub(crate) no_declare: bool,
 
-    /// Evaluate the shapes of both models under random bindings, run both on random inputs, and
-    /// fail if shapes or outputs differ: bits of outputs at levels up to `exact`, types and shapes
-    /// above.
+    /// Take up to 30 seconds to compare both models, and write nothing if outputs could not be
+    /// compared. Without this, they are compared in the time that folding took and half a second.
+    ///
+    /// Shapes are evaluated under random bindings, and both models run on random inputs, whose open
+    /// sizes are 1, unequal, equal, 0 one at a time, and random. Bits of outputs must be the same
+    /// at levels up to `exact`, types and shapes above.
     #[arg(long)]
     pub(crate) verify: bool,
+
+    /// Do not compare the models.
+    #[arg(long, conflicts_with = "verify")]
+    pub(crate) no_verify: bool,
+
+    /// An input of the runs that are compared: NAME=VALUE, NAME=FILE, or an .npz file, as `gradus
+    /// run` takes it. Other inputs are random.
+    #[arg(short, long = "input", value_name = "NAME=VALUE|FILE")]
+    pub(crate) inputs: Vec<String>,
 
     /// List all nodes that could not be folded or read computed weights, and all outputs that were
     /// measured.
@@ -619,6 +631,11 @@ pub(crate) struct ConvertArgs {
     /// in models of float16, and by 3e-2 in those of shorter floats and of quantized tensors.
     #[arg(long)]
     pub(crate) check: bool,
+
+    /// Do not run both models. Without this, they run on random inputs for the time that the
+    /// conversion took and half a second, and nothing is written if outputs of exact nodes differ.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) no_verify: bool,
 
     /// The ONNX operator set; by default 21, or where it lacks what a node needs, the newest that
     /// released runtimes load.

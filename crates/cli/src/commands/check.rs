@@ -1,17 +1,15 @@
 //! `gradus check`: what differs when two models run on the same inputs, or one in other programs.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use gradus::check::{Check, CheckOptions, NodeCheck, OutputCheck, RuntimeCheck};
 use gradus::conversion::Converted;
 use gradus::convert::u64_of;
 use gradus::graph::Type;
-use gradus::infer::InputFact;
 use gradus::{DType, Error, Kind, Model};
 use serde::Serialize;
 
-use super::{given, run, run_inputs};
+use super::given;
 use crate::FindRuntime;
 use crate::args;
 use crate::diagnostics::Failure;
@@ -112,12 +110,7 @@ impl args::CheckArgs {
         (options.runs, options.seed) = (self.runs, self.seed);
         options.given.dims = given::dims(&self.shapes.dims)?;
         options.given.inputs = given::shapes(&self.shapes.input_shapes)?;
-        let mut values = HashMap::new();
-        for (input, index) in self.inputs.iter().zip(0..) {
-            let seed = run_inputs::stream(self.seed, index);
-            run::read_input(before, input, seed, &self.limits.limits(), &mut values)?;
-        }
-        let values = values.into_iter().map(|(name, value)| (name, InputFact::Value(value)));
+        let values = given::values(before, &self.inputs, self.seed, &self.limits.limits())?;
         options.given.inputs.extend(values);
         Ok(options)
     }

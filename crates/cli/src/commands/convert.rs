@@ -5,9 +5,10 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
-use gradus::check::CheckOptions;
-use gradus::conversion::{ConversionReport, ConvertOptions, Runtime};
+use gradus::check::{CheckOptions, VerifyOptions};
+use gradus::conversion::{ConversionReport, ConvertOptions, Runtime, Verified};
 use gradus::graph::Standard;
 use gradus::{Error, Kind};
 use serde::Serialize;
@@ -31,7 +32,19 @@ struct ConvertedJson<'a> {
     nodes: usize,
     notes: Vec<NoteJson<'a>>,
     lost: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verified: Option<VerifiedJson<'a>>,
     written: bool,
+}
+
+#[derive(Serialize)]
+struct VerifiedJson<'a> {
+    runs: usize,
+    sizes: &'a [String],
+    elements: u64,
+    inexact: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refused: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -115,7 +128,9 @@ fn one(
     };
     let model = given::reshaped(&args.limits.open(path)?, &args.shapes.input_shapes)?;
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
+    let begin = Instant::now();
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
+    let work = begin.elapsed();
     let refused = args.strict && !converted.report.is_exact();
     let same = if args.check && !refused {
         let mut of_check = CheckOptions::default();
@@ -128,15 +143,30 @@ fn one(
     } else {
         None
     };
+    let verified = if refused || args.check || args.no_verify {
+        None
+    } else {
+        let mut of_runs = VerifyOptions::default();
+        of_runs.given.dims.clone_from(&options.dims);
+        of_runs.time = VerifyOptions::time_beside(work);
+        let found = model.verify_converted(&converted, &of_runs).map_err(|error| {
+            error.map_message(|text| format!("{text}; nothing is written")).in_file(path.display())
+        })?;
+        Some(found)
+    };
     if !refused {
         converted.model.save(&output)?;
     }
     if args.json {
-        writeln!(out, "{}", output::json(&json(&files, &converted.report, !refused))?)?;
+        let json = json(&files, &converted.report, verified.as_ref(), !refused);
+        writeln!(out, "{}", output::json(&json)?)?;
     } else {
         write!(out, "{}", text(args, &files, &converted.report, !refused))?;
         if let Some(same) = same {
             writeln!(out, "checked: {same}")?;
+        }
+        if let Some(verified) = &verified {
+            writeln!(out, "{}", verified_text(verified))?;
         }
     }
     if refused {
@@ -161,6 +191,7 @@ struct OutputFiles<'a> {
 fn json<'a>(
     &OutputFiles { path, output, from, to }: &OutputFiles<'_>,
     report: &'a ConversionReport,
+    verified: Option<&'a Verified>,
     written: bool,
 ) -> ConvertedJson<'a> {
     let note = |note: &'a gradus::conversion::Note| NoteJson {
@@ -177,8 +208,33 @@ fn json<'a>(
         nodes: report.nodes,
         notes: report.notes.iter().map(note).collect(),
         lost: &report.lost,
+        verified: verified.map(|verified| VerifiedJson {
+            runs: verified.runs,
+            sizes: &verified.sizes,
+            elements: verified.elements,
+            inexact: verified.inexact,
+            refused: verified.refused.as_deref(),
+        }),
         written,
     }
+}
+
+/// A line about the runs of both models.
+fn verified_text(verified: &Verified) -> String {
+    if let Some(why) = &verified.refused {
+        return format!("outputs were not compared: {}", escaped(why));
+    }
+    let bits = format!("{} elements of outputs are the same bits", verified.elements);
+    let types = match verified.inexact {
+        1 => "the type of an output of inexact nodes is the same".to_owned(),
+        count => format!("the types of {count} outputs of inexact nodes are the same"),
+    };
+    let what = match (verified.elements, verified.inexact) {
+        (_, 0) => bits,
+        (0, _) => types,
+        _ => format!("{bits}, and {types},"),
+    };
+    format!("verified: {what} in {}", output::runs(verified.runs, &verified.sizes))
 }
 
 /// The report in words. Notes and losses that say the same of several places are one line, unless

@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use gradus::check::VerifyOptions;
 use gradus::fold::{FoldOptions, FoldReport, Measured, MeasuredOutput, RULES, RuleSet, Verified};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
+use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
@@ -17,8 +20,7 @@ use crate::output::{self, escaped};
 
 /// Nodes that stayed and are listed where not all are asked for.
 const MOST_KEPT: usize = 10;
-/// Random bindings of `--verify`, and the number that they start from: the same in each run.
-const BINDINGS: usize = 5;
+/// The number that random inputs start from: the same in each run.
 const SEED: u64 = 1;
 
 #[derive(Serialize)]
@@ -99,6 +101,7 @@ struct VerifiedJson<'a> {
     bindings: usize,
     values: usize,
     runs: usize,
+    sizes: &'a [String],
     elements: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<&'a str>,
@@ -140,6 +143,38 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     })
 }
 
+/// Compares a model with what it was folded to in `work`.
+fn verified(
+    args: &args::FoldArgs,
+    model: &Model,
+    after: &Model,
+    (given, rules): (&InferOptions, RuleSet),
+    work: Duration,
+) -> Result<Verified, Failure> {
+    let mut options = VerifyOptions::default();
+    (options.given, options.seed) = (given.clone(), SEED);
+    options.given.inputs.extend(given::values(model, &args.inputs, SEED, &args.limits.limits())?);
+    if !args.verify {
+        options.time = VerifyOptions::time_beside(work);
+    }
+    let in_file = |error: Error| match model.path() {
+        Some(path) => error.in_file(path.display()),
+        None => error,
+    };
+    let found = model.verify(after, rules, &options);
+    let found =
+        found.map_err(|error| in_file(error.map_message(|text| format!("{text}; nothing is written"))))?;
+    match &found.refused {
+        Some(why) if args.verify => {
+            let message = format!(
+                "outputs were not compared, and nothing is written: {why}; -i, --dim and --input-shape give the inputs of a run"
+            );
+            Err(in_file(Error::new(Kind::Unsupported, message)).into())
+        }
+        _ => Ok(found),
+    }
+}
+
 fn one(
     args: &args::FoldArgs,
     output: &Path,
@@ -150,18 +185,23 @@ fn one(
     let path = &*of.path;
     let model = args.limits.open(path)?.keep_names(args.keep_names);
     let to = &given::destination(output, of, model.source().standard)?;
+    let begin = Instant::now();
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
     let mut given = InferOptions::default();
     given.dims.clone_from(&options.dims);
     given.assume.clone_from(&options.assume);
     given.inputs.clone_from(&options.inputs);
+    let measures = options.rules.may_change_floats();
     let mut checks = Checks::default();
-    if args.verify {
-        let verified = model.verify(&model.edited(&folded.edit)?, &given, options.rules, BINDINGS, SEED);
-        checks.verified = Some(verified.map_err(|error| error.in_file(path.display()))?);
-    }
-    if options.rules.may_change_floats() {
-        checks.measured = Some(model.measure(&model.edited(&folded.edit)?, &given, SEED));
+    if measures || !args.no_verify {
+        let after = model.edited(&folded.edit)?;
+        let work = begin.elapsed();
+        if !args.no_verify {
+            checks.verified = Some(verified(args, &model, &after, (&given, options.rules), work)?);
+        }
+        if measures {
+            checks.measured = Some(model.measure(&after, &given, SEED));
+        }
     }
     let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
     let is_ir = model.source().standard == Standard::OpenVino;
@@ -216,6 +256,7 @@ fn json<'a>(
             bindings: verified.bindings,
             values: verified.values,
             runs: verified.runs,
+            sizes: &verified.sizes,
             elements: verified.elements,
             refused: verified.refused.as_deref(),
         }),
@@ -318,16 +359,21 @@ fn text(
         }
         None => {}
     }
-    if let Some(Verified { bindings, values, runs, elements, refused, .. }) = &checks.verified {
-        let _ = writeln!(
-            out,
-            "\nverified: {values} values are the same before and after, under {bindings} random bindings"
-        );
-        let _ = match refused {
+    if let Some(found @ Verified { bindings, values, .. }) = &checks.verified {
+        out.push('\n');
+        if args.verify {
+            let _ = writeln!(
+                out,
+                "verified: {values} values are the same before and after, under {bindings} random bindings"
+            );
+        }
+        let _ = match &found.refused {
             Some(why) => writeln!(out, "outputs were not compared: {}", escaped(why)),
             None => writeln!(
                 out,
-                "verified: {elements} elements of outputs {same} in {runs} runs on random inputs"
+                "verified: {} elements of outputs {same} in {}",
+                found.elements,
+                output::runs(found.runs, &found.sizes)
             ),
         };
     }

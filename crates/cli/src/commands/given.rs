@@ -8,10 +8,12 @@ use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
-use gradus::{Error, Kind, Model, Result};
+use gradus::{Error, Kind, Limits, Model, Result};
 
 use super::fleet::FleetModel;
+use super::{run, run_inputs};
 use crate::args::{AssumeArgs, DimArgs, SizeArgs};
+use crate::diagnostics::Failure;
 
 fn usage(message: String) -> Error {
     Error::new(Kind::Usage, message)
@@ -71,6 +73,20 @@ pub(super) fn infer_options(given: &SizeArgs) -> Result<InferOptions> {
     options.inputs = shapes(&given.shapes.input_shapes)?;
     options.assume = assumptions(&given.assume)?;
     Ok(options)
+}
+
+/// Inputs of a model from arguments, by name.
+pub(super) fn values(
+    model: &Model,
+    given: &[String],
+    seed: u64,
+    limits: &Limits,
+) -> Result<HashMap<String, InputFact>, Failure> {
+    let mut values = HashMap::new();
+    for (input, index) in given.iter().zip(0..) {
+        run::read_input(model, input, run_inputs::stream(seed, index), limits, &mut values)?;
+    }
+    Ok(values.into_iter().map(|(name, value)| (name, InputFact::Value(value))).collect())
 }
 
 /// Symbols and their numbers, from `NAME=NUMBER`.

@@ -7,9 +7,9 @@ use gradus_core::graph::{Type, ValueId};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
 use super::Inputs;
+use super::plan::{Draw, PlannedRun, Sizes, binding};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
-use crate::fold::verify::{SIZES, binding};
 use crate::infer::{InferOptions, Inference, InputFact};
 use crate::model::Model;
 
@@ -23,9 +23,9 @@ const MOST_ELEMENTS: usize = 1 << 18;
 const FEW: Range<i64> = 1..4;
 
 impl Model {
-    /// Values for all inputs, those that are given among them, under a random binding of the
-    /// dimensions: floats of -1 to 1 or extreme ones, integers 0 and 1. Nothing if the binding does
-    /// not meet what is assumed.
+    /// Values for all inputs, those that are given among them, under a binding of the dimensions:
+    /// floats of -1 to 1 or extreme ones, integers 0 and 1. Nothing if the binding does not meet
+    /// what is assumed.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the type of an input is not known.
@@ -33,21 +33,22 @@ impl Model {
         &self,
         given: &InferOptions,
         random: &mut fastrand::Rng,
-        (round, tried): (usize, usize),
+        planned: &PlannedRun,
+        tried: usize,
     ) -> Result<Option<Inputs>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
         let facts = |random: &mut fastrand::Rng, sizes| {
-            let options = binding(graph, given, random, (sizes, tried));
+            let options = binding(graph, given, &mut Draw { sizes, tried, random });
             options.map(|options| self.infer(&options)).transpose()
         };
         let elements = |inference: &Inference| {
             let shape = |id: &ValueId| Fact::as_tensor(inference.fact(*id)).and_then(TensorFact::shape);
             ids.clone().filter_map(shape).map(|shape| shape.len()).fold(0, usize::saturating_add)
         };
-        let Some(mut inference) = facts(random, SIZES)? else { return Ok(None) };
+        let Some(mut inference) = facts(random, planned.sizes.clone())? else { return Ok(None) };
         if elements(&inference) > MOST_ELEMENTS {
-            let Some(smaller) = facts(random, FEW)? else { return Ok(None) };
+            let Some(smaller) = facts(random, Sizes::Between(FEW))? else { return Ok(None) };
             inference = smaller;
         }
         let value = |&id| {
@@ -55,7 +56,7 @@ impl Model {
             if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {
                 return Ok((info.name.to_string(), value.clone()));
             }
-            let value = of_fact(inference.fact(id), random, round % 3 == 2)?.ok_or_else(|| {
+            let value = of_fact(inference.fact(id), random, planned.extreme)?.ok_or_else(|| {
                 let declared = info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
                 let what = format_args!("cannot make input \"{}\": its type", info.name);
                 Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")

@@ -3,15 +3,18 @@
 mod compared;
 mod inputs;
 mod paired;
+pub(crate) mod plan;
 mod runtime;
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use gradus_core::graph::{Graph, Origin, ValueId};
-use gradus_core::{Error, Result, Value};
+use gradus_core::{Error, Kind, Result, Value};
 
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, input_pairs, output_pairs};
+use plan::{Schedule, Sizes, TimeBudget};
 pub(crate) use runtime::Forced;
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
@@ -19,9 +22,6 @@ use crate::infer::InferOptions;
 use crate::model::Model;
 use crate::program::RunOptions;
 use crate::run::Program;
-
-/// Most tries of a binding: one may contradict what the model needs.
-const MOST_TRIES: usize = 8;
 
 /// Options of [`Model::check`].
 #[derive(Clone, Debug)]
@@ -39,6 +39,32 @@ pub struct CheckOptions {
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
         CheckOptions { given: InferOptions::default(), runs: 5, seed: 1 }
+    }
+}
+
+/// Options of [`Model::verify`] and [`Model::verify_converted`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct VerifyOptions {
+    /// Dimensions and inputs that are the same in all runs, and what is assumed of sizes.
+    pub given: InferOptions,
+    /// The seed of all that is random.
+    pub seed: u64,
+    /// The time for all comparisons: runs of more sizes are made while they are likely to end
+    /// before.
+    pub time: Duration,
+}
+
+impl VerifyOptions {
+    /// The time for comparisons that nobody asked for, by what a fold or a conversion took.
+    pub fn time_beside(work: Duration) -> Duration {
+        work.saturating_add(Duration::from_millis(500))
+    }
+}
+
+impl Default for VerifyOptions {
+    fn default() -> VerifyOptions {
+        VerifyOptions { given: InferOptions::default(), seed: 1, time: Duration::from_secs(30) }
     }
 }
 
@@ -85,7 +111,11 @@ type Second<'a> = dyn FnMut(&Inputs, &[&str]) -> Result<Option<HashMap<String, V
 /// The outputs of two models, compared.
 pub(crate) struct Compared {
     pub(crate) runs: usize,
+    /// The sizes of these runs, each once, in words.
+    pub(crate) sizes: Vec<String>,
     pub(crate) outputs: Vec<OutputCheck>,
+    /// Why the second model did not run where the first did.
+    pub(crate) failed: Option<Error>,
     /// The inputs of both models in the first run that has a difference.
     differing: Option<(Inputs, Inputs)>,
 }
@@ -114,7 +144,7 @@ impl Model {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
         };
         let (first, second) = (explicit(self)?, explicit(other)?);
-        let Compared { runs, outputs, differing } = first.compare(&second, options)?;
+        let Compared { runs, outputs, differing, .. } = first.compare(&second, options)?;
         let parting = differing.and_then(|(inputs, renamed)| first.parting(&second, &inputs, &renamed));
         Ok(Check { runs, outputs, parting })
     }
@@ -127,6 +157,21 @@ impl Model {
         self.compare_runs(other, options, &mut first, &mut second)
     }
 
+    /// Compares the outputs of both models in these runs, while there is time.
+    pub(crate) fn compare_planned(
+        &self,
+        other: &Model,
+        options: &VerifyOptions,
+        schedule: Schedule,
+    ) -> Result<Compared> {
+        let program = |model: &Model| model.program_within(&[], &schedule.time);
+        let (first, second) = (program(self)?, program(other)?);
+        let mut first = |inputs: &Inputs| run(&first, inputs);
+        let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
+        let (given, seed) = (&options.given, options.seed);
+        self.compare_all(other, (given, seed), schedule, &mut first, &mut second)
+    }
+
     /// Compares the outputs of this model, which `first` returns by name for random inputs, with
     /// those that `second` returns for the other's inputs and names of outputs.
     fn compare_runs(
@@ -136,18 +181,42 @@ impl Model {
         first: &mut First<'_>,
         second: &mut Second<'_>,
     ) -> Result<Compared> {
+        let runs = plan::usual(options.runs);
+        let schedule = Schedule { runs, time: TimeBudget::UNLIMITED, goes_on: false };
+        let given = (&options.given, options.seed);
+        let compared = self.compare_all(other, given, schedule, first, second)?;
+        match compared.failed {
+            Some(error) => Err(error),
+            None => Ok(compared),
+        }
+    }
+
+    fn compare_all(
+        &self,
+        other: &Model,
+        (given, seed): (&InferOptions, u64),
+        Schedule { runs, mut time, goes_on }: Schedule,
+        first: &mut First<'_>,
+        second: &mut Second<'_>,
+    ) -> Result<Compared> {
         let (own, others) = (self.graph(), other.graph());
         let outputs = output_pairs(own, others)?;
         let names: HashMap<String, InputPair> = input_pairs(own, others)?.into_iter().collect();
         let wanted: Vec<_> = outputs.iter().flat_map(|pair| pair.second.names()).collect();
-        let mut random = fastrand::Rng::with_seed(options.seed);
+        let mut random = fastrand::Rng::with_seed(seed);
         let checks = outputs.iter().map(|pair| OutputCheck::new(pair.name())).collect();
-        let mut compared = Compared { runs: 0, outputs: checks, differing: None };
+        let mut compared =
+            Compared { runs: 0, sizes: Vec::new(), outputs: checks, failed: None, differing: None };
         let mut refused = None;
-        for round in 0..options.runs {
-            for tried in 0..MOST_TRIES {
-                let inputs = self.random_inputs(&options.given, &mut random, (round, tried))?;
+        for planned in &runs {
+            for tried in 0..planned.sizes.tries() {
+                let inputs = self.random_inputs(given, &mut random, planned, tried)?;
                 let Some(inputs) = inputs else { continue };
+                let elements = inputs.iter().map(|(_, value)| len(value)).fold(0, usize::saturating_add);
+                if !time.allows(elements) {
+                    break;
+                }
+                let begin = Instant::now();
                 let before = match first(&inputs) {
                     Ok(outputs) => outputs,
                     Err(error) => {
@@ -157,15 +226,36 @@ impl Model {
                 };
                 let renamed = inputs.iter().map(|(name, value)| names[name].given(value));
                 let renamed = renamed.collect::<Result<Inputs>>()?;
-                let after = second(&renamed, &wanted).map_err(|error| in_second(other, error))?;
-                let Some(after) = after else { continue };
+                let after = match second(&renamed, &wanted) {
+                    Ok(Some(after)) => after,
+                    Ok(None) => continue,
+                    Err(error) => {
+                        // The end of the time says nothing of the model.
+                        let is_late = error.kind() == Kind::Limit && time.is_over();
+                        let error = in_second(other, error);
+                        if is_late {
+                            refused = Some(error)
+                        } else {
+                            compared.failed = Some(error)
+                        }
+                        break;
+                    }
+                };
+                time.note(begin.elapsed(), elements);
                 compared.runs += 1;
+                let sizes = planned.sizes.to_string();
+                if planned.sizes != Sizes::Declared && !compared.sizes.contains(&sizes) {
+                    compared.sizes.push(sizes);
+                }
                 for (output, pair) in compared.outputs.iter_mut().zip(&outputs) {
                     output.add(&pair.first.value(&before), &pair.second.value(&after));
                 }
                 if compared.differing.is_none() && !compared.outputs.iter().all(OutputCheck::is_same) {
                     compared.differing = Some((inputs, renamed));
                 }
+                break;
+            }
+            if (compared.failed.is_some() && !goes_on) || time.is_over() {
                 break;
             }
         }
@@ -176,7 +266,13 @@ impl Model {
     }
 
     fn program(&self, outputs: &[&str]) -> Result<Program> {
-        let program = self.compile(outputs, &RunOptions::default());
+        self.program_within(outputs, &TimeBudget::UNLIMITED)
+    }
+
+    /// A program whose runs end with the time.
+    fn program_within(&self, outputs: &[&str], time: &TimeBudget) -> Result<Program> {
+        let limits = Some(time.limits(self.limits()));
+        let program = self.compile(outputs, &RunOptions { limits, ..RunOptions::default() });
         program.map_err(|error| match self.path() {
             Some(path) => error.in_file(path.display()),
             None => error,
@@ -205,6 +301,38 @@ impl Model {
             };
             (!output.is_same()).then(parting)
         })
+    }
+}
+
+/// The number of elements of the tensors of a value.
+fn len(value: &Value) -> usize {
+    match value {
+        Value::Tensor(tensor) => tensor.shape().len(),
+        Value::Sequence(items) => items.iter().map(len).fold(0, usize::saturating_add),
+        Value::Optional(Some(value)) => len(value),
+        Value::Optional(None) | Value::Map(_) => 0,
+    }
+}
+
+/// Why nothing was compared where the time was over.
+pub(crate) const NO_TIME: &str = "no run ended in the time for it";
+
+/// The error about outputs that differ, of which there is one at least.
+pub(crate) fn difference(made: &str, differing: &[&OutputCheck]) -> Error {
+    let names: Vec<_> = differing.iter().map(|output| format!("\"{}\"", output.name)).collect();
+    let names = names.join(", ");
+    let first = differing.iter().find_map(|output| match (&output.types, &output.first) {
+        (Some((before, after)), _) => Some((String::new(), before, after)),
+        (None, Some(element)) => {
+            Some((format!(" at element {}", element.index), &element.before, &element.after))
+        }
+        (None, None) => None,
+    });
+    match first {
+        Some((at, before, after)) => {
+            Error::mismatch(Kind::Graph, format_args!("{made} output {names}{at}"), after, before)
+        }
+        None => Error::new(Kind::Graph, format!("{made} output {names} differs")),
     }
 }
 

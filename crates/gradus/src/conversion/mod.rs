@@ -31,6 +31,7 @@ mod states;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
 pub(crate) mod types;
+mod verify;
 pub(crate) mod writer;
 
 use std::collections::{BTreeMap, HashMap};
@@ -42,6 +43,7 @@ use gradus_formats::onnx::NEWEST_OPSET;
 pub(crate) use node::ConvertRule;
 pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
+pub use verify::Verified;
 
 use crate::infer::InferOptions;
 use crate::model::Model;

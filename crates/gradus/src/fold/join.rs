@@ -163,8 +163,7 @@ fn product(scope: &FoldState<'_>, index: usize) -> Option<(ValueId, ValueId, Ten
     if !(is_own && is_float && is_wide && scope.is_read_once(weights)) {
         return None;
     }
-    let matrix =
-        view.constant(1).filter(|matrix| matrix.shape().rank() == 2 && !matrix.shape().is_empty())?;
+    let matrix = view.weight(1).filter(|matrix| matrix.shape().rank() == 2 && !matrix.shape().is_empty())?;
     Some((factor, weights, matrix))
 }
 

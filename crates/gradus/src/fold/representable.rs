@@ -4,10 +4,11 @@
 
 use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
+use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Tensor};
 use gradus_kernels::Function;
 
-use super::rules::NodeView;
+use super::rules::{NodeView, Source};
 use crate::operators::range::exact_length;
 use crate::operators::{Reduces, Rounding, Row};
 
@@ -56,6 +57,7 @@ const JOINING: [&str; 9] =
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
     let function = view.function();
     matches!(function, "Pow" | "Range")
+        || (view.operator() == "Resize" && view.version() >= 11)
         || chooses(view)
         || JOINING.contains(&function)
         || rational(view).is_some()
@@ -63,6 +65,9 @@ pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
 
 /// Returns true if each element that such a node has of constants is exact.
 pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
+    if view.operator() == "Resize" {
+        return picks_alike(view, output) == Some(true);
+    }
     let function = rational(view);
     if output.shape().len() > MOST_ELEMENTS || !matches!(output.dtype(), DType::F32 | DType::F64) {
         return false;
@@ -91,6 +96,52 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         is_power_of(value, one(&arguments, i), one(&exponents, i)) && value.abs() >= least
     };
     fits(&arguments) && fits(&exponents) && values.iter().enumerate().all(exact)
+}
+
+/// Distance from a half or a whole at which no rounding of a coordinate picks another element.
+const APART: f64 = 1.0 / 1024.0;
+
+/// Returns true if a Resize picks the same nearest elements wherever coordinates are rounded: where
+/// these are exact, as scales are powers of two, or far from where another element is nearest.
+fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
+    let text = |name: &str, default: &'static str| match view.attribute(name) {
+        None => Some(default),
+        Some(Content::Text(text)) => Some(&**text),
+        Some(Content::Bytes(bytes)) => std::str::from_utf8(bytes).ok(),
+        Some(_) => None,
+    };
+    let coordinates = text("coordinate_transformation_mode", "half_pixel")?;
+    let nearest = text("nearest_mode", "round_prefer_floor")?;
+    let is_nearest = text("mode", "nearest") == Some("nearest") && view.int("antialias", 0) == 0;
+    let given = match view.input(2) {
+        Source::Missing => Vec::new(),
+        _ => view.constant(2)?.numbers().ok()?.map(nearest_f64).collect(),
+    };
+    if !is_nearest || output.shape().len() > MOST_ELEMENTS {
+        return None;
+    }
+    let is_power = |scale: f64| scale.is_normal() && Parts::of_float(scale).mantissa.is_power_of_two();
+    let (from, to) = (view.constant(0)?, output.shape().dims());
+    let all = from.shape().dims().iter().zip(to).map(|(&size, &wanted)| {
+        let float = |size: usize| nearest_f64(Number::Int(i64_of(size).into()));
+        let scale = float(wanted) / float(size);
+        // Scales that are not what the sizes are to each other mean other coordinates.
+        let is_given = given.is_empty() || given.contains(&scale);
+        let offset = match coordinates {
+            "asymmetric" => 0.0,
+            "half_pixel" => 0.5,
+            "pytorch_half_pixel" if wanted > 1 => 0.5,
+            "align_corners" | "half_pixel_symmetric" => return wanted == size && is_given,
+            _ => return false,
+        };
+        let edge = if nearest.starts_with("round") { 0.5 } else { 0.0 };
+        let is_apart = |at: usize| {
+            let distance = (float(at) + offset) / scale - offset - edge;
+            (distance - distance.round()).abs() > APART
+        };
+        is_given && (is_power(scale) || (0..wanted).all(is_apart))
+    });
+    Some(all.fold(true, |all, one| all && one))
 }
 
 /// Returns true if a node chooses among numbers, or adds or multiplies some without rounding.

@@ -42,6 +42,12 @@ pub(super) fn is_whole(dtype: DType) -> bool {
     matches!(dtype.class(), Class::Bool | Class::Signed | Class::Unsigned | Class::Text)
 }
 
+/// Returns true if an element is -0.
+pub(super) fn has_negative_zero(tensor: &Tensor) -> bool {
+    let is_so = |number: Number| matches!(number, Number::Float(x) if x.to_bits() == (-0.0f64).to_bits());
+    tensor.numbers().is_ok_and(|mut numbers| numbers.any(is_so))
+}
+
 /// Returns true if the result of an exact node may be computed beforehand: NaN that it makes has
 /// other bits elsewhere, and what does not fit an integer type is converted to anything.
 pub(super) fn is_settled(

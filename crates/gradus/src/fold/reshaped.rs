@@ -173,10 +173,11 @@ impl Turn {
     }
 }
 
-/// Returns true if an input of a node is data, and no list of axes or bounds and no scale.
+/// Returns true if an input of a node is data, and no list of axes or bounds, no scale, and no
+/// bound that must be a scalar.
 fn is_data(view: &NodeView<'_, '_>, input: usize) -> bool {
     let operator = view.operator();
-    let lists = matches!(operator, "Pad" | "Slice") || operator.starts_with("Reduce");
+    let lists = matches!(operator, "Clip" | "Pad" | "Slice") || operator.starts_with("Reduce");
     let lists = lists || of_axis(view).is_some();
     input == 0 || !lists || (operator == "Pad" && input == 2)
 }
@@ -271,6 +272,10 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
         // Some outputs of a node may have no reader.
         for &(reader, input) in readers.get(&id).map_or(&[][..], Vec::as_slice) {
             let view = NodeView::new(scope, reader);
+            // A region before this one may have given it another input.
+            if view.value(input) != Some(id) {
+                continue;
+            }
             let (output, dims) = (view.output()?, view.output_dims());
             let is_within = match turn {
                 Turn::View => dims == Some(within),
@@ -301,13 +306,14 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
     if exits.is_empty() || outputs > 1 {
         return None;
     }
+    let is_changed = |id: ValueId| id != start && seen.contains(&id);
     let (mut entries, mut moved) = (Vec::new(), Vec::new());
     for node in nodes {
         let view = NodeView::new(scope, node);
         let replacement = turn.moved(&view, true);
         for input in (0..view.input_count()).filter(|&input| is_data(&view, input)) {
             let operand = match view.input(input) {
-                Source::Value(id) if seen.contains(&id) && id != start => continue,
+                Source::Value(id) if is_changed(id) => continue,
                 Source::Value(id) => view.dims_of(id)?.clone(),
                 Source::Tensor(tensor) => tensor.shape().dims().iter().map(|&size| Dim::from(size)).collect(),
                 Source::Missing => continue,
@@ -319,6 +325,9 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
                 turn.is(producer) && (same || !is_view)
             };
             let source = match view.producer(input).filter(turns) {
+                // Where the order undoes itself, an end of the region is one of its entries too:
+                // the value before it changes its own order.
+                Some(producer) if producer.value(0).is_some_and(is_changed) => return None,
                 Some(producer) => Source::Value(producer.value(0)?),
                 // Scalars are no operands of what reads axes by number, but for the value of Pad.
                 None if (replacement.is_none() || input > 0) && fits(&operand, around, within, is_view) => {

@@ -7,16 +7,26 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use gradus_core::Tensor;
+use gradus_core::convert::u64_of;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
 
 use super::dialect::Role;
 use super::join::Joined;
-use super::reproducible::{is_exact, is_settled, is_whole, widens};
+use super::reproducible::{has_negative_zero, is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
 use super::{GraphFolder, cse, inline, representable, rules, settled, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
+
+/// Bytes of a constant that may be larger than what computes it.
+const SMALL: u64 = 1 << 10;
+
+/// Bytes of a constant that may take the place of nodes that read small constants alone.
+const LARGE: u64 = 1 << 14;
+
+/// Maximum number of nodes between a constant and the constants that it replaces.
+const MAX_REPLACED: usize = 32;
 
 /// Most sweeps over a graph after it was studied: each makes some node simpler.
 const MOST_SWEEPS: usize = 4;
@@ -34,6 +44,15 @@ pub(super) enum Read {
     InputSizes(InputSizes),
 }
 
+/// Whether a constant in place of nodes leaves fewer bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gain {
+    Some,
+    /// If the other readers of its constants go.
+    Later,
+    None,
+}
+
 /// A value while its graph is folded.
 #[allow(clippy::struct_excessive_bools, reason = "independent properties of a value")]
 pub(super) struct ValueState {
@@ -47,6 +66,8 @@ pub(super) struct ValueState {
     pub(super) output: bool,
     /// Something reads it.
     pub(super) needed: bool,
+    /// It is known, and larger as a constant than what computes it.
+    pub(super) costly: bool,
 }
 
 /// A node while its graph is folded.
@@ -106,6 +127,7 @@ impl<'m> FoldState<'m> {
             fixed: false,
             output: false,
             needed: false,
+            costly: false,
         };
         let node = |node| {
             let (role, opaque) = folder.known(node);
@@ -320,7 +342,7 @@ impl<'m> FoldState<'m> {
     }
 
     /// Finds which outputs of a node are constants.
-    fn constants(&mut self, folder: &GraphFolder<'_>, index: usize) {
+    fn constants(&mut self, folder: &mut GraphFolder<'_>, index: usize) {
         let (node, role) = (&self.graph.nodes()[index], self.nodes[index].role);
         let whole = |id: ValueId| self.values[id.index()].fact.dtype().is_some_and(is_whole);
         let all_whole = node.inputs.iter().chain(&node.outputs).flatten().all(|id| whole(*id));
@@ -340,7 +362,11 @@ impl<'m> FoldState<'m> {
         // Quantized weights stay narrow.
         let widens = widens || operator == "DequantizeLinear";
         let computed = self.rules.has(Pass::Arithmetic) && !widens && !NodeView::new(self, index).is_random();
-        let exact = exact || computed;
+        // The sign of -0 is 0 in some programs.
+        let view = NodeView::new(self, index);
+        let is_open = view.function() == "Sign"
+            && self.result(folder, &view).is_some_and(|result| has_negative_zero(&result));
+        let exact = (exact && !is_open) || computed;
         let pass = if all_whole { Pass::Integers } else { Pass::Floats };
         let is_constant = self.rules.has(pass);
         let exact = inputs && (alone || exact || self.is_representable(folder, index));
@@ -356,9 +382,56 @@ impl<'m> FoldState<'m> {
             let Fact::Tensor(fact) = &self.values[id.index()].fact else { continue };
             let Some(tensor) = fact.tensor_within(folder.given.most_bytes) else { continue };
             let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
-            if computed || is_settled(self.standard, node, &[first.as_ref()], &tensor) {
-                self.values[id.index()].read = Read::Constant(tensor);
+            if !computed && !is_settled(self.standard, node, &[first.as_ref()], &tensor) {
+                continue;
             }
+            match self.gain(index, u64_of(tensor.byte_len())) {
+                Gain::Some => self.values[id.index()].read = Read::Constant(tensor),
+                gain => {
+                    self.values[id.index()].costly = true;
+                    folder.report.unsettled |= gain == Gain::Later;
+                }
+            }
+        }
+    }
+
+    /// Whether a constant of this many bytes is no larger than the constants that nothing needs
+    /// without the node that computes it.
+    fn gain(&self, index: usize, bytes: u64) -> Gain {
+        if bytes <= SMALL {
+            return Gain::Some;
+        }
+        let (mut alone, mut shared) = (0u64, 0u64);
+        let (mut open, mut nodes) = (vec![index], MAX_REPLACED);
+        while let Some(index) = open.pop() {
+            for (_, id) in NodeView::new(self, index).reads() {
+                let bytes = match (&self.values[id.index()].read, self.graph.value(id).origin) {
+                    (Read::Constant(tensor), _) => u64_of(tensor.byte_len()),
+                    (_, Origin::Node(before, _)) if self.nodes[before].role == Role::Constant => {
+                        let fact = self.values[id.index()].fact.as_tensor();
+                        fact.and_then(TensorFact::tensor).map_or(0, |tensor| u64_of(tensor.byte_len()))
+                    }
+                    (_, Origin::Node(before, _)) => {
+                        if nodes > 0 {
+                            nodes -= 1;
+                            open.push(before);
+                        }
+                        continue;
+                    }
+                    _ => self
+                        .graph
+                        .constant(id)
+                        .map_or(0, |stored| u64::try_from(stored.byte_len()).unwrap_or(u64::MAX)),
+                };
+                let of = if self.is_read_once(id) { &mut alone } else { &mut shared };
+                *of = of.saturating_add(bytes);
+            }
+        }
+        let all = alone.saturating_add(shared);
+        match bytes {
+            _ if bytes <= alone || (bytes <= LARGE && all <= SMALL) => Gain::Some,
+            _ if bytes <= all => Gain::Later,
+            _ => Gain::None,
         }
     }
 

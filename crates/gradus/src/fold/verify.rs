@@ -1,18 +1,18 @@
 //! Verification of a folded model: the shapes of both are evaluated where every dimension is a
 //! number, and both are run on random inputs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use gradus_core::convert::i64_of;
-use gradus_core::graph::{DeclaredDim, Graph, Type};
-use gradus_core::{DType, Error, Kind, Result, Value};
+use gradus_core::graph::{Graph, ValueId};
+use gradus_core::{DType, Error, Kind, Result};
 
 use super::RuleSet;
-use crate::check::{CheckOptions, OutputCheck};
-use crate::dim::Symbols;
+use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, Sizes, TimeBudget, binding, varied};
+use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, InputFact, nameless_axes, symbols_of_inputs};
+use crate::infer::{InferOptions, nameless_axes, symbols_of_inputs};
 use crate::model::Model;
 use crate::operators::{self, Chance};
 
@@ -26,6 +26,8 @@ pub struct Verified {
     pub values: usize,
     /// Runs of both models on random inputs.
     pub runs: usize,
+    /// The open sizes of these runs, in words: `1`, `unequal`, `n = 0`.
+    pub sizes: Vec<String>,
     /// Elements of outputs, of all runs, that are the same bits; if rules may change floats, that
     /// have the same type and shape.
     pub elements: u64,
@@ -33,52 +35,44 @@ pub struct Verified {
     pub refused: Option<String>,
 }
 
-/// Runs whose outputs are compared: one of large sizes, and in one, floats are zeros, ones, and very
-/// large and small numbers.
-const RUNS: usize = 3;
-
 /// Sizes of the first binding, which is for shapes alone.
 const LARGE: Range<i64> = 16..200;
 
-/// Sizes of the other bindings, and of the inputs of runs.
-pub(crate) const SIZES: Range<i64> = 1..40;
-
-/// Most tries of a binding: one may contradict what the model needs.
-const MOST_TRIES: usize = 8;
+/// Random bindings under which shapes are compared.
+const BINDINGS: usize = 5;
 
 impl Model {
     /// Compares this model with what it was folded to by these rules: the values of shape
-    /// arithmetic and all shapes, under so many random bindings of the dimensions of inputs; and all
-    /// outputs, by runs on random inputs. All NaNs are the same. Where rules may change floats,
-    /// only types and shapes of outputs are compared; [`Model::measure`] says by how much elements
-    /// differ.
+    /// arithmetic and all shapes, under random bindings of the dimensions of inputs; and all
+    /// outputs, by runs on random inputs whose sizes are 1, unequal, equal, 0 one at a time, and
+    /// random, while there is time. All NaNs are the same. Where rules may change floats, only types
+    /// and shapes of outputs are compared; [`Model::measure`] says by how much elements differ.
     ///
     /// # Errors
     /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
     /// differ; if the folded model does not run where this one does, its error.
-    pub fn verify(
-        &self,
-        folded: &Model,
-        given: &InferOptions,
-        rules: RuleSet,
-        bindings: usize,
-        seed: u64,
-    ) -> Result<Verified> {
-        let mut random = fastrand::Rng::with_seed(seed);
+    pub fn verify(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
+        let time = TimeBudget::of(options.time);
+        // Shapes take no more than half of the time.
+        let half = TimeBudget::of(options.time / 2);
+        let mut random = fastrand::Rng::with_seed(options.seed);
         let mut verified = Verified::default();
-        for round in 0..bindings {
-            for tried in 0..MOST_TRIES {
-                let sizes = if round == 0 { LARGE } else { SIZES };
-                let options = binding(self.graph(), given, &mut random, (sizes, tried));
-                if let Some(options) = options
-                    && self.compared(folded, &options, rules, &mut verified)?
+        for round in 0..BINDINGS {
+            for tried in 0..MAX_TRIES {
+                if half.is_over() {
+                    break;
+                }
+                let sizes = Sizes::Between(if round == 0 { LARGE } else { SIZES });
+                let mut draw = Draw { sizes, tried, random: &mut random };
+                if let Some(binding) = binding(self.graph(), &options.given, &mut draw)
+                    && self.compared(folded, &binding, rules, &mut verified)?
                 {
                     verified.bindings += 1;
                     break;
                 }
             }
         }
-        self.run_both(folded, given, rules, seed, &mut verified)?;
+        self.run_both(folded, rules, options, time, &mut verified)?;
         Ok(verified)
     }
 
@@ -86,20 +80,30 @@ impl Model {
     fn run_both(
         &self,
         folded: &Model,
-        given: &InferOptions,
         rules: RuleSet,
-        seed: u64,
+        options: &VerifyOptions,
+        time: TimeBudget,
         verified: &mut Verified,
     ) -> Result<()> {
-        if is_random(self, self.graph()) {
+        if draws(self) {
             verified.refused = Some("the model draws numbers at random".to_owned());
             return Ok(());
         }
-        let options = CheckOptions { given: given.clone(), runs: RUNS, seed };
-        let check = match self.compare(folded, &options) {
+        let runs = varied(self.graph(), &options.given);
+        let first = Schedule { runs: vec![runs[0].clone()], time, goes_on: false };
+        let check = match self.compare_planned(folded, options, Schedule { runs, time, goes_on: false }) {
+            Ok(Compared { failed: Some(error), .. }) => return Err(error),
+            Ok(check) if check.runs == 0 => {
+                verified.refused = Some(NO_TIME.to_owned());
+                return Ok(());
+            }
             Ok(check) => check,
+            Err(_) if time.is_over() => {
+                verified.refused = Some(NO_TIME.to_owned());
+                return Ok(());
+            }
             // The folded model is at fault only if this one runs.
-            Err(error) if self.compare(self, &CheckOptions { runs: 1, ..options }).is_ok() => {
+            Err(error) if self.compare_planned(self, options, first).is_ok() => {
                 return Err(error);
             }
             Err(error) => {
@@ -111,20 +115,11 @@ impl Model {
             output.types.is_some() || (output.differing > 0 && !rules.may_change_floats())
         };
         let differing: Vec<_> = check.outputs.iter().filter(differs).collect();
-        if let Some(first) = differing.first() {
-            let names: Vec<_> = differing.iter().map(|output| format!("\"{}\"", output.name)).collect();
-            let names = names.join(", ");
-            let (at, before, after) = match (&first.types, &first.first) {
-                (Some((before, after)), _) => (String::new(), before, after),
-                (None, Some(element)) => {
-                    (format!(" at element {}", element.index), &element.before, &element.after)
-                }
-                (None, None) => (String::new(), &first.name, &first.name),
-            };
-            let what = format_args!("folded output {names}{at}");
-            return Err(Error::mismatch(Kind::Graph, what, after, before));
+        if !differing.is_empty() {
+            return Err(difference("folded", &differing));
         }
         verified.runs = check.runs;
+        verified.sizes = check.sizes;
         verified.elements = check.outputs.iter().map(|output| output.elements).sum();
         Ok(())
     }
@@ -147,11 +142,11 @@ impl Model {
         let dims = options.dims.iter().filter(|(name, _)| left.contains(*name));
         let dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
         let after = folded.infer(&InferOptions { dims, ..options.clone() })?;
-        let after_by_name: HashMap<_, _> =
-            folded.graph().ids().map(|id| (folded.graph().value(id).name.clone(), after.fact(id))).collect();
+        let (own, others) = (by_name(self.graph()), by_name(folded.graph()));
         for id in self.graph().ids() {
             let name = &self.graph().value(id).name;
-            let Some(after) = after_by_name.get(name) else { continue };
+            let (Some(Some(_)), Some(Some(other))) = (own.get(name), others.get(name)) else { continue };
+            let after = after.fact(*other);
             match same(before.fact(id), after, rules) {
                 None => {}
                 Some(true) => verified.values += 1,
@@ -167,6 +162,22 @@ impl Model {
         }
         Ok(true)
     }
+}
+
+/// The values of a graph by name; nothing where several have it, as layers of an IR may.
+fn by_name(graph: &Graph) -> HashMap<&Arc<str>, Option<ValueId>> {
+    let mut values = HashMap::with_capacity(graph.values().len());
+    for id in graph.ids() {
+        let only = |found: &mut Option<ValueId>| *found = None;
+        values.entry(&graph.value(id).name).and_modify(only).or_insert(Some(id));
+    }
+    values
+}
+
+/// Returns true if a model has a node that draws numbers at random.
+pub(crate) fn draws(model: &Model) -> bool {
+    let bodies = model.source().functions.iter().map(|function| &function.body);
+    std::iter::once(model.graph()).chain(bodies).any(|graph| is_random(model, graph))
 }
 
 /// Returns true if a node of a graph, or of one within, draws numbers at random.
@@ -190,82 +201,4 @@ fn same(a: &Fact, b: &Fact, rules: RuleSet) -> Option<bool> {
     }
     let elements = TensorFact::tensor(a).zip(TensorFact::tensor(b));
     Some(elements.is_none_or(|(a, b)| a.bytes() == b.bytes()))
-}
-
-/// Numbers for all that is open in the dimensions of inputs, or nothing if these do not meet the
-/// conditions that are assumed. In every second try, dimensions without a name are one number: no
-/// place says that they must be the same.
-pub(crate) fn binding(
-    graph: &Graph,
-    given: &InferOptions,
-    random: &mut fastrand::Rng,
-    (sizes, tried): (Range<i64>, usize),
-) -> Option<InferOptions> {
-    let mut options =
-        InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
-    let mut number = || random.i64(sizes.clone());
-    let one = number();
-    let fixed = fixed_names(graph, given);
-    options.dims.extend(sizes_of_values(graph, given));
-    for &id in graph.inputs() {
-        let info = graph.value(id);
-        let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
-        let open_names = sizes.iter().filter_map(plain).filter(|name| !fixed.contains(name));
-        open_names.for_each(|name| {
-            let value = given.assume.clamped(&name, number());
-            options.dims.entry(name).or_insert(value);
-        });
-    }
-    for (size, name) in nameless_axes(graph) {
-        let other = number();
-        let value = given.assume.clamped(&name, if tried % 2 == 1 { one } else { other });
-        let value = match size {
-            DeclaredDim::Between(least, most) => {
-                let least = i64_of(*least);
-                value.clamp(least, most.map_or(i64::MAX, i64_of).max(least))
-            }
-            _ => value,
-        };
-        options.dims.entry(name).or_insert(value);
-    }
-    let met = given.assume.meet(&mut options.dims, &given.dims);
-    options.assume.conditions.clear();
-    met.then_some(options)
-}
-
-/// Names of dimensions for which a shape that is given has numbers.
-fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
-    let mut fixed = HashSet::new();
-    for info in graph.inputs().iter().map(|&id| graph.value(id)) {
-        if let Some(Type::Tensor(_, Some(declared))) = &info.declared
-            && let Some(InputFact::Type(Type::Tensor(_, Some(sizes)))) = given.inputs.get(&*info.name)
-        {
-            let numbers =
-                declared.iter().zip(sizes).filter(|(_, size)| matches!(size, DeclaredDim::Known(_)));
-            fixed.extend(numbers.filter_map(|(name, _)| plain(name)));
-        }
-    }
-    fixed
-}
-
-/// The sizes that inputs which are given have, by the names that the model declares for them.
-fn sizes_of_values(graph: &Graph, given: &InferOptions) -> Vec<(String, i64)> {
-    let named = |&id: &_| {
-        let info = graph.value(id);
-        let Some(Type::Tensor(_, Some(declared))) = &info.declared else { return Vec::new() };
-        let Some(InputFact::Value(Value::Tensor(tensor))) = given.inputs.get(&*info.name) else {
-            return Vec::new();
-        };
-        let sizes = declared.iter().zip(tensor.shape().to_i64());
-        sizes.filter_map(|(dim, size)| Some((plain(dim)?, size))).collect()
-    };
-    graph.inputs().iter().flat_map(named).collect()
-}
-
-/// The name that a dimension is, if it is only a name.
-fn plain(size: &DeclaredDim) -> Option<String> {
-    let DeclaredDim::Symbol(text) = size else { return None };
-    let mut scratch = Symbols::default();
-    let dim = scratch.declared(text);
-    scratch.as_symbol(dim).map(|symbol| symbol.name.to_string())
 }

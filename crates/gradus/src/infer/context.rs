@@ -596,6 +596,11 @@ impl InferContext<'_, '_> {
         Ok(self.or_fresh(result))
     }
 
+    /// Returns true if nothing may be taken for granted but what every run implies.
+    pub(crate) fn is_cautious(&self) -> bool {
+        self.pass.cautious
+    }
+
     /// Assumes what runs need not imply, unless nothing of that sort may be.
     pub(crate) fn may_assume(&mut self, a: Dim, relation: Relation, b: Dim) -> bool {
         if !self.pass.cautious {

@@ -21,3 +21,4 @@ mod runtimes;
 mod sets;
 mod states;
 mod types;
+mod verify;

@@ -3,9 +3,12 @@
 
 use std::collections::HashMap;
 
+use gradus::check::CheckOptions;
+use gradus::conversion::ConvertOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
-use gradus::graph::Content;
+use gradus::graph::{Content, Standard};
+use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::sketch::{Sketch, operators};
@@ -382,4 +385,224 @@ fn another_fold_finds_nothing() {
         assert_eq!(operators(&twice), operators(&once), "{}", operators(&model));
         assert!(twice.bytes() == once.bytes());
     }
+}
+
+/// The transposed value is an end of the region between two Transposes, and an operand within it.
+#[test]
+fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
+    let perm = |axes: &[i64]| vec![("perm", Content::Ints(axes.to_vec()))];
+    let square = |axes: &[i64], sizes: &[&str], joined: &[&str]| {
+        let sketch = Sketch::new()
+            .input("x", DType::F32, sizes)
+            .with("Transpose", &["x"], &["a"], perm(axes))
+            .node("Relu", &["a"], &["b"])
+            .with("Transpose", &["b"], &["c"], perm(axes));
+        let attributes = if joined[0] == "Concat" { vec![int("axis", -1)] } else { Vec::new() };
+        let sketch = sketch.with(joined[0], &joined[1..], &["d"], attributes);
+        sketch.with("Transpose", &["d"], &["y"], perm(axes)).output("y", DType::F32, &vec![""; axes.len()])
+    };
+    let models = [
+        square(&[1, 0], &["3", "3"], &["Add", "b", "c"]),
+        square(&[1, 0], &["n", "n"], &["Sub", "c", "b"]),
+        square(&[0, 3, 2, 1], &["2", "n", "4", "n"], &["Concat", "b", "c"]),
+        square(&[0, 2, 1], &["n", "3", "3"], &["Sum", "b", "c", "b"]),
+        square(&[1, 0], &["3", "1"], &["Sub", "b", "c"]),
+        // The end of the region is an output too.
+        square(&[1, 0], &["3", "3"], &["Add", "b", "c"]).output("c", DType::F32, &["3", "3"]),
+    ];
+    for model in models.map(Sketch::model) {
+        let after = folded_by(&model, RuleSet::of(Level::Fuse));
+        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{}", operators(&model));
+    }
+}
+
+/// The bound of a Clip is a scalar, and no operand that meets the elements of the data.
+#[test]
+fn bounds_of_clip_keep_their_shape() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["1"])
+        .input("z", DType::F32, &[])
+        .ints("none", &[])
+        .ints("one", &[1])
+        .node("Reshape", &["x", "none"], &["a"])
+        .node("Neg", &["a"], &["b"])
+        .node("Clip", &["z", "b"], &["c"])
+        .node("Reshape", &["c", "one"], &["y"])
+        .output("y", DType::F32, &["1"])
+        .model();
+    let after = folded(&model);
+    let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+    assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0));
+}
+
+/// Compares the outputs of a model and what it is folded to where `n` and `m` are 0, 1, 2 and 3, if
+/// the model takes these.
+fn assert_same_at_all_sizes(model: &Model) {
+    let after = folded(model);
+    for (n, m) in (0..4).flat_map(|n| (0..4).map(move |m| (n, m))) {
+        let mut options = CheckOptions::default();
+        options.given.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
+        match model.check(&after, &options) {
+            Ok(check) => assert!(check.is_same(), "n = {n}, m = {m}: {} {check:?}", operators(model)),
+            Err(error) => assert!(model.check(model, &options).is_err(), "n = {n}, m = {m}: {error}"),
+        }
+    }
+}
+
+/// In a target, 0 stands for the dimension of the data: where a computed size is 0, Reshape may give
+/// another shape than for all other sizes.
+#[test]
+fn computed_sizes_of_a_reshape_may_be_zero() {
+    // Sizes of the data, and the target: numbers, axes of the data as letters, products of these.
+    let forms: [(&[&str], &[&str]); 17] = [
+        (&["1", "n", "n"], &["ab", "c"]),
+        (&["n", "1", "n"], &["c", "a", "b"]),
+        (&["n", "n", "2"], &["c", "b", "a"]),
+        (&["n", "3"], &["-1", "ab"]),
+        (&["n", "3"], &["ab"]),
+        (&["n", "3"], &["ab", "-1"]),
+        (&["n", "m", "2"], &["ab", "-1"]),
+        (&["n", "m", "2"], &["ab", "c"]),
+        (&["n", "m", "2"], &["-1", "ab"]),
+        (&["n", "m", "2"], &["a", "-1"]),
+        (&["n", "m", "2"], &["a", "bc"]),
+        (&["n", "2", "n"], &["a", "bc"]),
+        (&["n", "2", "n"], &["b", "-1", "a"]),
+        (&["2", "n"], &["b", "-1"]),
+        (&["2", "n"], &["-1", "b", "1"]),
+        (&["n", "m"], &["1", "1", "1", "ab"]),
+        (&["n", "m"], &["b", "a"]),
+    ];
+    let folder = std::env::temp_dir().join(format!("gradus-sizes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (sizes, target) in forms {
+        for allows_zero in [0, 1] {
+            let mut sketch = Sketch::new().input("x", DType::F32, sizes).node("Shape", &["x"], &["s"]);
+            for (axis, name) in (0..).zip(["a", "b", "c"]).take(sizes.len()) {
+                let index = format!("at {name}");
+                sketch = sketch.ints(&index, &[axis]).node("Gather", &["s", &index], &[name]);
+            }
+            let mut parts = Vec::new();
+            for (at, element) in target.iter().enumerate() {
+                let part = format!("part {at}");
+                if let Ok(number) = element.parse() {
+                    sketch = sketch.ints(&part, &[number]);
+                } else if let [first, second] =
+                    [0, 1].map(|at| element.get(at..=at)).map(Option::unwrap_or_default)
+                    && !second.is_empty()
+                {
+                    sketch = sketch.node("Mul", &[first, second], &[&part]);
+                } else {
+                    sketch = sketch.node("Identity", &[element], &[&part]);
+                }
+                parts.push(part);
+            }
+            let parts: Vec<_> = parts.iter().map(String::as_str).collect();
+            let rank: Vec<_> = target.iter().map(|_| "").collect();
+            let model = sketch
+                .with("Concat", &parts, &["target"], vec![int("axis", 0)])
+                .with("Reshape", &["x", "target"], &["y"], vec![int("allowzero", allows_zero)])
+                // What is known of the shape is read.
+                .node("Shape", &["y"], &["z"])
+                .output("y", DType::F32, &rank)
+                .output("z", DType::I64, &[""])
+                .model();
+            assert_same_at_all_sizes(&model);
+            if let Ok(converted) = model.convert(Standard::OpenVino, &ConvertOptions::default()) {
+                let path = folder.join("reshape.xml");
+                converted.model.save(&path).unwrap();
+                assert_same_at_all_sizes(&Model::open(&path).unwrap());
+            }
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// Weights that are stored in fewer bits than a product reads.
+#[test]
+fn constants_that_would_be_larger_stay_computed() {
+    let weights = |size: usize| {
+        let shape = Shape::new(vec![size, 3, 3, 3]).unwrap();
+        Tensor::from_vec(shape, (0..size * 27).map(|i| i8::try_from(i % 100).unwrap()).collect()).unwrap()
+    };
+    let quantized = |size: usize| {
+        Sketch::new()
+            .input("x", DType::F32, &["n", "3", "8", "8"])
+            .constant("codes", weights(size))
+            .constant("scale", Tensor::scalar(0.25f32))
+            .with("Cast", &["codes"], &["floats"], vec![int("to", 1)])
+            .node("Mul", &["floats", "scale"], &["w"])
+            .node("Conv", &["x", "w"], &["c"])
+            .node("Mul", &["c", "scale"], &["y"])
+            .output("y", DType::F32, &["n", "", "6", "6"])
+            .model()
+    };
+    assert_eq!(operators(&folded(&quantized(100))), "Cast Mul Conv Mul");
+    assert_eq!(operators(&folded_by(&quantized(100), RuleSet::of(Level::Fuse))), "Cast Mul Conv Mul");
+    assert_eq!(operators(&folded(&quantized(4))), "Conv Mul");
+    assert_eq!(operators(&folded_by(&quantized(4), RuleSet::of(Level::Fuse))), "Conv");
+    // Another order takes as many bytes, and an element fewer. Two of one constant do not.
+    let square = Tensor::from_vec(Shape::new(vec![80, 80]).unwrap(), vec![0.5f32; 6400]).unwrap();
+    let sketch = || Sketch::new().input("x", DType::F32, &["n", "80"]).constant("w", square.clone());
+    let once = sketch().node("Transpose", &["w"], &["t"]).node("MatMul", &["x", "t"], &["y"]);
+    let twice = sketch().node("Transpose", &["w"], &["t"]).node("MatMul", &["x", "t"], &["a"]).node(
+        "MatMul",
+        &["a", "w"],
+        &["y"],
+    );
+    assert_eq!(operators(&folded(&once.output("y", DType::F32, &["n", "80"]).model())), "MatMul");
+    let both = folded(&twice.output("y", DType::F32, &["n", "80"]).model());
+    assert_eq!(operators(&both), "Transpose MatMul MatMul");
+}
+
+/// Coordinates that are exact in every program, or far from where another element is nearest.
+#[test]
+fn the_nearest_elements_of_a_constant_are_a_constant() {
+    let resized = |scale: f32, attributes: &[(&'static str, &str)]| {
+        let constant = |dims: &[usize]| {
+            let shape = Shape::new(dims.to_vec()).unwrap();
+            let elements = (0u8..).map(f32::from).take(shape.len()).collect();
+            Tensor::from_vec(shape, elements).unwrap()
+        };
+        let text = |(name, text): &(&'static str, &str)| (*name, Content::Text((*text).into()));
+        let model = Sketch::new()
+            .input("x", DType::F32, &["1", "1", "", ""])
+            .constant("w", constant(&[1, 1, 4, 6]))
+            .constant("scales", vector(&[1.0, 1.0, scale, scale]))
+            .with("Resize", &["w", "", "scales"], &["a"], attributes.iter().map(text).collect())
+            .node("Sub", &["x", "a"], &["y"])
+            .output("y", DType::F32, &["1", "1", "", ""])
+            .model();
+        operators(&folded(&model))
+    };
+    let (mode, coordinates) = ("nearest_mode", "coordinate_transformation_mode");
+    assert_eq!(resized(2.0, &[]), "Sub");
+    assert_eq!(resized(0.5, &[]), "Sub");
+    assert_eq!(resized(2.0, &[(coordinates, "asymmetric"), (mode, "floor")]), "Sub");
+    assert_eq!(resized(3.0, &[]), "Sub");
+    assert_eq!(resized(1.0, &[(coordinates, "align_corners")]), "Sub");
+    // Programs compute 3 / 3 as 3 * (1 / 3) too.
+    assert_eq!(resized(3.0, &[(coordinates, "asymmetric"), (mode, "floor")]), "Resize Sub");
+    assert_eq!(resized(2.0, &[(coordinates, "align_corners")]), "Resize Sub");
+    assert_eq!(resized(2.0, &[("mode", "linear")]), "Resize Sub");
+    assert_eq!(resized(1.3, &[]), "Resize Sub");
+}
+
+/// ONNX Runtime and NumPy give 0 for the sign of -0.
+#[test]
+fn the_sign_of_negative_zero_is_left_to_the_program() {
+    let signs = |element: f32| {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["2"])
+            .constant("w", vector(&[element, 3.0]))
+            .node("Sign", &["w"], &["a"])
+            .node("Neg", &["a"], &["b"])
+            .node("Div", &["x", "b"], &["y"])
+            .output("y", DType::F32, &["2"])
+            .model();
+        operators(&folded(&model))
+    };
+    assert_eq!(signs(-0.0), "Sign Neg Div");
+    assert_eq!(signs(0.0), "Div");
 }

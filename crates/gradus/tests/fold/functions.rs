@@ -1,9 +1,9 @@
 //! Folding of models with functions: which bodies take the place of their calls.
 
+use gradus::check::VerifyOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::{Attribute, Content, Graph, Node, OperatorId};
-use gradus::infer::InferOptions;
 use gradus::{DType, Model, Tensor};
 
 use crate::common::sketch::Sketch;
@@ -125,7 +125,7 @@ fn folded(model: &Model) -> String {
     let options = FoldOptions::default();
     let fold = model.fold(&options).unwrap();
     let after = model.edited(&fold.edit).unwrap();
-    let verified = model.verify(&after, &InferOptions::default(), options.rules, 2, 1).unwrap();
+    let verified = model.verify(&after, options.rules, &VerifyOptions::default()).unwrap();
     assert!(verified.runs > 0 && verified.elements > 0, "{verified:?}");
     let all = |model: &Model| {
         let source = model.source();

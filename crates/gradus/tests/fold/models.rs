@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
+use gradus::check::VerifyOptions;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::{self, Content, Standard};
@@ -529,15 +531,15 @@ fn what_is_not_understood_keeps_what_it_reads() {
 #[test]
 fn constants_that_are_too_large_are_not_added() {
     let model = Sketch::new()
-        .constant("shape", Tensor::vector(&[100i64, 100]))
-        .input("x", DType::F32, &["100", "100"])
+        .constant("shape", Tensor::vector(&[60i64, 60]))
+        .input("x", DType::F32, &["60", "60"])
         .node("ConstantOfShape", &["shape"], &["zeros"])
         .node("Add", &["x", "zeros"], &["y"])
-        .output("y", DType::F32, &["100", "100"])
+        .output("y", DType::F32, &["60", "60"])
         .model();
     assert_eq!(operators(&folded(&model)), ["Add"]);
     let mut options = FoldOptions::default();
-    options.max_constant = 39_999;
+    options.max_constant = 14_399;
     assert_eq!(operators(&folded_with(&model, &options)), ["ConstantOfShape", "Add"]);
 }
 
@@ -557,7 +559,7 @@ fn fold_every_model(folder: &Path) -> (usize, usize) {
             folded_with(&model, &options);
         }
         let once = folded(&model);
-        let verified = model.verify(&once, &InferOptions::default(), RuleSet::default(), 2, 7);
+        let verified = model.verify(&once, RuleSet::default(), &VerifyOptions::default());
         values += verified.unwrap_or_else(|error| panic!("{}: {error}", path.display())).values;
         let count = |counts: Option<&(usize, usize)>| counts.copied().unwrap_or_default();
         before += count(fold.report.operators.get("Shape")).0;
@@ -654,9 +656,9 @@ fn folding_to_given_shapes_is_verified() {
     options.inputs.insert("x".to_owned(), InputFact::Type(shape));
     let folded = model.fold(&options).unwrap();
     let after = model.edited(&folded.edit).unwrap();
-    let mut given = InferOptions::default();
-    given.inputs.clone_from(&options.inputs);
-    assert!(model.verify(&after, &given, options.rules, 5, 1).unwrap().values > 0);
+    let mut given = VerifyOptions::default();
+    given.given.inputs.clone_from(&options.inputs);
+    assert!(model.verify(&after, options.rules, &given).unwrap().values > 0);
 }
 
 /// Names that are given take the place of numbers, in the folded model too.
@@ -694,7 +696,7 @@ fn values_between_views_get_other_names_with_their_shapes() {
     let folded = model.fold(&options).unwrap();
     let after = model.edited(&folded.edit).unwrap();
     assert_eq!(after.graph().nodes().len(), 5);
-    let verified = model.verify(&after, &InferOptions::default(), options.rules, 5, 1).unwrap();
+    let verified = model.verify(&after, options.rules, &VerifyOptions::default()).unwrap();
     assert!(verified.values > 0 && verified.runs > 0);
     let facts = |model: &Model| {
         let inference = model.infer(&InferOptions::default()).unwrap();
@@ -724,10 +726,11 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
             .output("w", DType::F32, &["n", "4"])
             .model()
     };
-    let (given, exact) = (InferOptions::default(), RuleSet::default());
-    let verify = |rules| model(0.5).verify(&model(0.75), &given, rules, 2, 1);
-    let same = model(0.5).verify(&model(0.5), &given, exact, 2, 1).unwrap();
-    assert!((same.bindings, same.runs, same.refused) == (2, 3, None) && same.elements > 100);
+    let (given, exact) = (VerifyOptions::default(), RuleSet::default());
+    let verify = |rules| model(0.5).verify(&model(0.75), rules, &given);
+    let same = model(0.5).verify(&model(0.5), exact, &given).unwrap();
+    assert!((same.bindings, same.runs, same.refused) == (5, 6, None) && same.elements > 100);
+    assert_eq!(same.sizes, ["1", "unequal", "equal", "n = 0", "1 to 39"]);
     let error = verify(exact).unwrap_err().to_string();
     assert!(error.starts_with("folded output \"y\", \"z\" at element "), "{error}");
     assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
@@ -742,13 +745,56 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
             .output("y", DType::F32, &["1"])
             .model()
     };
-    let verify = |rules| of_sizes(0.5).verify(&of_sizes(0.50000006), &given, rules, 2, 1);
+    let verify = |rules| of_sizes(0.5).verify(&of_sizes(0.50000006), rules, &given);
     assert!(verify(RuleSet::of(Level::Fuse)).is_ok());
     assert!(verify(exact).is_err());
+    let mut hurried = VerifyOptions::default();
+    hurried.time = Duration::ZERO;
+    let late = model(0.5).verify(&model(0.75), exact, &hurried).unwrap();
+    assert_eq!((late.bindings, late.runs), (0, 0));
+    assert_eq!(late.refused.as_deref(), Some("no run ended in the time for it"));
+    let mut fixed = VerifyOptions::default();
+    let x = Tensor::from_vec(Shape::new(vec![2, 4]).unwrap(), vec![0f32; 8]).unwrap();
+    fixed.given.inputs.insert("x".to_owned(), InputFact::Value(x.into()));
+    assert!(model(0.5).verify(&model(0.75), exact, &fixed).unwrap().sizes.is_empty());
     let drawn = Sketch::new()
         .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
         .output("y", DType::F32, &["2"])
         .model();
-    let verified = drawn.verify(&drawn, &given, exact, 1, 1).unwrap();
+    let verified = drawn.verify(&drawn, exact, &given).unwrap();
     assert_eq!((verified.runs, verified.refused.as_deref()), (0, Some("the model draws numbers at random")));
+}
+
+/// A model that is another for one size alone.
+#[test]
+fn verification_binds_zero_one_and_equal_sizes() {
+    let joined = |special: &[&str]| {
+        let sketch = Sketch::new()
+            .input("x", DType::F32, &["n", "m"])
+            .constant("none", Tensor::scalar(0i64))
+            .constant("one", Tensor::scalar(1i64))
+            .node("Shape", &["x"], &["s"])
+            .node("Gather", &["s", "none"], &["n"])
+            .node("Gather", &["s", "one"], &["m"])
+            .node("Equal", special, &["is"])
+            .with("Cast", &["is"], &["y"], vec![("to", Content::Int(7))]);
+        sketch.node("Identity", &["x"], &["w"]).output("y", DType::I64, &[]).output(
+            "w",
+            DType::F32,
+            &["n", "m"],
+        )
+    };
+    let other = Sketch::new()
+        .input("x", DType::F32, &["n", "m"])
+        .constant("never", Tensor::scalar(0i64))
+        .node("Identity", &["never"], &["y"])
+        .node("Identity", &["x"], &["w"])
+        .output("y", DType::I64, &[])
+        .output("w", DType::F32, &["n", "m"])
+        .model();
+    for special in [["n", "none"], ["m", "none"], ["n", "one"], ["m", "one"], ["n", "m"]] {
+        let error = joined(&special).model().verify(&other, RuleSet::default(), &VerifyOptions::default());
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("\"y\""), "{special:?}: {error}");
+    }
 }

@@ -5,6 +5,7 @@ mod composed;
 
 use std::collections::HashMap;
 
+use gradus::check::VerifyOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
@@ -843,7 +844,9 @@ fn typed_by(conditions: &[&str]) -> Result<String, String> {
     fold.assume.conditions.clone_from(&options.assume.conditions);
     fold.dims.clone_from(&options.dims);
     let folded = model.edited(&model.fold(&fold).unwrap().edit).unwrap();
-    let verified = model.verify(&folded, &options, fold.rules, 5, 1).unwrap();
+    let mut verify = VerifyOptions::default();
+    verify.given = options.clone();
+    let verified = model.verify(&folded, fold.rules, &verify).unwrap();
     assert!(verified.bindings > 0 || !conditions.contains(&"q == r"), "{conditions:?}");
     Ok(inference.describe(inference.fact(model.value("t").unwrap())))
 }

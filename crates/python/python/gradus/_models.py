@@ -361,7 +361,8 @@ class Model:
         *,
         max_constant: int = 1 << 20,
         declare: bool = True,
-        verify: bool | str = False,
+        verify: bool | str | None = None,
+        values: Mapping[str, Any] | None = None,
         level: str = "exact",
         rules: Sequence[str] = (),
         no_rules: Sequence[str] = (),
@@ -384,9 +385,12 @@ class Model:
             max_constant: most bytes of a constant that is added.
             declare: write the types of the values that nodes compute into the model.
             verify: compare the shapes before and after, for some random numbers in place of the symbols, and the outputs of runs on
-                random inputs: their bits up to level ``exact``, types and shapes above. ``"onnxruntime"`` also compares the
+                random inputs of several sizes: their bits up to level ``exact``, types and shapes above. ``None`` takes as
+                long as folding took and half a second; ``True`` up to 30 seconds, and raises if no run could be compared;
+                ``False`` compares nothing. ``"onnxruntime"`` also compares the
                 outputs that ONNX Runtime gives, optimising nothing, and lists those that differ as ``report.differing``; the
                 model must be in a file.
+            values: inputs of these runs by name; others are random.
             level: ``shapes`` for shape arithmetic alone, ``exact`` for rules that keep every bit, ``fuse`` also for rules that
                 may change the last bits of floats (docs/fold.md).
             rules: rules of higher levels to apply.
@@ -401,7 +405,7 @@ class Model:
             A model, whose ``report`` says what went and why what stayed stayed.
 
         Raises:
-            UnsupportedError: if the model is of Paddle.
+            UnsupportedError: if the model is of Paddle, or ``verify=True`` could not compare outputs.
             UsageError: if there is no such symbol or input.
             GraphError: if the models differ where they are compared.
             LimitError: if it takes more than the limits. Of a model made by :class:`Graph`, what :meth:`save` raises.
@@ -422,7 +426,7 @@ class Model:
             dict(input_shapes or {}),
             max_constant,
             declare,
-            bool(verify),
+            (None if verify is None else bool(verify), dict(values or {})),
             level,
             list(rules),
             list(no_rules),
@@ -449,6 +453,7 @@ class Model:
         runtime: str | None = None,
         stateful: bool = False,
         states: Mapping[str, str] | None = None,
+        verify: bool | None = None,
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -464,6 +469,9 @@ class Model:
             runtime: the program that will run the model, ``"onnxruntime"`` or ``"openvino"``: without ``opset``, the newest set in which it runs every node. Types that it lacks are avoided.
             stateful: to OpenVINO, make variables of the inputs ``past_key_values.*`` and the outputs ``present.*``.
             states: to OpenVINO, inputs that become variables, and the outputs that are their next values.
+            verify: run both models on random inputs of several sizes, and compare the bits of outputs that exact nodes
+                compute, and types of others. ``None`` takes as long as the conversion took and half a second; ``True`` up to
+                30 seconds, and raises if no run could be compared; ``False`` compares nothing.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -471,8 +479,9 @@ class Model:
 
         Raises:
             UnsupportedError: if the other standard has no operator for what a node does, the runtime does not run one, or
-                the model is of that standard already.
+                the model is of that standard already, or ``verify=True`` could not compare outputs.
             UsageError: if there is no such standard, operator set, runtime or symbol.
+            GraphError: if outputs differ.
             LimitError: if it takes more than the limits.
 
         Example:
@@ -485,7 +494,7 @@ class Model:
         """
         limits = (max_bytes, max_work, timeout)
         pairs = (stateful, list((states or {}).items()))
-        native, report = self._native._convert(to, dict(dims or {}), opset, runtime, pairs, limits)
+        native, report = self._native._convert(to, dict(dims or {}), opset, runtime, pairs, verify, limits)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
 

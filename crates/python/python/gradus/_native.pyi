@@ -301,7 +301,7 @@ class Model:
         shapes: dict[str, Any],
         max_constant: int,
         declare: bool,
-        verify: bool,
+        verify: tuple[bool | None, dict[str, Any]],
         level: str,
         rules: list[str],
         no_rules: list[str],
@@ -316,6 +316,7 @@ class Model:
         opset: int | None,
         runtime: str | None,
         states: tuple[bool, list[tuple[str, str]]],
+        verify: bool | None,
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _verify_in(

@@ -48,11 +48,15 @@ class FoldReport:
     #: Contradictions in the model: the place, and a sentence.
     problems: list[tuple[str, str]]
     #: Random numbers that symbols stood for, and values that were the same before and after;
-    #: ``None`` if it was not asked for.
+    #: ``None`` for ``verify=False``.
     verified: tuple[int, int] | None = None
     #: Runs of both models on random inputs, and elements of outputs that were compared;
     #: ``None`` if the model could not be run.
     ran: tuple[int, int] | None = None
+    #: The sizes of these runs: ``"1"``, ``"unequal"``, ``"n = 0"``.
+    sizes: list[str] = field(default_factory=list)
+    #: Why outputs were not compared, if they were not.
+    not_compared: str | None = None
     #: Floats of a run on random inputs that were compared, and their largest difference, in units
     #: in the last place and as a part of the largest float; ``None`` if no rule may change floats,
     #: or no run was possible.
@@ -110,6 +114,13 @@ class ConversionReport:
     notes: list[ConversionNote]
     #: Facts about the model that the other format cannot express.
     lost: list[str]
+    #: Runs of both models on random inputs, elements of outputs that are the same bits, and outputs
+    #: of which only types were compared, as nodes are not exact; ``None`` if there was no run.
+    ran: tuple[int, int, int] | None = None
+    #: The sizes of these runs: ``"1"``, ``"unequal"``, ``"n = 0"``.
+    sizes: list[str] = field(default_factory=list)
+    #: Why outputs were not compared, if they were not.
+    not_compared: str | None = None
 
     @property
     def exact(self) -> bool:

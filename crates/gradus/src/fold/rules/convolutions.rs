@@ -51,7 +51,7 @@ fn channels(conv: &NodeView<'_, '_>) -> Option<(usize, usize)> {
         "Gemm" if conv.version() >= 7 => usize::from(conv.int("transB", 0) == 0),
         _ => return None,
     };
-    let weights = conv.constant(1)?;
+    let weights = conv.weight(1)?;
     Some((*weights.shape().dims().get(axis)?, axis))
 }
 
@@ -138,7 +138,7 @@ pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Opti
     if !view.is_like(input) {
         return None;
     }
-    let (weights, (channels, axis)) = (conv.constant(1)?, channels(&conv)?);
+    let (weights, (channels, axis)) = (conv.weight(1)?, channels(&conv)?);
     let before = bias(&conv, channels)?;
     let shifted = before.iter().zip(scale.iter().zip(&shift)).map(|(b, (scale, shift))| b * scale + shift);
     let bias = like(&weights, Shape::vector(channels), shifted.collect())?;

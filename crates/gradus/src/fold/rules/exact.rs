@@ -11,6 +11,7 @@ use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::Symbols;
+use crate::fact::range_of;
 use crate::operators::Rounding;
 use crate::schema::Signature;
 
@@ -37,6 +38,12 @@ pub(super) const RULES: &[Rule] = &[
     local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
     local("open-clip", Exact, "Clip of integers without bounds -> x", open_clip),
     local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
+    local(
+        "filled-operand",
+        Exact,
+        "Add, Sub, Mul of ConstantOfShape and a constant of one element, Neg -> ConstantOfShape (ONNX)",
+        filled,
+    ),
     local("negated-where", Exact, "Where(Not(c), a, b) -> Where(c, b, a)", negated_choice),
     local(
         "empty-loop",
@@ -359,6 +366,62 @@ fn negated_choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0).filter(|first| view.function() == "Where" && first.function() == "Not")?;
     let swapped = [(0, first.input(0)), (1, view.input(2)), (2, view.input(1))];
     Some(Change::Inputs(swapped.into()))
+}
+
+/// What a node computes of a float or an integer of these values, as its type holds it.
+fn computed(operator: &str, a: Number, b: Number) -> Option<Number> {
+    match (a, b) {
+        (Number::Float(a), Number::Float(b)) => Some(Number::Float(match operator {
+            "Add" => a + b,
+            "Mul" => a * b,
+            "Sub" => a - b,
+            _ => -a,
+        })),
+        (Number::Int(a), Number::Int(b)) => match operator {
+            "Add" => a.checked_add(b),
+            "Mul" => a.checked_mul(b),
+            "Sub" => a.checked_sub(b),
+            _ => a.checked_neg(),
+        }
+        .map(Number::Int),
+        _ => None,
+    }
+}
+
+/// Sums and products of two float32 are exact in float64, or rounded there once more without
+/// effect.
+fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
+    let is_unary = view.operator() == "Neg";
+    if view.version() < 9 || !(is_unary || matches!(view.operator(), "Add" | "Mul" | "Sub")) {
+        return None;
+    }
+    let sides: &[(usize, usize)] = if is_unary { &[(0, 0)] } else { &[(0, 1), (1, 0)] };
+    sides.iter().find_map(|&(input, other)| {
+        let shape = view.only_producer(input).filter(|shape| shape.operator() == "ConstantOfShape")?;
+        let dtype = view.dtype_of(view.value(input)?).filter(|_| view.is_like(input))?;
+        let element = match shape.attribute("value") {
+            None => Number::Float(0.0),
+            Some(Content::Tensor(value)) => value.tensor().ok()?.number(0).ok()?,
+            Some(_) => return None,
+        };
+        let operand = match is_unary {
+            true => element,
+            false => view.constant(other).filter(|one| one.shape().len() == 1)?.number(0).ok()?,
+        };
+        let (a, b) = if input == 0 { (element, operand) } else { (operand, element) };
+        let number = computed(view.operator(), a, b)?;
+        let is_held = match number {
+            Number::Int(number) => {
+                range_of(dtype).is_some_and(|(low, high)| (low.into()..=high.into()).contains(&number))
+            }
+            Number::Float(number) => matches!(dtype, DType::F32 | DType::F64) && !number.is_nan(),
+            Number::Complex(..) => false,
+        };
+        let value = Tensor::from_numbers(dtype, Shape::vector(1), [number].into_iter(), Rules::IEEE);
+        let attributes = vec![("value", Content::Tensor(value.ok().filter(|_| is_held)?.into()))];
+        let inputs = vec![shape.input(0)];
+        Some(Change::Node(Replacement { operator: "ConstantOfShape", inputs, attributes }))
+    })
 }
 
 fn no_loop(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {

@@ -248,6 +248,13 @@ impl<'s, 'm> NodeView<'s, 'm> {
         Fact::as_tensor(&value.fact).and_then(TensorFact::tensor).or_else(stored)
     }
 
+    /// The constant that an input reads, unless it is smaller as what computes it: another constant
+    /// made of it would be as large.
+    pub(in crate::fold) fn weight(&self, input: usize) -> Option<Tensor> {
+        let is_costly = self.value(input).is_some_and(|id| self.scope.values[id.index()].costly);
+        if is_costly { None } else { self.constant(input) }
+    }
+
     /// Returns true if an input is a constant of which each element is this number, with its sign.
     pub(in crate::fold) fn is_all(&self, input: usize, wanted: Number) -> bool {
         let Some(tensor) = self.constant(input).filter(|tensor| tensor.shape().len() <= MOST_ELEMENTS) else {

@@ -80,7 +80,7 @@ fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change
     let first = view.only_producer(0).filter(|_| is_view(view))?;
     let operator = first.plain_function(is_approximated)?;
     let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MOST_ELEMENTS)?;
-    let constant = first.constant(0)?.reshaped(shape).ok()?;
+    let constant = first.weight(0)?.reshaped(shape).ok()?;
     let inputs = vec![Source::Tensor(constant)];
     Some(Change::Node(Replacement { operator, inputs, attributes: Vec::new() }))
 }

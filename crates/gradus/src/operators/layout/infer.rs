@@ -14,7 +14,7 @@ use gradus_core::convert::usize_of_i64;
 use gradus_core::{Error, Kind, Shape};
 
 use crate::attributes::required;
-use crate::dim::{Bounds, Dim, Relation};
+use crate::dim::{Bounds, Dim, Relation, Symbols};
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
@@ -506,6 +506,50 @@ pub(crate) fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     reshape_to(cx, &target, allow_zero)
 }
 
+/// Returns true if a symbolic element of the shape may be taken for at least 1. 0 stands for the
+/// dimension of the input there. Inference is cautious where runs may have that: unless such runs
+/// fail, or the input's dimension is 0 as well.
+fn may_not_be_zero(
+    cx: &mut InferContext<'_, '_>,
+    given: Option<&[Dim]>,
+    target: &[Dim],
+    axis: usize,
+) -> bool {
+    if !cx.is_cautious() {
+        return true;
+    }
+    let Some(given) = given else { return false };
+    let (symbols, dim) = (cx.symbols(), target[axis]);
+    // Beyond the rank of the input, 0 is refused.
+    let Some(&copied) = given.get(axis) else { return true };
+    let times = if symbols.divides(copied, dim) { symbols.floor_divide(dim, copied) } else { None };
+    let is_multiple = times.and_then(Dim::known).is_some_and(|times| times != 0);
+    if is_multiple || symbols.divides(dim, copied) {
+        return true;
+    }
+    // No number of elements is that of the input, which is 0, unless another size is 0 too.
+    let names = |symbols: &Symbols, dim: Dim| -> Vec<Arc<str>> {
+        symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect()
+    };
+    let own = names(symbols, dim);
+    let is_other = |(at, &other): (usize, &Dim)| match other {
+        _ if at == axis => true,
+        Dim::Known(0) => given.get(at).is_some_and(|&size| {
+            size != Dim::ZERO && !names(symbols, size).iter().any(|name| own.contains(name))
+        }),
+        Dim::Known(size) => size > 0,
+        Dim::Symbolic(_) => !names(symbols, other).iter().any(|name| own.contains(name)),
+    };
+    let elements = |(at, &size): (usize, &Dim)| match size {
+        Dim::ZERO => given[at],
+        size => size,
+    };
+    target.iter().enumerate().all(is_other) && {
+        let sizes: Vec<_> = target.iter().enumerate().map(elements).collect();
+        symbols.product(sizes).is_some_and(|all| symbols.product(given.iter().copied()) == Some(all))
+    }
+}
+
 /// The first input in the shape of which these are the dimensions, but for 0 and -1.
 pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: bool) -> InferResult {
     let given = cx.known_dims(0);
@@ -535,21 +579,25 @@ pub(crate) fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_ze
                 }
                 Some(dim)
             }
-            _ if cx.symbols().rank(dim).0 == 1 => {
+            _ if cx.symbols().rank(dim).0 == 1 && may_not_be_zero(cx, given.as_deref(), target, axis) => {
                 // 0 beside a dimension of 0 means that.
                 let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
                 cx.assume(dim, Relation::AtLeast, least);
                 Some(dim)
             }
-            // The data may say -1 or 0.
+            // The data may say -1, or 0 for another dimension.
             Dim::Symbolic(_) => None,
         };
         dims.push(resolved);
     }
     let open = dims.iter().filter(|dim| dim.is_none()).count();
     let rest: Vec<_> = dims.iter().flatten().copied().collect();
+    // The others may be 0, unless -1 is written.
+    let is_quotient = !cx.is_cautious()
+        || target.contains(&Dim::Known(-1))
+        || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1));
     let left = match (&given, open) {
-        (Some(given), 1) => Some(quotient(cx, given, &rest)?),
+        (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest)?),
         _ => None,
     };
     if let Some(given) = &given {

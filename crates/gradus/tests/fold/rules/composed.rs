@@ -68,6 +68,17 @@ fn turned(function: &str) -> Model {
     end(sketch, cube)
 }
 
+/// Ones in the shape of `x`, and what an operator makes of them.
+fn filled(operator: &str, inputs: &[&str]) -> Model {
+    let sizes = &["n", "4"][..];
+    let ones = Content::Tensor(floats(&[1], 1.0).into());
+    let sketch = scalar("half", 0.5)(x(sizes))
+        .node("Shape", &["x"], &["s"])
+        .with("ConstantOfShape", &["s"], &["ones"], vec![("value", ones)])
+        .node(operator, inputs, &["a"]);
+    end(sketch.node("Add", &["x", "a"], &["t"]), sizes)
+}
+
 /// A reduction, and the reader of it.
 fn reduced(operator: &str, keepdims: i64, reader: &str, axes: [i64; 2], left: &[&str]) -> Model {
     let sketch = x(&["n", "3", "4"]).ints("first", &[axes[0]]).ints("second", &[axes[1]]);
@@ -372,6 +383,9 @@ pub fn exact() -> Vec<Pattern> {
         pattern("slices-as-split", exchanged(4), "Split Concat Relu"),
         pattern("slices-as-split", exchanged(-5), "Split Concat Relu"),
         pattern("unseen-zeros", unseen_zeros(), "Neg Add Relu"),
+        pattern("filled-operand", filled("Mul", &["ones", "half"]), "Shape ConstantOfShape Add Relu"),
+        pattern("filled-operand", filled("Sub", &["half", "ones"]), "Shape ConstantOfShape Add Relu"),
+        pattern("filled-operand", filled("Neg", &["ones"]), "Shape ConstantOfShape Add Relu"),
         pattern("transposes-around-regions", turned("Sqrt"), "Transpose Add Sqrt Mul ReduceMax Mul Relu"),
         pattern(
             "split-join",

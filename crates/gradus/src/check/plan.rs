@@ -1,0 +1,258 @@
+//! Sizes of runs that are compared, and the time that these take.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use gradus_core::convert::i64_of;
+use gradus_core::graph::{DeclaredDim, Graph, Type};
+use gradus_core::{Limits, Value};
+
+use crate::dim::Symbols;
+use crate::infer::{InferOptions, InputFact, nameless_axes};
+
+/// The usual sizes of open dimensions.
+pub(crate) const SIZES: Range<i64> = 1..40;
+
+/// Maximum number of tries of a binding.
+pub(crate) const MAX_TRIES: usize = 8;
+
+/// Maximum number of dimensions that are 0 in turn.
+const MAX_ZERO: usize = 8;
+
+/// Sizes of the open dimensions of inputs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    One,
+    /// One number for all.
+    Equal,
+    /// Numbers from 2 on, each another.
+    Unequal,
+    /// 0 for one dimension, unequal numbers for the others.
+    Zero(String),
+    /// Random numbers.
+    Between(Range<i64>),
+    /// Those that the model declares: none is open.
+    Declared,
+}
+
+impl Sizes {
+    /// The number of bindings that are tried: one may contradict what the model needs.
+    pub(crate) fn tries(&self) -> usize {
+        match self {
+            Sizes::One | Sizes::Declared => 1,
+            Sizes::Zero(_) => 2,
+            Sizes::Equal | Sizes::Unequal | Sizes::Between(_) => MAX_TRIES,
+        }
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sizes::One => f.write_str("1"),
+            Sizes::Equal => f.write_str("equal"),
+            Sizes::Unequal => f.write_str("unequal"),
+            Sizes::Zero(name) => write!(f, "{name} = 0"),
+            Sizes::Between(range) => write!(f, "{} to {}", range.start, range.end - 1),
+            Sizes::Declared => f.write_str("declared"),
+        }
+    }
+}
+
+/// Numbers for open dimensions.
+pub(crate) struct Draw<'r> {
+    pub(crate) sizes: Sizes,
+    /// The number of bindings that were refused.
+    pub(crate) tried: usize,
+    pub(crate) random: &'r mut fastrand::Rng,
+}
+
+/// Sizes that are all equal, in the order in which they are tried.
+const EQUAL: [i64; 8] = [3, 2, 4, 8, 16, 32, 5, 1];
+
+impl Draw<'_> {
+    /// The size of a dimension, of which this many were drawn before.
+    fn size(&mut self, name: &str, before: usize) -> i64 {
+        match &self.sizes {
+            Sizes::One | Sizes::Declared => 1,
+            Sizes::Equal => EQUAL[self.tried % EQUAL.len()],
+            Sizes::Zero(zero) if zero == name => 0,
+            // The first try has small numbers, later ones any that suit the model.
+            Sizes::Unequal | Sizes::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
+            Sizes::Unequal | Sizes::Zero(_) => self.random.i64(1..9),
+            Sizes::Between(range) => self.random.i64(range.clone()),
+        }
+    }
+}
+
+/// A run to compare.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedRun {
+    pub(crate) sizes: Sizes,
+    /// True if floats are zeros, ones, and very large and small numbers.
+    pub(crate) extreme: bool,
+}
+
+/// Runs to compare, in order.
+pub(crate) struct Schedule {
+    pub(crate) runs: Vec<PlannedRun>,
+    pub(crate) time: TimeBudget,
+    /// True if others follow a run that the second model refuses.
+    pub(crate) goes_on: bool,
+}
+
+/// Runs of random sizes, every third of extreme floats.
+pub(crate) fn usual(runs: usize) -> Vec<PlannedRun> {
+    (0..runs).map(|run| PlannedRun { sizes: Sizes::Between(SIZES), extreme: run % 3 == 2 }).collect()
+}
+
+/// Runs of all kinds of sizes that a model may treat apart, those that take least time first.
+pub(crate) fn varied(graph: &Graph, given: &InferOptions) -> Vec<PlannedRun> {
+    let names = open_names(graph, given);
+    let of = |sizes: &Sizes, extreme| PlannedRun { sizes: sizes.clone(), extreme };
+    if names.is_empty() {
+        return [false, true].map(|extreme| of(&Sizes::Declared, extreme)).into();
+    }
+    let zeros = names.iter().take(MAX_ZERO).cloned().map(Sizes::Zero);
+    let few = [Sizes::One, Sizes::Unequal, Sizes::Equal].into_iter().chain(zeros);
+    let few = few.map(|sizes| of(&sizes, false));
+    few.chain([false, true].map(|extreme| of(&Sizes::Between(SIZES), extreme))).collect()
+}
+
+/// The time for some runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeBudget {
+    end: Option<Instant>,
+    /// The time that the largest run took so far, and the elements of its inputs.
+    largest: Option<(Duration, usize)>,
+}
+
+impl TimeBudget {
+    pub(crate) const UNLIMITED: TimeBudget = TimeBudget { end: None, largest: None };
+
+    pub(crate) fn of(time: Duration) -> TimeBudget {
+        TimeBudget { end: Instant::now().checked_add(time), largest: None }
+    }
+
+    /// Returns true if the time is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.end.is_some_and(|end| Instant::now() >= end)
+    }
+
+    /// Returns true if a run of inputs of this many elements may end in time, as smaller ones did.
+    pub(crate) fn allows(&self, elements: usize) -> bool {
+        let (Some(end), Some((time, before))) = (self.end, self.largest) else { return !self.is_over() };
+        let times = u32::try_from(elements.div_ceil(before.max(1))).unwrap_or(u32::MAX).max(1);
+        let until = time.checked_mul(times).and_then(|time| Instant::now().checked_add(time));
+        until.is_some_and(|until| until <= end)
+    }
+
+    pub(crate) fn note(&mut self, time: Duration, elements: usize) {
+        if self.largest.is_none_or(|(_, before)| elements >= before) {
+            self.largest = Some((time, elements));
+        }
+    }
+
+    /// Limits by which a run ends with the time.
+    pub(crate) fn limits(&self, mut limits: Limits) -> Limits {
+        limits.deadline = [self.end, limits.deadline].into_iter().flatten().min();
+        limits
+    }
+}
+
+/// Numbers for all that is open in the dimensions of inputs, or nothing if these do not meet the
+/// conditions that are assumed. In every second try of random numbers, dimensions without a name
+/// are one number: no place says that they must be the same.
+pub(crate) fn binding(graph: &Graph, given: &InferOptions, draw: &mut Draw<'_>) -> Option<InferOptions> {
+    let mut options =
+        InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
+    options.dims.extend(sizes_of_values(graph, given));
+    let random = matches!(draw.sizes, Sizes::Between(_));
+    let one = draw.size("", 0);
+    for (count, name) in declared_names(graph, given).into_iter().enumerate() {
+        let value = given.assume.clamped(&name, draw.size(&name, count));
+        options.dims.entry(name).or_insert(value);
+    }
+    for (size, name) in nameless_axes(graph) {
+        let other = draw.size(&name, options.dims.len());
+        let value = given.assume.clamped(&name, if random && draw.tried % 2 == 1 { one } else { other });
+        let value = match size {
+            DeclaredDim::Between(least, most) => {
+                let least = i64_of(*least);
+                value.clamp(least, most.map_or(i64::MAX, i64_of).max(least))
+            }
+            _ => value,
+        };
+        options.dims.entry(name).or_insert(value);
+    }
+    let met = given.assume.meet(&mut options.dims, &given.dims);
+    options.assume.conditions.clear();
+    met.then_some(options)
+}
+
+/// The names that dimensions of inputs declare and that no number stands for, each once.
+fn declared_names(graph: &Graph, given: &InferOptions) -> Vec<String> {
+    let fixed = fixed_names(graph, given);
+    let mut names = Vec::new();
+    let mut seen = HashSet::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let given = match given.inputs.get(&*info.name) {
+            Some(InputFact::Type(of)) => Some(of),
+            _ => None,
+        };
+        for of in info.declared.iter().chain(given) {
+            let Type::Tensor(_, Some(sizes)) = of else { continue };
+            let open = sizes.iter().filter_map(plain).filter(|name| !fixed.contains(name));
+            names.extend(open.filter(|name| seen.insert(name.clone())));
+        }
+    }
+    names
+}
+
+/// The names of dimensions whose sizes are drawn.
+fn open_names(graph: &Graph, given: &InferOptions) -> Vec<String> {
+    let known: HashSet<_> = sizes_of_values(graph, given).into_iter().map(|(name, _)| name).collect();
+    let nameless = nameless_axes(graph).map(|(_, name)| name);
+    let all = declared_names(graph, given).into_iter().chain(nameless);
+    all.filter(|name| !known.contains(name) && !given.dims.contains_key(name)).collect()
+}
+
+/// Names of dimensions for which a shape that is given has numbers.
+fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
+    let mut fixed = HashSet::new();
+    for info in graph.inputs().iter().map(|&id| graph.value(id)) {
+        if let Some(Type::Tensor(_, Some(declared))) = &info.declared
+            && let Some(InputFact::Type(Type::Tensor(_, Some(sizes)))) = given.inputs.get(&*info.name)
+        {
+            let numbers =
+                declared.iter().zip(sizes).filter(|(_, size)| matches!(size, DeclaredDim::Known(_)));
+            fixed.extend(numbers.filter_map(|(name, _)| plain(name)));
+        }
+    }
+    fixed
+}
+
+/// The sizes that inputs which are given have, by the names that the model declares for them.
+fn sizes_of_values(graph: &Graph, given: &InferOptions) -> Vec<(String, i64)> {
+    let named = |&id: &_| {
+        let info = graph.value(id);
+        let Some(Type::Tensor(_, Some(declared))) = &info.declared else { return Vec::new() };
+        let Some(InputFact::Value(Value::Tensor(tensor))) = given.inputs.get(&*info.name) else {
+            return Vec::new();
+        };
+        let sizes = declared.iter().zip(tensor.shape().to_i64());
+        sizes.filter_map(|(dim, size)| Some((plain(dim)?, size))).collect()
+    };
+    graph.inputs().iter().flat_map(named).collect()
+}
+
+/// The name that a dimension is, if it is only a name.
+fn plain(size: &DeclaredDim) -> Option<String> {
+    let DeclaredDim::Symbol(text) = size else { return None };
+    let mut scratch = Symbols::default();
+    let dim = scratch.declared(text);
+    scratch.as_symbol(dim).map(|symbol| symbol.name.to_string())
+}

@@ -1,0 +1,97 @@
+//! Verification of what a model was converted to.
+
+use gradus::check::VerifyOptions;
+use gradus::conversion::{ConvertOptions, Converted};
+use gradus::graph::{Content, Standard};
+use gradus::{DType, Model, Tensor};
+
+use crate::common::sketch::Sketch;
+
+/// A product, and a function that programs round otherwise of another.
+fn model(exact: f32, rounded: f32) -> Model {
+    Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("a", Tensor::scalar(exact))
+        .constant("b", Tensor::scalar(rounded))
+        .node("Mul", &["x", "a"], &["y"])
+        .node("Mul", &["x", "b"], &["c"])
+        .node("Exp", &["c"], &["z"])
+        .output("y", DType::F32, &["n", "4"])
+        .output("z", DType::F32, &["n", "4"])
+        .model()
+}
+
+fn converted(model: &Model) -> Converted {
+    model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap()
+}
+
+#[test]
+fn outputs_of_exact_nodes_must_be_the_same_bits() {
+    let first = model(0.5, 0.25);
+    let verify = |other: &Model| first.verify_converted(&converted(other), &VerifyOptions::default());
+    let same = verify(&first).unwrap();
+    assert_eq!((same.runs, same.inexact, same.refused), (6, 1, None));
+    assert_eq!(same.sizes, ["1", "unequal", "equal", "n = 0", "1 to 39"]);
+    assert!(same.elements > 50);
+    // A function that is rounded may be anything, as far as the report says.
+    assert_eq!(verify(&model(0.5, 0.75)).unwrap().inexact, 1);
+    let error = verify(&model(0.75, 0.25)).unwrap_err().to_string();
+    assert!(error.starts_with("converted output \"y\" at element 0 is "), "{error}");
+}
+
+#[test]
+fn shapes_that_sizes_decide_are_compared_of_rounded_outputs() {
+    let joined = |count: usize| {
+        let sketch = Sketch::new().input("x", DType::F32, &["n", "4"]).node("Exp", &["x"], &["a"]);
+        let axis = vec![("axis", Content::Int(0))];
+        let sketch = sketch.with("Concat", &vec!["a"; count], &["y"], axis);
+        sketch.output("y", DType::F32, &["", "4"]).model()
+    };
+    let verify = |count| joined(2).verify_converted(&converted(&joined(count)), &VerifyOptions::default());
+    assert_eq!(verify(2).unwrap().inexact, 1);
+    let error = verify(3).unwrap_err().to_string();
+    assert!(error.contains("output \"y\" is float32[3, 4], expected float32[2, 4]"), "{error}");
+}
+
+/// Whether the loop runs is no matter of sizes, and its outputs may have other shapes if it does not.
+#[test]
+fn edge_cases_are_no_differences() {
+    let body = Sketch::nested()
+        .input("i", DType::I64, &[])
+        .input("c", DType::Bool, &[])
+        .node("Identity", &["c"], &["c2"])
+        .node("Identity", &["x"], &["each"])
+        .output("c2", DType::Bool, &[])
+        .output("each", DType::F32, &["n", "4"])
+        .graph();
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .ints("first", &[0])
+        .node("Shape", &["x"], &["s"])
+        .node("Gather", &["s", "first"], &["length"])
+        .with("Loop", &["length", ""], &["y"], vec![("body", body)])
+        .output("y", DType::F32, &["n", "n", "4"])
+        .model();
+    let found = model.verify_converted(&converted(&model), &VerifyOptions::default()).unwrap();
+    assert!(found.runs > 0 && found.inexact == 1 && found.refused.is_none(), "{found:?}");
+}
+
+#[test]
+fn a_model_that_does_not_run_is_not_compared() {
+    let drawn = Sketch::new()
+        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
+        .output("y", DType::F32, &["2"])
+        .model();
+    let found = drawn.verify_converted(&converted(&drawn), &VerifyOptions::default()).unwrap();
+    assert_eq!(found.refused.as_deref(), Some("the model draws numbers at random"));
+    let refused = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("at", Tensor::vector(&[9i64]))
+        .node("Gather", &["x", "at"], &["y"])
+        .output("y", DType::F32, &["1", "4"])
+        .model();
+    let mut options = VerifyOptions::default();
+    options.given.dims.insert("n".to_owned(), 3);
+    let found = refused.verify_converted(&converted(&refused), &options).unwrap();
+    assert!(found.runs == 0 && found.refused.is_some(), "{found:?}");
+}
