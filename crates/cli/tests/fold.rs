@@ -320,7 +320,7 @@ fn outputs_are_compared_before_anything_is_written() {
     let refused = String::from_utf8(refused).unwrap();
     assert!(refused.contains("outputs were not compared, and nothing is written: "), "{refused}");
     assert!(refused.contains("-i, --dim and --input-shape"), "{refused}");
-    assert!(!std::path::Path::new(&to).exists());
+    assert!(!Path::new(&to).exists());
     let given = stdout(&scratch, &["fold", &from, "-o", &to, "--verify", "-i", "at=zeros[50]"]);
     assert!(given.contains("are the same bits in 2 runs"), "{given}");
     let silent = stdout(&scratch, &["fold", &from, "-o", &to, "--no-verify"]);

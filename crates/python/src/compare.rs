@@ -75,6 +75,7 @@ fn row(
             len,
             first,
             last,
+            tolerance,
             exact: is_exact,
             compared,
             differing,
@@ -88,6 +89,7 @@ fn row(
             row.set_item("length", len)?;
             row.set_item("first", all(first))?;
             row.set_item("last", last.map(|number| shown(number, dtype)))?;
+            row.set_item("tolerance", tolerance)?;
             row.set_item("exact", is_exact)?;
             row.set_item("compared", compared)?;
             row.set_item("differing", differing)?;

@@ -28,6 +28,8 @@ class Row:
     #: The first two elements, and the last, as text that reads back.
     first: tuple[str, ...] = ()
     last: str | None = None
+    #: How far the program's elements may be from the predicted ones; nothing if those are bit for bit the program's.
+    tolerance: str | None = None
     #: True if length, type and all compared elements are those of the exact result.
     exact: bool = False
     #: How many elements were compared: the first 100,000, and the last.
@@ -44,20 +46,20 @@ class Row:
     def cells(self) -> list[str]:
         """The row as text."""
         if self.error is not None:
-            return [self.profile, "fails", "", "", "", "", "", self.error]
+            return [self.profile, "fails", "", "", "", "", "", "", self.error]
         differing = f"{self.differing} of {self.compared}" if self.differing else ""
-        if not differing and self.profile != "exact" and (self.compared or self.exact):
+        if not differing and self.profile != "exact" and self.tolerance is None and (self.compared or self.exact):
             differing = "none"
         first = "" if self.difference is None else "{}: {} for {}".format(*self.difference)
         largest = "" if self.largest is None else "{}: {} ulp".format(*self.largest)
         ends = [str(self.length), ", ".join(self.first), self.last or ""]
-        return [self.profile, *ends, differing, first, largest, self.why or ""]
+        return [self.profile, *ends, differing, first, largest, self.tolerance or "", self.why or ""]
 
 
 class Comparison(Sequence[Row]):
     """A table: a row for each program, the exact result first. Notebooks show it as one."""
 
-    heads = ["profile", "length", "first", "last", "differ", "first difference", "largest", "why"]
+    heads = ["profile", "length", "first", "last", "differ", "first difference", "largest", "tolerance", "why"]
 
     def __init__(self, call: str, rows: list[Row]) -> None:
         self.call = call
