@@ -311,9 +311,9 @@ fn outputs_are_compared_before_anything_is_written() {
         .output("y", DType::F32, &["50", "4"])
         .model();
     model.save(&from).unwrap();
-    let why = "node \"make a\" (onnx Gather-20): index 1 is out of range for size 1";
+    let why = "m.onnx: node \"make a\" (onnx Gather-13): index 1 is out of range for size 1";
     let quietly = stdout(&scratch, &["fold", &from, "-o", &to]);
-    assert!(quietly.contains(&format!("outputs were not compared: {why}")), "{quietly}");
+    assert!(quietly.contains("outputs were not compared: ") && quietly.contains(why), "{quietly}");
     std::fs::remove_file(&to).unwrap();
     let refused =
         gradus(&["fold", &from, "-o", &to, "--verify"]).assert().code(1).get_output().stderr.clone();

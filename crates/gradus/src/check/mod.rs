@@ -234,9 +234,9 @@ impl Model {
                         let is_late = error.kind() == Kind::Limit && time.is_over();
                         let error = in_second(other, error);
                         if is_late {
-                            refused = Some(error)
+                            refused = Some(error);
                         } else {
-                            compared.failed = Some(error)
+                            compared.failed = Some(error);
                         }
                         break;
                     }

@@ -45,8 +45,10 @@ impl Model {
         if draws(self) {
             return refused("the model draws numbers at random".to_owned());
         }
-        let compared = match self.compare_converted(converted, options) {
+        let time = TimeBudget::of(options.time);
+        let compared = match self.compare_converted(converted, options, time) {
             Ok(compared) => compared,
+            Err(_) if time.is_over() => return refused(NO_TIME.to_owned()),
             Err(error) => return refused(error.to_string()),
         };
         let Compared { runs, sizes, outputs, failed, .. } = compared;
@@ -80,8 +82,12 @@ impl Model {
         if differing.is_empty() { Ok(verified) } else { Err(difference("converted", &differing)) }
     }
 
-    fn compare_converted(&self, converted: &Converted, options: &VerifyOptions) -> Result<Compared> {
-        let time = TimeBudget::of(options.time);
+    fn compare_converted(
+        &self,
+        converted: &Converted,
+        options: &VerifyOptions,
+        time: TimeBudget,
+    ) -> Result<Compared> {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
         };

@@ -122,7 +122,7 @@ fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
     }
     let is_power = |scale: f64| scale.is_normal() && Parts::of_float(scale).mantissa.is_power_of_two();
     let (from, to) = (view.constant(0)?, output.shape().dims());
-    let all = from.shape().dims().iter().zip(to).map(|(&size, &wanted)| {
+    let mut all = from.shape().dims().iter().zip(to).map(|(&size, &wanted)| {
         let float = |size: usize| nearest_f64(Number::Int(i64_of(size).into()));
         let scale = float(wanted) / float(size);
         // Scales that are not what the sizes are to each other mean other coordinates.
@@ -141,7 +141,7 @@ fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
         };
         is_given && (is_power(scale) || (0..wanted).all(is_apart))
     });
-    Some(all.fold(true, |all, one| all && one))
+    Some(all.all(|is_alike| is_alike))
 }
 
 /// Returns true if a node chooses among numbers, or adds or multiplies some without rounding.

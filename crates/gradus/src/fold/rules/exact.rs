@@ -404,9 +404,10 @@ fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
             Some(Content::Tensor(value)) => value.tensor().ok()?.number(0).ok()?,
             Some(_) => return None,
         };
-        let operand = match is_unary {
-            true => element,
-            false => view.constant(other).filter(|one| one.shape().len() == 1)?.number(0).ok()?,
+        let operand = if is_unary {
+            element
+        } else {
+            view.constant(other).filter(|one| one.shape().len() == 1)?.number(0).ok()?
         };
         let (a, b) = if input == 0 { (element, operand) } else { (operand, element) };
         let number = computed(view.operator(), a, b)?;
@@ -417,7 +418,7 @@ fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
             Number::Float(number) => matches!(dtype, DType::F32 | DType::F64) && !number.is_nan(),
             Number::Complex(..) => false,
         };
-        let value = Tensor::from_numbers(dtype, Shape::vector(1), [number].into_iter(), Rules::IEEE);
+        let value = Tensor::from_numbers(dtype, Shape::vector(1), [number], Rules::IEEE);
         let attributes = vec![("value", Content::Tensor(value.ok().filter(|_| is_held)?.into()))];
         let inputs = vec![shape.input(0)];
         Some(Change::Node(Replacement { operator: "ConstantOfShape", inputs, attributes }))
