@@ -90,7 +90,9 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "cannot use --opset: the output is not an ONNX model").into());
     }
-    many::each(&models, args.json, &args.fleet, |model, out| one(args, model, &output, to, &options, out))
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
+        one(args, model, &output, to, &options, out)
+    })
 }
 
 fn one(
@@ -128,7 +130,7 @@ fn one(
         converted.model.save(&output)?;
     }
     if args.json {
-        writeln!(out, "{}", output::json(&json(&files, &converted.report, !refused))?)?;
+        output::write_json(out, &json(&files, &converted.report, !refused))?;
     }
     if refused {
         let count = converted.report.notes.len();

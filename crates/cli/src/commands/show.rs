@@ -54,10 +54,12 @@ struct ConstantJson {
 
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, |FleetModel { path, .. }, out| {
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {
         let shown = shown(path, &args.limits.open(path)?);
-        let text = if args.json { output::json(&shown)? } else { text(&shown).trim_end().to_owned() };
-        Ok(writeln!(out, "{text}")?)
+        if args.json {
+            return output::write_json(out, &shown);
+        }
+        Ok(writeln!(out, "{}", text(&shown).trim_end())?)
     })
 }
 

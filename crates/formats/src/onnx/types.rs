@@ -97,7 +97,12 @@ fn read_shape(span: ByteSpan<'_>) -> Result<Vec<DeclaredDim>> {
     Ok(sizes)
 }
 
-/// An empty name, and a negative number, which some exporters write, say nothing.
+/// Longest name of a dimension, in bytes. It may be in the type of every value that follows from
+/// it.
+const LONGEST_NAME: usize = 1 << 10;
+
+/// An empty name, and a negative number, which some exporters write, say nothing; nor does a name
+/// that is too long to be one.
 fn read_dim(span: ByteSpan<'_>) -> Result<DeclaredDim> {
     let mut size = DeclaredDim::Unknown;
     for field in span.fields() {
@@ -108,7 +113,8 @@ fn read_dim(span: ByteSpan<'_>) -> Result<DeclaredDim> {
             }
             tensor_shape_proto_dimension::DIM_PARAM => {
                 let name = field.text()?;
-                size = if name.is_empty() { DeclaredDim::Unknown } else { DeclaredDim::Symbol(name.into()) };
+                let is_name = (1..=LONGEST_NAME).contains(&name.len());
+                size = if is_name { DeclaredDim::Symbol(name.into()) } else { DeclaredDim::Unknown };
             }
             _ => {}
         }
