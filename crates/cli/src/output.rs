@@ -157,7 +157,7 @@ fn shown(text: &str, form: Form) -> Cow<'_, str> {
             (Some(style), _) => out.push_str(style),
             (None, Form::Text) => out.extend(c.escape_default()),
             // All of them are below U+10000.
-            (None, Form::Json) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            (None, Form::Json) => out.extend([format!("\\u{:04x}", u32::from(c))]),
         }
         rest = &from[style.map_or(c.len_utf8(), |style| style.len())..];
     }

@@ -330,7 +330,7 @@ pub fn npy_len(tensor: &Tensor) -> Result<u128> {
     let (width, len) = match tensor.texts() {
         Ok(texts) => (4 * longest(texts), texts.len()),
         Err(_) if tensor.dtype().is_packed() => (1, tensor.shape().len()),
-        Err(_) => (1, tensor.bytes().map_or(0, |bytes| bytes.len())),
+        Err(_) => (1, tensor.bytes().map_or(0, Bytes::len)),
     };
     Ok(product(header_of(tensor)?.len(), 1) + product(len, width))
 }

@@ -96,13 +96,12 @@ fn list(word: &str) -> Result<String> {
     let fail = |error: std::io::Error| {
         Error::new(Kind::Io, format!("cannot read: {error}")).in_file(name).with_source(error)
     };
-    let bytes = match word.strip_prefix('@') {
-        Some(file) => files::map(Path::new(file))?,
-        None => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().take(LONGEST_LIST + 1).read_to_end(&mut bytes).map_err(fail)?;
-            bytes.into()
-        }
+    let bytes = if let Some(file) = word.strip_prefix('@') {
+        files::map(Path::new(file))?
+    } else {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(LONGEST_LIST + 1).read_to_end(&mut bytes).map_err(fail)?;
+        bytes.into()
     };
     if convert::u64_of(bytes.len()) > LONGEST_LIST {
         let what = "cannot read the list: number of bytes";

@@ -328,7 +328,7 @@ fn file_name(name: &str) -> String {
     }
     if file.len() > LONGEST {
         file.truncate(file.floor_char_boundary(LONGEST));
-        file.push_str(&format!("-{:016x}", fnv(name)));
+        file = format!("{file}-{:016x}", fnv(name));
     }
     file
 }
