@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
-use clap_complete::env::Shells;
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Shells, Zsh};
 use gradus::Model;
 use gradus::fold::RULES;
 use gradus::graph::{DeclaredDim, Graph, Type, ValueId};
@@ -18,8 +19,61 @@ use crate::args::Args;
 /// The variable by which a shell asks. Its value is the name of the shell.
 const VARIABLE: &str = "GRADUS_COMPLETE";
 
-/// Shells that complete.
-pub(crate) const SHELLS: Shells<'static> = Shells::builtins();
+/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are [`Plain`].
+pub(crate) const SHELLS: Shells<'static> =
+    Shells(&[&Plain(&Bash), &Elvish, &Fish, &Plain(&Powershell), &Zsh]);
+
+/// Longest name that is offered, in bytes.
+const LONGEST: usize = 255;
+
+/// A shell that inserts what it is given as it is: only what it would not interpret is given.
+struct Plain(&'static dyn EnvCompleter);
+
+impl EnvCompleter for Plain {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.0.is(name)
+    }
+
+    fn write_registration(
+        &self,
+        var: &str,
+        name: &str,
+        bin: &str,
+        completer: &str,
+        out: &mut dyn Write,
+    ) -> std::io::Result<()> {
+        let mut script = Vec::new();
+        self.0.write_registration(var, name, bin, completer, &mut script)?;
+        // Where nothing is offered, Bash would insert names of files as they are.
+        out.write_all(String::from_utf8_lossy(&script).replace("-o bashdefault ", "").as_bytes())
+    }
+
+    fn write_complete(
+        &self,
+        command: &mut Command,
+        arguments: Vec<OsString>,
+        folder: Option<&Path>,
+        out: &mut dyn Write,
+    ) -> std::io::Result<()> {
+        let mut all = Vec::new();
+        self.0.write_complete(command, arguments, folder, &mut all)?;
+        // Bash separates values by vertical tabs, PowerShell by lines, with help after a tab.
+        let separator = if self.0.is("bash") { '\u{b}' } else { '\n' };
+        let all = String::from_utf8_lossy(&all);
+        let lines = all.split(separator).filter(|line| is_inert(line.split('\t').next().unwrap_or_default()));
+        out.write_all(lines.collect::<Vec<_>>().join(&separator.to_string()).as_bytes())
+    }
+}
+
+/// Returns true if no shell interprets any part of a text.
+fn is_inert(text: &str) -> bool {
+    let is_inert = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '+' | '=');
+    text.chars().all(is_inert) && !text.starts_with('=')
+}
 
 /// Answers a shell that asks how a command line can go on. Returns false if none asks.
 ///
@@ -30,6 +84,7 @@ pub(crate) fn answer(arguments: &[OsString]) -> Result<bool, clap::Error> {
     let command = move || command(&line);
     CompleteEnv::with_factory(command)
         .var(VARIABLE)
+        .shells(SHELLS)
         .try_complete(arguments, std::env::current_dir().ok().as_deref())
 }
 
@@ -77,10 +132,13 @@ fn with_names(argument: Arg, files: &[PathBuf]) -> Arg {
     }))
 }
 
-/// The names that begin as what is typed, each once.
+/// The names that begin as what is typed, each once. Names that a shell could interpret are left
+/// out whatever the shell quotes, and so are those that the program could take for an option.
 fn candidates(names: impl Iterator<Item = String>, typed: &OsStr) -> Vec<CompletionCandidate> {
     let typed = typed.to_string_lossy();
-    let names: BTreeSet<_> = names.filter(|name| name.starts_with(&*typed)).collect();
+    let is_offered = |name: &str| name.len() <= LONGEST && is_inert(name) && !name.starts_with('-');
+    let names = names.filter(|name| name.starts_with(&*typed) && is_offered(name));
+    let names: BTreeSet<_> = names.collect();
     names.into_iter().map(CompletionCandidate::new).collect()
 }
 

@@ -104,8 +104,13 @@ impl From<std::io::Error> for Failure {
         if error.kind() == std::io::ErrorKind::BrokenPipe {
             return Failure::ClosedPipe;
         }
-        let error = Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error);
-        Failure::Error(error.in_file(STANDARD_OUTPUT))
+        match error.downcast::<Error>() {
+            Ok(error) => Failure::Error(error),
+            Err(error) => {
+                let error = Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error);
+                Failure::Error(error.in_file(STANDARD_OUTPUT))
+            }
+        }
     }
 }
 

@@ -68,12 +68,19 @@ pub fn no_runtime(name: &str) -> gradus::Result<Box<dyn Runtime>> {
     Err(error::Error::new(error::Kind::Unsupported, message))
 }
 
-/// Removes unfinished files when a signal ends the process.
+/// Removes unfinished files when a signal ends the process. A file that becomes larger than the
+/// user's limit is an error of writing it, and no signal.
 #[cfg(unix)]
 fn clean_up_on_signals() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    // Without this, the next writer removes them.
-    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    use signal_hook::consts::{
+        SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    };
+    let ending = [SIGINT, SIGQUIT, SIGTERM, SIGXCPU, SIGALRM, SIGVTALRM, SIGUSR1, SIGUSR2];
+    // `nohup` lets a process go on.
+    let ending = ending.into_iter().chain((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    // Without these, the next writer removes them.
+    let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(ending) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             gradus::files::abandon_unfinished(|| {
@@ -81,6 +88,20 @@ fn clean_up_on_signals() {
             });
         }
     });
+}
+
+/// Returns true if the process was started with a signal ignored.
+#[cfg(unix)]
+#[expect(unsafe_code, reason = "a call of the system that only reads")]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: no new action is given, and the old one is written into memory of that type, of which
+    // zeros are a value.
+    let old = unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init()
+    };
+    old.sa_sigaction == libc::SIG_IGN
 }
 
 /// Ends the process with an error when it reads beyond the end of a mapped file that another

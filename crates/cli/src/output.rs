@@ -9,8 +9,9 @@ use std::time::Duration;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, TableStyle, Width};
+use gradus::text::shortened;
 pub(crate) use gradus::text::{escaped, unsafe_to_show as unsafe_to_print};
-use gradus::{Error, Kind, Result, Tensor, Value, display};
+use gradus::{Error, Kind, Limits, Result, Tensor, Value, convert, display};
 use serde::Serialize;
 
 use crate::diagnostics::Failure;
@@ -39,7 +40,7 @@ pub(crate) fn verbosity() -> Verbosity {
 
 /// Tells a line on standard error. If that is closed, there is nobody to tell.
 pub(crate) fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", shown(line, Form::Text));
 }
 
 /// Warns on standard error, unless `--quiet` is given.
@@ -66,13 +67,125 @@ pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
 
 /// Prints text and ends the line.
 pub(crate) fn print_line(text: &str) -> Result<(), Failure> {
-    print(format!("{text}\n").as_bytes())
+    print(format!("{}\n", shown(text, Form::Text)).as_bytes())
 }
 
-/// Returns a value as JSON on one line.
+/// The form of what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Text,
+    Json,
+}
+
+impl Form {
+    pub(crate) fn new(json: bool) -> Form {
+        if json { Form::Json } else { Form::Text }
+    }
+}
+
+/// A writer of text or JSON, which passes nothing on that steers a terminal but line feeds, tabs
+/// and the styles of [`STYLES`]. Names are [`escaped`] where they are printed, as they may not
+/// begin a line either; what is forgotten there ends here.
+pub(crate) struct Shown<W> {
+    out: W,
+    form: Form,
+}
+
+impl<W: Write> Shown<W> {
+    pub(crate) fn new(out: W, form: Form) -> Shown<W> {
+        Shown { out, form }
+    }
+}
+
+impl<W: Write> Write for Shown<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        // Text that is formatted comes in whole characters.
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.out.write_all(shown(text, self.form).as_bytes())?,
+            Err(_) => self.out.write_all(&bytes.escape_ascii().collect::<Vec<_>>())?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A writer of results and files, whose bytes count against the limits: models may ask for results
+/// that are much longer than they are.
+pub(crate) struct Limited<W> {
+    out: W,
+    limits: Limits,
+    written: u128,
+}
+
+impl<W: Write> Limited<W> {
+    pub(crate) fn new(out: W, limits: Limits) -> Limited<W> {
+        Limited { out, limits, written: 0 }
+    }
+}
+
+impl<W: Write> Write for Limited<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        /// Bytes between two looks at the time.
+        const EVERY: u128 = 1 << 20;
+        let before = self.written;
+        self.written += convert::product(bytes.len(), 1);
+        self.limits.allow_output(self.written).map_err(std::io::Error::other)?;
+        if before / EVERY != self.written / EVERY {
+            self.limits.check().map_err(std::io::Error::other)?;
+        }
+        self.out.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Sequences of the styles that are printed: none, bold, red, green and yellow.
+const STYLES: [&str; 5] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+
+/// Text as it is printed, with escapes in place of what could steer a terminal.
+fn shown(text: &str, form: Form) -> Cow<'_, str> {
+    let steers = |c: char| unsafe_to_print(c) && !matches!(c, '\n' | '\t');
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, from, c)) =
+        rest.find(steers).and_then(|at| Some((&rest[..at], &rest[at..], rest[at..].chars().next()?)))
+    {
+        out.push_str(before);
+        let style = STYLES.iter().find(|style| form == Form::Text && from.starts_with(**style));
+        match (style, form) {
+            (Some(style), _) => out.push_str(style),
+            (None, Form::Text) => out.extend(c.escape_default()),
+            // All of them are below U+10000.
+            (None, Form::Json) => out.extend([format!("\\u{:04x}", u32::from(c))]),
+        }
+        rest = &from[style.map_or(c.len_utf8(), |style| style.len())..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Returns a value as JSON on one line, in which nothing steers a terminal.
 pub(crate) fn json(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| Error::new(Kind::Io, format!("cannot write JSON: {error}")).with_source(error))
+    let json = serde_json::to_string(value)
+        .map_err(|error| Error::new(Kind::Io, format!("cannot write JSON: {error}")).with_source(error))?;
+    Ok(match shown(&json, Form::Json) {
+        Cow::Owned(shown) => shown,
+        Cow::Borrowed(_) => json,
+    })
+}
+
+/// Writes a value as JSON on a line of its own, piece by piece.
+pub(crate) fn write_json(mut out: &mut dyn Write, value: &impl Serialize) -> Result<(), Failure> {
+    serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
+    Ok(writeln!(out)?)
 }
 
 /// Prints JSON on a line of its own.
@@ -128,6 +241,10 @@ pub(crate) fn table(headings: &[&str]) -> Table {
 pub(crate) fn render(table: &Table) -> String {
     const WIDEST: usize = 60;
     let mut table = table.clone();
+    for row in table.row_iter_mut() {
+        let cells = row.cell_iter().map(|cell| shortened(&cell.content(), LONGEST_CELL).into_owned());
+        *row = cells.collect::<Vec<_>>().into();
+    }
     for index in 0..table.column_count() {
         let words = |content: String| content.split(' ').map(str::len).max().unwrap_or(0);
         let cells = table.row_iter().chain(table.header());
@@ -219,7 +336,7 @@ fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) ->
     const GAP: usize = 2;
     /// No cell is cut further.
     const NARROWEST: usize = 12;
-    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| escaped(cell))).collect();
+    let rows: Vec<_> = rows.iter().map(|row| row.each_ref().map(|cell| escaped_cell(cell))).collect();
     let mut widths = [0; N];
     for (index, width) in widths.iter_mut().enumerate() {
         *width = rows.iter().map(|row| row[index].chars().count()).max().unwrap_or(0);
@@ -240,8 +357,8 @@ fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) ->
         let mut line = String::new();
         for (&width, cell) in widths.iter().zip(row).filter(|(width, _)| **width > 0) {
             let (cell, width) = match limit {
-                Some(_) => (cut(cell, width), width),
-                None => (cell.clone(), width.min(WIDEST)),
+                Some(_) => (shortened(cell, width), width),
+                None => (Cow::Borrowed(&**cell), width.min(WIDEST)),
             };
             line.push_str(&cell);
             line.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.chars().count()) + GAP));
@@ -252,15 +369,15 @@ fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) ->
     text
 }
 
-/// Text with its middle left out where it is longer than this.
-fn cut(text: &str, width: usize) -> Cow<'_, str> {
-    let len = text.chars().count();
-    if len <= width {
-        return Cow::Borrowed(text);
+/// Longest cell of a table, in characters. Models may have names of any length.
+const LONGEST_CELL: usize = 1000;
+
+/// A cell with control characters escaped, and its middle left out if it is long.
+fn escaped_cell(cell: &str) -> Cow<'_, str> {
+    match shortened(cell, LONGEST_CELL) {
+        Cow::Borrowed(cell) => escaped(cell),
+        Cow::Owned(cell) => Cow::Owned(escaped(&cell).into_owned()),
     }
-    let (before, after) = ((width - 1) / 2, width / 2);
-    let (start, end) = (text.chars().take(before), text.chars().skip(len - after));
-    Cow::Owned(start.chain(['…']).chain(end).collect())
 }
 
 /// Runs that were compared, and the sizes of their inputs, in words.
@@ -328,6 +445,21 @@ mod tests {
         table.add_row([&*"x".repeat(200), "differs"]);
         let widest = render(&table).lines().map(str::len).max();
         assert!(widest.is_some_and(|widest| widest < 100), "{widest:?}");
+    }
+
+    #[test]
+    fn what_is_printed_steers_nothing_but_by_styles() {
+        let text = "a\u{1b}[31mred\u{1b}[0m\n\u{1b}[35m\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\tb";
+        let safe = "a\u{1b}[31mred\u{1b}[0m\n\\u{1b}[35m\\u{1b}]0;t\\u{7}\\u{9b}2J\\u{202e}\tb";
+        assert_eq!(shown(text, Form::Text), safe);
+        let names = ["\u{85}\u{7f}\u{202e}\u{2066}\u{2028}\u{61c}\u{1b}[31mé"];
+        let json = json(&names).unwrap();
+        assert_eq!(json, r#"["\u0085\u007f\u202e\u2066\u2028\u061c\u001b[31mé"]"#);
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), names);
+        // What is no text, or cut within a character, is escaped too.
+        let mut out = Vec::new();
+        Shown::new(&mut out, Form::Text).write_all(b"\xff\x1b[2J").unwrap();
+        assert_eq!(out, br"\xff\x1b[2J");
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod common;
 
 use std::path::Path;
 
-use ::gradus::graph::DeclaredDim;
+use ::gradus::graph::{Builder, DeclaredDim, Model, Origin, Standard, Type};
 use common::{fails, folder, gradus, misused, prints, save_chain};
 use snapbox::cmd::{Command, cargo_bin};
 use snapbox::str;
@@ -494,6 +494,80 @@ fn shells_ask_the_program_how_lines_go_on() {
     }
 }
 
+/// Names of models and files that shells would run, expand, take for options or print as controls.
+const STEERING: [&str; 12] = [
+    "$(touch ran)",
+    "`touch ran`",
+    "x;touch ran;",
+    "x|touch ran",
+    "*",
+    "~root",
+    "{a,b}",
+    "--output=ran",
+    "=ls",
+    "a\u{b}$(touch ran)",
+    "a\nb c",
+    "'\"\\",
+];
+
+#[test]
+fn shells_are_given_no_names_that_they_would_interpret() {
+    let folder = folder("completion");
+    for (index, name) in STEERING.into_iter().enumerate() {
+        let path = folder.join(format!("{index}.onnx"));
+        save_chain(&path, name, vec![DeclaredDim::Symbol(name.into())], &[("Abs", name, "plain")]);
+    }
+    let long = "n".repeat(300);
+    save_chain(&folder.join("long.onnx"), &long, vec![], &[("Abs", &long, "plain")]);
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        for model in std::fs::read_dir(&folder).unwrap() {
+            let model = model.unwrap().path();
+            for option in ["--dim", "--min", "--range", "--input-shape", "--why", "-i", "-n", "--op"] {
+                let command = if matches!(option, "-i" | "-n") { "run" } else { "infer" };
+                let line = ["--", "gradus", command, model.to_str().unwrap(), option, ""];
+                let mut asked = gradus(&line).env("GRADUS_COMPLETE", shell);
+                asked = asked.env("_CLAP_COMPLETE_INDEX", "4").env("_CLAP_IFS", "\n");
+                let output = asked.assert().success().get_output().stdout.clone();
+                let output = String::from_utf8(output).unwrap();
+                let known = ["plain", "Abs", ""];
+                assert!(output.lines().all(|name| known.contains(&name)), "{shell} {option}: {output}");
+            }
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Bash completes a line, which is then run: nothing of a model's or a file's name is.
+#[cfg(target_os = "linux")]
+#[test]
+fn bash_inserts_no_commands() {
+    let folder = folder("bash");
+    let name = "$(touch ran)";
+    save_chain(&folder.join("m.onnx"), name, vec![DeclaredDim::Symbol(name.into())], &[("Abs", name, "y")]);
+    std::fs::write(folder.join("a$(touch ran).onnx"), "").unwrap();
+    let script = r#"
+        source <(gradus completions bash)
+        complete() {
+            COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_TYPE=9 COMPREPLY=()
+            _clap_complete_gradus gradus "${COMP_WORDS[COMP_CWORD]}" x 2> /dev/null
+            for word in "${COMPREPLY[@]}"; do eval "true $word"; done
+        }
+        complete gradus show ""
+        complete gradus show a
+        for option in --dim --why -i --input-shape --op; do complete gradus infer m.onnx $option ""; done
+        complete gradus run m.onnx -n ""
+    "#;
+    let program = cargo_bin!("gradus");
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let bash = std::process::Command::new("bash");
+    let run = { bash }.args(["--norc", "-c", script]).current_dir(&folder).env("PATH", path).output();
+    assert!(run.unwrap().status.success());
+    assert!(!folder.join("ran").exists());
+    let script = gradus(&["completions", "bash"]).assert().success().get_output().stdout.clone();
+    assert!(!String::from_utf8(script).unwrap().contains("bashdefault"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn the_manual_page_is_made_from_the_definitions() {
     let page = |arguments: &[&str]| {
@@ -539,31 +613,99 @@ fn every_command_has_a_line_of_help() {
     }
 }
 
+/// Runs a command on a terminal, and returns what it prints there.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(arguments: &[&str]) -> String {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use std::io::Read;
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap();
+    let end = std::fs::OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let mut command = std::process::Command::new(cargo_bin!("gradus"));
+    command.args(arguments).env("TERM", "xterm").env_remove("NO_COLOR");
+    let (out, err) = (end.try_clone().unwrap(), end.try_clone().unwrap());
+    let mut child = command.stdin(end).stdout(out).stderr(err).spawn().unwrap();
+    drop(command);
+    let mut printed = Vec::new();
+    // The terminal has nothing more to give, which is an error, when the command has closed it.
+    let _ = std::fs::File::from(terminal).read_to_end(&mut printed);
+    child.wait().unwrap();
+    String::from_utf8(printed).unwrap().replace("\r\n", "\n")
+}
+
+/// The characters of a text that steer a terminal, but for line feeds.
+fn steering(text: &str) -> Vec<char> {
+    let marks = ['\u{61c}', '\u{2028}', '\u{202e}', '\u{2066}'];
+    text.chars().filter(|&c| (c.is_control() && c != '\n') || marks.contains(&c)).collect()
+}
+
 #[test]
 fn names_cannot_steer_the_terminal() {
     let folder = folder("names");
     let path = folder.join("steers.onnx");
-    let (input, output) = ("in\u{1b}[2J", "out\u{7}\nproblems:");
-    save_chain(&path, input, vec![DeclaredDim::Symbol("n\u{1b}c".into())], &[("Abs", input, output)]);
-    let path = path.to_str().unwrap();
-    let converted = folder.join("steers.xml");
-    let commands: [&[&str]; 9] = [
+    let marks = "\u{1b}]0;t\u{7}\u{9b}2J\u{85}\u{202e}\u{2066}\u{2028}\u{61c}\u{7f}\u{1b}[35m";
+    let (input, output) = (&*format!("in\u{1b}[2J{marks}"), &*format!("out{marks}\nproblems:"));
+    let size = DeclaredDim::Symbol(format!("n\u{1b}c{marks}").into());
+    save_chain(&path, input, vec![size.clone()], &[("Abs", input, "mid\u{7}"), ("Relu", "mid\u{7}", output)]);
+    let other = folder.join("other.onnx");
+    save_chain(&other, "x", vec![size], &[("Abs", "x", "y\u{1b}[2J"), ("Neg", "y\u{1b}[2J", output)]);
+    let [path, other] = [&path, &other].map(|path| path.to_str().unwrap());
+    let [converted, page] = ["steers.xml", "steers.html"].map(|name| folder.join(name));
+    let folder_of_outputs = folder.to_str().unwrap();
+    let given = format!("{input}=[1]");
+    let commands: &[&[&str]] = &[
         &["show", path],
         &["infer", path],
+        &["infer", path, "--all", "--depth", "2"],
         &["infer", path, "--why", output],
         &["infer", path, "--why", "in\u{1b}[3J"],
+        &["infer", path, "--emit", "c"],
+        &["infer", path, "--emit", "rust"],
+        &["infer", path, "--emit", "python"],
+        &["infer", path, "--emit", "json"],
+        &["cost", path],
+        &["cost", path, "--depth", "1"],
+        &["cost", path, "--in-place", "--fit", "1000"],
+        &["cost", path, "--dim", "n=1", "--plan"],
+        &["compare", path],
         &["run", path],
-        &["run", path, "-i", "in\u{1b}[2J=[1]"],
+        &["run", path, "-i", &given],
+        &["run", path, "-i", &given, "--profile-nodes"],
+        &["run", path, "-i", &given, "-o", folder_of_outputs],
         &["run", path, "-i", "in\u{1b}[2J=[[1]]"],
-        &["fold", path, "-o", folder.to_str().unwrap()],
+        &["fold", path, "-o", folder_of_outputs],
         &["convert", path, converted.to_str().unwrap()],
+        &["report", path, "-o", page.to_str().unwrap()],
+        &["graph", path],
+        &["graph", path, "--format", "mermaid"],
+        &["graph", path, "--format", "svg"],
+        &["diff", path, other],
+        &["diff", other, path],
+        &["check", path, other],
     ];
+    for command in commands.iter().filter(|command| command[0] != "graph" && !command.contains(&"--emit")) {
+        let output = gradus(&[command, &["--json"][..]].concat()).output().unwrap();
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(steering(&printed).is_empty(), "{command:?}: {printed:?}");
+    }
     for command in commands {
         let output = gradus(command).output().unwrap();
         let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        let controls: Vec<_> = printed.chars().filter(|c| c.is_control() && *c != '\n').collect();
-        assert!(controls.is_empty(), "{command:?}: {controls:?} in {printed}");
+        assert!(steering(&printed).is_empty(), "{command:?}: {:?} in {printed:?}", steering(&printed));
         assert!(!printed.contains("\nproblems:"), "{command:?}: {printed}");
+        // Colours are there, and nothing else.
+        #[cfg(target_os = "linux")]
+        {
+            let printed = on_a_terminal(command);
+            let styles = ["0", "1", "31", "32", "33", "1;91", "1;94", "91", "94"];
+            let plain = styles
+                .iter()
+                .fold(printed.clone(), |text, style| text.replace(&format!("\u{1b}[{style}m"), ""));
+            assert!(steering(&plain).is_empty(), "{command:?}: {:?} in {printed:?}", steering(&plain));
+            assert!(!printed.contains("\nproblems:"), "{command:?}: {printed}");
+        }
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -581,6 +723,56 @@ fn arguments_that_are_not_text_are_a_mistake() {
     }
 }
 
+#[test]
+fn texts_are_written_within_the_limits() {
+    let folder = folder("texts");
+    let path = folder.join("m.onnx");
+    let mut graph = Builder::new("made");
+    let id = graph.define("x", Origin::Input).unwrap();
+    graph.info(id).declared =
+        Some(Type::Tensor(Some(::gradus::DType::String), Some(vec![DeclaredDim::Unknown])));
+    graph.apply("y", "Identity", 17, &["x"], &["y"], Vec::new()).unwrap();
+    graph.output("y");
+    let mut model = Model::new(Standard::Onnx);
+    model.opsets = vec![("".into(), 17)];
+    model.graph = graph.finish().unwrap();
+    ::gradus::Model::from_source(model).save(&path).unwrap();
+    let given = format!("x=[{},\"{}\"]", ["\"\""; 1999].join(","), "a".repeat(2000));
+    let out = folder.join("out");
+    // Arrays of NumPy hold each text in the room of the longest: four bytes for each character.
+    let run = |limit: &str| {
+        let words = ["run", path.to_str().unwrap(), "-i", &given, "-o", out.to_str().unwrap()];
+        gradus(&[&words[..], &["--max-bytes", limit]].concat()).output().unwrap()
+    };
+    let refused = String::from_utf8(run("8000000").stderr).unwrap();
+    let want = "error: output \"y\": cannot write: number of bytes is 16000128, expected at most 8000000 (--max-bytes)\n";
+    assert_eq!(refused, want);
+    assert!(!out.exists());
+    assert_eq!(run("16000128").status.code(), Some(0));
+    assert_eq!(std::fs::metadata(out.join("y.npy")).unwrap().len(), 16_000_128);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Values whose names of files are the same, or too long for one, are all written.
+#[test]
+fn outputs_of_any_name_are_written() {
+    let folder = folder("named");
+    let path = folder.join("m.onnx");
+    let long = ["a", "b"].map(|end| "é".repeat(200) + end);
+    let names = ["a/b", "a_b", "A:B", &long[0], &long[1], ".."];
+    let sources = ["x"].into_iter().chain(names);
+    let nodes: Vec<_> = sources.zip(names).map(|(from, to)| ("Abs", from, to)).collect();
+    save_chain(&path, "x", vec![DeclaredDim::Known(1)], &nodes);
+    let out = folder.join("out");
+    let words = ["run", path.to_str().unwrap(), "-i", "x=[1]", "--save-all", out.to_str().unwrap(), "--json"];
+    let printed = gradus(&words).assert().success().get_output().stdout.clone();
+    let printed = String::from_utf8(printed).unwrap();
+    let files: Vec<_> = std::fs::read_dir(&out).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files.len(), 6, "{files:?} {printed}");
+    assert!(files.iter().all(|file| file.len() <= 255));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named() {
@@ -595,7 +787,7 @@ fn a_full_disk_is_named() {
         String::from_utf8(output.stderr).unwrap(),
         "error: standard output: cannot write: No space left on device (os error 28)\n"
     );
-    // Files may have eight blocks, and a write beyond is an error rather than a signal.
+    // Files may have eight blocks, and a write beyond is an error, though the system sends a signal.
     let folder = folder("full");
     for (name, arguments) in [
         ("x.npy", "range 0 100000 1 --out x.npy"),
@@ -604,8 +796,7 @@ fn a_full_disk_is_named() {
         ("large.npy", "run model.onnx -i x=zeros[100000] --out ."),
     ] {
         save_chain(&folder.join("model.onnx"), "x", vec![DeclaredDim::Unknown], &[("Abs", "x", "large")]);
-        let script =
-            format!("trap '' XFSZ; ulimit -f 8; exec {} {arguments}", cargo_bin!("gradus").display());
+        let script = format!("ulimit -f 8; exec {} {arguments}", cargo_bin!("gradus").display());
         let output =
             std::process::Command::new("sh").args(["-c", &script]).current_dir(&folder).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");

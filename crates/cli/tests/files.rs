@@ -100,7 +100,30 @@ fn the_sources_own_files_are_not_replaced() {
     save_external(&folder.path().join("n.onnx"), "n.xml");
     fs::copy(&weights, folder.path().join("n.xml")).unwrap();
     fails(&folder, &["convert", "n.onnx", "n.xml"], "has constants of the model that was read");
-    for name in ["w.bin", "y.npy", "n.xml"] {
+    // What is no model replaces neither constants nor the model itself.
+    symlink("w.bin", folder.path().join("link.h")).unwrap();
+    symlink("w.bin", folder.path().join("link.html")).unwrap();
+    let model = fs::read(folder.path().join("m.onnx")).unwrap();
+    for out in ["w.bin", "./w.bin", "link.h"] {
+        for form in ["c", "rust", "python", "json"] {
+            let words = ["infer", "m.onnx", "--emit", form, "-o", out];
+            fails(&folder, &words, "has constants of the model that was read");
+        }
+    }
+    fails(&folder, &["report", "m.onnx", "-o", "link.html"], "has constants of the model that was read");
+    fails(&folder, &["infer", "m.onnx", "--emit", "c", "-o", "m.onnx"], "is the model that was read");
+    succeeds(&folder, &["convert", "m.onnx", "ir.xml"]);
+    let ir = ["ir.xml", "ir.bin"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    fails(&folder, &["infer", "ir.xml", "--emit", "c", "-o", "ir.bin"], "has constants of the model");
+    fails(&folder, &["convert", "ir.xml", "--to", "onnx", "-o", "ir.bin"], "has constants of the model");
+    assert_eq!(["ir.xml", "ir.bin"].map(|name| fs::read(folder.path().join(name)).unwrap()), ir);
+    fs::create_dir(folder.path().join("pages")).unwrap();
+    save_external(&folder.path().join("pages/p.onnx"), "index.html");
+    fs::copy(&weights, folder.path().join("pages/index.html")).unwrap();
+    let words = ["report", "pages/p.onnx", "m.onnx", "-o", "pages/"];
+    fails(&folder, &words, "has constants of the model that was read");
+    assert_eq!(fs::read(folder.path().join("m.onnx")).unwrap(), model);
+    for name in ["w.bin", "y.npy", "n.xml", "pages/index.html"] {
         assert_eq!(fs::read(folder.path().join(name)).unwrap(), before, "{name}");
     }
     // The output would have the name of the copy.
@@ -293,9 +316,17 @@ fn inputs_are_regular_files() {
     for input in ["x=pipe.npy", "x=zero.npz", "zero.npz", "x=zero.pb", "x=folder.npy"] {
         fails(&folder, &["run", "m.onnx", "-i", input], regular);
     }
-    for model in ["pipe.npy", "zero.pb"] {
+    for model in ["pipe.npy", "zero.pb", "@pipe.npy", "@zero.pb", "@folder.npy"] {
         fails(&folder, &["show", model], regular);
     }
+    // Lists that name each other many times, and a list of any length on standard input.
+    fs::write(path("inner"), "#\n".repeat(2000)).unwrap();
+    fs::write(path("list"), "@inner\n".repeat(600)).unwrap();
+    fails(&folder, &["show", "@list"], "number of lines in lists is 1048577, expected at most 1048576");
+    let endless = fs::File::open("/dev/zero").unwrap();
+    let output = Command::new(cargo_bin!("gradus")).args(["show", "-"]).stdin(endless).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("number of bytes is 67108865 or more, expected at most 67108864"), "{message}");
     fails(&folder, &["diff", "folder.npy", "m.onnx"], regular);
 }
 
@@ -383,7 +414,7 @@ fn a_file_that_is_cut_short_while_it_is_read_is_an_error() {
 #[test]
 fn signals_remove_unfinished_files() {
     let folder = Scratch::new("files-signals");
-    for (signal, number) in [("INT", 2), ("TERM", 15)] {
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1), ("QUIT", 3), ("XCPU", 24), ("USR1", 10)] {
         let mut child = Command::new(cargo_bin!("gradus"));
         let mut child = child
             .args(["range", "0", "1e10", "1", "--out", "x.csv"])

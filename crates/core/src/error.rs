@@ -1,9 +1,12 @@
 //! Errors: what went wrong, and where.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+use crate::text::shortened;
 
 /// The result of everything that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -143,7 +146,7 @@ impl Error {
     /// Returns an error without a location.
     #[cold]
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
-        let message = message.into();
+        let message = short(message.into());
         let (got, wanted, location, source) = (None, None, Location::default(), None);
         Error(Box::new(ErrorDetails { kind, message, got, wanted, location, source }))
     }
@@ -208,14 +211,14 @@ impl Error {
     /// Sets what was found, without changing the message.
     #[must_use]
     pub fn with_got(mut self, got: impl fmt::Display) -> Error {
-        self.0.got = Some(got.to_string());
+        self.0.got = Some(short(got.to_string()));
         self
     }
 
     /// Sets what was expected, without changing the message.
     #[must_use]
     pub fn with_wanted(mut self, wanted: impl fmt::Display) -> Error {
-        self.0.wanted = Some(wanted.to_string());
+        self.0.wanted = Some(short(wanted.to_string()));
         self
     }
 
@@ -229,7 +232,7 @@ impl Error {
     /// Replaces the message and keeps the fields: `error.map_message(|m| format!("input 2 {m}"))`.
     #[must_use]
     pub fn map_message(mut self, change: impl FnOnce(&str) -> String) -> Error {
-        self.0.message = change(&self.0.message);
+        self.0.message = short(change(&self.0.message));
         self
     }
 
@@ -277,7 +280,7 @@ impl Error {
     /// The same error in a node that encloses those already named.
     #[must_use]
     pub fn in_node(mut self, node: impl fmt::Display) -> Error {
-        self.0.location.nodes.insert(0, node.to_string());
+        self.0.location.nodes.insert(0, short(node.to_string()));
         self
     }
 }
@@ -301,6 +304,17 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         let source: &(dyn std::error::Error + 'static) = self.0.source.as_deref()?;
         Some(source)
+    }
+}
+
+/// Longest text of an error, in characters. Names in it may be of any length.
+const LONGEST: usize = 10_000;
+
+/// The text of an error, with its middle left out if it is long.
+fn short(text: String) -> String {
+    match shortened(&text, LONGEST) {
+        Cow::Owned(short) => short,
+        Cow::Borrowed(_) => text,
     }
 }
 

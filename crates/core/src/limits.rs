@@ -101,6 +101,21 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// Checks that that many bytes may be written, to a file or for a reader: they may be many more
+    /// than were read.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`], with both numbers and the option that raises the limit.
+    pub fn allow_output(&self, bytes: u128) -> Result<()> {
+        if bytes > u128::from(self.max_bytes) {
+            let limit = format!("at most {} (--max-bytes)", self.max_bytes);
+            return Err(Error::mismatch(Kind::Limit, "cannot write: number of bytes", bytes, limit));
+        }
+        Ok(())
+    }
+}
+
 /// Bytes that are not asked of the system before: the tables of a program are many and small.
 const FEW: u128 = 1 << 16;
 

@@ -23,9 +23,33 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns true for control characters and marks that reorder text.
+/// Longest name in a message, in characters.
+const LONGEST_NAME: usize = 400;
+
+/// Returns a name as messages have it: the middle of a long one is left out, as a model names a
+/// value once and messages may name it many times.
+pub fn name_in_message(name: &str) -> Cow<'_, str> {
+    if name.len() <= LONGEST_NAME { Cow::Borrowed(name) } else { shortened(name, LONGEST_NAME) }
+}
+
+/// Returns text with its middle left out where it has more than `most` characters, at least one.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most || text.chars().nth(most).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let (before, after) = ((most - 1) / 2, most / 2);
+    let end = text.char_indices().nth(before).map_or(0, |(at, _)| at);
+    let start = text.char_indices().rev().take(after).last().map_or(text.len(), |(at, _)| at);
+    let parts = text.get(..end).zip(text.get(start..));
+    parts.map_or(Cow::Borrowed(text), |(before, after)| Cow::Owned(format!("{before}…{after}")))
+}
+
+/// Returns true for control characters, separators of lines, and marks that reorder text.
 pub fn unsafe_to_show(c: char) -> bool {
-    let reorders = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let reorders = matches!(
+        c,
+        '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
     c.is_control() || reorders
 }
 

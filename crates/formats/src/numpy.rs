@@ -318,12 +318,29 @@ fn texts(
 /// [`Kind::Io`] if the output refuses, [`Kind::Unsupported`] for types that neither NumPy nor
 /// `ml_dtypes` has.
 pub fn write_npy(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
+    out.write_all(&header_of(tensor)?).map_err(io)?;
+    write_elements(tensor, out)
+}
+
+/// The number of bytes that [`write_npy`] writes: texts are all as long as the longest.
+///
+/// # Errors
+/// [`Kind::Unsupported`] for types that neither NumPy nor `ml_dtypes` has.
+pub fn npy_len(tensor: &Tensor) -> Result<u128> {
+    let (width, len) = match tensor.texts() {
+        Ok(texts) => (4 * longest(texts), texts.len()),
+        Err(_) if tensor.dtype().is_packed() => (1, tensor.shape().len()),
+        Err(_) => (1, tensor.bytes().map_or(0, Bytes::len)),
+    };
+    Ok(product(header_of(tensor)?.len(), 1) + product(len, width))
+}
+
+fn header_of(tensor: &Tensor) -> Result<Vec<u8>> {
     let descr = match tensor.texts() {
         Ok(texts) => format!("<U{}", longest(texts)),
         Err(_) => descr(tensor.dtype())?,
     };
-    out.write_all(&header(&descr, tensor.shape())).map_err(io)?;
-    write_elements(tensor, out)
+    Ok(header(&descr, tensor.shape()))
 }
 
 /// Writes the elements of a tensor as they follow the header: those of a large array may be written
@@ -346,9 +363,9 @@ pub fn write_elements(tensor: &Tensor, out: &mut impl Write) -> Result<()> {
     }
 }
 
-#[allow(clippy::needless_pass_by_value, reason = "it is given to map_err")]
+/// The error of an output, which may be one of a limit.
 fn io(error: std::io::Error) -> Error {
-    Error::new(Kind::Io, error.to_string())
+    error.downcast::<Error>().unwrap_or_else(|error| Error::new(Kind::Io, error.to_string()))
 }
 
 /// The characters of the longest text, 1 at least.
@@ -460,6 +477,7 @@ mod tests {
                 continue;
             }
             let bytes = written(&tensor);
+            assert_eq!(npy_len(&tensor).unwrap(), product(bytes.len(), 1), "{dtype}");
             assert_eq!(read_npy(&bytes, Some(dtype), &Limits::DEFAULT).unwrap(), tensor, "{dtype}");
         }
     }

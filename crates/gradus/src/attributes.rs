@@ -46,8 +46,13 @@ impl<'a> Attributes<'a> {
     /// The form of the node's operator.
     /// The attributes that a call of a function hands to its body.
     pub(crate) fn handed_to(&self, function: &'a Function) -> Parameters<'a> {
+        // Functions and calls may have many.
+        let given: HashMap<_, _> =
+            self.given.iter().rev().map(|attribute| (&*attribute.name, &attribute.content)).collect();
         let content = |(name, default): &'a (Arc<str>, Option<Attribute>)| {
-            let content = self.get(name).or(default.as_ref().map(|default| &default.content))?;
+            let given = given.get(self.form.name_of(name)).and_then(|content| self.resolved(content));
+            let given = given.or_else(|| self.form.default_of(name));
+            let content = given.or(default.as_ref().map(|default| &default.content))?;
             Some((&**name, content))
         };
         Rc::new(function.attributes.iter().filter_map(content).collect())

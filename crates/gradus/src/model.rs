@@ -16,6 +16,7 @@ use crate::files::{Folder, Spliced, map_within};
 use crate::operator::Operator;
 use crate::program::RunOptions;
 use crate::run::{Outputs, Program};
+use crate::save::is_same;
 
 /// A model, ready to be looked at and run. Clones share the graph and the constants.
 ///
@@ -115,12 +116,13 @@ impl OpenOptions {
     /// Whatever is wrong with the bytes.
     pub fn with_files(&self, bytes: &Bytes, stem: &str, files: Arc<dyn Files>) -> Result<Model> {
         let limits = &self.limits;
-        let parameters = format!("{stem}.pdiparams");
-        let beside = format!("{stem}.bin");
-        let source = match sniff(bytes) {
+        let sniffed = sniff(bytes);
+        let is_paddle = matches!(sniffed, Sniffed::Blocks | Sniffed::Json);
+        let beside = format!("{stem}.{}", if is_paddle { "pdiparams" } else { "bin" });
+        let source = match sniffed {
             Sniffed::Xml => openvino::read_model(bytes, &beside, &files, limits)?,
-            Sniffed::Blocks => paddle::read_desc(bytes, &parameters, &files, limits)?,
-            Sniffed::Json => paddle::read_program(bytes, &parameters, &files, limits)?,
+            Sniffed::Blocks => paddle::read_desc(bytes, &beside, &files, limits)?,
+            Sniffed::Json => paddle::read_program(bytes, &beside, &files, limits)?,
             Sniffed::Npy | Sniffed::Zip => {
                 return Err(Error::mismatch(
                     Kind::Syntax,
@@ -236,7 +238,7 @@ impl Model {
     /// The same, converted from another model: saving it leaves that one's files of constants
     /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {
-        Model { spared: other.external_files().unwrap_or_default(), ..self }
+        Model { spared: other.constant_files().unwrap_or_default(), ..self }
     }
 
     /// Returns true if copies of its files of constants keep their names.
@@ -246,8 +248,7 @@ impl Model {
 
     /// Returns true if saving must not replace a file.
     pub(crate) fn spares(&self, path: &Path) -> bool {
-        let real = |path: &Path| path.canonicalize().ok();
-        real(path).is_some_and(|path| self.spared.iter().any(|spared| real(spared).as_ref() == Some(&path)))
+        self.spared.iter().any(|spared| is_same(spared, path))
     }
 
     /// The model that an edit makes of it, in memory; elements of constants stay in the files that

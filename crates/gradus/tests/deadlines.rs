@@ -92,6 +92,30 @@ fn large_nodes_end_soon_after_the_deadline() {
     assert_eq!(late, []);
 }
 
+/// Work that is more than linear in the elements ends soon after the deadline too.
+#[test]
+fn nodes_of_few_elements_end_soon_after_the_deadline() {
+    let prime = zeros(DType::F32, &[1, 99_991, 1]);
+    let square = zeros(DType::F32, &[1500, 1500]);
+    let of = |operator, version| One::of(Standard::Onnx, operator, version);
+    let nodes = [
+        ("DFT", of("DFT", 17).inputs(&[prime]).attribute("axis", Content::Int(1))),
+        ("Det", of("Det", 11).inputs(std::slice::from_ref(&square))),
+    ];
+    for (name, node) in nodes {
+        let (model, given) = node.model();
+        let program = model.compile(&[], &RunOptions::default()).unwrap();
+        let mut limits = Limits::DEFAULT;
+        limits.deadline = Some(Instant::now() + GIVEN);
+        let start = Instant::now();
+        let kind = program.run_within(&given, limits).map_err(|error| error.kind()).err();
+        let took = start.elapsed();
+        // The determinant of zeros may be known before the time is over.
+        assert!(kind == Some(Kind::Limit) || name != "DFT", "{name}, in {took:?}");
+        assert!(took < LATE, "{name}, in {took:?}");
+    }
+}
+
 #[test]
 fn repeating_nothing_ends_at_once() {
     let times = integers(&[1 << 62]);

@@ -11,7 +11,7 @@ use pyo3::types::{PyCapsule, PyDict, PyList};
 
 use crate::dlpack::{self, Exported};
 use crate::dtype::descriptor;
-use crate::error::{OrRaise, engine, error};
+use crate::error::{OrRaise, copied, engine, error};
 use crate::sequence::{Sequence, with_plan};
 use crate::tensor;
 
@@ -136,7 +136,7 @@ impl DeviceArray {
             ExportedMemory::Host(words) => Arc::clone(words),
             ExportedMemory::Cuda(array, _) => engine(py, || read(&**array)).or_raise()?,
         };
-        let bytes = bytemuck::cast_slice::<u64, u8>(&words)[..convert::usize_of(self.bytes())].to_vec();
+        let bytes = copied(&bytemuck::cast_slice::<u64, u8>(&words)[..convert::usize_of(self.bytes())])?;
         let shape = gradus::Shape::vector(convert::usize_of(self.len));
         tensor::to_python(py, &gradus::Tensor::from_bytes(self.dtype, shape, bytes.into()).or_raise()?)
     }

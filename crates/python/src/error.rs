@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use gradus::{Error, Kind};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -68,6 +69,23 @@ impl<T> OrRaise<T> for gradus::Result<T> {
 /// An error without a location, got and wanted.
 pub(crate) fn error(kind: Kind, message: impl Into<String>) -> PyErr {
     raised(&Error::new(kind, message))
+}
+
+/// A copy of elements, or a `MemoryError` if the system has no room for it.
+pub(crate) fn copied<T: Copy>(elements: &[T]) -> PyResult<Vec<T>> {
+    let mut copy = room_for(elements.len())?;
+    copy.extend_from_slice(elements);
+    Ok(copy)
+}
+
+/// An empty vector with room for so many elements, or a `MemoryError` if the system has none: an
+/// allocation that fails elsewhere ends the interpreter.
+pub(crate) fn room_for<T>(count: usize) -> PyResult<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| {
+        PyMemoryError::new_err(format!("cannot copy {count} elements: the system has no room for them"))
+    })?;
+    Ok(room)
 }
 
 /// The error `<what> is <got>, expected <wanted>`, with both as fields.

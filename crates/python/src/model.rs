@@ -22,7 +22,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use crate::compare::portability_to_python;
 use crate::cost::{PlanFields, cost_to_python, plan_fields};
 use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
-use crate::error::{OrRaise, engine, error, mismatch, raised};
+use crate::error::{OrRaise, copied, engine, error, mismatch, raised};
 use crate::runtime;
 use crate::signals;
 use crate::tensor::{from_python, value_from_python, value_to_python};
@@ -113,7 +113,7 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>, limits: GivenLimi
     };
     let model = match bytes {
         Some(bytes) => {
-            let bytes = Bytes::copy_from_slice(bytes.as_bytes());
+            let bytes = Bytes::from(copied(bytes.as_bytes())?);
             engine(py, || options.from_bytes(&bytes))
         }
         None => {
@@ -622,7 +622,10 @@ impl Model {
     /// The model as the bytes of an ONNX file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = engine(py, || self.model.to_onnx()).or_raise()?;
-        Ok(PyBytes::new(py, &bytes))
+        PyBytes::new_with(py, bytes.len(), |copy| {
+            copy.copy_from_slice(&bytes);
+            Ok(())
+        })
     }
 
     /// Explains what is known of a value, from where it comes.

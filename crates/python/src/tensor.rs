@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
 use crate::dtype::{descriptor, of_descriptor};
-use crate::error::{OrRaise, error, mismatch};
+use crate::error::{OrRaise, copied, error, mismatch, room_for};
 
 /// The array of an object: an array of NumPy, a tensor that speaks DLPack, or what NumPy makes an
 /// array of.
@@ -72,8 +72,12 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
         return Tensor::from_text(shape, texts.into_iter().map(Into::into).collect()).or_raise();
     }
     let bytes = flat.call_method1("view", (numpy::dtype::<u8>(py),))?.cast_into::<PyArray1<u8>>()?;
-    let bytes = bytes.to_vec().map_err(|_| error(Kind::Shape, "an array has gaps between its elements"))?;
+    let is_written = |_| error(Kind::Usage, "cannot read an array that another thread writes into");
+    let bytes = bytes.try_readonly().map_err(is_written)?;
+    let gaps = |_| error(Kind::Shape, "an array has gaps between its elements");
+    let bytes = copied(bytes.as_slice().map_err(gaps)?)?;
     if dtype.bits() < 8 {
+        drop(room_for::<u8>(bytes.len())?);
         return Tensor::from_codes(dtype, shape, &bytes).or_raise();
     }
     Tensor::from_bytes(dtype, shape, Bytes::from(bytes)).or_raise()
@@ -95,12 +99,24 @@ pub(crate) fn to_python<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound
         }
         return empty.call_method1("reshape", (shape,));
     }
-    let array = if tensor.dtype().bits() <= 8 {
-        PyArray1::from_slice(py, &tensor.codes().or_raise()?)
-    } else {
-        PyArray1::from_slice(py, tensor.bytes().map_or(&[][..], |bytes| bytes))
+    let array = match tensor.bytes() {
+        Some(bytes) if tensor.dtype().bits() >= 8 => bytes_array(py, bytes)?,
+        _ => {
+            drop(room_for::<u8>(tensor.shape().len())?);
+            bytes_array(py, &tensor.codes().or_raise()?)?
+        }
     };
     array.call_method1("view", (dtype,))?.call_method1("reshape", (shape,))
+}
+
+/// An array with a copy of bytes, or NumPy's `MemoryError`.
+fn bytes_array<'py>(py: Python<'py>, bytes: &[u8]) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let empty = py.import("numpy")?.call_method1("empty", (bytes.len(), numpy::dtype::<u8>(py)))?;
+    let array = empty.cast_into::<PyArray1<u8>>()?;
+    if let Ok(elements) = array.readwrite().as_slice_mut() {
+        elements.copy_from_slice(bytes);
+    }
+    Ok(array)
 }
 
 /// The value of an object: a list stands for a sequence of values, a dict for a map, `None` for an

@@ -106,7 +106,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     if args.opset.is_some() && to != Standard::Onnx {
         return Err(Error::new(Kind::Usage, "cannot use --opset: the output is not an ONNX model").into());
     }
-    many::each(&models, args.json, &args.fleet, |model, out| {
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
         output::bounded(out, args.json || args.all, |out| one(args, model, &output, to, &options, out))
     })
 }
@@ -158,8 +158,7 @@ fn one(
         converted.model.save(&output)?;
     }
     if args.json {
-        let json = json(&files, &converted.report, verified.as_ref(), !refused);
-        writeln!(out, "{}", output::json(&json)?)?;
+        output::write_json(out, &json(&files, &converted.report, verified.as_ref(), !refused))?;
     } else {
         write!(out, "{}", text(args, &files, &converted.report, !refused))?;
         if let Some(same) = same {

@@ -20,11 +20,11 @@ use crate::output::{self, aligned, escaped};
 #[derive(Serialize)]
 struct CostJson<'a> {
     model: String,
-    total: AmountsJson,
-    memory: MemoryJson,
-    operators: BTreeMap<String, AmountsJson>,
-    groups: BTreeMap<String, AmountsJson>,
-    nodes: Vec<NodeJson>,
+    total: AmountsJson<'a>,
+    memory: MemoryJson<'a>,
+    operators: BTreeMap<String, AmountsJson<'a>>,
+    groups: BTreeMap<String, AmountsJson<'a>>,
+    nodes: Vec<NodeJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<FitJson>,
     assumptions: Vec<Remark<'a>>,
@@ -33,44 +33,44 @@ struct CostJson<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct AmountsJson {
+pub(super) struct AmountsJson<'a> {
     nodes: usize,
     parameters: u128,
     #[serde(flatten)]
-    counts: Counts<Option<DimJson>>,
+    counts: Counts<Option<DimJson<'a>>>,
     intensity: Option<f64>,
     uncounted: usize,
     r#unsized: usize,
 }
 
 #[derive(Serialize)]
-struct NodeJson {
+struct NodeJson<'a> {
     node: String,
     operator: String,
     parameters: u128,
     #[serde(flatten)]
-    counts: Counts<Option<DimJson>>,
+    counts: Counts<Option<DimJson<'a>>>,
     intensity: Option<f64>,
     uncounted: Option<&'static str>,
 }
 
 #[derive(Serialize)]
-struct MemoryJson {
+struct MemoryJson<'a> {
     constants: u128,
-    inputs: Option<DimJson>,
-    peak_bytes: Option<DimJson>,
+    inputs: Option<DimJson<'a>>,
+    peak_bytes: Option<DimJson<'a>>,
     peak_at: Option<String>,
     peak_unknown: usize,
-    in_place_bytes: Option<DimJson>,
+    in_place_bytes: Option<DimJson<'a>>,
     in_place_at: Option<String>,
-    live: Vec<LiveJson>,
+    live: Vec<LiveJson<'a>>,
 }
 
 /// A value that occupies memory at the peak.
 #[derive(Serialize)]
-struct LiveJson {
+struct LiveJson<'a> {
     value: String,
-    bytes: Option<DimJson>,
+    bytes: Option<DimJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -94,7 +94,7 @@ pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
         return Err(Error::new(Kind::Usage, "--plan needs numbers, but --dim gives a range of sizes").into());
     }
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, |model, out| {
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
         output::bounded(out, args.json, |out| one(args, model, &options, sweep.as_ref(), out))
     })
 }
@@ -128,7 +128,7 @@ fn one(
     let fits = fit.as_ref().is_none_or(|fit| fit.most.is_some());
     if args.json {
         let json = cost_json(path.display().to_string(), graph, &mut cost, args.depth, fit);
-        writeln!(out, "{}", output::json(&json)?)?;
+        output::write_json(out, &json)?;
     } else {
         write_text(graph, &mut cost, args.depth, fit.as_ref(), out)?;
     }
@@ -136,7 +136,7 @@ fn one(
     if fits && cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
-pub(super) fn amounts_json(inference: &Inference, amounts: &Amounts) -> AmountsJson {
+pub(super) fn amounts_json<'a>(inference: &'a Inference, amounts: &Amounts) -> AmountsJson<'a> {
     let json = |dim: Option<Dim>| dim.map(|dim| dim_json(inference, dim));
     AmountsJson {
         nodes: amounts.nodes,
@@ -262,14 +262,15 @@ fn write_text(
     let print = |dim: Option<Dim>| {
         dim.map_or_else(|| "?".to_owned(), |dim| inference.symbols().print(dim).to_string())
     };
-    let uncounted: Vec<_> = operators
-        .iter()
-        .filter(|(_, amounts)| amounts.uncounted > 0)
-        .map(|(name, amounts)| {
-            let of = cost.nodes.iter().filter(|of| graph.nodes()[of.node].operator.to_string() == *name);
-            let reasons: BTreeSet<_> = of.filter_map(|of| of.uncounted).collect();
-            let reasons: Vec<_> = reasons.into_iter().collect();
-            format!("{} {name} ({})", amounts.uncounted, reasons.join("; "))
+    let mut reasons: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (of, why) in cost.nodes.iter().filter_map(|of| Some((of, of.uncounted?))) {
+        reasons.entry(graph.nodes()[of.node].operator.to_string()).or_default().insert(why);
+    }
+    let uncounted: Vec<_> = reasons
+        .into_iter()
+        .map(|(name, reasons)| {
+            let (count, reasons) = (operators[&name].uncounted, Vec::from_iter(reasons));
+            format!("{count} {name} ({})", reasons.join("; "))
         })
         .collect();
     operators.insert("total".to_owned(), cost.total);
@@ -287,7 +288,8 @@ fn write_text(
     if cost.total.unsized_nodes > 0 {
         writeln!(out, "nodes with values of unknown size: {}", cost.total.unsized_nodes)?;
     }
-    writeln!(out, "{} bytes of constants, {} of inputs", cost.memory.constants, print(cost.memory.inputs))?;
+    let inputs = print(cost.memory.inputs);
+    writeln!(out, "{} bytes of constants, {} of inputs", cost.memory.constants, escaped(&inputs))?;
     let most = |peak: Peak| {
         let at = graph.nodes()[peak.node].label(peak.node);
         peak_text(&print(Some(peak.bytes)), &at, peak.unknown)
@@ -295,7 +297,7 @@ fn write_text(
     if let Some(peak) = cost.memory.peak {
         writeln!(out, "{}:", most(peak))?;
         for (name, bytes) in live {
-            writeln!(out, "  {}: {}", escaped(&name), print(bytes))?;
+            writeln!(out, "  {}", escaped(&format!("{name}: {}", print(bytes))))?;
         }
     }
     if let Some(peak) = cost.memory.in_place {
@@ -303,10 +305,10 @@ fn write_text(
     }
     match fit {
         Some(Fit { symbol, most: Some(most), bytes, .. }) => {
-            writeln!(out, "largest {symbol} that fits: {most}, with {bytes} bytes")?;
+            writeln!(out, "largest {} that fits: {most}, with {bytes} bytes", escaped(symbol))?;
         }
         Some(Fit { symbol, bytes, .. }) => {
-            writeln!(out, "no {symbol} fits: the smallest needs {bytes} bytes")?;
+            writeln!(out, "no {} fits: the smallest needs {bytes} bytes", escaped(symbol))?;
         }
         None => {}
     }

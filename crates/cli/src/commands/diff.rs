@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::args;
 use crate::diagnostics::Failure;
-use crate::output;
+use crate::output::{self, Form, Limited, Shown, escaped};
 
 /// Things of one sort that are gone, new or changed, that are shown without `--all`.
 const SHOWN: usize = 20;
@@ -53,7 +53,8 @@ pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
     if args.json {
         output::print_json(&json(args, &found))?;
     } else if !found.is_empty() {
-        let mut out = BufWriter::new(anstream::stdout().lock());
+        let out = Limited::new(BufWriter::new(anstream::stdout().lock()), args.limits.limits());
+        let mut out = Shown::new(out, Form::Text);
         DiffText { out: &mut out, most: if args.all { usize::MAX } else { SHOWN } }.diff(&found)?;
         out.flush()?;
     }
@@ -109,7 +110,7 @@ fn kind(change: &Change) -> &'static str {
 
 /// Text on one line that is not too long.
 fn short(text: &str) -> String {
-    let text = output::escaped(text);
+    let text = escaped(text);
     let mut letters = text.chars();
     let mut short: String = letters.by_ref().take(LETTERS).collect();
     if letters.next().is_some() {
@@ -131,11 +132,12 @@ impl<W: Write> DiffText<W> {
         if !diff.operators.is_empty() {
             let counts =
                 diff.operators.iter().map(|(name, [before, after])| format!("{name} {before} -> {after}"));
-            writeln!(self.out, "operators: {}", counts.collect::<Vec<_>>().join(", "))?;
+            writeln!(self.out, "operators: {}", escaped(&counts.collect::<Vec<_>>().join(", ")))?;
         }
         self.changes("functions", &diff.functions)?;
         for graph in &diff.graphs {
-            let place = if graph.path.is_empty() { String::new() } else { format!(" in {}", graph.path) };
+            let place =
+                if graph.path.is_empty() { String::new() } else { format!(" in {}", escaped(&graph.path)) };
             let sorts = [
                 ("inputs", &graph.inputs),
                 ("outputs", &graph.outputs),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use gradus::{Error, Kind, Result};
+use gradus::{Error, Kind, Result, convert, files};
 
 /// A model, and its name below the folder that a command writes into.
 #[derive(Debug)]
@@ -19,6 +19,12 @@ const ENDINGS: [&str; 3] = ["onnx", "xml", "pdmodel"];
 /// How deep lists may name lists.
 const DEPTH: u32 = 8;
 
+/// Longest list, in bytes.
+const LONGEST_LIST: u64 = 1 << 26;
+
+/// Lines of all lists together: lists that name lists may name them many times.
+const MOST_LINES: usize = 1 << 20;
+
 /// The models that words name: files; folders, with all models below them; patterns (`*`, `?`, and
 /// `**` for folders); `@FILE`, a list with one of these on a line; and `-`, such a list on standard
 /// input. Folders and patterns are sorted.
@@ -26,9 +32,9 @@ const DEPTH: u32 = 8;
 /// # Errors
 /// [`Kind::Usage`] if a folder or a pattern has no models; [`Kind::Io`] if one cannot be read.
 pub(super) fn expand(words: &[PathBuf]) -> Result<Vec<FleetModel>> {
-    let mut models = Vec::new();
+    let (mut models, mut lines) = (Vec::new(), 0);
     for word in words {
-        expand_word(word, DEPTH, &mut models)?;
+        expand_word(word, DEPTH, &mut lines, &mut models)?;
     }
     let mut names = HashSet::new();
     if !models.iter().all(|model| names.insert(model.name.clone())) {
@@ -41,7 +47,7 @@ pub(super) fn expand(words: &[PathBuf]) -> Result<Vec<FleetModel>> {
     Ok(models)
 }
 
-fn expand_word(word: &Path, depth: u32, models: &mut Vec<FleetModel>) -> Result<()> {
+fn expand_word(word: &Path, depth: u32, lines: &mut usize, models: &mut Vec<FleetModel>) -> Result<()> {
     let text = word.to_string_lossy();
     if word.is_dir() {
         return search(word, word, &|path| has_ending(path), models);
@@ -50,10 +56,16 @@ fn expand_word(word: &Path, depth: u32, models: &mut Vec<FleetModel>) -> Result<
         if depth == 0 {
             return Err(Error::new(Kind::Usage, format!("{text}: lists name lists too often")));
         }
-        for line in
-            list(&text)?.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
-        {
-            expand_word(Path::new(line), depth - 1, models)?;
+        for line in list(&text)?.lines().map(str::trim) {
+            *lines += 1;
+            if *lines > MOST_LINES {
+                let wanted = format_args!("at most {MOST_LINES}");
+                return Err(Error::mismatch(Kind::Limit, "number of lines in lists", *lines, wanted));
+            }
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            expand_word(Path::new(line), depth - 1, lines, models)?;
         }
         return Ok(());
     }
@@ -78,20 +90,27 @@ fn text_of(part: Component<'_>) -> String {
     part.as_os_str().to_string_lossy().into_owned()
 }
 
-/// The text of a list.
+/// The text of a list: of a regular file, or of standard input.
 fn list(word: &str) -> Result<String> {
     let name = word.strip_prefix('@').unwrap_or("standard input");
-    let mut text = String::new();
-    let read = match word.strip_prefix('@') {
-        Some(file) => std::fs::read_to_string(file).map(|read| text = read),
-        None => std::io::stdin().lock().read_to_string(&mut text).map(drop),
+    let fail = |error: std::io::Error| {
+        Error::new(Kind::Io, format!("cannot read: {error}")).in_file(name).with_source(error)
     };
-    match read {
-        Ok(()) => Ok(text),
-        Err(error) => {
-            Err(Error::new(Kind::Io, format!("cannot read: {error}")).in_file(name).with_source(error))
-        }
+    let bytes = if let Some(file) = word.strip_prefix('@') {
+        files::map(Path::new(file))?
+    } else {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(LONGEST_LIST + 1).read_to_end(&mut bytes).map_err(fail)?;
+        bytes.into()
+    };
+    if convert::u64_of(bytes.len()) > LONGEST_LIST {
+        let what = "cannot read the list: number of bytes";
+        let wanted = format_args!("at most {LONGEST_LIST}");
+        let error = Error::mismatch(Kind::Limit, what, format_args!("{} or more", bytes.len()), wanted);
+        return Err(error.in_file(name));
     }
+    let text = std::str::from_utf8(&bytes).map_err(|error| fail(std::io::Error::other(error)))?;
+    Ok(text.to_owned())
 }
 
 fn has_ending(path: &Path) -> bool {

@@ -138,7 +138,7 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     options.declare = !args.no_declare;
     let models = fleet::expand(&args.models)?;
     given::check_destination(output, &models)?;
-    many::each(&models, args.json, &args.fleet, |model, out| {
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
         output::bounded(out, args.json || args.all, |out| one(args, output, model, &options, out))
     })
 }
@@ -209,7 +209,7 @@ fn one(
     let sizes = ByteCounts { before, after: model.save_edited(&folded.edit, to)? };
     if args.json {
         let json = json(path, to, sizes, &folded.report, &checks);
-        writeln!(out, "{}", output::json(&json)?)?;
+        output::write_json(out, &json)?;
     } else {
         write!(out, "{}", text(args, path, to, &sizes, &folded.report, &checks))?;
     }

@@ -5,7 +5,7 @@ use std::io::{BufWriter, IsTerminal, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Instant;
 
-use gradus::error;
+use gradus::{Limits, error};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::fleet::FleetModel;
 use crate::args::FleetArgs;
 use crate::diagnostics::{self, Failure};
 use crate::json::ErrorJson;
-use crate::output::{self, Verbosity};
+use crate::output::{self, Form, Limited, Shown, Verbosity};
 
 /// Models a thread that may be done before the first one that is not printed: their texts are kept.
 const AHEAD: usize = 4;
@@ -42,6 +42,7 @@ pub(super) fn each(
     models: &[FleetModel],
     json: bool,
     fleet: &FleetArgs,
+    limits: Limits,
     one: impl Fn(&FleetModel, &mut dyn Write) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
     let done = |model: &FleetModel, out: &mut dyn Write| {
@@ -51,7 +52,7 @@ pub(super) fn each(
         let result = result.map_err(|failure| failure.in_model(model));
         if let (true, Err(Failure::Error(error))) = (json, &result) {
             let failed = FailedJson { model: model.display().to_string(), error: ErrorJson::of(error) };
-            writeln!(out, "{}", output::json(&failed)?)?;
+            output::write_json(out, &failed)?;
         }
         result
     };
@@ -62,7 +63,8 @@ pub(super) fn each(
     };
     let tell = |model: &FleetModel, took| output::tell_time(&output::path(&model.path), took);
     if let [model] = models {
-        let mut out = BufWriter::new(std::io::stdout().lock());
+        let mut out =
+            Shown::new(Limited::new(BufWriter::new(std::io::stdout().lock()), limits), Form::new(json));
         let (took, result) = timed(model, &mut out);
         out.flush()?;
         tell(model, took);
@@ -80,7 +82,10 @@ pub(super) fn each(
             scope.spawn(move || {
                 while let Some(index) = queue.take() {
                     let mut text = Vec::new();
-                    let result = timed(&models[index], &mut text);
+                    let result = timed(
+                        &models[index],
+                        &mut Shown::new(Limited::new(&mut text, limits), Form::new(json)),
+                    );
                     if sender.send((index, text, result)).is_err() {
                         break;
                     }

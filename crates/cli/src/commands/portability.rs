@@ -104,7 +104,7 @@ pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
     }
     let options = given::infer_options(&given.sizes)?;
     let models = fleet::expand(&given.models)?;
-    many::each(&models, args.json, &given.fleet, |model, out| {
+    many::each(&models, args.json, &given.fleet, given.limits.limits(), |model, out| {
         output::bounded(out, args.json, |out| one(args, model, &options, out))
     })
 }
@@ -119,7 +119,7 @@ fn one(
     let model = args.models.limits.open(path)?;
     let found = model.portability(options).map_err(|error| error.in_file(path.display()))?;
     if args.json {
-        writeln!(out, "{}", output::json(&portability_json(path.display().to_string(), &found)?)?)?;
+        output::write_json(out, &portability_json(path.display().to_string(), &found)?)?;
     } else {
         if args.models.models.len() > 1 {
             writeln!(out, "{}", output::path(path))?;

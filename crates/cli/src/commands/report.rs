@@ -85,8 +85,9 @@ pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
         return Err(Error::new(Kind::Usage, message).into());
     }
     let rows = Mutex::new(BTreeMap::new());
-    let result = many::each(&models, args.json, &args.fleet, |model, out| {
-        let result = one(args, model, &options, out);
+    let index = Mutex::new(Ok(()));
+    let result = many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
+        let result = one(args, model, &options, &index, out);
         let summary = match &result {
             Ok(summary) => Ok(summary.clone()),
             Err(Failure::Error(error)) => Err(error.clone()),
@@ -99,6 +100,7 @@ pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
         // The page shows the problems; the exit status says that there are some.
         if result?.problems.is_empty() { Ok(()) } else { Err(Failure::Reported) }
     });
+    index.into_inner().unwrap_or_else(PoisonError::into_inner)?;
     if has_index && matches!(result, Ok(()) | Err(Failure::Reported)) {
         let rows: Vec<_> = rows.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect();
         write(&given::in_folder(&args.output, Path::new(INDEX))?, &gradus_report::index(&rows))?;
@@ -121,22 +123,29 @@ fn page_name(of: &FleetModel) -> PathBuf {
     name.into()
 }
 
-/// Writes the page of one model.
+/// Writes the page of one model, and notes that it has no room for an index where that would
+/// replace its constants.
 fn one(
     args: &args::ReportArgs,
     of: &FleetModel,
     options: &InferOptions,
+    index: &Mutex<Result<(), Error>>,
     out: &mut dyn Write,
 ) -> Result<Summary, Failure> {
     let path = &*of.path;
     let model = args.limits.open(path)?;
     let to = destination(&args.output, of)?;
+    model.check_other_output(&to)?;
+    if let Err(error) = model.check_other_output(&args.output.join(INDEX)) {
+        *index.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
+    }
     let name = path.display().to_string();
     let report = match &args.compare {
         None => gradus_report::report(&model, &name, options),
         Some(other) => {
             let (model, name) = (&model, &*name);
             let (other, of_other) = (args.limits.open(other)?, other.display().to_string());
+            other.check_other_output(&to)?;
             gradus_report::compare(model, name, Other { model: &other, name: &of_other }, options)
         }
     };
@@ -144,7 +153,7 @@ fn one(
     write(&to, &report.html)?;
     let summary = &report.summary;
     if args.json {
-        writeln!(out, "{}", output::json(&json(args, path, &to, report.html.len(), summary))?)?;
+        output::write_json(out, &json(args, path, &to, report.html.len(), summary))?;
     } else {
         write_text(path, &to, report.html.len(), summary, out)?;
     }

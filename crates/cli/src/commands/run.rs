@@ -261,19 +261,30 @@ fn save<'a>(
     folder: &Path,
     outputs: impl IntoIterator<Item = &'a (Arc<str>, Value)>,
 ) -> Result<SavedFiles> {
-    let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
-    std::fs::create_dir_all(folder).map_err(io)?;
-    let mut files = NewFiles::default();
-    let mut saved = Vec::new();
-    for (name, value) in outputs {
+    let outputs: Vec<_> = outputs.into_iter().collect();
+    let limits = model.limits();
+    let mut bytes = 0;
+    for (name, value) in &outputs {
+        let in_output = |error: Error| error.in_node(format!("output \"{name}\""));
         let Value::Tensor(tensor) = value else {
             let message = format!("output \"{name}\" is {value}, and only tensors can be saved");
             return Err(Error::new(Kind::Unsupported, message));
         };
-        let path = folder.join(format!("{}.npy", file_name(name)));
-        model.check_output(&path)?;
+        bytes += numpy::npy_len(tensor).map_err(in_output)?;
+        limits.allow_output(bytes).map_err(in_output)?;
+    }
+    let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
+    std::fs::create_dir_all(folder).map_err(io)?;
+    files::check_room(folder, bytes)?;
+    let mut files = NewFiles::default();
+    let mut saved = Vec::new();
+    let names = file_names(outputs.iter().map(|(name, _)| &**name));
+    for ((name, value), file) in outputs.iter().zip(names) {
+        let path = folder.join(format!("{file}.npy"));
+        model.check_other_output(&path)?;
         let write = files.create(&path, |file| {
-            numpy::write_npy(tensor, file).map_err(|error| error.in_file(path.display()))
+            let mut out = output::Limited::new(file, limits);
+            numpy::write_npy(value.tensor()?, &mut out).map_err(|error| error.in_file(path.display()))
         });
         write.map_err(|error| error.in_node(format!("output \"{name}\"")))?;
         saved.push((name.to_string(), path));
@@ -282,9 +293,70 @@ fn save<'a>(
     Ok(saved)
 }
 
-/// A name that is a file's in any file system.
+/// The names of files for values, one each, without their ending. Those that are the same, in a
+/// file system that tells capital letters apart or in one that does not, are numbered from the
+/// second on.
+fn file_names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<_> = names.map(file_name).collect();
+    let mut taken: HashSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
+    let (mut seen, mut numbers) = (HashSet::new(), HashMap::new());
+    for name in &mut names {
+        let key = name.to_lowercase();
+        if seen.insert(key.clone()) {
+            continue;
+        }
+        let number = numbers.entry(key).or_insert(0_usize);
+        let own = loop {
+            *number += 1;
+            let own = format!("{name}_{number}");
+            if taken.insert(own.to_lowercase()) {
+                break own;
+            }
+        };
+        *name = own;
+    }
+    names
+}
+
+/// A name that is a file's in any file system: of a long one, the start and the digits of a hash.
 fn file_name(name: &str) -> String {
+    /// Bytes that leave room for a number and an ending in the 255 of a file system.
+    const LONGEST: usize = 200;
     let safe = |c: char| if c.is_alphanumeric() || matches!(c, '_' | '-' | '.') { c } else { '_' };
-    let name: String = name.chars().map(safe).collect();
-    if name.starts_with('.') || name.is_empty() { format!("_{name}") } else { name }
+    let mut file: String = name.chars().map(safe).collect();
+    if file.starts_with('.') || file.is_empty() {
+        file.insert(0, '_');
+    }
+    if file.len() > LONGEST {
+        file.truncate(file.floor_char_boundary(LONGEST));
+        file = format!("{file}-{:016x}", fnv(name));
+    }
+    file
+}
+
+/// A hash that is the same in all processes (FNV-1a).
+fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_safe_and_apart() {
+        let long = "é".repeat(150);
+        let other = format!("{long}2");
+        let names = ["a/b", "a_b", "A:B", "a_b_1", "", ".hidden", &long, &other, "a/b"];
+        let files = file_names(names.into_iter());
+        assert_eq!(files[..6], ["a_b", "a_b_2", "A_B_3", "a_b_1", "_", "_.hidden"]);
+        assert_eq!(files[8], "a_b_4");
+        // Two bytes a letter; 100 letters and the hash.
+        assert!(files[6].starts_with(&"é".repeat(100)) && files[6].len() == 217, "{}", files[6]);
+        assert!(files[7].len() == 217 && files[6] != files[7]);
+        // Numbers are counted on, not tried from the first again.
+        assert_eq!(file_names(["x"; 20_000].into_iter())[19_999], "x_19999");
+    }
 }

@@ -54,10 +54,14 @@ struct ConstantJson {
 
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
-    many::each(&models, args.json, &args.fleet, |FleetModel { path, .. }, out| {
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {
         let shown = shown(path, &args.limits.open(path)?);
-        let text = if args.json { output::json(&shown)? } else { text(&shown).trim_end().to_owned() };
-        output::bounded(out, args.json, |out| Ok(writeln!(out, "{text}")?))
+        output::bounded(out, args.json, |out| {
+            if args.json {
+                return output::write_json(out, &shown);
+            }
+            Ok(writeln!(out, "{}", text(&shown).trim_end())?)
+        })
     })
 }
 

@@ -7,13 +7,14 @@ use gradus::cost::Cost;
 use gradus::infer::InferOptions;
 use gradus::{Dim, Error, Kind, Model, Number, Result};
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use super::cost::{AmountsJson, amounts_json};
 use super::infer::{DimJson, dim_json, write_problems};
 use crate::args::SizeArgs;
 use crate::diagnostics::Failure;
 use crate::output::{self, aligned, escaped};
-use crate::stream;
+use crate::{json, stream};
 
 /// Most sizes in turn.
 const MOST: usize = 1000;
@@ -35,15 +36,15 @@ pub(super) struct Form {
 struct SweepJson<'a> {
     model: String,
     symbol: &'a str,
-    points: Vec<PointJson>,
+    points: Vec<Box<RawValue>>,
 }
 
 /// The cost at one size.
 #[derive(Serialize)]
-struct PointJson {
+struct PointJson<'a> {
     size: i64,
-    total: AmountsJson,
-    peak_bytes: Option<DimJson>,
+    total: AmountsJson<'a>,
+    peak_bytes: Option<DimJson<'a>>,
 }
 
 /// Takes the sweep, if there is one, from what `--dim` gives.
@@ -106,15 +107,15 @@ impl Sweep {
             rows.push(row(size, &cost));
             macs.push(height(&cost, cost.total.counts.macs));
             peaks.push(height(&cost, cost.memory.peak.map(|peak| peak.bytes)));
-            points.push(PointJson {
+            points.push(json::raw(&PointJson {
                 size,
                 total: amounts_json(cost.inference(), &cost.total),
                 peak_bytes: cost.memory.peak.map(|peak| dim_json(cost.inference(), peak.bytes)),
-            });
+            })?);
             failed = failed.or_else(|| (!cost.inference().problems().is_empty()).then_some(cost));
         }
         if form.json {
-            writeln!(out, "{}", output::json(&SweepJson { model: name, symbol: &self.symbol, points })?)?;
+            output::write_json(out, &SweepJson { model: name, symbol: &self.symbol, points })?;
         } else {
             write!(out, "{}", aligned(&rows))?;
         }

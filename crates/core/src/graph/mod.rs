@@ -250,7 +250,8 @@ impl Node {
     /// The words that name it in messages: `node "pos"`, or its position among the nodes if it has
     /// no name.
     pub fn label(&self, index: usize) -> String {
-        if self.name.is_empty() { format!("node {index}") } else { format!("node \"{}\"", self.name) }
+        let name = crate::text::name_in_message(&self.name);
+        if name.is_empty() { format!("node {index}") } else { format!("node \"{name}\"") }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `GraphProto` and `NodeProto`.
 
+use std::collections::HashSet;
+
 use gradus_core::graph::{Builder, Constant, Graph, Node, OperatorId, Origin, Slots, Type, ValueInfo};
 use gradus_core::{Kind, Result};
 use smallvec::SmallVec;
@@ -187,11 +189,12 @@ fn read_node<'a>(
         attributes: Vec::with_capacity(attributes.len()),
         position: Some(span.position()),
     };
+    let mut names = HashSet::new();
     for span in attributes {
         reader.charge(span, size_of::<gradus_core::graph::Attribute>())?;
         let attribute = attribute::read(reader, span, opsets, depth);
         let attribute = attribute.map_err(|error| error.in_node(format!("node \"{name}\"")))?;
-        if node.attribute(&attribute.name).is_some() {
+        if !names.insert(attribute.name.clone()) {
             let message = format!("attribute \"{}\" is given twice", attribute.name);
             return Err(span.error(Kind::Graph, message).in_node(format!("node \"{name}\"")));
         }

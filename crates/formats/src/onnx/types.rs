@@ -97,14 +97,20 @@ fn read_shape(span: ByteSpan<'_>) -> Result<Vec<DeclaredDim>> {
     Ok(sizes)
 }
 
+/// Longest name of a dimension, in bytes. It may be in the type of every value that follows from
+/// it.
+const LONGEST_NAME: usize = 1 << 10;
+
 /// Returns true if a name says only that nothing is known, as exporters write it at each place for a
-/// size of its own: no letter or digit (`?`), a negative number, `None`.
+/// size of its own: no letter or digit (`?`), a negative number, `None`; or if it is too long for a
+/// name.
 fn is_no_name(name: &str) -> bool {
     const WORDS: [&str; 4] = ["none", "null", "unk", "unknown"];
-    let name = name.trim();
-    !name.contains(char::is_alphanumeric)
-        || name.parse::<i64>().is_ok_and(|number| number < 0)
-        || WORDS.iter().any(|word| name.eq_ignore_ascii_case(word))
+    let text = name.trim();
+    name.len() > LONGEST_NAME
+        || !text.contains(char::is_alphanumeric)
+        || text.parse::<i64>().is_ok_and(|number| number < 0)
+        || WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// A negative number, which some exporters write, says nothing.

@@ -7,19 +7,23 @@ use std::sync::LazyLock;
 /// define as macros, and names that the written functions use.
 static RESERVED: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.split(' ').collect());
 const WORDS: &str = "\
-    abstract add alignas alignof and as asm assert async at_least at_most auto await become bitand \
-    bitor bool box break broadcast broadcasts case catch char class co_await compl complex concept \
-    condition const constant_bytes constexpr continue core crate dataclass decltype def default \
-    del delete do double dyn elif else enum equal errno exact except explicit export extern false \
-    final finally float floor_divide fn for friend from gen global goto i32 i64 if imaginary impl \
-    import in inline input_bytes int int64_t is isinstance lambda len let linux long loop macro \
-    major match max min minor mod move multiply mut mutable namespace new noexcept none nonlocal \
-    not nullptr number object offsetof ok operator option or out override pass peak_bytes place \
-    priv private protected pub public raise ref refused register require requires restrict result \
-    return self sequence shapes short signed sizeof some static stderr stdin stdout str struct \
-    super switch template this thread_local throw trait true try tuple type typedef typeid \
-    typename typeof union unix unsafe unsigned unsized use using usize virtual void volatile \
-    wchar_t where while";
+    abstract add alignas alignof and and_eq as asm assert async at_least at_most atomic_cancel \
+    atomic_commit atomic_noexcept auto await become bitand bitor bool box break broadcast \
+    broadcasts case catch cdecl char char16_t char32_t char8_t class co_await co_return co_yield \
+    compl complex concept condition const const_cast constant_bytes consteval constexpr constinit \
+    continue contract_assert core crate dataclass decltype def default del delete do double dyn \
+    dynamic_cast elif else enum equal errno exact except explicit export extern false far final \
+    finally float floor_divide fn for friend from gen global goto i32 i386 i64 if imaginary impl \
+    import in inline input_bytes int int64_t interface is isinstance lambda len let linux long \
+    loop macro macro_rules major match max min minor mod module move multiply mut mutable \
+    namespace near new noexcept none nonlocal noreturn not not_eq nullptr number object offsetof \
+    ok operator option or or_eq out override pascal pass peak_bytes place print priv private \
+    protected pub public raise raw ref reflexpr refused register reinterpret_cast require requires \
+    restrict result return safe self sequence shapes short signed sizeof some static static_assert \
+    static_cast stderr stdin stdout str struct super switch synchronized template this \
+    thread_local throw trait transaction_safe true try tuple type typedef typeid typename typeof \
+    typeof_unqual union unix unsafe unsigned unsized use using usize virtual void volatile wchar_t \
+    where while with xor xor_eq yield";
 /// Most characters of a name, before it is made unique.
 const LONGEST: usize = 60;
 /// Endings of the fields of an output.

@@ -1,5 +1,6 @@
 //! Inputs and outputs: names, types, and what the other format cannot say of them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use gradus_core::graph::{DeclaredDim, Standard, Type};
@@ -152,7 +153,7 @@ pub(crate) fn outputs(
     scope: &mut SourceGraph<'_>,
     target: &mut GraphWriter,
 ) -> Result<()> {
-    let mut seen = Vec::new();
+    let mut seen = HashSet::new();
     for &id in scope.graph.outputs() {
         let name = &scope.graph.value(id).name;
         if let Some(items) = scope.items(id).cloned() {
@@ -166,7 +167,7 @@ pub(crate) fn outputs(
             conversion.report.lose(format!("output \"{name}\" is listed twice; the second is \"{fresh}\""));
             value = copied(conversion, target, value, (fresh, scope.fact(id).dtype()))?;
         }
-        seen.push(value);
+        seen.insert(value);
         // The source declares types that inference does not find: ONNX wants outputs to have a type
         // and a rank.
         let holds = |declared: &Type| conversion.to == Standard::Onnx || matches!(declared, Type::Tensor(..));

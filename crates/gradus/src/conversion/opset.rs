@@ -1,6 +1,7 @@
 //! ONNX in another operator set: each node in its newest form, which the writer brings into the
 //! form of the set.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
@@ -53,7 +54,7 @@ pub(crate) fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str,
         }
     }
     scope.convert(cx.conversion, &mut target)?;
-    let mut given = Vec::new();
+    let mut given = HashSet::new();
     for &id in inner.outputs() {
         let mut value = scope.value(&mut target, cx.conversion, id)?;
         if given.contains(&value) || !target.is_computed(value) {
@@ -61,7 +62,7 @@ pub(crate) fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str,
             value = target.copy(value, scope.fact(id).dtype())?;
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
-        given.push(value);
+        given.insert(value);
         let dtype = element_type(scope.fact(id));
         target.declared_output(value, dtype.map(|dtype| graph::Type::Tensor(Some(dtype), None)));
     }

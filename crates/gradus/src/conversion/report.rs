@@ -66,6 +66,8 @@ pub struct ConversionReport {
     pub lost: Vec<String>,
     /// The notes, to find those that are there.
     noted: HashSet<Note>,
+    /// What is lost, to find what is there.
+    known_lost: HashSet<String>,
 }
 
 impl ConversionReport {
@@ -83,7 +85,7 @@ impl ConversionReport {
 
     /// Notes once what is lost.
     pub(crate) fn lose(&mut self, what: String) {
-        if !self.lost.contains(&what) {
+        if self.known_lost.insert(what.clone()) {
             self.lost.push(what);
         }
     }

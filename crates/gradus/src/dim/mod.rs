@@ -39,6 +39,7 @@ pub(crate) use combination::Combination;
 pub use condition::{Condition, Relation};
 pub use form::{Factor, SumForm};
 use sum::{Sum, Term};
+pub use text::Printed;
 
 /// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,6 +70,22 @@ impl Dim {
     pub const fn known(self) -> Option<i64> {
         if let Dim::Known(value) = self { Some(value) } else { None }
     }
+}
+
+/// The name of a symbol for an axis of a value.
+pub(crate) fn axis_name(name: &str, axis: usize) -> String {
+    format!("{}_{axis}", end_of(name))
+}
+
+/// The end of a name, where names of nodes and values differ most. A value of many axes, or many
+/// values that follow from one, are named by it.
+fn end_of(name: &str) -> &str {
+    /// Characters.
+    const LONGEST: usize = 200;
+    if name.len() <= LONGEST {
+        return name;
+    }
+    name.char_indices().rev().take(LONGEST).last().map_or(name, |(at, _)| &name[at..])
 }
 
 impl From<usize> for Dim {
@@ -207,7 +224,7 @@ impl Symbols {
             return Dim::Known(min);
         }
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let hint: String = hint.trim_start_matches('/').chars().map(plain).collect();
+        let hint: String = end_of(hint).trim_start_matches('/').chars().map(plain).collect();
         let hint =
             if hint.starts_with(|c: char| c.is_ascii_alphabetic()) { hint } else { format!("d{hint}") };
         if origin == Origin::Input && self.awaited.remove(hint.as_str()) {

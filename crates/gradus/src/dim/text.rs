@@ -22,6 +22,13 @@ pub struct Printed<'a> {
     dim: Dim,
 }
 
+impl Printed<'_> {
+    /// The expression.
+    pub fn dim(&self) -> Dim {
+        self.dim
+    }
+}
+
 impl Symbols {
     /// The expression, to print.
     pub fn print(&self, dim: Dim) -> Printed<'_> {

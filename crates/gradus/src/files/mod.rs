@@ -17,7 +17,7 @@ use gradus_formats::{Files, Part, Splice};
 
 pub(crate) use mapped::origin;
 use mapped::{MOST_MAPS, Map};
-pub use write::{NewFiles, abandon_unfinished, cannot_write};
+pub use write::{NewFiles, abandon_unfinished, cannot_write, check_room};
 
 /// Files of constants of at most so many bytes are read: a map takes a page and more.
 const SMALL: u64 = 1 << 14;

@@ -46,6 +46,35 @@ pub fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error).in_file(path.display())
 }
 
+/// Checks that the disk of a folder has room for so many bytes, where the system says how many are
+/// free.
+///
+/// # Errors
+/// [`Kind::Io`] with both numbers if it has not.
+pub fn check_room(folder: &Path, bytes: u128) -> Result<()> {
+    match free_bytes(folder) {
+        Some(free) if free < bytes => {
+            let what = "cannot write: number of bytes";
+            let error =
+                Error::mismatch(Kind::Io, what, bytes, format_args!("at most {free}, which are free"));
+            Err(error.in_file(folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The bytes that a user without privileges may still write to the disk of a folder.
+#[cfg(unix)]
+fn free_bytes(folder: &Path) -> Option<u128> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(u128::from(disk.f_bavail) * u128::from(disk.f_frsize))
+}
+
+#[cfg(not(unix))]
+fn free_bytes(_: &Path) -> Option<u128> {
+    None
+}
+
 /// Files that are written in private folders first, and renamed together at the end.
 #[derive(Debug, Default)]
 pub struct NewFiles {

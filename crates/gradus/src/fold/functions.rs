@@ -159,6 +159,8 @@ struct Called<'m> {
 
 struct Calls<'m> {
     model: &'m graph::Model,
+    /// The first function of each name.
+    bodies: HashMap<&'m OperatorId, &'m Function>,
     called: HashMap<&'m OperatorId, Called<'m>>,
 }
 
@@ -182,7 +184,8 @@ impl<'m> Calls<'m> {
                 }
             });
         }
-        Calls { model, called }
+        let bodies = model.functions.iter().rev().map(|function| (&function.id, function)).collect();
+        Calls { model, bodies, called }
     }
 
     /// Functions that may be inlined and of which this holds, by calls and nodes; none of them is
@@ -230,7 +233,7 @@ impl<'m> Calls<'m> {
             let of = inlined.get(id).copied();
             let size = match of.and_then(|id| sizes.get(id)) {
                 Some(size) => *size,
-                None => match of.and_then(|id| self.model.functions.iter().find(|body| body.id == *id)) {
+                None => match of.and_then(|id| self.bodies.get(id)) {
                     Some(function) => {
                         sizes.insert(&function.id, usize::MAX);
                         let size = self.grown(&function.body, inlined, sizes, depth + 1);

@@ -234,13 +234,18 @@ impl GraphFolder<'_> {
     }
 }
 
-/// The names of a model's values, in all its graphs, and how often each occurs.
+/// The names of a model's values, in all its graphs.
 #[derive(Default)]
-struct ValueNames(Option<foldhash::HashMap<Arc<str>, usize>>);
+struct ValueNames {
+    /// How often each occurs; made when it is needed.
+    counts: Option<foldhash::HashMap<Arc<str>, usize>>,
+    /// The number of the last name that was made like one.
+    numbers: foldhash::HashMap<Arc<str>, usize>,
+}
 
 impl ValueNames {
     fn all(&mut self, graph: &Graph) -> &mut foldhash::HashMap<Arc<str>, usize> {
-        self.0.get_or_insert_with(|| {
+        self.counts.get_or_insert_with(|| {
             let mut names = foldhash::HashMap::default();
             names.reserve(graph.values().len());
             let mut open = vec![graph];
@@ -256,14 +261,17 @@ impl ValueNames {
 
     /// A name like that which no value has, from now on taken.
     fn fresh(&mut self, graph: &Graph, like: &str) -> Arc<str> {
+        let mut count = self.numbers.get(like).copied().unwrap_or(0);
         let names = self.all(graph);
         let mut name: Arc<str> = like.into();
-        let mut count = 0;
         while names.contains_key(&name) {
             count += 1;
             name = format!("{like}_{count}").into();
         }
         names.insert(name.clone(), 1);
+        if count > 0 {
+            self.numbers.insert(like.into(), count);
+        }
         name
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use gradus_core::Kind;
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Type};
+use gradus_core::text::name_in_message;
 
 use super::pass::{Pass, Problem};
-use crate::dim::{Bounds, Dim, Origin};
+use crate::dim::{Bounds, Dim, Origin, axis_name};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 
 /// The fact that a declared type states about an input.
@@ -16,7 +17,7 @@ pub(super) fn fact_of_input(pass: &mut Pass<'_>, name: &str, declared: &Type) ->
     match declared {
         Type::Tensor(dtype, sizes) => {
             let dims = sizes.as_ref().map(|sizes| {
-                let dim = |(axis, size): (usize, &DeclaredDim)| dim_of(pass, &format!("{name}_{axis}"), size);
+                let dim = |(axis, size): (usize, &DeclaredDim)| dim_of(pass, &axis_name(name, axis), size);
                 sizes.iter().enumerate().map(dim).collect()
             });
             Fact::Tensor(TensorFact::new(*dtype, dims))
@@ -110,12 +111,9 @@ pub(super) fn refined(pass: &mut Pass<'_>, name: &str, declared: &Type, fact: Fa
                     return Dim::from(*len);
                 }
                 // Names of inner values mean nothing outside the tool that wrote them.
-                let why = format!("declared, but not inferred: axis {axis} of \"{name}\"");
-                pass.shared.symbols.fresh(
-                    &format!("{name}_{axis}"),
-                    Origin::Unknown(why.into()),
-                    Bounds::SIZE,
-                )
+                let value = name_in_message(name);
+                let why = format!("declared, but not inferred: axis {axis} of \"{value}\"");
+                pass.shared.symbols.fresh(&axis_name(name, axis), Origin::Unknown(why.into()), Bounds::SIZE)
             };
             tensor.dims = Some(sizes.iter().enumerate().map(dim).collect());
         }

@@ -25,6 +25,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
+use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
 pub use pass::{Assumption, Problem, Subgraph, SubgraphPath};
@@ -41,7 +42,7 @@ pub(crate) use one_node::OneNode;
 pub(crate) use pass::{GraphRuns, SubgraphFacts, Visit};
 pub(crate) use rules::{InferResult, Rule};
 
-use crate::dim::{Bounds, Condition, Dim, Origin, Symbols};
+use crate::dim::{Bounds, Condition, Dim, Origin, Symbols, axis_name};
 use crate::fact::Fact;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
@@ -468,7 +469,8 @@ fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
             let DeclaredDim::Symbol(text) = size else { continue };
             let dim = scratch.declared(text);
             if scratch.as_symbol(dim).is_none() {
-                taken.push(format!("size of axis {axis} of input \"{}\" is {text}", info.name));
+                let name = name_in_message(&info.name);
+                taken.push(format!("size of axis {axis} of input \"{name}\" is {text}"));
             } else if !options.dims.contains_key(&**text) {
                 *axes.entry(text).or_default() += 1;
             }
@@ -510,7 +512,7 @@ pub(crate) fn nameless_axes(graph: &Graph) -> impl Iterator<Item = (&DeclaredDim
             Some(Type::Tensor(_, Some(sizes))) => &sizes[..],
             _ => &[],
         };
-        sizes.iter().enumerate().map(|(axis, size)| (size, format!("{}_{axis}", info.name)))
+        sizes.iter().enumerate().map(|(axis, size)| (size, axis_name(&info.name, axis)))
     });
     let open = axes.filter(|(size, _)| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
     open.filter_map(move |(size, hint)| {
@@ -603,7 +605,7 @@ fn input_fact(
         // The initializer is the input's default; old models list all initializers as inputs.
         None if graph.constant(id).is_some() && pass.fixed_defaults => {
             if overridable {
-                let text = format!("input \"{}\" has its default", info.name);
+                let text = format!("input \"{}\" has its default", name_in_message(&info.name));
                 pass.assumptions.push(Assumption {
                     text,
                     node: "the inputs".to_owned(),

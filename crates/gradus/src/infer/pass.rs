@@ -7,6 +7,7 @@ use foldhash::{HashMap, HashSet};
 use gradus_core::convert::{i64_of, product};
 use gradus_core::graph::{Constant, Function, Graph, Node, Origin as From, Standard, ValueId};
 use gradus_core::tensor::byte_len;
+use gradus_core::text::name_in_message;
 use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
@@ -181,6 +182,8 @@ pub(crate) struct Shared {
     work: u64,
     /// Items of lists that were made of other lists.
     pub(super) items: usize,
+    /// The axes of all values of nodes.
+    axes: usize,
     /// The error of the limit that ended the inference.
     pub(super) ended: Option<Error>,
 }
@@ -346,6 +349,7 @@ impl<'m> Pass<'m> {
                 fact = self.refined(frame, id, fact);
             }
             if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
+                self.count_axes(dims.len());
                 *dims = self.list(dims.clone());
                 if self.shared.conditional == 0 {
                     for &dim in dims.iter() {
@@ -690,7 +694,7 @@ impl<'m> Pass<'m> {
                 frame.facts[id.index()] = Fact::Tensor(read);
             }
             Err(error) => {
-                let place = format!("value \"{}\"", frame.graph.value(id).name);
+                let place = format!("value \"{}\"", name_in_message(&frame.graph.value(id).name));
                 let (kind, message) = (error.kind(), error.to_string());
                 self.problems.push(Problem { kind, place, message, node: None });
             }
@@ -780,6 +784,21 @@ impl<'m> Pass<'m> {
     pub(super) fn warn(&mut self, warning: Problem) {
         if !self.warnings.contains(&warning) {
             self.warnings.push(warning);
+        }
+    }
+
+    /// Counts the axes of a value against the bytes that are allowed: tensors of many axes may be
+    /// read by many nodes.
+    fn count_axes(&mut self, count: usize) {
+        /// Bytes of an axis in facts, in what is made of them, and in texts.
+        const AXIS: usize = 80;
+        self.shared.axes = self.shared.axes.saturating_add(count);
+        if self.shared.ended.is_none() {
+            let bytes = product(self.shared.axes, AXIS);
+            let what = "cannot infer: number of bytes for the axes of all values";
+            let wanted = || format!("at most {} (--max-bytes)", self.limits.max_bytes);
+            self.shared.ended = (bytes > u128::from(self.limits.max_bytes))
+                .then(|| Error::mismatch(Kind::Limit, what, bytes, wanted()));
         }
     }
 
@@ -878,13 +897,15 @@ impl GraphFacts<'_> {
         let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {
             return why.into();
         };
-        format!("{}: input {input} \"{}\" {why}", node.operator.name, self.graph.value(id).name).into()
+        let [operator, name] =
+            [&node.operator.name, &self.graph.value(id).name].map(|of| name_in_message(of));
+        format!("{operator}: input {input} \"{name}\" {why}").into()
     }
 }
 
 /// A node in words: `node "pos" (Range)`.
 pub(super) fn label(node: &Node, index: usize) -> String {
-    format!("{} ({})", node.label(index), node.operator)
+    format!("{} ({})", node.label(index), name_in_message(&node.operator.to_string()))
 }
 
 /// Returns true if the results of a node depend on elements of inputs, on chance or on variables.

@@ -79,13 +79,13 @@ impl Inference {
         let Some(dims) = dims else {
             return self.reason(id).map(|reason| vec![reason.to_owned()]).unwrap_or_default();
         };
-        let mut reasons = Vec::new();
+        let (mut reasons, mut seen) = (Vec::new(), HashSet::default());
         for symbol in dims.iter().flat_map(|&dim| self.symbols.symbols_of(dim)) {
             let reason = match &symbol.origin {
                 Origin::Input => continue,
                 Origin::Data(why) | Origin::Unknown(why) => format!("{}: {why}", symbol.name),
             };
-            if !reasons.contains(&reason) {
+            if seen.insert(&symbol.name) {
                 reasons.push(reason);
             }
         }

@@ -1,5 +1,6 @@
 //! Values that take the room of an earlier one.
 
+use foldhash::{HashMap, HashMapExt};
 use gradus_core::DType;
 use gradus_core::graph::{Content, Graph, Node, ValueId};
 
@@ -89,9 +90,14 @@ impl Rooms {
         }
         let output = layout(&facts[node.outputs.first().copied().flatten()?.index()])?;
         let inputs = || node.inputs.iter().copied().flatten();
+        // The inputs by their room, and whether it has several.
+        let mut rooms = HashMap::new();
+        for id in inputs() {
+            rooms.entry(self.of(id)).and_modify(|(of, shared)| *shared |= *of != id).or_insert((id, false));
+        }
         let fits = |id: &ValueId| {
             // Another shape of the same bytes is read at other places than are written.
-            let alone = inputs().all(|other| other == *id || self.of(other) != self.of(*id));
+            let alone = rooms.get(&self.of(*id)).is_some_and(|(_, shared)| !shared);
             is_made(id) && alone && self.ends(*id, step) && layout(&facts[id.index()]) == Some(output)
         };
         inputs().find(fits).map(|id| self.of(id))

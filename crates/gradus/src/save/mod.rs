@@ -161,15 +161,40 @@ impl Model {
         Ok(onnx::external_files(bytes)?.iter().map(|location| folder_of(path).join(location)).collect())
     }
 
+    /// The files of all formats that have its constants, beside the model.
+    pub(crate) fn constant_files(&self) -> Result<Vec<PathBuf>> {
+        let mut files = self.external_files()?;
+        if let Some(path) = self.path().filter(|_| self.source().standard != Standard::Onnx) {
+            files.push(folder_of(path).join(self.beside()));
+        }
+        Ok(files)
+    }
+
     /// Returns an error if a model written to `path` would replace constants of this one, or of the
     /// one that it was converted from.
     ///
     /// # Errors
     /// [`Kind::Usage`] if so.
     pub fn check_output(&self, path: &Path) -> Result<()> {
-        let real = |path: &Path| path.canonicalize().ok();
-        let is_own = || Ok::<_, Error>(self.external_files()?.iter().any(|own| real(own) == real(path)));
-        if real(path).is_some() && (self.spares(path) || is_own()?) {
+        self.check_apart(path, &self.external_files()?)
+    }
+
+    /// Returns an error if a file that is no model, written to `path`, would replace this model or
+    /// its constants, or those of the one that it was converted from.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if so.
+    pub fn check_other_output(&self, path: &Path) -> Result<()> {
+        let is_own = self.path().is_some_and(|own| is_same(own, path));
+        if is_own {
+            let message = "cannot write: the file is the model that was read, expected another name";
+            return Err(Error::new(Kind::Usage, message).in_file(path.display()));
+        }
+        self.check_apart(path, &self.constant_files()?)
+    }
+
+    fn check_apart(&self, path: &Path, own: &[PathBuf]) -> Result<()> {
+        if self.spares(path) || own.iter().any(|own| is_same(own, path)) {
             let message =
                 "cannot write: the file has constants of the model that was read, expected another name";
             return Err(Error::new(Kind::Usage, message).in_file(path.display()));
@@ -201,6 +226,12 @@ impl Model {
         files.commit()?;
         Ok(u64_of(splice.len()))
     }
+}
+
+/// Returns true if two paths lead to one file that exists.
+pub(crate) fn is_same(a: &Path, b: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(a).is_some_and(|real_a| real(b) == Some(real_a))
 }
 
 /// The file of constants that is to be written.

@@ -533,6 +533,45 @@ fn contracts_equal_the_library_in_every_language() {
     assert!(accepted > 200 && refused > 200, "{accepted} accepted, {refused} refused");
 }
 
+/// Keywords and alternative tokens of C23, C++26, Rust and Python, lowercase as identifiers are.
+const KEYWORDS: &str = "\
+    abstract alignas alignof and and_eq as asm assert async atomic_cancel atomic_commit atomic_noexcept auto \
+    await become bitand bitor bool box break case catch char char16_t char32_t char8_t class co_await \
+    co_return co_yield compl concept const const_cast consteval constexpr constinit continue \
+    contract_assert crate decltype def default del delete do double dyn dynamic_cast elif else enum except \
+    explicit export extern false final finally float fn for friend from gen global goto if impl import in \
+    inline int is lambda let long loop macro match mod module move mut mutable namespace new noexcept \
+    nonlocal not not_eq nullptr operator or or_eq override pass priv private protected pub public raise \
+    ref reflexpr register reinterpret_cast requires restrict return self short signed sizeof static \
+    static_assert static_cast struct super switch synchronized template this thread_local throw trait true \
+    try type typedef typeid typename typeof typeof_unqual union unsafe unsigned unsized use using virtual \
+    void volatile wchar_t where while with xor xor_eq yield \
+    linux unix i386 errno stdin print len max min size_t int64_t";
+
+/// Contracts compile, in C++ too, whatever words name inputs, sizes and outputs.
+#[test]
+fn words_of_languages_are_no_identifiers() {
+    let mut sketch = Sketch::new();
+    for word in KEYWORDS.split(' ') {
+        sketch = sketch.input(word, DType::F32, &[word, "2"]);
+    }
+    for word in KEYWORDS.split(' ') {
+        let output = format!("{word} ");
+        sketch = sketch.node("Abs", &[word], &[&output]).output(&output, DType::F32, &["?", "2"]);
+    }
+    let mut rng = Rng::with_seed(5);
+    let of = [cased("words", &sketch.model(), &mut rng, 3)];
+    compare("words", &of, &LANGUAGES);
+    if Command::new("c++").arg("--version").output().is_ok_and(|found| found.status.success()) {
+        let folder = Folder::new("cpp");
+        folder.write("words.h", &of[0].1.source(Language::C, "words.onnx"));
+        folder.write("main.cpp", "#include \"words.h\"\n");
+        let mut command = Command::new("c++");
+        command.current_dir(&folder.0).args(["-std=c++20", "-fsyntax-only", "main.cpp"]);
+        run(&mut command, "c++");
+    }
+}
+
 #[test]
 fn random_expressions_equal_the_library_in_every_language() {
     let mut rng = Rng::with_seed(11);

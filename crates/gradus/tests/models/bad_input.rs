@@ -287,6 +287,70 @@ fn a_small_file_cannot_ask_for_much_memory() {
     assert_eq!(error.kind(), Kind::Limit, "{error}");
 }
 
+/// A typed input of these dimensions: numbers, or names.
+fn typed(name: &str, dims: &[&str]) -> Vec<u8> {
+    let dim = |dim: &&str| match dim.parse() {
+        Ok(size) => message(1, &[int(1, size)]),
+        Err(_) => message(1, &[text(2, dim)]),
+    };
+    let shape = message(2, &dims.iter().map(dim).collect::<Vec<_>>());
+    message(11, &[text(1, name), message(2, &[message(1, &[int(1, 1), shape])])])
+}
+
+/// Names are in results as often as values follow from what they name.
+#[test]
+fn results_are_not_much_larger_than_models() {
+    let chain = |len: usize| {
+        (0..len).flat_map(|i| {
+            let [from, to] = [i, i + 1].map(|i| if i == 0 { "x".to_owned() } else { format!("v{i}") });
+            node("Relu", &[&from], &[&to], &[])
+        })
+    };
+    // A name of many bytes is none.
+    let long = "n".repeat(1 << 20);
+    let graph = [typed("x", &[&long, "k"]), chain(2000).collect(), output("v2000")];
+    let model_of_name = open(&model(&graph)).unwrap();
+    let inference = model_of_name.infer(&InferOptions::default()).unwrap();
+    let last = inference.fact(model_of_name.value("v2000").unwrap());
+    assert_eq!(inference.describe(last), "float32[x_0, k]");
+    // The name of a value begins those of its axes, and messages about each.
+    let dims = vec!["a+1"; 500];
+    let graph = [typed(&long, &dims), node("Relu", &[&long], &["y"], &[]), output("y")];
+    let inference = open(&model(&graph)).unwrap().infer(&InferOptions::default()).unwrap();
+    assert!(inference.assumptions().iter().all(|assumption| assumption.text.len() < 1000));
+    let graph = [typed(&long, &vec![""; 2000]), node("Relu", &[&long], &["y"], &[]), output("y")];
+    let inference = open(&model(&graph)).unwrap().infer(&InferOptions::default()).unwrap();
+    assert!(inference.symbols().symbols().iter().all(|symbol| symbol.name.len() < 1000));
+    let error = Error::new(Kind::Value, long.clone()).in_node(&long);
+    assert!(error.to_string().len() < 30_000);
+    // Many axes through many nodes count.
+    let graph = [typed("x", &vec!["k"; 2000]), chain(2000).collect(), output("v2000")];
+    let mut limits = Limits::DEFAULT;
+    limits.max_bytes = 1 << 26;
+    let large = OpenOptions::new().limits(limits).from_bytes(&model(&graph).into()).unwrap();
+    let error = large.infer(&InferOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit, "{error}");
+}
+
+/// No work is quadratic in the attributes, inputs or calls of a model.
+#[test]
+fn many_attributes_inputs_and_calls_take_little_time() {
+    let begin = std::time::Instant::now();
+    let attribute = |index: usize| message(5, &[text(1, &format!("a{index}")), int(20, 2), int(3, 1)]);
+    let attributes: Vec<_> = (0..50_000).map(attribute).collect();
+    let bytes = model(&[input("x"), node("Foo", &["x"], &["y"], &attributes), output("y")]);
+    assert!(open(&bytes).unwrap().infer(&InferOptions::default()).is_ok());
+    let mut twice = attributes;
+    twice.push(attribute(7));
+    let error = open(&model(&[input("x"), node("Foo", &["x"], &["y"], &twice), output("y")])).unwrap_err();
+    assert!(error.to_string().contains("attribute \"a7\" is given twice"), "{error}");
+    let sum = node("Sum", &vec!["x"; 100_000], &["y"], &[]);
+    let summed = open(&model(&[typed("x", &["n"]), sum, output("y")])).unwrap();
+    assert!(summed.cost(&InferOptions::default()).is_ok());
+    // Quadratic work took a minute and more.
+    assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
 fn external(location: &str, offset: &str, length: &str) -> Vec<u8> {
     let entry = |key: &str, value: &str| message(13, &[text(1, key), text(2, value)]);
     let entries = [entry("location", location), entry("offset", offset), entry("length", length), int(14, 1)];

@@ -24,9 +24,9 @@ struct ContractJson<'a> {
     conditions: Vec<ConditionJson<'a>>,
     unchecked: Vec<RemarkJson<'a>>,
     outputs: Vec<OutputJson<'a>>,
-    input_bytes: Option<DimJson>,
+    input_bytes: Option<DimJson<'a>>,
     constant_bytes: u128,
-    peak_bytes: Option<DimJson>,
+    peak_bytes: Option<DimJson<'a>>,
     grows: bool,
 }
 
@@ -35,7 +35,7 @@ struct InputJson<'a> {
     name: &'a str,
     argument: &'a str,
     r#type: Option<&'static str>,
-    shape: Vec<DimJson>,
+    shape: Vec<DimJson<'a>>,
 }
 
 #[derive(Serialize)]
@@ -46,9 +46,9 @@ struct ParameterJson<'a> {
 
 #[derive(Serialize)]
 struct ConditionJson<'a> {
-    left: DimJson,
+    left: DimJson<'a>,
     relation: String,
-    right: DimJson,
+    right: DimJson<'a>,
     #[serde(flatten)]
     remark: RemarkJson<'a>,
 }
@@ -64,17 +64,17 @@ struct OutputJson<'a> {
     name: &'a str,
     field: &'a str,
     r#type: Option<&'static str>,
-    shape: Option<Vec<SizeJson>>,
-    bytes: Option<SizeJson>,
+    shape: Option<Vec<SizeJson<'a>>>,
+    bytes: Option<SizeJson<'a>>,
     why: &'a [String],
 }
 
 /// A number, an expression, or a range.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum SizeJson {
-    Exact(DimJson),
-    Between { min: i64, max: Option<DimJson> },
+enum SizeJson<'a> {
+    Exact(DimJson<'a>),
+    Between { min: i64, max: Option<DimJson<'a>> },
 }
 
 /// Writes the contract of a model to a file, or prints it.
@@ -105,16 +105,14 @@ pub(super) fn emit(
     } else {
         to.to_owned()
     };
+    model.check_other_output(&to)?;
     let mut files = NewFiles::default();
     files.create(&to, |file| file.write_all(text.as_bytes()).map_err(|error| cannot_write(&to, error)))?;
     Ok(files.commit()?)
 }
 
 fn json<'a>(contract: &'a Contract, model: &'a str) -> ContractJson<'a> {
-    let dim = |dim: Dim| match dim {
-        Dim::Known(value) => DimJson::Known(value),
-        Dim::Symbolic(_) => DimJson::Symbolic(contract.symbols().print(dim).to_string()),
-    };
+    let dim = |dim: Dim| DimJson(contract.symbols().print(dim));
     let size = |size: &OutputSize| match *size {
         OutputSize::Exact(exact) => SizeJson::Exact(dim(exact)),
         OutputSize::Between(min, max) => SizeJson::Between { min, max: max.map(dim) },

@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
+use gradus::dim::Printed;
 use gradus::graph::{Graph, Origin, ValueId};
-use gradus::infer::{Completeness, Inference, Reuse, Subgraph};
+use gradus::infer::{Completeness, Inference, Peak, Subgraph};
 use gradus::{Dim, Fact, Model};
 use serde::Serialize;
 
 use super::{Shown, is_unknown, operator, type_name};
+use crate::diagnostics::Failure;
+use crate::output;
 
 #[derive(Serialize)]
 struct Inferred<'a> {
@@ -17,7 +20,7 @@ struct Inferred<'a> {
     values: Values<'a>,
     #[serde(skip_serializing_if = "SubgraphsJson::is_empty")]
     bodies: SubgraphsJson<'a>,
-    totals: Totals,
+    totals: Totals<'a>,
     unknown: Reasons<'a>,
     assumptions: Vec<Remark<'a>>,
     warnings: Vec<Remark<'a>>,
@@ -56,12 +59,12 @@ impl Serialize for Values<'_> {
 #[derive(Serialize)]
 struct ValueJson<'a> {
     #[serde(flatten)]
-    fact: InferredJson,
+    fact: InferredJson<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     node: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     operator: Option<&'a str>,
-    bytes: Option<DimJson>,
+    bytes: Option<DimJson<'a>>,
 }
 
 /// Graphs within nodes, by path.
@@ -120,9 +123,9 @@ impl Serialize for Reasons<'_> {
 }
 
 #[derive(Serialize)]
-pub(super) struct Totals {
+pub(super) struct Totals<'a> {
     pub(super) parameters: u128,
-    pub(super) peak_bytes: Option<DimJson>,
+    pub(super) peak_bytes: Option<DimJson<'a>>,
     pub(super) peak_at: Option<String>,
     pub(super) peak_unknown: usize,
 }
@@ -134,33 +137,37 @@ pub(in crate::commands) struct Remark<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct InferredJson {
+pub(super) struct InferredJson<'a> {
     r#type: Option<Cow<'static, str>>,
-    shape: Option<Vec<DimJson>>,
+    shape: Option<Vec<DimJson<'a>>>,
     fresh: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown: Vec<String>,
 }
 
 /// A number, or an expression as text.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(in crate::commands) enum DimJson {
-    Known(i64),
-    Symbolic(String),
-}
+///
+/// Texts are made as they are written: those of all values together may be much longer than the
+/// model.
+#[derive(Clone, Copy)]
+pub(in crate::commands) struct DimJson<'a>(pub(in crate::commands) Printed<'a>);
 
-pub(in crate::commands) fn dim_json(inference: &Inference, dim: Dim) -> DimJson {
-    match dim {
-        Dim::Known(value) => DimJson::Known(value),
-        Dim::Symbolic(_) => DimJson::Symbolic(inference.symbols().print(dim).to_string()),
+impl Serialize for DimJson<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.dim() {
+            Dim::Known(value) => serializer.serialize_i64(value),
+            Dim::Symbolic(_) => serializer.collect_str(&self.0),
+        }
     }
 }
 
-impl Totals {
-    pub(super) fn new(model: &Model, inference: &mut Inference) -> Totals {
+pub(in crate::commands) fn dim_json(inference: &Inference, dim: Dim) -> DimJson<'_> {
+    DimJson(inference.symbols().print(dim))
+}
+
+impl<'a> Totals<'a> {
+    pub(super) fn new(model: &Model, peak: Option<Peak>, inference: &'a Inference) -> Totals<'a> {
         let graph = model.graph();
-        let peak = inference.peak(model, Reuse::None);
         Totals {
             parameters: model.parameters(),
             peak_bytes: peak.map(|peak| dim_json(inference, peak.bytes)),
@@ -184,8 +191,8 @@ impl Remark<'_> {
     }
 }
 
-impl InferredJson {
-    pub(super) fn of(inference: &Inference, fact: &Fact) -> InferredJson {
+impl<'a> InferredJson<'a> {
+    pub(super) fn of(inference: &'a Inference, fact: &Fact) -> InferredJson<'a> {
         let (fresh, unknown) = match inference.completeness(fact) {
             Completeness::Full => (Vec::new(), Vec::new()),
             _ => inference.fresh(fact),
@@ -203,12 +210,12 @@ impl InferredJson {
 /// Writes what is known as one line of JSON.
 pub(super) fn write_json(
     shown: &Shown<'_>,
-    totals: Totals,
+    totals: Totals<'_>,
     path: &Path,
     model: &Model,
     inference: &Inference,
     out: &mut dyn Write,
-) -> std::io::Result<()> {
+) -> Result<(), Failure> {
     let graph = model.graph();
     let json = Inferred {
         model: path.display().to_string(),
@@ -220,6 +227,5 @@ pub(super) fn write_json(
         warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),
     };
-    serde_json::to_writer(&mut *out, &json)?;
-    writeln!(out)
+    output::write_json(out, &json)
 }

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 use gradus::graph::{Graph, Origin, ValueId};
-use gradus::infer::{Completeness, InferOptions, Inference, Subgraph};
+use gradus::infer::{Completeness, InferOptions, Inference, Reuse, Subgraph};
 use gradus::{DType, Dim, Error, Fact, Kind, Model, TensorFact, is_constant};
 use serde::Serialize;
 
@@ -47,7 +47,7 @@ pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
         given::check_destination(to, &models)?;
     }
     let whole = args.json || args.all || args.emit.is_some();
-    many::each(&models, args.json, &args.fleet, |model, out| {
+    many::each(&models, args.json, &args.fleet, args.limits.limits(), |model, out| {
         output::bounded(out, whole, |out| one(args, model, &options, out))
     })
 }
@@ -73,7 +73,8 @@ fn one(
         return write_why(args, path, &model, &inference, name, out);
     }
     let shown = Shown::new(args, model.graph(), &mut inference);
-    let totals = Totals::new(&model, &mut inference);
+    let peak = inference.peak(&model, Reuse::None);
+    let totals = Totals::new(&model, peak, &inference);
     if args.json {
         write_json(&shown, totals, path, &model, &inference, out)?;
     } else {
@@ -104,7 +105,7 @@ fn write_why(
     if args.json {
         let fact = InferredJson::of(inference, inference.fact(id));
         let explained = Explained { model: path.display().to_string(), value: name, fact, why };
-        writeln!(out, "{}", output::json(&explained)?)?;
+        output::write_json(out, &explained)?;
     } else {
         for line in why {
             writeln!(out, "{}", escaped(&line))?;
@@ -205,6 +206,6 @@ struct Explained<'a> {
     model: String,
     value: &'a str,
     #[serde(flatten)]
-    fact: InferredJson,
+    fact: InferredJson<'a>,
     why: Vec<String>,
 }

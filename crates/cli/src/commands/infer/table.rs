@@ -8,7 +8,7 @@ use gradus::infer::{Completeness, Inference, Subgraph};
 use gradus::{Dim, Fact};
 
 use super::json::Totals;
-use super::{DimJson, Shown, is_unknown, operator, type_name};
+use super::{Shown, is_unknown, operator, type_name};
 use crate::output::{escaped, fitted, warning};
 
 fn row(
@@ -45,7 +45,7 @@ fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
 
 pub(super) fn write_text(
     shown: &Shown<'_>,
-    totals: &Totals,
+    totals: &Totals<'_>,
     graph: &Graph,
     inference: &Inference,
     out: &mut dyn Write,
@@ -94,11 +94,7 @@ pub(super) fn write_text(
     writeln!(out, "\n{}", known(graph, inference))?;
     write!(out, "{} parameters", totals.parameters)?;
     if let (Some(bytes), Some(at)) = (&totals.peak_bytes, &totals.peak_at) {
-        let bytes = match bytes {
-            DimJson::Known(bytes) => bytes.to_string(),
-            DimJson::Symbolic(bytes) => bytes.clone(),
-        };
-        write!(out, "; {}", peak_text(&bytes, at, totals.peak_unknown))?;
+        write!(out, "; {}", peak_text(&bytes.0.to_string(), at, totals.peak_unknown))?;
     }
     writeln!(out)?;
     if shown.left_out != [0; 2] {

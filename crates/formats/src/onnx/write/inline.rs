@@ -29,7 +29,12 @@ pub fn inline_functions<S: BuildHasher>(
     model: &Model,
     functions: &HashSet<OperatorId, S>,
 ) -> Result<Splice> {
-    let mut inliner = Inliner { bodies: HashMap::default(), taken: HashSet::new(), depth: functions.len() };
+    let mut inliner = Inliner {
+        bodies: HashMap::default(),
+        taken: HashSet::new(),
+        counts: HashMap::default(),
+        depth: functions.len(),
+    };
     inliner.take_names(&model.graph);
     for field in ByteSpan::of(bytes).fields() {
         let field = field?;
@@ -107,6 +112,8 @@ struct Call<'a> {
 struct Inliner<'a> {
     bodies: HashMap<OperatorId, Arc<Body<'a>>>,
     taken: HashSet<Arc<str>>,
+    /// The number of the last name that was made like one.
+    counts: HashMap<Arc<str>, usize>,
     /// Most calls within one another.
     depth: usize,
 }
@@ -120,9 +127,12 @@ impl<'a> Inliner<'a> {
 
     fn fresh(&mut self, like: &str) -> Arc<str> {
         let mut name: Arc<str> = like.into();
-        let mut count = 0;
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let count = self.counts.entry(name.clone()).or_default();
         while !self.taken.insert(name.clone()) {
-            count += 1;
+            *count += 1;
             name = format!("{like}_{count}").into();
         }
         name

@@ -112,7 +112,7 @@ fn along(
                 x[index] = (a, -b);
             }
         }
-        for (index, pair) in transformed(&x, sign).into_iter().enumerate().take(wanted) {
+        for (index, pair) in transformed(&x, sign, &cx.limits())?.into_iter().enumerate().take(wanted) {
             y[at(index, wanted)] = pair;
         }
     }

@@ -3,7 +3,7 @@
 
 use gradus_core::convert::{i64_of, product, truncated, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Error, Kind, Result, Tensor, Value};
+use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::op::{EvalContext, Op};
@@ -526,7 +526,10 @@ pub(crate) fn multi_head(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
 }
 
 /// The inverse of a matrix, by Gauss-Jordan elimination with the largest pivot of each column.
-fn inverse(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
+///
+/// # Errors
+/// As [`Limits::check`].
+fn inverse(matrix: &[f64], size: usize, limits: &Limits) -> Result<Option<Vec<f64>>> {
     let width = 2 * size;
     let mut rows = vec![0.0; size * width];
     for row in 0..size {
@@ -534,11 +537,12 @@ fn inverse(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
         rows[row * width + size + row] = 1.0;
     }
     for column in 0..size {
+        limits.check()?;
         let at = |row: usize| row * width + column;
         let size_of = |row: &usize| rows[at(*row)].abs();
-        let pivot = (column..size).max_by(|a, b| size_of(a).total_cmp(&size_of(b)))?;
+        let pivot = (column..size).max_by(|a, b| size_of(a).total_cmp(&size_of(b))).unwrap_or(column);
         if rows[at(pivot)] == 0.0 {
-            return None;
+            return Ok(None);
         }
         for i in 0..width {
             rows.swap(column * width + i, pivot * width + i);
@@ -551,7 +555,7 @@ fn inverse(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
             rows[row * width..][..width].iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
         }
     }
-    Some(rows.chunks(width.max(1)).flat_map(|row| row[size..].iter().copied()).collect())
+    Ok(Some(rows.chunks(width.max(1)).flat_map(|row| row[size..].iter().copied()).collect()))
 }
 
 /// `Inverse` of the matrices that the last two axes hold.
@@ -564,8 +568,7 @@ pub(crate) fn inverses(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     cx.run.touch(product(numbers.len(), size).saturating_mul(2))?;
     let mut all = Vec::with_capacity(numbers.len());
     for (index, matrix) in numbers.chunks((size * size).max(1)).enumerate() {
-        cx.limits().check()?;
-        let own = inverse(matrix, size);
+        let own = inverse(matrix, size, &cx.limits())?;
         all.extend(own.ok_or_else(|| {
             Error::new(Kind::Value, format!("cannot invert matrix {index}: it is singular"))
         })?);

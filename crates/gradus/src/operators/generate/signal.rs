@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use gradus_core::convert::{nearest_f64, product, truncated, usize_of_i64};
-use gradus_core::{Result, Value};
+use gradus_core::{Limits, Result, Value};
 
 use crate::attributes::Attributes;
 use crate::op::EvalContext;
@@ -37,7 +37,12 @@ pub(crate) fn window(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
 }
 
 /// The discrete Fourier transform, not divided by the length: halves while the length is even.
-pub(crate) fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
+///
+/// # Errors
+/// As [`Limits::check`]: the work is quadratic in an odd length.
+pub(crate) fn transformed(signal: &[(f64, f64)], sign: f64, limits: &Limits) -> Result<Vec<(f64, f64)>> {
+    /// Multiplications between two looks at the time.
+    const EVERY: usize = 1 << 16;
     let count = signal.len();
     let turn = |at: usize| {
         let angle = sign * 2.0 * PI * float_of(at % count) / float_of(count);
@@ -46,15 +51,15 @@ pub(crate) fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
     let times = |(a, b): (f64, f64), (c, d): (f64, f64)| (a * c - b * d, a * d + b * c);
     if count > 1 && count.is_multiple_of(2) {
         let half = |first: usize| {
-            transformed(&signal.iter().skip(first).step_by(2).copied().collect::<Vec<_>>(), sign)
+            transformed(&signal.iter().skip(first).step_by(2).copied().collect::<Vec<_>>(), sign, limits)
         };
-        let (even, odd) = (half(0), half(1));
+        let (even, odd) = (half(0)?, half(1)?);
         let element = |at: usize| {
             let (a, b) = times(odd[at % (count / 2)], turn(at));
             let (c, d) = even[at % (count / 2)];
             (a + c, b + d)
         };
-        return (0..count).map(element).collect();
+        return Ok((0..count).map(element).collect());
     }
     let turns: Vec<_> = (0..count).map(turn).collect();
     let element = |frequency: usize| {
@@ -64,7 +69,14 @@ pub(crate) fn transformed(signal: &[(f64, f64)], sign: f64) -> Vec<(f64, f64)> {
             (a + c, b + d)
         })
     };
-    (0..count).map(element).collect()
+    let mut frequencies = Vec::with_capacity(count);
+    for frequency in 0..count {
+        if frequency % (EVERY / count.min(EVERY)) == 0 {
+            limits.check()?;
+        }
+        frequencies.push(element(frequency));
+    }
+    Ok(frequencies)
 }
 
 /// Counts the multiplications of transforms of that length.
@@ -116,7 +128,7 @@ pub(crate) fn dft(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
             }
         }
         x.resize(len, (0.0, 0.0));
-        let frequencies = transformed(&x, if inverse { 1.0 } else { -1.0 });
+        let frequencies = transformed(&x, if inverse { 1.0 } else { -1.0 }, &cx.limits())?;
         let factor = if inverse { float_of(len) } else { 1.0 };
         for (index, &(a, b)) in frequencies.iter().enumerate().take(wanted) {
             let place = at(index, wanted) * parts;
@@ -156,7 +168,7 @@ pub(crate) fn stft(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
             (a * weight, b * weight)
         };
         let frame: Vec<_> = signal[first..first + len].iter().enumerate().map(weighted).collect();
-        for (pair, (a, b)) in target.chunks_mut(2).zip(transformed(&frame, -1.0)) {
+        for (pair, (a, b)) in target.chunks_mut(2).zip(transformed(&frame, -1.0, &cx.limits())?) {
             pair.copy_from_slice(&[a, b]);
         }
     }

@@ -25,7 +25,11 @@ pub(crate) fn construct(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
 }
 
 pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let mut values = list(cx)?.to_vec();
+    let before = list(cx)?;
+    cx.reserve(convert::product(before.len() + 1, size_of::<Value>()))?;
+    // Lists are counted by their items: room that is left over would count as nothing.
+    let mut values = Vec::with_capacity(before.len() + 1);
+    values.extend_from_slice(before);
     let count = i64_of(values.len());
     let given = if cx.has(2) { cx.integer(2)? } else { count };
     let index = if given < 0 { given.saturating_add(count) } else { given };
@@ -37,7 +41,9 @@ pub(crate) fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
 }
 
 pub(crate) fn erase(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let mut values = list(cx)?.to_vec();
+    let before = list(cx)?;
+    cx.reserve(convert::product(before.len(), size_of::<Value>()))?;
+    let mut values = before.to_vec();
     let place = indices::index(if cx.has(1) { cx.integer(1)? } else { -1 }, values.len())?;
     values.remove(place);
     Ok(vec![Value::Sequence(values)])
