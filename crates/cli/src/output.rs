@@ -286,7 +286,7 @@ impl BoundedLines<'_> {
     /// Writes the line so far.
     fn end(&mut self) -> std::io::Result<()> {
         let line = String::from_utf8_lossy(&self.line);
-        self.out.write_all(cut(&line, LONGEST_LINE).as_bytes())?;
+        self.out.write_all(shortened(&line, LONGEST_LINE).as_bytes())?;
         self.line.clear();
         Ok(())
     }
@@ -294,9 +294,15 @@ impl BoundedLines<'_> {
 
 impl Write for BoundedLines<'_> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        /// Bytes of at least half of the characters of a line.
+        const END: usize = 4 * LONGEST_LINE;
         for part in bytes.split_inclusive(|&byte| byte == b'\n') {
             let (text, ends) = part.strip_suffix(b"\n").map_or((part, false), |text| (text, true));
             self.line.extend_from_slice(text);
+            // Both ends are enough for what is shown.
+            if self.line.len() > 4 * END {
+                self.line.drain(END..self.line.len() - END);
+            }
             if ends {
                 self.end()?;
                 self.out.write_all(b"\n")?;

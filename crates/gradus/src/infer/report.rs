@@ -1,5 +1,7 @@
 //! Reports of inference, in words and in numbers.
 
+use std::collections::HashSet;
+
 use gradus_core::DType;
 use gradus_core::graph::{Graph, Origin as From, ValueId};
 
@@ -79,7 +81,7 @@ impl Inference {
         let Some(dims) = dims else {
             return self.reason(id).map(|reason| vec![reason.to_owned()]).unwrap_or_default();
         };
-        let (mut reasons, mut seen) = (Vec::new(), HashSet::default());
+        let (mut reasons, mut seen) = (Vec::new(), HashSet::new());
         for symbol in dims.iter().flat_map(|&dim| self.symbols.symbols_of(dim)) {
             let reason = match &symbol.origin {
                 Origin::Input => continue,

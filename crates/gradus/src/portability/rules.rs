@@ -7,7 +7,11 @@ use gradus_core::convert::nearest_f32;
 use gradus_core::{DType, Number};
 
 use super::checks::{
-    an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast, cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product, is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds, result_outside, rounds_twice, same_size, several_axes, ties, zeros,
+    an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
+    cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product,
+    is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows,
+    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
+    result_outside, rounds_twice, same_size, several_axes, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};

@@ -24,8 +24,15 @@ pub(super) const ML: &[Row] = &[
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(infer::encoder)
         .computes(encode::encode),
-    ml("DictVectorizer", Moved).learned().works(Work::None).infer(infer::dict_vectorizer).computes(maps::vectorize),
-    ml("FeatureVectorizer", Moved).works(Work::None).infer(infer::feature_vectorizer).computes(features::vectorizer),
+    ml("DictVectorizer", Moved)
+        .learned()
+        .works(Work::None)
+        .infer(infer::dict_vectorizer)
+        .computes(maps::vectorize),
+    ml("FeatureVectorizer", Moved)
+        .works(Work::None)
+        .infer(infer::feature_vectorizer)
+        .computes(features::vectorizer),
     ml("Imputer", Exact)
         .learned()
         .works(Work::EachOutput(Each::COMPARISON))

@@ -65,9 +65,11 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(nn::openvino::deformable)
         .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
     openvino("DeformablePSROIPooling", Lowered).lowers(samples::deformable_psroi),
-    openvino("DepthToSpace", Moved)
-        .infer(indexing::openvino::blocks)
-        .converts("DepthToSpace, Reshape, Transpose", "", |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace")),
+    openvino("DepthToSpace", Moved).infer(indexing::openvino::blocks).converts(
+        "DepthToSpace, Reshape, Transpose",
+        "",
+        |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace"),
+    ),
     openvino("DetectionOutput", Lowered).lowers(detection::detection_output),
     openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(detection::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage", Lowered)
@@ -223,7 +225,9 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
-    openvino("SpaceToDepth", Moved)
-        .infer(indexing::openvino::blocks)
-        .converts("SpaceToDepth, Reshape, Transpose", "", |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth")),
+    openvino("SpaceToDepth", Moved).infer(indexing::openvino::blocks).converts(
+        "SpaceToDepth, Reshape, Transpose",
+        "",
+        |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth"),
+    ),
 ];

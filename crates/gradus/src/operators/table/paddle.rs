@@ -461,7 +461,9 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("uniform", const { &[maybe("shape"), maybe("min"), maybe("max")] })] },
         random::uniform,
     ),
-    paddle(Moved, const { &[signature("assign_value", const { &[] })] }).lowers(create::assign_value).holds_values(),
+    paddle(Moved, const { &[signature("assign_value", const { &[] })] })
+        .lowers(create::assign_value)
+        .holds_values(),
     paddle(Open, sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
