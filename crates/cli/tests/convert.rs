@@ -219,11 +219,11 @@ fn notes_that_say_the_same_are_one_line_unless_all_are_asked_for() {
     gradus::Model::from_source(source).save(&model).unwrap();
     let grouped = printed(&scratch, &["convert", &model, &scratch.file("f.xml")], 0);
     let lines: Vec<_> = grouped.lines().collect();
-    assert_eq!(lines.len(), 5, "{grouped}");
+    assert_eq!(lines.len(), 6, "{grouped}");
     assert_eq!(lines[1], "nodes 3: 0 exact, 3 not");
     assert!(lines[2].starts_with("  node \"a\" (onnx Tanh-13) and 1 more: rounding: "), "{grouped}");
     assert!(lines[3].starts_with("  node \"b\" (onnx Exp-13): rounding: "), "{grouped}");
     assert!(lines[4].ends_with("axis 0 of input \"x\": n and 1 more"), "{grouped}");
     let all = printed(&scratch, &["convert", &model, &scratch.file("f.xml"), "--all"], 0);
-    assert_eq!(all.lines().count(), 7, "{all}");
+    assert_eq!(all.lines().count(), 8, "{all}");
 }

@@ -177,7 +177,7 @@ x      float32  [n]
 by     float32  []
 y      float32  [n]
 
-2 of 2 values of nodes are known in full
+6 of 6 values of nodes are known in full
 0 parameters; at most 8*n bytes of values at one time, at node "tenth"
 
 "#]],

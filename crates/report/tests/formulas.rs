@@ -136,7 +136,7 @@ fn names_mean_nothing_to_html() {
         ("\"'`onload=x &amp; ]]>", "\"'`onload=x &amp; ]]>"),
         ("a\u{0}b\u{1b}[2J\r\nc", r"a\u{0}b\u{1b}[2J\r\nc"),
         ("a\u{202e}gpj.exe\u{2066}", r"a\u{202e}gpj.exe\u{2066}"),
-        ("\u{2028}größe/π 🙂\\u003c", "\u{2028}größe/π 🙂\\u003c"),
+        ("\u{2028}größe/π 🙂\\u003c", r"\u{2028}größe/π 🙂\u003c"),
     ] {
         let model = named(name, "Abs");
         let report = gradus_report::report(&model, name, &InferOptions::default()).unwrap();

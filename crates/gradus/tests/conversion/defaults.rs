@@ -200,7 +200,8 @@ fn nodes_that_nothing_reads_are_not_written_and_leave_no_notes() {
     let converted = convert(&Model::from_source(source), Standard::Onnx).unwrap();
     let operators: Vec<_> = converted.model.graph().nodes().iter().map(|node| &*node.operator.name).collect();
     assert_eq!(operators, ["BatchNormalization"]);
-    assert!(converted.report.is_exact(), "{:?}", converted.report.notes);
+    let why: Vec<_> = converted.report.notes.iter().map(|note| &*note.why).collect();
+    assert_eq!(why, ["neither specification defines the rounding of the function"]);
 }
 
 /// Paddle becomes IR by way of ONNX; the nodes in between are nobody's.
