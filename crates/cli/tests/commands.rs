@@ -737,7 +737,7 @@ fn texts_are_written_within_the_limits() {
     model.opsets = vec![("".into(), 17)];
     model.graph = graph.finish().unwrap();
     ::gradus::Model::from_source(model).save(&path).unwrap();
-    let given = format!("x=[{},\"{}\"]", ["\"\""; 1999].join(","), "a".repeat(2000));
+    let given = format!("x=[{},\"{}\"]", vec!["\"\""; 1999].join(","), "a".repeat(2000));
     let out = folder.join("out");
     // Arrays of NumPy hold each text in the room of the longest: four bytes for each character.
     let run = |limit: &str| {

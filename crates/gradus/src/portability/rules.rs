@@ -306,7 +306,7 @@ pub(super) const RULES: &[Rule] = &[
         operators: &["ArgMax", "ArgMin"],
         condition: "an element is NaN",
         results: [
-            "returns the index of NaN",
+            "passes over NaN",
             "returns an index that depends on the place of NaN",
             "returns the index of NaN",
         ],
@@ -801,11 +801,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "topk-of-nan",
         operators: &["TopK"],
         condition: "an element is NaN",
-        results: [
-            "orders NaN by its place",
-            "orders NaN by its place, otherwise",
-            "orders NaN as the largest",
-        ],
+        results: ["orders NaN as the largest", "orders NaN by its place", "orders NaN as the largest"],
         applies: |node| node.nan(0),
     },
     Rule {

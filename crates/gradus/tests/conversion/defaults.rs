@@ -140,10 +140,12 @@ fn attributes_without_effect_keep_no_node_from_an_operator_set() {
     }
 }
 
+type Attributes = Vec<(&'static str, Content)>;
+
 #[test]
 fn attributes_with_an_effect_stay_or_refuse() {
     let image = || vec![floats(&[1, 2, 4, 4])];
-    let cases: [(&str, i64, i64, Vec<Tensor>, Vec<(&str, Content)>); 4] = [
+    let cases: [(&str, i64, i64, Vec<Tensor>, Attributes); 4] = [
         ("AveragePool", 19, 18, vec![], vec![ints("kernel_shape", &[2, 2]), ints("dilations", &[2, 1])]),
         ("MaxPool", 10, 9, vec![], vec![ints("kernel_shape", &[2, 2]), int("ceil_mode", 1)]),
         ("DepthToSpace", 13, 10, vec![], vec![int("blocksize", 1), text("mode", "CRD")]),
