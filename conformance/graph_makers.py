@@ -636,6 +636,12 @@ def ends(g, body, like=None) -> str:
     return body.step("Abs", [name], {}) if name in {x.name for x in body.inputs} and body.values[name].dtype != bool else name
 
 
+def another(body, first) -> str:
+    """A value that ends a body, beside the first: ONNX Runtime overwrites one that does so twice."""
+    name = ends(body, body)
+    return body.step("Identity", [name], {}) if name == first else name
+
+
 @maker(4)
 def choice(g):
     condition = g.r.pick(["input", "const", "computed"])
@@ -667,7 +673,7 @@ def loop(g):
     outputs = [again, after]
     # The text does not say the shape of the outputs of no iteration, so that nothing else may read these.
     if g.outer is None and g.r.flag():
-        outputs.append(ends(g, body))
+        outputs.append(another(body, after))
     return "Loop", [count, g.const(np.array(True)) if g.r.flag() else "", start], {"body": body.proto(outputs)}, len(outputs) - 1
 
 
@@ -676,7 +682,8 @@ def scan(g):
     start, over = g.tensor("fi", wanted=lambda x: x.size < 50), g.tensor("fi", rank=1, wanted=lambda x: x.shape[0] > 0)
     carried, part = g.fresh("x"), g.fresh("x")
     body = g.inner([(carried, g.types[start], g.values[start]), (part, g.types[over], g.values[over][0, ...])], g.r.int(1, 4))
-    outputs = [ends(g, body, g.values[start]), ends(g, body)]
+    after = ends(g, body, g.values[start])
+    outputs = [after, another(body, after)]
     return "Scan", [start, over], {"body": body.proto(outputs), "num_scan_inputs": 1}, 2
 
 

@@ -58,6 +58,13 @@ def bound(model, first, binding) -> dict:
     return found
 
 
+def fits(node, values) -> bool:
+    """Whether the inputs of a Concat differ along its axis only."""
+    axis = node.attribute[0].i
+    shapes = [np.delete(values[name].shape, axis).tolist() for name in node.input if name in values]
+    return all(shape == shapes[0] for shape in shapes)
+
+
 def make(seed, folder) -> dict:
     """Writes a model, and what ONNX Runtime computes: inputs, outputs, and shapes of all values."""
     model, first, loose = graph_makers.made(seed)
@@ -66,6 +73,7 @@ def make(seed, folder) -> dict:
     runs, seen = [], set()
     names = [x.name for x in model.graph.output]
     stacked = [x for node in model.graph.node if node.op_type == "Loop" for x in node.output[1:]]
+    joined = [node for node in model.graph.node if node.op_type == "Concat"]
     reduced = [node.input[0] for node in model.graph.node if re.match("Reduce|Arg", node.op_type)]
     all_names = [x for node in model.graph.node for x in node.output]
     shown = onnx.ModelProto.FromString(model.SerializeToString())
@@ -82,8 +90,11 @@ def make(seed, folder) -> dict:
             values = inputs | dict(zip((x.name for x in shown.get_outputs()), shown.run(None, inputs), strict=True))
         except Exception:
             continue
-        # The text does not say the shape of the outputs of no iteration, and ONNX Runtime reduces nothing to other shapes.
+        # The text does not say the shape of the outputs of no iteration; ONNX Runtime reduces nothing to other shapes, and joins
+        # what has no elements to any shape.
         if any(values[name].shape[:1] == (0,) for name in stacked) or any(values[name].size == 0 for name in reduced):
+            continue
+        if not all(fits(node, values) for node in joined):
             continue
         shapes = {name: x.shape for name, x in values.items() if isinstance(x, np.ndarray)}
         runs.append((inputs, {name: values[name] for name in names}, shapes))

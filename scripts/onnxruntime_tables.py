@@ -25,7 +25,7 @@ DOMAIN = "com.microsoft"
 def wanted() -> set[str]:
     """The names of rows without a signature of their own."""
     rows = re.split(r"\n    (?=\w)", TABLE.read_text())
-    named = ((re.match(r'microsoft\("(\w+)"\)', row), row) for row in rows)
+    named = ((re.match(r'microsoft\(\s*"(\w+)"', row), row) for row in rows)
     return {found[1] for found, row in named if found and ".signatures_are" not in row}
 
 

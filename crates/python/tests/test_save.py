@@ -106,11 +106,10 @@ def test_what_onnx_cannot_express_is_refused_with_its_node(tmp_path):
     holds(g, tmp_path / "m.onnx", [g.add(n, 1)], {"n": np.array(3)})
 
 
-def test_elements_that_do_not_fit_are_said(tmp_path):
+def test_elements_that_do_not_fit_are_said():
     g = gradus.Graph()
-    g.logspace(0, 3, 4, dtype="int8")
     with pytest.raises(ArgumentError, match="element 3 is 1000.0, expected a number in the range of int8"):
-        g.save(tmp_path / "m.onnx")
+        g.logspace(0, 3, 4, dtype="int8")
 
 
 def test_outputs_are_what_nobody_reads(tmp_path):
