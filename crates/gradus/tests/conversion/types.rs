@@ -327,7 +327,7 @@ fn foreign(
         let key = format!("x{number}");
         let id = builder.define(&key, Origin::Input).unwrap();
         let mut sizes: Vec<_> = value.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect();
-        sizes[0] = DeclaredDim::Unknown;
+        sizes.first_mut().into_iter().for_each(|size| *size = DeclaredDim::Unknown);
         builder.info(id).declared = Some(Type::Tensor(Some(value.dtype()), Some(sizes)));
         given.insert(key.clone(), value.clone().into());
         keys.push(key);
@@ -560,6 +560,9 @@ fn features_and_linear_models_are_computed_by_others() {
         ("Normalizer", 1, x.clone(), vec![], vec![("norm", text("L2"))], 1),
         ("OneHotEncoder", 1, keys.clone(), vec![], vec![("cats_int64s", ints(&[9, 5, 0]))], 1),
         ("OneHotEncoder", 1, keys, vec![], vec![("cats_int64s", ints(&[5, 9, 5]))], 1),
+        // Scalars stay scalars.
+        ("Imputer", 1, tensor(&[], &[2i64]), vec![], vec![("imputed_value_int64s", ints(&[6]))], 1),
+        ("Scaler", 1, tensor(&[], &[0.75f32]), vec![], vec![("scale", floats(&[3.0]))], 1),
         ("Scaler", 1, x.clone(), vec![], vec![("offset", floats(&[0.1])), ("scale", floats(&[3.0, 0.7]))], 1),
         (
             "LinearRegressor",

@@ -28,6 +28,11 @@ pub(super) fn floats64(l: &mut Lowering<'_>, list: &[f64]) -> Result<LoweredValu
     l.constant(Tensor::vector(list))
 }
 
+/// A number for each feature; one for all is a scalar, so that scalars stay scalars.
+fn for_features(l: &mut Lowering<'_>, numbers: Tensor) -> Result<LoweredValue> {
+    l.constant(if numbers.shape().len() == 1 { numbers.reshaped(Shape::new([])?)? } else { numbers })
+}
+
 fn rounded(l: &mut Lowering<'_>, value: LoweredValue) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(value, DType::F32)?])
 }
@@ -41,9 +46,10 @@ pub(crate) fn extract(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn scaler(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let offset = l.attributes.floats("offset")?.unwrap_or(&[0.0]);
-    let scale = l.attributes.floats("scale")?.unwrap_or(&[1.0]);
-    let (x, offset, scale) = (wide(l)?, floats(l, offset)?, floats(l, scale)?);
+    let numbers = |list: &[f32]| Tensor::vector(&list.iter().copied().map(f64::from).collect::<Vec<_>>());
+    let offset = numbers(l.attributes.floats("offset")?.unwrap_or(&[0.0]));
+    let scale = numbers(l.attributes.floats("scale")?.unwrap_or(&[1.0]));
+    let (x, offset, scale) = (wide(l)?, for_features(l, offset)?, for_features(l, scale)?);
     let moved = l.apply("Sub", &[x, offset], &[])?;
     let scaled = l.apply("Mul", &[moved, scale], &[])?;
     rounded(l, scaled)
@@ -73,7 +79,7 @@ pub(crate) fn imputer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let replaced = l.constant(replaced)?;
         l.apply("Equal", &[x, replaced], &[])?
     };
-    let values = l.constant(values)?;
+    let values = for_features(l, values)?;
     Ok(vec![l.apply("Where", &[missing, values, x], &[])?])
 }
 

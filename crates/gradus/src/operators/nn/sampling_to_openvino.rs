@@ -123,7 +123,7 @@ pub(crate) fn local_response(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewV
     let beta = cx.attributes.float("beta")?.unwrap_or(0.75);
     let bias = cx.attributes.float("bias")?.unwrap_or(1.0);
     // OpenVINO's CPU plugin drops the fraction of a bias, so that one is taken out of the power.
-    let factor = if bias > 0.0 && bias.fract() != 0.0 { bias } else { 1.0 };
+    let factor = if bias > 0.0 && bias.is_finite() && bias.fract() != 0.0 { bias } else { 1.0 };
     let attributes =
         [say("alpha", alpha / factor), say("beta", beta), say("bias", bias / factor), say("size", size)];
     let (x, axes) = (cx.input(0)?, cx.list(&[1]));
