@@ -43,10 +43,10 @@ def required(model) -> tuple[list, list]:
 
 
 def symbols(model) -> list[str]:
-    """The names of sizes of inputs."""
+    """The names of sizes of inputs; `?`, which exporters write, is none."""
     found = {}
     for info in required(model)[0]:
-        found |= {dim.dim_param: None for dim in info.type.tensor_type.shape.dim if dim.dim_param}
+        found |= {dim.dim_param: None for dim in info.type.tensor_type.shape.dim if dim.dim_param not in ("", "?")}
     return list(found)
 
 

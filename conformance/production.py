@@ -34,8 +34,8 @@ PACKAGES = (
 MODELS = (".onnx", ".pdmodel", ".pdiparams")
 # Sizes and inputs with which a model runs, where random ones do not: the first size and the others.
 SIZES = {
-    "silero_vad.onnx": (((1, 576), (2, 576)), {"sr": np.array(16000)}),
-    "ch_PP-OCRv4_rec_infer.onnx": (((1, 320), (2, 160)), {}),
+    "silero_vad.onnx": (((1, 576),), {"sr": np.array(16000), "state": np.zeros((2, 1, 128), np.float32)}),
+    "ch_PP-OCRv4_rec_infer.onnx": (((1, 48), (2, 48)), {}),
     "320n.onnx": (((1, 320), (2, 320)), {}),
 }
 # Shapes of the input of a Paddle program.
