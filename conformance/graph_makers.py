@@ -16,7 +16,7 @@ from node_makers import Random
 
 IR_VERSION = 10
 OPSETS = (18, 20, 21, 22)
-# Sizes that inputs may have, by name; most axes have the same size, as views of equal shapes hide the most.
+# Sizes of inputs, by name; most axes have the same size, as views of equal shapes hide the most.
 SYMBOLS = {"n": 2, "m": 2, "k": 3}
 NODES = (4, 16)
 FLOATS = ("float32", "float32", "float32", "float64", "float16")
@@ -671,7 +671,7 @@ def loop(g):
     after = ends(g, body, g.values[start])
     again = body.step("Identity", [go], {})
     outputs = [again, after]
-    # The text does not say the shape of the outputs of no iteration, so that nothing else may read these.
+    # The text does not say the shape of the outputs of no iteration: nothing else reads these.
     if g.outer is None and g.r.flag():
         outputs.append(another(body, after))
     return "Loop", [count, g.const(np.array(True)) if g.r.flag() else "", start], {"body": body.proto(outputs)}, len(outputs) - 1

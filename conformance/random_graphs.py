@@ -37,7 +37,7 @@ LEVELS = ("exact", "shapes", "fuse")
 OPSETS = (13, 17, 24)
 # How far loose values may be apart, as a part of the largest.
 CLOSE = 2e-3
-# What Gradus refuses, for a reason that its documents name: refusals that match are counted, and are not failures.
+# Refusals for a reason that the documents name: those that match are counted, and are not failures.
 LIMITS = {
     "convert": [
         "expected one of the types of",
@@ -90,8 +90,8 @@ def make(seed, folder) -> dict:
             values = inputs | dict(zip((x.name for x in shown.get_outputs()), shown.run(None, inputs), strict=True))
         except Exception:
             continue
-        # The text does not say the shape of the outputs of no iteration; ONNX Runtime reduces nothing to other shapes, and joins
-        # what has no elements to any shape.
+        # The text does not say the shape of the outputs of no iteration; ONNX Runtime reduces nothing
+        # to other shapes, and joins values without elements to any shape.
         if any(values[name].shape[:1] == (0,) for name in stacked) or any(values[name].size == 0 for name in reduced):
             continue
         if not all(fits(node, values) for node in joined):

@@ -462,7 +462,7 @@ mod tests {
         let json = json(&names).unwrap();
         assert_eq!(json, r#"["\u0085\u007f\u202e\u2066\u2028\u061c\u001b[31mé"]"#);
         assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), names);
-        // What is no text, or cut within a character, is escaped too.
+        // Bytes that are no text, or cut within a character, are escaped too.
         let mut out = Vec::new();
         Shown::new(&mut out, Form::Text).write_all(b"\xff\x1b[2J").unwrap();
         assert_eq!(out, br"\xff\x1b[2J");

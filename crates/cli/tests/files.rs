@@ -100,7 +100,7 @@ fn the_sources_own_files_are_not_replaced() {
     save_external(&folder.path().join("n.onnx"), "n.xml");
     fs::copy(&weights, folder.path().join("n.xml")).unwrap();
     fails(&folder, &["convert", "n.onnx", "n.xml"], "has constants of the model that was read");
-    // What is no model replaces neither constants nor the model itself.
+    // Files that are no models replace neither constants nor the model itself.
     symlink("w.bin", folder.path().join("link.h")).unwrap();
     symlink("w.bin", folder.path().join("link.html")).unwrap();
     let model = fs::read(folder.path().join("m.onnx")).unwrap();

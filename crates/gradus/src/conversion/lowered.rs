@@ -216,7 +216,7 @@ fn nested(
     let since = target.mark();
     let like = cx.node.operator.name.clone();
     for (number, (&id, of)) in graph.inputs().iter().zip(node.inputs.iter().flatten()).enumerate() {
-        // What a loop carries is rounded in each of its iterations.
+        // Values that a loop carries are rounded in each of its iterations.
         let outer = types_around.get(of);
         let (dtype, roundings) = outer.map_or((None, 1), |outer| (outer.dtype, outer.roundings + 1));
         let name = cx.conversion.names.fresh(&like);

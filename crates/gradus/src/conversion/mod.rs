@@ -193,7 +193,7 @@ impl Model {
             return self.converted(to, NEWEST_OPSET, options, false);
         }
         let usual = self.in_set(to, USUAL_OPSET, options);
-        // What the newest set cannot express either is the error.
+        // The error is that of the newest set.
         DEFAULT_OPSETS[1..].iter().fold(usual, |found, &opset| match found {
             Err(error) if error.kind() == Kind::Unsupported => self.in_set(to, opset, options),
             found => found,

@@ -66,7 +66,7 @@ pub struct ConversionReport {
     pub lost: Vec<String>,
     /// The notes, to find those that are there.
     noted: HashSet<Note>,
-    /// What is lost, to find what is there.
+    /// The losses, to find those that are there.
     known_lost: HashSet<String>,
 }
 

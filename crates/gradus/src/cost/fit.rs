@@ -91,7 +91,7 @@ impl Cost {
         Ok(Fit { symbol, most: Some(low), bytes: needed })
     }
 
-    /// What a fit wants of symbols without a number: one of them, and numbers or assumptions about the
+    /// Tells what a fit wants of symbols without a number: one, and numbers or assumptions about the
     /// others, such as the equalities that the model asks for.
     fn wanted(&self, names: &[&str]) -> String {
         let symbols = self.inference.symbols();

@@ -8,7 +8,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Type};
 use gradus_core::text::name_in_message;
 
-use super::pass::{Pass, Problem};
+use super::pass::Pass;
+use super::remarks::Problem;
 use crate::dim::{Bounds, Dim, Origin, axis_name};
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 

@@ -12,6 +12,7 @@ use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
 use super::context::{InferContext, InferError};
+use super::remarks::{Assumption, Problem, note_once};
 use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
@@ -25,43 +26,6 @@ use crate::operators::errors;
 use crate::operators::{Chance, Row};
 use crate::program::{Compiler, RunOptions, RunState};
 use crate::schema::{Arity, Signature};
-
-/// A condition under which the facts hold: the sentence says it, the node is where it was
-/// assumed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Assumption {
-    /// `seq_a == seq_b`.
-    pub text: String,
-    /// The node that needs it.
-    pub node: String,
-    /// The expressions, within the symbols of the inference; `None` where the sentence is about
-    /// inputs.
-    pub condition: Option<Condition>,
-    /// True if the facts about the inputs say the same by their symbols and bounds.
-    pub(crate) of_sizes: bool,
-}
-
-/// Errors in the model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Problem {
-    /// The kind of the problem.
-    pub kind: Kind,
-    /// The node, or the value.
-    pub place: String,
-    /// The message.
-    pub message: String,
-    /// The node, by its graph and number, if the problem is one of its own.
-    pub(crate) node: Option<(SubgraphPath, usize)>,
-}
-
-impl Problem {
-    /// The problem as an error.
-    pub(crate) fn error(&self) -> Error {
-        Error::new(self.kind, self.message.clone()).in_node(&self.place)
-    }
-}
 
 /// Where a graph is: the numbers of the nodes around it, each with the number of the graph among
 /// those in its attributes. The body of a function that a node calls comes after these.
@@ -774,17 +738,12 @@ impl<'m> Pass<'m> {
         let place = frame.label(node, index);
         let (kind, message) = (error.kind(), error.message().to_owned());
         let problem = Problem { kind, place, message, node: Some((frame.place.clone(), index)) };
-        // The iterations of a loop have the same one.
-        if !self.problems.contains(&problem) {
-            self.problems.push(problem);
-        }
+        note_once(&mut self.problems, problem);
     }
 
     /// Notes a declared shape that is wrong, once.
     pub(super) fn warn(&mut self, warning: Problem) {
-        if !self.warnings.contains(&warning) {
-            self.warnings.push(warning);
-        }
+        note_once(&mut self.warnings, warning);
     }
 
     /// Counts the axes of a value against the bytes that are allowed: tensors of many axes may be

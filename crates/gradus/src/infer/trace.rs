@@ -5,7 +5,8 @@ use std::rc::Rc;
 use gradus_core::graph::{Builder, Node, Origin, Standard, Type};
 use gradus_core::{Error, Result, Tensor};
 
-use super::pass::{Assumption, Pass, Problem};
+use super::pass::Pass;
+use super::remarks::{Assumption, Problem};
 use super::{InferOptions, declared, with_symbols};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};

@@ -33,7 +33,7 @@ pub enum Rounding {
     /// The text does not determine the results by the inputs: random numbers, variables, texts, and
     /// arguments beyond the defined ones.
     Open,
-    /// As the operators of the graph that the operator is lowered to.
+    /// Rounded by the operators of the graph that the operator is lowered to.
     Lowered,
 }
 

@@ -503,7 +503,7 @@ fn computed_sizes_of_a_reshape_may_be_zero() {
             let model = sketch
                 .with("Concat", &parts, &["target"], vec![int("axis", 0)])
                 .with("Reshape", &["x", "target"], &["y"], vec![int("allowzero", allows_zero)])
-                // What is known of the shape is read.
+                // Known parts of the shape are read.
                 .node("Shape", &["y"], &["z"])
                 .output("y", DType::F32, &rank)
                 .output("z", DType::I64, &[""])

@@ -217,7 +217,7 @@ fn what_no_run_can_do_is_refused_before_it() {
         openvino("ScatterUpdate", 3, &[Data(&[2]), Numbers(&[2]), Data(&[1]), Number(0)]),
         openvino("ScatterElementsUpdate", 12, &[Data(&[2]), Numbers(&[-3]), Data(&[1]), Number(0)]),
         openvino("ScatterNDUpdate", 15, &[Data(&[2, 3]), Numbers(&[2]), Data(&[3])]),
-        // Whatever fails on numbers that are all known.
+        // Nodes that fail on numbers that are all known.
         wrong("Div", &[Numbers(&[1, 2]), Numbers(&[1, 0])]),
         wrong("Mod", &[Numbers(&[1, 2]), Numbers(&[1, 0])]),
         wrong("Concat", &[Data(&[2, 3])]),

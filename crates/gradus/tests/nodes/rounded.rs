@@ -23,7 +23,7 @@ fn is_plain(node: &Node) -> bool {
         _ => None,
     };
     match &*node.operator.name {
-        // Of two terms.
+        // A sum of two terms.
         "Sum" | "Mean" | "Max" | "Min" | "add_n" => node.inputs.len() <= 2,
         "Resize" | "Upsample" | "Interpolate" => word("mode").is_none_or(|mode| mode == "nearest"),
         _ => false,

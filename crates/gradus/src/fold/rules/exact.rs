@@ -368,7 +368,7 @@ fn negated_choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Inputs(swapped.into()))
 }
 
-/// What a node computes of a float or an integer of these values, as its type holds it.
+/// The result of a node for a float or an integer of these values, as its type holds it.
 fn computed(operator: &str, a: Number, b: Number) -> Option<Number> {
     match (a, b) {
         (Number::Float(a), Number::Float(b)) => Some(Number::Float(match operator {

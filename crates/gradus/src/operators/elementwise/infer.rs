@@ -24,7 +24,7 @@ pub(crate) fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
-/// As the first input, which has the axis.
+/// The output has the shape and type of the first input, which has the axis.
 pub(crate) fn along_axis(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;

@@ -157,7 +157,7 @@ fn what_has_no_elements_is_a_constant_of_openvino() {
     let hardmax =
         || One::of(Onnx, "Hardmax", 13).inputs(from_ref(&nothing)).attribute("axis", Content::Int(1));
     gives("hardmax", hardmax().declared(0, Some(&[Some(2), Some(0)])), from_ref(&nothing));
-    // Of open sizes, the report says what OpenVINO refuses.
+    // The report says what OpenVINO refuses of open sizes.
     let why = |one: One<'_>| whys(&convert(&one.model().0).unwrap());
     let open = why(hardmax());
     assert!(open.contains("OpenVINO refuses to find the largest of no elements"), "{open}");
