@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{low_u64, product, u64_of, usize_of_i64};
 use gradus_core::graph::{Type, ValueId};
-use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
 use super::Inputs;
 use super::plan::{Draw, PlannedRun, Sizes, binding};
@@ -28,13 +29,15 @@ impl Model {
     /// what is assumed.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the type of an input is not known.
+    /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take more
+    /// than the limits allow.
     pub(crate) fn random_inputs(
         &self,
         given: &InferOptions,
         random: &mut fastrand::Rng,
         planned: &PlannedRun,
         tried: usize,
+        limits: Limits,
     ) -> Result<Option<Inputs>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
@@ -51,12 +54,13 @@ impl Model {
             let Some(smaller) = facts(random, Sizes::Between(FEW))? else { return Ok(None) };
             inference = smaller;
         }
+        let mut maker = Maker { random, extreme: planned.extreme, limits, bytes: 0 };
         let value = |&id| {
             let info = graph.value(id);
             if let Some(InputFact::Value(value)) = given.inputs.get(&*info.name) {
                 return Ok((info.name.to_string(), value.clone()));
             }
-            let value = of_fact(inference.fact(id), random, planned.extreme)?.ok_or_else(|| {
+            let value = maker.of_fact(inference.fact(id))?.ok_or_else(|| {
                 let declared = info.declared.as_ref().map_or_else(|| "unknown".to_owned(), Type::to_string);
                 let what = format_args!("cannot make input \"{}\": its type", info.name);
                 Error::mismatch(Kind::Unsupported, what, declared, "a tensor of known rank")
@@ -67,42 +71,67 @@ impl Model {
     }
 }
 
-/// A value of what is known: tensors of known shapes; sequences of items of one shape, whose open
-/// sizes are small; optionals that have a value. Nothing if an element type or a rank is not known.
-fn of_fact(fact: &Fact, random: &mut fastrand::Rng, extreme: bool) -> Result<Option<Value>> {
-    match fact {
-        Fact::Tensor(fact) => match (fact.dtype, fact.shape()) {
-            (Some(dtype), Some(shape)) => tensor(dtype, shape, random, extreme).map(Some),
-            _ => Ok(None),
-        },
-        Fact::Sequence(sequence) => {
-            let Some(each) = sequence.each.as_tensor() else { return Ok(None) };
-            let (Some(dtype), Some(dims)) = (each.dtype, &each.dims) else { return Ok(None) };
-            let sizes = dims.iter().map(|dim| dim.known().unwrap_or_else(|| random.i64(FEW)));
-            let shape = Shape::new(sizes.filter_map(usize_of_i64).collect::<Vec<_>>())?;
-            let len = sequence.len.known().unwrap_or_else(|| random.i64(FEW));
-            let items = (0..len).map(|_| tensor(dtype, shape.clone(), random, extreme));
-            Ok(Some(Value::Sequence(items.collect::<Result<_>>()?)))
-        }
-        Fact::Optional(optional) if optional.present == Some(false) => Ok(Some(Value::Optional(None))),
-        Fact::Optional(optional) => {
-            let value = of_fact(&optional.value, random, extreme)?;
-            Ok(value.map(|value| Value::Optional(Some(Box::new(value)))))
-        }
-        _ => Ok(None),
-    }
+/// Random values, which count against limits: sizes come from the file.
+struct Maker<'a> {
+    random: &'a mut fastrand::Rng,
+    /// True for extreme floats.
+    extreme: bool,
+    limits: Limits,
+    /// The bytes of all tensors so far.
+    bytes: u64,
 }
 
-fn tensor(dtype: DType, shape: Shape, random: &mut fastrand::Rng, extreme: bool) -> Result<Value> {
-    if dtype == DType::String {
-        let texts = (0..shape.len()).map(|_| random.alphanumeric().to_string().into());
-        return Ok(Tensor::from_text(shape, texts.collect())?.into());
+impl Maker<'_> {
+    /// A value of what is known: tensors of known shapes; sequences of items of one shape, whose open
+    /// sizes are small; optionals that have a value. Nothing if an element type or a rank is not
+    /// known.
+    fn of_fact(&mut self, fact: &Fact) -> Result<Option<Value>> {
+        match fact {
+            Fact::Tensor(fact) => match (fact.dtype, fact.shape()) {
+                (Some(dtype), Some(shape)) => self.tensor(dtype, shape).map(Some),
+                _ => Ok(None),
+            },
+            Fact::Sequence(sequence) => {
+                let Some(each) = sequence.each.as_tensor() else { return Ok(None) };
+                let (Some(dtype), Some(dims)) = (each.dtype, &each.dims) else { return Ok(None) };
+                let sizes = dims.iter().map(|dim| dim.known().unwrap_or_else(|| self.random.i64(FEW)));
+                let shape = Shape::new(sizes.filter_map(usize_of_i64).collect::<Vec<_>>())?;
+                let len = sequence.len.known().unwrap_or_else(|| self.random.i64(FEW));
+                let items = (0..len).map(|_| self.tensor(dtype, shape.clone()));
+                Ok(Some(Value::Sequence(items.collect::<Result<_>>()?)))
+            }
+            Fact::Optional(optional) if optional.present == Some(false) => Ok(Some(Value::Optional(None))),
+            Fact::Optional(optional) => {
+                let value = self.of_fact(&optional.value)?;
+                Ok(value.map(|value| Value::Optional(Some(Box::new(value)))))
+            }
+            _ => Ok(None),
+        }
     }
-    let number = |_| match (dtype.is_float() || dtype.is_complex(), extreme) {
-        (true, true) => Number::Float(EXTREME[random.usize(..EXTREME.len())]),
-        (true, false) => Number::Float(2.0 * random.f64() - 1.0),
-        (false, _) => Number::Int(random.u8(0..2).into()),
-    };
-    let numbers: Vec<_> = (0..shape.len()).map(number).collect();
-    Ok(Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE)?.into())
+
+    fn tensor(&mut self, dtype: DType, shape: Shape) -> Result<Value> {
+        /// Bytes of a tensor beside its elements, and of a text.
+        const ROOM: usize = 64;
+        let each = if dtype == DType::String { product(shape.len(), ROOM) } else { byte_len(dtype, &shape) };
+        self.limits.allow_bytes(self.bytes, each)?;
+        self.bytes = self.bytes.saturating_add(low_u64(each)).saturating_add(u64_of(ROOM));
+        let Maker { random, extreme, limits, .. } = self;
+        let texts = || random.alphanumeric().to_string().into();
+        if dtype == DType::String {
+            let texts = limits.collect(std::iter::repeat_with(texts).take(shape.len()))?;
+            return Ok(Tensor::from_text(shape, texts)?.into());
+        }
+        let is_float = dtype.is_float() || dtype.is_complex();
+        let number = || match (is_float, *extreme) {
+            (true, true) => Number::Float(EXTREME[random.usize(..EXTREME.len())]),
+            (true, false) => Number::Float(2.0 * random.f64() - 1.0),
+            (false, _) => Number::Int(random.u8(0..2).into()),
+        };
+        // The numbers end with the time.
+        let mut late = None;
+        let numbers = limits.watched(std::iter::repeat_with(number).take(shape.len()));
+        let numbers = numbers.map_while(|number| number.map_err(|error| late = Some(error)).ok());
+        let made = Tensor::from_numbers(dtype, shape, numbers, Rules::IEEE);
+        late.map_or_else(|| Ok(made?.into()), Err)
+    }
 }

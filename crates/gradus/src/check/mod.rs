@@ -210,7 +210,8 @@ impl Model {
         let mut refused = None;
         for planned in &runs {
             for tried in 0..planned.sizes.tries() {
-                let inputs = self.random_inputs(given, &mut random, planned, tried)?;
+                let limits = time.limits(self.limits());
+                let inputs = self.random_inputs(given, &mut random, planned, tried, limits)?;
                 let Some(inputs) = inputs else { continue };
                 let elements = inputs.iter().map(|(_, value)| len(value)).fold(0, usize::saturating_add);
                 if !time.allows(elements) {

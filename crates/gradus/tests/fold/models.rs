@@ -766,6 +766,25 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
 }
 
 /// A model that is another for one size alone.
+/// Sizes that a file declares ask the limits before inputs are made.
+#[test]
+fn verification_makes_no_inputs_beyond_the_limits() {
+    let refused = |dtype, len: &str, time: Option<Duration>| {
+        let sketch = || Sketch::new().input("x", dtype, &[len]).node("Shape", &["x"], &["y"]);
+        let model = sketch().output("y", DType::I64, &["1"]).model();
+        let mut options = VerifyOptions::default();
+        options.time = time.unwrap_or(options.time);
+        model.verify(&model, RuleSet::default(), &options).unwrap().refused.unwrap()
+    };
+    for dtype in [DType::I32, DType::F32, DType::String] {
+        let why = refused(dtype, "1099511627776", None);
+        assert!(why.contains("cannot allocate: number of bytes"), "{why}");
+    }
+    // The time ends while elements are made, too.
+    let why = refused(DType::I8, "134217728", Some(Duration::from_millis(20)));
+    assert_eq!(why, "no run ended in the time for it");
+}
+
 #[test]
 fn verification_binds_zero_one_and_equal_sizes() {
     let joined = |special: &[&str]| {
