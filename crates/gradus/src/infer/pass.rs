@@ -430,10 +430,13 @@ impl<'m> Pass<'m> {
         slot: usize,
         fact: Fact,
     ) -> Fact {
+        let by_rule = fact != Fact::Unknown;
         let mut fact = Self::typed_by_signature(frame, node, signature, slot, fact);
         // The table of OpenVINO's operators has no types; rules say where an output is not of the
-        // first input's. That of an operator that runs graphs is a number of runs or a condition.
+        // first input's, if they get that far. The first input of an operator that runs graphs is a
+        // number of runs or a condition.
         if self.standard == Standard::OpenVino
+            && by_rule
             && node.graphs().next().is_none()
             && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
         {
