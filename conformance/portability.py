@@ -140,6 +140,12 @@ for t in [i32, i64]:
     case("integer-maximum-in-float32", "ReduceMin", [a(t, -16777217, 3)])
     case(None, "ArgMax", [a(t, 16777216, 16777217)])
     case("integer-product-in-float32", "MatMul", [np.array([[4097]], t), np.array([[4097]], t)])
+    most = np.iinfo(t).max
+    case("integer-reduction-in-float64", "ReduceProd", [a(t, most, 3)])
+    case("integer-reduction-in-float64", "ReduceSumSquare", [a(t, most, 1)])
+    case("integer-reduction-in-float64", "ReduceMean", [a(t, most, most)], also=["integer-sum-in-float32"])
+    case("integer-reduction-in-float64", "ReduceSum", [a(t, most, 5)], also=["integer-sum-in-float32"])
+    case("integer-reduction-in-float64", "ReduceL1", [a(t, most, 5)], also=["integer-sum-in-float32"])
     case("integer-sum-in-float32", "ReduceL1", [a(t, 16777216, -1)])
     case("integer-sum-in-float32", "ReduceMean", [a(t, 16777217, 16777217)])
     case(None, "ReduceProd", [a(t, 4097, 4097)])

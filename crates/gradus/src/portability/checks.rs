@@ -221,6 +221,26 @@ pub(super) fn no_elements(node: &mut NodeFacts<'_>) -> Option<When> {
     node.any(&reduced, |_, size| [Condition::new(size, Relation::Equal, Dim::ZERO)])
 }
 
+/// When the exact result of a reduction, or an element, is no float64, or none of its type.
+pub(super) fn integer_reduction(node: &mut NodeFacts<'_>) -> Option<When> {
+    let input = node.input(0)?.clone();
+    let dtype = input.dtype.filter(|dtype| [DType::I32, DType::I64].contains(dtype))?;
+    let Some(numbers) = node.constant(0) else {
+        // Sizes, and what is computed of them, are smaller.
+        return node.integers(&input).is_none().then_some(When::Data);
+    };
+    let sizes = numbers.iter().filter_map(|number| match number {
+        Number::Int(x) => Some(x.unsigned_abs()),
+        _ => None,
+    });
+    let most = match &*node.node.operator.name {
+        "ReduceProd" => sizes.fold(1, |all: u128, x| all.saturating_mul(x.max(1))),
+        "ReduceSumSquare" => sizes.fold(0, |all: u128, x| all.saturating_add(x.saturating_mul(x))),
+        _ => sizes.fold(0, u128::saturating_add),
+    };
+    (most > if dtype == DType::I32 { (1 << 31) - 1 } else { 1 << 53 }).then_some(When::Data)
+}
+
 /// When a sum of products of integers may exceed what float32 holds exactly.
 pub(super) fn integer_product(node: &mut NodeFacts<'_>) -> Option<When> {
     /// The largest product of two differences of 8-bit integers.

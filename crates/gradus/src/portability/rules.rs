@@ -9,7 +9,7 @@ use gradus_core::{DType, Number};
 use super::checks::{
     an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
     cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product,
-    is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows,
+    integer_reduction, is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows,
     open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
     result_outside, rounds_twice, same_size, several_axes, ties, zeros,
 };
@@ -382,6 +382,13 @@ pub(super) const RULES: &[Rule] = &[
         condition: "a sum of products is below -16777216 or above 16777216",
         results: ["computes in integers", "computes in float32", "computes in integers"],
         applies: integer_product,
+    },
+    Rule {
+        name: "integer-reduction-in-float64",
+        operators: &["ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare"],
+        condition: "an element or a result has more than 53 bits, or more than its type",
+        results: ["computes in float64, and ends at the limits of the type", "computes in float32", "wraps"],
+        applies: integer_reduction,
     },
     Rule {
         name: "integer-sum-in-float32",

@@ -564,3 +564,25 @@ fn larger_and_smaller_floats_are_sizes() {
     let shape = inference.describe(inference.fact(model.value("y").unwrap()));
     assert_eq!(shape, "float32[min(n, 1000000), 4]");
 }
+
+/// TopK of unknown rank in an IR that declares no types: what the rule does not get to say is open.
+#[test]
+fn types_of_ir_outputs_are_not_guessed() {
+    let mut builder = Builder::new("top");
+    let x = builder.define("x", Origin::Input).unwrap();
+    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), None));
+    builder.constant("k", gradus::Tensor::scalar(2i64).into()).unwrap();
+    let text = |name: &'static str, text: &str| (name, Content::Text(text.into()));
+    let attributes = vec![
+        ("axis", Content::Int(0)),
+        text("mode", "max"),
+        text("sort", "value"),
+        text("index_element_type", "i32"),
+    ];
+    builder.apply("top", "TopK", 11, &["x", "k"], &["values", "indices"], attributes).unwrap();
+    let indices = builder.output("indices");
+    let mut model = graph::Model::new(Standard::OpenVino);
+    model.graph = builder.finish().unwrap();
+    let inference = Model::from_source(model).infer(&InferOptions::default()).unwrap();
+    assert_eq!(inference.fact(indices).dtype(), None);
+}
