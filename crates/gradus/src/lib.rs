@@ -44,7 +44,6 @@ pub mod cost;
 mod declare;
 mod dialects;
 pub mod diff;
-pub mod dim;
 mod encode;
 pub mod fact;
 pub mod files;
@@ -75,6 +74,7 @@ pub use gradus_core::{
 // The command line and the Python package use these; they may change in any version.
 #[doc(hidden)]
 pub use gradus_core::{convert, dispatch, display, text};
+pub use gradus_dims as dim;
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 #[doc(hidden)]

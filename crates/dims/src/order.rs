@@ -8,7 +8,7 @@ use super::{Atom, AtomId, Dim, Symbols};
 
 impl Symbols {
     /// The terms of a sum as they are printed: those of more factors first.
-    pub(super) fn printed_terms<'s>(&self, sum: &'s Sum) -> Vec<(&'s Term, Vec<AtomId>)> {
+    pub(crate) fn printed_terms<'s>(&self, sum: &'s Sum) -> Vec<(&'s Term, Vec<AtomId>)> {
         let mut terms: Vec<_> = sum.terms.iter().map(|term| (term, self.printed_factors(term))).collect();
         if terms.len() > 1 {
             terms.sort_by(|(_, a), (_, b)| self.order_of_factors(a, b));
@@ -17,7 +17,7 @@ impl Symbols {
     }
 
     /// Operands as they are printed: numbers last.
-    pub(super) fn printed_operands(&self, all: &[Dim]) -> Vec<Dim> {
+    pub(crate) fn printed_operands(&self, all: &[Dim]) -> Vec<Dim> {
         let mut all = all.to_vec();
         all.sort_by(|a, b| self.order_of_dims(*a, *b));
         all

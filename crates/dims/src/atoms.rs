@@ -76,7 +76,7 @@ impl Symbols {
 
     /// The dims whose `min` or `max` a dim is; the dim itself if it is neither. `n - max(a, b)` is
     /// the minimum of `n - a` and `n - b`.
-    pub(super) fn operands(&mut self, is_min: bool, dim: Dim) -> Vec<Dim> {
+    pub(crate) fn operands(&mut self, is_min: bool, dim: Dim) -> Vec<Dim> {
         self.operands_of_sum(is_min, dim).unwrap_or_else(|| vec![dim])
     }
 
@@ -99,7 +99,7 @@ impl Symbols {
     }
 
     /// The bounds of the other operands, if a dim is a minimum with the other dim as an operand.
-    pub(crate) fn cap_of(&mut self, dim: Dim, other: Dim) -> Option<Bounds> {
+    pub fn cap_of(&mut self, dim: Dim, other: Dim) -> Option<Bounds> {
         let operands = self.operands(true, dim);
         if dim == other || !operands.contains(&other) {
             return None;

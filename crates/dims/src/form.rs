@@ -6,7 +6,6 @@ use super::{Atom, Dim, Symbols};
 
 /// A sum of products, which is what every expression is.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct SumForm<'a> {
     /// The number that is added to the products.
     pub constant: i64,
@@ -16,7 +15,6 @@ pub struct SumForm<'a> {
 
 /// A factor of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Factor<'a> {
     /// The symbol of this index in [`Symbols::symbols`].
     Symbol(usize),
@@ -34,12 +32,12 @@ impl Symbols {
     /// The sum that an expression is.
     ///
     /// ```
-    /// use gradus::dim::{Factor, Symbols};
+    /// use gradus_dims::{Factor, Symbols};
     /// let mut symbols = Symbols::default();
     /// let seq = symbols.parse("2*seq + 1")?;
     /// let form = symbols.form(seq);
     /// assert_eq!((form.constant, form.products), (1, vec![(2, vec![Factor::Symbol(0)])]));
-    /// # Ok::<(), gradus::Error>(())
+    /// # Ok::<(), gradus_core::Error>(())
     /// ```
     pub fn form(&self, dim: Dim) -> SumForm<'_> {
         let id = match dim {

@@ -16,11 +16,11 @@ impl Symbols {
     /// [`Kind::Syntax`] if the text is no condition, [`Kind::Limit`] if an expression is too large.
     ///
     /// ```
-    /// use gradus::dim::{Relation, Symbols};
+    /// use gradus_dims::{Relation, Symbols};
     /// let mut symbols = Symbols::default();
     /// let condition = symbols.parse_condition("seq < 512")?;
     /// assert_eq!((condition.relation, condition.right.known()), (Relation::AtMost, Some(511)));
-    /// # Ok::<(), gradus::Error>(())
+    /// # Ok::<(), gradus_core::Error>(())
     /// ```
     pub fn parse_condition(&mut self, text: &str) -> Result<Condition> {
         const SIGNS: [(&str, Relation, i64); 6] = [
@@ -54,7 +54,7 @@ impl Symbols {
     /// it is there, so that `h` becomes `32*(h//32)` by `h%32 == 0`, `a` becomes `b` by `a == b` and
     /// `min(a, b)` by `a <= b`. Returns true if the symbols and their bounds say all that the
     /// condition says, and nothing if there is no such symbol.
-    pub(crate) fn assume(&mut self, condition: &Condition) -> Option<bool> {
+    pub fn assume(&mut self, condition: &Condition) -> Option<bool> {
         let (atom, relation, bound) = self.solved(condition)?;
         let dim = self.atom_dim(atom);
         let (result, bounds) = match (relation, bound) {
@@ -79,7 +79,7 @@ impl Symbols {
     }
 
     /// Lets the axis of an input that gets this name be the symbol of an assumption.
-    pub(crate) fn expect_axis(&mut self, name: &str) {
+    pub fn expect_axis(&mut self, name: &str) {
         self.awaited.insert(name.into());
     }
 
@@ -99,7 +99,7 @@ impl Symbols {
     }
 
     /// The symbol that is assumed to be an expression of itself, or else the expression.
-    pub(crate) fn without_assumption(&self, dim: Dim) -> Dim {
+    pub fn without_assumption(&self, dim: Dim) -> Dim {
         self.stands.get(&dim).copied().unwrap_or(dim)
     }
 

@@ -17,7 +17,7 @@ const MOST_PLAIN: usize = 8;
 
 impl Symbols {
     /// The operands of an atom that is a minimum or maximum, and true if it is a minimum.
-    pub(super) fn as_extreme(&self, atom: AtomId) -> Option<(Arc<[Dim]>, bool)> {
+    pub(crate) fn as_extreme(&self, atom: AtomId) -> Option<(Arc<[Dim]>, bool)> {
         match &self.atom(atom).0 {
             Atom::Min(all) => Some((all.clone(), true)),
             Atom::Max(all) => Some((all.clone(), false)),
@@ -26,28 +26,28 @@ impl Symbols {
     }
 
     /// Returns true if an atom is a minimum or maximum.
-    pub(super) fn is_extreme(&self, atom: AtomId) -> bool {
+    pub(crate) fn is_extreme(&self, atom: AtomId) -> bool {
         matches!(self.atom(atom).0, Atom::Min(_) | Atom::Max(_))
     }
 
     /// Returns true if a minimum or maximum is a factor of one of the terms.
-    pub(super) fn has_extremes(&self, sum: &Sum) -> bool {
+    pub(crate) fn has_extremes(&self, sum: &Sum) -> bool {
         sum.terms.iter().any(|term| term.factors.iter().any(|&atom| self.is_extreme(atom)))
     }
 
     /// The canonical form of a sum with minima or maxima; the sum itself if that is too large.
-    pub(super) fn with_canonical_extremes(&mut self, sum: Sum) -> Sum {
+    pub(crate) fn with_canonical_extremes(&mut self, sum: Sum) -> Sum {
         self.canonical_extremes(&sum).unwrap_or(sum)
     }
 
     /// The canonical form of a sum with minima or maxima, if it is not too large.
-    pub(super) fn canonical_extremes(&mut self, sum: &Sum) -> Option<Sum> {
+    pub(crate) fn canonical_extremes(&mut self, sum: &Sum) -> Option<Sum> {
         let written = self.plain_sum(sum).and_then(|plain| self.written(plain));
         written.filter(|written| self.measure(written).size <= super::LARGEST)
     }
 
     /// A sum as a polynomial of plain minima and maxima.
-    pub(super) fn plain_sum(&mut self, sum: &Sum) -> Option<Sum> {
+    pub(crate) fn plain_sum(&mut self, sum: &Sum) -> Option<Sum> {
         let mut total = Sum::constant(sum.constant);
         for term in &sum.terms {
             let mut product = Sum::constant(term.coefficient);
@@ -96,7 +96,7 @@ impl Symbols {
     }
 
     /// The atom of operands that are interned.
-    pub(super) fn extreme_atom(&mut self, is_min: bool, mut operands: Vec<Dim>) -> Option<AtomId> {
+    pub(crate) fn extreme_atom(&mut self, is_min: bool, mut operands: Vec<Dim>) -> Option<AtomId> {
         let size = operands.iter().try_fold(0u32, |size, &dim| size.checked_add(self.size(dim)))?;
         if size > super::LARGEST {
             return None;

@@ -7,7 +7,6 @@ use super::{Atom, AtomId, Dim, Factor, Symbols};
 
 /// How two expressions are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Relation {
     /// They are equal.
     Equal,
@@ -49,7 +48,6 @@ impl fmt::Display for Relation {
 
 /// A condition on symbols. It has a meaning within the [`Symbols`] that made its expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub struct Condition {
     /// The first expression.
     pub left: Dim,
@@ -67,7 +65,7 @@ impl Condition {
 }
 
 /// How a number is related to another where a multiple of it is related to a rest.
-pub(super) fn of_one(times: i64, relation: Relation, rest: i64) -> Option<(Relation, i64)> {
+pub(crate) fn of_one(times: i64, relation: Relation, rest: i64) -> Option<(Relation, i64)> {
     let relation = match relation {
         Relation::AtMost if times < 0 => Relation::AtLeast,
         Relation::AtLeast if times < 0 => Relation::AtMost,
@@ -102,7 +100,7 @@ impl Symbols {
 
     /// The same condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for
     /// `(h + 1)//2 - 2 >= 0`.
-    pub(crate) fn shortest(&mut self, condition: Condition) -> Condition {
+    pub fn shortest(&mut self, condition: Condition) -> Condition {
         let mut condition = condition;
         while let Some(shorter) = self.shorter(&condition).filter(|shorter| *shorter != condition) {
             condition = shorter;
@@ -170,7 +168,7 @@ impl Symbols {
 
     /// Returns true if a condition holds whatever its symbols are. False also where that is not
     /// decided.
-    pub(crate) fn always_holds(&mut self, condition: &Condition) -> bool {
+    pub fn always_holds(&mut self, condition: &Condition) -> bool {
         let Condition { left, relation, right } = *condition;
         if left == right {
             return true;
@@ -193,7 +191,7 @@ impl Symbols {
     }
 
     /// Returns true if a condition holds for no sizes. False also where that is not decided.
-    pub(crate) fn never_holds(&mut self, condition: &Condition) -> bool {
+    pub fn never_holds(&mut self, condition: &Condition) -> bool {
         let Some(apart) = self.subtract(condition.left, condition.right) else { return false };
         let above = self.never_below(apart, 1);
         let below = !above && self.negate(apart).is_some_and(|apart| self.never_below(apart, 1));

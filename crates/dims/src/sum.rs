@@ -7,28 +7,28 @@ use super::{Atom, AtomId, Bounds, Dim, DimOperation, Measure, Symbols};
 /// A sum in canonical form: terms in descending order, no two with the same factors, none with
 /// coefficient 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Sum {
-    pub(super) terms: Vec<Term>,
-    pub(super) constant: i64,
+pub(crate) struct Sum {
+    pub(crate) terms: Vec<Term>,
+    pub(crate) constant: i64,
 }
 
 /// A product of atoms, in order, with a coefficient.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Term {
-    pub(super) factors: Arc<[AtomId]>,
-    pub(super) coefficient: i64,
+pub(crate) struct Term {
+    pub(crate) factors: Arc<[AtomId]>,
+    pub(crate) coefficient: i64,
 }
 
 /// Most terms of a sum while it is made.
 const MOST_TERMS: usize = 64;
 
 /// The floor of a quotient, unless the divisor is zero or the quotient does not fit.
-pub(super) fn floor(a: i64, b: i64) -> Option<i64> {
+pub(crate) fn floor(a: i64, b: i64) -> Option<i64> {
     let quotient = a.checked_div(b)?;
     Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
 }
 
-pub(super) fn gcd(a: i64, b: i64) -> i64 {
+pub(crate) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
         (a, b) = (b, a % b);
@@ -37,16 +37,16 @@ pub(super) fn gcd(a: i64, b: i64) -> i64 {
 }
 
 impl Sum {
-    pub(super) fn constant(value: i64) -> Sum {
+    pub(crate) fn constant(value: i64) -> Sum {
         Sum { terms: Vec::new(), constant: value }
     }
 
-    pub(super) fn atom(atom: AtomId) -> Sum {
+    pub(crate) fn atom(atom: AtomId) -> Sum {
         Sum { terms: vec![Term { factors: Arc::new([atom]), coefficient: 1 }], constant: 0 }
     }
 
     /// The atom that the sum is and nothing else.
-    pub(super) fn only_atom(&self) -> Option<AtomId> {
+    pub(crate) fn only_atom(&self) -> Option<AtomId> {
         match (&self.terms[..], self.constant) {
             ([Term { factors, coefficient: 1 }], 0) if factors.len() == 1 => Some(factors[0]),
             _ => None,
@@ -54,7 +54,7 @@ impl Sum {
     }
 
     /// From terms in any order.
-    pub(super) fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Sum> {
+    pub(crate) fn collect(mut terms: Vec<Term>, constant: i64) -> Option<Sum> {
         terms.sort_by(|a, b| order(&a.factors, &b.factors));
         let mut kept: Vec<Term> = Vec::with_capacity(terms.len());
         for term in terms {
@@ -69,12 +69,12 @@ impl Sum {
         (kept.len() <= MOST_TERMS).then_some(Sum { terms: kept, constant })
     }
 
-    pub(super) fn plus(&self, other: &Sum) -> Option<Sum> {
+    pub(crate) fn plus(&self, other: &Sum) -> Option<Sum> {
         let terms = self.terms.iter().chain(&other.terms).cloned().collect();
         Sum::collect(terms, self.constant.checked_add(other.constant)?)
     }
 
-    pub(super) fn scaled(&self, by: i64) -> Option<Sum> {
+    pub(crate) fn scaled(&self, by: i64) -> Option<Sum> {
         if by == 0 {
             return Some(Sum::constant(0));
         }
@@ -100,7 +100,7 @@ impl Sum {
         Sum::collect(terms, 0)
     }
 
-    pub(super) fn times(&self, other: &Sum) -> Option<Sum> {
+    pub(crate) fn times(&self, other: &Sum) -> Option<Sum> {
         if self.terms.len() * other.terms.len() > MOST_TERMS {
             return None;
         }
@@ -112,7 +112,7 @@ impl Sum {
     }
 
     /// The sum with another in place of an atom.
-    pub(super) fn with(&self, atom: AtomId, other: &Sum) -> Option<Sum> {
+    pub(crate) fn with(&self, atom: AtomId, other: &Sum) -> Option<Sum> {
         let mut total = Sum::constant(self.constant);
         for Term { factors, coefficient } in &self.terms {
             let kept: Arc<[AtomId]> = factors.iter().copied().filter(|factor| *factor != atom).collect();
@@ -129,7 +129,7 @@ impl Sum {
     }
 
     /// Divides by a common divisor of all numbers.
-    pub(super) fn divide(&mut self, by: i64) {
+    pub(crate) fn divide(&mut self, by: i64) {
         self.terms.iter_mut().for_each(|term| term.coefficient /= by);
         self.constant /= by;
     }

@@ -1,4 +1,6 @@
-//! Symbolic integers: canonical expressions over named symbols.
+#![doc = include_str!("../README.md")]
+//!
+//! # Forms
 //!
 //! | form | written | canonical as |
 //! |---|---|---|
@@ -9,11 +11,10 @@
 //! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless, in a sum of as few terms as possible |
 //! | broadcast | `broadcast(a, b)` | an atom: `b` if `a` is 1, otherwise `a` |
 //!
-//! All expressions of one inference live in [`Symbols`], each once: equal canonical forms are the
-//! same [`Dim`], so that to compare is to compare two numbers. Arithmetic is checked: what does not
-//! fit 64 bits, or grows beyond [`LARGEST`], is nothing, and the caller makes a fresh symbol of it.
-//! The rules for names and operators are those of ONNX's symbolic shapes: `//` and `%` round toward
-//! negative infinity, as Python's do.
+//! All expressions live in [`Symbols`], each once: equal canonical forms are the same [`Dim`], so that
+//! to compare is to compare two numbers. A caller makes a fresh symbol of a result that is `None`.
+
+#![forbid(unsafe_code)]
 
 mod assumed;
 mod atoms;
@@ -35,7 +36,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 
 pub use bounds::Bounds;
-pub(crate) use combination::Combination;
+pub use combination::Combination;
 pub use condition::{Condition, Relation};
 pub use form::{Factor, SumForm};
 use sum::{Sum, Term};
@@ -73,7 +74,7 @@ impl Dim {
 }
 
 /// The name of a symbol for an axis of a value.
-pub(crate) fn axis_name(name: &str, axis: usize) -> String {
+pub fn axis_name(name: &str, axis: usize) -> String {
     format!("{}_{axis}", end_of(name))
 }
 
@@ -96,7 +97,6 @@ impl From<usize> for Dim {
 
 /// Where a symbol comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Origin {
     /// The model names it, or it is the dimension of an input.
     Input,
@@ -317,7 +317,7 @@ impl Symbols {
     /// Adds that an expression is at least a number, and what that says of its symbols: with
     /// `2*n - 1 >= 0`, `n` is at least 1; with `a*b >= 1`, so are both, if neither is negative; and
     /// with `n//4 >= 1`, `n` is at least 4.
-    pub(crate) fn raise(&mut self, dim: Dim, least: i64) {
+    pub fn raise(&mut self, dim: Dim, least: i64) {
         let Dim::Symbolic(id) = dim else { return };
         if self.at_least(dim, least) {
             return;
@@ -385,7 +385,7 @@ impl Symbols {
 
     /// How little an expression says: known numbers say most, then what inputs decide, what data
     /// decide, and what is not known; of equals, the larger says less.
-    pub(crate) fn rank(&self, dim: Dim) -> (u8, u32) {
+    pub fn rank(&self, dim: Dim) -> (u8, u32) {
         let origin = |symbol: &Symbol| match symbol.origin {
             Origin::Input => 1,
             Origin::Data(_) => 2,
@@ -395,7 +395,7 @@ impl Symbols {
     }
 
     /// The number of the symbol that an expression is, in the order in which symbols were made.
-    pub(crate) fn as_symbol_index(&self, dim: Dim) -> Option<u32> {
+    pub fn as_symbol_index(&self, dim: Dim) -> Option<u32> {
         let Dim::Symbolic(id) = dim else { return None };
         match &self.atom(self.sum(id).only_atom()?).0 {
             Atom::Symbol(index) => Some(*index),
@@ -404,12 +404,12 @@ impl Symbols {
     }
 
     /// Returns true if an expression has a symbol that was made when there were so many, or later.
-    pub(crate) fn is_newer(&self, dim: Dim, count: u32) -> bool {
+    pub fn is_newer(&self, dim: Dim, count: u32) -> bool {
         self.indices_of(dim).last().is_some_and(|&index| index >= count)
     }
 
     /// Returns true if an expression has a symbol of which nothing is known.
-    pub(crate) fn is_unknown(&self, dim: Dim) -> bool {
+    pub fn is_unknown(&self, dim: Dim) -> bool {
         self.rank(dim).0 == 3
     }
 
@@ -421,7 +421,7 @@ impl Symbols {
 
     /// Returns true if an expression never falls where symbols grow. False also where that is not
     /// decided.
-    pub(crate) fn never_falls(&self, dim: Dim) -> bool {
+    pub fn never_falls(&self, dim: Dim) -> bool {
         let atom = |atom: &AtomId| {
             let (atom, measure) = self.atom(*atom);
             let grows = match atom {

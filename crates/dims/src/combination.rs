@@ -11,11 +11,11 @@ use super::{Atom, AtomId, Dim, Origin, Symbols};
 /// A sum of products of atoms; the empty product is the constant. It may grow beyond what an
 /// expression may be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Combination(BTreeMap<Arc<[AtomId]>, i128>);
+pub struct Combination(BTreeMap<Arc<[AtomId]>, i128>);
 
 impl Combination {
     /// Adds another, so many times.
-    pub(crate) fn add(&mut self, other: &Combination, times: i128) {
+    pub fn add(&mut self, other: &Combination, times: i128) {
         for (factors, coefficient) in &other.0 {
             let sum = self.0.entry(factors.clone()).or_default();
             *sum = sum.saturating_add(coefficient.saturating_mul(times));
@@ -28,7 +28,7 @@ impl Combination {
     /// The larger coefficient of each product: at least the larger of both, where products are not
     /// negative.
     #[must_use]
-    pub(crate) fn join(mut self, other: Combination) -> Combination {
+    pub fn join(mut self, other: Combination) -> Combination {
         for (factors, mine) in &mut self.0 {
             *mine = (*mine).max(other.0.get(factors).copied().unwrap_or(0));
         }
@@ -45,7 +45,7 @@ impl Combination {
 impl Symbols {
     /// The terms of an expression. In place of symbols that the data decide stands what they are at
     /// most, where that is known and they occur as factors alone.
-    pub(crate) fn combination(&mut self, dim: Dim) -> Combination {
+    pub fn combination(&mut self, dim: Dim) -> Combination {
         let dim = self.at_most(dim).unwrap_or(dim);
         let sum = self.as_sum(dim);
         let terms = sum.terms.iter().map(|term| (term.factors.clone(), i128::from(term.coefficient)));
@@ -54,7 +54,7 @@ impl Symbols {
     }
 
     /// Notes that a symbol, which the data decide, is at most an expression.
-    pub(crate) fn limit(&mut self, symbol: Dim, most: Dim) {
+    pub fn limit(&mut self, symbol: Dim, most: Dim) {
         if let Some(index) = self.as_symbol_index(symbol) {
             let most = self.at_most(most).unwrap_or(most);
             self.limits.insert(index, most);
@@ -63,7 +63,7 @@ impl Symbols {
 
     /// The expression with the limits of symbols in their place, if no such symbol is subtracted or
     /// multiplied by what may be below zero.
-    pub(crate) fn at_most(&mut self, dim: Dim) -> Option<Dim> {
+    pub fn at_most(&mut self, dim: Dim) -> Option<Dim> {
         let sum = self.as_sum(dim);
         let mut total = Dim::Known(sum.constant);
         for Term { factors, coefficient } in &sum.terms {
@@ -90,7 +90,7 @@ impl Symbols {
 
     /// Returns true if one combination is at least another wherever every symbol of the inputs is
     /// at least 1. False also where that is not decided.
-    pub(crate) fn covers(&self, large: &Combination, small: &Combination) -> bool {
+    pub fn covers(&self, large: &Combination, small: &Combination) -> bool {
         let mut rest = large.clone();
         rest.add(small, -1);
         let mut spare: Vec<_> =
@@ -131,7 +131,7 @@ impl Symbols {
     }
 
     /// The value of a combination where every symbol is that number, within 128 bits.
-    pub(crate) fn about(&self, combination: &Combination, number: i64) -> i128 {
+    pub fn about(&self, combination: &Combination, number: i64) -> i128 {
         let value = |atom: &AtomId| self.evaluate_atom(*atom, &|_| Some(number)).unwrap_or(0);
         let term = |(factors, coefficient): (&Arc<[AtomId]>, &i128)| {
             factors.iter().fold(*coefficient, |product, atom| product.saturating_mul(value(atom).into()))
@@ -140,7 +140,7 @@ impl Symbols {
     }
 
     /// The expression that a combination is, unless it is too large.
-    pub(crate) fn expression(&mut self, combination: &Combination) -> Option<Dim> {
+    pub fn expression(&mut self, combination: &Combination) -> Option<Dim> {
         let mut total = Dim::ZERO;
         for (factors, coefficient) in &combination.0 {
             let coefficient = Dim::Known(i64::try_from(*coefficient).ok()?);

@@ -29,7 +29,7 @@ struct Quotient {
 
 impl Symbols {
     /// Reads an expression as exporters write them; nothing if it is none, or not certain.
-    pub(super) fn parse_foreign(&mut self, text: &str) -> Option<Dim> {
+    pub(crate) fn parse_foreign(&mut self, text: &str) -> Option<Dim> {
         if text.len() > LONGEST {
             return None;
         }

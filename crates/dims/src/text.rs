@@ -38,7 +38,7 @@ impl Symbols {
     /// The dimension that a text declares: an expression, as it is printed or as exporters write it,
     /// or else a name. Texts that are numbers are names too, as nothing holds the inputs of a run to
     /// them.
-    pub(crate) fn declared(&mut self, text: &str) -> Dim {
+    pub fn declared(&mut self, text: &str) -> Dim {
         // A text that is no expression leaves no symbols of its parts.
         let mut scratch = Symbols::default();
         let read = |symbols: &mut Symbols| match symbols.parse(text) {
@@ -52,7 +52,7 @@ impl Symbols {
     }
 
     /// The expression as an operand: in parentheses, unless it is a number or a name.
-    pub(super) fn print_operand(&self, dim: Dim) -> String {
+    pub(crate) fn print_operand(&self, dim: Dim) -> String {
         let plain = self.as_symbol(dim).is_some() || dim.known().is_some_and(|value| value >= 0);
         if plain { self.print(dim).to_string() } else { format!("({})", self.print(dim)) }
     }
@@ -169,11 +169,11 @@ impl Printed<'_> {
     }
 }
 
-pub(super) fn starts_name(c: char) -> bool {
+pub(crate) fn starts_name(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '$')
 }
 
-pub(super) fn continues_name(c: char) -> bool {
+pub(crate) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
 }
 
