@@ -6,6 +6,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::fmt;
 use std::ptr::from_ref;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +22,6 @@ use gradus_kernels::Sums;
 use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
-use crate::check::Forced;
 use crate::constants::{is_constant, is_constant_node};
 use crate::conversion::evaluated;
 use crate::normalize::Form;
@@ -422,7 +422,14 @@ pub(crate) enum Watch {
     /// Measures each node.
     Profile(Vec<NodeRun>),
     /// Gives each node other inputs than those that the nodes before it computed.
-    Forced(Forced),
+    Replaced(Rc<RefCell<dyn Replaces>>),
+}
+
+/// What takes the place of values that nodes compute.
+pub(crate) trait Replaces: fmt::Debug {
+    /// The value that later nodes read in place of the one that a node computed, whose slot is
+    /// `slot`.
+    fn replace(&mut self, label: &str, slot: usize, computed: Value) -> Value;
 }
 
 /// A node of the main graph, as a run met it.
@@ -650,10 +657,11 @@ impl ProgramStep {
                 let (node, value_bytes) = (self.label.as_str().into(), run.live_peak);
                 nodes.push(NodeRun { node, time, peak_bytes, value_bytes });
             }
-            Watch::Forced(forced) => {
+            Watch::Replaced(values) => {
                 self.run_node(frame, run)?;
+                let mut values = values.borrow_mut();
                 for &slot in self.outputs.iter().flatten() {
-                    frame[slot] = frame[slot].take().map(|value| forced.replace(&self.label, slot, value));
+                    frame[slot] = frame[slot].take().map(|value| values.replace(&self.label, slot, value));
                 }
             }
         }

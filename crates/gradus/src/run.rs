@@ -1,16 +1,17 @@
 //! Compiled models and the outputs of their runs.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Index;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use gradus_core::graph::{Graph, Standard, ValueId};
 use gradus_core::{Element, Error, Kind, Limits, Result, Value};
 
-use crate::check::Forced;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
-use crate::program::{Compiler, GraphProgram, NodeRun, RunOptions, RunState, Watch};
+use crate::program::{Compiler, GraphProgram, NodeRun, Replaces, RunOptions, RunState, Watch};
 
 /// A compiled model: compile it once by [`Model::compile`] and run it many times, from any thread.
 ///
@@ -95,12 +96,15 @@ impl Program {
     }
 
     /// Runs as [`Program::run`] does, with other values in place of those that nodes compute.
-    pub(crate) fn run_forced(&self, inputs: &[(String, Value)], forced: Forced) -> Result<Forced> {
+    pub(crate) fn run_replaced(
+        &self,
+        inputs: &[(String, Value)],
+        values: Rc<RefCell<dyn Replaces>>,
+    ) -> Result<()> {
         let mut state = RunState::new(&self.options);
-        state.watch = Some(Watch::Forced(forced));
+        state.watch = Some(Watch::Replaced(values));
         self.run_in(inputs.iter().map(|(name, value)| (name, value.clone())), &mut state)?;
-        let Some(Watch::Forced(forced)) = state.watch else { return Ok(Forced::default()) };
-        Ok(forced)
+        Ok(())
     }
 
     /// The inputs that a run needs beside those of these names, in the order of the model.

@@ -15,7 +15,6 @@ use gradus_core::{Error, Kind, Result, Value};
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, input_pairs, output_pairs};
 use plan::{Schedule, Sizes, TimeBudget};
-pub(crate) use runtime::Forced;
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
 use crate::infer::InferOptions;

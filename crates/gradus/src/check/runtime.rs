@@ -1,13 +1,16 @@
 //! Runs of a model in another program, held against the exact results.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use gradus_core::graph::{Graph, Origin, ValueId};
 use gradus_core::{Error, Kind, Result, Value};
 
 use super::{CheckOptions, Compared, Inputs, OutputCheck, run};
 use crate::model::Model;
+use crate::program::Replaces;
 
 /// A program that runs models, such as ONNX Runtime.
 pub trait Runtime: Send + Sync {
@@ -68,7 +71,7 @@ impl Model {
         let first = self.program(&[])?;
         let program = other.program(&[])?;
         let shown = computed(other.graph());
-        let mut forced = Forced::default();
+        let forced = Rc::new(RefCell::new(Forced::default()));
         let (mut hidden, mut refused) = (None, None);
         let Compared { runs, outputs, .. } =
             self.compare_runs(other, options, &mut |inputs| run(&first, inputs), &mut |inputs, names| {
@@ -82,8 +85,8 @@ impl Model {
                 let outputs = by_name(names, values)?;
                 match given(runtime, file, inputs, &shown) {
                     Ok(given) => {
-                        let nodes = std::mem::take(&mut forced.nodes);
-                        forced = program.run_forced(inputs, Forced { given, nodes })?;
+                        forced.borrow_mut().given = given;
+                        program.run_replaced(inputs, forced.clone())?;
                     }
                     Err(error) => hidden = Some(error),
                 }
@@ -93,7 +96,7 @@ impl Model {
             Some(error) if runs == 0 => return Err(error),
             refused => refused,
         };
-        let mut nodes: Vec<_> = forced.nodes.into_iter().collect();
+        let mut nodes: Vec<_> = forced.take().nodes.into_iter().collect();
         nodes.sort_by(|(slot, node), (other_slot, other)| {
             other.value.severity().cmp(&node.value.severity()).then(slot.cmp(other_slot))
         });
@@ -162,16 +165,16 @@ fn given(
 
 /// Values of the main graph that take the place of those that a run computes, and what differs.
 #[derive(Debug, Default)]
-pub(crate) struct Forced {
+struct Forced {
     /// Names and values by slot.
     given: HashMap<usize, (String, Value)>,
     /// By slot, the values that were compared.
     nodes: HashMap<usize, NodeCheck>,
 }
 
-impl Forced {
+impl Replaces for Forced {
     /// Compares a value that a node computed, and returns the one that is given in its place.
-    pub(crate) fn replace(&mut self, label: &str, slot: usize, exact: Value) -> Value {
+    fn replace(&mut self, label: &str, slot: usize, exact: Value) -> Value {
         let Some((name, given)) = self.given.remove(&slot) else { return exact };
         let new = || NodeCheck { node: label.to_owned(), value: OutputCheck::new(&name) };
         let value = &mut self.nodes.entry(slot).or_insert_with(new).value;

@@ -14,7 +14,6 @@ use std::rc::Rc;
 
 use gradus_core::graph::{Graph, Node, Standard, ValueId};
 
-use super::work::{Operations, Shapes, Work};
 use super::{Counts, NodeCost};
 use crate::attributes::{Attributes, Parameters};
 use crate::constants::{ConstantReaders, is_constant_node};
@@ -24,12 +23,11 @@ use crate::infer::{Inference, SubgraphFacts, bytes_of, function_of_node, graphs_
 use crate::lowering::{self, Known};
 use crate::model::Model;
 use crate::normalize::Form;
+use crate::operators::work::{Operations, Shapes, UNSIZED, Work};
 use crate::operators::{Row, row_of};
 
 /// The reason of an operator without a rule.
 const NO_RULE: &str = "the operator has no rule";
-/// The reason of a number that shapes do not tell.
-pub(super) const UNSIZED: &str = "sizes are not known";
 
 /// The costs of the nodes of a model.
 pub(super) struct NodeCosts<'a> {

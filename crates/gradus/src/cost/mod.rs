@@ -1,30 +1,23 @@
 //! Cost of a model: parameters, operations, bytes moved and memory, as expressions of the symbols
 //! of its inputs.
 //!
-//! The rule of an operator is a column of the operator table. A node that runs graphs costs what
+//! The rule of an operator is a column of the operator table (`operators/work`). A node that runs graphs costs what
 //! their nodes do (`graphs.rs`). Nodes without a rule are [listed](Amounts::uncounted), and not
 //! guessed.
 
-mod attention;
-mod classical;
 mod counts;
 mod fit;
 mod graphs;
-mod lookups;
 mod plan;
-mod signal;
-mod work;
 
 use std::collections::BTreeMap;
 
 use gradus_core::Result;
 use gradus_core::graph::{Graph, ValueId};
 
-pub(crate) use attention::Attention;
 pub use counts::Counts;
 pub use fit::Fit;
 pub use plan::{Block, MemoryPlan};
-pub(crate) use work::{Each, OF_REGIONS, OF_TEXTS, OF_TOKENS, Work};
 
 use crate::constants::is_constant_node;
 use crate::dim::{Dim, Symbols};

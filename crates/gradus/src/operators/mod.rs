@@ -29,6 +29,7 @@ pub(crate) mod sequence;
 pub(crate) mod shape;
 pub(crate) mod strided;
 mod table;
+pub(crate) mod work;
 
 use std::sync::OnceLock;
 

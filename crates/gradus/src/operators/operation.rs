@@ -1,6 +1,6 @@
 //! Operations on two elements, by the names that all standards share.
 
-use crate::cost::Each;
+use crate::operators::work::Each;
 
 /// An operation on two elements.
 #[derive(Clone, Copy, Debug, PartialEq)]

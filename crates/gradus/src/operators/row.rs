@@ -7,10 +7,10 @@ use gradus_kernels::Function;
 use super::operation::Operation;
 use super::rounding::Rounding;
 use crate::conversion::ConvertRule;
-use crate::cost::{Each, Work};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
+use crate::operators::work::{Each, Work};
 use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
 
 /// An operator of a standard: its versions, what is known about it, and the functions that

@@ -3,8 +3,8 @@
 use super::super::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
 use super::super::row::{Row, ZeroSigns, microsoft, onnx, own};
 use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
-use crate::cost::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 use crate::dialects::elimination as eliminated;
+use crate::operators::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization", Order)

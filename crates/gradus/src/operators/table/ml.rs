@@ -6,7 +6,7 @@ use super::super::ml::{
 
 use super::super::rounding::Rounding::{Exact, Formula, Moved, Order};
 use super::super::row::{Row, ml};
-use crate::cost::{Each, Work};
+use crate::operators::work::{Each, Work};
 
 pub(super) const ML: &[Row] = &[
     ml("ArrayFeatureExtractor", Moved)

@@ -3,7 +3,7 @@
 use super::super::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
 use super::super::row::{Row, ZeroSigns, onnx};
 use super::super::{contrib, elementwise, nn};
-use crate::cost::{Attention, Each, OF_REGIONS, Work};
+use crate::operators::work::{Attention, Each, OF_REGIONS, Work};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid", Order)

@@ -9,7 +9,7 @@ use super::super::row::{Reduces, Role, Row, ZeroSigns, onnx};
 use super::super::{
     contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
 };
-use crate::cost::{Each, OF_TEXTS, Work};
+use crate::operators::work::{Each, OF_TEXTS, Work};
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs", Exact)

@@ -9,10 +9,10 @@ use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
 use crate::conversion::lowered::rounded_graph_of;
-use crate::cost::{Each, OF_TEXTS, Work};
 use crate::dialects::elimination as eliminated;
 use crate::dialects::openvino::{images, random, rows, types};
 use crate::dialects::special;
+use crate::operators::work::{Each, OF_TEXTS, Work};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs", Exact)

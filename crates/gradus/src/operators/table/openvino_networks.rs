@@ -3,10 +3,10 @@
 use super::super::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
 use super::super::row::{Row, openvino};
 use super::super::{elementwise, indexing, nn, reduction};
-use crate::cost::{Attention, Each, Work};
 use crate::dialects::openvino::{
     detection, features, images, priors, samples, sequences, signal, suppression,
 };
+use crate::operators::work::{Attention, Each, Work};
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("AdaptiveAvgPool", Order)

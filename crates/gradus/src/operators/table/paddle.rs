@@ -6,7 +6,6 @@ use super::super::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Ord
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::conversion::lowered::rounded_graph_of;
-use crate::cost::{Each, Work};
 use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
@@ -17,6 +16,7 @@ use crate::dialects::special as graphs;
 use crate::infer::Rule;
 use crate::lowering;
 use crate::op::Compute;
+use crate::operators::work::{Each, Work};
 use crate::schema::Signature;
 
 /// Rows of operators that are lowered: a name, its inputs, the function that writes the graph, and

@@ -3,7 +3,7 @@
 use super::super::rounding::Rounding::Moved;
 use super::super::row::{Row, onnx};
 use super::super::{control_flow, sequence};
-use crate::cost::Work;
+use crate::operators::work::Work;
 
 pub(super) const SEQUENCES: &[Row] = &[
     onnx("ConcatFromSequence", Moved)

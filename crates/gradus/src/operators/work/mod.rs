@@ -1,18 +1,25 @@
 //! The number of operations of a node, from the shapes of its inputs and outputs.
 
+mod attention;
+mod classical;
+mod lookups;
+mod signal;
+
 use std::collections::BTreeMap;
 
 use gradus_core::graph::{Node, Standard};
 
-use super::attention::Attention;
-use super::classical::OVERLAP;
-use super::graphs::UNSIZED;
+pub(crate) use attention::Attention;
+use classical::OVERLAP;
+
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, Fact};
 use crate::normalize::Form;
 use crate::operators::matmul::eval::Equation;
 
+/// The reason of a number that shapes do not tell.
+pub(crate) const UNSIZED: &str = "sizes are not known";
 /// The reason why pools of regions are not counted.
 pub(crate) const OF_REGIONS: &str = "the sizes of regions decide the number of comparisons";
 /// The reason why operators of texts are not counted.
@@ -129,26 +136,26 @@ pub(crate) enum Work {
 
 /// Numbers of operations.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operations {
+pub(crate) struct Operations {
     /// Multiplications with an addition.
-    pub(super) macs: Dim,
+    pub(crate) macs: Dim,
     /// Other operations: all, arithmetic, comparisons and transcendentals.
-    pub(super) elementary: [Dim; 4],
+    pub(crate) elementary: [Dim; 4],
 }
 
 /// A node and the facts about its values.
-pub(super) struct Shapes<'a> {
-    pub(super) standard: Standard,
-    pub(super) node: &'a Node,
-    pub(super) facts: &'a [Fact],
-    pub(super) parameters: &'a Parameters<'a>,
-    pub(super) symbols: &'a mut Symbols,
+pub(crate) struct Shapes<'a> {
+    pub(crate) standard: Standard,
+    pub(crate) node: &'a Node,
+    pub(crate) facts: &'a [Fact],
+    pub(crate) parameters: &'a Parameters<'a>,
+    pub(crate) symbols: &'a mut Symbols,
 }
 
 impl Shapes<'_> {
     /// The numbers of operations of a node; nothing if a shape is not known or the product exceeds
     /// what an expression may be.
-    pub(super) fn operations(&mut self, work: Work) -> Option<Operations> {
+    pub(crate) fn operations(&mut self, work: Work) -> Option<Operations> {
         let one = Each::arithmetic(1);
         // MACs, and how often so many other operations are done.
         let (macs, count, each) = match work {
@@ -230,7 +237,7 @@ impl Shapes<'_> {
     }
 
     /// The reason why [`operations`](Shapes::operations) are not counted.
-    pub(super) fn why_uncounted(&self, work: Work) -> &'static str {
+    pub(crate) fn why_uncounted(&self, work: Work) -> &'static str {
         let samples = || self.attributes().int_or("sampling_ratio", 0).is_ok_and(|ratio| ratio <= 0);
         match work {
             Work::Open(reason) => reason,
@@ -249,39 +256,39 @@ impl Shapes<'_> {
         Some(self.attributes().text("method").ok()?.unwrap_or("max") == "max")
     }
 
-    pub(super) fn has(&self, input: usize) -> bool {
+    pub(crate) fn has(&self, input: usize) -> bool {
         self.node.inputs.get(input).is_some_and(Option::is_some)
     }
 
-    pub(super) fn input(&self, input: usize) -> Option<Dims> {
+    pub(crate) fn input(&self, input: usize) -> Option<Dims> {
         let id = self.node.inputs.get(input).copied().flatten()?;
         self.facts[id.index()].as_tensor()?.dims.clone()
     }
 
     /// The elements of an input that is a constant of integers.
-    pub(super) fn constant(&self, input: usize) -> Option<Vec<i64>> {
+    pub(crate) fn constant(&self, input: usize) -> Option<Vec<i64>> {
         let id = self.node.inputs.get(input).copied().flatten()?;
         self.facts[id.index()].as_tensor()?.tensor()?.to_i64().ok()
     }
 
-    pub(super) fn output(&self) -> Option<Dims> {
+    pub(crate) fn output(&self) -> Option<Dims> {
         self.output_at(0)
     }
 
-    pub(super) fn output_at(&self, output: usize) -> Option<Dims> {
+    pub(crate) fn output_at(&self, output: usize) -> Option<Dims> {
         let id = self.node.outputs.get(output).copied().flatten()?;
         self.facts[id.index()].as_tensor()?.dims.clone()
     }
 
-    pub(super) fn product(&mut self, dims: &[Dim], more: &[Dim]) -> Option<Dim> {
+    pub(crate) fn product(&mut self, dims: &[Dim], more: &[Dim]) -> Option<Dim> {
         self.symbols.product(dims.iter().chain(more).copied())
     }
 
-    pub(super) fn scaled(&mut self, dims: &Dims, times: i64) -> Option<Dim> {
+    pub(crate) fn scaled(&mut self, dims: &Dims, times: i64) -> Option<Dim> {
         self.product(dims, &[Dim::Known(times)])
     }
 
-    pub(super) fn attributes(&self) -> Attributes<'_> {
+    pub(crate) fn attributes(&self) -> Attributes<'_> {
         let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
         attributes.with_parameters(self.parameters.clone())
     }

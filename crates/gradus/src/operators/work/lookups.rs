@@ -1,6 +1,6 @@
 //! Operations of pools whose windows follow from sizes, of sums of rows of tables, and of searches.
 
-use super::work::Shapes;
+use super::Shapes;
 use crate::dim::Dim;
 
 impl Shapes<'_> {

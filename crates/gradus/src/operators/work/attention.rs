@@ -1,7 +1,7 @@
 //! Operations of attention: the products of queries with keys, the softmax of these scores, and
 //! the products of the scores with values.
 
-use super::work::Shapes;
+use super::Shapes;
 use crate::dim::Dim;
 
 /// Where the sizes of attention stand.

@@ -4,7 +4,7 @@
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Standard;
 
-use super::work::Shapes;
+use super::Shapes;
 use crate::dim::Dim;
 use crate::operators::indices;
 

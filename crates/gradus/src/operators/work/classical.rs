@@ -2,7 +2,7 @@
 
 use gradus_core::graph::Standard;
 
-use super::work::{Each, Shapes};
+use super::{Each, Shapes};
 use crate::dim::Dim;
 use crate::operators::ml::trees::Ensemble;
 
