@@ -14,8 +14,8 @@ use gradus_core::graph::{Content, Graph, Node, OperatorId, Origin, Standard, Val
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Shape};
 
-use crate::model::Model;
 use crate::operators::{Role, row_of};
+use crate::source::Source;
 
 /// A constant of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl HeldConstant {
     }
 }
 
-impl Model {
+impl Source {
     /// The constants of the main graph, of the graphs within nodes, and of the functions.
     pub fn constants(&self) -> Vec<HeldConstant> {
         let mut found = Vec::new();
@@ -87,14 +87,14 @@ impl Model {
 
 /// The constants that nodes have read so far.
 pub(crate) struct ConstantReaders<'m> {
-    model: &'m Model,
+    model: &'m Source,
     values: HashSet<(*const Graph, ValueId)>,
     graphs: HashSet<*const Graph>,
     functions: HashMap<&'m OperatorId, &'m Graph>,
 }
 
 impl<'m> ConstantReaders<'m> {
-    pub(crate) fn new(model: &'m Model) -> ConstantReaders<'m> {
+    pub(crate) fn new(model: &'m Source) -> ConstantReaders<'m> {
         let functions = model.source().functions.iter();
         ConstantReaders {
             model,

@@ -16,7 +16,7 @@
 //! # Ok::<(), gradus::Error>(())
 //! ```
 //!
-//! Infer shapes by [`Model::infer`], fold by [`Model::fold`] and convert by [`Model::convert`]. Set
+//! Infer shapes by [`Model::infer`](Source::infer), fold by [`Model::fold`] and convert by [`Model::convert`]. Set
 //! limits and register operators by [`OpenOptions`]. Options have public fields: start with their
 //! `default()` and set what differs.
 //!
@@ -61,6 +61,7 @@ mod program;
 mod run;
 mod save;
 pub mod schema;
+mod source;
 
 pub use constants::{HeldConstant, is_constant};
 pub use dim::Dim;
@@ -89,6 +90,7 @@ pub use model::{Model, OpenOptions};
 pub use operator::{Call, Operator};
 pub use program::{NodeRun, RunOptions};
 pub use run::{Outputs, Program};
+pub use source::Source;
 
 /// The example of the README must compile.
 #[cfg(doctest)]

@@ -1,13 +1,14 @@
 //! Models: opened, looked at, compiled, run.
 
 use std::collections::HashSet;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::convert::{product, u64_of};
+use gradus_core::convert::u64_of;
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{Graph, OperatorId, Standard, ValueId};
+use gradus_core::graph::{OperatorId, Standard};
 use gradus_core::{Error, Kind, Limits, Result, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
@@ -17,6 +18,7 @@ use crate::operator::Operator;
 use crate::program::RunOptions;
 use crate::run::{Outputs, Program};
 use crate::save::is_same;
+use crate::source::Source;
 
 /// A model, ready to be looked at and run. Clones share the graph and the constants.
 ///
@@ -30,8 +32,8 @@ use crate::save::is_same;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Model {
-    source: Arc<graph::Model>,
-    options: OpenOptions,
+    source: Source,
+    keep_names: bool,
     file: Option<PathBuf>,
     /// The file itself, if there is one.
     bytes: Option<Bytes>,
@@ -149,8 +151,8 @@ impl OpenOptions {
     /// Returns a model that was made in memory.
     pub fn from_source(&self, model: graph::Model) -> Model {
         Model {
-            source: Arc::new(model),
-            options: self.clone(),
+            source: Source::new(model, self.limits, self.operators.clone()),
+            keep_names: self.keep_names,
             file: None,
             bytes: None,
             edited: false,
@@ -158,6 +160,15 @@ impl OpenOptions {
             beside: String::new(),
             spared: Vec::new(),
         }
+    }
+}
+
+/// What the file says, and what is inferred from it.
+impl Deref for Model {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        &self.source
     }
 }
 
@@ -190,49 +201,35 @@ impl Model {
 
     /// The source of the model, which is copied only if another model has it too.
     pub(crate) fn into_source(self) -> graph::Model {
-        Arc::unwrap_or_clone(self.source)
+        self.source.into_model()
     }
 
     /// The options that it was opened with.
-    pub fn options(&self) -> &OpenOptions {
-        &self.options
-    }
-
-    /// The limits that it was opened with.
-    pub fn limits(&self) -> Limits {
-        self.options.limits
+    pub fn options(&self) -> OpenOptions {
+        let operators = self.operators().to_vec();
+        OpenOptions { limits: self.limits(), operators, keep_names: self.keep_names }
     }
 
     /// The same with other limits, which inference, runs, folding, conversion, comparison and
     /// saving obey.
     #[must_use]
-    pub fn with_limits(self, limits: Limits) -> Model {
-        Model { options: self.options.limits(limits), ..self }
+    pub fn with_limits(mut self, limits: Limits) -> Model {
+        self.source.limits = limits;
+        self
     }
 
     /// The same, which saving copies files of constants of with the names that the model gives
     /// them: names of a stranger's choice, if it is a stranger's.
     #[must_use]
     pub fn keep_names(mut self, keep: bool) -> Model {
-        self.options.keep_names = keep;
+        self.keep_names = keep;
         self
-    }
-
-    /// Checks that the limits allow so many bytes for each value of its graphs and functions.
-    pub(crate) fn allow_each(&self, limits: Limits, bytes: usize) -> Result<()> {
-        let functions = self.source.functions.iter().map(|function| function.body.values_within());
-        let values = functions.fold(self.graph().values_within(), usize::saturating_add);
-        limits.allow_bytes(0, product(values, bytes))
-    }
-
-    /// The operators that it was opened with.
-    pub(crate) fn operators(&self) -> &[Arc<dyn Operator>] {
-        &self.options.operators
     }
 
     /// The same, with other graphs, which are only in memory.
     pub(crate) fn with_source(&self, source: graph::Model) -> Model {
-        Model { source: Arc::new(source), bytes: None, files: None, ..self.clone() }
+        let source = self.source.clone().with_model(source);
+        Model { source, bytes: None, files: None, ..self.clone() }
     }
 
     /// The same, converted from another model: saving it leaves that one's files of constants
@@ -243,7 +240,7 @@ impl Model {
 
     /// Returns true if copies of its files of constants keep their names.
     pub(crate) fn keeps_names(&self) -> bool {
-        self.options.keep_names
+        self.keep_names
     }
 
     /// Returns true if saving must not replace a file.
@@ -258,32 +255,32 @@ impl Model {
     /// [`Kind::Unsupported`] if models like it are not written.
     pub fn edited(&self, edit: &Edit) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
-        let (edited, files) = if self.source.standard == Standard::OpenVino {
+        let (edited, files) = if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
             let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
             (written.xml.to_bytes(bytes)?, files)
         } else {
-            (onnx::edit_model(bytes, &self.source, edit)?.to_bytes(bytes)?, files.clone())
+            (onnx::edit_model(bytes, self.source(), edit)?.to_bytes(bytes)?, files.clone())
         };
-        let model = self.options.with_files(&edited, "", files)?;
+        let model = self.options().with_files(&edited, "", files)?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
     /// The ONNX model in which the bodies of functions take the place of their calls, in memory.
     pub(crate) fn without_functions(&self, functions: &HashSet<OperatorId>) -> Result<Model> {
-        self.spliced(|bytes| onnx::inline_functions(bytes, &self.source, functions))
+        self.spliced(|bytes| onnx::inline_functions(bytes, self.source(), functions))
     }
 
     /// The ONNX model in which the bodies of functions are edited, in memory.
     pub(crate) fn with_bodies(&self, edits: &[(usize, Edit)]) -> Result<Model> {
-        self.spliced(|bytes| onnx::edit_bodies(bytes, &self.source, edits))
+        self.spliced(|bytes| onnx::edit_bodies(bytes, self.source(), edits))
     }
 
     fn spliced(&self, splice: impl FnOnce(&Bytes) -> Result<Splice>) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
         let spliced = splice(bytes)?;
         self.limits().allow_bytes(0, u128::from(u64_of(spliced.len())))?;
-        let model = self.options.with_files(&spliced.to_bytes(bytes)?, "", files.clone())?;
+        let model = self.options().with_files(&spliced.to_bytes(bytes)?, "", files.clone())?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
@@ -293,7 +290,7 @@ impl Model {
         let (bytes, files) = self.file_of()?;
         let bin = files.open(&self.beside);
         let len = bin.as_ref().map_or(0, Bytes::len);
-        match (openvino::edit_model(bytes, len, &self.source, edit), bin) {
+        match (openvino::edit_model(bytes, len, self.source(), edit), bin) {
             (Ok(written), bin) => Ok((written, bin.unwrap_or_default())),
             // A model without constants needs no such file.
             (Err(_), Err(error)) | (Err(error), Ok(_)) => Err(error),
@@ -322,7 +319,7 @@ impl Model {
 
     /// The file that it is, of a format that Gradus writes, and the files beside it.
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
-        let standard = self.source.standard;
+        let standard = self.source().standard;
         if standard == Standard::Paddle {
             return Err(Error::mismatch(
                 Kind::Unsupported,
@@ -340,46 +337,7 @@ impl Model {
     /// Values of the main graph that parts of the file mention which are no graph.
     pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
         let (bytes, _) = self.file_of()?;
-        if self.source.standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
-    }
-
-    /// Describes what the file says.
-    pub fn source(&self) -> &graph::Model {
-        &self.source
-    }
-
-    /// The graphs of the file.
-    pub(crate) fn shared_source(&self) -> Arc<graph::Model> {
-        self.source.clone()
-    }
-
-    /// The main graph.
-    pub fn graph(&self) -> &Graph {
-        &self.source.graph
-    }
-
-    /// The value of that name in the main graph.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if there is none, with the names that are near.
-    pub fn value(&self, name: &str) -> Result<ValueId> {
-        let graph = self.graph();
-        let names = |id: ValueId| &*graph.value(id).name;
-        graph.find(name).ok_or_else(|| {
-            let others = graph.ids().filter(|id| !graph.outputs().contains(id));
-            Error::unknown("value", name, graph.outputs().iter().copied().chain(others).map(names))
-        })
-    }
-
-    /// The input of that name.
-    ///
-    /// # Errors
-    /// [`Kind::Usage`] if there is none, with the names that are near.
-    pub fn input(&self, name: &str) -> Result<ValueId> {
-        let graph = self.graph();
-        let found = graph.find(name).filter(|id| graph.inputs().contains(id));
-        let names = graph.inputs().iter().map(|&id| &*graph.value(id).name);
-        found.ok_or_else(|| Error::unknown("input", name, names))
+        if self.source().standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
     }
 
     /// Compiles the main graph as far as the outputs of those names need it: values of the graph,

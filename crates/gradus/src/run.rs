@@ -248,7 +248,7 @@ impl<'a> IntoIterator for &'a Outputs {
 }
 
 /// Checks inputs against what the model declares: types, ranks, and sizes that are numbers. Names of
-/// sizes hold no run: [`Model::unequal_sizes`].
+/// sizes hold no run: [`Source::unequal_sizes`](crate::Source::unequal_sizes).
 fn check_inputs(graph: &Graph, given: &HashMap<ValueId, Value>) -> Result<()> {
     for &id in graph.inputs() {
         let info = graph.value(id);

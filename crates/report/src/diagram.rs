@@ -35,7 +35,7 @@ pub enum DiagramFormat {
 /// constants are left out.
 ///
 /// # Errors
-/// As [`Model::infer`].
+/// As [`Source::infer`](gradus::Source::infer).
 ///
 /// ```
 /// use gradus::infer::InferOptions;

@@ -108,7 +108,7 @@ impl Model {
     /// The contract of the model: legal sizes of its inputs, and what follows from them.
     ///
     /// # Errors
-    /// As [`Model::infer`], and [`Kind::Graph`](gradus_core::Kind::Graph) if the model contradicts
+    /// As [`Source::infer`](crate::Source::infer), and [`Kind::Graph`](gradus_core::Kind::Graph) if the model contradicts
     /// itself, as no sizes are legal then.
     ///
     /// ```

@@ -303,7 +303,7 @@ impl Model {
             model.format_version = IR_VERSION;
         }
         model.graph = target.finish(source.graph.name(), false)?;
-        let model = check::checked(model, self.options(), !problems.is_empty())?;
+        let model = check::checked(model, &self.options(), !problems.is_empty())?;
         let ConversionState { report, origins, .. } = conversion;
         Ok(Converted { model: model.converted_from(self), report, origins })
     }

@@ -399,7 +399,7 @@ pub(super) fn stateful(converted: &Converted, source: &Graph, options: &ConvertO
         builder.info(read).name = name;
     }
     let model = with_graph(model, builder.finish()?);
-    super::check::checked(model, converted.model.options(), false)
+    super::check::checked(model, &converted.model.options(), false)
 }
 
 /// The sizes that the source declares of an input; none if it has no such input.

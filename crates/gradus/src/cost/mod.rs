@@ -180,7 +180,7 @@ impl Model {
     /// The cost of each node and of the model, as expressions of the symbols of its inputs.
     ///
     /// # Errors
-    /// As [`Model::infer`].
+    /// As [`Source::infer`](crate::Source::infer).
     ///
     /// ```
     /// use gradus::infer::InferOptions;

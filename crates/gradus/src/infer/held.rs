@@ -8,9 +8,9 @@ use gradus_core::{Error, Kind, Result, Value};
 
 use super::{SizeAssumptions, nameless_axes};
 use crate::dim::Symbols;
-use crate::model::Model;
+use crate::source::Source;
 
-impl Model {
+impl Source {
     /// Sizes of inputs that are not as the model names them: a name that stands for two sizes, an
     /// expression (`2*n`) that has another value. A run of them is right, as no program holds inputs
     /// to names, but what inference says of named sizes is not about it.

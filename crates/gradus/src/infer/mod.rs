@@ -46,8 +46,8 @@ pub(crate) use rules::{InferResult, Rule};
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Symbols, axis_name};
 use crate::fact::Fact;
-use crate::model::Model;
 use crate::normalize::has_default_inputs;
+use crate::source::Source;
 use pass::Pass;
 
 /// The facts that are given before inference.
@@ -333,7 +333,7 @@ impl Inference {
     }
 }
 
-impl Model {
+impl Source {
     /// Facts about every value, from what is given and from what the model declares.
     ///
     /// # Errors

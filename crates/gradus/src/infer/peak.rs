@@ -12,7 +12,7 @@ use super::{Inference, Reuse, Rooms, SubgraphFacts};
 use crate::constants::is_constant_node;
 use crate::dim::{Combination, Dim, Symbols};
 use crate::fact::Fact;
-use crate::model::Model;
+use crate::source::Source;
 
 /// Most operands of the maximum that a peak is.
 const MOST_ARMS: usize = 3;
@@ -43,7 +43,7 @@ impl Inference {
     ///
     /// While a node runs a graph, the values within it are added. Outputs that take the room of an
     /// input need no bytes of their own.
-    pub fn peak(&mut self, model: &Model, reuse: Reuse) -> Option<Peak> {
+    pub fn peak(&mut self, model: &Source, reuse: Reuse) -> Option<Peak> {
         let (events, unknown) = self.events(model, reuse);
         let (first, node) = self.largest_at_1000(&events)?;
         let bytes = self.largest(&events, first)?;
@@ -81,7 +81,7 @@ impl Inference {
     }
 
     /// When values of known sizes are made and freed; and how many have no known size.
-    pub(crate) fn events(&mut self, model: &Model, reuse: Reuse) -> (Vec<Event>, usize) {
+    pub(crate) fn events(&mut self, model: &Source, reuse: Reuse) -> (Vec<Event>, usize) {
         let facts = std::mem::take(&mut self.facts);
         let bodies = SubgraphFacts::new(self.bodies.clone());
         let found = self.events_in(&Graphs { model, bodies, reuse }, model.graph(), &facts, &mut Vec::new());
@@ -141,7 +141,7 @@ impl Inference {
 
     /// The most bytes of values within graphs, beyond those of the outputs of the nodes that run
     /// them: by the place of the node in the order of the run.
-    pub(crate) fn within(&mut self, model: &Model) -> Vec<(usize, Dim)> {
+    pub(crate) fn within(&mut self, model: &Source) -> Vec<(usize, Dim)> {
         let (graph, mut found) = (model.graph(), Vec::new());
         let bodies = SubgraphFacts::new(self.bodies.clone());
         let graphs = Graphs { model, bodies, reuse: Reuse::None };
@@ -280,7 +280,7 @@ pub(crate) enum Event {
 
 /// A model, the facts of the graphs within its nodes, and the outputs that need no bytes.
 struct Graphs<'m> {
-    model: &'m Model,
+    model: &'m Source,
     bodies: SubgraphFacts,
     reuse: Reuse,
 }

@@ -8,8 +8,8 @@ use super::rules::row_of_node;
 use crate::constants::is_constant;
 use crate::dim::Dim;
 use crate::fact::Fact;
-use crate::model::Model;
 use crate::operators::Role;
+use crate::source::Source;
 
 /// The outputs that take the room of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) struct Rooms {
 
 impl Rooms {
     /// Gives each value its room, one node after another in the order of a run.
-    pub(crate) fn new(model: &Model, graph: &Graph, facts: &[Fact], reuse: Reuse) -> Rooms {
+    pub(crate) fn new(model: &Source, graph: &Graph, facts: &[Fact], reuse: Reuse) -> Rooms {
         let mut last = vec![0; graph.values().len()];
         for (step, &index) in graph.order().iter().enumerate() {
             let node = &graph.nodes()[index];
@@ -68,7 +68,7 @@ impl Rooms {
     /// The room that the first output of a node takes.
     fn taken(
         &self,
-        model: &Model,
+        model: &Source,
         graph: &Graph,
         node: &Node,
         facts: &[Fact],

@@ -6,11 +6,11 @@ use gradus_core::graph::{Function, Graph, Node, Standard};
 
 use super::context::{InferContext, InferError};
 use crate::fact::Fact;
-use crate::model::Model;
 use crate::normalize::Form;
 use crate::operator::{self, Operator};
 use crate::operators::{self, Row};
 use crate::schema::Signature;
+use crate::source::Source;
 
 /// Facts about a node's outputs.
 pub(crate) type InferResult = Result<Vec<Fact>, InferError>;
@@ -83,26 +83,26 @@ pub(super) fn resolve<'m>(
 
 /// The row by which a node of a model is inferred; nothing for functions of the model and operators
 /// of the user.
-pub(crate) fn row_of_node(model: &Model, node: &Node) -> Option<&'static Row> {
+pub(crate) fn row_of_node(model: &Source, node: &Node) -> Option<&'static Row> {
     let source = model.source();
     resolve(source.standard, &source.functions, model.operators(), node).row()
 }
 
 /// The function of a model that a node calls.
-pub(crate) fn function_of_node<'m>(model: &'m Model, node: &Node) -> Option<&'m Function> {
+pub(crate) fn function_of_node<'m>(model: &'m Source, node: &Node) -> Option<&'m Function> {
     model.source().functions.iter().find(|function| function.id == node.operator)
 }
 
 /// The graphs that a node of a model may run, by their number: those in its attributes, and the
 /// body of the function that it calls.
-pub(crate) fn graphs_of_node<'m>(model: &'m Model, node: &'m Node) -> impl Iterator<Item = &'m Graph> {
+pub(crate) fn graphs_of_node<'m>(model: &'m Source, node: &'m Node) -> impl Iterator<Item = &'m Graph> {
     let body = function_of_node(model, node).map(|function| &function.body);
     node.graphs().map(AsRef::as_ref).chain(body)
 }
 
 /// Returns true if it is known what a node of a model does: by a rule, a function of the model or
 /// an operator of the user.
-pub(crate) fn is_understood(model: &Model, node: &Node) -> bool {
+pub(crate) fn is_understood(model: &Source, node: &Node) -> bool {
     let source = model.source();
     !matches!(resolve(source.standard, &source.functions, model.operators(), node), Resolved::None(_))
 }

@@ -110,7 +110,7 @@ impl Model {
     /// The nodes whose results depend on the program that runs the model.
     ///
     /// # Errors
-    /// As [`Model::infer`]; of a model of another standard, as [`Model::convert`].
+    /// As [`Source::infer`](crate::Source::infer); of a model of another standard, as [`Model::convert`].
     ///
     /// ```
     /// use gradus::infer::InferOptions;

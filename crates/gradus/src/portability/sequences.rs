@@ -49,7 +49,7 @@ impl Model {
     /// Sizes of inputs that [`InferOptions::dims`] gives count as known.
     ///
     /// # Errors
-    /// As [`Model::infer`].
+    /// As [`Source::infer`](crate::Source::infer).
     ///
     /// ```
     /// use gradus::infer::InferOptions;
