@@ -408,6 +408,9 @@ case("range-of-float-step-zero", "Range", [scalar(f32, 0), scalar(f32, 1), scala
 case("range-of-float64", "Range", [scalar(f64, 0), scalar(f64, 1), scalar(f64, 0.1)])
 case(None, "Range", [scalar(f64, 0), scalar(f64, 7.5), scalar(f64, 0.25)])
 case("range-of-float32", "Range", [scalar(f32, 16777210), scalar(f32, 16777222), scalar(f32, 1)], constants=(0, 2))
+strings = np.array([["a", "bb"], ["ccc", "d"]], object)
+case("gather-of-strings", "Gather", [strings, a(i64, 1, 0)], {"axis": 0}, constants=(1,))
+case("gather-of-strings", "Gather", [strings, a(i64, 1, 0)], {"axis": 1}, constants=(1,))
 for limit in [0.3, 1]:
     case("range-of-float32", "Range", [scalar(f32, 0), scalar(f32, limit), scalar(f32, 0.1)], constants=(0, 2))
 case(None, "Range", [scalar(f32, 0), scalar(f32, 7.5), scalar(f32, 0.25)])

@@ -264,6 +264,13 @@ pub(super) const RULES: &[Rule] = &[
         applies: index_out_of_range,
     },
     Rule {
+        name: "gather-of-strings",
+        operators: &["Gather"],
+        condition: "the elements are strings",
+        results: ["copies the first string of each slice alone", "fails", "copies slices"],
+        applies: |node| node.is(0, &[DType::String]).then_some(When::Always),
+    },
+    Rule {
         name: "gather-out-of-range",
         operators: &["Gather"],
         condition: "an index is out of range",
