@@ -14,6 +14,7 @@ use snapbox::cmd::cargo_bin;
 use snapbox::str;
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn range_computes_one_sequence() {
     prints(
         &["range", "0", "10", "3"],
@@ -163,6 +164,7 @@ fn range_computes_one_sequence() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn sequences_are_printed_drawn_and_compared() {
     prints(
         &["linspace", "0", "1", "5"],

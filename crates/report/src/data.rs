@@ -221,6 +221,38 @@ fn text(name: &str) -> String {
     escaped(name).into_owned()
 }
 
+/// The nodes by columns, with the operators and the lists of attributes that they name by index.
+fn columns_of_nodes(
+    graph: &Graph,
+    cost: &Cost,
+    names: &[String],
+    formulas: &mut Formulas<'_>,
+) -> (NodeColumns, Distinct<String>, Distinct<String>) {
+    let inference = cost.inference();
+    let (mut operators, mut attributes) = (Distinct::new(), Distinct::new());
+    let mut nodes = NodeColumns::with_room(cost.nodes.len());
+    let mut counts = std::array::from_fn(|_| Vec::with_capacity(cost.nodes.len()));
+    let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
+    for of in &cost.nodes {
+        let node = &graph.nodes()[of.node];
+        let name = if node.name.is_empty() { node.label(of.node) } else { text(&node.name) };
+        let output = node.outputs.first().copied().flatten();
+        nodes.name.push(NodeName::new(name, output.map(|id| &*names[id.index()])));
+        nodes.operator.push(operators.index(text(&node.operator.to_string())));
+        let lines = attributes_of(node);
+        nodes.attributes.push(if lines.is_empty() { 0 } else { attributes.index(lines) + 1 });
+        let first = output.map(|id| inference.fact(id)).and_then(Fact::as_tensor);
+        nodes.of_sizes.push(if first.is_some_and(TensorFact::has_elements) { '1' } else { '0' });
+        nodes.inputs.push(slots(&node.inputs));
+        nodes.outputs.push(slots(&node.outputs));
+        nodes.parameters.push(exact(of.parameters));
+        let formula = of.counts.map(|dim| Some(formulas.index(dim?)));
+        counts.iter_mut().zip(formula.into_array()).for_each(|(column, count)| column.push(count));
+    }
+    nodes.counts = counts.into();
+    (nodes, operators, attributes)
+}
+
 /// The data of a page about a model.
 pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
     let bytes: Vec<_> = graph.ids().map(|id| cost.bytes(id)).collect();
@@ -263,27 +295,7 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
             reasons.push((id.index(), why.iter().map(|why| text(why)).collect()));
         }
     }
-    let (mut operators, mut attributes) = (Distinct::new(), Distinct::new());
-    let mut nodes = NodeColumns::with_room(cost.nodes.len());
-    let mut counts = std::array::from_fn(|_| Vec::with_capacity(cost.nodes.len()));
-    let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
-    for of in &cost.nodes {
-        let node = &graph.nodes()[of.node];
-        let name = if node.name.is_empty() { node.label(of.node) } else { text(&node.name) };
-        let output = node.outputs.first().copied().flatten();
-        nodes.name.push(NodeName::new(name, output.map(|id| &*values.name[id.index()])));
-        nodes.operator.push(operators.index(text(&node.operator.to_string())));
-        let lines = attributes_of(node);
-        nodes.attributes.push(if lines.is_empty() { 0 } else { attributes.index(lines) + 1 });
-        let first = output.map(|id| inference.fact(id)).and_then(Fact::as_tensor);
-        nodes.of_sizes.push(if first.is_some_and(TensorFact::has_elements) { '1' } else { '0' });
-        nodes.inputs.push(slots(&node.inputs));
-        nodes.outputs.push(slots(&node.outputs));
-        nodes.parameters.push(exact(of.parameters));
-        let formula = of.counts.map(|dim| Some(formulas.index(dim?)));
-        counts.iter_mut().zip(formula.into_array()).for_each(|(column, count)| column.push(count));
-    }
-    nodes.counts = counts.into();
+    let (nodes, operators, attributes) = columns_of_nodes(graph, cost, &values.name, &mut formulas);
     let bodies = inference.subgraphs().iter().map(|body| BodyJson {
         path: text(&body.path),
         values: body

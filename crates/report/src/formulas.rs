@@ -183,7 +183,7 @@ impl<'a> Formulas<'a> {
             let (origin, why) = match &known.origin {
                 Origin::Data(why) => ("data", Some(why)),
                 Origin::Unknown(why) => ("unknown", Some(why)),
-                _ => ("input", None),
+                Origin::Input => ("input", None),
             };
             symbols.push(SymbolJson {
                 name: gradus::text::escaped(&known.name).into_owned(),

@@ -1,5 +1,5 @@
 //! The formulas of a page have the values that the library computes, and names mean nothing to
-//! HTML. `scripts/report_browser.py` holds the page's own script against the command.
+//! HTML. `conformance/report_browser.py` holds the page's own script against the command.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 

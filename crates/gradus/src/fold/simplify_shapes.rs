@@ -1,6 +1,6 @@
 //! Shapes and bounds that nodes want, as constants where only the data's own dimensions are open.
 //!
-//! By ONNX's names; `roles.rs` says what stands for them elsewhere.
+//! By ONNX's names; `dialect.rs` says what stands for them elsewhere.
 //!
 //! | operator | input | element | means |
 //! |---|---|---|---|

@@ -145,6 +145,7 @@ impl Growing {
     }
 
     /// Tries to add one node.
+    #[expect(clippy::too_many_lines, reason = "a choice of operators")]
     fn grow(&mut self) -> Option<()> {
         let choice = self.rng.usize(0..44);
         match choice {

@@ -6,6 +6,7 @@ use gradus::{DType, Model, Shape, Tensor};
 use crate::common::sketch::Sketch;
 
 /// Models whose nodes have conditions on sizes.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn conditional() -> Vec<(&'static str, Model)> {
     let f32 = DType::F32;
     let open = |rank: usize| vec!["?"; rank];

@@ -105,6 +105,7 @@ fn written(
 type Case<'a> = (&'a str, i64, Vec<Tensor>, Vec<Tensor>, &'a [(&'a str, &'a str)], usize, bool);
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn operators_of_openvino_are_the_same_in_onnx() {
     let s = |value: i64| Tensor::scalar(value);
     let l = |values: &[i64]| Tensor::vector(values);

@@ -501,6 +501,7 @@ fn dynamically_quantized_lstms_are_loops() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn features_and_linear_models_are_computed_by_others() {
     let x = tensor(&[3, 2], &[1.5f32, -2.0, 0.0, 0.0, f32::MAX, 0.5]);
     let (floats, ints) =

@@ -13,6 +13,8 @@ use gradus::operators;
 use gradus::portability;
 use gradus::schema::Signature;
 
+mod names;
+
 #[test]
 fn documents_are_what_the_tables_say() {
     let write = std::env::var_os("GRADUS_WRITE_DOCUMENTS").is_some();

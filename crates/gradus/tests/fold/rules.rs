@@ -61,6 +61,7 @@ fn binary(operator: &str, value: f32) -> Model {
     end(scalar("c", value)(x(n)).node(operator, &["x", "c"], &["t"]), n)
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn moves() -> Vec<Pattern> {
     let (n, cube) = (&["n", "3"][..], &["2", "3", "4"][..]);
     let perm = |axes: &[i64]| vec![("perm", ints(axes))];
@@ -196,6 +197,7 @@ fn moves() -> Vec<Pattern> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn values() -> Vec<Pattern> {
     let n = &["n", "3"][..];
     let bools = || Sketch::new().input("x", DType::Bool, n);
@@ -387,6 +389,7 @@ fn averages() -> Model {
     )
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn fused() -> Vec<Pattern> {
     let image = || {
         Sketch::new()

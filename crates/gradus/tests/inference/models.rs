@@ -565,7 +565,7 @@ fn larger_and_smaller_floats_are_sizes() {
     assert_eq!(shape, "float32[min(n, 1000000), 4]");
 }
 
-/// TopK of unknown rank in an IR that declares no types: what the rule does not get to say is open.
+/// `TopK` of unknown rank in an IR that declares no types: what the rule does not get to say is open.
 #[test]
 fn types_of_ir_outputs_are_not_guessed() {
     let mut builder = Builder::new("top");

@@ -38,6 +38,7 @@ fn operation(name: &str, inputs: &[i64], outputs: &[i64]) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn damaged_programs_of_pir_are_refused() {
     struct Case {
         about: &'static str,

@@ -168,6 +168,7 @@ fn scalar(dtype: DType, number: i128) -> Value {
 /// Cases that run a version of an operator with each type that it takes. Operators whose inputs and
 /// attributes differ too much for one table have none here: upstream's node tests hold them
 /// (conformance/), their evaluation against the references and their inference against both.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
     let (operator, version) = (signature.name, signature.since);
     let one = |inputs: Vec<Value>, attributes| OneNode {

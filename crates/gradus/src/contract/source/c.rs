@@ -96,32 +96,10 @@ const FUNCTIONS: [(&str, &str); 11] = [
 
 const TOO_LARGE: &str = "\"each number fits 64 bits and no divisor is zero (the formulas)\"";
 
-pub(super) fn source(contract: &Contract, title: &str) -> String {
-    let stem = title.rsplit_once('.').map_or(title, |(stem, _)| stem);
-    let prefix = identifier(stem);
-    let mut formulas = Formulas::new(contract, Language::C, &prefix);
-    let number = format!("struct {prefix}_number");
-    let mut body = String::new();
-    for (variable, argument, axis) in formulas.definitions() {
-        let value = formulas.call("number", &[&format!("{argument}[{axis}]")]);
-        let _ = writeln!(body, "    const {number} {variable} = {value};");
-    }
-    let fields = formulas.fields();
-    let checks = formulas.checks();
-    if !checks.is_empty() {
-        body.push_str("    int holds_;\n");
-    }
-    let exact = formulas.function("exact");
-    for Check { relation, left, right, text, place } in &checks {
-        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
-        let refused = literal(&format!("{text} ({place})"));
-        let _ = writeln!(
-            body,
-            "    holds_ = {holds};\n    if (holds_ != 1) {{\n        return holds_ == 0 ? {refused} : {TOO_LARGE};\n    }}"
-        );
-    }
+/// The fields of the result, declared; and in `body` the statements that set them.
+fn declared(fields: &[Field], exact: &str, body: &mut String) -> String {
     let mut declared = String::new();
-    for Field { name, about, kind } in &fields {
+    for Field { name, about, kind } in fields {
         let mut set = |place: &str, formula: Option<&String>| {
             let _ = match formula {
                 Some(formula) => {
@@ -165,6 +143,34 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
             None => writeln!(declared, "    // {about}{unknown}\n    int64_t {name};"),
         };
     }
+    declared
+}
+
+pub(super) fn source(contract: &Contract, title: &str) -> String {
+    let stem = title.rsplit_once('.').map_or(title, |(stem, _)| stem);
+    let prefix = identifier(stem);
+    let mut formulas = Formulas::new(contract, Language::C, &prefix);
+    let number = format!("struct {prefix}_number");
+    let mut body = String::new();
+    for (variable, argument, axis) in formulas.definitions() {
+        let value = formulas.call("number", &[&format!("{argument}[{axis}]")]);
+        let _ = writeln!(body, "    const {number} {variable} = {value};");
+    }
+    let fields = formulas.fields();
+    let checks = formulas.checks();
+    if !checks.is_empty() {
+        body.push_str("    int holds_;\n");
+    }
+    let exact = formulas.function("exact");
+    for Check { relation, left, right, text, place } in &checks {
+        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
+        let refused = literal(&format!("{text} ({place})"));
+        let _ = writeln!(
+            body,
+            "    holds_ = {holds};\n    if (holds_ != 1) {{\n        return holds_ == 0 ? {refused} : {TOO_LARGE};\n    }}"
+        );
+    }
+    let declared = declared(&fields, &exact, &mut body);
     let positive = formulas.positive_symbols();
     if !positive.is_empty() {
         let zero: Vec<_> = positive.iter().map(|symbol| format!("{symbol}.value < 1")).collect();

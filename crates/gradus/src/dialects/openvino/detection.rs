@@ -253,25 +253,13 @@ fn terminated(
     l.apply("Slice", &[rows, zero, count, first], &[])
 }
 
-pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    for (input, rank) in [(0, 2), (1, 2), (2, 3), (3, 2), (4, 2)] {
-        if l.has(input) {
-            only_float32(l, input)?;
-            expect_rank(l, input, rank)?;
-        }
-    }
-    let (normalized, shares) =
-        (l.attributes.flag("normalized", false)?, l.attributes.flag("share_location", true)?);
-    let refines = l.has(3) && l.has(4);
-    if refines && !normalized {
-        return Err(cannot("DetectionOutput with two stages and boxes of pixels"));
-    }
-    let width = if normalized { 4 } else { 5 };
+/// The number of classes, which the shapes tell where no attribute does.
+fn classes_of(l: &Lowering<'_>, width: i64) -> Result<i64> {
     let known = |input: usize, axis: usize| {
         let size = l.dims_of(input)?[axis].map(i64_of);
         size.ok_or_else(|| not_known(format!("dimension {axis} of input {input}")))
     };
-    let classes = match l.attributes.int("num_classes")? {
+    Ok(match l.attributes.int("num_classes")? {
         Some(classes) => errors::at_least_1("num_classes", classes)?,
         None => match known(2, 2)? / width {
             0 => {
@@ -283,11 +271,11 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
             }
             priors => known(1, 1)? / priors,
         },
-    };
-    let places = if shares { 1 } else { classes };
-    let images = l.input(0)?;
-    let images = size(l, images, 0)?;
-    // [image, class, prior]
+    })
+}
+
+/// Scores as [image, class, prior]; with two stages, zero where the first finds no object.
+fn class_scores(l: &mut Lowering<'_>, classes: i64, refines: bool) -> Result<LoweredValue> {
     let scores = l.input(1)?;
     let scores = l.reshape(scores, &[0, -1, classes])?;
     let mut scores = turned(l, scores, &[0, 2, 1])?;
@@ -299,7 +287,16 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
         let none = of("Less", other, l.float("objectness_score")?.unwrap_or(0.0));
         scores = pick(none, 0.0, scores).write(l, DType::F32)?;
     }
-    // Priors as columns of [image, 1, prior, 1].
+    Ok(scores)
+}
+
+/// Priors and their variances, if those are not encoded in the deltas, as columns of
+/// [image, 1, prior, 1].
+fn priors(
+    l: &mut Lowering<'_>,
+    normalized: bool,
+    width: i64,
+) -> Result<([LoweredValue; 4], Option<[LoweredValue; 4]>)> {
     let priors = l.input(2)?;
     let first = sliced(l, priors, 1, [0, 1])?;
     let mut first = l.reshape(first, &[0, 1, -1, width])?;
@@ -329,19 +326,20 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
         let second = l.reshape(second, &[0, 1, -1, 4])?;
         Some(columns(l, second)?)
     };
-    // Deltas as [image, class, prior, 4].
-    for input in [4, 0] {
-        if input == 4 && !refines {
-            continue;
-        }
-        let deltas = l.input(input)?;
-        let deltas = l.reshape(deltas, &[0, -1, places, 4])?;
-        let deltas = turned(l, deltas, &[0, 2, 1, 3])?;
-        prior = decoded(l, prior, deltas, variances)?;
-    }
+    Ok((prior, variances))
+}
+
+/// The scores of priors that take part in the suppression of their class, and minus infinity in
+/// place of the others.
+fn taking_part(
+    l: &mut Lowering<'_>,
+    scores: LoweredValue,
+    classes: i64,
+    one_label: bool,
+    top: i64,
+) -> Result<LoweredValue> {
     let least = l.float("confidence_threshold")?.unwrap_or(0.0);
     let background = l.attributes.int_or("background_label_id", 0)?;
-    let one_label = l.attributes.flag("decrease_label_id", false)?;
     let labels = positions_of(l, classes)?;
     let labels = l.reshape(labels, &[-1, 1])?;
     let mut takes_part = of(if one_label { "GreaterOrEqual" } else { "Greater" }, scores, least);
@@ -353,7 +351,6 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
         takes_part = of("And", takes_part, of("Greater", labels, none));
     }
     let mut candidates = pick(takes_part, scores, f64::NEG_INFINITY).write(l, DType::F32)?;
-    let top = l.attributes.int_or("top_k", -1)?;
     if one_label {
         let best = l.apply("ArgMax", &[candidates], &[int("axis", 1)])?;
         candidates = pick(of("Equal", labels, best), candidates, f64::NEG_INFINITY).write(l, DType::F32)?;
@@ -367,6 +364,42 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     } else if top >= 0 {
         candidates = only_top(l, candidates, 2, top)?;
     }
+    Ok(candidates)
+}
+
+pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    for (input, rank) in [(0, 2), (1, 2), (2, 3), (3, 2), (4, 2)] {
+        if l.has(input) {
+            only_float32(l, input)?;
+            expect_rank(l, input, rank)?;
+        }
+    }
+    let (normalized, shares) =
+        (l.attributes.flag("normalized", false)?, l.attributes.flag("share_location", true)?);
+    let refines = l.has(3) && l.has(4);
+    if refines && !normalized {
+        return Err(cannot("DetectionOutput with two stages and boxes of pixels"));
+    }
+    let width = if normalized { 4 } else { 5 };
+    let classes = classes_of(l, width)?;
+    let places = if shares { 1 } else { classes };
+    let images = l.input(0)?;
+    let images = size(l, images, 0)?;
+    let scores = class_scores(l, classes, refines)?;
+    let (mut prior, variances) = priors(l, normalized, width)?;
+    // Deltas as [image, class, prior, 4].
+    for input in [4, 0] {
+        if input == 4 && !refines {
+            continue;
+        }
+        let deltas = l.input(input)?;
+        let deltas = l.reshape(deltas, &[0, -1, places, 4])?;
+        let deltas = turned(l, deltas, &[0, 2, 1, 3])?;
+        prior = decoded(l, prior, deltas, variances)?;
+    }
+    let one_label = l.attributes.flag("decrease_label_id", false)?;
+    let top = l.attributes.int_or("top_k", -1)?;
+    let candidates = taking_part(l, scores, classes, one_label, top)?;
     // Boxes with negative sides overlap none, so their sides count as zero.
     let ends = [0, 1].map(|i| of("Max", prior[i], prior[2 + i]));
     let [right, bottom] = ends;
@@ -458,6 +491,90 @@ fn anchors(l: &Lowering<'_>, exact: bool) -> Result<Vec<f32>> {
     Ok(anchors)
 }
 
+/// The columns and rows of all cells, each for all of its anchors, and the number of rows, columns
+/// and anchors.
+fn cells(
+    l: &mut Lowering<'_>,
+    [rows, wide]: [LoweredValue; 2],
+    count: i64,
+    exact: bool,
+) -> Result<([LoweredValue; 2], LoweredValue)> {
+    let stride = whole(l, "feat_stride")?;
+    let each = l.list(&[count])?;
+    let sides = l.apply("Concat", &[rows, wide, each], &[along(0)])?;
+    let mut places = [wide, rows];
+    for (size, dims) in places.iter_mut().zip([&[-1, 1][..], &[-1, 1, 1]]) {
+        let place = positions(l, *size)?;
+        let place = l.cast(place, DType::F32)?;
+        let place = (place * stride).write(l, DType::F32)?;
+        let place = l.reshape(place, dims)?;
+        let place = l.apply("Expand", &[place, sides], &[])?;
+        *size = l.reshape(place, &[1, -1, 1])?;
+    }
+    if exact {
+        // Rows are counted along the width there.
+        places.swap(0, 1);
+    }
+    Ok((places, sides))
+}
+
+/// Corners of the boxes that are kept, as the attributes clip and scale them.
+fn within_image(
+    l: &mut Lowering<'_>,
+    boxes: LoweredValue,
+    [width, height]: [LoweredValue; 2],
+) -> Result<[LoweredValue; 4]> {
+    let mut corners = columns(l, boxes)?;
+    for (i, corner) in corners.iter_mut().enumerate() {
+        let image = if i % 2 == 0 { width } else { height };
+        let mut end = Term::from(*corner);
+        if l.attributes.flag("clip_after_nms", false)? {
+            end = of("Max", of("Min", end, image), 0.0);
+        }
+        if l.attributes.flag("normalize", false)? {
+            end = end / image;
+        }
+        *corner = end.write(l, DType::F32)?;
+    }
+    Ok(corners)
+}
+
+/// Boxes and their scores in `after` rows of each image; -1 ends those that are fewer.
+fn rows_of_images(
+    l: &mut Lowering<'_>,
+    found: &Found,
+    boxes: LoweredValue,
+    images: LoweredValue,
+    after: i64,
+) -> Result<Vec<LoweredValue>> {
+    let owner = l.reshape(found.image, &[-1])?;
+    let counts = counts_of(l, owner, images)?;
+    let zero = l.constant(Tensor::scalar(0i64))?;
+    let starts = l.apply("CumSum", &[counts, zero], &[int("exclusive", 1)])?;
+    let start = l.apply("Gather", &[starts, owner], &[along(0)])?;
+    let number = l.shape(owner)?;
+    let rank = positions(l, number)?;
+    let row = (owner * after + (rank - start)).write(l, DType::I64)?;
+    let row = l.reshape(row, &[-1, 1])?;
+    let short = of("Less", counts, after).write(l, DType::I64)?;
+    let short = l.apply("NonZero", &[short], &[])?;
+    let short = l.reshape(short, &[-1])?;
+    let count = l.apply("Gather", &[counts, short], &[along(0)])?;
+    let end = (short * after + count).write(l, DType::I64)?;
+    let end = l.reshape(end, &[-1, 1])?;
+    let (number, ends) = (l.shape(short)?, listed(l, &[-1.0, 0.0, 0.0, 0.0, 0.0])?);
+    let (five, all) = (l.list(&[5])?, (images * after).write(l, DType::I64)?);
+    let dims = l.apply("Concat", &[number, five], &[along(0)])?;
+    let ends = l.apply("Expand", &[ends, dims], &[])?;
+    let dims = l.apply("Concat", &[all, five], &[along(0)])?;
+    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+    let rows = l.apply("ScatterND", &[zeros, row, boxes], &[])?;
+    let rows = l.apply("ScatterND", &[rows, end, ends], &[])?;
+    let zeros = l.apply("ConstantOfShape", &[all], &[])?;
+    let scores = l.apply("ScatterND", &[zeros, row, found.score], &[])?;
+    Ok(vec![rows, scores])
+}
+
 pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 4), (1, 4), (2, 1)] {
         only_float32(l, input)?;
@@ -483,23 +600,8 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let deltas = l.apply("Reshape", &[deltas, dims], &[int("allowzero", 1)])?;
     let deltas = turned(l, deltas, &[0, 3, 4, 1, 2])?;
     let deltas = l.reshape(deltas, &[0, -1, 4])?;
-    // Anchors of all cells.
-    let stride = whole(l, "feat_stride")?;
     let anchors = l.constant(Tensor::vector(&anchors).reshaped(Shape::new([anchors.len() / 4, 4])?)?)?;
-    let (mut places, each) = (Vec::new(), l.list(&[count])?);
-    let sides = l.apply("Concat", &[rows, wide, each], &[along(0)])?;
-    for (size, dims) in [(wide, &[-1, 1][..]), (rows, &[-1, 1, 1])] {
-        let place = positions(l, size)?;
-        let place = l.cast(place, DType::F32)?;
-        let place = (place * stride).write(l, DType::F32)?;
-        let place = l.reshape(place, dims)?;
-        let place = l.apply("Expand", &[place, sides], &[])?;
-        places.push(l.reshape(place, &[1, -1, 1])?);
-    }
-    if exact {
-        // Rows are counted along the width there.
-        places.swap(0, 1);
-    }
+    let (places, sides) = cells(l, [rows, wide], count, exact)?;
     let own = columns(l, anchors)?;
     let info = l.input(2)?;
     let number = |l: &mut Lowering<'_>, at: i64| {
@@ -561,48 +663,11 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let found = kept(l, found, images, after)?;
     let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
     let boxes = l.apply("GatherND", &[boxes, at], &[])?;
-    let mut corners = columns(l, boxes)?;
-    for (i, corner) in corners.iter_mut().enumerate() {
-        let image = if i % 2 == 0 { width } else { height };
-        let mut end = Term::from(*corner);
-        if l.attributes.flag("clip_after_nms", false)? {
-            end = of("Max", of("Min", end, image), 0.0);
-        }
-        if l.attributes.flag("normalize", false)? {
-            end = end / image;
-        }
-        *corner = end.write(l, DType::F32)?;
-    }
+    let corners = within_image(l, boxes, [width, height])?;
     let image = l.cast(found.image, DType::F32)?;
     let parts: Vec<_> = [image].into_iter().chain(corners).collect();
     let boxes = l.apply("Concat", &parts, &[int("axis", 1)])?;
-    // Each image has so many rows; behind the last that is a box, -1 ends them.
-    let owner = l.reshape(found.image, &[-1])?;
-    let counts = counts_of(l, owner, images)?;
-    let zero = l.constant(Tensor::scalar(0i64))?;
-    let starts = l.apply("CumSum", &[counts, zero], &[int("exclusive", 1)])?;
-    let start = l.apply("Gather", &[starts, owner], &[along(0)])?;
-    let number = l.shape(owner)?;
-    let rank = positions(l, number)?;
-    let row = (owner * after + (rank - start)).write(l, DType::I64)?;
-    let row = l.reshape(row, &[-1, 1])?;
-    let short = of("Less", counts, after).write(l, DType::I64)?;
-    let short = l.apply("NonZero", &[short], &[])?;
-    let short = l.reshape(short, &[-1])?;
-    let count = l.apply("Gather", &[counts, short], &[along(0)])?;
-    let end = (short * after + count).write(l, DType::I64)?;
-    let end = l.reshape(end, &[-1, 1])?;
-    let (number, ends) = (l.shape(short)?, listed(l, &[-1.0, 0.0, 0.0, 0.0, 0.0])?);
-    let (five, all) = (l.list(&[5])?, (images * after).write(l, DType::I64)?);
-    let dims = l.apply("Concat", &[number, five], &[along(0)])?;
-    let ends = l.apply("Expand", &[ends, dims], &[])?;
-    let dims = l.apply("Concat", &[all, five], &[along(0)])?;
-    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
-    let rows = l.apply("ScatterND", &[zeros, row, boxes], &[])?;
-    let rows = l.apply("ScatterND", &[rows, end, ends], &[])?;
-    let zeros = l.apply("ConstantOfShape", &[all], &[])?;
-    let scores = l.apply("ScatterND", &[zeros, row, found.score], &[])?;
-    Ok(vec![rows, scores])
+    rows_of_images(l, &found, boxes, images, after)
 }
 
 /// A positive integer attribute that must be given.

@@ -260,6 +260,7 @@ fn unseen_zeros() -> Model {
     end(sketch, n)
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn exact() -> Vec<Pattern> {
     let (n, cube) = (&["n", "4"][..], &["2", "3", "4"][..]);
     let bounds =
@@ -514,6 +515,7 @@ fn attention(mask: bool, order: Keys) -> Model {
     of_set(sketch, heads, 23)
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn fused() -> Vec<Pattern> {
     let rows = &["n", "s", "8"][..];
     let n = &["n", "4"][..];
