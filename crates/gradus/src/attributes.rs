@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use gradus_core::graph::{Attribute, Content, Function, Graph, Ports, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
@@ -170,6 +171,14 @@ impl<'a> Attributes<'a> {
         })
     }
 
+    /// Texts as bytes, if they are given.
+    pub(crate) fn strings(&self, name: &str) -> Result<Option<&'a [Bytes]>> {
+        self.read(name, "a list of texts", |content| match content {
+            Content::Strings(all) => Some(&**all),
+            _ => None,
+        })
+    }
+
     /// Texts, if they are given.
     pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<&'a str>>> {
         self.read(name, "a list of texts", |content| match content {
@@ -181,7 +190,7 @@ impl<'a> Attributes<'a> {
     /// Integers, if they are given, also as text.
     pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<i64>>> {
         self.read(name, "a list of integers", |content| match content {
-            Content::Ints(values) => Some(values.clone()),
+            Content::Ints(values) => Some(values.to_vec()),
             Content::Int(value) => Some(vec![*value]),
             Content::Text(text) => list_of(text),
             _ => None,

@@ -26,7 +26,7 @@ fn windows(l: &Lowering<'_>, spatial: usize, transposed: bool) -> Result<NewAttr
     let mut attributes = vec![("strides", Content::Ints(each(l, "strides", 1, spatial)?))];
     let dilations = each(l, "dilations", 1, spatial)?;
     if dilations.iter().any(|&dilation| dilation != 1) {
-        attributes.push(("dilations", Content::Ints(dilations)));
+        attributes.push(("dilations", Content::Ints(dilations.into())));
     }
     match l.attributes.text("auto_pad")?.unwrap_or("explicit") {
         "same_upper" if !transposed => attributes.push(word("auto_pad", "SAME_UPPER")),
@@ -120,7 +120,7 @@ fn convolution(
     let mut attributes = windows(l, spatial, false)?;
     if let Some(pads) = pads_of_dilated(l, spatial, has_groups)? {
         attributes.retain(|(name, _)| *name != "auto_pad");
-        attributes.push(("pads", Content::Ints(pads)));
+        attributes.push(("pads", Content::Ints(pads.into())));
     }
     attributes.push(int("group", groups));
     Ok(vec![l.apply("Conv", inputs, &attributes)?])
@@ -302,7 +302,8 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
         x = l.apply("Pad", &[x, pads, lowest], &[])?;
         attributes.retain(|(name, _)| *name != "pads");
     }
-    attributes.extend([("kernel_shape", Content::Ints(kernel)), flag("ceil_mode", rounding != "floor")]);
+    attributes
+        .extend([("kernel_shape", Content::Ints(kernel.into())), flag("ceil_mode", rounding != "floor")]);
     Ok((attributes, x))
 }
 
