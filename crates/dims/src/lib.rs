@@ -183,7 +183,7 @@ const BYTES_OF_EXPRESSION: usize = 512;
 
 impl Symbols {
     /// Bytes that all expressions take, estimated by their number.
-    pub(crate) fn bytes(&self) -> u128 {
+    pub fn bytes(&self) -> u128 {
         product(self.exprs.len() + self.atoms.len() + self.results.len(), BYTES_OF_EXPRESSION)
     }
 

@@ -79,7 +79,7 @@ pub(crate) fn stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let mut y = l.apply("STFT", &[signal, step, window, len], &[int("onesided", 1)])?;
     if l.attributes.flag("transpose_frames", false)? {
-        let order = ("perm", gradus_core::graph::Content::Ints(vec![0, 2, 1, 3]));
+        let order = ("perm", gradus_core::graph::Content::Ints([0i64, 2, 1, 3].into()));
         y = l.apply("Transpose", &[y], &[order])?;
     }
     if rank == 1 {

@@ -430,7 +430,7 @@ pub(crate) fn batches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         x = l.with_shape(x, cut)?;
         let order: Vec<_> =
             own.iter().map(|axis| 2 * axis + 1).chain(own.iter().map(|axis| 2 * axis)).collect();
-        x = l.apply("Transpose", &[x], &[("perm", Content::Ints(order))])?;
+        x = l.apply("Transpose", &[x], &[("perm", Content::Ints(order.into()))])?;
         let shape = l.apply("Mul", &[sizes, samples], &[])?;
         return Ok(vec![l.with_shape(x, shape)?]);
     }
@@ -439,7 +439,7 @@ pub(crate) fn batches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let cut = l.apply("Concat", &[block, sizes], &[int("axis", 0)])?;
     x = l.with_shape(x, cut)?;
     let order: Vec<_> = other.iter().zip(&own).flat_map(|(&size, &block)| [size, block]).collect();
-    x = l.apply("Transpose", &[x], &[("perm", Content::Ints(order))])?;
+    x = l.apply("Transpose", &[x], &[("perm", Content::Ints(order.into()))])?;
     let shape = l.apply("Mul", &[sizes, block], &[])?;
     x = l.with_shape(x, shape)?;
     let (from, less) = (l.whole_list(2)?, l.whole_list(3)?);

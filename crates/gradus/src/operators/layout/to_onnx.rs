@@ -311,7 +311,7 @@ pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, order) = (l.input(0)?, l.integers(1)?);
-    let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order)));
+    let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order.into())));
     Ok(vec![l.apply("Transpose", &[x], perm.as_slice())?])
 }
 
@@ -349,7 +349,7 @@ pub(crate) fn shuffle_channels(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let parts = l.with_shape(x, parts)?;
     let mut order: Vec<_> = (0..=i64_of(rank)).collect();
     order.swap(axis, axis + 1);
-    let turned = l.apply("Transpose", &[parts], &[("perm", Content::Ints(order))])?;
+    let turned = l.apply("Transpose", &[parts], &[("perm", Content::Ints(order.into()))])?;
     Ok(vec![l.with_shape(turned, shape)?])
 }
 
@@ -371,7 +371,7 @@ pub(crate) fn reverse_sequence(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let order = Content::Ints(order.into_iter().map(i64_of).collect());
     let x = l.apply("Transpose", &[x], &[("perm", order)])?;
     let value = l.apply("ReverseSequence", &[x, lengths], &axes(0))?;
-    Ok(vec![l.apply("Transpose", &[value], &[("perm", Content::Ints(back))])?])
+    Ok(vec![l.apply("Transpose", &[value], &[("perm", Content::Ints(back.into()))])?])
 }
 
 /// Ones on a diagonal; zeros elsewhere.

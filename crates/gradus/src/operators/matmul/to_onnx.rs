@@ -24,7 +24,8 @@ pub(crate) fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if rank > 1 {
             let mut order: Vec<_> = (0..i64_of(rank)).collect();
             order.swap(rank - 1, rank - 2);
-            operands[input] = l.apply("Transpose", &[operands[input]], &[("perm", Content::Ints(order))])?;
+            operands[input] =
+                l.apply("Transpose", &[operands[input]], &[("perm", Content::Ints(order.into()))])?;
         }
     }
     let Ok(dtype) = l.dtype_of(0) else { return Ok(vec![l.apply("MatMul", &operands, &[])?]) };
@@ -68,7 +69,7 @@ impl NamedAxes {
         let place = |axis: &char| self.axes.iter().position(|own| own == axis);
         let order: Vec<_> = axes.iter().filter_map(place).map(i64_of).collect();
         if !order.is_sorted() {
-            value = l.apply("Transpose", &[value], &[("perm", Content::Ints(order))])?;
+            value = l.apply("Transpose", &[value], &[("perm", Content::Ints(order.into()))])?;
         }
         let missing = (0..axes.len()).filter(|&axis| !self.has(axes[axis]));
         let missing: Vec<_> = missing.map(i64_of).collect();
@@ -100,7 +101,7 @@ fn diagonals(l: &mut Lowering<'_>, mut of: NamedAxes, mut dims: Vec<Dim>) -> Res
         let rest: Vec<_> = (0..rank).filter(|at| ![first, second].contains(at)).collect();
         let order: Vec<_> = rest.iter().copied().chain([first, second]).map(i64_of).collect();
         if !order.is_sorted() {
-            of.value = l.apply("Transpose", &[of.value], &[("perm", Content::Ints(order))])?;
+            of.value = l.apply("Transpose", &[of.value], &[("perm", Content::Ints(order.into()))])?;
         }
         let size = [first, second].into_iter().find_map(|at| dims.get(at)?.known());
         let indices = if let Some(size) = size.filter(|&size| size <= i64_of(LONGEST)) {

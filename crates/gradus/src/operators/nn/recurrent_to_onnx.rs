@@ -99,7 +99,7 @@ fn biases(
 }
 
 fn transposed(l: &mut Lowering<'_>, value: LoweredValue, order: &[i64]) -> Result<LoweredValue> {
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])
+    l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec().into()))])
 }
 
 /// The attributes that sequences and cells have.

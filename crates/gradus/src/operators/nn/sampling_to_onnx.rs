@@ -47,7 +47,7 @@ pub(crate) fn roi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     l.edges_of_floats(caveats::NAN);
     let attributes = [
-        ("pooled_shape", Content::Ints(bins.to_vec())),
+        ("pooled_shape", Content::Ints(bins.to_vec().into())),
         ("spatial_scale", Content::Float(required("spatial_scale", l.attributes.float("spatial_scale")?)?)),
     ];
     let inputs = l.given()?;

@@ -23,7 +23,7 @@ fn each(l: &Lowering<'_>, name: &str, default: i64, count: usize) -> Result<Vec<
 
 /// How windows lie; those of transposed convolutions have no pads that make sizes the same.
 fn windows(l: &Lowering<'_>, spatial: usize, transposed: bool) -> Result<NewAttributes> {
-    let mut attributes = vec![("strides", Content::Ints(each(l, "strides", 1, spatial)?))];
+    let mut attributes = vec![("strides", Content::Ints(each(l, "strides", 1, spatial)?.into()))];
     let dilations = each(l, "dilations", 1, spatial)?;
     if dilations.iter().any(|&dilation| dilation != 1) {
         attributes.push(("dilations", Content::Ints(dilations.into())));
@@ -33,7 +33,7 @@ fn windows(l: &Lowering<'_>, spatial: usize, transposed: bool) -> Result<NewAttr
         "same_lower" if !transposed => attributes.push(word("auto_pad", "SAME_LOWER")),
         "explicit" | "notset" => {
             let pads = [each(l, "pads_begin", 0, spatial)?, each(l, "pads_end", 0, spatial)?].concat();
-            attributes.push(("pads", Content::Ints(pads)));
+            attributes.push(("pads", Content::Ints(pads.into())));
         }
         _ => {}
     }
@@ -183,7 +183,7 @@ pub(crate) fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<V
     let (x, (weights, groups)) = (l.input(0)?, ungrouped(l, has_groups, 1)?);
     attributes.push(int("group", groups));
     if !l.has(2) {
-        attributes.push(("output_padding", Content::Ints(more)));
+        attributes.push(("output_padding", Content::Ints(more.into())));
         return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.retain(|(name, _)| *name != "pads");
@@ -210,10 +210,11 @@ pub(crate) fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<V
             (end[axis], more[axis]) = (behind.max(0), behind.saturating_neg().max(0));
         }
         let pads = [begin, end].concat();
-        attributes.extend([("pads", Content::Ints(pads)), ("output_padding", Content::Ints(more))]);
+        attributes
+            .extend([("pads", Content::Ints(pads.into())), ("output_padding", Content::Ints(more.into()))]);
         return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
     }
-    attributes.push(("output_padding", Content::Ints(more)));
+    attributes.push(("output_padding", Content::Ints(more.into())));
     let whole = l.apply("ConvTranspose", &[x, weights], &attributes)?;
     let (all, wanted, zero) = (l.shape(whole)?, l.whole_list(2)?, l.list(&[0])?);
     let all = l.part_of(all, 2, i64::MAX)?;
@@ -504,7 +505,7 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.apply("Reciprocal", &[root], &[])?
     };
     let query = l.apply("Mul", &[query, scale], &[])?;
-    let turned = l.apply("Transpose", &[key], &[("perm", Content::Ints(order))])?;
+    let turned = l.apply("Transpose", &[key], &[("perm", Content::Ints(order.into()))])?;
     let mut scores = l.apply("MatMul", &[query, turned], &[])?;
     let least = l.number(f64::NEG_INFINITY, dtype)?;
     if l.attributes.flag("causal", false)? {
@@ -591,7 +592,7 @@ pub(crate) fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
     };
     let apart = l.apply("Concat", &apart, &[int("axis", 0)])?;
     let apart = l.with_shape(x, apart)?;
-    let turned = l.apply("Transpose", &[apart], &[("perm", Content::Ints(order))])?;
+    let turned = l.apply("Transpose", &[apart], &[("perm", Content::Ints(order.into()))])?;
     if spreads {
         for axis in &mut axes {
             *axis = l.apply("Mul", &[*axis, one], &[])?;
