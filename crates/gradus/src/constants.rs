@@ -10,11 +10,11 @@ use std::ptr;
 
 use foldhash::{HashMap, HashSet, HashSetExt as _};
 use gradus_core::convert::product;
-use gradus_core::graph::{Content, Graph, Node, OperatorId, Origin, Standard, ValueId};
+use gradus_core::graph::{Content, Graph, Node, OperatorId, Origin, ValueId};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Shape};
 
-use crate::operators::{Role, row_of};
+use crate::operators::registry::row_of;
 use crate::source::Source;
 
 /// A constant of a model.
@@ -155,7 +155,7 @@ pub fn is_constant(graph: &Graph, id: ValueId) -> bool {
 
 /// Returns true if a node is the operator `Constant`, whose value the file has.
 pub(crate) fn is_constant_node(node: &Node) -> bool {
-    row_of(Standard::Onnx, node).is_some_and(|row| row.role == Role::Constant)
+    node.operator.domain.is_empty() && &*node.operator.name == "Constant"
 }
 
 /// Types and shapes of the tensors that an attribute is; of lists alone, or of single elements too.

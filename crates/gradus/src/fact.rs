@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use gradus_core::convert::{Rules, i64_of};
+use gradus_core::float::Parts;
 use gradus_core::tensor::byte_len;
 use gradus_core::{Class, DType, Number, Shape, Tensor, Value};
 
@@ -98,6 +99,31 @@ impl Fraction {
     /// A integer.
     pub const fn whole(dim: Dim) -> Fraction {
         Fraction { over: dim, under: 1, rounded: false }
+    }
+}
+
+/// A finite float as a fraction, if both parts fit.
+pub(crate) fn fraction_of(number: Number) -> Option<Fraction> {
+    let value = match number {
+        Number::Int(value) => {
+            return i64::try_from(value).ok().map(|value| Fraction::whole(Dim::Known(value)));
+        }
+        Number::Float(value) if value.is_finite() => value,
+        _ => return None,
+    };
+    let Parts { negative, mantissa, exponent, .. } = Parts::of_float(value);
+    if mantissa == 0 {
+        return Some(Fraction::whole(Dim::ZERO));
+    }
+    let zeros = mantissa.trailing_zeros();
+    let (mantissa, exponent) =
+        (i64::try_from(mantissa >> zeros).ok()?, exponent + i32::try_from(zeros).ok()?);
+    let mantissa = if negative { -mantissa } else { mantissa };
+    let power = 1i64.checked_shl(exponent.unsigned_abs()).filter(|power| *power > 0)?;
+    if exponent >= 0 {
+        Some(Fraction::whole(Dim::Known(mantissa.checked_mul(power)?)))
+    } else {
+        Some(Fraction { over: Dim::Known(mantissa), under: power, rounded: false })
     }
 }
 

@@ -44,6 +44,7 @@ pub mod cost;
 mod declare;
 mod dialects;
 pub mod diff;
+mod draws;
 mod encode;
 pub mod fact;
 pub mod files;

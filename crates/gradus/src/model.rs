@@ -15,6 +15,7 @@ use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, s
 
 use crate::files::{Folder, Spliced, map_within};
 use crate::operator::Operator;
+use crate::operators::TABLE;
 use crate::program::RunOptions;
 use crate::run::{Outputs, Program};
 use crate::save::is_same;
@@ -151,7 +152,7 @@ impl OpenOptions {
     /// Returns a model that was made in memory.
     pub fn from_source(&self, model: graph::Model) -> Model {
         Model {
-            source: Source::new(model, self.limits, self.operators.clone()),
+            source: Source::new(model, self.limits, self.operators.clone(), TABLE),
             keep_names: self.keep_names,
             file: None,
             bytes: None,

@@ -23,13 +23,13 @@ use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::constants::{is_constant, is_constant_node};
+use crate::draws::Draws;
 use crate::lowering;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
 use crate::operators::fused::{After, Tail};
-use crate::operators::generate::random::Draws;
-use crate::operators::{self, Row};
+use crate::operators::{Row, registry};
 use crate::schema::Signature;
 
 /// How graphs are compiled and run.
@@ -251,7 +251,7 @@ impl<'a> Compiler<'a> {
             return Ok((plain, None, op));
         }
         let (row, signature) =
-            operators::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;
+            registry::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;
         let label =
             format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
         let op = self.build(node, signature, row);

@@ -8,6 +8,8 @@ use gradus_core::graph::{self, Graph, ValueId};
 use gradus_core::{Error, Limits, Result};
 
 use crate::operator::Operator;
+use crate::operators::registry::Registry;
+use crate::operators::row::Row;
 
 /// The graphs of a model, the limits on what reading, running and inferring them may cost, and the
 /// operators that are registered for them.
@@ -19,7 +21,15 @@ pub struct Source {
 }
 
 impl Source {
-    pub(crate) fn new(model: graph::Model, limits: Limits, operators: Vec<Arc<dyn Operator>>) -> Source {
+    /// Installs the table of operators, in which everything that is computed of a model looks up its
+    /// rows.
+    pub(crate) fn new(
+        model: graph::Model,
+        limits: Limits,
+        operators: Vec<Arc<dyn Operator>>,
+        table: &'static [&'static [Row]],
+    ) -> Source {
+        Registry::install(table);
         Source { model: Arc::new(model), limits, operators }
     }
 

@@ -27,7 +27,7 @@ impl ConvertContext<'_, '_> {
             "Or" => "LogicalOr",
             "Sub" => "Subtract",
             "Where" => "Select",
-            same if operators::row(Standard::OpenVino, "", same).is_some() => same,
+            same if operators::registry::row(Standard::OpenVino, "", same).is_some() => same,
             other => return Err(cannot(format!("cannot write {other} by its name in ONNX"))),
         };
         self.put(name, operands, &[numpy()])

@@ -11,7 +11,7 @@ use super::opset::{foreign, same};
 use super::report::{Obstacle, cannot};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::GraphWriter;
-use crate::operators;
+use crate::operators::{self, registry};
 
 /// Converts all nodes that something needs. One that has no equivalent is noted, and the others go
 /// on.
@@ -61,7 +61,7 @@ fn convert_node<'m>(
     conversion.check_valid(&scope.place, index)?;
     let write = match writer_of(conversion, target, node) {
         Err(_) if scope.fix_known(node) => {
-            let row = operators::row_of(conversion.source.standard, node);
+            let row = registry::row_of(conversion.source.standard, node);
             let is_float = |&id: &ValueId| scope.fact(id).dtype().is_some_and(DType::is_float);
             if row.is_none_or(|row| !row.is_exact(node)) && node.outputs.iter().flatten().any(is_float) {
                 ConvertContext::new(conversion, scope, target, node, index)?.rounding(caveats::FUNCTION);
@@ -112,7 +112,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     {
         return refuse(format!("cannot convert operators of sets before {OLDEST_OPSET}"));
     }
-    let row = operators::row_of(from, node);
+    let row = registry::row_of(from, node);
     // Sets keep the names of operators that they dropped.
     let dropped = |row: &operators::Row| {
         row.domain.is_empty() && target.signature(row.name).is_some_and(|signature| signature.deprecated)
@@ -136,7 +136,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         && row.states_inputs()
         && !row.signatures().is_empty()
     {
-        operators::signature(row, node)?.check_present(&node.inputs)?;
+        registry::signature(row, node)?.check_present(&node.inputs)?;
     }
     let write = row.and_then(|row| match &row.conversion {
         Some(conversion) => Some(conversion.write),

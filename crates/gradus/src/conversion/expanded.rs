@@ -13,7 +13,7 @@ use gradus_core::graph::{
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
-use super::BYTES_OF_VALUE;
+use super::scope::BYTES_OF_VALUE;
 use super::writer::NamePool;
 use crate::program::too_deep;
 

@@ -15,7 +15,7 @@ use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::infer::facts_of_lowered;
 use crate::lowering::{self, Goal, Known, Lower, Written};
 use crate::operators::errors;
-use crate::operators::{self, Chance, Rounding};
+use crate::operators::{Chance, Rounding, Row, registry};
 use crate::pairs;
 use crate::schema::Signature;
 
@@ -23,8 +23,8 @@ use crate::schema::Signature;
 /// standard.
 pub(super) fn lowers(graph: &Graph) -> bool {
     graph.nodes().iter().any(|node| {
-        let row = operators::row_of(Standard::Onnx, node);
-        row.is_some_and(operators::Row::becomes_onnx) || node.graphs().any(|graph| lowers(graph))
+        let row = registry::row_of(Standard::Onnx, node);
+        row.is_some_and(Row::becomes_onnx) || node.graphs().any(|graph| lowers(graph))
     })
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     let (standard, before) = (cx.conversion.source.standard, cx.conversion.report.notes.len());
     let facts = facts(cx);
     let known: Vec<_> = facts.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
-    let row = operators::row_of(standard, cx.node);
+    let row = registry::row_of(standard, cx.node);
     let lower = row.and_then(|row| row.lower).ok_or_else(|| lowering::cannot_lower(cx.node))?;
     let goal = Goal { opset: cx.target.opset, ..Goal::run(cx.node, cx.conversion.limits) };
     let graph = lowering::write(standard, cx.node, &known, lower, &goal)?.graph;
@@ -87,7 +87,7 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 /// since there were so many notes.
 fn note_row(cx: &mut ConvertContext<'_, '_>, before: usize) {
     if cx.conversion.report.notes.len() == before
-        && let Some(row) = operators::row_of(cx.conversion.source.standard, cx.node)
+        && let Some(row) = registry::row_of(cx.conversion.source.standard, cx.node)
         && has_floats(cx, row)
     {
         note_rounding(cx, row.rounding.of_node(cx.node));
@@ -157,7 +157,7 @@ pub(super) fn noted_graph(
 }
 
 /// Returns true if a node reads or gives floats.
-fn has_floats(cx: &ConvertContext<'_, '_>, row: &operators::Row) -> bool {
+fn has_floats(cx: &ConvertContext<'_, '_>, row: &Row) -> bool {
     let gives = |id: &ValueId| cx.scope.fact(*id).dtype().is_some_and(|dtype| !dtype.is_integer());
     let reads = (0..cx.count()).any(|input| cx.has(input) && cx.is_float(input));
     row.rounding != Rounding::Lowered && (reads || cx.node.outputs.iter().flatten().any(gives))
@@ -323,7 +323,7 @@ fn result_type(node: &Node, output: usize, types: &Types) -> Option<DType> {
         "If" => return None,
         _ => {}
     }
-    let signature = operators::row_of(Standard::Onnx, node)?.signatures().last()?;
+    let signature = registry::row_of(Standard::Onnx, node)?.signatures().last()?;
     let own = Signature::param(signature.outputs, output)?;
     let mut types = own.types.tensor.iter();
     if let (Some(only), None) = (types.next(), types.next()) {
@@ -354,7 +354,7 @@ fn note(cx: &mut ConvertContext<'_, '_>, node: &Node, given: &[Option<Typed>]) -
     if own == "squeeze" && cx.dims(0).is_none_or(|dims| dims.contains(&None)) {
         cx.edges("axes of unknown size are assumed to have size 1");
     }
-    let Some(row) = operators::row_of(Standard::Onnx, node) else { return before };
+    let Some(row) = registry::row_of(Standard::Onnx, node) else { return before };
     if row.chance == Chance::Yes {
         cx.edges(caveats::DRAWN);
         return before;

@@ -20,12 +20,14 @@ pub(crate) mod driver;
 mod expanded;
 mod interface;
 pub(crate) mod lowered;
+pub(crate) mod nested;
 pub(crate) mod node;
 pub(crate) mod older;
 pub(crate) mod opset;
 pub(crate) mod report;
 mod runtime;
 pub(crate) mod scope;
+mod search;
 mod states;
 pub(crate) mod to_onnx;
 pub(crate) mod to_openvino;
@@ -48,6 +50,7 @@ use crate::infer::InferOptions;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
+use scope::BYTES_OF_VALUE;
 use scope::{ConversionState, SourceGraph};
 use writer::{GraphWriter, NamePool};
 
@@ -308,10 +311,6 @@ impl Model {
         Ok(Converted { model: model.converted_from(self), report, origins })
     }
 }
-
-/// Bytes that a value takes while it is converted, as `tests/memory.rs` measures: nodes on both
-/// sides, facts, and the written model, which is read again.
-const BYTES_OF_VALUE: usize = 3072;
 
 /// The version of OpenVINO's format that is written.
 const IR_VERSION: i64 = 11;

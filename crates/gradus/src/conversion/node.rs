@@ -15,7 +15,7 @@ use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
 use crate::lowering::Lower;
 use crate::normalize::{Form, former_inputs};
-use crate::operators::{errors, layout};
+use crate::operators::{errors, reshape};
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
@@ -349,8 +349,8 @@ impl ConvertContext<'_, '_> {
             _ => false,
         };
         let reshaped = match operator {
-            "Reshape" => layout::eval::reshaped(&data, &by, attributes.iter().any(keeps_zero)),
-            _ => layout::eval::unsqueezed(&data, &by),
+            "Reshape" => reshape::reshaped(&data, &by, attributes.iter().any(keeps_zero)),
+            _ => reshape::unsqueezed(&data, &by),
         };
         Ok(reshaped.ok().map(|tensor| self.constant(tensor)))
     }

@@ -12,7 +12,7 @@ use super::report::not_known;
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, TensorFact};
 use crate::lowering::{self, Goal, Known, Lower};
-use crate::operators::{self, errors};
+use crate::operators::{Row, errors, registry};
 
 /// An operator that is written: its inputs and attributes in its newest form.
 pub(crate) struct New<'a> {
@@ -64,8 +64,8 @@ pub(crate) enum OlderWriter {
 /// Writes what an operator becomes in an older operator set.
 pub(crate) type OlderRule = fn(&mut ConvertContext<'_, '_>, &New<'_>) -> Result<Vec<NewValue>>;
 
-fn older_of(target: &GraphWriter, operator: &str) -> Option<(&'static operators::Row, Older)> {
-    let row = operators::row(Standard::Onnx, "", operator).filter(|_| target.standard == Standard::Onnx)?;
+fn older_of(target: &GraphWriter, operator: &str) -> Option<(&'static Row, Older)> {
+    let row = registry::row(Standard::Onnx, "", operator).filter(|_| target.standard == Standard::Onnx)?;
     row.older.filter(|older| target.opset < older.since).map(|older| (row, older))
 }
 

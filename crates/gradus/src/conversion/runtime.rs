@@ -2,18 +2,13 @@
 
 use std::fmt;
 
-use gradus_core::graph::{Graph, Node, Standard, ValueId};
-use gradus_core::{DType, DTypeSet, Error, Kind, Result};
+use gradus_core::graph::Standard;
+use gradus_core::{DType, DTypeSet, Result};
 
 use super::node::ConvertContext;
-use super::report::{Obstacle, cannot};
 use super::writer::{GraphWriter, NONE, NewValue};
-use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles};
-use crate::fact::Fact;
-use crate::infer::{InferOptions, SubgraphFacts};
-use crate::model::Model;
 use crate::operators;
-use crate::schema::{NEWEST_RUN, ONNXRUNTIME, OPENVINO, Param, RuntimeOperator, Signature};
+use crate::schema::{ONNXRUNTIME, OPENVINO, Param, RuntimeOperator, Signature};
 
 /// A program that runs converted models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +54,7 @@ impl Runtime {
     }
 
     /// How it runs an operator of ONNX in a version; nothing if it does not know the operator.
-    fn operator(self, domain: &str, name: &str, version: i64) -> Option<&'static RuntimeOperator> {
+    pub(super) fn operator(self, domain: &str, name: &str, version: i64) -> Option<&'static RuntimeOperator> {
         let table = if self == Runtime::OnnxRuntime { ONNXRUNTIME } else { OPENVINO };
         let after = table.partition_point(|own| (own.domain, own.name, own.since) <= (domain, name, version));
         let own = table[..after].last()?;
@@ -73,46 +68,10 @@ impl fmt::Display for Runtime {
     }
 }
 
-impl Model {
-    /// The model in the newest operator set of ONNX in which a program runs every node; or in that
-    /// of the options.
-    ///
-    /// # Errors
-    /// As [`Model::convert`]; [`Kind::Unsupported`] with the nodes that the program does not run.
-    pub(super) fn converted_for(&self, runtime: Runtime, options: &ConvertOptions) -> Result<Converted> {
-        let newest = options.opset.unwrap_or(NEWEST_RUN);
-        if newest > NEWEST_RUN {
-            let what = format_args!("cannot convert for {runtime}: operator set");
-            let wanted = format_args!("at most {NEWEST_RUN}");
-            return Err(Error::mismatch(Kind::Unsupported, what, newest, wanted));
-        }
-        let (mut opset, mut refused) = (newest, None);
-        loop {
-            let converted = match self.in_set(Standard::Onnx, opset, options) {
-                Ok(converted) => converted,
-                // The nodes that are not run in the newest set say more.
-                Err(error) => return Err(refused.unwrap_or(error)),
-            };
-            let mut search = Search::new(runtime, &converted.model)?;
-            search.graph(converted.model.graph(), None);
-            if search.obstacles.is_empty() {
-                return Ok(converted);
-            }
-            let (older, nodes) = (search.newest - 1, converted.report.nodes);
-            let error = Obstacles(search.obstacles).error(&format!("for {runtime}"), nodes);
-            let refusal = refused.get_or_insert(error);
-            if options.opset.is_some() || older < OLDEST_OPSET {
-                return Err(refusal.clone());
-            }
-            opset = older;
-        }
-    }
-}
-
 /// The parameters of a node with type variables, and the types that stand for them.
-type Bindings = Vec<(&'static Param, DType)>;
+pub(super) type Bindings = Vec<(&'static Param, DType)>;
 
-fn bindings(
+pub(super) fn bindings(
     signature: &Signature,
     inputs: impl Iterator<Item = Option<DType>>,
     outputs: impl Iterator<Item = Option<DType>>,
@@ -126,94 +85,14 @@ fn bindings(
 }
 
 /// The types that a row lets a parameter have.
-fn types_of(row: &[(&'static str, DTypeSet)], param: &Param) -> DTypeSet {
+pub(super) fn types_of(row: &[(&'static str, DTypeSet)], param: &Param) -> DTypeSet {
     let limited = row.iter().find(|(variable, _)| *variable == param.variable);
     limited.map_or(param.types.tensor, |(_, types)| *types)
 }
 
 /// Returns true if a row has the types.
-fn takes(row: &[(&'static str, DTypeSet)], bound: &Bindings) -> bool {
+pub(super) fn takes(row: &[(&'static str, DTypeSet)], bound: &Bindings) -> bool {
     bound.iter().all(|(param, dtype)| types_of(row, param).contains(*dtype))
-}
-
-/// The search for nodes that a program does not run.
-struct Search {
-    runtime: Runtime,
-    facts: Vec<Fact>,
-    bodies: SubgraphFacts,
-    place: Vec<(usize, usize)>,
-    obstacles: Vec<Obstacle>,
-    /// The newest version of ONNX's own operators among the obstacles: an older operator set may do.
-    newest: i64,
-}
-
-impl Search {
-    fn new(runtime: Runtime, model: &Model) -> Result<Search> {
-        let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
-        let (facts, _, bodies, _) = inference.into_parts();
-        Ok(Search { runtime, facts, bodies, place: Vec::new(), obstacles: Vec::new(), newest: 0 })
-    }
-
-    fn graph(&mut self, graph: &Graph, around: Option<&str>) {
-        for (index, node) in graph.nodes().iter().enumerate() {
-            let label = node.label(index);
-            let label = around.map_or_else(|| label.clone(), |around| format!("{around}: {label}"));
-            self.node(node, &label);
-            for (number, inner) in node.graphs().enumerate() {
-                self.place.push((index, number));
-                self.graph(inner, Some(&label));
-                self.place.pop();
-            }
-        }
-    }
-
-    fn node(&mut self, node: &Node, label: &str) {
-        let (runtime, operator) = (self.runtime, &node.operator);
-        let version = node.version.unwrap_or(0);
-        let row = operators::row_of(Standard::Onnx, node);
-        let signature = row.and_then(|row| row.signature_in(version));
-        let since = signature.map_or(version, |signature| signature.since);
-        let facts = if self.place.is_empty() { Some(&self.facts[..]) } else { self.bodies.get(&self.place) };
-        let dtype = |id: &Option<ValueId>| facts?.get((*id)?.index())?.as_tensor()?.dtype;
-        let name = format!("{operator}-{since}");
-        let error = match (runtime.operator(&operator.domain, &operator.name, since), signature) {
-            (None, _) => cannot(format!("cannot convert for {runtime}: it does not run {name}")),
-            (Some(_), None) => return,
-            (Some(own), Some(signature)) => {
-                let bound =
-                    bindings(signature, node.inputs.iter().map(dtype), node.outputs.iter().map(dtype));
-                if own.rows.iter().any(|row| takes(row, &bound)) {
-                    return;
-                }
-                refusal(&format!("cannot convert for {runtime}: type of {name}"), own, &bound)
-            }
-        };
-        if operator.domain.is_empty() {
-            self.newest = self.newest.max(since);
-        }
-        let operator = format!("{} {name}", Standard::Onnx);
-        let error = error.in_node(format!("{label} ({operator})"));
-        self.obstacles.push(Obstacle { operator, error });
-    }
-}
-
-/// The error of types that no row takes: those of the variables that the nearest row refuses.
-fn refusal(what: &str, operator: &RuntimeOperator, bound: &Bindings) -> Error {
-    let refused = |row: &&[(&'static str, DTypeSet)]| {
-        let mut refused: Vec<_> = bound
-            .iter()
-            .filter(|(param, dtype)| !types_of(row, param).contains(*dtype))
-            .map(|(param, dtype)| (param.variable, *dtype, types_of(row, param)))
-            .collect();
-        refused.sort_unstable_by_key(|(variable, ..)| *variable);
-        refused.dedup();
-        refused
-    };
-    let refused = operator.rows.iter().map(refused).min_by_key(Vec::len).unwrap_or_default();
-    let got: Vec<_> = refused.iter().map(|(variable, dtype, _)| format!("{variable} of {dtype}")).collect();
-    let wanted: Vec<_> =
-        refused.iter().map(|(variable, _, types)| format!("{variable} of {types}")).collect();
-    Error::mismatch(Kind::Unsupported, what, got.join(" and "), wanted.join(" and "))
 }
 
 /// Types that hold all numbers of a type, the narrowest first. Sums, products, quotients and square
@@ -249,7 +128,7 @@ impl Widening {
         let own = runtime.operator(signature.domain, operator, signature.since)?;
         let outputs = cx.node.outputs.iter().map(|id| id.and_then(|id| cx.scope.fact(id).dtype()));
         let bound = bindings(signature, (0..count).map(|input| cx.fact(input).dtype()), outputs);
-        let row = operators::row(Standard::Onnx, "", operator)?;
+        let row = operators::registry::row(Standard::Onnx, "", operator)?;
         let kept = row.is_exact(cx.node) && !row.has_float_attributes();
         if !kept || cx.node.graphs().next().is_some() || own.rows.iter().any(|row| takes(row, &bound)) {
             return None;

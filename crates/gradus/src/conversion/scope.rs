@@ -8,7 +8,6 @@ use gradus_core::convert::{product, usize_of_i64};
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
-use super::BYTES_OF_VALUE;
 use super::report::{ConversionReport, Obstacle, cannot};
 use super::runtime::Runtime;
 use super::types;
@@ -18,6 +17,10 @@ use crate::fact::{Fact, TensorFact};
 use crate::infer::{Problem, SubgraphFacts};
 use crate::pairs;
 use crate::schema::in_set;
+
+/// Bytes that a value takes while it is converted, as `tests/memory.rs` measures: nodes on both
+/// sides, facts, and the written model, which is read again.
+pub(super) const BYTES_OF_VALUE: usize = 3072;
 
 /// State that all graphs of a model share while it is converted.
 pub(crate) struct ConversionState<'m> {

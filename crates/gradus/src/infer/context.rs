@@ -13,9 +13,9 @@ use super::pass::{GraphFacts, GraphRuns, Inner, MOST_ITEMS, MOST_UNROLLED, Pass,
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
-use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape, range_of};
+use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, fraction_of, known_shape, range_of};
 use crate::operator::{Call, Operator};
-use crate::operators::{self, Row, errors};
+use crate::operators::{Row, errors};
 use crate::schema::Signature;
 
 /// Why a rule says nothing.
@@ -332,7 +332,7 @@ impl InferContext<'_, '_> {
         match self.elements(input) {
             Elements::Fractions(all) => Some(all),
             Elements::Known(tensor) if tensor.len() <= 64 => {
-                tensor.numbers().ok()?.map(operators::elementwise::symbolic::fraction_of).collect()
+                tensor.numbers().ok()?.map(fraction_of).collect()
             }
             _ => None,
         }

@@ -8,7 +8,7 @@ use super::context::{InferContext, InferError};
 use crate::fact::Fact;
 use crate::normalize::Form;
 use crate::operator::{self, Operator};
-use crate::operators::{self, Row};
+use crate::operators::{Row, registry};
 use crate::schema::Signature;
 use crate::source::Source;
 
@@ -66,7 +66,7 @@ pub(super) fn resolve<'m>(
     if let Some(operator) = operator::find(operators, node) {
         return Resolved::Registered(operator);
     }
-    let row = operators::row_of(standard, node);
+    let row = registry::row_of(standard, node);
     let Some((row, rule)) = row.and_then(|row| Some((row, row.infer?))) else {
         return Resolved::None("the operator is not known");
     };

@@ -10,7 +10,7 @@ use super::remarks::{Assumption, Problem};
 use super::{InferOptions, declared, with_symbols};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
-use crate::operators;
+use crate::operators::registry;
 use crate::program::{Compiler, RunOptions};
 
 /// Facts about the values of a graph that grows.
@@ -79,7 +79,7 @@ impl Trace {
         inputs: &[Option<(&str, &Traced)>],
         outputs: &[&str],
     ) -> Result<Vec<Traced>> {
-        let (row, signature) = operators::evaluated(standard, node)?;
+        let (row, signature) = registry::evaluated(standard, node)?;
         let label = format!("{} ({standard} {}-{})", node.label(0), signature.name, signature.since);
         let checked = || {
             let facts: Vec<_> = inputs.iter().map(|input| input.map(|(_, traced)| &traced.fact)).collect();

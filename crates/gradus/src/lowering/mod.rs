@@ -22,7 +22,7 @@ use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::Form;
 use crate::operators::errors;
-use crate::operators::{self, Row};
+use crate::operators::{Row, registry};
 use crate::pairs;
 
 pub(crate) use run::{build, converted, infer};
@@ -341,7 +341,7 @@ impl Lowering<'_> {
     ) -> Result<()> {
         let (domain, version) = if name.starts_with(MICROSOFT) { (MICROSOFT, 1) } else { ("", NEWEST_OPSET) };
         let name = name.strip_prefix(MICROSOFT).map_or(name, |name| name.trim_start_matches('.'));
-        let row = operators::row(Standard::Onnx, domain, name);
+        let row = registry::row(Standard::Onnx, domain, name);
         debug_assert!(
             row.is_some_and(Row::is_evaluated),
             "{name} is not evaluated, so its row claims too much"

@@ -10,7 +10,7 @@ use crate::conversion::Writer;
 use crate::fact::TensorFact;
 use crate::infer::{InferContext, InferError, InferResult, OneNode};
 use crate::op::{BuildContext, EvalContext, Op};
-use crate::operators::{self, Row};
+use crate::operators::{Row, registry};
 use crate::pairs;
 use crate::program::{Compiler, GraphProgram, RunOptions};
 
@@ -126,7 +126,7 @@ struct ConvertedProgram {
 
 /// Returns the operator of a node whose row has no evaluation of its own, but a conversion to ONNX.
 pub(crate) fn converted(standard: Standard, node: &Node, options: RunOptions) -> Option<Box<dyn Op>> {
-    let row = operators::row_of(standard, node).filter(|row| row.runs_by_conversion())?;
+    let row = registry::row_of(standard, node).filter(|row| row.runs_by_conversion())?;
     let Some(Writer::Graph(lower)) = row.conversion.as_ref().map(|conversion| conversion.write) else {
         return None;
     };

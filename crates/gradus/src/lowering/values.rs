@@ -5,8 +5,10 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
+use super::int;
 use super::{LoweredValue, Lowering, key};
-use crate::operators::{self, errors};
+use crate::conversion::caveats;
+use crate::operators::{errors, indices};
 
 impl<'a> Lowering<'a> {
     /// A constant.
@@ -105,7 +107,7 @@ impl<'a> Lowering<'a> {
 
 /// An axis counted from the first.
 pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
-    operators::indices::axis(axis, rank)
+    indices::axis(axis, rank)
 }
 
 /// An attribute of ONNX.
@@ -131,4 +133,38 @@ pub(crate) fn flag(name: &'static str, value: bool) -> (&'static str, Content) {
 /// An attribute of ONNX: a word.
 pub(crate) fn word(name: &'static str, value: &str) -> (&'static str, Content) {
     (name, Content::Bytes(value.to_owned().into()))
+}
+
+/// The number of float64 among ONNX's element types.
+const DOUBLE: i64 = 11;
+
+impl Lowering<'_> {
+    /// A range of scalars of one type, its elements cast to another. Of the types that ONNX has no
+    /// ranges of, integers are counted in int64, and short floats in float32.
+    pub(crate) fn ranged(
+        &mut self,
+        scalars: [LoweredValue; 3],
+        from: DType,
+        to: DType,
+    ) -> Result<LoweredValue> {
+        if !to.is_integer() {
+            self.rounding(caveats::RANGE);
+        }
+        let between = match from {
+            DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => from,
+            DType::F16 | DType::BF16 if self.admits("Range", from) => from,
+            _ if from.is_integer() => DType::I64,
+            _ => DType::F32,
+        };
+        let mut all = scalars;
+        if between != from {
+            for scalar in &mut all {
+                *scalar = self.cast(*scalar, between)?;
+            }
+        }
+        // A running sum that is as exact as can be.
+        let stash = matches!(between, DType::F16 | DType::BF16).then_some(int("stash_type", DOUBLE));
+        let elements = self.apply("Range", &all, stash.as_slice())?;
+        if between == to { Ok(elements) } else { self.cast(elements, to) }
+    }
 }

@@ -6,8 +6,7 @@ use gradus_core::graph::{Node, ValueId};
 use gradus_core::{DType, Limits, Shape, Tensor, Value};
 use gradus_kernels::{Call, Function, Options, widest};
 
-use crate::operators::elementwise::unary::{clipped, missing_bound, rectified};
-use crate::operators::operation::Operation;
+use crate::operators::operation::{Operation, clipped, missing_bound, rectified};
 use crate::operators::strided::elements;
 use crate::program::Frame;
 use crate::schema::Signature;

@@ -8,6 +8,7 @@
 pub(crate) mod contrib;
 pub(crate) mod control_flow;
 pub(crate) mod elementwise;
+pub(crate) mod equation;
 pub(crate) mod errors;
 pub(crate) mod floats;
 pub(crate) mod fused;
@@ -23,86 +24,44 @@ pub(crate) mod output;
 pub(crate) mod preview;
 pub(crate) mod range;
 pub(crate) mod reduction;
+pub(crate) mod registry;
+pub(crate) mod reshape;
 mod rounding;
-mod row;
+pub(crate) mod row;
 pub(crate) mod sequence;
 pub(crate) mod shape;
 pub(crate) mod strided;
 mod table;
 pub(crate) mod work;
 
-use std::sync::OnceLock;
-
-use foldhash::HashMap;
-use gradus_core::error::near;
 use gradus_core::graph::{Node, Standard};
-use gradus_core::{Error, Kind, Result};
 
-pub(crate) use range::spaces::DOMAIN as OWN_DOMAIN;
+pub(crate) use registry::{Registry, signature};
 pub use rounding::Rounding;
+pub(crate) use row::OWN_DOMAIN;
 pub(crate) use row::{Chance, Eval, Reduces, Role, ZeroSigns};
 pub use row::{Conversion, Row};
-
-use crate::schema::Signature;
+pub(crate) use table::TABLE;
 
 /// All rows.
 pub fn all() -> impl Iterator<Item = &'static Row> {
-    table::TABLE.iter().copied().flatten()
+    table().all()
 }
 
 /// The row of an operator, if there is one. Paddle's `relu_`, which may write where it reads, is
 /// `relu`.
 pub fn row(standard: Standard, domain: &str, name: &str) -> Option<&'static Row> {
-    type Key = (Standard, &'static str, &'static str);
-    static INDEX: OnceLock<HashMap<Key, &'static Row>> = OnceLock::new();
-    let index = INDEX.get_or_init(|| all().map(|row| ((row.standard, row.domain, row.name), row)).collect());
-    let plain = || name.strip_suffix('_').filter(|_| standard == Standard::Paddle);
-    let found = index.get(&(standard, domain, name));
-    found.or_else(|| index.get(&(standard, domain, plain()?))).copied()
+    table().row(standard, domain, name)
 }
 
 /// The row of a node's operator, if there is one.
 pub(crate) fn row_of(standard: Standard, node: &Node) -> Option<&'static Row> {
-    row(standard, &node.operator.domain, &node.operator.name)
+    table().row_of(standard, node)
 }
 
-/// The signature of the version of an operator that applies to a node.
-///
-/// # Errors
-/// [`Kind::Graph`] if the model imports no operator set of the domain, or one that is older than
-/// the operator.
-pub(crate) fn signature(row: &Row, node: &Node) -> Result<&'static Signature> {
-    let Row { domain, name, .. } = row;
-    let Some(version) = node.version else {
-        let message =
-            format!("cannot tell the version of {name}: the import of domain \"{domain}\" is missing");
-        return Err(Error::new(Kind::Graph, message));
-    };
-    row.signature_in(version).ok_or_else(|| {
-        let since = row.signatures().first().map_or(1, |first| first.since);
-        let what = format_args!("cannot use {name}: operator set");
-        Error::mismatch(Kind::Graph, what, version, format_args!("at least {since}"))
-    })
-}
-
-/// The row and signature of a node whose operator is evaluated.
-///
-/// # Errors
-/// [`Kind::Unsupported`] if Gradus does not evaluate the operator; as [`signature`].
-pub(crate) fn evaluated(standard: Standard, node: &Node) -> Result<(&'static Row, &'static Signature)> {
-    let unsupported = |hint: &str| {
-        let message = format!("cannot evaluate operator {} of {standard}{hint}", node.operator);
-        Error::new(Kind::Unsupported, message)
-    };
-    let row = row_of(standard, node).ok_or_else(|| {
-        let known: Vec<_> = all().filter(|row| row.standard == standard).map(|row| row.name).collect();
-        let near = near(&node.operator.name, &known);
-        unsupported(&near.first().map_or(String::new(), |near| format!("; did you mean {near}?")))
-    })?;
-    if !row.is_evaluated() {
-        return Err(unsupported(""));
-    }
-    Ok((row, signature(row, node)?))
+/// The table of all operators.
+pub(crate) fn table() -> &'static Registry {
+    Registry::install(TABLE)
 }
 
 #[cfg(test)]

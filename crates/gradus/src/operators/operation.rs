@@ -1,5 +1,8 @@
 //! Operations on two elements, by the names that all standards share.
 
+use gradus_core::DType;
+use gradus_core::float::{Format, Overflow};
+
 use crate::operators::work::Each;
 
 /// An operation on two elements.
@@ -62,4 +65,24 @@ impl Operation {
     pub(crate) fn gives_truth(self) -> bool {
         self.compares() || matches!(self, Operation::And | Operation::Or | Operation::Xor)
     }
+}
+
+/// The function of Relu.
+#[inline]
+pub(crate) fn rectified<T: PartialOrd>(x: T, zero: T) -> T {
+    if x <= zero { zero } else { x }
+}
+
+/// The function of Clip. NaN stays, and so does what equals a bound.
+#[inline]
+pub(crate) fn clipped<T: Copy + PartialOrd>(x: T, [low, high]: [Option<T>; 2]) -> T {
+    let raised = low.filter(|low| *low > x).unwrap_or(x);
+    high.filter(|high| *high < raised).unwrap_or(raised)
+}
+
+/// The size of the bounds that Clip has where none is given: for floats, the largest finite number,
+/// so that infinities become that.
+pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
+    let format = Format::of(dtype)?;
+    dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }

@@ -14,6 +14,9 @@ use crate::op::{Build, Compute};
 use crate::operators::work::{Each, Work};
 use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
 
+/// The domain of operators that Gradus adds to those of ONNX.
+pub(crate) const OWN_DOMAIN: &str = "gradus";
+
 /// An operator of a standard: its versions, what is known about it, and the functions that
 /// infer, evaluate and convert it.
 #[derive(Debug)]
@@ -336,7 +339,7 @@ pub(super) const fn microsoft(name: &'static str, rounding: Rounding) -> Row {
 
 /// A row of an operator that Gradus adds to those of ONNX.
 pub(super) const fn own(name: &'static str, rounding: Rounding, signatures: &'static [Signature]) -> Row {
-    Row { own: signatures, ..Row::new(Standard::Onnx, super::OWN_DOMAIN, name, rounding) }
+    Row { own: signatures, ..Row::new(Standard::Onnx, OWN_DOMAIN, name, rounding) }
 }
 
 /// A row of OpenVINO.

@@ -6,9 +6,8 @@ use gradus_core::{DType, Number, Tensor};
 use super::When;
 use super::conditions::{INT32, NodeFacts};
 use crate::dim::{Bounds, Condition, Dim, Relation, Symbols};
-use crate::fact::TensorFact;
+use crate::fact::{TensorFact, fraction_of};
 use crate::normalize::Older;
-use crate::operators::elementwise::symbolic::fraction_of;
 use crate::operators::indices;
 
 /// Returns true if a node casts from one of some types to one of others.

@@ -13,7 +13,7 @@ const FEW: usize = 3;
 /// Files that list more operators, by how many lists of them they have, and why. Each should become
 /// a query of the table, but for those that are tables of their own.
 const LISTED: &[(&str, usize, &str)] = &[
-    ("dialects/openvino/spelling.rs", 1, "a table of spellings"),
+    ("normalize/openvino.rs", 1, "a table of spellings"),
     ("fold/report.rs", 1, "inputs that are weights"),
     ("fold/representable.rs", 1, "sums and products that are checked for rounding"),
     ("fold/rules/node_view.rs", 1, "functions of the same name in OpenVINO"),

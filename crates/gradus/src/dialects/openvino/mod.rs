@@ -28,7 +28,6 @@ pub(crate) mod rows;
 pub(crate) mod samples;
 pub(crate) mod sequences;
 pub(crate) mod signal;
-pub(crate) mod spelling;
 pub(crate) mod suppression;
 pub(crate) mod types;
 

@@ -1,17 +1,17 @@
 //! Paddle's operators in those of ONNX that are not lowered: sequences, `if` and `while`.
 
 use gradus_core::convert::product;
-use gradus_core::graph::{self, Builder, Graph, Node, Standard, ValueId};
+use gradus_core::graph::{Builder, Graph, Node, Standard, ValueId};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
+use crate::conversion::nested::nested;
 use crate::conversion::node::ConvertContext;
-use crate::conversion::opset::nested;
 use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
 use crate::conversion::writer::NewValue;
-use crate::model::Model;
+use crate::program::{Compiler, RunOptions, RunState};
 
 pub(crate) fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let condition = cx.truth(0)?;
@@ -78,10 +78,11 @@ fn computed(cx: &ConvertContext<'_, '_>, dtype: DType) -> Result<Option<Tensor>>
     let inputs = names.iter().map(|name| Some(builder.reference(name))).collect();
     builder.push(Node { inputs, outputs: <_>::default(), ..cx.node.clone() }, &["output"])?;
     builder.output("output");
-    let mut alone = graph::Model::new(Standard::Paddle);
-    alone.graph = builder.finish()?;
-    let outputs = Model::from_source(alone).run::<&str, Tensor>([])?;
-    outputs["output"].tensor().cloned().map(Some)
+    let alone = builder.finish()?;
+    let options = RunOptions::default();
+    let program = Compiler::plain(Standard::Paddle, options).inner(&alone)?;
+    let outputs = program.run(Vec::new(), &[], &mut RunState::new(&options))?;
+    outputs[0].tensor().cloned().map(Some)
 }
 
 /// A sequence. Known elements become a constant, each rounded once, where Paddle rounds in every

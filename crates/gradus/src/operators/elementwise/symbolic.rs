@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use gradus_core::float::Parts;
-use gradus_core::{DType, Number};
+use gradus_core::DType;
 
 use crate::dim::{Dim, Relation, Symbols};
 use crate::fact::{Elements, Fraction, known_shape};
@@ -260,29 +259,4 @@ pub(super) fn exact(cx: &mut InferContext<'_, '_>, fraction: Fraction, dtype: DT
     let high = dtype == DType::F64 || bounds.upper().is_some_and(|max| max <= most);
     (low || wide && cx.may_assume(dim, Relation::AtLeast, Dim::Known(-most)))
         && (high || wide && cx.may_assume(dim, Relation::AtMost, Dim::Known(most)))
-}
-
-/// A finite float as a fraction, if both parts fit.
-pub(crate) fn fraction_of(number: Number) -> Option<Fraction> {
-    let value = match number {
-        Number::Int(value) => {
-            return i64::try_from(value).ok().map(|value| Fraction::whole(Dim::Known(value)));
-        }
-        Number::Float(value) if value.is_finite() => value,
-        _ => return None,
-    };
-    let Parts { negative, mantissa, exponent, .. } = Parts::of_float(value);
-    if mantissa == 0 {
-        return Some(Fraction::whole(Dim::ZERO));
-    }
-    let zeros = mantissa.trailing_zeros();
-    let (mantissa, exponent) =
-        (i64::try_from(mantissa >> zeros).ok()?, exponent + i32::try_from(zeros).ok()?);
-    let mantissa = if negative { -mantissa } else { mantissa };
-    let power = 1i64.checked_shl(exponent.unsigned_abs()).filter(|power| *power > 0)?;
-    if exponent >= 0 {
-        Some(Fraction::whole(Dim::Known(mantissa.checked_mul(power)?)))
-    } else {
-        Some(Fraction { over: Dim::Known(mantissa), under: power, rounded: false })
-    }
 }

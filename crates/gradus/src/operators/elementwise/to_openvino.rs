@@ -14,7 +14,7 @@ use crate::conversion::types::{exactly, expect, largest_float8};
 use crate::conversion::writer::{NONE, NewValue};
 use crate::fact::Fact;
 use crate::normalize::Older;
-use crate::operators::elementwise::unary::missing_bound;
+use crate::operators::operation::missing_bound;
 use crate::operators::{errors, sequence};
 
 pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {

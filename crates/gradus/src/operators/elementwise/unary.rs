@@ -13,7 +13,6 @@
 
 use gradus_core::convert::{self, FromNumber};
 use gradus_core::element::Bool;
-use gradus_core::float::{Format, Overflow};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Limits, Number, Result, Tensor, Value, dispatch};
 
@@ -21,6 +20,7 @@ use crate::attributes::Attributes;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::elementwise::activations;
 use crate::operators::errors;
+use crate::operators::operation::{clipped, missing_bound, rectified};
 use crate::operators::strided::{Strided, each_at};
 
 /// An operator that maps each element on its own.
@@ -84,13 +84,6 @@ pub(crate) fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let positive = attributes.flag("detect_positive", true)?;
     let negative = attributes.flag("detect_negative", true)?;
     test(cx, |x| (positive && x == f64::INFINITY) || (negative && x == f64::NEG_INFINITY))
-}
-
-/// The size of the bounds that Clip has where none is given: for floats, the largest finite number,
-/// so that infinities become that.
-pub(crate) fn missing_bound(dtype: DType) -> Option<f64> {
-    let format = Format::of(dtype)?;
-    dtype.is_float().then(|| format.decode(format.overflow(false, Overflow::Saturate)))
 }
 
 /// The results of a function of each element, in a loop that has vectors.
@@ -158,19 +151,6 @@ pub(crate) fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     let result = dispatch!(data.dtype(), [I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(data, &cx.limits()),
         dtype => Err(errors::dtype(dtype, "a real numeric type")));
     Ok(vec![result?.into()])
-}
-
-/// The function of Relu.
-#[inline]
-pub(crate) fn rectified<T: PartialOrd>(x: T, zero: T) -> T {
-    if x <= zero { zero } else { x }
-}
-
-/// The function of Clip. NaN stays, and so does what equals a bound.
-#[inline]
-pub(crate) fn clipped<T: Copy + PartialOrd>(x: T, [low, high]: [Option<T>; 2]) -> T {
-    let raised = low.filter(|low| *low > x).unwrap_or(x);
-    high.filter(|high| *high < raised).unwrap_or(raised)
 }
 
 impl Unary {

@@ -158,7 +158,7 @@ pub(crate) fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 pub(crate) fn run_unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let axes = added_axes(&cx.integers(1)?, data.shape().rank())?;
-    Ok(vec![layout::eval::unsqueezed(data, &axes)?.into()])
+    Ok(vec![crate::operators::reshape::unsqueezed(data, &axes)?.into()])
 }
 
 pub(crate) fn run_transpose(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

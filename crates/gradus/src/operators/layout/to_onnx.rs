@@ -74,40 +74,6 @@ pub(crate) fn range(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.ranged(all, between, to)?])
 }
 
-/// The number of float64 among ONNX's element types.
-const DOUBLE: i64 = 11;
-
-impl Lowering<'_> {
-    /// A range of scalars of one type, its elements cast to another. Of the types that ONNX has no
-    /// ranges of, integers are counted in int64, and short floats in float32.
-    pub(crate) fn ranged(
-        &mut self,
-        scalars: [LoweredValue; 3],
-        from: DType,
-        to: DType,
-    ) -> Result<LoweredValue> {
-        if !to.is_integer() {
-            self.rounding(caveats::RANGE);
-        }
-        let between = match from {
-            DType::I16 | DType::I32 | DType::I64 | DType::F32 | DType::F64 => from,
-            DType::F16 | DType::BF16 if self.admits("Range", from) => from,
-            _ if from.is_integer() => DType::I64,
-            _ => DType::F32,
-        };
-        let mut all = scalars;
-        if between != from {
-            for scalar in &mut all {
-                *scalar = self.cast(*scalar, between)?;
-            }
-        }
-        // A running sum that is as exact as can be.
-        let stash = matches!(between, DType::F16 | DType::BF16).then_some(int("stash_type", DOUBLE));
-        let elements = self.apply("Range", &all, stash.as_slice())?;
-        if between == to { Ok(elements) } else { self.cast(elements, to) }
-    }
-}
-
 /// Without axes, or with none, all of one element go. Named axes of other dimensions stay.
 pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;

@@ -15,8 +15,8 @@ use crate::attributes::required;
 use crate::dim::Dim;
 use crate::fact::{Dims, Fact, TensorFact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::operators::equation::Equation;
 use crate::operators::errors;
-use crate::operators::matmul::eval::Equation;
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {

@@ -6,12 +6,12 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use super::eval::Equation;
 use crate::conversion::caveats;
 use crate::conversion::node::LONGEST;
 use crate::conversion::report::cannot;
 use crate::dim::Dim;
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::operators::equation::Equation;
 
 pub(crate) fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);

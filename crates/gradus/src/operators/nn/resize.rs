@@ -154,17 +154,13 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
                 convert::truncated(f64::from(product.floor())).and_then(|whole| i64::try_from(whole).ok());
             whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::SIZE), Dim::Known)
         }
-        (Some(scale), dim) => {
-            match crate::operators::elementwise::symbolic::fraction_of(Number::Float(scale.into())) {
-                Some(Fraction { over: Dim::Known(over), under, .. })
-                    if (0..=MOST_NUMERATOR).contains(&over) =>
-                {
-                    let product = cx.multiply(dim, Dim::Known(over));
-                    floor_of(cx, product, under)
-                }
-                _ => cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE),
+        (Some(scale), dim) => match crate::fact::fraction_of(Number::Float(scale.into())) {
+            Some(Fraction { over: Dim::Known(over), under, .. }) if (0..=MOST_NUMERATOR).contains(&over) => {
+                let product = cx.multiply(dim, Dim::Known(over));
+                floor_of(cx, product, under)
             }
-        }
+            _ => cx.unknown("the rounding of the product with the scale is not known", Bounds::SIZE),
+        },
     });
     let all: Vec<_> = all.collect();
     Ok(vec![Fact::shaped(all)])

@@ -19,10 +19,8 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::operators::row::OWN_DOMAIN as DOMAIN;
 use crate::schema::{Arity, Param, Signature, Sort, Types, attribute, param};
-
-/// The domain of operators that Gradus adds to those of ONNX.
-pub(crate) const DOMAIN: &str = "gradus";
 
 #[rustfmt::skip]
 const NUMBERS: Types = Types::tensors(&[

@@ -4,6 +4,7 @@ use super::super::ml::{
     encode, features, infer, linear, lowered, maps, svm, svm_lowered, trees, trees_lowered,
 };
 
+use super::super::ml::trees::Ensemble;
 use super::super::rounding::Rounding::{Exact, Formula, Moved, Order};
 use super::super::row::{Row, ml};
 use crate::operators::work::{Each, Work};
@@ -88,19 +89,19 @@ pub(super) const ML: &[Row] = &[
         .lower(lowered::scaler),
     ml("TreeEnsemble", Order)
         .learned()
-        .works(Work::Trees)
+        .works(Work::Trees(|of| Ok(Ensemble::newest(of)?.operations())))
         .infer(infer::tree_ensemble)
         .build(trees::build)
         .lower(trees_lowered::ensemble),
     ml("TreeEnsembleClassifier", Order)
         .learned()
-        .works(Work::Trees)
+        .works(Work::Trees(|of| Ok(Ensemble::classifier(of)?.operations())))
         .infer(infer::tree_classifier)
         .build(trees::build)
         .lower(trees_lowered::classifier),
     ml("TreeEnsembleRegressor", Order)
         .learned()
-        .works(Work::Trees)
+        .works(Work::Trees(|of| Ok(Ensemble::regressor(of)?.operations())))
         .infer(infer::tree_regressor)
         .build(trees::build)
         .lower(trees_lowered::regressor),

@@ -14,7 +14,7 @@ mod sequences;
 use super::row::Row;
 
 /// All rows.
-pub(super) const TABLE: &[&[Row]] = &[
+pub(crate) const TABLE: &[&[Row]] = &[
     onnx::ONNX,
     networks::NETWORKS,
     sequences::SEQUENCES,

@@ -2,9 +2,8 @@
 
 use gradus_core::graph::Standard;
 
-use super::{Each, Shapes};
+use super::{Each, Longest, Shapes};
 use crate::dim::Dim;
-use crate::operators::ml::trees::Ensemble;
 
 /// Operations of the overlap of two boxes: four bounds of the intersection, its sides, their clips
 /// and product, the union, the quotient and the comparison.
@@ -18,14 +17,8 @@ impl Shapes<'_> {
     }
 
     /// Rows, and the operations of each.
-    pub(super) fn trees(&mut self) -> Option<(Dim, Each)> {
-        let attributes = self.attributes();
-        let ensemble = match &*self.node.operator.name {
-            "TreeEnsembleClassifier" => Ensemble::classifier(&attributes),
-            "TreeEnsembleRegressor" => Ensemble::regressor(&attributes),
-            _ => Ensemble::newest(&attributes),
-        };
-        let [comparisons, sums] = ensemble.ok()?.operations();
+    pub(super) fn trees(&mut self, longest: Longest) -> Option<(Dim, Each)> {
+        let [comparisons, sums] = longest(&self.attributes()).ok()?;
         let each = Each::of(i64::try_from(sums).ok()?, i64::try_from(comparisons).ok()?, 0);
         Some((self.rows()?, each))
     }

@@ -7,6 +7,7 @@ mod signal;
 
 use std::collections::BTreeMap;
 
+use gradus_core::Result;
 use gradus_core::graph::{Node, Standard};
 
 pub(crate) use attention::Attention;
@@ -16,7 +17,7 @@ use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, Fact};
 use crate::normalize::Form;
-use crate::operators::matmul::eval::Equation;
+use crate::operators::equation::Equation;
 
 /// The reason of a number that shapes do not tell.
 pub(crate) const UNSIZED: &str = "sizes are not known";
@@ -62,8 +63,11 @@ impl Each {
     }
 }
 
+/// Comparisons and sums of the longest paths of the trees that attributes describe.
+pub(crate) type Longest = fn(&Attributes<'_>) -> Result<[u128; 2]>;
+
 /// How the number of operations follows from shapes: a column of the operator table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Work {
     /// No arithmetic: elements are moved, or only shapes are read.
     None,
@@ -111,7 +115,7 @@ pub(crate) enum Work {
     /// The same of frames of a signal.
     FourierOfFrames,
     /// Comparisons on the longest path of each tree, and sums of the weights of its leaf.
-    Trees,
+    Trees(Longest),
     /// Products with all support vectors, and with coefficients.
     SupportVectors,
     /// A look-up of each sequence of as many elements as are counted.
@@ -210,8 +214,8 @@ impl Shapes<'_> {
             Work::NonMaxSuppression => (Dim::ZERO, self.overlaps()?, OVERLAP),
             Work::Fourier => (Dim::ZERO, self.fourier()?, one),
             Work::FourierOfFrames => (Dim::ZERO, self.fourier_of_frames()?, one),
-            Work::Trees => {
-                let (rows, each) = self.trees()?;
+            Work::Trees(longest) => {
+                let (rows, each) = self.trees(longest)?;
                 (Dim::ZERO, rows, each)
             }
             Work::SupportVectors => (self.support_vectors()?, Dim::ZERO, one),

@@ -6,6 +6,8 @@
 //! them, so that inference, evaluation and conversion see the newest form alone; writing an older
 //! operator set reads the same rows the other way round.
 
+mod openvino;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -14,7 +16,6 @@ use gradus_core::{Result, Tensor};
 use smallvec::SmallVec;
 
 use crate::attributes::Attributes;
-use crate::dialects::openvino::spelling;
 
 /// A difference between some versions of an operator and the newest one.
 #[derive(Debug)]
@@ -217,7 +218,7 @@ static TABLE: LazyLock<Vec<Row>> = LazyLock::new(|| {
     openvino(&["GatherND"], 1, 8, Change::Meaning(Older::MergedBatch)),
     openvino(&["Interpolate"], 4, 11, Change::Meaning(Older::SizesAndScales)),
     ];
-    rows.extend(spelling::rows());
+    rows.extend(openvino::rows());
     rows
 });
 
