@@ -24,7 +24,7 @@ use crate::operators::generate::constant::held;
 use crate::operators::indices::axis as axis_of;
 use crate::operators::nn::to_openvino::softmax_axis;
 use crate::operators::nn::windows_to_openvino::by_weights;
-use crate::operators::{self, registry};
+use crate::operators::registry;
 use crate::schema::{Arity, Param};
 
 /// The meaning that older versions have, if this form has one.

@@ -5,7 +5,6 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
-use super::int;
 use super::{LoweredValue, Lowering, key};
 use crate::conversion::caveats;
 use crate::operators::{errors, indices};
