@@ -221,6 +221,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The most numbers that the field can hold, of at least that many bytes each.
+    pub(crate) fn elements(&self, width: usize) -> usize {
+        match self.payload {
+            Payload::Bytes(span) => span.len() / width,
+            _ => 1,
+        }
+    }
+
     /// Appends the field's integers: one, or a packed list.
     pub(crate) fn push_ints(&self, into: &mut Vec<i64>) -> Result<()> {
         match self.payload {

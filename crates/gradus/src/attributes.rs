@@ -181,7 +181,7 @@ impl<'a> Attributes<'a> {
     /// Integers, if they are given, also as text.
     pub(crate) fn list(&self, name: &str) -> Result<Option<Vec<i64>>> {
         self.read(name, "a list of integers", |content| match content {
-            Content::Ints(values) => Some(values.clone()),
+            Content::Ints(values) => Some(values.to_vec()),
             Content::Int(value) => Some(vec![*value]),
             Content::Text(text) => list_of(text),
             _ => None,

@@ -243,9 +243,9 @@ fn content(value: &Bound<'_, PyAny>) -> PyResult<Option<Content>> {
     } else if value.hasattr("__dlpack__")? || value.hasattr("__array__")? {
         Some(Content::Tensor(tensor::from_python(value)?.into()))
     } else if let Ok(ints) = value.extract::<Vec<i64>>() {
-        Some(Content::Ints(ints))
+        Some(Content::Ints(ints.into()))
     } else if let Ok(floats) = value.extract::<Vec<f32>>() {
-        Some(Content::Floats(floats))
+        Some(Content::Floats(floats.into()))
     } else {
         None
     })

@@ -30,12 +30,12 @@ pub enum Content {
     Graph(Arc<Graph>),
     /// A type.
     Type(Type),
-    /// Floats.
-    Floats(Vec<f32>),
+    /// Floats. Copies of a node share them, as they do other lists: they may be millions.
+    Floats(Arc<[f32]>),
     /// Integers.
-    Ints(Vec<i64>),
+    Ints(Arc<[i64]>),
     /// Bytes, usually texts.
-    Strings(Vec<Bytes>),
+    Strings(Arc<[Bytes]>),
     /// Tensors.
     Tensors(Vec<Constant>),
     /// Graphs.

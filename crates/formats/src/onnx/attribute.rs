@@ -19,8 +19,8 @@ pub(super) fn read(
     opsets: &Opsets,
     depth: usize,
 ) -> Result<Attribute> {
-    let (mut name, mut parameter, mut stated) = ("", "", 0);
-    let mut fields = SmallVec::<[Field<'_>; 2]>::new();
+    let (mut name, mut parameter, mut stated, mut first) = ("", "", 0, None);
+    let (mut lists, mut fields) = (Lists::default(), SmallVec::<[Field<'_>; 2]>::new());
     for field in span.fields() {
         let field = field?;
         match field.number {
@@ -28,14 +28,20 @@ pub(super) fn read(
             attribute_proto::REF_ATTR_NAME => parameter = field.text()?,
             attribute_proto::TYPE => stated = field.int()?,
             attribute_proto::DOC_STRING => {}
-            _ => fields.push(field),
+            number => {
+                first.get_or_insert(number);
+                let listed = lists.push(reader, span, &field);
+                if !listed.map_err(|error| error.in_node(format!("attribute \"{name}\"")))? {
+                    fields.push(field);
+                }
+            }
         }
     }
     if name.is_empty() {
         return Err(span.error(Kind::Syntax, "an attribute has no name"));
     }
     let stated = if stated == 0 {
-        fields.first().and_then(|field| kind_of(field.number))
+        first.and_then(kind_of)
     } else {
         i32::try_from(stated).ok()
     };
@@ -45,12 +51,14 @@ pub(super) fn read(
     if let Some(other) = fields.iter().filter(is_graph).find(|field| !reads(field)) {
         return Err(other.span()?.error(Kind::Syntax, "the attribute has a graph, and is of another kind"));
     }
+    let copied = lists.copied;
     let content = if parameter.is_empty() {
-        let content = AttributeReader { reader, span, opsets, depth, fields: &fields }.content(stated);
+        let content = AttributeReader { reader, span, opsets, depth, fields: &fields }.content(stated, lists);
         content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
     } else {
         Content::Parameter(parameter.into())
     };
+    reader.release(copied);
     Ok(Attribute { name: reader.intern(name), content })
 }
 
@@ -76,6 +84,36 @@ fn kind_of(field: u32) -> Option<i32> {
     })
 }
 
+/// Lists that may have a field for each of their elements, which are read as they are met.
+#[derive(Default)]
+struct Lists {
+    floats: Vec<f32>,
+    ints: Vec<i64>,
+    strings: Vec<Bytes>,
+    /// Bytes that are charged for the copy of a list that its readers share, besides the list.
+    copied: usize,
+}
+
+impl Lists {
+    /// Appends the elements of a field, if it is one of a list.
+    fn push(&mut self, reader: &ModelReader, span: ByteSpan<'_>, field: &Field<'_>) -> Result<bool> {
+        let bytes = match field.number {
+            attribute_proto::FLOATS => field.elements(4).saturating_mul(size_of::<f32>()),
+            attribute_proto::INTS => field.elements(1).saturating_mul(size_of::<i64>()),
+            attribute_proto::STRINGS => size_of::<Bytes>(),
+            _ => return Ok(false),
+        };
+        reader.charge(span, bytes.saturating_mul(2))?;
+        self.copied += bytes;
+        match field.number {
+            attribute_proto::FLOATS => field.push_floats(&mut self.floats)?,
+            attribute_proto::INTS => field.push_ints(&mut self.ints)?,
+            _ => self.strings.push(field.span()?.bytes()),
+        }
+        Ok(true)
+    }
+}
+
 struct AttributeReader<'r, 'a> {
     reader: &'r ModelReader,
     span: ByteSpan<'a>,
@@ -85,7 +123,7 @@ struct AttributeReader<'r, 'a> {
 }
 
 impl<'a> AttributeReader<'_, 'a> {
-    fn content(&self, stated: Option<i32>) -> Result<Content> {
+    fn content(&self, stated: Option<i32>, lists: Lists) -> Result<Content> {
         use attribute_proto as at;
         Ok(match stated {
             Some(kind::FLOAT) => Content::Float(self.last(at::F, Field::float, 0.0)?),
@@ -106,17 +144,9 @@ impl<'a> AttributeReader<'_, 'a> {
                 };
                 Content::Type(self.one(at::TP, read)?)
             }
-            Some(kind::FLOATS) => {
-                let mut floats = Vec::new();
-                self.each(at::FLOATS, |field| field.push_floats(&mut floats))?;
-                Content::Floats(floats)
-            }
-            Some(kind::INTS) => {
-                let mut ints = Vec::new();
-                self.each(at::INTS, |field| field.push_ints(&mut ints))?;
-                Content::Ints(ints)
-            }
-            Some(kind::STRINGS) => Content::Strings(self.all(at::STRINGS, |span| Ok(span.bytes()))?),
+            Some(kind::FLOATS) => Content::Floats(lists.floats.into()),
+            Some(kind::INTS) => Content::Ints(lists.ints.into()),
+            Some(kind::STRINGS) => Content::Strings(lists.strings.into()),
             Some(kind::TENSORS) => {
                 Content::Tensors(self.all(at::TENSORS, |span| Ok(tensor::read(self.reader, span)?.1))?)
             }
@@ -146,21 +176,13 @@ impl<'a> AttributeReader<'_, 'a> {
         Ok(Arc::new(graph::read(self.reader, span, self.opsets, Some(self.depth + 1))?))
     }
 
-    fn each(&self, number: u32, mut read: impl FnMut(&Field<'a>) -> Result<()>) -> Result<()> {
-        self.fields.iter().filter(|field| field.number == number).try_for_each(|field| {
-            self.reader.charge(self.span, size_of::<usize>())?;
-            read(field)
-        })
-    }
-
     fn all<T>(&self, number: u32, read: impl Fn(ByteSpan<'a>) -> Result<T>) -> Result<Vec<T>> {
-        let mut all = Vec::new();
-        self.each(number, |field| {
-            self.reader.charge(self.span, size_of::<T>())?;
-            all.push(read(field.span()?)?);
-            Ok(())
-        })?;
-        Ok(all)
+        let fields = self.fields.iter().filter(|field| field.number == number);
+        let each = fields.map(|field| {
+            self.reader.charge(self.span, size_of::<Field<'_>>() + size_of::<T>())?;
+            read(field.span()?)
+        });
+        each.collect()
     }
 
     /// The content of the last field of that number; in protobuf, an absent number is its default.

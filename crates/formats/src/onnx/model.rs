@@ -57,6 +57,11 @@ impl ModelReader {
         self.memory.set(self.memory.get() + u64_of(bytes));
         Ok(())
     }
+
+    /// Takes back what was charged for memory that is no longer in use.
+    pub(super) fn release(&self, bytes: usize) {
+        self.memory.set(self.memory.get().saturating_sub(u64_of(bytes)));
+    }
 }
 
 /// The operator sets that a model or a function imports, by domain.

@@ -59,7 +59,7 @@ fn content_of(text: JsonText<'_>, tagged: &Tagged<'_>) -> Result<Content> {
         "a_str" | "a_tensorname" | "a_dtype" => {
             Content::Bytes(text.read::<String>(data()?, "text")?.into_bytes().into())
         }
-        "a_intarray" => Content::Ints(text.read(data()?, "a list of integers")?),
+        "a_intarray" => Content::Ints(text.read::<Vec<_>>(data()?, "a list of integers")?.into()),
         "a_array" => list(text, data()?)?,
         "a_scalar" => scalar(text, data()?)?,
         _ => Content::Text(tagged.data.map_or("", |raw| raw.get()).into()),
@@ -90,9 +90,9 @@ fn list(text: JsonText<'_>, data: Raw<'_>) -> Result<Content> {
     }
     let count = items.len();
     Ok(match () {
-        () if ints.len() == count => Content::Ints(ints),
-        () if floats.len() == count => Content::Floats(floats),
-        () if strings.len() == count => Content::Strings(strings),
+        () if ints.len() == count => Content::Ints(ints.into()),
+        () if floats.len() == count => Content::Floats(floats.into()),
+        () if strings.len() == count => Content::Strings(strings.into()),
         () if numbers.len() == count => Content::Tensors(numbers),
         () => Content::Text(data.get().into()),
     })

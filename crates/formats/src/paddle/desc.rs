@@ -437,7 +437,7 @@ impl<'a> DescReader<'a, '_> {
                 "reshape",
                 &[Some(current(scope, name))],
                 "shape",
-                Content::Ints(vec![1]),
+                Content::Ints([1].into()),
             )?;
             let long = Content::Bytes("int64".into());
             parts.push(Some(self.helper(scope, operation.span, "cast", &[Some(flat)], "dtype", long)?));
@@ -498,7 +498,7 @@ impl<'a> DescReader<'a, '_> {
             operation.values("ValueTensor"),
         );
         if each.is_empty() && all.is_empty() && given.is_empty() {
-            let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints(Vec::new()));
+            let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints([].into()));
             let attributes = [
                 named("shape", Some(shape)),
                 named("value", Some(Content::Tensor(value.into()))),
@@ -527,7 +527,7 @@ impl<'a> DescReader<'a, '_> {
         let dims = match (each, all.first()) {
             ([], Some(all)) => current(scope, all),
             ([], None) => {
-                let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints(Vec::new()));
+                let shape = operation.attribute("shape").cloned().unwrap_or(Content::Ints([].into()));
                 self.helper(scope, operation.span, "full_int_array", &[], "value", shape)?
             }
             (each, _) => self.joined(scope, operation, each)?,
@@ -836,7 +836,8 @@ fn backwards_to_the_first(attributes: &mut [Attribute]) {
     let Some(Content::Ints(strides)) = strides.map(|strides| strides.content.clone()) else { return };
     let ends = attributes.iter_mut().find(|attribute| &*attribute.name == "ends");
     if let Some(Content::Ints(ends)) = ends.map(|ends| &mut ends.content) {
-        for (end, _) in ends.iter_mut().zip(strides).filter(|&(&mut end, stride)| end == -1 && stride < 0) {
+        let both = Arc::make_mut(ends).iter_mut().zip(&*strides);
+        for (end, _) in both.filter(|(end, stride)| **end == -1 && **stride < 0) {
             *end = i64::from(i32::MIN);
         }
     }

@@ -566,7 +566,7 @@ impl<'a> PirReader<'a, '_> {
             let Some(numbers) = numbers else { return };
             let content = match numbers[..] {
                 [only] if attribute == "axis" => Content::Int(only),
-                _ => Content::Ints(numbers.clone()),
+                _ => Content::Ints(numbers.as_slice().into()),
             };
             attributes.push(Attribute { name: attribute.into(), content });
             inputs.remove(at);
@@ -585,7 +585,7 @@ impl<'a> PirReader<'a, '_> {
                     value.map(gradus_core::convert::nearest_f64).and_then(gradus_core::convert::truncated);
                 whole.and_then(|whole| i64::try_from(whole).ok()).map(|whole| vec![whole])
             }
-            ("full_int_array", Some(Content::Ints(values))) => Some(values.clone()),
+            ("full_int_array", Some(Content::Ints(values))) => Some(values.to_vec()),
             _ => None,
         };
         if let Some(numbers) = numbers {

@@ -198,7 +198,7 @@ fn count_axes_from_first(
             Content::Ints(axes) if *attribute == "axes" => {
                 // Those that Unsqueeze adds count.
                 let rank = if name == "Unsqueeze" { rank + axes.len() } else { rank };
-                for axis in axes {
+                for axis in Arc::make_mut(axes) {
                     *axis = i64_of(axis_of(*axis, rank)?);
                 }
             }

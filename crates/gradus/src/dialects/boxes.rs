@@ -46,7 +46,7 @@ pub(crate) fn overlaps(l: &mut Lowering<'_>, boxes: LoweredValue, more: f64) -> 
     let own = columns(l, boxes)?;
     let rank = 4;
     let perm: Vec<_> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
-    let swap = [("perm", Content::Ints(perm))];
+    let swap = [("perm", Content::Ints(perm.into()))];
     let mut other = own;
     for column in &mut other {
         *column = l.apply("Transpose", &[*column], &swap)?;
@@ -266,7 +266,7 @@ pub(crate) fn matrix(
     let better = l.apply("Less", &[place, own], &[])?;
     let overlap = pick(better, overlap, 0.0).write(l, DType::F32)?;
     let greatest_of = l.apply("ReduceMax", &[overlap, third], &[])?;
-    let swap = [("perm", Content::Ints(vec![0, 1, 3, 2]))];
+    let swap = [("perm", Content::Ints([0, 1, 3, 2].into()))];
     let greatest_of = l.apply("Transpose", &[greatest_of], &swap)?;
     let decay = if let Some(sigma) = by.sigma {
         f("Exp", (greatest_of * greatest_of - overlap * overlap) * sigma)
@@ -285,7 +285,7 @@ pub(crate) fn matrix(
     let kept = l.apply_many("TopK", &[score, keep], &greatest(1), 2)?;
     let there = of("Greater", kept[0], never).write(l, DType::F32)?;
     let rows = l.apply("NonZero", &[there], &[])?;
-    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints(vec![1, 0]))])?;
+    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints([1, 0].into()))])?;
     let [score, slot] = [kept[0], kept[1]].map(|of| l.apply("GatherND", &[of, rows], &[]));
     let (score, slot) = (score?, slot?);
     let slot = l.reshape(slot, &[-1, 1])?;

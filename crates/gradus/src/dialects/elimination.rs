@@ -94,7 +94,7 @@ pub(crate) fn inverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let identity = l.apply("Expand", &[identity, dims], &[])?;
     let mut y = solutions(l, [matrices, identity], rows, dtype)?;
     if l.attributes.flag("adjoint", false)? {
-        y = l.apply("Transpose", &[y], &[("perm", Content::Ints(vec![0, 2, 1]))])?;
+        y = l.apply("Transpose", &[y], &[("perm", Content::Ints([0, 2, 1].into()))])?;
     }
     let y = l.apply("Reshape", &[y, shape], &[int("allowzero", 1)])?;
     Ok(vec![if own == dtype { y } else { l.cast(y, own)? }])

@@ -106,7 +106,7 @@ pub(super) fn shape_of(standard: Standard, input: Arc<str>, dtype: DType, output
 
 /// A node of ONNX that gives a tensor its axes in another order.
 pub(super) fn transpose(input: Arc<str>, perm: &[i64], output: Arc<str>) -> Made {
-    node("Transpose", 1, vec![input], output, vec![("perm", Content::Ints(perm.to_vec()))])
+    node("Transpose", 1, vec![input], output, vec![("perm", Content::Ints(perm.to_vec().into()))])
 }
 
 /// A node that takes elements of a list; `first` gives the name of the constant 0, the axis, where

@@ -331,7 +331,7 @@ impl FoldWriter<'_, '_> {
         }
         let (mut inputs, mut attributes) = (vec![whole], vec![("axis", Content::Int(joined.axis))]);
         if node.version.is_some_and(|version| version < join::FIRST_VERSION) {
-            attributes.push(("split", Content::Ints(sizes)));
+            attributes.push(("split", Content::Ints(sizes.into())));
         } else {
             inputs.push(self.target(folder, &Tensor::vector(&sizes)));
         }

@@ -116,7 +116,7 @@ fn inputs_to_attributes(
                 Content::Float(nearest_f32(value.only_number()?))
             }
             "axis" | "k" => Content::Int(tensor.to_i64()?.first().copied().unwrap_or_default()),
-            _ => Content::Ints(tensor.to_i64()?),
+            _ => Content::Ints(tensor.to_i64()?.into()),
         };
         attributes.push(Attribute { name: form.name_of(attribute).into(), content });
         inputs[input] = NONE;

@@ -36,7 +36,7 @@ fn sliced(l: &mut Lowering<'_>, x: LoweredValue, axis: i64, [from, to]: [i64; 2]
 
 /// The axes of a value in another order.
 fn turned(l: &mut Lowering<'_>, x: LoweredValue, perm: &[i64]) -> Result<LoweredValue> {
-    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec()))])
+    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec().into()))])
 }
 
 /// The choice that attributes say.

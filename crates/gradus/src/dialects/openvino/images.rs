@@ -58,7 +58,7 @@ fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<L
             if planes {
                 let dims = l.apply("Concat", &[images, two, rows, columns], &[along(0)])?;
                 let both = l.apply("Reshape", &[below, dims], &[int("allowzero", 1)])?;
-                l.apply("Transpose", &[both], &[("perm", Content::Ints(vec![0, 2, 3, 1]))])?
+                l.apply("Transpose", &[both], &[("perm", Content::Ints([0, 2, 3, 1].into()))])?
             } else {
                 let dims = l.apply("Concat", &[images, rows, columns, two], &[along(0)])?;
                 l.apply("Reshape", &[below, dims], &[int("allowzero", 1)])?
@@ -137,7 +137,7 @@ pub(crate) fn reorg_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // The data are read as if they were larger images of fewer channels.
     let dims = l.apply("Concat", &[images, fewer, rows, by, columns, by], &[along(0)])?;
     let y = l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?;
-    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints(vec![0, 3, 5, 1, 2, 4]))])?;
+    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints([0, 3, 5, 1, 2, 4].into()))])?;
     let more = (channels * square).write(l, DType::I64)?;
     let (rows, columns) = ((rows / stride).write(l, DType::I64)?, (columns / stride).write(l, DType::I64)?);
     let dims = l.apply("Concat", &[images, more, rows, columns], &[along(0)])?;

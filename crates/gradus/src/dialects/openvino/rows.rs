@@ -78,7 +78,7 @@ const MOST_GROUPS: usize = 1024;
 
 pub(crate) fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 1, 3)?;
-    let swap = [("perm", Content::Ints(vec![0, 2, 1]))];
+    let swap = [("perm", Content::Ints([0, 2, 1].into()))];
     let (a, b) = (l.input(0)?, l.input(1)?);
     let b = l.apply("Transpose", &[b], &swap)?;
     if !l.has(2) {

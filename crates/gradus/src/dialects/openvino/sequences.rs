@@ -12,7 +12,7 @@ use crate::lowering::{LoweredValue, Lowering, int};
 
 /// The axes of a value in another order.
 fn turned(l: &mut Lowering<'_>, x: LoweredValue, perm: &[i64]) -> Result<LoweredValue> {
-    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec()))])
+    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec().into()))])
 }
 
 /// A value with more axes, of one element each.

@@ -73,7 +73,7 @@ pub(crate) fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     } else {
         x
     };
-    let half = l.apply("Transpose", &[x], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+    let half = l.apply("Transpose", &[x], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
     // The other half of a spectrum is that of a real signal.
     let (from, to, axes, back) = (l.list(&[len - bins])?, l.list(&[0])?, l.list(&[2])?, l.list(&[-1])?);
     let other = l.apply("Slice", &[half, from, to, axes, back], &[])?;

@@ -32,7 +32,7 @@ fn bits(l: &mut Lowering<'_>, term: Term) -> Result<LoweredValue> {
 /// A column of numbers, `[image, box, 1]`, for each class.
 fn by_class(l: &mut Lowering<'_>, column: Term, dims: LoweredValue) -> Result<LoweredValue> {
     let column = bits(l, column)?;
-    let column = l.apply("Transpose", &[column], &[("perm", Content::Ints(vec![0, 2, 1]))])?;
+    let column = l.apply("Transpose", &[column], &[("perm", Content::Ints([0, 2, 1].into()))])?;
     l.apply("Expand", &[column, dims], &[])
 }
 
@@ -82,7 +82,7 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
     let order = l.apply_many("TopK", &[state[1], all], &greatest(2), 2)?;
     let there = bits(l, of("Greater", order[0], never))?;
     let rows = l.apply("NonZero", &[there], &[])?;
-    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints(vec![1, 0]))])?;
+    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints([1, 0].into()))])?;
     let mut score = l.apply("GatherND", &[order[0], rows], &[])?;
     let place = l.apply("GatherND", &[order[1], rows], &[])?;
     let place = l.reshape(place, &[-1, 1])?;

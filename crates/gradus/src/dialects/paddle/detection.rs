@@ -108,7 +108,7 @@ pub(crate) fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut outputs = Vec::new();
     for (value, last) in [(boxes, 4), (scores, classes)] {
         let value = pick(kept, value, 0.0).write(l, DType::F32)?;
-        let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 1, 3, 4, 2]))])?;
+        let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 1, 3, 4, 2].into()))])?;
         outputs.push(l.reshape(value, &[0, -1, last])?);
     }
     Ok(outputs)
@@ -290,7 +290,7 @@ pub(crate) fn roi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sides = ["pooled_height", "pooled_width"].map(|name| l.attributes.int_or(name, 1));
     let [height, width] = sides;
     let attributes = [
-        ("pooled_shape", Content::Ints(vec![height?, width?])),
+        ("pooled_shape", Content::Ints([height?, width?].into())),
         float("spatial_scale", l.float("spatial_scale")?.unwrap_or(1.0)),
     ];
     let y = l.apply("MaxRoiPool", &[x, boxes], &attributes)?;

@@ -188,7 +188,7 @@ pub(crate) fn index_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut perm: Vec<_> = (0..i64_of(rank)).collect();
     perm.swap(0, axis);
     let swapped = |l: &mut Lowering<'_>, value| {
-        l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.clone()))])
+        l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.clone().into()))])
     };
     let inputs = [swapped(l, x)?, unsqueezed(l, index, -1)?, swapped(l, updates)?];
     let sum = scattered(l, inputs, "add")?;

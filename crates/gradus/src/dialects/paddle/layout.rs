@@ -252,7 +252,7 @@ pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let perm = l.attributes.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
     let perm = perm.collect::<Result<Vec<_>>>()?;
-    Ok(vec![l.apply("Transpose", &[x], &[("perm", Content::Ints(perm))])?])
+    Ok(vec![l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.into()))])?])
 }
 
 pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

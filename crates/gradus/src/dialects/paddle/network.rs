@@ -68,7 +68,7 @@ fn same_pads(l: &Lowering<'_>, window: &[i64]) -> Result<(&'static str, Content)
         pads[i] = more / 2;
         pads[window.len() + i] = more - more / 2;
     }
-    Ok(("pads", Content::Ints(pads)))
+    Ok(("pads", Content::Ints(pads.into())))
 }
 
 /// The first axis of the data that windows move along.
@@ -99,7 +99,7 @@ fn pads(l: &Lowering<'_>) -> Result<(&'static str, Content)> {
         let wanted = format_args!("{axes} or {}", 2 * axes);
         return Err(errors::count("elements of attribute \"paddings\"", given.len(), wanted));
     };
-    Ok(("pads", Content::Ints(pads)))
+    Ok(("pads", Content::Ints(pads.into())))
 }
 
 /// The data with the channels before the other axes, and true if they were behind them.
@@ -127,8 +127,8 @@ pub(super) fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
         dilations.fill(1);
     }
     Ok(vec![
-        ("strides", Content::Ints(ints(l, "strides")?)),
-        ("dilations", Content::Ints(dilations)),
+        ("strides", Content::Ints(ints(l, "strides")?.into())),
+        ("dilations", Content::Ints(dilations.into())),
         int("group", l.attributes.int_or("groups", 1)?),
         pads(l)?,
     ])
@@ -149,7 +149,7 @@ pub(crate) fn conv_transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     let (wanted, mut attributes) = (ints(l, "output_size")?, windows(l)?);
     let more = if wanted.is_empty() { ints(l, "output_padding")? } else { remainders(l, &wanted)? };
     if !more.is_empty() {
-        attributes.push(("output_padding", Content::Ints(more)));
+        attributes.push(("output_padding", Content::Ints(more.into())));
     }
     if text(l, "padding_algorithm", "EXPLICIT")? == "SAME" {
         // Pads are those of the convolution of the input; ONNX's follow from the output.
@@ -208,8 +208,8 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
         }
     }
     let mut attributes = vec![
-        ("kernel_shape", Content::Ints(size)),
-        ("strides", Content::Ints(strides)),
+        ("kernel_shape", Content::Ints(size.into())),
+        ("strides", Content::Ints(strides.into())),
         int("ceil_mode", ceil.into()),
         pads,
     ];
@@ -603,7 +603,7 @@ pub(crate) fn take_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
 pub(crate) fn nonzero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let places = l.apply("NonZero", &[x], &[])?;
-    Ok(vec![l.apply("Transpose", &[places], &[("perm", Content::Ints(vec![1, 0]))])?])
+    Ok(vec![l.apply("Transpose", &[places], &[("perm", Content::Ints([1, 0].into()))])?])
 }
 
 /// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,
@@ -765,7 +765,7 @@ fn divided(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, into: &[i64]) -> 
 /// Channels that are so many groups, group by group, as the first of each group, the second, ….
 fn shuffled(l: &mut Lowering<'_>, x: LoweredValue, groups: i64) -> Result<LoweredValue> {
     let apart = divided(l, x, 1, &[groups, -1])?;
-    let swapped = l.apply("Transpose", &[apart], &[("perm", Content::Ints(vec![0, 2, 1, 3, 4]))])?;
+    let swapped = l.apply("Transpose", &[apart], &[("perm", Content::Ints([0, 2, 1, 3, 4].into()))])?;
     let (batch, inner) =
         (l.apply("Shape", &[x], &[int("end", 1)])?, l.apply("Shape", &[x], &[int("start", 2)])?);
     let channels = l.list(&[-1])?;

@@ -54,7 +54,7 @@ pub(crate) fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let places = (Term::from(first) * step + within).write(l, DType::I64)?;
         y = l.apply("Gather", &[y, places], &[along(axis)])?;
     }
-    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints(vec![0, 1, 2, 4, 3, 5]))])?;
+    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints([0, 1, 2, 4, 3, 5].into()))])?;
     let (images, channels) = (size(l, x, 0)?, size(l, x, 1)?);
     let (area, open) = (l.list(&[kernel[0].saturating_mul(kernel[1])])?, l.list(&[-1])?);
     let rows = l.apply("Mul", &[channels, area], &[])?;
@@ -67,9 +67,9 @@ pub(crate) fn fold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [size, kernel] = [pair(l, "output_sizes")?, pair(l, "kernel_sizes")?];
     let inputs = [l.input(0)?, l.list(&size)?, l.list(&kernel)?];
     let attributes = [
-        ("strides", Content::Ints(pair(l, "strides")?.to_vec())),
-        ("dilations", Content::Ints(pair(l, "dilations")?.to_vec())),
-        ("pads", Content::Ints(four_pads(l)?.to_vec())),
+        ("strides", Content::Ints(pair(l, "strides")?.to_vec().into())),
+        ("dilations", Content::Ints(pair(l, "dilations")?.to_vec().into())),
+        ("pads", Content::Ints(four_pads(l)?.to_vec().into())),
     ];
     Ok(vec![l.apply("Col2Im", &inputs, &attributes)?])
 }

@@ -72,7 +72,7 @@ pub(crate) fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     match mode {
         "GRU" => attributes.push(int("linear_before_reset", 1)),
         "RNN_RELU" => {
-            attributes.push(("activations", Content::Strings(vec![b"Relu".to_vec().into(); directions])));
+            attributes.push(("activations", Content::Strings(vec![b"Relu".to_vec().into(); directions].into())));
         }
         _ => {}
     }
@@ -100,7 +100,7 @@ pub(crate) fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             inputs.push(l.apply("Slice", &[all, start?, end?, axis], &[])?);
         }
         let outputs = l.apply_many(operator, &inputs, &attributes, 1 + states)?;
-        let y = l.apply("Transpose", &[outputs[0]], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+        let y = l.apply("Transpose", &[outputs[0]], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
         x = l.reshape(y, &[0, 0, hidden.saturating_mul(i64_of(directions))])?;
         for (end, &output) in ends.iter_mut().zip(&outputs[1..]) {
             end.push(output);

@@ -100,7 +100,7 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
         return Err(cannot("generate_proposals with an adaptive threshold, or none"));
     }
     // Scores and deltas of each image, one row for each anchor of each cell.
-    let behind = [("perm", Content::Ints(vec![0, 2, 3, 1]))];
+    let behind = [("perm", Content::Ints([0, 2, 3, 1].into()))];
     let [mut score, mut delta] = [l.input(0)?, l.input(1)?];
     score = l.apply("Transpose", &[score], &behind)?;
     score = l.reshape(score, &[0, -1])?;

@@ -192,7 +192,7 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
         }
         attributes.push(("count_include_pad", Content::Int(1)));
     }
-    attributes.push(("pads", Content::Ints(pads)));
+    attributes.push(("pads", Content::Ints(pads.into())));
     let inputs =
         (0..view.input_count()).map(|input| if input == 0 { pad.input(0) } else { view.input(input) });
     Some(Change::Node(Replacement { operator, inputs: inputs.collect(), attributes }))

@@ -169,7 +169,7 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         let order = list(view.dtype_of(view.value(1)?)?, &both)?;
         return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(order))]));
     }
-    let (inputs, attributes) = (vec![first.input(0)], vec![("perm", Content::Ints(both))]);
+    let (inputs, attributes) = (vec![first.input(0)], vec![("perm", Content::Ints(both.into()))]);
     Some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
 }
 

@@ -103,7 +103,7 @@ impl Reduction {
         let mut attributes = vec![("keepdims", Content::Int(keeps.into()))];
         let mut inputs = vec![data];
         if attribute {
-            attributes.push(("axes", Content::Ints(axes)));
+            attributes.push(("axes", Content::Ints(axes.into())));
         } else {
             inputs.push(Source::Tensor(Tensor::vector(&axes)));
         }
@@ -127,7 +127,7 @@ fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
     }
     let (mut inputs, mut attributes) = (vec![view.input(0)], Vec::new());
     if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(reduction.axes)));
+        attributes.push(("axes", Content::Ints(reduction.axes.into())));
     } else {
         inputs.push(Source::Tensor(Tensor::vector(&reduction.axes)));
     }

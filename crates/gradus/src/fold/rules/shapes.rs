@@ -133,7 +133,7 @@ fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     };
     let (mut inputs, mut attributes) = (vec![first.input(0)], Vec::new());
     if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(axes)));
+        attributes.push(("axes", Content::Ints(axes.into())));
     } else {
         inputs.push(Source::Tensor(Tensor::vector(&axes)));
     }

@@ -274,7 +274,7 @@ pub(crate) fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // The offsets are the axis behind that of the windows.
     let mut perm: Vec<_> = (0..=i64_of(rank)).collect();
     perm[axis + 1..].rotate_left(1);
-    Ok(vec![l.apply("Transpose", &[windows], &[("perm", Content::Ints(perm))])?])
+    Ok(vec![l.apply("Transpose", &[windows], &[("perm", Content::Ints(perm.into()))])?])
 }
 
 /// A value with the last axis moved to index 1.
@@ -287,7 +287,7 @@ pub(super) fn channels_second_of(
     if let Some(rest) = perm.get_mut(1..) {
         rest.rotate_right(1.min(rest.len()));
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])
+    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.into()))])
 }
 
 pub(crate) fn nhwc_max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -424,7 +424,7 @@ pub(crate) fn gated_relative_position_bias(l: &mut Lowering<'_>) -> Result<Vec<L
     let queries = wide_input(l, 0)?;
     let queries = plus(l, queries, 1)?;
     let queries = l.reshape(queries, &[0, 0, heads, -1])?;
-    let queries = l.apply("Transpose", &[queries], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+    let queries = l.apply("Transpose", &[queries], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
     let weights = wide_input(l, 3)?;
     let gates = l.apply("MatMul", &[queries, weights], &[])?;
     let gates = plus(l, gates, 4)?;

@@ -182,7 +182,7 @@ pub(crate) fn fused_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     }
     let given = match attributes.get("activation_params") {
         Some(Content::Floats(given)) => given.clone(),
-        _ => Vec::new(),
+        _ => [].into(),
     };
     match attributes.text("activation")? {
         None | Some("") => {}

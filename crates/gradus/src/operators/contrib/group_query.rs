@@ -77,7 +77,7 @@ impl WindowCache {
     /// Returns the rows of the cache after the run, of keys or values by sample, head, position and
     /// element.
     fn kept(&self, l: &mut Lowering<'_>, all: LoweredValue, total: LoweredValue) -> Result<LoweredValue> {
-        let by_position = [("perm", Content::Ints(vec![0, 2, 1, 3]))];
+        let by_position = [("perm", Content::Ints([0, 2, 1, 3].into()))];
         let all = l.apply("Transpose", &[all], &by_position)?;
         let (capacity, one) = (l.reshape(self.capacity, &[])?, l.constant(Tensor::scalar(1i64))?);
         let rows = counted(l, capacity)?;
@@ -105,7 +105,7 @@ fn cached(
     of: &Positions,
     window: Option<&WindowCache>,
 ) -> Result<LoweredValue> {
-    let by_position = [("perm", Content::Ints(vec![0, 2, 1, 3]))];
+    let by_position = [("perm", Content::Ints([0, 2, 1, 3].into()))];
     let (none, zero, axis) = (l.list(&[0])?, number(l, 0.0)?, l.list(&[1])?);
     let steps = l.apply("Transpose", &[new], &by_position)?;
     let total = l.reshape(of.total, &[1])?;
@@ -154,7 +154,7 @@ fn cached(
 fn projections(l: &mut Lowering<'_>, queries: i64, keys: i64) -> Result<[LoweredValue; 3]> {
     let by_head = |l: &mut Lowering<'_>, value: LoweredValue, count: i64| {
         let value = l.reshape(value, &[0, 0, count, -1])?;
-        l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])
+        l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])
     };
     let first = widened(l, 0)?;
     if l.has(1) {
@@ -264,7 +264,7 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     scores = l.apply("Where", &[hidden, never, scores], &[])?;
     let shares = shares(l, scores, queries)?;
     let value = l.apply("MatMul", &[shares, v], &[])?;
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
     let value = l.reshape(value, &[0, 0, -1])?;
     let cache = if l.has(3) { 3 } else { 0 };
     Ok(vec![like(l, value, 0)?, like(l, present[0], cache)?, like(l, present[1], cache)?])

@@ -105,9 +105,9 @@ pub(super) fn channels_second(
         return compute(l, value);
     }
     let (to, back) = (channels_first(rank), channels_back(rank));
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(to))])?;
+    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(to.into()))])?;
     let value = compute(l, value)?;
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(back))])
+    l.apply("Transpose", &[value], &[("perm", Content::Ints(back.into()))])
 }
 
 /// The permutation that moves the last axis to index 1.
@@ -315,7 +315,7 @@ fn factor(l: &mut Lowering<'_>, input: usize, transposed: &str) -> Result<Lowere
     if !l.attributes.flag(transposed, false)? {
         return Ok(value);
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![1, 0]))])
+    l.apply("Transpose", &[value], &[("perm", Content::Ints([1, 0].into()))])
 }
 
 /// `QGemm`: an integer product and an integer sum, times both scales and `alpha`; codes, if there

@@ -48,7 +48,7 @@ fn factor(l: &mut Lowering<'_>, input: usize, last: &str, batch: &str) -> Result
     if perm.is_sorted() {
         return Ok(value);
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])
+    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.into()))])
 }
 
 pub(crate) fn fused_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -209,7 +209,7 @@ struct Projected {
 /// The heads of a projection: by sample, head and position.
 fn split_heads(l: &mut Lowering<'_>, value: LoweredValue, heads: i64) -> Result<LoweredValue> {
     let value = l.reshape(value, &[0, 0, heads, -1])?;
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])
+    l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])
 }
 
 /// The size of an axis, as a scalar of int64.
@@ -228,7 +228,7 @@ fn counted(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<Lower
 /// The results of heads, by position.
 fn attended(l: &mut Lowering<'_>, of: &Projected) -> Result<LoweredValue> {
     let [queries, keys, values] = of.heads;
-    let keys = l.apply("Transpose", &[keys], &[("perm", Content::Ints(vec![0, 1, 3, 2]))])?;
+    let keys = l.apply("Transpose", &[keys], &[("perm", Content::Ints([0, 1, 3, 2].into()))])?;
     let mut scores = l.apply("MatMul", &[queries, keys], &[])?;
     let scale = if let Some(scale) = of.scale.filter(|&scale| scale != 0.0) {
         number(l, scale.into())?
@@ -272,7 +272,7 @@ fn attended(l: &mut Lowering<'_>, of: &Projected) -> Result<LoweredValue> {
     }
     let shares = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
     let value = l.apply("MatMul", &[shares, values], &[])?;
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
     l.reshape(value, &[0, 0, -1])
 }
 

@@ -58,7 +58,7 @@ impl Scan {
         let (_, body) = cx.program("body")?;
         let list = |name: &str| match cx.attributes.get(name) {
             Some(Content::Ints(values)) => values.clone(),
-            _ => Vec::new(),
+            _ => [].into(),
         };
         let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
         let batched = cx.attributes.form().is(Older::Batch);
@@ -66,10 +66,10 @@ impl Scan {
             body,
             scanned,
             batched,
-            input_axes: list("scan_input_axes"),
-            output_axes: list("scan_output_axes"),
-            input_backwards: list("scan_input_directions"),
-            output_backwards: list("scan_output_directions"),
+            input_axes: list("scan_input_axes").to_vec(),
+            output_axes: list("scan_output_axes").to_vec(),
+            input_backwards: list("scan_input_directions").to_vec(),
+            output_backwards: list("scan_output_directions").to_vec(),
         }))
     }
 

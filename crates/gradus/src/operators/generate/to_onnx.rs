@@ -82,7 +82,7 @@ pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     }
     let mut y = cx.put("STFT", &[signal, step, window, len], &[int("onesided", 1)])?;
     if cx.attributes.flag("transpose_frames", false)? {
-        let order = ("perm", gradus_core::graph::Content::Ints(vec![0, 2, 1, 3]));
+        let order = ("perm", gradus_core::graph::Content::Ints([0, 2, 1, 3].into()));
         y = cx.put("Transpose", &[y], &[order])?;
     }
     if rank == 1 {

@@ -432,7 +432,7 @@ pub(crate) fn batches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         x = cx.with_shape(x, cut)?;
         let order: Vec<_> =
             own.iter().map(|axis| 2 * axis + 1).chain(own.iter().map(|axis| 2 * axis)).collect();
-        x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order))])?;
+        x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order.into()))])?;
         let shape = cx.put("Mul", &[sizes, samples], &[])?;
         return Ok(vec![cx.with_shape(x, shape)?]);
     }
@@ -441,7 +441,7 @@ pub(crate) fn batches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     let cut = cx.put("Concat", &[block, sizes], &[int("axis", 0)])?;
     x = cx.with_shape(x, cut)?;
     let order: Vec<_> = other.iter().zip(&own).flat_map(|(&size, &block)| [size, block]).collect();
-    x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order))])?;
+    x = cx.put("Transpose", &[x], &[("perm", Content::Ints(order.into()))])?;
     let shape = cx.put("Mul", &[sizes, block], &[])?;
     x = cx.with_shape(x, shape)?;
     let (from, less) = (cx.whole_list(2)?, cx.whole_list(3)?);

@@ -163,7 +163,7 @@ pub(crate) fn run_unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
 
 pub(crate) fn run_transpose(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let order = cx.integers(1)?;
-    let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order))] };
+    let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order.into()))] };
     let inputs = [input(cx, 0)];
     called(cx, layout::eval::transpose, attributes, &inputs)
 }

@@ -308,7 +308,7 @@ pub(crate) fn unsqueeze(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
 
 pub(crate) fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, order) = (cx.input(0)?, cx.integers(1)?);
-    let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order)));
+    let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order.into())));
     Ok(vec![cx.put("Transpose", &[x], perm.as_slice())?])
 }
 
@@ -346,7 +346,7 @@ pub(crate) fn shuffle_channels(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<Ne
     let parts = cx.with_shape(x, parts)?;
     let mut order: Vec<_> = (0..=i64_of(rank)).collect();
     order.swap(axis, axis + 1);
-    let turned = cx.put("Transpose", &[parts], &[("perm", Content::Ints(order))])?;
+    let turned = cx.put("Transpose", &[parts], &[("perm", Content::Ints(order.into()))])?;
     Ok(vec![cx.with_shape(turned, shape)?])
 }
 
@@ -368,7 +368,7 @@ pub(crate) fn reverse_sequence(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<Ne
     let order = Content::Ints(order.into_iter().map(i64_of).collect());
     let x = cx.put("Transpose", &[x], &[("perm", order)])?;
     let value = cx.put("ReverseSequence", &[x, lengths], &axes(0))?;
-    Ok(vec![cx.put("Transpose", &[value], &[("perm", Content::Ints(back))])?])
+    Ok(vec![cx.put("Transpose", &[value], &[("perm", Content::Ints(back.into()))])?])
 }
 
 /// Ones on a diagonal; zeros elsewhere.

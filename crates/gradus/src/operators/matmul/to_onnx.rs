@@ -25,7 +25,7 @@ pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         if rank > 1 {
             let mut order: Vec<_> = (0..i64_of(rank)).collect();
             order.swap(rank - 1, rank - 2);
-            operands[input] = cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order))])?;
+            operands[input] = cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order.into()))])?;
         }
     }
     let Ok(dtype) = cx.dtype(0) else { return Ok(vec![cx.put("MatMul", &operands, &[])?]) };
@@ -69,7 +69,7 @@ impl NamedAxes {
         let place = |axis: &char| self.axes.iter().position(|own| own == axis);
         let order: Vec<_> = axes.iter().filter_map(place).map(i64_of).collect();
         if !order.is_sorted() {
-            value = cx.put("Transpose", &[value], &[("perm", Content::Ints(order))])?;
+            value = cx.put("Transpose", &[value], &[("perm", Content::Ints(order.into()))])?;
         }
         let missing = (0..axes.len()).filter(|&axis| !self.has(axes[axis]));
         let missing: Vec<_> = missing.map(i64_of).collect();
@@ -105,7 +105,7 @@ fn diagonals(
         let rest: Vec<_> = (0..rank).filter(|at| ![first, second].contains(at)).collect();
         let order: Vec<_> = rest.iter().copied().chain([first, second]).map(i64_of).collect();
         if !order.is_sorted() {
-            of.value = cx.put("Transpose", &[of.value], &[("perm", Content::Ints(order))])?;
+            of.value = cx.put("Transpose", &[of.value], &[("perm", Content::Ints(order.into()))])?;
         }
         let size = [first, second].into_iter().find_map(|at| dims.get(at)?.known());
         let indices = if let Some(size) = size.filter(|&size| size <= i64_of(LONGEST)) {

@@ -169,7 +169,7 @@ fn probabilities(
     let places = (0..classes * classes).map(|at| i64_of(place(at / classes, at % classes))).collect();
     let places = l.constant(Tensor::from_vec(Shape::new([classes, classes])?, places)?)?;
     let own = l.apply("Gather", &[all, places], &[int("axis", 1)])?;
-    let others = l.apply("Transpose", &[own], &[("perm", Content::Ints(vec![0, 2, 1]))])?;
+    let others = l.apply("Transpose", &[own], &[("perm", Content::Ints([0, 2, 1].into()))])?;
     let (last, middle) = (l.list(&[2])?, l.list(&[1])?);
     let diagonal = l.apply("ReduceSumSquare", &[others, last], &[int("keepdims", 0)])?;
     let products = l.apply("Mul", &[others, own], &[])?;

@@ -304,7 +304,7 @@ fn heads(l: &mut Lowering<'_>, input: usize, name: &str) -> Result<(LoweredValue
     }
     let count = errors::at_least_1(name, required(name, l.attributes.int(name)?)?)?;
     let value = l.reshape(value, &[0, 0, count, -1])?;
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
     Ok((value, Some(count)))
 }
 
@@ -377,7 +377,7 @@ pub(crate) fn scores_of(
     [queries, keys]: [LoweredValue; 2],
     scale: Option<f32>,
 ) -> Result<[LoweredValue; 2]> {
-    let across = l.apply("Transpose", &[keys], &[("perm", Content::Ints(vec![0, 1, 3, 2]))])?;
+    let across = l.apply("Transpose", &[keys], &[("perm", Content::Ints([0, 1, 3, 2].into()))])?;
     let raw = l.apply("MatMul", &[queries, across], &[])?;
     let scale = if let Some(scale) = scale {
         number(l, scale.into())?
@@ -473,7 +473,7 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     stages.push(shares);
     let mut value = l.apply("MatMul", &[shares, values], &[])?;
     if flat {
-        value = l.apply("Transpose", &[value], &[("perm", Content::Ints(vec![0, 2, 1, 3]))])?;
+        value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
         value = l.reshape(value, &[0, 0, -1])?;
     }
     let mut all = vec![like(l, value, 0)?];
@@ -587,7 +587,7 @@ pub(crate) fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     point.push(l.apply("Expand", &[one, shape], &[])?);
     let points = l.apply("Concat", &point, &[int("axis", -1)])?;
     let rows = l.reshape(points, &[-1, i64_of(axes) + 1])?;
-    let matrix = l.apply("Transpose", &[theta], &[("perm", Content::Ints(vec![0, 2, 1]))])?;
+    let matrix = l.apply("Transpose", &[theta], &[("perm", Content::Ints([0, 2, 1].into()))])?;
     let grid = l.apply("MatMul", &[rows, matrix], &[])?;
     let batch = l.apply("Slice", &[size, first, unit, first], &[])?;
     let last = l.list(&[i64_of(axes)])?;
@@ -642,7 +642,7 @@ pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         (0..taps * taps).map(|at| if at / taps == at % taps { 1.0 } else { 0.0 }).collect();
     let identity = l.constant(gradus_core::convert::cast(&Tensor::vector(&identity), dtype, rules)?)?;
     let kernels = l.reshape(identity, &kernel)?;
-    let ints = |name, list: &[i64]| (name, Content::Ints(list.to_vec()));
+    let ints = |name, list: &[i64]| (name, Content::Ints(list.to_vec().into()));
     let attributes = [
         ints("strides", &strides),
         ints("dilations", &dilations),

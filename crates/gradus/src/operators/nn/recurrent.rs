@@ -39,8 +39,8 @@ fn activations(attributes: &Attributes<'_>, operator: &str, directions: usize) -
         return Err(errors::value("number of activations", named.len(), default.len() * directions));
     }
     let list = |name: &str| match attributes.get(name) {
-        Some(Content::Floats(values)) => values.clone().into_iter(),
-        _ => Vec::new().into_iter(),
+        Some(Content::Floats(values)) => values.iter().copied(),
+        _ => [].iter().copied(),
     };
     let lists = std::cell::RefCell::new([list("activation_alpha"), list("activation_beta")]);
     let given = |name: &str| {

@@ -110,7 +110,7 @@ fn biases(
 }
 
 fn transposed(cx: &mut ConvertContext<'_, '_>, value: NewValue, order: &[i64]) -> Result<NewValue> {
-    cx.put("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])
+    cx.put("Transpose", &[value], &[("perm", Content::Ints(order.to_vec().into()))])
 }
 
 /// The attributes that sequences and cells have.

@@ -49,7 +49,7 @@ pub(crate) fn roi_pooling(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     }
     cx.edges_of_floats(caveats::NAN);
     let attributes = [
-        ("pooled_shape", Content::Ints(bins.to_vec())),
+        ("pooled_shape", Content::Ints(bins.to_vec().into())),
         ("spatial_scale", Content::Float(required("spatial_scale", cx.attributes.float("spatial_scale")?)?)),
     ];
     let inputs = cx.inputs()?;

@@ -34,7 +34,7 @@ pub(crate) fn softmax_of_last(cx: &mut ConvertContext<'_, '_>, operator: &str) -
     }
     let mut order: Vec<_> = (0..i64_of(rank)).collect();
     order.swap(axis, last);
-    let order = [("perm", Content::Ints(order))];
+    let order = [("perm", Content::Ints(order.into()))];
     let turned = cx.put("Transpose", &[x], &order)?;
     let y = cx.put(operator, &[turned], &along)?;
     Ok(vec![cx.put("Transpose", &[y], &order)?])

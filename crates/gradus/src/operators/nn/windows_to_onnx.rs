@@ -26,17 +26,17 @@ fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> 
 
 /// How windows lie; those of transposed convolutions have no pads that make sizes the same.
 fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Result<NewAttributes> {
-    let mut attributes = vec![("strides", Content::Ints(each(cx, "strides", 1, spatial)?))];
+    let mut attributes = vec![("strides", Content::Ints(each(cx, "strides", 1, spatial)?.into()))];
     let dilations = each(cx, "dilations", 1, spatial)?;
     if dilations.iter().any(|&dilation| dilation != 1) {
-        attributes.push(("dilations", Content::Ints(dilations)));
+        attributes.push(("dilations", Content::Ints(dilations.into())));
     }
     match cx.attributes.text("auto_pad")?.unwrap_or("explicit") {
         "same_upper" if !transposed => attributes.push(word("auto_pad", "SAME_UPPER")),
         "same_lower" if !transposed => attributes.push(word("auto_pad", "SAME_LOWER")),
         "explicit" | "notset" => {
             let pads = [each(cx, "pads_begin", 0, spatial)?, each(cx, "pads_end", 0, spatial)?].concat();
-            attributes.push(("pads", Content::Ints(pads)));
+            attributes.push(("pads", Content::Ints(pads.into())));
         }
         _ => {}
     }
@@ -123,7 +123,7 @@ fn convolution(
     let mut attributes = windows(cx, spatial, false)?;
     if let Some(pads) = pads_of_dilated(cx, spatial, has_groups)? {
         attributes.retain(|(name, _)| *name != "auto_pad");
-        attributes.push(("pads", Content::Ints(pads)));
+        attributes.push(("pads", Content::Ints(pads.into())));
     }
     attributes.push(int("group", groups));
     Ok(vec![cx.put("Conv", inputs, &attributes)?])
@@ -190,7 +190,7 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
     let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups, 1)?);
     attributes.push(int("group", groups));
     if !cx.has(2) {
-        attributes.push(("output_padding", Content::Ints(more)));
+        attributes.push(("output_padding", Content::Ints(more.into())));
         return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.retain(|(name, _)| *name != "pads");
@@ -217,10 +217,10 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
             (end[axis], more[axis]) = (behind.max(0), behind.saturating_neg().max(0));
         }
         let pads = [begin, end].concat();
-        attributes.extend([("pads", Content::Ints(pads)), ("output_padding", Content::Ints(more))]);
+        attributes.extend([("pads", Content::Ints(pads.into())), ("output_padding", Content::Ints(more.into()))]);
         return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
     }
-    attributes.push(("output_padding", Content::Ints(more)));
+    attributes.push(("output_padding", Content::Ints(more.into())));
     let whole = cx.put("ConvTranspose", &[x, weights], &attributes)?;
     let (all, wanted, zero) = (cx.sizes(whole)?, cx.whole_list(2)?, cx.list(&[0]));
     let all = cx.part_of(all, 2, i64::MAX)?;
@@ -309,7 +309,7 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<(NewAttributes, NewValue)> {
         x = cx.put("Pad", &[x, pads, lowest], &[])?;
         attributes.retain(|(name, _)| *name != "pads");
     }
-    attributes.extend([("kernel_shape", Content::Ints(kernel)), flag("ceil_mode", rounding != "floor")]);
+    attributes.extend([("kernel_shape", Content::Ints(kernel.into())), flag("ceil_mode", rounding != "floor")]);
     Ok((attributes, x))
 }
 
@@ -549,7 +549,7 @@ pub(crate) fn attention(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
         cx.put("Reciprocal", &[root], &[])?
     };
     let query = cx.put("Mul", &[query, scale], &[])?;
-    let turned = cx.put("Transpose", &[key], &[("perm", Content::Ints(order))])?;
+    let turned = cx.put("Transpose", &[key], &[("perm", Content::Ints(order.into()))])?;
     let mut scores = cx.put("MatMul", &[query, turned], &[])?;
     let least = cx.number(f64::NEG_INFINITY, dtype)?;
     if cx.attributes.flag("causal", false)? {
@@ -636,7 +636,7 @@ pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<
     };
     let apart = cx.put("Concat", &apart, &[int("axis", 0)])?;
     let apart = cx.with_shape(x, apart)?;
-    let turned = cx.put("Transpose", &[apart], &[("perm", Content::Ints(order))])?;
+    let turned = cx.put("Transpose", &[apart], &[("perm", Content::Ints(order.into()))])?;
     if spreads {
         for axis in &mut axes {
             *axis = cx.put("Mul", &[*axis, one], &[])?;
