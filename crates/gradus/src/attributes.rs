@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use gradus_core::graph::{Attribute, Content, Function, Graph, Ports, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
@@ -166,6 +167,14 @@ impl<'a> Attributes<'a> {
     pub(crate) fn floats(&self, name: &str) -> Result<Option<&'a [f32]>> {
         self.read(name, "a list of floats", |content| match content {
             Content::Floats(values) => Some(&**values),
+            _ => None,
+        })
+    }
+
+    /// Texts as bytes, if they are given.
+    pub(crate) fn strings(&self, name: &str) -> Result<Option<&'a [Bytes]>> {
+        self.read(name, "a list of texts", |content| match content {
+            Content::Strings(all) => Some(&**all),
             _ => None,
         })
     }

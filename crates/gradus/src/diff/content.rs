@@ -279,7 +279,7 @@ mod tests {
         );
         assert_eq!(said(Content::Int(1), Content::Float(1.5)), Some(["1".into(), "1.5".into()]));
         assert_eq!(
-            said(Content::Ints(vec![1, 2]), Content::Ints(vec![0; 17])),
+            said(Content::Ints([1, 2].into()), Content::Ints([0; 17].into())),
             Some(["[1, 2]".into(), format!("[{}… 17 in all]", "0, ".repeat(16))])
         );
         let text = |text: &str| Content::Bytes(Bytes::copy_from_slice(text.as_bytes()));

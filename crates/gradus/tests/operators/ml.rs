@@ -90,7 +90,7 @@ fn texts(all: &[&str]) -> Content {
 }
 
 fn ints(all: &[i64]) -> Content {
-    Content::Ints(all.to_vec())
+    Content::Ints(all.to_vec().into())
 }
 
 /// Two trees of one comparison each: `x[0] <= 0.5` and `x[1] > 2`, with leaves for three targets.
@@ -103,7 +103,7 @@ fn trees(weights: &'static str) -> Attributes {
         ("nodes_treeids", ints(&[0, 0, 0, 1, 1, 1])),
         ("nodes_nodeids", ints(&[0, 1, 2, 0, 1, 2])),
         ("nodes_featureids", ints(&[0, 0, 0, 1, 0, 0])),
-        ("nodes_values", Content::Floats(vec![0.5, 0.0, 0.0, 2.0, 0.0, 0.0])),
+        ("nodes_values", Content::Floats([0.5, 0.0, 0.0, 2.0, 0.0, 0.0].into())),
         ("nodes_modes", texts(&["BRANCH_LEQ", "LEAF", "LEAF", "BRANCH_GT", "LEAF", "LEAF"])),
         ("nodes_truenodeids", ints(&[1, 0, 0, 1, 0, 0])),
         ("nodes_falsenodeids", ints(&[2, 0, 0, 2, 0, 0])),
@@ -111,14 +111,14 @@ fn trees(weights: &'static str) -> Attributes {
         (trees, ints(&[0, 0, 1, 1])),
         (nodes, ints(&[1, 2, 1, 2])),
         (ids, ints(&[0, 1, 2, 1])),
-        (weight, Content::Floats(vec![1.0, 2.0, 4.0, 8.0])),
+        (weight, Content::Floats([1.0, 2.0, 4.0, 8.0].into())),
     ]
 }
 
 #[test]
 fn trees_add_the_weights_of_their_leaves() {
     let x = matrix(3, &[0.5, 3.0, 1.0, 2.0, f32::NAN, f32::NAN]);
-    let targets = [("n_targets", Content::Int(3)), ("base_values", Content::Floats(vec![0.5, 0.0, 0.0]))];
+    let targets = [("n_targets", Content::Int(3)), ("base_values", Content::Floats([0.5, 0.0, 0.0].into()))];
     let all = [trees("target"), targets.to_vec()].concat();
     let y = run("TreeEnsembleRegressor", 3, from_ref(&x), all).unwrap();
     assert_eq!(floats(&y[0]), [1.5, 0.0, 4.0, 0.5, 10.0, 0.0, 1.5, 8.0, 0.0]);
@@ -145,8 +145,8 @@ fn linear_models_multiply_and_add() {
     let x = matrix(2, &[1.0, 2.0, -1.0, 0.5]);
     let all = || {
         vec![
-            ("coefficients", Content::Floats(vec![1.0, 2.0, -1.0, 4.0])),
-            ("intercepts", Content::Floats(vec![0.5, -0.5])),
+            ("coefficients", Content::Floats([1.0, 2.0, -1.0, 4.0].into())),
+            ("intercepts", Content::Floats([0.5, -0.5].into())),
         ]
     };
     let targets = vec![("targets", Content::Int(2))];
@@ -156,7 +156,7 @@ fn linear_models_multiply_and_add() {
     let y = run("LinearClassifier", 1, from_ref(&x), [all(), labels].concat()).unwrap();
     assert_eq!(y[0].to_i64().unwrap(), [9, 9]);
     let labels = vec![
-        ("coefficients", Content::Floats(vec![1.0, -4.0])),
+        ("coefficients", Content::Floats([1.0, -4.0].into())),
         ("classlabels_ints", ints(&[7, 9])),
         ("post_transform", Content::Bytes("LOGISTIC".into())),
     ];
@@ -166,7 +166,7 @@ fn linear_models_multiply_and_add() {
     let error = run("LinearRegressor", 1, &[matrix(1, &[1.0, 2.0, 3.0])], all()).unwrap_err();
     assert_eq!(error.message(), "number of coefficients is 4, expected 3 for each target");
     let nothing =
-        vec![("coefficients", Content::Floats(Vec::new())), ("intercepts", Content::Floats(vec![0.5]))];
+        vec![("coefficients", Content::Floats([].into())), ("intercepts", Content::Floats([0.5].into()))];
     let y = run(
         "LinearRegressor",
         1,
@@ -180,20 +180,20 @@ fn linear_models_multiply_and_add() {
 #[test]
 fn machines_weigh_their_support_vectors() {
     let all = vec![
-        ("coefficients", Content::Floats(vec![2.0, -1.0])),
-        ("support_vectors", Content::Floats(vec![1.0, 0.0, 0.0, 1.0])),
+        ("coefficients", Content::Floats([2.0, -1.0].into())),
+        ("support_vectors", Content::Floats([1.0, 0.0, 0.0, 1.0].into())),
         ("n_supports", Content::Int(2)),
         ("kernel_type", Content::Bytes("POLY".into())),
-        ("kernel_params", Content::Floats(vec![1.0, 1.0, 2.0])),
-        ("rho", Content::Floats(vec![0.25])),
+        ("kernel_params", Content::Floats([1.0, 1.0, 2.0].into())),
+        ("rho", Content::Floats([0.25].into())),
     ];
     let y = run("SVMRegressor", 1, &[matrix(1, &[2.0, 3.0])], all).unwrap();
     assert_eq!(floats(&y[0]), [2.0 * 9.0 - 16.0 + 0.25]);
     let all = vec![
-        ("coefficients", Content::Floats(vec![1.0, -1.0])),
-        ("support_vectors", Content::Floats(vec![1.0, 0.0, 0.0, 1.0])),
+        ("coefficients", Content::Floats([1.0, -1.0].into())),
+        ("support_vectors", Content::Floats([1.0, 0.0, 0.0, 1.0].into())),
         ("vectors_per_class", ints(&[1, 1])),
-        ("rho", Content::Floats(vec![0.0])),
+        ("rho", Content::Floats([0.0].into())),
         ("classlabels_strings", texts(&["a", "b"])),
     ];
     let y = run("SVMClassifier", 1, &[matrix(2, &[2.0, 3.0, 3.0, 2.0])], all).unwrap();
@@ -204,10 +204,10 @@ fn machines_weigh_their_support_vectors() {
 #[test]
 fn features_are_scaled_replaced_and_joined() {
     let x = matrix(2, &[1.0, -4.0, f32::NAN, 0.0]);
-    let all = vec![("offset", Content::Floats(vec![1.0])), ("scale", Content::Floats(vec![2.0, 0.5]))];
+    let all = vec![("offset", Content::Floats([1.0].into())), ("scale", Content::Floats([2.0, 0.5].into()))];
     assert_eq!(floats(&run("Scaler", 1, from_ref(&x), all).unwrap()[0])[..2], [0.0, -2.5]);
     let all = vec![
-        ("imputed_value_floats", Content::Floats(vec![7.0, 8.0])),
+        ("imputed_value_floats", Content::Floats([7.0, 8.0].into())),
         ("replaced_value_float", Content::Float(f32::NAN)),
     ];
     assert_eq!(floats(&run("Imputer", 1, from_ref(&x), all).unwrap()[0]), [1.0, -4.0, 7.0, 0.0]);
@@ -225,13 +225,13 @@ fn features_are_scaled_replaced_and_joined() {
 #[test]
 fn of_equal_categories_the_last_counts() {
     // ONNX Runtime 1.31 gives these.
-    let categories = vec![("cats_int64s", Content::Ints(vec![3, 3, -9]))];
+    let categories = vec![("cats_int64s", Content::Ints([3, 3, -9].into()))];
     let hot = run("OneHotEncoder", 1, &[Tensor::vector(&[3i64, 2, -9])], categories).unwrap();
     assert_eq!(floats(&hot[0]), [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     // The first of equal keys does.
     let labels = vec![
-        ("keys_int64s", Content::Ints(vec![3, 3, -9])),
-        ("values_floats", Content::Floats(vec![10.0, 20.0, 30.0])),
+        ("keys_int64s", Content::Ints([3, 3, -9].into())),
+        ("values_floats", Content::Floats([10.0, 20.0, 30.0].into())),
     ];
     let values = run("LabelEncoder", 2, &[Tensor::vector(&[3i64, -9])], labels).unwrap();
     assert_eq!(floats(&values[0]), [10.0, 30.0]);
@@ -249,7 +249,7 @@ fn words(all: &[&str]) -> Tensor {
 fn rows_of_scores_become_maps_by_label() {
     let scores = [matrix(2, &[0.25, 0.75, 1.0, 0.0]).into()];
     let labels = [
-        (Tensor::vector(&[7i64, -1]), ("classlabels_int64s", Content::Ints(vec![7, -1]))),
+        (Tensor::vector(&[7i64, -1]), ("classlabels_int64s", Content::Ints([7, -1].into()))),
         (words(&["no", "yes"]), ("classlabels_strings", texts(&["no", "yes"]))),
     ];
     for (keys, attribute) in labels {
@@ -259,13 +259,13 @@ fn rows_of_scores_become_maps_by_label() {
     }
     let one = [Tensor::vector(&[0.5f32, 2.0]).into()];
     let found =
-        run_values("ZipMap", 1, &one, vec![("classlabels_int64s", Content::Ints(vec![0, 1]))]).unwrap();
+        run_values("ZipMap", 1, &one, vec![("classlabels_int64s", Content::Ints([0, 1].into()))]).unwrap();
     assert_eq!(found, [Value::Sequence(vec![map(Tensor::vector(&[0i64, 1]), &[0.5, 2.0])])]);
     for (attributes, message) in [
         (vec![], "attribute \"classlabels_int64s\" or \"classlabels_strings\" is missing"),
-        (vec![("classlabels_int64s", Content::Ints(vec![1]))], "number of class labels is 1, expected 2"),
+        (vec![("classlabels_int64s", Content::Ints([1].into()))], "number of class labels is 1, expected 2"),
         (
-            vec![("classlabels_int64s", Content::Ints(vec![1, 1]))],
+            vec![("classlabels_int64s", Content::Ints([1, 1].into()))],
             "number of different keys of a map is 1, expected 2",
         ),
     ] {

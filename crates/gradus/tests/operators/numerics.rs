@@ -74,7 +74,7 @@ fn products_of_matrices_and_convolutions_are_within_their_bound() {
         let [channels, filters, size] = [1..5, 1..6, 3..9].map(|range| rng.usize(range));
         let (x, image) = random(&mut rng, &[1, channels, size, size]);
         let (w, weights) = random(&mut rng, &[filters, channels, 3, 3]);
-        let pads = vec![("pads", Content::Ints(vec![1; 4]))];
+        let pads = vec![("pads", Content::Ints([1; 4].into()))];
         let sums = run(&model("Conv", 11, 2, pads), &[image, weights]);
         for (at, number) in sums.numbers().unwrap().enumerate() {
             let (filter, row, column) = (at / size / size, at / size % size, at % size);
@@ -102,7 +102,7 @@ fn results_have_the_same_bits_for_every_number_of_threads() {
             vec![tensor(&[2, 6, 20, 20]), tensor(&[12, 1, 3, 3])],
         ),
         (
-            model("MaxPool", 12, 1, vec![("kernel_shape", Content::Ints(vec![3, 3]))]),
+            model("MaxPool", 12, 1, vec![("kernel_shape", Content::Ints([3, 3].into()))]),
             vec![tensor(&[2, 6, 20, 20])],
         ),
         (model("Softmax", 13, 1, vec![]), vec![tensor(&[40, 50])]),
@@ -247,7 +247,7 @@ fn convolutions_have_the_bits_of_a_loop() {
 fn padding_of_a_convolution_is_zeros() {
     let image = Tensor::from_vec(Shape::new([1, 1, 2]).unwrap(), vec![1f32, 2.0]).unwrap();
     let weights = Tensor::from_vec(Shape::new([1, 1, 2]).unwrap(), vec![f32::INFINITY, 1.0]).unwrap();
-    let pads = vec![("pads", Content::Ints(vec![1, 0]))];
+    let pads = vec![("pads", Content::Ints([1, 0].into()))];
     let sums = run(&model("Conv", 11, 2, pads), &[image, weights]);
     let sums = sums.elements::<f32>().unwrap();
     assert!(sums[0].is_nan() && sums[1] == f32::INFINITY, "{sums:?}");
@@ -255,7 +255,7 @@ fn padding_of_a_convolution_is_zeros() {
     let image = Tensor::from_vec(Shape::new([1, 2, 2]).unwrap(), vec![1f32, 2.0, 3.0, 4.0]).unwrap();
     let weights =
         Tensor::from_vec(Shape::new([2, 1, 2]).unwrap(), vec![f32::INFINITY, 1.0, 1.0, 10.0]).unwrap();
-    let attributes = vec![("pads", Content::Ints(vec![1, 0])), ("group", Content::Int(2))];
+    let attributes = vec![("pads", Content::Ints([1, 0].into())), ("group", Content::Int(2))];
     let sums = run(&model("Conv", 11, 2, attributes), &[image, weights]);
     let sums = sums.elements::<f32>().unwrap();
     assert!(sums[0].is_nan() && sums[1..] == [f32::INFINITY, 30.0, 43.0], "{sums:?}");
@@ -268,9 +268,9 @@ fn grouped_convolutions_of_volumes_add_channels_and_taps_in_order() {
     let (whole_w, weights) = random(&mut rng, &[2, 2, 2, 1, 3]);
     let attributes = vec![
         ("group", Content::Int(2)),
-        ("strides", Content::Ints(vec![1, 2, 2])),
-        ("dilations", Content::Ints(vec![2, 1, 1])),
-        ("pads", Content::Ints(vec![1, 0, 2, 0, 1, 1])),
+        ("strides", Content::Ints([1, 2, 2].into())),
+        ("dilations", Content::Ints([2, 1, 1].into())),
+        ("pads", Content::Ints([1, 0, 2, 0, 1, 1].into())),
     ];
     let got = run(&model("Conv", 11, 2, attributes), &[x, weights]);
     assert_eq!(got.shape().dims(), [1, 2, 3, 3, 4]);
@@ -309,7 +309,7 @@ fn batch_normalization(version: i64, outputs: usize, test: Option<i64>) -> Vec<V
         node = node.attribute("is_test", Content::Int(test));
     }
     if version == 1 {
-        node = node.attribute("consumed_inputs", Content::Ints(vec![0, 0, 0, 1, 1]));
+        node = node.attribute("consumed_inputs", Content::Ints([0, 0, 0, 1, 1].into()));
     }
     let (model, given) = node.model();
     let outputs = model.run(given).unwrap();
@@ -409,7 +409,7 @@ fn scales_are_above_zero() {
 
 /// Nodes that add products along rows: of a row of the first input and the second, or ones.
 fn sums_of_rows(rows: usize, inner: usize) -> Vec<(Model, [Vec<usize>; 2])> {
-    let axes = || vec![("axes", Content::Ints(vec![1]))];
+    let axes = || vec![("axes", Content::Ints([1].into()))];
     let (matrix, row) = (vec![rows, inner], vec![1, inner]);
     let equation = Content::Bytes("ij,kj->ik".into());
     vec![
@@ -466,8 +466,8 @@ fn sums_are_added_as_the_run_asks() {
 #[test]
 fn statistics_and_means_add_as_the_run_asks() {
     let large = 2f64.powi(60);
-    let axes = || vec![("axes", Content::Ints(vec![1])), ("keepdims", Content::Int(0))];
-    let kernel = || vec![("kernel_shape", Content::Ints(vec![4]))];
+    let axes = || vec![("axes", Content::Ints([1].into())), ("keepdims", Content::Int(0))];
+    let kernel = || vec![("kernel_shape", Content::Ints([4].into()))];
     // The number that is lost where float64 adds one after the other, in four numbers whose mean is
     // it.
     let cases = [
@@ -542,8 +542,8 @@ fn bits_of_functions_within_operators_are_the_same_everywhere() {
     let (row, image) = (floats(&[4, 24]), floats(&[2, 3, 4, 8]));
     let [query, keys, values] = [(); 3].map(|()| floats(&[1, 4, 6, 8]));
     let int = |name, x| (name, Content::Int(x));
-    let axes = || vec![("axes", Content::Ints(vec![1]))];
-    let kernel = || vec![("kernel_shape", Content::Ints(vec![2, 2])), int("p", 3)];
+    let axes = || vec![("axes", Content::Ints([1].into()))];
+    let kernel = || vec![("kernel_shape", Content::Ints([2, 2].into())), int("p", 3)];
     let length =
         Tensor::from_numbers(DType::I64, Shape::new([]).unwrap(), [Number::Int(24)], Rules::IEEE).unwrap();
     let window = |operator| model(operator, 17, 1, vec![int("output_datatype", 11)]);

@@ -12,7 +12,7 @@ const NO_INPUTS: [(&str, Tensor); 0] = [];
 
 /// Two nodes that draw six numbers each, the first with a seed of its own if one is given.
 fn model(own: Option<f32>) -> Model {
-    let shape = || ("shape", Content::Ints(vec![2, 3]));
+    let shape = || ("shape", Content::Ints([2, 3].into()));
     let seed = own.map(|seed| ("seed", Content::Float(seed)));
     Sketch::new()
         .with("RandomUniform", &[], &["a"], [shape()].into_iter().chain(seed).collect())

@@ -232,11 +232,11 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
             if version >= 12 {
                 let more = [
                     ("value_int", Content::Int(7)),
-                    ("value_ints", Content::Ints(vec![1, 2])),
+                    ("value_ints", Content::Ints([1, 2].into())),
                     ("value_float", Content::Float(1.5)),
-                    ("value_floats", Content::Floats(vec![1.5])),
+                    ("value_floats", Content::Floats([1.5].into())),
                     ("value_string", Content::Bytes("a".into())),
-                    ("value_strings", Content::Strings(vec!["a".into(), "b".into()])),
+                    ("value_strings", Content::Strings(["a".into(), "b".into()].into())),
                 ];
                 all.extend(more.into_iter().map(|attribute| one(vec![], vec![attribute])));
             }

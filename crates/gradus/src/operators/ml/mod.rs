@@ -13,5 +13,6 @@ mod samples;
 pub(crate) mod scores;
 pub(crate) mod svm;
 pub(crate) mod svm_lowered;
+mod tree_numbers;
 pub(crate) mod trees;
 pub(crate) mod trees_lowered;

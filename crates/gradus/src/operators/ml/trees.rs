@@ -5,16 +5,18 @@
 //! the branch that `nodes_missing_value_tracks_true` names. Nodes, weights and features that are
 //! not there, and trees with cycles, are refused before a run.
 
-use std::collections::{HashMap, HashSet};
-
-use gradus_core::convert::{nearest_f64, product, usize_of_i64};
-use gradus_core::{Error, Kind, Result, Value};
+use gradus_core::convert::{nearest_f64, product, u64_of, usize_of_i64};
+use gradus_core::graph::Attribute;
+use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 
 use super::samples::{Samples, features};
 use super::scores::{Labels, PostTransform, largest};
+use super::tree_numbers::NumberedNodes;
 use crate::attributes::{Attributes, required};
-use crate::op::EvalContext;
+use crate::normalize::Form;
+use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
+use crate::operators::floats::Ring;
 
 /// How a feature is compared.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,9 @@ pub(super) enum Mode {
 }
 
 /// The names of modes, in the order of their numbers.
+/// The mode of a leaf among those of nodes.
+const LEAF: &[u8] = b"LEAF";
+
 const MODES: [(&str, Mode); 7] = [
     ("BRANCH_LEQ", Mode::AtMost),
     ("BRANCH_LT", Mode::Less),
@@ -39,38 +44,32 @@ const MODES: [(&str, Mode); 7] = [
     ("BRANCH_MEMBER", Mode::Member),
 ];
 
+/// What is below a node, by its index. There may be millions, so indices have 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
-    Node(usize),
-    Leaf(usize),
+    Node(u32),
+    Leaf(u32),
+}
+
+/// An index in one of the tables.
+pub(super) fn at(index: u32) -> usize {
+    usize::try_from(index).unwrap_or(usize::MAX)
+}
+
+/// An index that a table has.
+pub(super) fn index(of: usize) -> Result<u32> {
+    u32::try_from(of).map_err(|_| Error::new(Kind::Limit, "the trees have more than 2^32 nodes or leaves"))
 }
 
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) mode: Mode,
-    pub(super) feature: usize,
     pub(super) value: f64,
-    pub(super) members: Vec<f64>,
-    pub(super) missing: bool,
+    pub(super) feature: usize,
     pub(super) children: [Child; 2],
-}
-
-impl Node {
-    /// The child for the features of a sample.
-    fn child(&self, sample: &[f64]) -> Child {
-        let (x, value) = (sample[self.feature], self.value);
-        let yes = match self.mode {
-            _ if x.is_nan() => self.missing,
-            Mode::AtMost => x <= value,
-            Mode::Less => x < value,
-            Mode::AtLeast => x >= value,
-            Mode::Greater => x > value,
-            Mode::Equal => x == value,
-            Mode::NotEqual => x != value,
-            Mode::Member => self.members.contains(&x),
-        };
-        self.children[usize::from(!yes)]
-    }
+    /// The first of its members among those of the ensemble, and the end.
+    members: [u32; 2],
+    pub(super) mode: Mode,
+    pub(super) missing: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,16 +92,69 @@ const AGGREGATES: [(&str, Aggregate); 4] = [
 pub(crate) struct Ensemble {
     pub(super) nodes: Vec<Node>,
     pub(super) roots: Vec<Child>,
-    /// Targets and weights.
-    pub(super) leaves: Vec<Vec<(usize, f64)>>,
+    /// Members of the sets that nodes compare features with.
+    members: Vec<f64>,
+    pub(super) leaves: Leaves,
     pub(super) base: Vec<f64>,
     pub(crate) targets: usize,
     pub(super) aggregate: Aggregate,
     pub(super) transform: PostTransform,
+    /// True if leaves have weights for the first of two classes alone.
+    pub(super) binary: bool,
+    /// True if no leaf has a weight below zero.
+    pub(super) positive: bool,
+}
+
+/// Targets and weights of leaves, one leaf after the other.
+#[derive(Debug)]
+pub(super) struct Leaves {
+    /// By leaf, where its weights begin; and the end of all.
+    starts: Vec<u32>,
+    weights: Vec<(usize, f64)>,
+}
+
+impl Leaves {
+    /// The weights of that many leaves. Of entries without a leaf, nothing is kept.
+    fn new(count: usize, of: &[Option<u32>], weights: impl Iterator<Item = (usize, f64)>) -> Result<Leaves> {
+        let mut starts = vec![0u32; count + 1];
+        for leaf in of.iter().flatten() {
+            starts[at(*leaf) + 1] += 1;
+        }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let mut next = starts.clone();
+        let mut all = vec![(0, 0.0); at(end)];
+        for (leaf, weight) in of.iter().zip(weights) {
+            if let Some(leaf) = leaf {
+                let place = &mut next[at(*leaf)];
+                all[at(*place)] = weight;
+                *place += 1;
+            }
+        }
+        Ok(Leaves { starts, weights: all })
+    }
+
+    /// Returns whether there are weights for the first of two targets alone, and none below zero.
+    fn kinds(&self, targets: usize) -> [bool; 2] {
+        let all = || self.weights.iter();
+        [targets == 2 && all().all(|(target, _)| *target == 0), all().all(|(_, weight)| *weight >= 0.0)]
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Targets and weights of a leaf.
+    pub(super) fn of(&self, leaf: usize) -> &[(usize, f64)] {
+        &self.weights[at(self.starts[leaf])..at(self.starts[leaf + 1])]
+    }
 }
 
 /// Integers that must be as many as the nodes.
-fn of_nodes<'a>(attributes: &Attributes<'a>, name: &str, count: usize) -> Result<&'a [i64]> {
+pub(super) fn of_nodes<'a>(attributes: &Attributes<'a>, name: &str, count: usize) -> Result<&'a [i64]> {
     let list = required(name, attributes.ints(name)?)?;
     as_many(name, list.len(), count)?;
     Ok(list)
@@ -144,8 +196,10 @@ impl Ensemble {
     /// The trees of `TreeEnsembleClassifier` and `TreeEnsembleRegressor`, whose nodes have numbers
     /// in their tree. Weights have attributes that begin so.
     fn numbered(attributes: &Attributes<'_>, weights: &str, targets: usize) -> Result<Ensemble> {
-        let modes = required("nodes_modes", attributes.texts("nodes_modes")?)?;
+        let modes = required("nodes_modes", attributes.strings("nodes_modes")?)?;
         let count = modes.len();
+        // The weights of leaves are counted by numbers of this type too.
+        index(count)?;
         let list = |name: &str| of_nodes(attributes, name, count);
         let (trees, ids, features) =
             (list("nodes_treeids")?, list("nodes_nodeids")?, list("nodes_featureids")?);
@@ -156,62 +210,47 @@ impl Ensemble {
         if !missing.is_empty() {
             as_many("nodes_missing_value_tracks_true", missing.len(), count)?;
         }
-        // Each node is a node or a leaf of the ensemble, which `children` tells.
-        let mut known = HashMap::new();
-        let (mut inner, mut leaves) = (0, 0);
-        for (node, mode) in modes.iter().enumerate() {
-            let next = if *mode == "LEAF" { &mut leaves } else { &mut inner };
-            let child = if *mode == "LEAF" { Child::Leaf(*next) } else { Child::Node(*next) };
-            *next += 1;
-            if known.insert((trees[node], ids[node]), child).is_some() {
-                let what = format!("node {} of tree {} is defined twice", ids[node], trees[node]);
-                return Err(Error::new(Kind::Graph, what));
-            }
-        }
-        let child = |tree: i64, id: i64| {
-            let missing = || Error::new(Kind::Graph, format!("node {id} of tree {tree} is missing"));
-            known.get(&(tree, id)).copied().ok_or_else(missing)
-        };
-        let (mut nodes, mut roots, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        for (node, name) in modes.iter().enumerate() {
+        let known = NumberedNodes::new(trees, ids, modes.iter().map(|mode| &**mode == LEAF))?;
+        let (mut nodes, roots) = (Vec::with_capacity(known.inner()), known.roots().collect());
+        for (node, name) in modes.iter().enumerate().filter(|(_, name)| ***name != *LEAF) {
             let tree = trees[node];
-            if seen.insert(tree) {
-                roots.push(child(tree, ids[node])?);
-            }
-            if *name == "LEAF" {
-                continue;
-            }
-            let mode = MODES.iter().take(6).find(|(known, _)| known == name);
-            let mode = mode.ok_or_else(|| errors::text("nodes_modes", name, "BRANCH_* or LEAF"))?.1;
+            let mode = MODES.iter().take(6).find(|(known, _)| known.as_bytes() == &**name);
+            let unknown = || errors::text("nodes_modes", &String::from_utf8_lossy(name), "BRANCH_* or LEAF");
             nodes.push(Node {
-                mode,
+                mode: mode.ok_or_else(unknown)?.1,
                 feature: below("nodes_featureids", features[node], usize::MAX)?,
                 value: values[node],
-                members: Vec::new(),
+                members: [0; 2],
                 missing: missing.get(node).is_some_and(|&flag| flag != 0),
-                children: [child(tree, yes[node])?, child(tree, no[node])?],
+                children: [known.child(tree, yes[node])?, known.child(tree, no[node])?],
             });
         }
         let [tree_name, node_name, id_name, weight_name] =
             ["treeids", "nodeids", "ids", "weights"].map(|end| format!("{weights}_{end}"));
         let to = required(&id_name, attributes.ints(&id_name)?)?;
+        index(to.len())?;
         let (in_trees, of_ids) =
             (of_nodes(attributes, &tree_name, to.len())?, of_nodes(attributes, &node_name, to.len())?);
         let given = floats(attributes, &weight_name)?;
         as_many(&weight_name, given.len(), to.len())?;
-        let mut leaves = vec![Vec::new(); leaves];
-        for (index, &target) in to.iter().enumerate() {
-            let target = below(&id_name, target, targets)?;
-            // Weights of inner nodes have no effect.
-            if let Child::Leaf(leaf) = child(in_trees[index], of_ids[index])? {
-                leaves[leaf].push((target, given[index]));
-            }
-        }
+        // Weights of inner nodes have no effect.
+        let leaf = |(&tree, &id)| {
+            Ok::<_, Error>(match known.child(tree, id)? {
+                Child::Leaf(leaf) => Some(leaf),
+                Child::Node(_) => None,
+            })
+        };
+        let leaf_of = in_trees.iter().zip(of_ids).map(leaf).collect::<Result<Vec<_>>>()?;
+        let to = to.iter().map(|&target| below(&id_name, target, targets)).collect::<Result<Vec<_>>>()?;
+        let leaves = Leaves::new(known.leaves(), &leaf_of, to.into_iter().zip(given))?;
         let base = floats(attributes, "base_values")?;
         let transform = PostTransform::of(attributes)?;
-        let ensemble = Ensemble { nodes, roots, leaves, base, targets, aggregate: Aggregate::Sum, transform };
+        let (members, aggregate) = (Vec::new(), Aggregate::Sum);
+        let [binary, positive] = leaves.kinds(targets);
+        let ensemble =
+            Ensemble { nodes, roots, members, leaves, base, targets, aggregate, transform, binary, positive };
         let bases = ensemble.base.len();
-        if bases != 0 && bases != targets && !(bases == 1 && ensemble.is_binary()) {
+        if bases != 0 && bases != targets && !(bases == 1 && ensemble.binary) {
             return Err(errors::count("elements of attribute \"base_values\"", bases, targets));
         }
         ensemble.checked()
@@ -256,26 +295,33 @@ impl Ensemble {
         let targets = usize_of_i64(targets).unwrap_or(usize::MAX);
         let weights = floats(attributes, "leaf_weights")?;
         let to = of_nodes(attributes, "leaf_targetids", weights.len())?;
-        let leaves = to
-            .iter()
-            .zip(&weights)
-            .map(|(&target, &weight)| Ok(vec![(below("leaf_targetids", target, targets)?, weight)]));
-        let leaves = leaves.collect::<Result<Vec<_>>>()?;
-        let child = |name: &str, leaf: i64, index: i64| {
+        index(count.max(to.len()))?;
+        let own = (0..).take(to.len()).map(Some).collect::<Vec<_>>();
+        let to = to.iter().map(|&target| below("leaf_targetids", target, targets)).collect::<Result<Vec<_>>>()?;
+        let leaves = Leaves::new(to.len(), &own, to.into_iter().zip(weights))?;
+        let child = |name: &str, leaf: i64, of: i64| {
             Ok::<_, Error>(if leaf != 0 {
-                Child::Leaf(below(name, index, leaves.len())?)
+                Child::Leaf(index(below(name, of, leaves.len())?)?)
             } else {
-                Child::Node(below(name, index, count)?)
+                Child::Node(index(below(name, of, count)?)?)
             })
         };
         let members = floats(attributes, "membership_values")?;
-        let mut members = members.split(|x| x.is_nan());
+        index(members.len())?;
+        let mut sets = members.split(|x| x.is_nan());
+        let mut start = 0u32;
         let mut nodes = Vec::with_capacity(count);
         for (node, &number) in modes.iter().enumerate() {
             let mode = MODES[below("nodes_modes", number, MODES.len())?].1;
             let members = match mode {
-                Mode::Member => members.next().unwrap_or_default().to_vec(),
-                _ => Vec::new(),
+                Mode::Member => {
+                    let set = index(sets.next().unwrap_or_default().len())?;
+                    let (first, end) = (start, start.saturating_add(set));
+                    // A NaN ends a set.
+                    start = end.saturating_add(1);
+                    [first, end]
+                }
+                _ => [0; 2],
             };
             nodes.push(Node {
                 mode,
@@ -290,49 +336,53 @@ impl Ensemble {
             });
         }
         let roots = required("tree_roots", attributes.ints("tree_roots")?)?;
-        let root = |&root: &i64| below("tree_roots", root, count).map(Child::Node);
+        let root = |&root: &i64| Ok(Child::Node(index(below("tree_roots", root, count)?)?));
         let roots = roots.iter().map(root).collect::<Result<Vec<_>>>()?;
         let aggregate = attributes.int_or("aggregate_function", 1)?;
         let aggregate = AGGREGATES[below("aggregate_function", aggregate, AGGREGATES.len())?].1;
         let transform = PostTransform::numbered(attributes.int_or("post_transform", 0)?)?;
-        Ensemble { nodes, roots, leaves, base: Vec::new(), targets, aggregate, transform }.checked()
+        let base = Vec::new();
+        let [binary, positive] = leaves.kinds(targets);
+        Ensemble { nodes, roots, members, leaves, base, targets, aggregate, transform, binary, positive }
+            .checked()
     }
 
     /// Comparisons and sums of the sample that takes most of both.
     pub(crate) fn operations(&self) -> [u128; 2] {
-        let mut most: Vec<Option<[u128; 2]>> = vec![None; self.nodes.len()];
-        let known = |most: &[Option<[u128; 2]>], child| match child {
-            Child::Node(node) => most[node],
-            Child::Leaf(leaf) => Some([0, product(self.leaves[leaf].len(), 1)]),
+        let mut most: Vec<Option<[u64; 2]>> = vec![None; self.nodes.len()];
+        let known = |most: &[Option<[u64; 2]>], child| match child {
+            Child::Node(node) => most[at(node)],
+            Child::Leaf(leaf) => Some([0, u64_of(self.leaves.of(at(leaf)).len())]),
         };
-        let all = |of: &[u128; 2]| of[0].saturating_add(of[1]);
+        let all = |of: &[u64; 2]| of[0].saturating_add(of[1]);
+        let mut open = Vec::new();
         for start in 0..self.nodes.len() {
-            let mut open = vec![start];
+            open.push(start);
             while let Some(&index) = open.last() {
                 let node = &self.nodes[index];
                 let [yes, no] = node.children.map(|child| known(&most, child));
                 if let (Some(yes), Some(no)) = (yes, no) {
                     let [comparisons, sums] = if all(&no) > all(&yes) { no } else { yes };
-                    let own = product(node.members.len().max(1), 1);
+                    let own = u64_of(self.members(node).len().max(1));
                     most[index] = Some([comparisons.saturating_add(own), sums]);
                     open.pop();
                     continue;
                 }
                 open.extend(node.children.into_iter().filter_map(|child| match child {
-                    Child::Node(child) => most[child].is_none().then_some(child),
+                    Child::Node(child) => most[at(child)].is_none().then_some(at(child)),
                     Child::Leaf(_) => None,
                 }));
             }
         }
         let paths = self.roots.iter().filter_map(|&root| known(&most, root));
         paths.fold([0; 2], |[comparisons, sums], of| {
-            [comparisons.saturating_add(of[0]), sums.saturating_add(of[1])]
+            [comparisons.saturating_add(of[0].into()), sums.saturating_add(of[1].into())]
         })
     }
 
-    /// Returns true if leaves have weights for the first of two classes alone.
-    pub(super) fn is_binary(&self) -> bool {
-        self.targets == 2 && self.leaves.iter().flatten().all(|(target, _)| *target == 0)
+    /// Members of the set that a node compares a feature with.
+    pub(super) fn members(&self, node: &Node) -> &[f64] {
+        self.members.get(at(node.members[0])..at(node.members[1])).unwrap_or_default()
     }
 
     /// The ensemble, if no node is below itself.
@@ -344,8 +394,9 @@ impl Ensemble {
             Done,
         }
         let mut states = vec![State::New; self.nodes.len()];
+        let mut open = Vec::new();
         for start in 0..self.nodes.len() {
-            let mut open = vec![start];
+            open.push(start);
             while let Some(&node) = open.last() {
                 if states[node] != State::New {
                     states[node] = State::Done;
@@ -355,13 +406,13 @@ impl Ensemble {
                 states[node] = State::Above;
                 for child in self.nodes[node].children {
                     match child {
-                        Child::Node(child) if states[child] == State::Above => {
+                        Child::Node(child) if states[at(child)] == State::Above => {
                             return Err(Error::new(
                                 Kind::Graph,
                                 format!("tree node {child} is below itself"),
                             ));
                         }
-                        Child::Node(child) if states[child] == State::New => open.push(child),
+                        Child::Node(child) if states[at(child)] == State::New => open.push(at(child)),
                         _ => {}
                     }
                 }
@@ -380,18 +431,34 @@ impl Ensemble {
         }
     }
 
+    /// The child of a node for the features of a sample.
+    fn below(&self, node: &Node, sample: &[f64]) -> Child {
+        let (x, value) = (sample[node.feature], node.value);
+        let yes = match node.mode {
+            _ if x.is_nan() => node.missing,
+            Mode::AtMost => x <= value,
+            Mode::Less => x < value,
+            Mode::AtLeast => x >= value,
+            Mode::Greater => x > value,
+            Mode::Equal => x == value,
+            Mode::NotEqual => x != value,
+            Mode::Member => self.members(node).contains(&x),
+        };
+        node.children[usize::from(!yes)]
+    }
+
     /// The weights of the leaves that a sample comes to, and whether any was for the target.
     fn sums(&self, sample: &[f64]) -> Vec<(f64, bool)> {
         let mut sums = vec![(0.0f64, false); self.targets];
         for &root in &self.roots {
-            let mut at = root;
+            let mut here = root;
             let leaf = loop {
-                match at {
-                    Child::Node(node) => at = self.nodes[node].child(sample),
+                match here {
+                    Child::Node(node) => here = self.below(&self.nodes[at(node)], sample),
                     Child::Leaf(leaf) => break leaf,
                 }
             };
-            for &(target, weight) in &self.leaves[leaf] {
+            for &(target, weight) in self.leaves.of(at(leaf)) {
                 let (sum, given) = &mut sums[target];
                 *sum = match self.aggregate {
                     Aggregate::Min if *given => sum.min(weight),
@@ -410,6 +477,20 @@ impl Ensemble {
         sums
     }
 
+    /// The class of a sample, and its scores in place of sums. Where leaves have weights for the
+    /// first of two classes alone, the sum is the score of the second: a probability if no weight is
+    /// below zero, else negative for the first.
+    fn choose(&self, scores: &mut Vec<f64>) -> usize {
+        if !self.binary {
+            self.based(scores);
+            return largest(scores);
+        }
+        let (score, probabilities) = (scores[0] + self.base.last().copied().unwrap_or(0.0), self.positive);
+        let keeps = matches!(self.transform, PostTransform::None | PostTransform::Probit);
+        *scores = vec![if probabilities && keeps { 1.0 - score } else { -score }, score];
+        usize::from(score > if probabilities { 0.5 } else { 0.0 })
+    }
+
     /// Adds the base values.
     fn based(&self, scores: &mut [f64]) {
         for (target, score) in scores.iter_mut().enumerate() {
@@ -418,62 +499,55 @@ impl Ensemble {
     }
 }
 
-/// Runs the trees for each sample.
-fn samples(
-    cx: &mut EvalContext<'_>,
-    ensemble: &Ensemble,
-    mut each: impl FnMut(Vec<(f64, bool)>),
-) -> Result<()> {
-    ensemble.check_features(features(cx)?)?;
-    for sample in Samples::of(cx, ensemble.targets)?.iter() {
-        cx.run.touch(product(ensemble.roots.len(), 1))?;
-        each(ensemble.sums(sample));
-    }
-    Ok(())
+/// A node whose ensemble is built once, and run many times.
+#[derive(Debug)]
+struct TreesOp {
+    ensemble: Ensemble,
+    /// The attributes that have the labels of a classifier.
+    labels: Option<Vec<Attribute>>,
+    /// The type of the scores; that of the samples if there is none.
+    dtype: Option<DType>,
 }
 
-fn regress_by(ensemble: &Ensemble, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let mut all = Vec::new();
-    samples(cx, ensemble, |sums| {
-        let mut scores: Vec<_> = sums.into_iter().map(|(sum, _)| sum).collect();
-        ensemble.based(&mut scores);
-        ensemble.transform.apply(&mut scores);
-        all.extend(scores);
-    })?;
-    Ok(vec![cx.rounded(0, &all)?])
-}
-
-pub(crate) fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    regress_by(&Ensemble::regressor(attributes)?, cx)
-}
-
-pub(crate) fn ensemble(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    regress_by(&Ensemble::newest(attributes)?, cx)
-}
-
-/// `TreeEnsembleClassifier`. Where leaves have weights for the first of two classes alone, the sum
-/// is the score of the second: a probability if no weight is below zero, else negative for the
-/// first.
-pub(crate) fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let ensemble = Ensemble::classifier(attributes)?;
-    let labels = Labels::of(attributes, "classlabels_int64s")?;
-    let weights = || ensemble.leaves.iter().flatten();
-    let binary = ensemble.is_binary();
-    let probabilities = weights().all(|(_, weight)| *weight >= 0.0);
-    let keeps = matches!(ensemble.transform, PostTransform::None | PostTransform::Probit);
-    let (mut all, mut chosen) = (Vec::new(), Vec::new());
-    samples(cx, &ensemble, |sums| {
-        let mut scores: Vec<_> = sums.iter().map(|(sum, _)| *sum).collect();
-        if binary {
-            let score = scores[0] + ensemble.base.last().copied().unwrap_or(0.0);
-            chosen.push(usize::from(score > if probabilities { 0.5 } else { 0.0 }));
-            scores = vec![if probabilities && keeps { 1.0 - score } else { -score }, score];
-        } else {
-            ensemble.based(&mut scores);
-            chosen.push(largest(&scores));
+pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    let attributes = &cx.attributes;
+    Ok(Box::new(match cx.row.name {
+        "TreeEnsembleClassifier" => {
+            let (ensemble, labels) = (Ensemble::classifier(attributes)?, Some(attributes.owned()));
+            TreesOp { ensemble, labels, dtype: Some(DType::F32) }
         }
-        ensemble.transform.apply(&mut scores);
-        all.extend(scores);
-    })?;
-    Ok(vec![labels.tensor(&chosen)?.into(), cx.rounded(1, &all)?])
+        "TreeEnsembleRegressor" => {
+            TreesOp { ensemble: Ensemble::regressor(attributes)?, labels: None, dtype: Some(DType::F32) }
+        }
+        _ => TreesOp { ensemble: Ensemble::newest(attributes)?, labels: None, dtype: None },
+    }))
+}
+
+impl Op for TreesOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let (ensemble, tensor) = (&self.ensemble, cx.tensor(0)?);
+        let rows = match *tensor.shape().dims() {
+            [_] => 1,
+            [rows, _] => rows,
+            ref dims => return Err(errors::rank(cx.label(0), dims.len(), "1 or 2")),
+        };
+        ensemble.check_features(features(cx)?)?;
+        let (dtype, shape) = (self.dtype.unwrap_or(tensor.dtype()), Shape::new([rows, ensemble.targets])?);
+        let (mut all, mut chosen) = (Vec::new(), Vec::new());
+        for sample in Samples::of(cx, ensemble.targets)?.iter() {
+            cx.run.touch(product(ensemble.roots.len(), 1))?;
+            let mut scores: Vec<_> = ensemble.sums(sample).into_iter().map(|(sum, _)| sum).collect();
+            if self.labels.is_some() {
+                chosen.push(ensemble.choose(&mut scores));
+            } else {
+                ensemble.based(&mut scores);
+            }
+            ensemble.transform.apply(&mut scores);
+            all.extend(scores);
+        }
+        let scores = f64::tensor(dtype, shape, &all)?.into();
+        let Some(labels) = &self.labels else { return Ok(vec![scores]) };
+        let labels = Labels::of(&Attributes::new(labels, Form::NEWEST), "classlabels_int64s")?;
+        Ok(vec![labels.tensor(&chosen)?.into(), scores])
+    }
 }

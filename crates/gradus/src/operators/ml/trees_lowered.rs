@@ -9,7 +9,7 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use super::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use super::scores::{Labels, PostTransform};
-use super::trees::{Aggregate, Child, Ensemble, Mode};
+use super::trees::{Aggregate, Child, Ensemble, Mode, at};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::nn::decomposed::unsupported;
 use crate::operators::nn::windows::float_of;
@@ -34,8 +34,8 @@ struct State {
 fn states(ensemble: &Ensemble) -> Vec<State> {
     let (nodes, leaves) = (ensemble.nodes.len(), ensemble.leaves.len());
     let index = |child: Child| match child {
-        Child::Node(node) => node,
-        Child::Leaf(leaf) => nodes + leaf,
+        Child::Node(node) => at(node),
+        Child::Leaf(leaf) => nodes + at(leaf),
     };
     let mut all = Vec::with_capacity(nodes + leaves);
     let mut members = Vec::new();
@@ -57,7 +57,7 @@ fn states(ensemble: &Ensemble) -> Vec<State> {
             }
             // A set is a chain of comparisons.
             Mode::Member => {
-                let (first, rest) = node.members.split_first().unwrap_or((&f64::NAN, &[]));
+                let (first, rest) = ensemble.members(node).split_first().unwrap_or((&f64::NAN, &[]));
                 state.value = *first;
                 for &value in rest {
                     members.push((all.len(), value));
@@ -220,8 +220,8 @@ fn table(l: &mut Lowering<'_>, e: &Ensemble, states: &[State], targets: usize) -
     };
     let mut weights = vec![initial; states.len() * targets];
     let mut given = vec![0f32; states.len() * targets];
-    for (leaf, pairs) in e.leaves.iter().enumerate() {
-        for &(target, weight) in pairs {
+    for leaf in 0..e.leaves.len() {
+        for &(target, weight) in e.leaves.of(leaf) {
             let place = (e.nodes.len() + leaf) * targets + target;
             weights[place] = match e.aggregate {
                 Aggregate::Average | Aggregate::Sum => weights[place] + weight,
@@ -245,8 +245,8 @@ fn scores(l: &mut Lowering<'_>, ensemble: &Ensemble, targets: usize) -> Result<L
     }
     let states = states(ensemble);
     let roots = ensemble.roots.iter().map(|&root| match root {
-        Child::Node(node) => node,
-        Child::Leaf(leaf) => ensemble.nodes.len() + leaf,
+        Child::Node(node) => at(node),
+        Child::Leaf(leaf) => ensemble.nodes.len() + at(leaf),
     });
     let at = ends(l, &roots.collect::<Vec<_>>(), &states)?;
     let [weights, given] = table(l, ensemble, &states, targets)?;
@@ -300,7 +300,7 @@ pub(crate) fn ensemble(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ensemble = Ensemble::classifier(&l.attributes)?;
     let labels = Labels::of(&l.attributes, "classlabels_int64s")?;
-    if !ensemble.is_binary() {
+    if !ensemble.binary {
         let scores = scores(l, &ensemble, ensemble.targets)?;
         let scores = based(l, scores, &ensemble.base)?;
         let class = l.apply("ArgMax", &[scores], &[int("axis", 1), int("keepdims", 0)])?;
@@ -309,7 +309,7 @@ pub(crate) fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let score = scores(l, &ensemble, 1)?;
     let score = based(l, score, ensemble.base.last().map_or(&[], std::slice::from_ref))?;
-    let probabilities = ensemble.leaves.iter().flatten().all(|(_, weight)| *weight >= 0.0);
+    let probabilities = ensemble.positive;
     let class = class_of_one(l, score, if probabilities { 0.5 } else { 0.0 })?;
     let keeps = matches!(ensemble.transform, PostTransform::None | PostTransform::Probit);
     let other = if probabilities && keeps {

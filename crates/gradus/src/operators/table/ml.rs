@@ -90,19 +90,19 @@ pub(super) const ML: &[Row] = &[
         .learned()
         .works(Work::Trees)
         .infer(infer::tree_ensemble)
-        .computes(trees::ensemble)
+        .build(trees::build)
         .lower(trees_lowered::ensemble),
     ml("TreeEnsembleClassifier", Order)
         .learned()
         .works(Work::Trees)
         .infer(infer::tree_classifier)
-        .computes(trees::classify)
+        .build(trees::build)
         .lower(trees_lowered::classifier),
     ml("TreeEnsembleRegressor", Order)
         .learned()
         .works(Work::Trees)
         .infer(infer::tree_regressor)
-        .computes(trees::regress)
+        .build(trees::build)
         .lower(trees_lowered::regressor),
     ml("ZipMap", Moved).works(Work::None).infer(infer::zip_map).computes(maps::zip).converts(
         "Reshape",
