@@ -34,6 +34,7 @@ mod tests;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
+use gradus_core::convert::product;
 
 pub use bounds::Bounds;
 pub use combination::Combination;
@@ -176,7 +177,16 @@ pub struct Symbols {
     raised: bool,
 }
 
+/// Bytes of an expression, of a part of one and of a result that is remembered, as
+/// `tests/memory.rs` measures.
+const BYTES_OF_EXPRESSION: usize = 512;
+
 impl Symbols {
+    /// Bytes that all expressions take, estimated by their number.
+    pub(crate) fn bytes(&self) -> u128 {
+        product(self.exprs.len() + self.atoms.len() + self.results.len(), BYTES_OF_EXPRESSION)
+    }
+
     /// Lets a name stand for a known number from now on.
     pub fn fix(&mut self, name: &str, value: i64) {
         self.fixed.insert(name.into(), Dim::Known(value));

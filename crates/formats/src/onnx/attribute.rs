@@ -40,11 +40,7 @@ pub(super) fn read(
     if name.is_empty() {
         return Err(span.error(Kind::Syntax, "an attribute has no name"));
     }
-    let stated = if stated == 0 {
-        first.and_then(kind_of)
-    } else {
-        i32::try_from(stated).ok()
-    };
+    let stated = if stated == 0 { first.and_then(kind_of) } else { i32::try_from(stated).ok() };
     // Graphs are found again by their order when a file is edited.
     let is_graph = |field: &&Field<'_>| matches!(field.number, attribute_proto::G | attribute_proto::GRAPHS);
     let reads = |field: &Field<'_>| parameter.is_empty() && kind_of(field.number) == stated;

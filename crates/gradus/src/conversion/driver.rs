@@ -76,6 +76,7 @@ fn convert_node<'m>(
     }
     let before = target.mark();
     let outputs = write(&mut ConvertContext::new(conversion, scope, target, node, index)?)?;
+    conversion.count_written(target.values_since(before))?;
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = id.filter(|&id| scope.is_needed(id) && scope.items(id).is_none()) else { continue };

@@ -277,6 +277,7 @@ impl Model {
             report: ConversionReport::default(),
             foreign: BTreeMap::new(),
             obstacles: Vec::new(),
+            written: 0,
             origins: Vec::new(),
             convert: driver::convert,
         };

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-use gradus_core::convert::usize_of_i64;
+use gradus_core::convert::{product, usize_of_i64};
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
+use super::BYTES_OF_VALUE;
 use super::report::{ConversionReport, Obstacle, cannot};
 use super::runtime::Runtime;
 use super::types;
@@ -42,6 +43,8 @@ pub(crate) struct ConversionState<'m> {
     pub(super) foreign: BTreeMap<Arc<str>, i64>,
     /// Nodes that have no equivalent.
     pub(super) obstacles: Vec<Obstacle>,
+    /// Bytes of what has been written: a node may become many, and list many items.
+    pub(super) written: u64,
     /// By node of the main graph that is written: the node of the source that it stands for.
     pub(super) origins: Vec<usize>,
     /// Converts a graph: operators that have graphs are handed the driver.
@@ -53,6 +56,28 @@ type ConvertGraph =
     for<'m> fn(&mut SourceGraph<'m>, &mut ConversionState<'m>, &mut GraphWriter) -> Result<()>;
 
 impl ConversionState<'_> {
+    /// Counts values that were written against the bytes that are allowed.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`].
+    pub(super) fn count_written(&mut self, values: usize) -> Result<()> {
+        self.count_bytes(product(values, BYTES_OF_VALUE))
+    }
+
+    /// Counts items that a sequence consists of.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`].
+    pub(crate) fn count_items(&mut self, items: &Items) -> Result<()> {
+        self.count_bytes(product(items.values().len(), size_of::<NewValue>()))
+    }
+
+    fn count_bytes(&mut self, bytes: u128) -> Result<()> {
+        self.limits.allow_bytes(self.written, bytes)?;
+        self.written = self.written.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+        Ok(())
+    }
+
     /// Refuses a node that no run accepts.
     ///
     /// # Errors

@@ -87,8 +87,10 @@ pub(crate) fn pool(
     }
     match even_windows(l, first, counts)? {
         Some(window) => {
-            let attributes =
-                [("kernel_shape", Content::Ints(window.clone().into())), ("strides", Content::Ints(window.into()))];
+            let attributes = [
+                ("kernel_shape", Content::Ints(window.clone().into())),
+                ("strides", Content::Ints(window.into())),
+            ];
             l.apply(if mean { "AveragePool" } else { "MaxPool" }, &[x], &attributes)
         }
         None => Ok(adaptive(l, x, counts, mean, false, None)?.0),

@@ -91,8 +91,11 @@ impl Graphs {
 
     /// Compares the graphs in two nodes.
     fn inner(&mut self, [before, after]: [&Node; 2], label: &str) -> Result<()> {
+        // Nodes may have many attributes.
+        let others: HashMap<_, _> =
+            after.attributes.iter().rev().map(|attribute| (&attribute.name, &attribute.content)).collect();
         for attribute in &before.attributes {
-            match (&attribute.content, after.attribute(&attribute.name)) {
+            match (&attribute.content, others.get(&attribute.name)) {
                 (Content::Graph(a), Some(Content::Graph(b))) => {
                     self.graph([a, b], &format!("{label}.{}", attribute.name))?;
                 }

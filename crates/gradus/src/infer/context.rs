@@ -354,6 +354,11 @@ impl<'m> InferContext<'_, 'm> {
 
 /// Symbols and arithmetic. What has no canonical form becomes a fresh symbol.
 impl InferContext<'_, '_> {
+    /// Returns true if the limits end inference: loops over what a file names ask from time to time.
+    pub(crate) fn is_over(&mut self) -> bool {
+        self.pass.is_over()
+    }
+
     /// All symbols and expressions.
     pub(crate) fn symbols(&mut self) -> &mut Symbols {
         &mut self.pass.shared.symbols

@@ -264,14 +264,30 @@ impl<'m> Pass<'m> {
         bytes <= u128::from(self.most_bytes)
     }
 
+    /// Returns true if the limits end inference: time is over, or expressions of sizes take too many
+    /// bytes.
+    pub(super) fn is_over(&mut self) -> bool {
+        if self.shared.ended.is_none() {
+            self.shared.ended = self.limits.check().err();
+            self.allow("expressions of sizes", self.shared.symbols.bytes());
+        }
+        self.shared.ended.is_some()
+    }
+
+    /// Ends inference if something takes more bytes than are allowed.
+    fn allow(&mut self, of: &str, bytes: u128) {
+        if self.shared.ended.is_none() && bytes > u128::from(self.limits.max_bytes) {
+            let what = format_args!("cannot infer: number of bytes for {of}");
+            let wanted = format_args!("at most {} (--max-bytes)", self.limits.max_bytes);
+            self.shared.ended = Some(Error::mismatch(Kind::Limit, what, bytes, wanted));
+        }
+    }
+
     /// Visits all nodes.
     pub(crate) fn run(&mut self, frame: &mut GraphFacts<'m>) {
         let graph = frame.graph;
         for &index in graph.order() {
-            if self.shared.ended.is_none() {
-                self.shared.ended = self.limits.check().err();
-            }
-            if self.shared.ended.is_some() {
+            if self.is_over() {
                 return;
             }
             self.step(frame, &graph.nodes()[index], index);
@@ -755,13 +771,7 @@ impl<'m> Pass<'m> {
         /// Bytes of an axis in facts, in what is made of them, and in texts.
         const AXIS: usize = 80;
         self.shared.axes = self.shared.axes.saturating_add(count);
-        if self.shared.ended.is_none() {
-            let bytes = product(self.shared.axes, AXIS);
-            let what = "cannot infer: number of bytes for the axes of all values";
-            let wanted = || format!("at most {} (--max-bytes)", self.limits.max_bytes);
-            self.shared.ended = (bytes > u128::from(self.limits.max_bytes))
-                .then(|| Error::mismatch(Kind::Limit, what, bytes, wanted()));
-        }
+        self.allow("the axes of all values", product(self.shared.axes, AXIS));
     }
 
     /// Assumes what a run cannot do without: of a graph that may not run, it is no condition of the

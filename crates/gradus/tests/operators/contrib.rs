@@ -417,7 +417,9 @@ fn wrong_inputs_are_errors() {
         for at in 0..case.attributes.len() {
             let others = match &case.attributes[at].content {
                 Content::Int(_) => [-1, 0, 7, i64::MIN, i64::MAX].map(Content::Int).to_vec(),
-                Content::Ints(all) => vec![Content::Ints([].into()), Content::Ints([i64::MAX; all.len()].into())],
+                Content::Ints(all) => {
+                    vec![Content::Ints([].into()), Content::Ints([i64::MAX; all.len()].into())]
+                }
                 _ => vec![Content::Int(1)],
             };
             for other in others {

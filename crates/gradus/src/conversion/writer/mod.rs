@@ -293,6 +293,11 @@ impl GraphWriter {
         Mark { nodes: self.nodes.len(), values: self.values.len() }
     }
 
+    /// How many values were written since then.
+    pub(crate) fn values_since(&self, mark: Mark) -> usize {
+        self.values.len().saturating_sub(mark.values)
+    }
+
     /// Returns true if a value has no name yet, and so may get one.
     pub(crate) fn is_nameless(&self, value: NewValue) -> bool {
         self.values[value.0].name.is_none()

@@ -219,7 +219,8 @@ pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if l.attributes.flag(name, false)? && rank >= 2 {
             let mut perm: Vec<_> = (0..convert::i64_of(rank)).collect();
             perm.swap(rank - 2, rank - 1);
-            operands[index] = l.apply("Transpose", &[operands[index]], &[("perm", Content::Ints(perm.into()))])?;
+            operands[index] =
+                l.apply("Transpose", &[operands[index]], &[("perm", Content::Ints(perm.into()))])?;
         }
     }
     let mut product = l.apply("MatMul", &operands, &[])?;

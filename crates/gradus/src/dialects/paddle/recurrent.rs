@@ -72,7 +72,8 @@ pub(crate) fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     match mode {
         "GRU" => attributes.push(int("linear_before_reset", 1)),
         "RNN_RELU" => {
-            attributes.push(("activations", Content::Strings(vec![b"Relu".to_vec().into(); directions].into())));
+            attributes
+                .push(("activations", Content::Strings(vec![b"Relu".to_vec().into(); directions].into())));
         }
         _ => {}
     }

@@ -147,7 +147,8 @@ pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<
     let mut order: Vec<_> = (0..i64_of(rank)).collect();
     order[axis..rank - 1].rotate_left(1);
     let moves = axis + 2 < rank;
-    let x = if moves { cx.put("Transpose", &[x], &[("perm", Content::Ints(order.clone().into()))])? } else { x };
+    let x =
+        if moves { cx.put("Transpose", &[x], &[("perm", Content::Ints(order.clone().into()))])? } else { x };
     let y = product(cx, x, rank, (&transform, dtype))?;
     order = (0..i64_of(rank)).collect();
     order[axis..rank - 1].rotate_right(1);

@@ -240,16 +240,23 @@ fn even_parts(
         let equal = cx.multiply(chunk, Dim::from(parts));
         cx.equal(equal, whole, errors::SPLIT_SIZES)?;
     }
-    let size = |part: usize| {
+    // Values that no output takes are not listed: an attribute may name any number.
+    let named = parts.min(count);
+    if even || must_divide {
+        return Ok(vec![chunk; named]);
+    }
+    let mut sizes = Vec::with_capacity(named);
+    for part in 0..named {
+        if cx.is_over() {
+            return Err(InferError::unknown("the limits end inference"));
+        }
         // Short axes leave nothing for the last parts.
         let before = cx.multiply(chunk, Dim::from(part));
         let rest = cx.subtract(whole, before);
         let size = cx.min(chunk, rest);
-        cx.max(size, Dim::ZERO)
-    };
-    // Values that no output takes are not listed: an attribute may name any number.
-    let named = parts.min(count);
-    Ok(if even { vec![chunk; named] } else { (0..named).map(size).collect() })
+        sizes.push(cx.max(size, Dim::ZERO));
+    }
+    Ok(sizes)
 }
 
 /// Parts of these sizes, one behind the other along an axis. None may be below zero, though others

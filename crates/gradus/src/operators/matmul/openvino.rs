@@ -37,7 +37,8 @@ pub(crate) fn run_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>)
         }
         let mut perm: Vec<_> = (0..i64_of(rank)).collect();
         perm.swap(rank - 1, rank - 2);
-        let turned = called(cx, layout::eval::transpose, vec![("perm", Content::Ints(perm.into()))], &factor)?;
+        let turned =
+            called(cx, layout::eval::transpose, vec![("perm", Content::Ints(perm.into()))], &factor)?;
         factors.extend(turned.into_iter().map(Some));
     }
     called(cx, matmul::eval::mat_mul, Vec::new(), &factors)

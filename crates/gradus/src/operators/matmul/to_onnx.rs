@@ -25,7 +25,8 @@ pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
         if rank > 1 {
             let mut order: Vec<_> = (0..i64_of(rank)).collect();
             order.swap(rank - 1, rank - 2);
-            operands[input] = cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order.into()))])?;
+            operands[input] =
+                cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order.into()))])?;
         }
     }
     let Ok(dtype) = cx.dtype(0) else { return Ok(vec![cx.put("MatMul", &operands, &[])?]) };

@@ -114,7 +114,9 @@ impl<'a> NumberedNodes<'a> {
         let found = self.tree(number).and_then(|tree| {
             // Numbers are consecutive in most trees.
             let first = self.ids[self.node(tree.start)];
-            let near = id.checked_sub(first).and_then(|offset| tree.start.checked_add_signed(offset.try_into().ok()?));
+            let near = id
+                .checked_sub(first)
+                .and_then(|offset| tree.start.checked_add_signed(offset.try_into().ok()?));
             let near = near.filter(|&place| place < tree.end && self.ids[self.node(place)] == id);
             let search = || {
                 let (mut start, mut end) = (tree.start, tree.end);

@@ -297,7 +297,8 @@ impl Ensemble {
         let to = of_nodes(attributes, "leaf_targetids", weights.len())?;
         index(count.max(to.len()))?;
         let own = (0..).take(to.len()).map(Some).collect::<Vec<_>>();
-        let to = to.iter().map(|&target| below("leaf_targetids", target, targets)).collect::<Result<Vec<_>>>()?;
+        let to =
+            to.iter().map(|&target| below("leaf_targetids", target, targets)).collect::<Result<Vec<_>>>()?;
         let leaves = Leaves::new(to.len(), &own, to.into_iter().zip(weights))?;
         let child = |name: &str, leaf: i64, of: i64| {
             Ok::<_, Error>(if leaf != 0 {

@@ -217,7 +217,8 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
             (end[axis], more[axis]) = (behind.max(0), behind.saturating_neg().max(0));
         }
         let pads = [begin, end].concat();
-        attributes.extend([("pads", Content::Ints(pads.into())), ("output_padding", Content::Ints(more.into()))]);
+        attributes
+            .extend([("pads", Content::Ints(pads.into())), ("output_padding", Content::Ints(more.into()))]);
         return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.push(("output_padding", Content::Ints(more.into())));
@@ -309,7 +310,8 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<(NewAttributes, NewValue)> {
         x = cx.put("Pad", &[x, pads, lowest], &[])?;
         attributes.retain(|(name, _)| *name != "pads");
     }
-    attributes.extend([("kernel_shape", Content::Ints(kernel.into())), flag("ceil_mode", rounding != "floor")]);
+    attributes
+        .extend([("kernel_shape", Content::Ints(kernel.into())), flag("ceil_mode", rounding != "floor")]);
     Ok((attributes, x))
 }
 

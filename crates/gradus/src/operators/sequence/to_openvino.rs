@@ -40,11 +40,15 @@ fn items(cx: &ConvertContext<'_, '_>) -> Result<Items> {
 }
 
 /// Says what the sequence of the first output consists of.
-fn given(cx: &mut ConvertContext<'_, '_>, items: Items) -> Vec<NewValue> {
+///
+/// # Errors
+/// [`gradus_core::Kind::Limit`] if all sequences have more items than the limits allow.
+fn given(cx: &mut ConvertContext<'_, '_>, items: Items) -> Result<Vec<NewValue>> {
+    cx.conversion.count_items(&items)?;
     if let Some(id) = cx.node.outputs.first().copied().flatten() {
         cx.scope.set_items(id, items);
     }
-    Vec::new()
+    Ok(Vec::new())
 }
 
 /// The dimensions that all items of a sequence have; `None` for one that is not known.
@@ -216,7 +220,7 @@ fn position(cx: &ConvertContext<'_, '_>, input: usize, count: usize, default: us
 /// The same items.
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let items = items(cx)?;
-    Ok(given(cx, items))
+    given(cx, items)
 }
 
 /// `Optional`: what it holds.
@@ -230,19 +234,19 @@ pub(crate) fn optional(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
 /// The tensor or the sequence that the first input holds, or is.
 pub(crate) fn held(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if let Some(items) = cx.scope.items(id(cx, 0)?).cloned() {
-        return Ok(given(cx, items));
+        return given(cx, items);
     }
     let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
     Ok(vec![cx.target.copy(x, Some(dtype))?])
 }
 
 pub(crate) fn empty(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    Ok(given(cx, Items::Each(Vec::new())))
+    given(cx, Items::Each(Vec::new()))
 }
 
 pub(crate) fn construct(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let items = cx.inputs()?;
-    Ok(given(cx, Items::Each(items)))
+    given(cx, Items::Each(items))
 }
 
 /// Returns true if an index is known, or not given.
@@ -260,7 +264,7 @@ pub(crate) fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         }
         let at = position(cx, 2, items.len(), items.len())?;
         items.insert(at, item);
-        return Ok(given(cx, Items::Each(items)));
+        return given(cx, Items::Each(items));
     }
     let Items::Joined { whole, axis } = items else {
         let all = stacked(cx.target, &items, &fact)?;
@@ -278,7 +282,7 @@ pub(crate) fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         whole = cx.put("Reshape", &[whole, dims], &[say("special_zero", false)])?;
     }
     let whole = cx.put("Concat", &[whole, item], &[say("axis", axis)])?;
-    Ok(given(cx, Items::Joined { whole, axis }))
+    given(cx, Items::Joined { whole, axis })
 }
 
 /// Inserts an item among the slices of a tensor.
@@ -309,7 +313,7 @@ fn insert_slice(
         vec![all, item]
     };
     let all = cx.put("Concat", &parts, &[say("axis", 0)])?;
-    Ok(given(cx, Items::Stacked(all)))
+    given(cx, Items::Stacked(all))
 }
 
 pub(crate) fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
@@ -320,7 +324,7 @@ pub(crate) fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         let last = items.len().checked_sub(1).ok_or_else(|| no_item(-1, 0))?;
         let (at, mut items) = (position(cx, 1, items.len(), last)?, items.clone());
         items.remove(at);
-        return Ok(given(cx, Items::Each(items)));
+        return given(cx, Items::Each(items));
     }
     if matches!(items, Items::Each(_)) {
         expect_one_shape(cx, &fact)?;
@@ -329,7 +333,7 @@ pub(crate) fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if !cx.has(1) {
         let last = cx.list(&[-1]);
         let all = rows(cx, all, first, last)?;
-        return Ok(given(cx, Items::Stacked(all)));
+        return given(cx, Items::Stacked(all));
     }
     let (at, shape) = (listed_index(cx, 1)?, cx.shape_of(all)?);
     let count = cx.sliced(shape, 0, 1)?;
@@ -341,7 +345,7 @@ pub(crate) fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let next = cx.put("Add", &[at, one], &[numpy()])?;
     let parts = [rows(cx, all, first, at)?, rows(cx, all, next, last)?];
     let all = cx.put("Concat", &parts, &[say("axis", 0)])?;
-    Ok(given(cx, Items::Stacked(all)))
+    given(cx, Items::Stacked(all))
 }
 
 pub(crate) fn at(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
@@ -416,7 +420,7 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             let axis = cx.list(&[i64_of(axis) + 1]);
             all = cx.put("Unsqueeze", &[all, axis], &[])?;
         }
-        return Ok(given(cx, Items::Stacked(all)));
+        return given(cx, Items::Stacked(all));
     }
     let count = match &sizes {
         Some(sizes) => Some(sizes.len()),
@@ -425,10 +429,10 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     };
     let Some(count) = count.filter(|_| !any) else {
         let [starts, ends] = if scalar { equal_parts(cx, x, axis)? } else { listed_parts(cx)? };
-        return Ok(given(cx, Items::Parts { values: [x, starts, ends], axis }));
+        return given(cx, Items::Parts { values: [x, starts, ends], axis });
     };
     if count == 0 {
-        return Ok(given(cx, Items::Each(Vec::new())));
+        return given(cx, Items::Each(Vec::new()));
     }
     let sizes = match sizes {
         Some(sizes) if scalar => cx.list(&sizes),
@@ -436,7 +440,7 @@ pub(crate) fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     };
     let at = cx.scalar(i64_of(axis));
     let parts = cx.put_many("VariadicSplit", &[x, at, sizes], &[], count)?;
-    Ok(given(cx, Items::Each(parts)))
+    given(cx, Items::Each(parts))
 }
 
 /// Starts and ends of the parts along an axis if the second input is the size of all but the last.
