@@ -69,7 +69,9 @@ impl ConversionState<'_> {
     /// # Errors
     /// [`Kind::Limit`].
     pub(crate) fn count_items(&mut self, items: &Items) -> Result<()> {
-        self.count_bytes(product(items.values().len(), size_of::<NewValue>()))
+        /// Bytes of an item: reports convert to several standards at the same time.
+        const BYTES_OF_ITEM: usize = 4 * size_of::<NewValue>();
+        self.count_bytes(product(items.values().len(), BYTES_OF_ITEM))
     }
 
     fn count_bytes(&mut self, bytes: u128) -> Result<()> {

@@ -418,7 +418,7 @@ fn wrong_inputs_are_errors() {
             let others = match &case.attributes[at].content {
                 Content::Int(_) => [-1, 0, 7, i64::MIN, i64::MAX].map(Content::Int).to_vec(),
                 Content::Ints(all) => {
-                    vec![Content::Ints([].into()), Content::Ints([i64::MAX; all.len()].into())]
+                    vec![Content::Ints([].into()), Content::Ints(vec![i64::MAX; all.len()].into())]
                 }
                 _ => vec![Content::Int(1)],
             };

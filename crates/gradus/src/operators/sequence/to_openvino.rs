@@ -256,14 +256,14 @@ fn is_known(cx: &ConvertContext<'_, '_>, input: usize) -> Result<bool> {
 
 pub(crate) fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (items, fact, item) = (items(cx)?, cx.fact(0).clone(), cx.input(1)?);
-    if let Items::Each(mut items) = items {
+    if let Items::Each(items) = items {
         if !is_known(cx, 2)? {
             expect_one_shape(cx, &fact)?;
             let all = stacked(cx.target, &Items::Each(items), &fact)?;
             return insert_slice(cx, all, &fact, item);
         }
         let at = position(cx, 2, items.len(), items.len())?;
-        items.insert(at, item);
+        let items = [&items[..at], &[item], &items[at..]].concat();
         return given(cx, Items::Each(items));
     }
     let Items::Joined { whole, axis } = items else {
