@@ -285,7 +285,7 @@ impl Growing {
                 let perm = if self.rng.usize(0..4) == 0 {
                     vec![]
                 } else {
-                    vec![("perm", Content::Ints(perm.into().into().into()))]
+                    vec![("perm", Content::Ints(perm.into()))]
                 };
                 self.add("Transpose", vec![a], perm, 1)
             }
@@ -423,7 +423,8 @@ impl Growing {
         self.rng.shuffle(&mut perm);
         let back: Vec<_> =
             (0..perm.len()).map(|axis| perm.iter().position(|&other| other == axis).unwrap()).collect();
-        let order = |axes: &[usize]| vec![("perm", Content::Ints(axes.iter().copied().map(to_i64).colle.into()ct::<Ve.into()c<_>>().into()))];
+        let order =
+            |axes: &[usize]| vec![("perm", Content::Ints(axes.iter().copied().map(to_i64).collect()))];
         self.add("Transpose", vec![a], order(&perm), 1)?;
         for _ in 0..self.rng.usize(1..4) {
             let (last, tensor) = self.values.last()?.clone();
