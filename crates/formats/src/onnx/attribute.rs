@@ -48,8 +48,8 @@ pub(super) fn read(
         return Err(other.span()?.error(Kind::Syntax, "the attribute has a graph, and is of another kind"));
     }
     let copied = lists.copied;
-    // An allocation that fails would end the process.
-    drop(room_for(copied)?);
+    // An allocation that fails would end the process. The list that is shared has two counters.
+    drop(room_for(copied.saturating_add(2 * size_of::<usize>()))?);
     let content = if parameter.is_empty() {
         let content = AttributeReader { reader, span, opsets, depth, fields: &fields }.content(stated, lists);
         content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
