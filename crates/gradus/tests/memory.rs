@@ -242,6 +242,51 @@ fn works_survive_a_system_without_large_pieces() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A file of nodes with lists of a million elements.
+fn with_long_lists() -> Bytes {
+    let ints: Vec<i64> = (0..1 << 20).collect();
+    let texts: Vec<_> = ints.iter().map(|int| Bytes::from(int.to_string())).collect();
+    let model = Sketch::new()
+        .input("x", DType::I64, &["n"])
+        .with("Constant", &[], &["ints"], vec![("value_ints", Content::Ints(ints.into()))])
+        .with("Constant", &[], &["texts"], vec![("value_strings", Content::Strings(texts.into()))])
+        .node("Gather", &["ints", "x"], &["y"])
+        .node("Gather", &["texts", "x"], &["z"])
+        .output("y", DType::I64, &["n"])
+        .output("z", DType::String, &["n"])
+        .model();
+    model.to_onnx().unwrap()
+}
+
+#[test]
+fn long_lists_are_read_once_and_shared() {
+    let _alone = ALONE.lock();
+    let file = with_long_lists();
+    let mut model = None;
+    // A list is read, and copied once to be shared.
+    let lists = (1 << 20) * (size_of::<i64>() + size_of::<Bytes>());
+    let bytes = peak(|| model = Some(Model::from_bytes(&file).unwrap()));
+    assert!(bytes < lists * 2, "{bytes} bytes for lists of {lists}");
+    let model = model.unwrap();
+    let bytes = peak(|| drop(model.graph().nodes().to_vec()));
+    assert!(bytes < 1 << 16, "{bytes} bytes for copies of nodes");
+    let (mut done, mut refused) = (0, 0);
+    for bits in 17..28 {
+        let file = file.clone();
+        LARGEST.store(1 << bits, Ordering::Relaxed);
+        let result = Model::from_bytes(&file);
+        LARGEST.store(usize::MAX, Ordering::Relaxed);
+        match result {
+            Ok(_) => done += 1,
+            Err(error) => {
+                assert!(error.to_string().contains("the system has"), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(done > 0 && refused > 5, "{refused} of {}", done + refused);
+}
+
 #[test]
 fn conversions_copy_no_weights() {
     let _alone = ALONE.lock();

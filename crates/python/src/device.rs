@@ -34,7 +34,7 @@ enum ExportedMemory {
     /// On a device of CUDA, of that number.
     Cuda(Arc<dyn Array>, i32),
     /// Read back.
-    Host(Arc<[u64]>),
+    Host(Arc<Vec<u64>>),
 }
 
 /// Devices that were opened stay open: opening one and compiling for it takes a while.
@@ -77,11 +77,18 @@ impl DeviceArray {
 }
 
 /// The elements in memory of the processor, which is aligned for all types.
-fn read(array: &dyn Array) -> gradus::Result<Arc<[u64]>> {
+///
+/// # Errors
+/// [`Kind::Limit`] if the system has no room for them.
+fn read(array: &dyn Array) -> gradus::Result<Arc<Vec<u64>>> {
     let bytes = convert::usize_of(array.len()) * (array.dtype().bits() / 8);
-    let mut words = vec![0u64; bytes.div_ceil(8)];
+    let mut words = Vec::new();
+    words.try_reserve_exact(bytes.div_ceil(8)).map_err(|_| {
+        gradus::Error::new(Kind::Limit, format!("cannot read {bytes} bytes: the system has no room for them"))
+    })?;
+    words.resize(bytes.div_ceil(8), 0u64);
     array.read(0, &mut bytemuck::cast_slice_mut(&mut words)[..bytes])?;
-    Ok(words.into())
+    Ok(Arc::new(words))
 }
 
 /// Makes the compiler of CUDA known that a package of Python may have brought, once.
@@ -192,7 +199,7 @@ impl DeviceArray {
                 (array.cuda_address().unwrap_or(0), Box::new(Arc::clone(array)))
             }
             ExportedMemory::Host(words) => {
-                let words = if versioned { Arc::clone(words) } else { Arc::from(&**words) };
+                let words = if versioned { Arc::clone(words) } else { Arc::new(copied(words)?) };
                 (convert::u64_of(words.as_ptr().expose_provenance()), Box::new(words))
             }
         };

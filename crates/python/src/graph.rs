@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use bytes::Bytes;
 use gradus::graph::{self, Attribute, Builder, Content, Node, OperatorId, Origin, Standard, Type};
 use gradus::infer::{Trace, Traced};
 use gradus::schema::onnx_versions;
@@ -14,7 +13,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyString};
 
 use crate::dim::{fact_to_python, sizes};
 use crate::dtype::named;
-use crate::error::{OrRaise, engine, error, mismatch, type_name};
+use crate::error::{OrRaise, copied, engine, error, mismatch, room_for, type_name};
 use crate::model::{Model, options};
 use crate::tensor;
 
@@ -239,7 +238,7 @@ fn content(value: &Bound<'_, PyAny>) -> PyResult<Option<Content>> {
     } else if value.is_instance_of::<PyFloat>() {
         Some(Content::Float(float(value)?))
     } else if let Ok(text) = value.cast::<PyString>() {
-        Some(Content::Bytes(Bytes::copy_from_slice(text.to_str()?.as_bytes())))
+        Some(Content::Bytes(copied(text.to_str()?.as_bytes())?.into()))
     } else if value.hasattr("__dlpack__")? || value.hasattr("__array__")? {
         Some(Content::Tensor(tensor::from_python(value)?.into()))
     } else if let Ok(ints) = value.extract::<Vec<i64>>() {
@@ -247,7 +246,15 @@ fn content(value: &Bound<'_, PyAny>) -> PyResult<Option<Content>> {
     } else if let Ok(floats) = value.extract::<Vec<f32>>() {
         Some(Content::Floats(floats.into()))
     } else {
-        None
+        // A list is read, and then copied once to be shared.
+        if let Ok(count) = value.len() {
+            drop((room_for::<i64>(count)?, room_for::<i64>(count)?));
+        }
+        if let Ok(ints) = value.extract::<Vec<i64>>() {
+            Some(Content::Ints(ints.into()))
+        } else {
+            value.extract::<Vec<f32>>().ok().map(|floats| Content::Floats(floats.into()))
+        }
     })
 }
 

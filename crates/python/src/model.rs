@@ -222,10 +222,12 @@ impl Model {
 pub(crate) fn _load_files(
     py: Python<'_>,
     name: &str,
-    mut files: HashMap<String, Vec<u8>>,
+    files: HashMap<String, Bound<'_, PyBytes>>,
 ) -> PyResult<Model> {
-    let main = Bytes::from(files.remove(name).unwrap_or_default());
-    let files = files.into_iter().map(|(name, content)| (name, Bytes::from(content))).collect();
+    let read =
+        |(name, content): (String, Bound<'_, PyBytes>)| Ok((name, Bytes::from(copied(content.as_bytes())?)));
+    let mut files = files.into_iter().map(read).collect::<PyResult<HashMap<_, _>>>()?;
+    let main = files.remove(name).unwrap_or_default();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let model = engine(py, || options().with_files(&main, stem, Arc::new(InMemory(files))));
     Ok(Model::of(model.or_raise()?))

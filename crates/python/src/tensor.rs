@@ -65,6 +65,9 @@ pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     let flat = py.import("numpy")?.call_method1("ascontiguousarray", (&array,))?;
     let flat = flat.call_method1("reshape", (-1,))?;
     if dtype.class() == Class::Text {
+        // Texts are read as Python has them, and then as Rust does.
+        let bytes = flat.getattr("nbytes")?.extract::<usize>()?;
+        drop((room_for::<u8>(bytes)?, room_for::<u8>(bytes)?));
         let texts: Vec<String> = flat
             .call_method0("tolist")?
             .extract()

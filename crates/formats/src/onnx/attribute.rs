@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{Kind, Result};
+use gradus_core::{Error, Kind, Result, room_for};
 use smallvec::SmallVec;
 
 use super::fields::{attribute_proto, attribute_proto_attribute_type as kind};

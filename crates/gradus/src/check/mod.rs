@@ -284,9 +284,16 @@ impl Model {
         let (graph, other_graph) = (self.graph(), other.graph());
         let computed = |id: &ValueId| !graph.value(*id).name.is_empty();
         let outputs = graph.nodes().iter().flat_map(|node| node.outputs.iter().flatten().copied());
+        let mut others = HashMap::new();
+        for id in other_graph.ids() {
+            let info = other_graph.value(id);
+            for name in std::iter::once(&*info.name).chain(info.aliases.iter().map(|alias| &**alias)) {
+                others.entry(name).or_insert(id);
+            }
+        }
         let common: Vec<_> = outputs
             .filter(computed)
-            .filter_map(|id| Some((id, other_graph.find(&graph.value(id).name)?)))
+            .filter_map(|id| Some((id, *others.get(&*graph.value(id).name)?)))
             .collect();
         let names: Vec<_> = common.iter().map(|(id, _)| &*graph.value(*id).name).collect();
         let before = run(&self.program(&names).ok()?, inputs).ok()?;

@@ -1,6 +1,6 @@
 //! Inputs and outputs of two models that correspond.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gradus_core::graph::{Graph, Type, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor, Value};
@@ -94,12 +94,13 @@ pub(super) fn input_pairs(own: &Graph, others: &Graph) -> Result<Vec<(String, In
     let own_names: Vec<_> = own_ids.iter().map(|&id| name_in(own, id)).collect();
     let other_names: Vec<_> = other_ids.iter().map(|&id| name_in(others, id)).collect();
     let second = by_name_or_position("inputs", &own_names, &other_names)?.unwrap_or(&own_names);
-    let is_sequence = |graph: &Graph, name: &str| {
-        let id = graph.find(name);
-        id.is_some_and(|id| matches!(graph.value(id).declared, Some(Type::Sequence(_))))
+    let sequences = |graph: &Graph, ids: &[ValueId]| -> HashSet<String> {
+        let is_sequence = |id: &&ValueId| matches!(graph.value(**id).declared, Some(Type::Sequence(_)));
+        ids.iter().filter(is_sequence).map(|&id| name_in(graph, id)).collect()
     };
+    let [own_sequences, other_sequences] = [sequences(own, &own_ids), sequences(others, &other_ids)];
     let pairs = own_names.iter().zip(second).map(|(first, second)| {
-        let stacks = is_sequence(own, first) && !is_sequence(others, second);
+        let stacks = own_sequences.contains(first) && !other_sequences.contains(second);
         (first.clone(), InputPair { name: second.clone(), stacks })
     });
     Ok(pairs.collect())
@@ -136,13 +137,14 @@ fn covers(pairs: &[(Named, Named)], count: usize) -> bool {
 /// The outputs of a graph with those of another that have their names, or that have the names of
 /// items of a sequence; nothing if some have neither.
 fn with_items((graph, own): (&Graph, &[String]), others: &[String]) -> Option<Vec<(Named, Named)>> {
+    let [own_names, others] = [own, others].map(|names| names.iter().collect::<HashSet<_>>());
     let second = |&id: &ValueId, name: &String| {
         if others.contains(name) {
             return Some(Named::Whole(name.clone()));
         }
         let is_sequence = matches!(graph.value(id).declared, Some(Type::Sequence(_)));
         let items = (0..).map(|number| format!("{name}_{number}"));
-        let items = items.take_while(|item| others.contains(item) && !own.contains(item));
+        let items = items.take_while(|item| others.contains(item) && !own_names.contains(item));
         let items: Vec<_> = if is_sequence { items.collect() } else { Vec::new() };
         (!items.is_empty()).then_some(Named::Items(items))
     };
@@ -152,7 +154,8 @@ fn with_items((graph, own): (&Graph, &[String]), others: &[String]) -> Option<Ve
 
 /// The names of the second model in the order of the first; nothing if they are those of the first.
 fn by_name_or_position<'a>(what: &str, own: &[String], others: &'a [String]) -> Result<Option<&'a [String]>> {
-    if own.iter().all(|name| others.contains(name)) {
+    let known: HashSet<_> = others.iter().collect();
+    if own.iter().all(|name| known.contains(name)) {
         return Ok(None);
     }
     if own.len() != others.len() {

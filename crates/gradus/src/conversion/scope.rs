@@ -8,6 +8,7 @@ use gradus_core::convert::{product, usize_of_i64};
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
+use super::BYTES_OF_VALUE;
 use super::report::{ConversionReport, Obstacle, cannot};
 use super::runtime::Runtime;
 use super::types;

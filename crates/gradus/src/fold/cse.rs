@@ -38,8 +38,21 @@ struct NodeKey {
     operator: (Arc<str>, Arc<str>),
     version: Option<i64>,
     inputs: Vec<Option<InputKey>>,
-    attributes: Vec<(String, String)>,
+    attributes: Vec<(String, AttributeKey)>,
     outputs: usize,
+}
+
+/// The content of an attribute, floats by their bits. Lists are those of the node: they may be long.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum AttributeKey {
+    Float(u32),
+    Floats(Vec<u32>),
+    Int(i64),
+    Ints(Arc<[i64]>),
+    Bytes(Bytes),
+    Strings(Arc<[Bytes]>),
+    Text(Box<str>),
+    Tensor(Box<(DType, Vec<usize>, Bytes)>),
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -165,7 +178,7 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
         .into_iter()
         .map(|(name, content)| Some((name, comparable(content)?)))
         .collect::<Option<Vec<_>>>()?;
-    attributes.sort();
+    attributes.sort_by(|(a, _), (b, _)| a.cmp(b));
     let name = replaced.map_or_else(|| node.operator.name.clone(), |replaced| replaced.operator.into());
     Some(NodeKey {
         operator: (node.operator.domain.clone(), name),
@@ -181,20 +194,23 @@ fn constant_key(tensor: &Tensor) -> Option<InputKey> {
     Some(InputKey::Constant(Box::new((tensor.dtype(), dims, tensor.bytes()?.clone()))))
 }
 
-/// An attribute as text that equal ones alone have.
-fn comparable(content: &Content) -> Option<String> {
-    match content {
-        Content::Float(value) => Some(format!("f{}", value.to_bits())),
-        Content::Floats(all) => Some(format!("F{:?}", all.iter().map(|x| x.to_bits()).collect::<Vec<_>>())),
-        Content::Int(_) | Content::Ints(_) | Content::Bytes(_) | Content::Strings(_) | Content::Text(_) => {
-            Some(format!("{content:?}"))
-        }
+/// An attribute as what equal ones alone have.
+fn comparable(content: &Content) -> Option<AttributeKey> {
+    Some(match content {
+        Content::Float(value) => AttributeKey::Float(value.to_bits()),
+        Content::Floats(all) => AttributeKey::Floats(all.iter().map(|x| x.to_bits()).collect()),
+        Content::Int(value) => AttributeKey::Int(*value),
+        Content::Ints(all) => AttributeKey::Ints(all.clone()),
+        Content::Bytes(bytes) => AttributeKey::Bytes(bytes.clone()),
+        Content::Strings(all) => AttributeKey::Strings(all.clone()),
+        Content::Text(text) => AttributeKey::Text(text.clone()),
         Content::Tensor(stored) if stored.byte_len() <= MOST_BYTES => {
             let tensor = stored.tensor().ok()?;
-            Some(format!("T{} {} {:?}", tensor.dtype(), tensor.shape(), tensor.bytes()?))
+            let dims = tensor.shape().dims().to_vec();
+            AttributeKey::Tensor(Box::new((tensor.dtype(), dims, tensor.bytes()?.clone())))
         }
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 /// Notes a value, so that later ones are found to be the same.

@@ -282,8 +282,11 @@ impl Growing {
                 let (a, tensor) = self.pick(|_| true)?;
                 let mut perm: Vec<_> = (0..to_i64(tensor.shape().rank())).collect();
                 self.rng.shuffle(&mut perm);
-                let perm =
-                    if self.rng.usize(0..4) == 0 { vec![] } else { vec![("perm", Content::Ints(perm))] };
+                let perm = if self.rng.usize(0..4) == 0 {
+                    vec![]
+                } else {
+                    vec![("perm", Content::Ints(perm.into()))]
+                };
                 self.add("Transpose", vec![a], perm, 1)
             }
             25 => {
@@ -420,9 +423,8 @@ impl Growing {
         self.rng.shuffle(&mut perm);
         let back: Vec<_> =
             (0..perm.len()).map(|axis| perm.iter().position(|&other| other == axis).unwrap()).collect();
-        let order = |axes: &[usize]| {
-            vec![("perm", Content::Ints(axes.iter().copied().map(to_i64).collect::<Vec<_>>()))]
-        };
+        let order =
+            |axes: &[usize]| vec![("perm", Content::Ints(axes.iter().copied().map(to_i64).collect()))];
         self.add("Transpose", vec![a], order(&perm), 1)?;
         for _ in 0..self.rng.usize(1..4) {
             let (last, tensor) = self.values.last()?.clone();

@@ -52,7 +52,7 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
             Sketch::new()
                 .input("x", f32, &["1", "2", "h"])
                 .constant("w", Tensor::from_vec(Shape::new([3, 2, 5]).unwrap(), vec![0.5f32; 30]).unwrap())
-                .with("Conv", &["x", "w"], &["y"], vec![("strides", Content::Ints(vec![2]))])
+                .with("Conv", &["x", "w"], &["y"], vec![("strides", Content::Ints([2].into()))])
                 .output("y", f32, &open(3))
                 .model(),
         ),

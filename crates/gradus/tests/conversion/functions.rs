@@ -131,7 +131,7 @@ fn calls_within_calls_keep_their_values_apart() {
 fn a_body_of_another_operator_set_means_what_its_set_says() {
     // ReduceSum-8 has its axes as an attribute, Clip-6 its bounds.
     let f = vec![
-        ("ReduceSum", 8, &["x"][..], &["s"][..], vec![("axes", Content::Ints(vec![0]))]),
+        ("ReduceSum", 8, &["x"][..], &["s"][..], vec![("axes", Content::Ints([0].into()))]),
         ("Clip", 8, &["s"], &["y"], vec![("min", Content::Float(0.5)), ("max", Content::Float(4.0))]),
     ];
     let f = function("f", &[], body(Builder::new("f"), &["x"], f, &["y"]));

@@ -308,9 +308,9 @@ fn older_operator_sets_give_the_same_bits() {
         ),
         ("Dropout", 12, vec![floats(&[2, 3])], vec![Tensor::scalar(0.25f32), flag], vec![one("seed")]),
         ("Constant", 12, vec![], vec![], vec![("value_float", Content::Float(0.5))]),
-        ("Constant", 12, vec![], vec![], vec![("value_floats", Content::Floats(vec![0.5, -1.0]))]),
+        ("Constant", 12, vec![], vec![], vec![("value_floats", Content::Floats([0.5, -1.0].into()))]),
         ("Constant", 12, vec![], vec![], vec![("value_int", Content::Int(7))]),
-        ("Constant", 12, vec![], vec![], vec![("value_ints", Content::Ints(vec![3, -1]))]),
+        ("Constant", 12, vec![], vec![], vec![("value_ints", Content::Ints([3, -1].into()))]),
         ("Trilu", 14, vec![x, Tensor::scalar(-1i64)], vec![], vec![zero("upper")]),
     ];
     for (operator, since, inputs, constants, attributes) in nodes {
@@ -349,7 +349,7 @@ fn triangles_of_masks_are_joined_by_and() {
 fn decomposed_operators_compute_the_same() {
     let (x, list) = (floats(&[2, 3, 4]), |list: &[i64]| Tensor::vector(list));
     let int = |name: &'static str, value| (name, Content::Int(value));
-    let ints = |name: &'static str, list: &[i64]| (name, Content::Ints(list.to_vec()));
+    let ints = |name: &'static str, list: &[i64]| (name, Content::Ints(list.to_vec().into()));
     let text = |name: &'static str, text: &'static str| (name, Content::Bytes(text.into()));
     let whole = tensor(&[2, 3], &[3i32, -2, 5, 7, 0, 4]);
     let theta = tensor(&[1, 2, 3], &[1f32, 0.25, -0.5, 0.5, -1.0, 2.0]);

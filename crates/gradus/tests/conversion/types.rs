@@ -105,7 +105,7 @@ fn images_with_the_channels_last_are_resized() {
     let x = tensor(&[1, 2, 2, 2], &[1f32, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0]);
     let resize = || {
         let one = One::of(Onnx, "Resize", 19).inputs(from_ref(&x)).known();
-        one.attribute("mode", Content::Bytes("linear".into())).attribute("axes", Content::Ints(vec![2, 1]))
+        one.attribute("mode", Content::Bytes("linear".into())).attribute("axes", Content::Ints([2, 1].into()))
     };
     let empty = Tensor::vector::<f32>(&[]);
     let model = resize().constants(&[empty, Tensor::vector(&[2f32, 1.5])]).model();
@@ -280,7 +280,7 @@ fn regions_are_pooled_in_both_standards() {
     let x: Vec<_> = (0u16..72).map(|i| f32::from(i * 37 % 71)).collect();
     let regions = tensor(&[2, 5], &[0f32, 0.0, 2.0, 9.0, 7.0, 0.0, 3.0, 3.0, 3.0, 3.0]);
     let one = One::of(Onnx, "MaxRoiPool", 22).inputs(&[tensor(&[1, 2, 6, 6], &x), regions]).known();
-    let one = one.attribute("pooled_shape", Content::Ints(vec![2, 3]));
+    let one = one.attribute("pooled_shape", Content::Ints([2, 3].into()));
     let model = one.attribute("spatial_scale", Content::Float(0.5)).model();
     let there = converted("MaxRoiPool", &model, OpenVino, 0);
     assert_eq!(operators(&there), ["ROIPooling"]);
@@ -504,8 +504,10 @@ fn dynamically_quantized_lstms_are_loops() {
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn features_and_linear_models_are_computed_by_others() {
     let x = tensor(&[3, 2], &[1.5f32, -2.0, 0.0, 0.0, f32::MAX, 0.5]);
-    let (floats, ints) =
-        (|all: &[f32]| Content::Floats(all.to_vec()), |all: &[i64]| Content::Ints(all.to_vec()));
+    let (floats, ints) = (
+        |all: &[f32]| Content::Floats(all.to_vec().into()),
+        |all: &[i64]| Content::Ints(all.to_vec().into()),
+    );
     let text = |text: &'static str| Content::Bytes(text.into());
     let keys = list(&[3, 5, 5, 9, -1]);
     let rows = [
@@ -607,7 +609,7 @@ fn features_and_linear_models_are_computed_by_others() {
     }
     let labels = [
         ("coefficients", floats(&[0.5, 2.0])),
-        ("classlabels_strings", Content::Strings(vec!["a".into(), "b".into()])),
+        ("classlabels_strings", Content::Strings(["a".into(), "b".into()].into())),
     ];
     let (model, _) = foreign(("ai.onnx.ml", "LinearClassifier", 1), &[x], &[], &labels, 2);
     let error = model.convert(OpenVino, &ConvertOptions::default()).unwrap_err();
@@ -624,12 +626,12 @@ fn trees(weights: &str, modes: &[&str]) -> Vec<(&'static str, Content)> {
         "class" => ["class_treeids", "class_nodeids", "class_ids", "class_weights"],
         _ => ["target_treeids", "target_nodeids", "target_ids", "target_weights"],
     };
-    let ints = |all: &[i64]| Content::Ints(all.to_vec());
+    let ints = |all: &[i64]| Content::Ints(all.to_vec().into());
     vec![
         ("nodes_treeids", ints(&[0, 0, 0, 0, 0, 1, 1, 1])),
         ("nodes_nodeids", ints(&[0, 1, 2, 3, 4, 0, 1, 2])),
         ("nodes_featureids", ints(&[0, 0, 1, 0, 0, 1, 0, 0])),
-        ("nodes_values", Content::Floats(vec![0.5, 0.0, -1.0, 0.0, 0.0, 2.0, 0.0, 0.0])),
+        ("nodes_values", Content::Floats([0.5, 0.0, -1.0, 0.0, 0.0, 2.0, 0.0, 0.0].into())),
         ("nodes_modes", texts(&[modes[0], "LEAF", modes[1], "LEAF", "LEAF", modes[2], "LEAF", "LEAF"])),
         ("nodes_truenodeids", ints(&[1, 0, 3, 0, 0, 1, 0, 0])),
         ("nodes_falsenodeids", ints(&[2, 0, 4, 0, 0, 2, 0, 0])),
@@ -637,7 +639,7 @@ fn trees(weights: &str, modes: &[&str]) -> Vec<(&'static str, Content)> {
         (trees, ints(&[0, 0, 0, 1, 1, 1])),
         (nodes, ints(&[1, 3, 4, 1, 2, 2])),
         (ids, ints(&[0, 1, 1, 2, 1, 0])),
-        (weight, Content::Floats(vec![1.0, 2.0, 4.0, 8.0, 16.0, 0.5])),
+        (weight, Content::Floats([1.0, 2.0, 4.0, 8.0, 16.0, 0.5].into())),
     ]
 }
 
@@ -651,7 +653,7 @@ fn samples() -> Tensor {
 fn trees_become_tables_that_are_descended_by_level() {
     let text = |text: &'static str| Content::Bytes(text.into());
     let three = ("n_targets", Content::Int(3));
-    let base = ("base_values", Content::Floats(vec![0.5, 0.0, -1.0]));
+    let base = ("base_values", Content::Floats([0.5, 0.0, -1.0].into()));
     let modes: [&[&str]; 5] = [
         &["BRANCH_LEQ"; 3],
         &["BRANCH_LT"; 3],
@@ -666,7 +668,7 @@ fn trees_become_tables_that_are_descended_by_level() {
             rows.push(("TreeEnsembleRegressor", [trees("target", modes), others.to_vec()].concat(), 1));
         }
         for transform in ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO"] {
-            let labels = Content::Ints(vec![7, 9, 5]);
+            let labels = Content::Ints([7, 9, 5].into());
             let others = [("classlabels_int64s", labels), ("post_transform", text(transform))];
             rows.push(("TreeEnsembleClassifier", [trees("class", modes), others.to_vec()].concat(), 2));
         }
@@ -674,10 +676,10 @@ fn trees_become_tables_that_are_descended_by_level() {
     // Weights for the first of two classes alone are the score of the second.
     for weights in [[0.25f32, 0.0, 0.5, 0.25, 0.5, 0.0], [0.25, -1.0, 0.5, 0.25, -0.5, 0.0]] {
         let mut all = trees("class", &["BRANCH_LEQ"; 3]);
-        all[10].1 = Content::Ints(vec![0; 6]);
-        all[11].1 = Content::Floats(weights.to_vec());
-        all.push(("classlabels_int64s", Content::Ints(vec![3, 4])));
-        all.push(("base_values", Content::Floats(vec![0.125])));
+        all[10].1 = Content::Ints([0; 6].into());
+        all[11].1 = Content::Floats(weights.to_vec().into());
+        all.push(("classlabels_int64s", Content::Ints([3, 4].into())));
+        all.push(("base_values", Content::Floats([0.125].into())));
         rows.push(("TreeEnsembleClassifier", all, 2));
     }
     for (operator, attributes, outputs) in rows {
@@ -688,7 +690,7 @@ fn trees_become_tables_that_are_descended_by_level() {
 
 #[test]
 fn trees_that_compare_with_sets_become_chains_of_comparisons() {
-    let ints = |all: &[i64]| Content::Ints(all.to_vec());
+    let ints = |all: &[i64]| Content::Ints(all.to_vec().into());
     let floats = |all: &[f64]| Content::Tensor(Tensor::vector(all).into());
     let attributes = [
         ("nodes_modes", Content::Tensor(Tensor::vector(&[6u8, 6, 0]).into())),
@@ -712,7 +714,7 @@ fn trees_that_compare_with_sets_become_chains_of_comparisons() {
 
 #[test]
 fn support_vector_machines_become_products_of_kernels() {
-    let floats = |all: &[f32]| Content::Floats(all.to_vec());
+    let floats = |all: &[f32]| Content::Floats(all.to_vec().into());
     let text = |text: &'static str| Content::Bytes(text.into());
     let x = tensor(&[4, 2], &[0.5f32, -1.0, 2.0, 0.25, 0.0, 0.0, -1.5, 1.0]);
     let vectors = ("support_vectors", floats(&[1.0, 0.5, -1.0, 2.0, 0.25, -0.75, 1.5, 1.0]));
@@ -730,10 +732,10 @@ fn support_vector_machines_become_products_of_kernels() {
         {
             let coefficients = [0.5, -1.0, 2.0, 0.75, -0.5, 1.0, 0.25, -2.0];
             let own = [
-                ("vectors_per_class", Content::Ints(per_class.to_vec())),
+                ("vectors_per_class", Content::Ints(per_class.to_vec().into())),
                 ("coefficients", floats(&coefficients[..4 * (per_class.len() - 1)])),
                 ("rho", floats(rho)),
-                ("classlabels_ints", Content::Ints(labels.to_vec())),
+                ("classlabels_ints", Content::Ints(labels.to_vec().into())),
             ];
             let pairs = rho.len();
             let probabilities = [
@@ -748,7 +750,7 @@ fn support_vector_machines_become_products_of_kernels() {
     let linear = vec![
         ("coefficients", floats(&[0.5, -1.0, 1.0, 0.5])),
         ("rho", floats(&[0.25])),
-        ("classlabels_ints", Content::Ints(vec![3, 8])),
+        ("classlabels_ints", Content::Ints([3, 8].into())),
         ("post_transform", text("SOFTMAX")),
     ];
     rows.push(("SVMClassifier", linear, 2));

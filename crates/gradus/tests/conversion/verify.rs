@@ -79,7 +79,7 @@ fn edge_cases_are_no_differences() {
 #[test]
 fn a_model_that_does_not_run_is_not_compared() {
     let drawn = Sketch::new()
-        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
+        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints([2].into()))])
         .output("y", DType::F32, &["2"])
         .model();
     let found = drawn.verify_converted(&converted(&drawn), &VerifyOptions::default()).unwrap();

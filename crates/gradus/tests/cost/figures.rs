@@ -41,7 +41,8 @@ fn convolution_of_resnet_costs_as_published() {
     let mut builder = Builder::new("resnet");
     input(&mut builder, "x", &["batch", "3", "224", "224"]);
     weight(&mut builder, "w", &[64, 3, 7, 7]);
-    let attributes = vec![("strides", Content::Ints(vec![2, 2])), ("pads", Content::Ints(vec![3, 3, 3, 3]))];
+    let attributes =
+        vec![("strides", Content::Ints([2, 2].into())), ("pads", Content::Ints([3, 3, 3, 3].into()))];
     builder.apply("conv1", "Conv", 17, &["x", "w"], &["h"], attributes).unwrap();
     builder.apply("relu1", "Relu", 17, &["h"], &["y"], vec![]).unwrap();
     builder.output("y");
@@ -84,7 +85,7 @@ fn depthwise_convolution_costs_its_own_channel() {
     input(&mut builder, "x", &["batch", "32", "112", "112"]);
     weight(&mut builder, "w", &[32, 1, 3, 3]);
     let group = ("group", Content::Int(32));
-    let attributes = vec![group, ("pads", Content::Ints(vec![1, 1, 1, 1]))];
+    let attributes = vec![group, ("pads", Content::Ints([1, 1, 1, 1].into()))];
     builder.apply("depthwise", "Conv", 17, &["x", "w"], &["y"], attributes).unwrap();
     builder.output("y");
     let cost = model(builder).cost(&InferOptions::default()).unwrap();
@@ -636,7 +637,7 @@ fn parameters_are_counted_wherever_the_file_has_them() {
     let mut builder = Builder::new("scaler");
     input(&mut builder, "x", &["n", "3", "8"]);
     let id = graph::OperatorId { domain: "ai.onnx.ml".into(), name: "Scaler".into(), overload: "".into() };
-    let list = |name: &str| graph::Attribute { name: name.into(), content: Content::Floats(vec![0.5; 8]) };
+    let list = |name: &str| graph::Attribute { name: name.into(), content: Content::Floats([0.5; 8].into()) };
     let node = graph::Node {
         name: "scale".into(),
         operator: id,
@@ -647,7 +648,7 @@ fn parameters_are_counted_wherever_the_file_has_them() {
         position: None,
     };
     builder.push(node, &["h"]).unwrap();
-    let window = vec![("kernel_shape", Content::Ints(vec![2]))];
+    let window = vec![("kernel_shape", Content::Ints([2].into()))];
     builder.apply("pool", "MaxPool", 17, &["h"], &["y"], window).unwrap();
     builder.output("y");
     let mut source = graph::Model::new(Standard::Onnx);

@@ -143,17 +143,17 @@ fn operators_of_paddle_cost_what_stands_for_them() {
 
 #[test]
 fn linear_models_multiply_each_row_by_all_coefficients() {
-    let coefficients = || Content::Floats(vec![1.0; 10]);
+    let coefficients = || Content::Floats([1.0; 10].into());
     let attributes = vec![("coefficients", coefficients()), ("targets", Content::Int(2))];
     assert_eq!(costs(&classical("LinearRegressor", 1, attributes, &["y"])), [Some(60), Some(0)]);
-    let labels = ("classlabels_ints", Content::Ints(vec![0, 1]));
+    let labels = ("classlabels_ints", Content::Ints([0, 1].into()));
     let attributes = vec![("coefficients", coefficients()), labels];
     assert_eq!(costs(&classical("LinearClassifier", 1, attributes, &["y", "scores"])), [Some(60), Some(0)]);
 }
 
 #[test]
 fn scaling_of_features_is_an_operation_or_two_for_each() {
-    let floats = |name| (name, Content::Floats(vec![1.0; 5]));
+    let floats = |name| (name, Content::Floats([1.0; 5].into()));
     assert_eq!(
         costs(&classical("Scaler", 1, vec![floats("offset"), floats("scale")], &["y"])),
         [Some(0), Some(60)]
@@ -251,11 +251,11 @@ fn trees_compare_on_their_longest_path() {
         ("nodes_featureids", ints(&[0, 1, 0, 0, 0])),
         ("nodes_truenodeids", ints(&[1, 3, 0, 0, 0])),
         ("nodes_falsenodeids", ints(&[2, 4, 0, 0, 0])),
-        ("nodes_values", Content::Floats(vec![0.5; 5])),
+        ("nodes_values", Content::Floats([0.5; 5].into())),
         ("target_treeids", ints(&[0; 3])),
         ("target_nodeids", ints(&[2, 3, 4])),
         ("target_ids", ints(&[0; 3])),
-        ("target_weights", Content::Floats(vec![1.0; 3])),
+        ("target_weights", Content::Floats([1.0; 3].into())),
     ];
     let model = classical("TreeEnsembleRegressor", 1, attributes, &["y"]);
     assert_eq!(costs(&model), [Some(0), Some(6 * (2 + 1))]);
@@ -265,9 +265,9 @@ fn trees_compare_on_their_longest_path() {
 fn support_vectors_multiply_each_row() {
     let attributes = vec![
         ("n_supports", Content::Int(3)),
-        ("support_vectors", Content::Floats(vec![1.0; 15])),
-        ("coefficients", Content::Floats(vec![1.0; 3])),
-        ("rho", Content::Floats(vec![0.0])),
+        ("support_vectors", Content::Floats([1.0; 15].into())),
+        ("coefficients", Content::Floats([1.0; 3].into())),
+        ("rho", Content::Floats([0.0].into())),
     ];
     assert_eq!(costs(&classical("SVMRegressor", 1, attributes, &["y"])), [Some(6 * 18), Some(0)]);
 }
@@ -388,7 +388,7 @@ fn operators_whose_work_the_data_decide_say_so() {
     let packed = One::of(Standard::OpenVino, "StringTensorPack", 15).constants(&ends);
     assert_eq!(reason(&packed.model().0), "the lengths of texts decide the number of operations");
     let regions = One::of(Standard::Onnx, "MaxRoiPool", 1).constants(&[zeros(&[1, 2, 8, 8]), zeros(&[2, 5])]);
-    let regions = regions.attribute("pooled_shape", Content::Ints(vec![2, 2]));
+    let regions = regions.attribute("pooled_shape", Content::Ints([2, 2].into()));
     assert_eq!(reason(&regions.model().0), "the sizes of regions decide the number of comparisons");
     let aligned = One::of(Standard::Onnx, "RoiAlign", 16);
     let aligned = aligned.constants(&[zeros(&[1, 2, 8, 8]), zeros(&[1, 4]), Tensor::vector(&[0i64])]);
@@ -489,7 +489,7 @@ fn products_and_cells_of_onnx_multiply_all_weights() {
 #[test]
 fn pools_and_normalizations_look_at_elements_a_few_times() {
     let operations = |count: i64| [Some(0), Some(count)];
-    let window = [("kernel_shape", Content::Ints(vec![2, 2]))];
+    let window = [("kernel_shape", Content::Ints([2, 2].into()))];
     assert_eq!(onnx("LpPool", 18, &[zeros(&[1, 1, 4, 4])], &window), operations(9 * 4));
     let window = [
         ("kernel", "2,2"),

@@ -376,13 +376,13 @@ fn attribute(standard: Standard, word: &str) -> graph::Attribute {
     let is_list = text.ends_with([',', ';']);
     let content = match &word[at..=at] {
         ":" if standard == Standard::OpenVino => Content::Text(text.into()),
-        "=" if is_list => Content::Ints(list(text)),
+        "=" if is_list => Content::Ints(list(text).into()),
         "=" => Content::Int(text.parse().unwrap()),
         "%" => match text.split_once(':').unwrap() {
             ("u8", numbers) => Content::Tensor(Tensor::vector(&list::<u8>(numbers)).into()),
             (_, numbers) => Content::Tensor(Tensor::vector(&list::<f32>(numbers)).into()),
         },
-        "~" if is_list => Content::Floats(list(text)),
+        "~" if is_list => Content::Floats(list(text).into()),
         "~" => Content::Float(text.parse().unwrap()),
         _ if is_list => {
             Content::Strings(list::<String>(text).into_iter().map(|text| text.into_bytes().into()).collect())

@@ -390,7 +390,7 @@ fn another_fold_finds_nothing() {
 /// The transposed value is an end of the region between two Transposes, and an operand within it.
 #[test]
 fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
-    let perm = |axes: &[i64]| vec![("perm", Content::Ints(axes.to_vec()))];
+    let perm = |axes: &[i64]| vec![("perm", Content::Ints(axes.to_vec().into()))];
     let square = |axes: &[i64], sizes: &[&str], joined: &[&str]| {
         let sketch = Sketch::new()
             .input("x", DType::F32, sizes)

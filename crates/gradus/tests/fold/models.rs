@@ -240,7 +240,7 @@ fn what_changes_nothing_goes() {
         .node("Unsqueeze", &["d", "first"], &["e"])
         .node("Squeeze", &["e", "first"], &["f"])
         .node("Reshape", &["f", "shape"], &["g"])
-        .with("Transpose", &["g"], &["h"], vec![("perm", Content::Ints(vec![0, 1]))])
+        .with("Transpose", &["g"], &["h"], vec![("perm", Content::Ints([0, 1].into()))])
         .node("Reshape", &["h", "flat"], &["i"])
         .node("Neg", &["i"], &["y"])
         .output("y", DType::F32, &[""])
@@ -758,7 +758,7 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     fixed.given.inputs.insert("x".to_owned(), InputFact::Value(x.into()));
     assert!(model(0.5).verify(&model(0.75), exact, &fixed).unwrap().sizes.is_empty());
     let drawn = Sketch::new()
-        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints(vec![2]))])
+        .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints([2].into()))])
         .output("y", DType::F32, &["2"])
         .model();
     let verified = drawn.verify(&drawn, exact, &given).unwrap();

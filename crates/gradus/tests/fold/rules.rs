@@ -48,7 +48,7 @@ fn end(sketch: Sketch, sizes: &[&str]) -> Model {
 }
 
 fn ints(values: &[i64]) -> Content {
-    Content::Ints(values.to_vec())
+    Content::Ints(values.to_vec().into())
 }
 
 fn cast(to: i64) -> Vec<(&'static str, Content)> {

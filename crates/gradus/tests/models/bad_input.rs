@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use gradus::conversion::ConvertOptions;
+use gradus::diff::Diff;
 use gradus::formats::{Files, InMemory, openvino};
 use gradus::graph::Standard;
 use gradus::infer::InferOptions;
@@ -330,6 +331,31 @@ fn results_are_not_much_larger_than_models() {
     let large = OpenOptions::new().limits(limits).from_bytes(&model(&graph).into()).unwrap();
     let error = large.infer(&InferOptions::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
+    // So do expressions for each part of an axis, nodes that one becomes, and items that sequences list.
+    limits.max_bytes = 1 << 22;
+    let open = |graph: &[Vec<u8>]| {
+        OpenOptions::new().limits(limits).from_bytes(&model_of(18, graph).into()).unwrap()
+    };
+    let parts: Vec<_> = (0..2000).map(|part| format!("p{part}")).collect();
+    let parts: Vec<_> = parts.iter().map(String::as_str).collect();
+    let num = message(5, &[text(1, "num_outputs"), int(20, 2), int(3, 2000)]);
+    let split = [typed("x", &["n"]), node("Split", &["x"], &parts, &[num]), output("p0")];
+    let error = open(&split).infer(&InferOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit, "{error}");
+    let convert = |graph: &[Vec<u8>]| open(graph).convert(Standard::OpenVino, &ConvertOptions::default());
+    let sum = [typed("x", &["n"]), node("Sum", &vec!["x"; 5000], &["y"], &[]), output("y")];
+    let error = convert(&sum).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit, "{error}");
+    let inserted = (0..1200).flat_map(|i| {
+        let [from, to] = [format!("q{i}"), format!("q{}", i + 1)];
+        node("SequenceInsert", &[&from, "x"], &[&to], &[])
+    });
+    let first = node("SequenceConstruct", &["x"], &["q0"], &[]);
+    let last = node("SequenceAt", &["q1200", "i"], &["y"], &[]);
+    let index = initializer("i", 7, &[], &[bytes(9, &0i64.to_le_bytes())]);
+    let chain = [typed("x", &["n"]), index, first, inserted.collect(), last, output("y")];
+    let error = convert(&chain).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit, "{error}");
 }
 
 /// No work is quadratic in the attributes, inputs or calls of a model.
@@ -347,6 +373,8 @@ fn many_attributes_inputs_and_calls_take_little_time() {
     let sum = node("Sum", &vec!["x"; 100_000], &["y"], &[]);
     let summed = open(&model(&[typed("x", &["n"]), sum, output("y")])).unwrap();
     assert!(summed.cost(&InferOptions::default()).is_ok());
+    let many = open(&bytes).unwrap();
+    assert!(Diff::of(&many, &many).unwrap().is_empty());
     // Quadratic work took a minute and more.
     assert!(begin.elapsed() < std::time::Duration::from_secs(20), "{:?}", begin.elapsed());
 }

@@ -166,7 +166,7 @@ fn ranges_of_float32_differ_from_the_first_element_that_may_be_rounded() {
 
 #[test]
 fn pads_that_are_too_few_are_no_reason_to_stop() {
-    let ints = |list: &[i64]| Content::Ints(list.to_vec());
+    let ints = |list: &[i64]| Content::Ints(list.to_vec().into());
     let attributes = vec![("kernel_shape", ints(&[2])), ("pads", ints(&[])), ("ceil_mode", Content::Int(1))];
     let pool = Sketch::new()
         .input("x", DType::F32, &["1", "1", "5"])

@@ -128,6 +128,48 @@ fn trees_add_the_weights_of_their_leaves() {
     assert_eq!(floats(&y[1]), [1.0, 0.0, 4.0, 0.0, 10.0, 0.0, 1.0, 8.0, 0.0]);
 }
 
+/// The nodes of trees in another order, with numbers that are not consecutive.
+fn rearranged(weights: &'static str, order: [usize; 6]) -> Attributes {
+    let mut all = trees(weights);
+    let number = |id: i64| [7, -3, 40][usize::try_from(id).unwrap()];
+    for (name, content) in &mut all {
+        if let Content::Ints(ints) = content
+            && (name.ends_with("nodeids") && ints.len() == 6 || *name == "target_nodeids")
+        {
+            *ints = ints.iter().map(|&id| number(id)).collect();
+        }
+    }
+    for (_, content) in all.iter_mut().take(8) {
+        match content {
+            Content::Ints(ints) => *ints = order.iter().map(|&at| ints[at]).collect(),
+            Content::Floats(floats) => *floats = order.iter().map(|&at| floats[at]).collect(),
+            Content::Strings(texts) => *texts = order.iter().map(|&at| texts[at].clone()).collect(),
+            _ => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn nodes_of_trees_have_any_numbers_in_any_order() {
+    let x = matrix(3, &[0.5, 3.0, 1.0, 2.0, f32::NAN, f32::NAN]);
+    let targets = [("n_targets", Content::Int(3)), ("base_values", Content::Floats([0.5, 0.0, 0.0].into()))];
+    for order in [[0, 1, 2, 3, 4, 5], [3, 0, 5, 2, 4, 1], [3, 4, 5, 0, 1, 2]] {
+        let all = [rearranged("target", order), targets.to_vec()].concat();
+        let y = run("TreeEnsembleRegressor", 3, from_ref(&x), all).unwrap();
+        assert_eq!(floats(&y[0]), [1.5, 0.0, 4.0, 0.5, 10.0, 0.0, 1.5, 8.0, 0.0], "{order:?}");
+    }
+    let message = |name: &'static str, numbers: &[i64]| {
+        let mut all = [trees("target"), targets.to_vec()].concat();
+        all.iter_mut().filter(|(own, _)| *own == name).for_each(|(_, content)| *content = ints(numbers));
+        run("TreeEnsembleRegressor", 3, from_ref(&x), all).unwrap_err().message().to_owned()
+    };
+    assert_eq!(message("nodes_nodeids", &[0, 1, 1, 0, 1, 2]), "node 1 of tree 0 is defined twice");
+    assert_eq!(message("nodes_falsenodeids", &[9, 0, 0, 2, 0, 0]), "node 9 of tree 0 is missing");
+    assert_eq!(message("nodes_falsenodeids", &[-1, 0, 0, 2, 0, 0]), "node -1 of tree 0 is missing");
+    assert_eq!(message("target_treeids", &[0, 5, 1, 1]), "node 2 of tree 5 is missing");
+}
+
 #[test]
 fn trees_with_cycles_and_features_that_are_missing_are_refused() {
     let mut cycle = trees("target");

@@ -256,7 +256,7 @@ fn is_known(cx: &ConvertContext<'_, '_>, input: usize) -> Result<bool> {
 
 pub(crate) fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (items, fact, item) = (items(cx)?, cx.fact(0).clone(), cx.input(1)?);
-    if let Items::Each(mut items) = items {
+    if let Items::Each(items) = items {
         if !is_known(cx, 2)? {
             expect_one_shape(cx, &fact)?;
             let all = stacked(cx.target, &Items::Each(items), &fact)?;

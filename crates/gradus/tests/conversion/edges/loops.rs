@@ -74,7 +74,7 @@ fn summed() -> (Model, HashMap<String, Value>) {
     body.apply("", "Identity", 21, &["next"], &["shown"], vec![]).unwrap();
     body.output("next");
     body.output("shown");
-    let axes = |name| (name, Content::Ints(vec![-1]));
+    let axes = |name| (name, Content::Ints([-1].into()));
     let attributes =
         vec![("num_scan_inputs", Content::Int(1)), axes("scan_input_axes"), axes("scan_output_axes")];
     let inputs = [("first", list(&[10, 20])), ("x", counted(&[2, 3]))];

@@ -111,7 +111,7 @@ fn no_axes_are_none() {
         let named = One::of(Onnx, operator, 21).inputs(from_ref(&x)).constants(&[list(&[])]);
         gives(operator, named, from_ref(&x));
         let former =
-            One::of(Onnx, operator, 11).inputs(from_ref(&x)).attribute("axes", Content::Ints(vec![]));
+            One::of(Onnx, operator, 11).inputs(from_ref(&x)).attribute("axes", Content::Ints([].into()));
         gives(operator, former, from_ref(&x));
         let message = refusal(One::of(Onnx, operator, 21).inputs(&[x.clone(), list(&[])]));
         assert!(message.contains("number of axes in input 1 is unknown"), "{message}");
@@ -223,7 +223,7 @@ fn dilated_windows_that_keep_the_size_have_pads() {
             .text("auto_pad", auto);
         let converted = gives(auto, node, &[tensor(&[1, 1, 4], &want)]);
         let found = match converted.model.graph().nodes()[0].attribute("pads") {
-            Some(Content::Ints(found)) => Some(found.clone()),
+            Some(Content::Ints(found)) => Some(found.to_vec()),
             _ => None,
         };
         assert_eq!(found, pads, "{auto}");
@@ -241,8 +241,8 @@ fn output_shapes_of_onnx_are_inputs_of_openvino() {
             let node = One::of(Onnx, "ConvTranspose", 11)
                 .inputs(from_ref(&x))
                 .constants(from_ref(&weights))
-                .attribute("strides", Content::Ints(vec![2]))
-                .attribute("output_shape", Content::Ints(shape))
+                .attribute("strides", Content::Ints([2].into()))
+                .attribute("output_shape", Content::Ints(shape.into()))
                 .attribute("auto_pad", Content::Bytes(auto.as_bytes().into()));
             let converted = gives(auto, node, &[tensor(&[1, 1, 6], &want)]);
             assert_eq!(operators(&converted), ["ConvolutionBackpropData"]);
@@ -376,9 +376,9 @@ fn slices_of_paddle_backwards_from_before_the_first_element_are_empty() {
         let one = || {
             One::of(Standard::Paddle, "strided_slice", 3)
                 .inputs(&[counted(&[5]), list(&[start]), list(&[end])])
-                .attribute("axes", Content::Ints(vec![0]))
+                .attribute("axes", Content::Ints([0].into()))
         };
-        gives("known", one().attribute("strides", Content::Ints(vec![stride])), &[list(want)]);
+        gives("known", one().attribute("strides", Content::Ints([stride].into())), &[list(want)]);
         gives("computed", one().constants(&[list(&[stride])]), &[list(want)]);
     }
 }
@@ -578,7 +578,7 @@ fn splits_of_scalars_into_sequences_are_refused() {
 #[test]
 fn sizes_beyond_64_bits_are_refused_before_they_are_multiplied() {
     let most = 1 << 62;
-    let ints = |name, values: &[i64]| vec![(name, Content::Ints(values.to_vec()))];
+    let ints = |name, values: &[i64]| vec![(name, Content::Ints(values.to_vec().into()))];
     let models = [[most, 4], [1 << 33, 1 << 33], [1 << 20, 1 << 20]].map(|block| {
         Sketch::new()
             .input("x", DType::F32, &["n", "c", "l"])
@@ -619,7 +619,7 @@ fn operators_that_newer_sets_dropped_have_their_new_names() {
         let one = One::of(Onnx, "Upsample", set).inputs(from_ref(&x)).known();
         let one = one.attribute("mode", Content::Bytes(mode.into()));
         if set < 9 {
-            one.attribute("scales", Content::Floats(scales.to_vec()))
+            one.attribute("scales", Content::Floats(scales.to_vec().into()))
         } else {
             one.constants(&[Tensor::vector(&scales)])
         }
@@ -670,7 +670,7 @@ fn random_numbers_are_drawn_in_openvino_too() {
         assert!(operators(&converted).contains(&drawn), "{operator}");
         assert!(whys(&converted).contains("other random numbers"), "{operator}");
     }
-    let one = One::of(Onnx, "RandomNormal", 22).attribute("shape", Content::Ints(vec![2, 3]));
+    let one = One::of(Onnx, "RandomNormal", 22).attribute("shape", Content::Ints([2, 3].into()));
     assert!(operators(&convert(&one.model().0).unwrap()).contains(&"Cos"));
 }
 

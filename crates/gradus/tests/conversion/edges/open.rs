@@ -178,7 +178,7 @@ fn tensors_of_any_rank_are_broadcast() {
 
 #[test]
 fn n_grams_of_integers_are_counted_by_comparisons() {
-    let ints = |name, all: &[i64]| (name, Content::Ints(all.to_vec()));
+    let ints = |name, all: &[i64]| (name, Content::Ints(all.to_vec().into()));
     let attributes = |mode: &'static str, skips: i64| {
         vec![
             ints("ngram_counts", &[0, 2]),
@@ -189,7 +189,7 @@ fn n_grams_of_integers_are_counted_by_comparisons() {
             ("min_gram_length", Content::Int(1)),
             ("max_gram_length", Content::Int(2)),
             ("max_skip_count", Content::Int(skips)),
-            ("weights", Content::Floats(vec![0.5, 2.0, 0.25, 1.0, 0.3])),
+            ("weights", Content::Floats([0.5, 2.0, 0.25, 1.0, 0.3].into())),
         ]
     };
     let rows =

@@ -147,7 +147,7 @@ fn blocks_of_openvino_have_any_rank() {
 
 #[test]
 fn what_has_no_elements_is_a_constant_of_openvino() {
-    let kernel = || Content::Ints(vec![3]);
+    let kernel = || Content::Ints([3].into());
     let pool =
         One::of(Onnx, "AveragePool", 22).inputs(&[numbers(&[1, 2, 2])]).attribute("kernel_shape", kernel());
     let converted =
@@ -165,7 +165,7 @@ fn what_has_no_elements_is_a_constant_of_openvino() {
         || One::of(Onnx, "MaxPool", 22).inputs(&[numbers(&[1, 2, 4])]).attribute("kernel_shape", kernel());
     let open = why(image());
     assert!(open.contains("OpenVINO refuses a window that is larger than the padded data"), "{open}");
-    let padded = why(image().attribute("pads", Content::Ints(vec![1, 1])));
+    let padded = why(image().attribute("pads", Content::Ints([1, 1].into())));
     assert!(!padded.contains("window"), "{padded}");
 }
 

@@ -142,9 +142,9 @@ fn windows_are_deformed_by_gathers_before_operator_set_19() {
             .inputs(&inputs)
             .attribute("group", number(groups))
             .attribute("offset_group", number(parts))
-            .attribute("strides", Content::Ints(vec![2, 1]))
-            .attribute("dilations", Content::Ints(vec![1, 2]))
-            .attribute("pads", Content::Ints(vec![1, 1, 1, 1]));
+            .attribute("strides", Content::Ints([2, 1].into()))
+            .attribute("dilations", Content::Ints([1, 2].into()))
+            .attribute("pads", Content::Ints([1, 1, 1, 1].into()));
         let one =
             if open { one.declared(1, Some(&[Some(6), Some(4), Some(3), Some(2)])) } else { one.known() };
         in_older_set(&format!("{groups} {parts} {masked} {open}"), "DeformConv", one, 13);
@@ -177,7 +177,7 @@ fn resizes_are_weighted_sums_in_sets_that_lack_their_manner() {
     let one = One::of(Standard::Onnx, "Resize", 18)
         .inputs(&[x])
         .constants(&[empty.clone(), empty, sizes])
-        .attribute("axes", Content::Ints(vec![2, 3]))
+        .attribute("axes", Content::Ints([2, 3].into()))
         .attribute("keep_aspect_ratio_policy", word("not_larger"))
         .attribute("mode", word("linear"));
     in_older_set("not_larger", "Resize", one.declared(0, Some(&batch)), 16);
