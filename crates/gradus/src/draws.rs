@@ -16,7 +16,7 @@ fn mix(x: u64) -> u64 {
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
-    state: u64,
+    pub(crate) state: u64,
 }
 
 impl Draws {

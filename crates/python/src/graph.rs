@@ -241,10 +241,6 @@ fn content(value: &Bound<'_, PyAny>) -> PyResult<Option<Content>> {
         Some(Content::Bytes(copied(text.to_str()?.as_bytes())?.into()))
     } else if value.hasattr("__dlpack__")? || value.hasattr("__array__")? {
         Some(Content::Tensor(tensor::from_python(value)?.into()))
-    } else if let Ok(ints) = value.extract::<Vec<i64>>() {
-        Some(Content::Ints(ints.into()))
-    } else if let Ok(floats) = value.extract::<Vec<f32>>() {
-        Some(Content::Floats(floats.into()))
     } else {
         // A list is read, and then copied once to be shared.
         if let Ok(count) = value.len() {

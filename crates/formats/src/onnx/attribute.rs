@@ -48,6 +48,8 @@ pub(super) fn read(
         return Err(other.span()?.error(Kind::Syntax, "the attribute has a graph, and is of another kind"));
     }
     let copied = lists.copied;
+    // An allocation that fails would end the process. The list that is shared has two counters.
+    drop(room_for(copied.saturating_add(2 * size_of::<usize>()))?);
     let content = if parameter.is_empty() {
         let content = AttributeReader { reader, span, opsets, depth, fields: &fields }.content(stated, lists);
         content.map_err(|error| error.in_node(format!("attribute \"{name}\"")))?
@@ -102,12 +104,32 @@ impl Lists {
         reader.charge(span, bytes.saturating_mul(2))?;
         self.copied += bytes;
         match field.number {
-            attribute_proto::FLOATS => field.push_floats(&mut self.floats)?,
-            attribute_proto::INTS => field.push_ints(&mut self.ints)?,
-            _ => self.strings.push(field.span()?.bytes()),
+            attribute_proto::FLOATS => {
+                make_room(&mut self.floats, field.elements(4))?;
+                field.push_floats(&mut self.floats)?;
+            }
+            attribute_proto::INTS => {
+                make_room(&mut self.ints, field.elements(1))?;
+                field.push_ints(&mut self.ints)?;
+            }
+            _ => {
+                make_room(&mut self.strings, 1)?;
+                self.strings.push(field.span()?.bytes());
+            }
         }
         Ok(true)
     }
+}
+
+/// Makes room for more elements of a list.
+///
+/// # Errors
+/// [`Kind::Limit`] if the system has not as many bytes left.
+fn make_room<T>(list: &mut Vec<T>, count: usize) -> Result<()> {
+    list.try_reserve(count).map_err(|_| {
+        let bytes = (list.len() + count).saturating_mul(size_of::<T>());
+        Error::new(Kind::Limit, format!("cannot allocate {bytes} bytes: the system has not as many left"))
+    })
 }
 
 struct AttributeReader<'r, 'a> {

@@ -8,7 +8,6 @@ use gradus_core::convert::{product, usize_of_i64};
 use gradus_core::graph::{self, Constant, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Shape, Tensor};
 
-use super::BYTES_OF_VALUE;
 use super::report::{ConversionReport, Obstacle, cannot};
 use super::runtime::Runtime;
 use super::types;
@@ -73,7 +72,9 @@ impl ConversionState<'_> {
     /// # Errors
     /// [`Kind::Limit`].
     pub(crate) fn count_items(&mut self, items: &Items) -> Result<()> {
-        self.count_bytes(product(items.values().len(), size_of::<NewValue>()))
+        /// Bytes of an item: reports convert to several standards at the same time.
+        const BYTES_OF_ITEM: usize = 4 * size_of::<NewValue>();
+        self.count_bytes(product(items.values().len(), BYTES_OF_ITEM))
     }
 
     fn count_bytes(&mut self, bytes: u128) -> Result<()> {

@@ -263,7 +263,7 @@ pub(crate) fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
             return insert_slice(cx, all, &fact, item);
         }
         let at = position(cx, 2, items.len(), items.len())?;
-        items.insert(at, item);
+        let items = [&items[..at], &[item], &items[at..]].concat();
         return given(cx, Items::Each(items));
     }
     let Items::Joined { whole, axis } = items else {
