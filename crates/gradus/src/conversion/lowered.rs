@@ -15,6 +15,7 @@ use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::lowering::{self, Known};
 use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
 use crate::operators::errors;
+use crate::operators::nn::recurrent::QUANTIZED_LSTM;
 use crate::operators::{self, Chance, Rounding};
 use crate::pairs;
 use crate::schema::Signature;
@@ -72,6 +73,10 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
     if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
         cx.rounding(caveats::WIDE);
+    }
+    let is_one_sample = cx.dims(0).is_some_and(|dims| dims.get(1) == Some(&Some(1)));
+    if &*cx.node.operator.name == QUANTIZED_LSTM && !is_one_sample {
+        cx.edges(caveats::SAMPLES);
     }
     let (mut values, mut types) = (HashMap::new(), Types::new());
     for ((input, &id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(&graph)) {
