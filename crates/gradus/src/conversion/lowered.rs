@@ -54,10 +54,13 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     let row = registry::row_of(standard, cx.node);
     let lower = row.and_then(|row| row.lower).ok_or_else(|| lowering::cannot_lower(cx.node))?;
     let goal = Goal { opset: cx.target.opset, ..Goal::run(cx.node, cx.conversion.limits) };
-    let graph = lowering::write(standard, cx.node, &known, lower, &goal)?.graph;
+    let Written { graph, notes, .. } = lowering::write(standard, cx.node, &known, lower, &goal)?;
     let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
     if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
         cx.rounding(caveats::WIDE);
+    }
+    for (exactness, why) in notes {
+        cx.note(exactness, &why);
     }
     let (mut values, mut types) = (HashMap::new(), Types::new());
     for ((input, &id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(&graph)) {

@@ -65,7 +65,7 @@ enum InputKey {
 const MOST_BYTES: u128 = 1 << 16;
 
 /// Most bytes of a constant of the file that is read to be compared with others of its shape.
-const MOST_STORED_BYTES: u128 = 1 << 20;
+pub(super) const MOST_STORED_BYTES: u128 = 1 << 20;
 
 /// Reads constants of the graph as the first of the same bits (ONNX).
 pub(super) fn constants(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) {

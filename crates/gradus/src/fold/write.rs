@@ -10,6 +10,7 @@ use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
+use super::cse::MOST_STORED_BYTES;
 use super::join::{self, Joined};
 use super::rules::{NodeView, Replacement, Source};
 use super::scope::{FoldState, Read};
@@ -17,7 +18,7 @@ use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
 use crate::declare::{Telling, is_contradicted};
 use crate::dim::Dim;
-use crate::fact::{Fact, TensorFact};
+use crate::fact::Fact;
 use crate::normalize::has_default_inputs;
 
 /// Operators of several outputs that nodes are replaced by, all of which stay.
@@ -31,6 +32,8 @@ pub(super) struct FoldWriter<'s, 'm> {
     constant_nodes: Vec<Step>,
     /// Names of constants, by what they are.
     known: HashMap<(DType, Vec<usize>, Bytes), Arc<str>>,
+    /// Constants of the file that stay and were not read yet, by type and dimensions.
+    unread: HashMap<(DType, Vec<usize>), Vec<ValueId>>,
     /// Names of constants, by value.
     names: HashMap<ValueId, Arc<str>>,
     /// Lists that only a Concat reads, which reads their parts in their place.
@@ -48,6 +51,7 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
         edit: Edit::default(),
         constant_nodes: Vec::new(),
         known: HashMap::new(),
+        unread: HashMap::new(),
         names: HashMap::new(),
         spread: HashMap::new(),
         joined: scope.joined.values().flat_map(Joined::outputs).collect(),
@@ -55,12 +59,9 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
     };
     let graph = scope.graph;
     for (id, constant) in graph.constants() {
-        let stays = scope.values[id.index()].needed && graph.value(*id).origin == Origin::Constant;
-        let tensor = scope.values[id.index()].fact.as_tensor().filter(|_| stays).and_then(TensorFact::tensor);
-        if let Some(tensor) = tensor.filter(|tensor| tensor.dtype() == constant.dtype())
-            && let Some(key) = key(&tensor)
-        {
-            writing.known.entry(key).or_insert_with(|| graph.value(*id).name.clone());
+        if scope.values[id.index()].needed && graph.value(*id).origin == Origin::Constant {
+            let alike = (constant.dtype(), constant.shape().dims().to_vec());
+            writing.unread.entry(alike).or_default().push(*id);
         }
     }
     let mut changed = writing.sizes(folder);
@@ -403,9 +404,8 @@ impl FoldWriter<'_, '_> {
         if let Some(name) = self.names.get(&id) {
             return name.clone();
         }
-        let key = key(tensor);
         let fixed = scope.values[id.index()].fixed;
-        let known = key.as_ref().and_then(|key| self.known.get(key)).filter(|_| !fixed).cloned();
+        let known = self.known(tensor).filter(|_| !fixed);
         let name = known.unwrap_or_else(|| {
             let stays = matches!(info.origin, Origin::Node(node, _) if scope.nodes[node].stays);
             let name = if stays { folder.fresh(&info.name) } else { info.name.clone() };
@@ -417,8 +417,8 @@ impl FoldWriter<'_, '_> {
 
     /// The name of a constant that is read in place of a computed shape.
     pub(super) fn target(&mut self, folder: &mut GraphFolder<'_>, tensor: &Tensor) -> Arc<str> {
-        if let Some(name) = key(tensor).and_then(|key| self.known.get(&key)) {
-            return name.clone();
+        if let Some(name) = self.known(tensor) {
+            return name;
         }
         let name = match tensor.to_i64() {
             Ok(elements) => {
@@ -430,6 +430,21 @@ impl FoldWriter<'_, '_> {
         };
         let name = folder.fresh(&name);
         self.add(folder, name, tensor)
+    }
+
+    /// The name of a constant of the same type, dimensions and bits that the graph has.
+    fn known(&mut self, tensor: &Tensor) -> Option<Arc<str>> {
+        let key = key(tensor)?;
+        let graph = self.scope.graph;
+        for id in self.unread.remove(&(key.0, key.1.clone())).unwrap_or_default() {
+            let stored = graph.constant(id).filter(|stored| stored.byte_len() <= MOST_STORED_BYTES);
+            let bytes = stored.and_then(|stored| stored.tensor().ok()?.bytes().cloned());
+            if let Some(bytes) = bytes {
+                let same = (key.0, key.1.clone(), bytes);
+                self.known.entry(same).or_insert_with(|| graph.value(id).name.clone());
+            }
+        }
+        self.known.get(&key).cloned()
     }
 
     fn add(&mut self, folder: &mut GraphFolder<'_>, name: Arc<str>, tensor: &Tensor) -> Arc<str> {

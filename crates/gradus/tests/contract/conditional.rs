@@ -188,6 +188,17 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
                 .model(),
         ),
         (
+            "edges",
+            Sketch::new()
+                .input("x", f32, &["nodes", "4"])
+                .input("at", f32, &["edges"])
+                .node("Sub", &["at", "at"], &["zeros"])
+                .with("Cast", &["zeros"], &["places"], vec![("to", Content::Int(7))])
+                .node("Gather", &["x", "places"], &["y"])
+                .output("y", f32, &open(2))
+                .model(),
+        ),
+        (
             "hostile",
             Sketch::new()
                 .input("a*/\n\"\\??/\u{202e}é", f32, &["int", "class"])

@@ -662,6 +662,7 @@ fn conditions_have_their_reasons() {
     held("greatest", &["rows", "seq"], &["seq >= min(rows, 1) (node \"make y\" (ArgMax))"]);
     held("put", &["rows"], &["rows >= 3 (node \"make y\" (ScatterElements))"]);
     held("first", &["rows", "n", "m"], &["min(n*m, n) <= rows (node \"make z\" (GatherElements))"]);
+    held("edges", &["nodes", "edges"], &["nodes >= min(edges, 1) (node \"make y\" (Gather))"]);
     assert_eq!(text("hostile").len(), 3);
 
     let (_, model) = conditional().into_iter().find(|(of, _)| *of == "window").unwrap();

@@ -447,13 +447,15 @@ fn dynamically_quantized_lstms_are_loops() {
         let at = |i: u16| i64::from((i * u16::from(step)) % 256) - low;
         cast(&tensor(dims, &(0..count).map(at).collect::<Vec<_>>()), dtype)
     };
-    let (steps, batch, size, hidden) = (4, 3, 2, 2);
+    let (steps, size, hidden) = (4, 2, 2);
     for (directions, columns, dtype, lengths) in [
-        (1, 1, DType::U8, [4, 4, 4]),
-        (2, 1, DType::I8, [4, 1, 3]),
-        (1, 4 * hidden, DType::I8, [2, 4, 0]),
-        (2, 4 * hidden, DType::U8, [4, 4, 4]),
+        (1, 1, DType::U8, &[4, 4, 4][..]),
+        (2, 1, DType::I8, &[4, 1, 3]),
+        (1, 4 * hidden, DType::I8, &[2, 4, 0]),
+        (2, 4 * hidden, DType::U8, &[4, 4, 4]),
+        (2, 1, DType::I8, &[3]),
     ] {
+        let batch = lengths.len();
         let rows = 4 * hidden;
         let grid = if columns == 1 { vec![directions] } else { vec![directions, columns] };
         let scale = |at: f32| {
@@ -464,7 +466,7 @@ fn dynamically_quantized_lstms_are_loops() {
             codes(&[directions, size, rows], 37, dtype),
             codes(&[directions, hidden, rows], 91, dtype),
             wave(&[directions, 2 * rows], 5),
-            tensor(&[batch], &lengths.map(|it: i32| it)),
+            tensor::<i32>(&[batch], lengths),
             wave(&[directions, batch, hidden], 11),
             wave(&[directions, batch, hidden], 7),
             wave(&[directions, 3 * hidden], 13),
@@ -485,6 +487,9 @@ fn dynamically_quantized_lstms_are_loops() {
         let what = format!("{directions} {columns} {dtype} {lengths:?}");
         converted(&what, &model, Onnx, 21);
         let written = converted(&what, &model, OpenVino, 0);
+        // ONNX Runtime quantizes samples together, so that its results are others.
+        let together = written.report.notes.iter().any(|note| note.why.contains("samples of a thread"));
+        assert_eq!(together, batch > 1, "{what}");
         // OpenVINO returns wrong products of elements that are gathered from decoded weights, and
         // loses one of two biases that are added to a product.
         let graph = written.model.graph();

@@ -296,6 +296,34 @@ fn equal_constants_are_one() {
     assert_eq!(constants(&without), constants(&model));
 }
 
+/// The elements of an initial state are read by no rule.
+#[test]
+fn computed_constants_are_equal_ones_of_the_file() {
+    let floats = |dims: &[usize]| {
+        let shape = Shape::new(dims.to_vec()).unwrap();
+        let elements: Vec<_> = (0u16..).take(shape.len()).map(|i| f32::from(i % 7) / 8.0).collect();
+        Tensor::from_vec(shape, elements).unwrap()
+    };
+    let model = Sketch::new()
+        .input("x", DType::F32, &["5", "2", "2"])
+        .constant("w", floats(&[1, 12, 2]))
+        .constant("r", floats(&[1, 12, 3]))
+        .constant("h", floats(&[1, 2, 3]))
+        .constant("more", floats(&[1, 4, 3]))
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .ints("two", &[2])
+        .node("Slice", &["more", "zero", "two", "one"], &["c"])
+        .with("LSTM", &["x", "w", "r", "", "", "h", "c"], &["y"], vec![int("hidden_size", 3)])
+        .output("y", DType::F32, &["5", "1", "2", "3"])
+        .model();
+    let after = folded(&model);
+    assert_eq!(operators(&after), "LSTM");
+    let graph = after.graph();
+    let names = graph.constants().iter().map(|(id, _)| &*graph.value(*id).name);
+    assert_eq!(names.collect::<Vec<_>>(), ["w", "r", "h"]);
+}
+
 /// States of several directions are put together.
 #[test]
 fn zero_states_of_two_directions_are_the_default() {

@@ -10,6 +10,7 @@ use gradus_core::{DType, Result, Tensor};
 use super::composed::{maybe_wide, number, wide_input};
 use super::eval::unsupported;
 use super::quantized::wide;
+use crate::conversion::caveats;
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::errors;
 
@@ -33,6 +34,9 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         size.ok_or_else(|| not_known(format!("size of axis {axis} of input {input}")))
     };
     let (directions, hidden) = (size(l, 1, 0)?, i64_of(size(l, 2, 1)?));
+    if size(l, 0, 1).ok() != Some(1) {
+        l.edges(caveats::SAMPLES);
+    }
     let functions = functions(l, directions)?;
     let given = l.input(0)?;
     let codes = l.apply_many("DynamicQuantizeLinear", &[given], &[], 3)?;

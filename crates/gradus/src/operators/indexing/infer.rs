@@ -250,6 +250,7 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
             let plural = if sizes.len() == 1 { "" } else { "s" };
             cx.require_of_values(format!("indices are within size{plural} {}", sizes.join(", ")));
         }
+        require_elements(cx, sizes);
         return Ok(());
     };
     for (column, &size) in sizes.iter().enumerate() {
@@ -257,6 +258,20 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
         require_each(cx, size, &column)?;
     }
     Ok(())
+}
+
+/// Requires that no size is 0 if there are indices, as far as sizes decide both.
+fn require_elements(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
+    let Some(dims) = cx.known_dims(1) else { return };
+    let count = cx.product(&dims);
+    let least = cx.min(count, Dim::ONE);
+    for &size in sizes {
+        let symbols = cx.symbols();
+        let is_settled = symbols.rank(size).0.max(symbols.rank(count).0) <= 1;
+        if is_settled && !symbols.at_least(size, 1) {
+            cx.require(size, Relation::AtLeast, least);
+        }
+    }
 }
 
 /// Requires that the last of indices that rise from 0 or above is within a size; returns false if
