@@ -23,7 +23,7 @@ use gradus_profiles::Profile;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::constants::{is_constant, is_constant_node};
-use crate::conversion::evaluated;
+use crate::lowering;
 use crate::normalize::Form;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::operator::{self, Call, Operator};
@@ -53,7 +53,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         self.limits.unwrap_or_default()
     }
 }
@@ -247,7 +247,7 @@ impl<'a> Compiler<'a> {
         if let Some(operator) = operator::find(self.operators, node) {
             return Ok((plain, None, self.registered(operator, node)));
         }
-        if let Some(op) = evaluated::operator(self.standard, node, self.options) {
+        if let Some(op) = lowering::converted(self.standard, node, self.options) {
             return Ok((plain, None, op));
         }
         let (row, signature) =

@@ -5,9 +5,9 @@ use gradus_core::{DType, Result};
 
 use super::node::ConvertContext;
 use super::report::cannot;
-use super::to_onnx::int;
 use super::to_openvino::{numpy, say};
 use super::writer::NewValue;
+use crate::lowering::int;
 use crate::operators;
 
 impl ConvertContext<'_, '_> {

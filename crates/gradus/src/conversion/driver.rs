@@ -5,8 +5,8 @@ use gradus_core::{DType, Error, Kind, Result};
 
 use super::OLDEST_OPSET;
 use super::caveats;
-use super::lowered::graph_of;
-use super::node::{ConvertContext, ConvertRule};
+use super::lowered::{converted_graph, graph_of};
+use super::node::{ConvertContext, Writer};
 use super::opset::{foreign, same};
 use super::report::{Obstacle, cannot};
 use super::scope::{ConversionState, SourceGraph};
@@ -75,7 +75,11 @@ fn convert_node<'m>(
         return Ok(());
     }
     let before = target.mark();
-    let outputs = write(&mut ConvertContext::new(conversion, scope, target, node, index)?)?;
+    let mut cx = ConvertContext::new(conversion, scope, target, node, index)?;
+    let outputs = match write {
+        Writer::Context(write) => write(&mut cx)?,
+        Writer::Graph(lower) => converted_graph(&mut cx, lower)?,
+    };
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = id.filter(|&id| scope.is_needed(id) && scope.items(id).is_none()) else { continue };
@@ -98,7 +102,7 @@ fn convert_node<'m>(
 }
 
 /// The function that writes the operators that a node becomes.
-fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node) -> Result<ConvertRule> {
+fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node) -> Result<Writer> {
     let (from, to) = (conversion.source.standard, conversion.to);
     let refuse = |why: String| Err(Error::new(Kind::Unsupported, why));
     if from == Standard::Onnx
@@ -113,7 +117,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         row.domain.is_empty() && target.signature(row.name).is_some_and(|signature| signature.deprecated)
     };
     if from == to && row.is_some_and(|row| row.is_lowered() && dropped(row)) {
-        return Ok(graph_of);
+        return Ok(Writer::Context(graph_of));
     }
     // Operators of ONNX that are lowered stay where the operator set has them, unless another
     // standard is the target in the end; those of ONNX Runtime stay if it will run them.
@@ -125,7 +129,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
         domain => conversion.runtime.is_some_and(|runtime| runtime.runs(domain, row.name)),
     };
     if from == to && row.is_none_or(|row| !row.becomes_onnx() || stays(row)) {
-        return Ok(if node.operator.domain.is_empty() { same } else { foreign });
+        return Ok(Writer::Context(if node.operator.domain.is_empty() { same } else { foreign }));
     }
     if let (Some(row), Some(_)) = (row, node.version)
         && row.states_inputs()
@@ -135,7 +139,7 @@ fn writer_of(conversion: &ConversionState<'_>, target: &GraphWriter, node: &Node
     }
     let write = row.and_then(|row| match &row.conversion {
         Some(conversion) => Some(conversion.write),
-        None => row.lower.map(|_| -> ConvertRule { graph_of }),
+        None => row.lower.map(|_| Writer::Context(graph_of)),
     });
     let lack = row.and_then(|row| row.lack).map(|lack| format!(": {to} has no {lack}")).unwrap_or_default();
     match write {

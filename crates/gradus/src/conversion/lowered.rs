@@ -1,43 +1,23 @@
 //! Operators that are lowered: the graphs of ONNX operators that they are run by are written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use gradus_core::graph::{Content, Graph, Node, Standard, Type, ValueId};
+use gradus_core::graph::{Constant, Content, Graph, Node, Standard, Type, ValueId};
 use gradus_core::{DType, Result};
 
-use super::caveats;
 use super::node::ConvertContext;
-use super::report::{cannot, not_known};
+use super::report::cannot;
 use super::scope::needed_by;
 use super::writer::{GraphWriter, NONE, NewValue};
+use super::{caveats, older};
 use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
-use crate::lowering::{self, Known};
-use crate::operators::elementwise::to_onnx::floor_mod_of_floats;
+use crate::infer::facts_of_lowered;
+use crate::lowering::{self, Goal, Known, Lower, Written};
 use crate::operators::errors;
 use crate::operators::{self, Chance, Rounding};
 use crate::pairs;
 use crate::schema::Signature;
-
-/// The graph that a node stands for, from what is known of its inputs.
-///
-/// # Errors
-/// [`Kind::Unsupported`] if too little is known of them; whatever is wrong with the node.
-fn graph(standard: Standard, node: &Node, inputs: &[Option<Fact>]) -> Result<Graph> {
-    let row = operators::row_of(standard, node)
-        .ok_or_else(|| cannot(format!("cannot lower operator {} to ONNX operators", node.operator)))?;
-    let known: Vec<_> = inputs.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
-    lowering::graph(node, &known, row)
-}
-
-/// The element type that an attribute of Paddle names, or that of the first input.
-fn declared_dtype(node: &Node, inputs: &[Option<Fact>]) -> Option<DType> {
-    let named = match node.attribute("dtype") {
-        Some(Content::Bytes(text)) => std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()),
-        _ => None,
-    };
-    named.or_else(|| inputs.first()?.as_ref()?.dtype())
-}
 
 /// Returns true if a graph of ONNX has nodes that are lowered before they are converted to another
 /// standard.
@@ -48,27 +28,33 @@ pub(super) fn lowers(graph: &Graph) -> bool {
     })
 }
 
+/// The fact about a value, with the elements of a constant of few integers.
+pub(super) fn with_elements(fact: &Fact, held: Option<&Constant>) -> Fact {
+    let few = |held: &&Constant| held.dtype().is_integer() && held.shape().len() <= MOST_INTEGERS;
+    let elements = held.filter(few).and_then(|held| held.tensor().ok());
+    elements.map_or_else(|| fact.clone(), |tensor| Fact::Tensor(TensorFact::of(tensor)))
+}
+
 /// Facts about the inputs, with the elements of constants of few integers.
-fn facts(cx: &ConvertContext<'_, '_>) -> Result<Vec<Option<Fact>>> {
-    let fact = |input: usize| {
-        let fact = cx.fact(input);
-        let few =
-            fact.as_tensor().and_then(TensorFact::shape).is_some_and(|shape| shape.len() <= MOST_INTEGERS);
-        if few
-            && fact.dtype().is_some_and(DType::is_integer)
-            && let Some(tensor) = cx.known(input)?
-        {
-            return Ok(Fact::Tensor(TensorFact::of(tensor)));
-        }
-        Ok(fact.clone())
-    };
-    (0..cx.count()).map(|input| cx.has(input).then(|| fact(input)).transpose()).collect()
+fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
+    let fact = |input: usize| with_elements(cx.fact(input), cx.held(input).as_ref());
+    (0..cx.attributes.form().count_of(cx.count())).map(|input| cx.has(input).then(|| fact(input))).collect()
+}
+
+/// Facts about inputs of which some may be missing.
+fn or_unknown(facts: Vec<Option<Fact>>) -> Vec<Fact> {
+    facts.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// Writes the graph of ONNX operators that a node stands for.
 pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (standard, before) = (cx.conversion.source.standard, cx.conversion.report.notes.len());
-    let graph = graph(standard, cx.node, &facts(cx)?)?;
+    let facts = facts(cx);
+    let known: Vec<_> = facts.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
+    let row = operators::row_of(standard, cx.node);
+    let lower = row.and_then(|row| row.lower).ok_or_else(|| lowering::cannot_lower(cx.node))?;
+    let goal = Goal { opset: cx.target.opset, ..Goal::run(cx.node, cx.conversion.limits) };
+    let graph = lowering::write(standard, cx.node, &known, lower, &goal)?.graph;
     let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
     if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
         cx.rounding(caveats::WIDE);
@@ -92,15 +78,82 @@ pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     }
     let wanted: Vec<_> =
         graph.outputs().iter().enumerate().map(|(output, &id)| cx.wants(output).then_some(id)).collect();
-    let outputs = written(cx, &graph, &wanted, &mut values, &mut types)?;
-    // The row knows of what the operators of the graph do not tell.
+    let outputs = written(cx, &graph, &wanted, &mut values, &mut types, Some(or_unknown(facts)))?;
+    note_row(cx, before);
+    Ok(outputs)
+}
+
+/// Notes what the row knows of a node, and the operators of its graph do not tell: nothing is noted
+/// since there were so many notes.
+fn note_row(cx: &mut ConvertContext<'_, '_>, before: usize) {
     if cx.conversion.report.notes.len() == before
-        && let Some(row) = operators::row_of(standard, cx.node)
+        && let Some(row) = operators::row_of(cx.conversion.source.standard, cx.node)
         && has_floats(cx, row)
     {
         note_rounding(cx, row.rounding.of_node(cx.node));
     }
+}
+
+/// Writes the graph of ONNX operators that a node of another standard is converted to. It notes
+/// itself what is not kept.
+pub(super) fn converted_graph(cx: &mut ConvertContext<'_, '_>, lower: Lower) -> Result<Vec<NewValue>> {
+    let known = |input: usize| {
+        cx.has(input).then(|| Known::of_held(cx.fact(input), cx.held(input), cx.is_constant(input)))
+    };
+    let known: Vec<_> = (0..cx.attributes.form().count_of(cx.count())).map(known).collect();
+    let output = |(output, id): (usize, &Option<ValueId>)| {
+        let fact = cx.scope.fact((*id)?).as_tensor();
+        let dims = fact.and_then(|fact| fact.dims.as_ref());
+        cx.wants(output).then(|| dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()))
+    };
+    let outputs: Vec<_> = cx.node.outputs.iter().enumerate().map(output).collect();
+    let goal =
+        Goal { task: "cannot convert: ", opset: cx.target.opset, limits: cx.conversion.limits, outputs };
+    let before = cx.conversion.report.notes.len();
+    let standard = cx.conversion.source.standard;
+    let written = lowering::write(standard, cx.node, &known, lower, &goal)?;
+    let graph = &written.graph;
+    let wanted: Vec<_> =
+        graph.outputs().iter().enumerate().map(|(output, &id)| cx.wants(output).then_some(id)).collect();
+    let nodes = needed_by(graph, wanted.iter().flatten().copied().collect());
+    let mut read: HashSet<_> = wanted.iter().flatten().copied().collect();
+    read.extend(nodes.into_iter().flat_map(|node| graph.nodes()[node].needs()));
+    let mut inputs = vec![NONE; graph.inputs().len()];
+    for (input, id) in graph.inputs().iter().enumerate() {
+        if read.contains(id) {
+            inputs[input] = cx.input(input)?;
+        }
+    }
+    let facts = or_unknown(facts(cx));
+    let outputs = noted_graph(cx, &written, &inputs, &wanted, facts)?;
+    if written.noted_by_operators {
+        note_row(cx, before);
+    }
     Ok(outputs)
+}
+
+/// Writes a graph whose function has noted what is not kept, and gives what its outputs become.
+pub(super) fn noted_graph(
+    cx: &mut ConvertContext<'_, '_>,
+    Written { graph, notes, noted_by_operators }: &Written,
+    inputs: &[NewValue],
+    wanted: &[Option<ValueId>],
+    facts: Vec<Fact>,
+) -> Result<Vec<NewValue>> {
+    for (exactness, why) in notes {
+        cx.note(*exactness, why);
+    }
+    let (mut values, mut types) = (HashMap::new(), Types::new());
+    for ((&id, &value), fact) in graph.inputs().iter().zip(inputs).zip(&facts) {
+        types.insert(id, Typed { dtype: fact.dtype(), roundings: 0 });
+        if value != NONE {
+            values.insert(id, value);
+        }
+    }
+    let before = std::mem::replace(&mut cx.is_noted, !noted_by_operators);
+    let outputs = written(cx, graph, wanted, &mut values, &mut types, Some(facts));
+    cx.is_noted = before;
+    outputs
 }
 
 /// Returns true if a node reads or gives floats.
@@ -141,8 +194,12 @@ fn written(
     wanted: &[Option<ValueId>],
     values: &mut HashMap<ValueId, NewValue>,
     types: &mut Types,
+    inputs: Option<Vec<Fact>>,
 ) -> Result<Vec<NewValue>> {
-    let standard = cx.conversion.source.standard;
+    let (standard, outer) = (cx.conversion.source.standard, cx.operands.take());
+    let is_older = |node: &Node| older::is_older(cx.target, &node.operator.name);
+    let facts = inputs.filter(|_| graph.nodes().iter().any(is_older));
+    let facts = facts.map(|inputs| facts_of_lowered(&mut cx.conversion.symbols, graph, inputs));
     for (id, constant) in graph.constants() {
         let value = cx.constant(constant.tensor()?);
         values.insert(*id, value);
@@ -168,34 +225,24 @@ fn written(
             return Err(cannot(format!("{standard} has no equivalent of operator {}", node.operator)));
         }
         let given: Vec<_> = node.inputs.iter().map(|id| types.get(&(*id)?).copied()).collect();
-        let roundings = note(cx, node, &given);
+        let roundings = if cx.is_noted { 0 } else { note(cx, node, &given) };
         for (number, id) in node.outputs.iter().enumerate() {
             let dtype = result_type(node, number, types);
             types.extend(id.map(|id| (id, Typed { dtype, roundings })));
         }
-        cx.lowered = given.iter().map(|typed| (*typed)?.dtype).collect();
-        let of_floats = given.first().copied().flatten().is_some_and(Typed::is_float);
-        let fmod = matches!(node.attribute("fmod"), Some(Content::Int(1)));
-        let outputs = if name == "Mod" && of_floats && !fmod {
-            vec![floor_mod_of_floats(cx, inputs[0], inputs[1])?]
-        } else if name == "Range" && &*cx.node.operator.name == "arange" {
-            let dtype = declared_dtype(cx.node, &facts(cx)?);
-            let dtype = dtype.ok_or_else(|| not_known("element type of a graph input"))?;
-            let mut scalars = [inputs[0], inputs[1], inputs[2]];
-            let none = cx.list(&[]);
-            for scalar in &mut scalars {
-                *scalar = cx.put("Reshape", &[*scalar, none], &[])?;
-            }
-            vec![cx.ranged(scalars, dtype, dtype)?]
-        } else {
-            cx.put_many(name, &inputs, &attributes, node.outputs.len())?
+        let operand = |(id, typed): (&Option<ValueId>, &Option<Typed>)| match (id, &facts) {
+            (Some(id), Some(facts)) => facts[id.index()].clone(),
+            _ => Fact::tensor_type(typed.and_then(|typed| typed.dtype)),
         };
+        cx.operands = Some(node.inputs.iter().zip(&given).map(operand).collect());
+        let outputs = cx.put_many(name, &inputs, &attributes, node.outputs.len())?;
         for (id, value) in node.outputs.iter().zip(outputs) {
             if let Some(id) = id {
                 values.insert(*id, value);
             }
         }
     }
+    cx.operands = outer;
     let found = |id: &Option<ValueId>| match id {
         Some(id) => values.get(id).copied().ok_or_else(|| errors::missing("value of an output")),
         None => Ok(NONE),
@@ -241,7 +288,7 @@ fn nested(
     }
     let around = std::mem::replace(cx.target, target);
     let wanted: Vec<_> = graph.outputs().iter().copied().map(Some).collect();
-    let outputs = written(cx, graph, &wanted, &mut values, &mut types);
+    let outputs = written(cx, graph, &wanted, &mut values, &mut types, None);
     let mut target = std::mem::replace(cx.target, around);
     for output in outputs? {
         let output = if target.is_computed(output) { output } else { target.copy(output, None)? };

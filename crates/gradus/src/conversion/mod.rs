@@ -14,15 +14,14 @@
 //! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
 pub(crate) mod arithmetic;
-pub(crate) mod bodies;
 pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
-pub(crate) mod evaluated;
 mod expanded;
 mod interface;
 pub(crate) mod lowered;
 pub(crate) mod node;
+pub(crate) mod older;
 pub(crate) mod opset;
 pub(crate) mod report;
 mod runtime;
@@ -40,7 +39,7 @@ use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
-pub(crate) use node::ConvertRule;
+pub(crate) use node::{ConvertRule, Writer};
 pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
 pub use verify::Verified;

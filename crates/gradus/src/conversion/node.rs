@@ -3,21 +3,31 @@
 use std::sync::Arc;
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
-use gradus_core::graph::{Content, Graph, Node, Origin, ValueId};
+use gradus_core::graph::{Constant, Content, Graph, Node, Origin, ValueId};
 use gradus_core::{DType, Number, Result, Tensor};
 use smallvec::SmallVec;
 
+use super::caveats;
 use super::report::{Exactness, Note, cannot, not_known};
 use super::scope::{ConversionState, SourceGraph};
 use super::writer::{GraphWriter, NONE, NewValue};
-use super::{bodies, caveats};
 use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
+use crate::lowering::Lower;
 use crate::normalize::{Form, former_inputs};
 use crate::operators::{errors, layout};
 
 /// Writes what a node becomes; gives the values that are its outputs.
 pub(crate) type ConvertRule = fn(&mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>;
+
+/// The function that writes what a node becomes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Writer {
+    /// Operators of OpenVINO, and operators of ONNX that have graphs.
+    Context(ConvertRule),
+    /// A graph of operators of ONNX.
+    Graph(Lower),
+}
 
 /// Integers that a node may be given.
 pub(crate) enum GivenIntegers {
@@ -42,8 +52,12 @@ pub(crate) struct ConvertContext<'c, 'm> {
     pub(crate) node: &'m Node,
     pub(crate) index: usize,
     pub(crate) attributes: Attributes<'m>,
-    /// The element types of the inputs of an operator that a lowered node is written by.
-    pub(super) lowered: Vec<Option<DType>>,
+    /// Facts about the inputs of an operator that a lowered node is written by.
+    pub(super) operands: Option<Vec<Fact>>,
+    /// The operator that is written as the operator set has it, within the graph for a newer form.
+    pub(super) plain: &'static str,
+    /// True if operators are written of which is noted already what is not kept.
+    pub(super) is_noted: bool,
     /// Inputs that the node has as attributes, and facts about them.
     former: SmallVec<[(usize, Tensor, Fact); 1]>,
 }
@@ -75,7 +89,18 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
             };
             former.push((input, tensor.clone(), Fact::Tensor(TensorFact::of(tensor))));
         }
-        Ok(ConvertContext { conversion, scope, target, node, index, attributes, lowered: Vec::new(), former })
+        Ok(ConvertContext {
+            conversion,
+            scope,
+            target,
+            node,
+            index,
+            attributes,
+            operands: None,
+            plain: "",
+            is_noted: false,
+            former,
+        })
     }
 
     fn former(&self, input: usize) -> Option<&(usize, Tensor, Fact)> {
@@ -178,13 +203,16 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// The elements of an input, if they are known before a run.
     pub(crate) fn known(&self, input: usize) -> Result<Option<Tensor>> {
+        self.held(input).map(|held| held.tensor()).transpose()
+    }
+
+    /// The elements of an input, which may have to be read, if they are known before a run.
+    pub(crate) fn held(&self, input: usize) -> Option<Constant> {
         let Ok(id) = self.id(input) else {
-            return Ok(self.former(input).map(|(_, tensor, _)| tensor.clone()));
+            return self.former(input).map(|(_, tensor, _)| tensor.clone().into());
         };
-        match self.scope.constant(id) {
-            Some(constant) => constant.tensor().map(Some),
-            None => Ok(self.scope.fact(id).as_tensor().and_then(TensorFact::tensor)),
-        }
+        let constant = self.scope.constant(id).cloned();
+        constant.or_else(|| self.scope.fact(id).as_tensor()?.tensor().map(Constant::from))
     }
 
     /// Returns true if an input is a constant of the source.
@@ -257,14 +285,6 @@ impl ConvertContext<'_, '_> {
         Ok(self.put_many(operator, inputs, attributes, 1)?[0])
     }
 
-    /// Applies an operator to a value whose element type is not that of the first input.
-    pub(crate) fn put_of_type(&mut self, operator: &str, x: NewValue, dtype: DType) -> Result<NewValue> {
-        let before = std::mem::replace(&mut self.lowered, vec![Some(dtype)]);
-        let value = self.put(operator, &[x], &[]);
-        self.lowered = before;
-        value
-    }
-
     /// Applies an operator to the first input.
     pub(crate) fn unary(&mut self, operator: &str) -> Result<Vec<NewValue>> {
         let x = self.input(0)?;
@@ -299,7 +319,7 @@ impl ConvertContext<'_, '_> {
         if let Some(constant) = self.reshaped_constant(operator, inputs, attributes)? {
             return Ok(vec![constant]);
         }
-        match bodies::written(self, operator, inputs, attributes, outputs) {
+        match self.in_older_set(operator, inputs, attributes, outputs) {
             Some(written) => written,
             None => self.target.put(operator, inputs, attributes, outputs),
         }
@@ -364,7 +384,7 @@ impl ConvertContext<'_, '_> {
         self.list(&(0..i64_of(rank)).collect::<Vec<_>>())
     }
 
-    fn note(&mut self, exactness: Exactness, why: &str) {
+    pub(super) fn note(&mut self, exactness: Exactness, why: &str) {
         let place = self.scope.place_of(self.node, self.index);
         let operator = self.conversion.operator_of(self.node);
         let node = self.scope.main_node(self.index);

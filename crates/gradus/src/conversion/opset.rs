@@ -6,23 +6,25 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::element::Bool;
-use gradus_core::graph::{self, Content, Node};
+use gradus_core::graph::{self, Content, Node, Standard};
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 use gradus_formats::onnx::dtype_of;
 
-use super::bodies;
 use super::node::ConvertContext;
+use super::older::is_older;
 use super::report::{cannot, not_known};
 use super::runtime::Widening;
 use super::types::declared;
 use super::writer::downgrade::is_value;
 use super::writer::{GraphWriter, NewValue};
-use crate::fact::Fact;
+use crate::dim::Dim;
+use crate::fact::{Elements, Fact};
+use crate::lowering::int;
 use crate::normalize::{Change, Form, Older};
+use crate::operators;
 use crate::operators::generate::constant::held;
 use crate::operators::indices::axis as axis_of;
-use crate::operators::nn::to_onnx::{softmax_of_flattened, softmax_of_last};
-use crate::operators::nn::windows_to_onnx::resize_all_axes;
+use crate::operators::nn::to_openvino::softmax_axis;
 use crate::operators::nn::windows_to_openvino::by_weights;
 use crate::schema::{Arity, Param};
 
@@ -273,6 +275,7 @@ fn has_effect(cx: &ConvertContext<'_, '_>, name: &str, attribute: &str, content:
         named.is_some() && named == own
     };
     Ok(match (name, attribute) {
+        ("Reshape", "allowzero") => !copies_no_dims(cx),
         // Statistics of channels that have one element are those of the elements.
         ("BatchNormalization", "spatial") => cx.rank_if_known(0) != Some(2),
         ("DequantizeLinear" | "QuantizeLinear", "axis") => cx.rank_if_known(1) != Some(0),
@@ -290,6 +293,36 @@ fn has_effect(cx: &ConvertContext<'_, '_>, name: &str, attribute: &str, content:
         ("Resize", "nearest_mode") => cx.attributes.text("mode")?.is_none_or(|mode| mode == "nearest"),
         _ => true,
     })
+}
+
+/// Returns true if no dimension that a Reshape is given is 0, or that of the same axis of the input
+/// is 0 then, too.
+fn copies_no_dims(cx: &ConvertContext<'_, '_>) -> bool {
+    let (Some(x), Some(shape)) = (cx.fact(0).as_tensor(), cx.fact(1).as_tensor()) else { return false };
+    let symbols = &cx.conversion.symbols;
+    let dims = x.dims.as_deref().unwrap_or_default();
+    let full = !dims.is_empty() && dims.iter().all(|&dim| symbols.at_least(dim, 1));
+    let copied = |(axis, &size): (usize, &Dim)| {
+        symbols.at_least(size, 1) || size.known() == Some(-1) || dims.get(axis) == Some(&size)
+    };
+    let none = matches!(&shape.elements, Elements::Integers(sizes) if sizes.iter().enumerate().all(copied));
+    full || none
+}
+
+/// `Softmax` and its like of an operator set that takes all axes from one on together, in one that
+/// takes one axis.
+fn softmax_of_flattened(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    let x = cx.input(0)?;
+    if let Some(axis) = softmax_axis(cx)? {
+        return Ok(vec![cx.put(operator, &[x], &[int("axis", axis)])?]);
+    }
+    let sizes = match cx.dims(0).and_then(|dims| dims.into_iter().collect::<Option<Vec<_>>>()) {
+        Some(known) => cx.list(&known),
+        None => cx.sizes(x)?,
+    };
+    let flat = cx.put("Flatten", &[x], &[int("axis", cx.attributes.int_or("axis", -1)?)])?;
+    let y = cx.put(operator, &[flat], &[int("axis", -1)])?;
+    Ok(vec![cx.with_shape(y, sizes)?])
 }
 
 /// Returns true if a flag is not set.
@@ -384,11 +417,11 @@ fn newest_inputs(
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
     let (from, to) = (cx.attributes.form(), cx.target.form(name));
-    if to.is(Older::Flattened) && !from.is(Older::Flattened) {
-        return softmax_of_last(cx, name);
-    }
-    if from.is(Older::Flattened) && !to.is(Older::Flattened) {
-        return softmax_of_flattened(cx, name);
+    if from.is(Older::Flattened) {
+        if !to.is(Older::Flattened) {
+            return softmax_of_flattened(cx, name);
+        }
+        cx.plain = operators::row_of(Standard::Onnx, node).map_or("", |row| row.name);
     }
     if name == "Split"
         && let Some(parts) = smaller_last_part(cx)?
@@ -411,8 +444,8 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
         return cx.put_many(name, &[], &[("value", value)], 1);
     }
     let by_group =
-        from.is(Older::ScaledByGroup) && (bodies::has_body(cx.target, name) || !to.is(Older::ScaledByGroup));
-    if !bodies::has_body(cx.target, name) && !by_group {
+        from.is(Older::ScaledByGroup) && (is_older(cx.target, name) || !to.is(Older::ScaledByGroup));
+    if !is_older(cx.target, name) && !by_group {
         same_meaning(cx, from, to)?;
     }
     let mut newest = newest_attributes(cx, name, (from, to))?;
@@ -436,9 +469,6 @@ pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let sure = cx.target.signature(name).is_some_and(|signature| signature.inputs.len() < inputs.len());
     if name == "Dropout" && sure && cx.known(2)?.is_some_and(|training| is_false(&training)) {
         inputs.truncate(2);
-    }
-    if name == "Resize" {
-        resize_all_axes(cx, &mut inputs, &mut newest)?;
     }
     if by_group {
         let channels = cx.known_size(0, 1).ok_or_else(|| not_known("number of channels"))?;

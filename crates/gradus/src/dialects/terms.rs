@@ -3,9 +3,11 @@
 use std::ops;
 
 use gradus_core::convert::{self, Rules};
+use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Tensor};
 
-use crate::lowering::{LoweredValue, Lowering};
+use crate::attributes::NewAttributes;
+use crate::lowering::{LoweredValue, Lowering, int};
 
 /// A formula that is not written yet.
 #[derive(Clone, Debug)]
@@ -13,7 +15,9 @@ pub(crate) enum Term {
     Value(LoweredValue),
     /// A number of the type that the formula is written for.
     Number(f64),
-    Apply(&'static str, Vec<Term>),
+    Tensor(Tensor),
+    Cast(Box<Term>, DType),
+    Apply(&'static str, Vec<Term>, NewAttributes),
 }
 
 impl From<LoweredValue> for Term {
@@ -36,17 +40,46 @@ impl From<i64> for Term {
 
 /// A function of one term.
 pub(crate) fn f(operator: &'static str, x: impl Into<Term>) -> Term {
-    Term::Apply(operator, vec![x.into()])
+    with(operator, [x.into()], [])
 }
 
 /// A function of two terms.
 pub(crate) fn of(operator: &'static str, x: impl Into<Term>, y: impl Into<Term>) -> Term {
-    Term::Apply(operator, vec![x.into(), y.into()])
+    with(operator, [x.into(), y.into()], [])
 }
 
 /// One of two terms, by a condition.
 pub(crate) fn pick(condition: impl Into<Term>, yes: impl Into<Term>, no: impl Into<Term>) -> Term {
-    Term::Apply("Where", vec![condition.into(), yes.into(), no.into()])
+    with("Where", [condition.into(), yes.into(), no.into()], [])
+}
+
+/// An operator with attributes.
+pub(crate) fn with<const OPERANDS: usize, const ATTRIBUTES: usize>(
+    operator: &'static str,
+    operands: [Term; OPERANDS],
+    attributes: [(&'static str, Content); ATTRIBUTES],
+) -> Term {
+    Term::Apply(operator, operands.into(), attributes.into())
+}
+
+/// A list of int64.
+pub(crate) fn ints(values: &[i64]) -> Term {
+    Term::Tensor(Tensor::vector(values))
+}
+
+/// An int64.
+pub(crate) fn whole(value: i64) -> Term {
+    Term::Tensor(Tensor::scalar(value))
+}
+
+/// A term in another element type.
+pub(crate) fn cast(x: impl Into<Term>, to: DType) -> Term {
+    Term::Cast(x.into().into(), to)
+}
+
+/// The sum of a term along axes, which are dropped.
+pub(crate) fn summed(x: impl Into<Term>, axes: &[i64]) -> Term {
+    with("ReduceSum", [x.into(), ints(axes)], [int("keepdims", 0)])
 }
 
 macro_rules! arithmetic {
@@ -82,10 +115,15 @@ impl Term {
         match self {
             Term::Value(value) => Ok(value),
             Term::Number(number) => l.constant(convert::cast(&Tensor::scalar(number), dtype, Rules::IEEE)?),
-            Term::Apply(operator, operands) => {
+            Term::Tensor(tensor) => l.constant(tensor),
+            Term::Cast(x, to) => {
+                let x = x.write(l, dtype)?;
+                l.cast(x, to)
+            }
+            Term::Apply(operator, operands, attributes) => {
                 let operands = operands.into_iter().map(|operand| operand.write(l, dtype));
                 let operands = operands.collect::<Result<Vec<_>>>()?;
-                l.apply(operator, &operands, &[])
+                l.apply(operator, &operands, &attributes)
             }
         }
     }

@@ -8,6 +8,7 @@ use gradus_core::graph::{Graph, Standard};
 use super::context::InferContext;
 use super::pass::Pass;
 use super::{InferOptions, Inference};
+use crate::dim::Symbols;
 use crate::fact::Fact;
 use crate::pairs;
 
@@ -25,15 +26,20 @@ impl Inference {
     /// Facts about the values of the graph of ONNX operators that a node stands for, with the symbols
     /// of this inference.
     pub(crate) fn lowered(&mut self, graph: &Graph, inputs: Vec<Fact>) -> Vec<Fact> {
-        let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
-        let mut pass = Pass::new(Standard::Onnx, &[], &options);
-        pass.shared.symbols = take(&mut self.symbols);
-        let mut frame = pass.frame(graph, taken(graph, inputs), Rc::default(), "".into());
-        pass.run(&mut frame);
-        let facts = take(&mut frame.facts);
-        self.symbols = take(&mut pass.shared.symbols);
-        facts
+        facts_of_lowered(&mut self.symbols, graph, inputs)
     }
+}
+
+/// Facts about the values of a graph of ONNX operators, with these symbols.
+pub(crate) fn facts_of_lowered(symbols: &mut Symbols, graph: &Graph, inputs: Vec<Fact>) -> Vec<Fact> {
+    let options = InferOptions { ignore_declared: true, ..InferOptions::default() };
+    let mut pass = Pass::new(Standard::Onnx, &[], &options);
+    pass.shared.symbols = take(symbols);
+    let mut frame = pass.frame(graph, taken(graph, inputs), Rc::default(), "".into());
+    pass.run(&mut frame);
+    let facts = take(&mut frame.facts);
+    *symbols = take(&mut pass.shared.symbols);
+    facts
 }
 
 impl InferContext<'_, '_> {

@@ -40,6 +40,7 @@ pub(crate) use rules::{function_of_node, graphs_of_node, is_understood, row_of_n
 pub use trace::{Trace, Traced};
 
 pub(crate) use context::{InferContext, InferError, InputLabel};
+pub(crate) use lowered::facts_of_lowered;
 pub(crate) use one_node::OneNode;
 pub(crate) use pass::{GraphRuns, SubgraphFacts, Visit};
 pub(crate) use rules::{InferResult, Rule};

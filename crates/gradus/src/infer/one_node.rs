@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use gradus_core::graph::{Builder, Graph, Node, Origin, Standard};
+use gradus_core::graph::{Attribute, Builder, Graph, Node, Origin, Standard};
 use gradus_core::{Result, Value};
 
 use super::InferOptions;
@@ -20,20 +20,24 @@ pub(crate) struct OneNode {
 impl OneNode {
     /// The node of an operator that is built.
     pub(crate) fn new(cx: &BuildContext<'_>) -> Result<OneNode> {
+        OneNode::with(cx.compiler.standard(), cx.node, cx.attributes.owned())
+    }
+
+    /// A node of a graph that is no body of a function.
+    pub(crate) fn of(standard: Standard, node: &Node) -> Result<OneNode> {
+        OneNode::with(standard, node, node.attributes.clone())
+    }
+
+    fn with(standard: Standard, node: &Node, attributes: Vec<Attribute>) -> Result<OneNode> {
         let mut builder = Builder::new("one node");
-        let mut inputs = Vec::with_capacity(cx.node.inputs.len());
-        for (index, input) in cx.node.inputs.iter().enumerate() {
+        let mut inputs = Vec::with_capacity(node.inputs.len());
+        for (index, input) in node.inputs.iter().enumerate() {
             let id = input.map(|_| builder.define(&index.to_string(), Origin::Input)).transpose()?;
             inputs.push(id);
         }
-        let node = Node {
-            inputs: inputs.into(),
-            outputs: cx.node.outputs.iter().map(|_| None).collect(),
-            attributes: cx.attributes.owned(),
-            ..cx.node.clone()
-        };
-        builder.push(node, &[])?;
-        Ok(OneNode { standard: cx.compiler.standard(), graph: builder.finish()? })
+        let outputs = node.outputs.iter().map(|_| None).collect();
+        builder.push(Node { inputs: inputs.into(), outputs, attributes, ..node.clone() }, &[])?;
+        Ok(OneNode { standard, graph: builder.finish()? })
     }
 
     /// Facts about the outputs on these inputs; none if the rule does not know them.

@@ -6,7 +6,8 @@ use gradus_kernels::Function;
 
 use super::operation::Operation;
 use super::rounding::Rounding;
-use crate::conversion::ConvertRule;
+use crate::conversion::older::{Older, OlderRule, OlderWriter};
+use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
@@ -45,6 +46,8 @@ pub struct Row {
     /// Infers a node of which too little is known to write that graph.
     pub(crate) partial: Option<Rule>,
     pub(crate) conversion: Option<Conversion>,
+    /// How it is written in older operator sets, which lack it as it is now.
+    pub(crate) older: Option<Older>,
     /// Lack of the other standard that leaves it without a conversion.
     pub(crate) lack: Option<&'static str>,
     pub(crate) role: Role,
@@ -95,7 +98,7 @@ pub struct Conversion {
     pub becomes: &'static str,
     /// The results that are not kept bit for bit; empty if all are.
     pub caveat: &'static str,
-    pub(crate) write: ConvertRule,
+    pub(crate) write: Writer,
 }
 
 /// The part an operator plays in folding.
@@ -169,6 +172,7 @@ impl Row {
             lower: None,
             partial: None,
             conversion: None,
+            older: None,
             lack: None,
             role: Role::Other,
             work: None,
@@ -415,7 +419,29 @@ impl Row {
         caveat: &'static str,
         write: ConvertRule,
     ) -> Row {
-        Row { conversion: Some(Conversion { becomes, caveat, write }), ..self }
+        Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Context(write) }), ..self }
+    }
+
+    /// Converted to ONNX by the graph that a function writes, and run by it unless the row has an
+    /// evaluation.
+    pub(super) const fn becomes(self, becomes: &'static str, caveat: &'static str, lower: Lower) -> Row {
+        Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Graph(lower) }), ..self }
+    }
+
+    /// Written by a graph in operator sets before one.
+    pub(super) const fn before(self, since: i64, lower: Lower) -> Row {
+        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
+    }
+
+    /// Written by a graph of other operators in operator sets before one, which rounds floats in
+    /// several steps.
+    pub(super) const fn composed_before(self, since: i64, lower: Lower) -> Row {
+        Row { older: Some(Older { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
+    }
+
+    /// Written by a function in operator sets before one.
+    pub(super) const fn sampled_before(self, since: i64, write: OlderRule) -> Row {
+        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
     }
 
     /// Not converted, as the other standard lacks something.

@@ -277,9 +277,14 @@ impl GraphWriter {
 
     /// The elements of a value that is a constant.
     pub(crate) fn known(&self, value: NewValue) -> Result<Option<Tensor>> {
+        self.held(value).map(Constant::tensor).transpose()
+    }
+
+    /// The constant that a value is, whose elements may have to be read.
+    pub(crate) fn held(&self, value: NewValue) -> Option<&Constant> {
         match self.values.get(value.0).map(|slot| &slot.made) {
-            Some(ValueSource::Constant(constant)) => constant.tensor().map(Some),
-            _ => Ok(None),
+            Some(ValueSource::Constant(constant)) => Some(constant),
+            _ => None,
         }
     }
 

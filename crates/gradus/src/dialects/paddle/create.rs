@@ -138,8 +138,9 @@ pub(crate) fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if l.dtype_of(index) != Ok(to) {
             *scalar = l.cast(*scalar, to)?;
         }
+        *scalar = l.reshape(*scalar, &[])?;
     }
-    Ok(vec![l.apply("Range", &scalars, &[])?])
+    Ok(vec![l.ranged(scalars, to, to)?])
 }
 
 fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {

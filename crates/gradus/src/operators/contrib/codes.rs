@@ -10,12 +10,10 @@ use gradus_core::{DType, Kind, Result, Shape, Tensor, Value};
 use super::eval::unsupported;
 use crate::attributes::Attributes;
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
-use crate::conversion::report::not_known;
-use crate::conversion::writer::NewValue;
 use crate::dim::Bounds;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferResult};
+use crate::lowering::{LoweredValue, Lowering};
 use crate::op::EvalContext;
 use crate::operators::contrib::packed_to_onnx::product_of_blocks;
 use crate::operators::errors;
@@ -143,19 +141,19 @@ pub(crate) fn mat_mul_fp_q4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_
 }
 
 /// The codes of a constant factor, which stay in 4 bits, or in 8 if its offsets do not fit.
-pub(crate) fn to_onnx(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let offsets = has_offsets(&cx.attributes)?;
-    let given = cx.known_integers(2)?.ok_or_else(|| not_known("value of input 2"))?;
+pub(crate) fn to_onnx(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let offsets = has_offsets(&l.attributes)?;
+    let given = l.known_integers(2)?.ok_or_else(|| l.unknown("value of input 2"))?;
     let [inner, columns] = sizes(&given)?;
-    let packed = cx.known(1)?.ok_or_else(|| not_known("value of input 1"))?;
-    cx.rounding(caveats::ORDER);
+    let packed = l.known(1)?.ok_or_else(|| l.unknown("value of input 1"))?;
+    l.rounding(caveats::ORDER);
     let Factor { codes, scales, offsets, blocks } = Factor::new(&packed.codes()?, [inner, columns], offsets)?;
     let dtype = if offsets.iter().all(|&offset| offset < 16) { DType::U4 } else { DType::U8 };
     let grid = Shape::new([columns, blocks])?;
     let codes = Tensor::from_codes(dtype, Shape::new([columns, blocks * BLOCK])?, &codes)?;
     let offsets = Tensor::from_codes(dtype, grid.clone(), &offsets)?;
     let scales = Tensor::from_vec(grid, scales)?;
-    let (codes, offsets, scales) = (cx.constant(codes), cx.constant(offsets), cx.constant(scales));
+    let (codes, offsets, scales) = (l.constant(codes)?, l.constant(offsets)?, l.constant(scales)?);
     let padded = i64_of(blocks * BLOCK);
-    Ok(vec![product_of_blocks(cx, [codes, scales, offsets], [i64_of(inner), padded], i64_of(BLOCK))?])
+    Ok(vec![product_of_blocks(l, [codes, scales, offsets], [i64_of(inner), padded], i64_of(BLOCK))?])
 }

@@ -12,10 +12,10 @@ use crate::attributes::missing;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
 use crate::conversion::scope::SourceGraph;
-use crate::conversion::to_onnx::int;
 use crate::conversion::types::{declared, numbered};
 use crate::conversion::writer::{GraphWriter, Mark, NONE, NewValue};
 use crate::fact::TensorFact;
+use crate::lowering::int;
 use crate::operators::errors;
 use crate::operators::indices::axis as axis_of;
 

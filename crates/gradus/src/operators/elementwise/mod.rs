@@ -5,6 +5,7 @@ pub(crate) mod binary;
 pub(crate) mod cast;
 pub(crate) mod infer;
 pub(crate) mod mixed;
+pub(crate) mod older;
 pub(crate) mod openvino;
 pub(crate) mod polynomials;
 pub(crate) mod select;

@@ -2,392 +2,305 @@
 
 use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Content, Standard};
-use gradus_core::{DType, Result};
+use gradus_core::{Class, DType, Result};
 
 use crate::attributes::missing;
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::{flag, int, word};
+use crate::conversion::report::cannot;
 use crate::conversion::types::{expect, largest_float8, numbered};
-use crate::conversion::writer::NewValue;
+use crate::dialects::terms::{Term, cast, f, ints, of, pick, with};
+use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::elementwise::openvino::clamp_bound;
 use crate::operators::errors;
 
+/// The operands, and the type of the first one.
+fn operands(l: &mut Lowering<'_>) -> Result<(LoweredValue, LoweredValue, DType)> {
+    Ok((l.input(0)?, l.aligned(0, 1)?, l.dtype_of(0)?))
+}
+
 /// Integers are as they are.
-pub(crate) fn of_floats(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
-    let whole = cx.dtype(0)?.is_integer();
-    cx.unary(if whole { "Identity" } else { operator })
+pub(crate) fn of_floats(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let whole = l.dtype_of(0)?.is_integer();
+    l.unary(if whole { "Identity" } else { operator })
 }
 
-pub(crate) fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
-    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
-    Ok(vec![cx.put(operator, &[a, b], &[])?])
+pub(crate) fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let (a, b) = (l.input(0)?, l.aligned(0, 1)?);
+    Ok(vec![l.apply(operator, &[a, b], &[])?])
 }
 
-pub(crate) fn bitwise(
-    cx: &mut ConvertContext<'_, '_>,
-    operator: &str,
-    of_truth: &str,
-) -> Result<Vec<NewValue>> {
-    let truth = cx.dtype(0)? == DType::Bool;
-    binary(cx, if truth { of_truth } else { operator })
+pub(crate) fn bitwise(l: &mut Lowering<'_>, operator: &str, of_truth: &str) -> Result<Vec<LoweredValue>> {
+    let truth = l.dtype_of(0)? == DType::Bool;
+    binary(l, if truth { of_truth } else { operator })
 }
 
 /// Signed integers are shifted as unsigned ones of the same bits: `BitShift` takes others only
 /// since version 28. To the right, the bits of those below zero are inverted before and after.
-pub(crate) fn shift(cx: &mut ConvertContext<'_, '_>, direction: &str) -> Result<Vec<NewValue>> {
-    cx.edges("the specifications do not define shifts by the width of the type or more");
-    let (a, b, dtype) = (cx.input(0)?, cx.aligned(0, 1)?, cx.dtype(0)?);
+pub(crate) fn shift(l: &mut Lowering<'_>, direction: &str) -> Result<Vec<LoweredValue>> {
+    l.edges("the specifications do not define shifts by the width of the type or more");
+    let (a, b, dtype) = operands(l)?;
+    let shift = |a: Term, b: Term| with("BitShift", [a, b], [word("direction", direction)]);
     let unsigned = match dtype {
         DType::I8 => DType::U8,
         DType::I16 => DType::U16,
         DType::I32 => DType::U32,
         DType::I64 => DType::U64,
-        _ => return Ok(vec![cx.put("BitShift", &[a, b], &[word("direction", direction)])?]),
+        _ => return Ok(vec![shift(a.into(), b.into()).write(l, dtype)?]),
     };
-    let zero = number(cx, 0.0)?;
-    let is_negative = cx.put("Less", &[a, zero], &[])?;
-    let inverted = direction == "RIGHT";
+    if direction != "RIGHT" {
+        return Ok(vec![cast(shift(cast(a, unsigned), cast(b, unsigned)), dtype).write(l, dtype)?]);
+    }
+    let is_negative = of("Less", a, 0).write(l, dtype)?;
     // ONNX Runtime chooses among signed integers, but not among unsigned ones of 16 or 64 bits.
-    let bits = if inverted { inverted_where(cx, is_negative, (a, dtype))? } else { a };
-    let (bits, count) = (cx.cast(bits, unsigned)?, cx.cast(b, unsigned)?);
-    let shifted = cx.put("BitShift", &[bits, count], &[word("direction", direction)])?;
-    let shifted = cx.cast(shifted, dtype)?;
-    Ok(vec![if inverted { inverted_where(cx, is_negative, (shifted, dtype))? } else { shifted }])
-}
-
-fn inverted_where(
-    cx: &mut ConvertContext<'_, '_>,
-    condition: NewValue,
-    (x, dtype): (NewValue, DType),
-) -> Result<NewValue> {
-    let inverted = cx.put_of_type("BitwiseNot", x, dtype)?;
-    cx.put("Where", &[condition, inverted, x], &[])
-}
-
-/// A number of the type of the first input.
-fn number(cx: &mut ConvertContext<'_, '_>, value: f64) -> Result<NewValue> {
-    let dtype = cx.dtype(0)?;
-    cx.number(value, dtype)
+    let inverted = |x: LoweredValue| pick(is_negative, f("BitwiseNot", x), x);
+    let shifted = cast(shift(cast(inverted(a), unsigned), cast(b, unsigned)), dtype).write(l, dtype)?;
+    Ok(vec![inverted(shifted).write(l, dtype)?])
 }
 
 /// Integers are rounded down unless the attribute says otherwise. ONNX cuts them toward zero: one
 /// less where something is left over that has another sign than the divisor.
-pub(crate) fn divide(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
-    let quotient = cx.put("Div", &[a, b], &[])?;
-    let dtype = cx.dtype(0)?;
-    let signed = matches!(dtype.class(), gradus_core::Class::Signed);
-    if !signed || !cx.attributes.flag("m_pythondiv", true)? {
+pub(crate) fn divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (a, b, dtype) = operands(l)?;
+    let quotient = (a / b).write(l, dtype)?;
+    let signed = matches!(dtype.class(), Class::Signed);
+    if !signed || !l.attributes.flag("m_pythondiv", true)? {
         return Ok(vec![quotient]);
     }
-    let rest = left_over(cx, a, b, quotient)?;
-    let less = differs(cx, rest, b)?;
-    let less = cx.cast(less, dtype)?;
-    Ok(vec![cx.put("Sub", &[quotient, less], &[])?])
+    let rest = (a - quotient * b).write(l, dtype)?;
+    Ok(vec![(quotient - cast(differs(rest, b), dtype)).write(l, dtype)?])
 }
 
-/// The remainder of a quotient of integers that is truncated: ONNX has remainders with the sign of
-/// the dividend only of floats.
-fn left_over(
-    cx: &mut ConvertContext<'_, '_>,
-    a: NewValue,
-    b: NewValue,
-    quotient: NewValue,
-) -> Result<NewValue> {
-    let covered = cx.put("Mul", &[quotient, b], &[])?;
-    cx.put("Sub", &[a, covered], &[])
+/// The condition that a remainder is not zero and has another sign than the divisor.
+fn differs(rest: LoweredValue, by: LoweredValue) -> Term {
+    let other = of("Xor", of("Less", rest, 0), of("Less", by, 0));
+    of("And", f("Not", of("Equal", rest, 0)), other)
 }
 
-/// Returns true if a remainder is not zero and has another sign than the divisor.
-fn differs(cx: &mut ConvertContext<'_, '_>, rest: NewValue, by: NewValue) -> Result<NewValue> {
-    let zero = number(cx, 0.0)?;
-    let (below, by_below) = (cx.put("Less", &[rest, zero], &[])?, cx.put("Less", &[by, zero], &[])?);
-    let none = cx.put("Equal", &[rest, zero], &[])?;
-    let some = cx.put("Not", &[none], &[])?;
-    let other = cx.put("Xor", &[below, by_below], &[])?;
-    cx.put("And", &[some, other], &[])
-}
+const REMAINDER: &str = "the OpenVINO specification does not define whether the remainder of floats is exact";
 
-pub(crate) fn floor_mod(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
-    if !cx.is_float(0) {
-        return Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 0)])?]);
+pub(crate) fn floor_mod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (a, b, dtype) = operands(l)?;
+    if !l.is_float(0) {
+        return Ok(vec![l.apply("Mod", &[a, b], &[int("fmod", 0)])?]);
     }
-    cx.rounding("the OpenVINO specification does not define whether the remainder of floats is exact");
-    Ok(vec![floor_mod_of_floats(cx, a, b)?])
+    l.rounding(REMAINDER);
+    Ok(vec![floor_mod_of_floats(l, [a, b], dtype)?])
 }
 
 /// The remainder of floats with the sign of the divisor: ONNX has only that with the sign of the
 /// dividend.
-pub(crate) fn floor_mod_of_floats(
-    cx: &mut ConvertContext<'_, '_>,
-    a: NewValue,
-    b: NewValue,
-) -> Result<NewValue> {
-    let rest = cx.put("Mod", &[a, b], &[int("fmod", 1)])?;
-    let less = differs(cx, rest, b)?;
-    let more = cx.put("Add", &[rest, b], &[])?;
-    cx.put("Where", &[less, more, rest], &[])
+pub(super) fn floor_mod_of_floats(
+    l: &mut Lowering<'_>,
+    [a, b]: [LoweredValue; 2],
+    dtype: DType,
+) -> Result<LoweredValue> {
+    let rest = l.apply("Mod", &[a, b], &[int("fmod", 1)])?;
+    pick(differs(rest, b), rest + b, rest).write(l, dtype)
+}
+
+/// ONNX has remainders with the sign of the dividend only of floats.
+pub(crate) fn mod_row(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (a, b, dtype) = operands(l)?;
+    if !l.is_float(0) {
+        return Ok(vec![(a - a / b * b).write(l, dtype)?]);
+    }
+    l.rounding(REMAINDER);
+    Ok(vec![l.apply("Mod", &[a, b], &[int("fmod", 1)])?])
 }
 
 /// ONNX rounds to the even one of two that are equally near. Away from zero, every step is exact.
-pub(crate) fn round(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let x = cx.input(0)?;
-    if cx.attributes.text("mode")? != Some("half_away_from_zero") {
-        return Ok(vec![cx.put("Round", &[x], &[])?]);
+pub(crate) fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.attributes.text("mode")? != Some("half_away_from_zero") {
+        return l.unary("Round");
     }
-    let (zero, half, one) = (number(cx, 0.0)?, number(cx, 0.5)?, number(cx, 1.0)?);
-    let size = cx.put("Abs", &[x], &[])?;
-    let floor = cx.put("Floor", &[size], &[])?;
-    let rest = cx.put("Sub", &[size, floor], &[])?;
-    let (up, above) = (cx.put("GreaterOrEqual", &[rest, half], &[])?, cx.put("Add", &[floor, one], &[])?);
-    let near = cx.put("Where", &[up, above, floor], &[])?;
-    let (minus, below) = (cx.put("Neg", &[near], &[])?, cx.put("Less", &[x, zero], &[])?);
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let size = f("Abs", x).write(l, dtype)?;
+    let floor = f("Floor", size).write(l, dtype)?;
+    let near = pick(of("GreaterOrEqual", size - floor, 0.5), floor + 1.0, floor).write(l, dtype)?;
     // Zeros of either sign, and NaN, are as they are.
-    let above = cx.put("Greater", &[x, zero], &[])?;
-    let rounded = cx.put("Where", &[above, near, x], &[])?;
-    Ok(vec![cx.put("Where", &[below, minus, rounded], &[])?])
+    let rounded = pick(of("Greater", x, 0.0), near, x);
+    Ok(vec![pick(of("Less", x, 0.0), f("Neg", near), rounded).write(l, dtype)?])
 }
 
 /// Bounds are attributes.
-pub(crate) fn clamp(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    let (x, dtype) = (cx.input(0)?, cx.dtype(0)?);
+pub(crate) fn clamp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.edges_of_floats(caveats::NAN);
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let mut inputs = vec![x];
     for (name, up) in [("min", true), ("max", false)] {
-        let text = cx.attributes.text(name)?.unwrap_or_default();
+        let text = l.attributes.text(name)?.unwrap_or_default();
         let bound: f64 = text.trim().parse().map_err(|_| errors::text(name, text, "a number"))?;
-        let bound = clamp_bound(bound, up, dtype)?;
-        inputs.push(cx.constant(bound));
+        inputs.push(l.constant(clamp_bound(bound, up, dtype)?)?);
     }
-    Ok(vec![cx.put("Clip", &inputs, &[])?])
+    Ok(vec![l.apply("Clip", &inputs, &[])?])
 }
 
-fn converted(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
-    let from = cx.dtype(0)?;
+fn converted(l: &mut Lowering<'_>, to: DType) -> Result<Vec<LoweredValue>> {
+    let from = l.dtype_of(0)?;
     // The cast widens a constant of a type that ONNX lacks.
-    let x = match cx.known(0)?.filter(|_| expect(Standard::Onnx, from).is_err()) {
-        Some(tensor) => cx.constant(tensor),
-        None => cx.input(0)?,
+    let x = match l.known(0)?.filter(|_| expect(Standard::Onnx, from).is_err()) {
+        Some(tensor) => l.constant(tensor)?,
+        None => l.input(0)?,
     };
     expect(Standard::Onnx, to)?;
     if from.is_float() && to.is_integer() {
-        cx.edges(caveats::CAST);
+        l.edges(caveats::CAST);
     }
-    cx.must_cast_to(to)?;
+    l.must_cast_to(to)?;
     if largest_float8(to).is_some() {
-        cx.rounding(caveats::FLOAT8);
-        return Ok(vec![cx.put("Cast", &[x], &[numbered("to", to)?, flag("saturate", false)])?]);
+        l.rounding(caveats::FLOAT8);
+        return Ok(vec![l.apply("Cast", &[x], &[numbered("to", to)?, flag("saturate", false)])?]);
     }
     if to.is_float() && to.bits() <= 8 {
-        cx.edges("the OpenVINO specification does not define conversions of numbers out of range");
+        l.edges("the OpenVINO specification does not define conversions of numbers out of range");
     }
-    Ok(vec![cx.cast(x, to)?])
+    Ok(vec![l.cast(x, to)?])
+}
+
+pub(crate) fn convert(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let to = l.attributes.dtype("to")?;
+    converted(l, to.ok_or_else(|| missing("destination_type"))?)
+}
+
+pub(crate) fn convert_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let to = l.dtype_of(1)?;
+    converted(l, to)
 }
 
 /// With broadcasting as `PaddlePaddle` does it, the result has the shape of the first of the two.
-pub(crate) fn select(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.attributes.text("auto_broadcast")? == Some("pdpd") {
+pub(crate) fn select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.attributes.text("auto_broadcast")? == Some("pdpd") {
         return Err(cannot("ONNX has no equivalent of Select with auto_broadcast=pdpd"));
     }
-    let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
-    if cx.dtype(1)? != DType::Bool {
-        return Ok(vec![cx.put("Where", &[condition, a, b], &[])?]);
-    }
+    let (condition, a, b, dtype) = (l.input(0)?, l.input(1)?, l.input(2)?, l.dtype_of(1)?);
     // ONNX Runtime has no Where of truth values.
-    let otherwise = cx.put("Not", &[condition], &[])?;
-    let (a, b) = (cx.put("And", &[condition, a], &[])?, cx.put("And", &[otherwise, b], &[])?);
-    Ok(vec![cx.put("Or", &[a, b], &[])?])
+    let chosen = match dtype {
+        DType::Bool => of("Or", of("And", condition, a), of("And", f("Not", condition), b)),
+        _ => pick(condition, a, b),
+    };
+    Ok(vec![chosen.write(l, dtype)?])
 }
 
-pub(crate) fn mod_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let (a, b) = (cx.input(0)?, cx.aligned(0, 1)?);
-    if !cx.is_float(0) {
-        let quotient = cx.put("Div", &[a, b], &[])?;
-        return Ok(vec![left_over(cx, a, b, quotient)?]);
-    }
-    cx.rounding("the OpenVINO specification does not define whether the remainder of floats is exact");
-    Ok(vec![cx.put("Mod", &[a, b], &[int("fmod", 1)])?])
-}
-
-pub(crate) fn power(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    if cx.is_float(0) {
-        cx.rounding(caveats::FUNCTION);
+pub(crate) fn power(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    if l.is_float(0) {
+        l.rounding(caveats::FUNCTION);
     } else {
-        cx.edges(caveats::POWER);
+        l.edges(caveats::POWER);
     }
-    binary(cx, "Pow")
+    binary(l, "Pow")
 }
 
-pub(crate) fn minimum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    binary(cx, "Min")
+/// An operator whose result for NaN is open.
+pub(crate) fn chosen(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    l.edges_of_floats(caveats::NAN);
+    if l.count() == 2 { binary(l, operator) } else { l.unary(operator) }
 }
 
-pub(crate) fn maximum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    binary(cx, "Max")
-}
-
-pub(crate) fn squared_difference(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding_of_floats(
+pub(crate) fn squared_difference(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding_of_floats(
         "the OpenVINO specification does not define whether the difference is rounded before it is squared",
     );
-    let less = binary(cx, "Sub")?[0];
-    Ok(vec![cx.put("Mul", &[less, less], &[])?])
+    let less = binary(l, "Sub")?[0];
+    Ok(vec![l.apply("Mul", &[less, less], &[])?])
 }
 
-pub(crate) fn not_equal(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let equal = binary(cx, "Equal")?[0];
-    Ok(vec![cx.put("Not", &[equal], &[])?])
+pub(crate) fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let equal = binary(l, "Equal")?[0];
+    Ok(vec![l.apply("Not", &[equal], &[])?])
 }
 
-pub(crate) fn bitwise_not(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let of_truth = cx.dtype(0)? == DType::Bool;
-    cx.unary(if of_truth { "Not" } else { "BitwiseNot" })
+pub(crate) fn bitwise_not(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let of_truth = l.dtype_of(0)? == DType::Bool;
+    l.unary(if of_truth { "Not" } else { "BitwiseNot" })
 }
 
-pub(crate) fn sign(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    cx.unary("Sign")
+pub(crate) fn is_inf(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    let positive = flag("detect_positive", l.attributes.flag("detect_positive", true)?);
+    let negative = flag("detect_negative", l.attributes.flag("detect_negative", true)?);
+    Ok(vec![l.apply("IsInf", &[x], &[positive, negative])?])
 }
 
-pub(crate) fn re_lu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    cx.unary("Relu")
-}
-
-pub(crate) fn is_inf(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let x = cx.input(0)?;
-    let positive = flag("detect_positive", cx.attributes.flag("detect_positive", true)?);
-    let negative = flag("detect_negative", cx.attributes.flag("detect_negative", true)?);
-    Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
-}
-
-pub(crate) fn is_finite(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let x = cx.input(0)?;
-    let (nan, infinite) = (cx.put("IsNaN", &[x], &[])?, cx.put("IsInf", &[x], &[])?);
-    let either = cx.put("Or", &[nan, infinite], &[])?;
-    Ok(vec![cx.put("Not", &[either], &[])?])
-}
-
-pub(crate) fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let x = cx.input(0)?;
-    Ok(vec![cx.target.copy(x, None)?])
-}
-
-pub(crate) fn convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let to = cx.attributes.dtype("to")?;
-    converted(cx, to.ok_or_else(|| missing("destination_type"))?)
-}
-
-pub(crate) fn convert_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let to = cx.dtype(1)?;
-    converted(cx, to)
+pub(crate) fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let x = l.input(0)?;
+    Ok(vec![f("Not", of("Or", f("IsNaN", x), f("IsInf", x))).write(l, DType::Bool)?])
 }
 
 /// Numbers that are scaled and shifted have the precision of 8 bits.
-pub(crate) fn fake_convert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding("the OpenVINO specification does not define the rounding of the scaled numbers");
-    let narrow = cx.attributes.dtype("destination_type")?.unwrap_or(DType::F8E4M3FN);
-    cx.must_cast_to(narrow)?;
-    let (x, scale, dtype) = (cx.input(0)?, cx.input(1)?, cx.dtype(0)?);
-    let shift = if cx.has(2) { Some(cx.input(2)?) } else { None };
-    let mut value = cx.put("Mul", &[x, scale], &[])?;
-    if let Some(shift) = shift {
-        value = cx.put("Sub", &[value, shift], &[])?;
-    }
-    let narrowed = cx.cast(value, narrow)?;
-    value = cx.cast(narrowed, dtype)?;
-    if let Some(shift) = shift {
-        value = cx.put("Add", &[value, shift], &[])?;
-    }
-    Ok(vec![cx.put("Div", &[value, scale], &[])?])
+pub(crate) fn fake_convert(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding("the OpenVINO specification does not define the rounding of the scaled numbers");
+    let narrow = l.attributes.dtype("destination_type")?.unwrap_or(DType::F8E4M3FN);
+    l.must_cast_to(narrow)?;
+    let (x, scale, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let narrowed = |value: Term| cast(cast(value, narrow), dtype);
+    let value = if l.has(2) {
+        let shift = l.input(2)?;
+        narrowed(x * scale - shift) + shift
+    } else {
+        narrowed(x * scale)
+    };
+    Ok(vec![(value / scale).write(l, dtype)?])
 }
 
-pub(crate) fn gelu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let tanh =
-        cx.attributes.text("approximation_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("tanh"));
-    let x = cx.input(0)?;
-    Ok(vec![cx.put("Gelu", &[x], &[word("approximate", if tanh { "tanh" } else { "none" })])?])
+pub(crate) fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let tanh = l.attributes.text("approximation_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("tanh"));
+    let x = l.input(0)?;
+    Ok(vec![l.apply("Gelu", &[x], &[word("approximate", if tanh { "tanh" } else { "none" })])?])
 }
 
 /// `x * sigmoid(beta * x)`.
-pub(crate) fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let x = cx.input(0)?;
-    let scaled = if cx.has(1) {
-        let beta = cx.input(1)?;
-        cx.put("Mul", &[x, beta], &[])?
-    } else {
-        x
-    };
-    let part = cx.put("Sigmoid", &[scaled], &[])?;
-    Ok(vec![cx.put("Mul", &[x, part], &[])?])
+pub(crate) fn swish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let x = l.input(0)?;
+    let scaled = if l.has(1) { x * l.input(1)? } else { x.into() };
+    Ok(vec![(x * f("Sigmoid", scaled)).write(l, DType::F32)?])
 }
 
 /// `min(max(x + 3, 0), 6) / 6`.
-pub(crate) fn h_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let x = cx.input(0)?;
-    let dtype = cx.dtype(0)?;
-    Ok(vec![part_of_six(cx, x, dtype)?])
+pub(crate) fn h_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    Ok(vec![part_of_six(x).write(l, dtype)?])
 }
 
 /// `min(max(x + 3, 0), 6) / 6`, as attributes of `HardSigmoid` are float32 and no 6th.
-pub(crate) fn part_of_six(cx: &mut ConvertContext<'_, '_>, x: NewValue, dtype: DType) -> Result<NewValue> {
-    let [zero, three, six] = [0.0, 3.0, 6.0].map(|number| cx.number(number, dtype));
-    let (three, six) = (three?, six?);
-    let sum = cx.put("Add", &[x, three], &[])?;
-    let clipped = cx.put("Clip", &[sum, zero?, six], &[])?;
-    cx.put("Div", &[clipped, six], &[])
+pub(super) fn part_of_six(x: LoweredValue) -> Term {
+    with("Clip", [x + 3.0, 0.0.into(), 6.0.into()], []) / 6.0
 }
 
 /// A function with numbers that are attributes in ONNX.
-fn with_numbers(
-    cx: &mut ConvertContext<'_, '_>,
+pub(crate) fn with_numbers(
+    l: &mut Lowering<'_>,
     operator: &str,
     names: [&'static str; 2],
-) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
+) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
     let mut attributes = Vec::new();
     for (input, name) in (1..).zip(names) {
-        let number = cx.known(input)?.ok_or_else(|| not_known(name))?.only_number()?;
+        let number = l.known(input)?.ok_or_else(|| l.unknown(name))?.only_number()?;
         attributes.push((name, Content::Float(nearest_f32(number))));
     }
-    let x = cx.input(0)?;
-    Ok(vec![cx.put(operator, &[x], &attributes)?])
-}
-
-pub(crate) fn hard_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    with_numbers(cx, "HardSigmoid", ["alpha", "beta"])
-}
-
-pub(crate) fn selu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    with_numbers(cx, "Selu", ["alpha", "gamma"])
+    let x = l.input(0)?;
+    Ok(vec![l.apply(operator, &[x], &attributes)?])
 }
 
 /// A list of slopes goes along axis 1.
-pub(crate) fn p_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let (x, mut slope) = (cx.input(0)?, cx.input(1)?);
-    if cx.len(1) == Some(1) {
-        let none = cx.list(&[]);
-        slope = cx.with_shape(slope, none)?;
-    } else if cx.rank(1)? == 1 {
-        let mut dims = vec![1; cx.rank(0)?.saturating_sub(1).max(1)];
+pub(crate) fn p_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, mut slope) = (l.input(0)?, l.input(1)?);
+    if l.len(1) == Some(1) {
+        slope = l.reshape(slope, &[])?;
+    } else if l.rank_of(1)? == 1 {
+        let mut dims = vec![1; l.rank_of(0)?.saturating_sub(1).max(1)];
         dims[0] = -1;
-        let dims = cx.list(&dims);
-        slope = cx.with_shape(slope, dims)?;
+        slope = of("Reshape", slope, ints(&dims)).write(l, DType::F32)?;
     }
-    Ok(vec![cx.put("PRelu", &[x, slope], &[])?])
+    Ok(vec![l.apply("PRelu", &[x, slope], &[])?])
 }
 
-pub(crate) fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let alpha = cx.attributes.float("alpha")?.unwrap_or(1.0);
-    let x = cx.input(0)?;
-    Ok(vec![cx.put("Elu", &[x], &[("alpha", Content::Float(alpha))])?])
+pub(crate) fn elu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let alpha = l.attributes.float("alpha")?.unwrap_or(1.0);
+    let x = l.input(0)?;
+    Ok(vec![l.apply("Elu", &[x], &[("alpha", Content::Float(alpha))])?])
 }

@@ -4,27 +4,24 @@ use gradus_core::Result;
 use gradus_core::convert::i64_of;
 
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
-use crate::conversion::report::not_known;
-use crate::conversion::to_onnx::{flag, int};
-use crate::conversion::writer::{NONE, NewValue};
+use crate::lowering::{LoweredValue, Lowering, flag, int};
 use crate::operators::indices;
 
 /// Transforms along several axes, one after the other; of real numbers, the last axis first, and of
 /// results that are real, last.
-pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
-    let (real, to_real, inverse) = match &*cx.node.operator.name {
+pub(crate) fn dft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let (real, to_real, inverse) = match &*l.node.operator.name {
         "RDFT" => (true, false, false),
         "IRDFT" => (false, true, true),
         name => (false, false, name == "IDFT"),
     };
-    let axes = indices::axes(&cx.integers(1)?, if real { rank } else { rank.saturating_sub(1) })?;
-    let sizes = if cx.has(2) { cx.known_integers(2)? } else { Some(vec![-1; axes.len()]) };
-    let last = cx.list(&[-1]);
+    let axes = indices::axes(&l.integers(1)?, if real { rank } else { rank.saturating_sub(1) })?;
+    let sizes = if l.has(2) { l.known_integers(2)? } else { Some(vec![-1; axes.len()]) };
+    let last = l.list(&[-1])?;
     if real {
-        x = cx.put("Unsqueeze", &[x, last], &[])?;
+        x = l.apply("Unsqueeze", &[x, last], &[])?;
     }
     let mut order: Vec<_> = axes.into_iter().enumerate().collect();
     let final_axis = order.len().saturating_sub(1);
@@ -34,59 +31,59 @@ pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     for (place, axis) in order {
         let halved = (real || to_real) && place == final_axis;
         let len = match sizes.as_ref().map(|sizes| sizes.get(place).copied()) {
-            Some(Some(-1) | None) => NONE,
-            Some(Some(size)) => cx.scalar(size),
-            None => given_size(cx, place, axis, to_real && halved)?,
+            Some(Some(-1) | None) => LoweredValue::NONE,
+            Some(Some(size)) => l.scalar(size)?,
+            None => given_size(l, place, axis, to_real && halved)?,
         };
-        let axis = cx.scalar(i64_of(axis));
+        let axis = l.scalar(i64_of(axis))?;
         let attributes = [flag("inverse", inverse), flag("onesided", halved)];
-        x = cx.put("DFT", &[x, len, axis], &attributes)?;
+        x = l.apply("DFT", &[x, len, axis], &attributes)?;
     }
     if to_real {
-        x = cx.put("Squeeze", &[x, last], &[])?;
+        x = l.apply("Squeeze", &[x, last], &[])?;
     }
     Ok(vec![x])
 }
 
 /// The size of an axis that a list names, of which -1 means the input's own; if it is `halved`,
 /// that of the real numbers that it stands for.
-fn given_size(cx: &mut ConvertContext<'_, '_>, place: usize, axis: usize, halved: bool) -> Result<NewValue> {
-    let (place, axis) = (cx.scalar(i64_of(place)), cx.scalar(i64_of(axis)));
-    let (x, sizes, none) = (cx.input(0)?, cx.whole_list(2)?, cx.scalar(-1));
-    let given = cx.put("Gather", &[sizes, place], &[])?;
-    let dims = cx.sizes(x)?;
-    let mut own = cx.put("Gather", &[dims, axis], &[])?;
+fn given_size(l: &mut Lowering<'_>, place: usize, axis: usize, halved: bool) -> Result<LoweredValue> {
+    let (place, axis) = (l.scalar(i64_of(place))?, l.scalar(i64_of(axis))?);
+    let (x, sizes, none) = (l.input(0)?, l.whole_list(2)?, l.scalar(-1)?);
+    let given = l.apply("Gather", &[sizes, place], &[])?;
+    let dims = l.shape(x)?;
+    let mut own = l.apply("Gather", &[dims, axis], &[])?;
     if halved {
-        let less = cx.put("Add", &[own, none], &[])?;
-        own = cx.put("Add", &[less, less], &[])?;
+        let less = l.apply("Add", &[own, none], &[])?;
+        own = l.apply("Add", &[less, less], &[])?;
     }
-    let is_own = cx.put("Equal", &[given, none], &[])?;
-    cx.put("Where", &[is_own, own, given], &[])
+    let is_own = l.apply("Equal", &[given, none], &[])?;
+    l.apply("Where", &[is_own, own, given], &[])
 }
 
 /// Transforms of windows; a window that is shorter than its frame stands in the middle of zeros.
-pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let (mut signal, mut window, rank) = (cx.input(0)?, cx.input(1)?, cx.rank(0)?);
-    let (len, step) = (cx.whole_scalar(2)?, cx.whole_scalar(3)?);
-    let own = cx.known_size(1, 0).ok_or_else(|| not_known("size of the window"))?;
-    let frame = cx.integer(2)?;
+pub(crate) fn stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let (mut signal, mut window, rank) = (l.input(0)?, l.input(1)?, l.rank_of(0)?);
+    let (len, step) = (l.whole_scalar(2)?, l.whole_scalar(3)?);
+    let own = l.known_size(1, 0).ok_or_else(|| l.unknown("size of the window"))?;
+    let frame = l.integer(2)?;
     if own != frame {
         let more = frame.saturating_sub(own);
-        let pads = cx.list(&[more / 2, more - more / 2]);
-        window = cx.put("Pad", &[window, pads], &[])?;
+        let pads = l.list(&[more / 2, more - more / 2])?;
+        window = l.apply("Pad", &[window, pads], &[])?;
     }
-    let first = cx.list(&[0]);
+    let first = l.list(&[0])?;
     if rank == 1 {
-        signal = cx.put("Unsqueeze", &[signal, first], &[])?;
+        signal = l.apply("Unsqueeze", &[signal, first], &[])?;
     }
-    let mut y = cx.put("STFT", &[signal, step, window, len], &[int("onesided", 1)])?;
-    if cx.attributes.flag("transpose_frames", false)? {
+    let mut y = l.apply("STFT", &[signal, step, window, len], &[int("onesided", 1)])?;
+    if l.attributes.flag("transpose_frames", false)? {
         let order = ("perm", gradus_core::graph::Content::Ints(vec![0, 2, 1, 3]));
-        y = cx.put("Transpose", &[y], &[order])?;
+        y = l.apply("Transpose", &[y], &[order])?;
     }
     if rank == 1 {
-        y = cx.put("Squeeze", &[y, first], &[])?;
+        y = l.apply("Squeeze", &[y, first], &[])?;
     }
     Ok(vec![y])
 }

@@ -3,14 +3,11 @@
 use std::f64::consts::PI;
 
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
-use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
-use crate::conversion::bodies::New;
-use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::int;
-use crate::conversion::writer::{NONE, NewValue};
+use crate::conversion::report::cannot;
+use crate::dialects::terms::{cast, f, ints, of, whole, with};
+use crate::lowering::{LoweredValue, Lowering, along, wide};
 use crate::operators::indices;
 use crate::operators::nn::windows::float_of;
 
@@ -78,135 +75,98 @@ impl Transform {
     }
 }
 
-/// The type that products are computed in.
-fn wide(dtype: DType) -> DType {
-    if dtype.bits() < 32 { DType::F32 } else { dtype }
-}
-
-/// The integer that a constant holds.
-fn known(cx: &ConvertContext<'_, '_>, value: Option<NewValue>) -> Result<Option<i64>> {
-    let Some(value) = value else { return Ok(None) };
-    let tensor = cx.target.known(value)?;
-    Ok(tensor.map(|tensor| tensor.to_i64()).transpose()?.and_then(|all| all.first().copied()))
+/// The first integer that an input holds, if it is given and known.
+fn first(l: &Lowering<'_>, input: usize) -> Result<Option<i64>> {
+    Ok(l.known_integers(input)?.and_then(|all| all.first().copied()))
 }
 
 /// The product of the last two axes with a matrix, which gives axes of these sizes.
 fn product(
-    cx: &mut ConvertContext<'_, '_>,
-    x: NewValue,
+    l: &mut Lowering<'_>,
+    x: LoweredValue,
     rank: usize,
     (transform, dtype): (&Transform, DType),
-) -> Result<NewValue> {
-    let matrix = cx.constant(transform.matrix(dtype)?);
+) -> Result<LoweredValue> {
+    let matrix = l.constant(transform.matrix(dtype)?)?;
     let kept = vec![0; rank - 2];
     let [given, parts] = [transform.given, transform.parts].map(i64_of);
-    let flat = cx.list(&[&kept[..], &[given * parts]].concat());
-    let flat = cx.put("Reshape", &[x, flat], &[])?;
-    let y = cx.put("MatMul", &[flat, matrix], &[])?;
-    let dims = cx.list(&[kept, transform.result().map(i64_of).to_vec()].concat());
-    cx.put("Reshape", &[y, dims], &[])
+    let flat = l.list(&[&kept[..], &[given * parts]].concat())?;
+    let flat = l.apply("Reshape", &[x, flat], &[])?;
+    let y = l.apply("MatMul", &[flat, matrix], &[])?;
+    let dims = l.list(&[kept, transform.result().map(i64_of).to_vec()].concat())?;
+    l.apply("Reshape", &[y, dims], &[])
 }
 
-/// The body of `DFT`.
-pub(crate) fn dft(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let (one_sided, inverse) = (new.int("onesided", 0) != 0, new.int("inverse", 0) != 0);
-    let (own, of_node) = (new.dtype()?, cx.node.operator.name.clone());
-    // The rank of the first input, and the parts of its elements.
-    let (rank, parts) = match (cx.conversion.source.standard, &*of_node) {
-        (Standard::Onnx, "DFT") => {
-            let rank = cx.rank(0)?;
-            let parts = rank.checked_sub(1).and_then(|last| cx.known_size(0, last)).and_then(usize_of_i64);
-            (rank, parts.ok_or_else(|| not_known("number of parts of elements"))?)
-        }
-        (Standard::OpenVino, "RDFT") => (cx.rank(0)? + 1, if one_sided { 1 } else { 2 }),
-        (Standard::OpenVino, "DFT" | "IDFT" | "IRDFT") => (cx.rank(0)?, 2),
-        _ => return cx.target.put("DFT", new.inputs, new.attributes, 1),
-    };
-    let axis = match new.get("axis") {
-        Some(Content::Int(axis)) => *axis,
-        _ if new.input(2).is_none() => -2,
-        _ => known(cx, new.input(2))?.ok_or_else(|| not_known("axis of DFT"))?,
+/// `DFT` in operator sets that lack it.
+pub(crate) fn dft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (one_sided, inverse) = (l.attributes.flag("onesided", false)?, l.attributes.flag("inverse", false)?);
+    let (own, rank) = (l.dtype_of(0)?, l.rank_of(0)?);
+    let parts = rank.checked_sub(1).and_then(|last| l.known_size(0, last)).and_then(usize_of_i64);
+    let parts = parts.ok_or_else(|| l.unknown("number of parts of elements"))?;
+    let axis = match l.attributes.int("axis")? {
+        Some(axis) => axis,
+        None if !l.has(2) => -2,
+        None => first(l, 2)?.ok_or_else(|| l.unknown("axis of DFT"))?,
     };
     let axis = indices::axis(axis, rank)?;
     if axis + 1 >= rank {
         return Err(cannot("cannot convert: DFT of the axis of the parts"));
     }
-    let given = cx.known_size(0, axis).and_then(usize_of_i64);
-    let given = given.ok_or_else(|| not_known("size of the axis of DFT"))?;
-    let len = match new.input(1) {
-        Some(_) => {
-            known(cx, new.input(1))?.and_then(usize_of_i64).ok_or_else(|| not_known("length of DFT"))?
-        }
-        None if one_sided && inverse => given.saturating_sub(1).saturating_mul(2),
-        None => given,
+    let given = l.known_size(0, axis).and_then(usize_of_i64);
+    let given = given.ok_or_else(|| l.unknown("size of the axis of DFT"))?;
+    let len = match l.has(1) {
+        true => first(l, 1)?.and_then(usize_of_i64).ok_or_else(|| l.unknown("length of DFT"))?,
+        false if one_sided && inverse => given.saturating_sub(1).saturating_mul(2),
+        false => given,
     };
     let transform = Transform { given, len, parts, inverse, one_sided };
-    let dtype = wide(own);
-    let x = if dtype == own { new.inputs[0] } else { cx.cast(new.inputs[0], dtype)? };
+    let (mut x, dtype) = (l.input(0)?, wide(own));
+    x = l.in_type(x, own, dtype)?;
     // The axis is the last but that of the parts.
-    let mut order: Vec<_> = (0..i64_of(rank)).collect();
-    order[axis..rank - 1].rotate_left(1);
+    let mut order: Vec<_> = (0..rank).collect();
     let moves = axis + 2 < rank;
-    let x = if moves { cx.put("Transpose", &[x], &[("perm", Content::Ints(order.clone()))])? } else { x };
-    let y = product(cx, x, rank, (&transform, dtype))?;
-    order = (0..i64_of(rank)).collect();
-    order[axis..rank - 1].rotate_right(1);
-    let y = if moves { cx.put("Transpose", &[y], &[("perm", Content::Ints(order))])? } else { y };
-    Ok(vec![if dtype == own { y } else { cx.cast(y, own)? }])
+    if moves {
+        order[axis..rank - 1].rotate_left(1);
+        x = l.transposed(x, &order)?;
+    }
+    let mut y = product(l, x, rank, (&transform, dtype))?;
+    if moves {
+        order = (0..rank).collect();
+        order[axis..rank - 1].rotate_right(1);
+        y = l.transposed(y, &order)?;
+    }
+    Ok(vec![l.in_type(y, dtype, own)?])
 }
 
-/// The body of `STFT`: the frames are gathered, and all transformed at once.
-pub(crate) fn stft(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-    let own = new.dtype()?;
-    let (parts, rank) = match (cx.conversion.source.standard, &*cx.node.operator.name) {
-        (Standard::Onnx, "STFT") => match cx.rank(0)? {
-            rank @ 2 => (1, rank),
-            rank => {
-                let parts = cx.known_size(0, 2).and_then(usize_of_i64);
-                (parts.ok_or_else(|| not_known("number of parts of elements"))?, rank)
-            }
-        },
-        (Standard::OpenVino, "STFT") => (1, 2),
-        _ => return cx.target.put("STFT", new.inputs, new.attributes, 1),
-    };
-    let window = new.input(2);
-    let of_window = match window.map(|window| cx.target.known(window)).transpose()?.flatten() {
-        Some(window) => Some(window.len()),
-        None if &*cx.node.operator.name == "STFT" && cx.conversion.source.standard == Standard::Onnx => {
-            cx.known_size(2, 0).and_then(usize_of_i64)
-        }
-        None => None,
-    };
-    let len = known(cx, new.input(3))?.and_then(usize_of_i64).or(of_window);
-    let len = len.ok_or_else(|| not_known("length of the frames of STFT"))?;
-    let one_sided = new.int("onesided", 1) != 0;
+/// `STFT` in operator sets that lack it: the frames are gathered, and all transformed at once.
+pub(crate) fn stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (own, rank) = (l.dtype_of(0)?, l.rank_of(0)?);
+    let parts = if rank == 2 { Some(1) } else { l.known_size(0, 2).and_then(usize_of_i64) };
+    let parts = parts.ok_or_else(|| l.unknown("number of parts of elements"))?;
+    let of_window = if l.has(2) { l.known_size(2, 0).and_then(usize_of_i64) } else { None };
+    let len = first(l, 3)?.and_then(usize_of_i64).or(of_window);
+    let len = len.ok_or_else(|| l.unknown("length of the frames of STFT"))?;
+    let one_sided = l.attributes.flag("onesided", true)?;
     let transform = Transform { given: len, len, parts, inverse: false, one_sided };
     // Places are listed before the matrix is made.
     transform.sizes()?;
-    let dtype = wide(own);
-    let x = if dtype == own { new.inputs[0] } else { cx.cast(new.inputs[0], dtype)? };
-    let (zero, one, none) = (cx.scalar(0), cx.scalar(1), cx.list(&[]));
-    let (sizes, column) = (cx.sizes(x)?, cx.list(&[-1, 1]));
+    let (mut x, dtype) = (l.input(0)?, wide(own));
+    x = l.in_type(x, own, dtype)?;
     // A frame begins at each step that leaves room for it.
-    let all = cx.put("Gather", &[sizes, one], &[int("axis", 0)])?;
-    let room = cx.scalar(i64_of(len) - 1);
-    let end = cx.put("Sub", &[all, room], &[])?;
-    let step = cx.put("Reshape", &[new.inputs[1], none], &[])?;
-    let step = cx.cast(step, DType::I64)?;
-    let starts = cx.put("Range", &[zero, end, step], &[])?;
-    let starts = cx.put("Reshape", &[starts, column], &[])?;
-    let within = cx.list(&(0..i64_of(len)).collect::<Vec<_>>());
-    let places = cx.put("Add", &[starts, within], &[])?;
-    let mut frames = cx.put("Gather", &[x, places], &[int("axis", 1)])?;
-    if let Some(window) = window.filter(|&window| window != NONE) {
-        let window = if dtype == own { window } else { cx.cast(window, dtype)? };
-        let window = if rank == 2 { window } else { cx.put("Reshape", &[window, column], &[])? };
-        frames = cx.put("Mul", &[frames, window], &[])?;
+    let end = with("Gather", [f("Shape", x), whole(1)], [along(0)]) - whole(i64_of(len) - 1);
+    let step = cast(of("Reshape", l.input(1)?, ints(&[])), DType::I64);
+    let starts = of("Reshape", with("Range", [whole(0), end, step], []), ints(&[-1, 1]));
+    let places = starts + ints(&(0..i64_of(len)).collect::<Vec<_>>());
+    let mut frames = with("Gather", [x.into(), places], [along(1)]);
+    if l.has(2) {
+        let window = l.input(2)?;
+        let window = l.in_type(window, own, dtype)?;
+        frames = frames * if rank == 2 { window.into() } else { of("Reshape", window, ints(&[-1, 1])) };
     }
     if rank == 2 {
-        let last = cx.list(&[0, 0, 0, 1]);
-        frames = cx.put("Reshape", &[frames, last], &[])?;
+        frames = of("Reshape", frames, ints(&[0, 0, 0, 1]));
     }
-    let y = product(cx, frames, 4, (&transform, dtype))?;
-    Ok(vec![if dtype == own { y } else { cx.cast(y, own)? }])
+    let frames = frames.write(l, dtype)?;
+    let y = product(l, frames, 4, (&transform, dtype))?;
+    Ok(vec![l.in_type(y, dtype, own)?])
 }

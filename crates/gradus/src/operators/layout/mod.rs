@@ -3,6 +3,7 @@
 pub(crate) mod eval;
 pub(crate) mod identity;
 pub(crate) mod infer;
+pub(crate) mod older;
 pub(crate) mod openvino;
 pub(crate) mod rearrange;
 pub(crate) mod to_onnx;

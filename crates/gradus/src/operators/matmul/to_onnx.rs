@@ -8,42 +8,41 @@ use gradus_core::{DType, Result};
 
 use super::eval::Equation;
 use crate::conversion::caveats;
-use crate::conversion::node::{ConvertContext, LONGEST};
+use crate::conversion::node::LONGEST;
 use crate::conversion::report::cannot;
-use crate::conversion::to_onnx::int;
-use crate::conversion::writer::NewValue;
 use crate::dim::Dim;
+use crate::lowering::{LoweredValue, Lowering, int};
 
-pub(crate) fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding_of_floats(caveats::ORDER);
-    let mut operands = cx.inputs()?;
+pub(crate) fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding_of_floats(caveats::ORDER);
+    let mut operands = l.given()?;
     for (input, name) in ["transpose_a", "transpose_b"].into_iter().enumerate() {
-        if !cx.attributes.flag(name, false)? {
+        if !l.attributes.flag(name, false)? {
             continue;
         }
-        let rank = cx.rank(input)?;
+        let rank = l.rank_of(input)?;
         if rank > 1 {
             let mut order: Vec<_> = (0..i64_of(rank)).collect();
             order.swap(rank - 1, rank - 2);
-            operands[input] = cx.put("Transpose", &[operands[input]], &[("perm", Content::Ints(order))])?;
+            operands[input] = l.apply("Transpose", &[operands[input]], &[("perm", Content::Ints(order))])?;
         }
     }
-    let Ok(dtype) = cx.dtype(0) else { return Ok(vec![cx.put("MatMul", &operands, &[])?]) };
-    if dtype.is_float() || cx.target.admits("MatMul", dtype) {
-        return Ok(vec![cx.put("MatMul", &operands, &[])?]);
+    let Ok(dtype) = l.dtype_of(0) else { return Ok(vec![l.apply("MatMul", &operands, &[])?]) };
+    if dtype.is_float() || l.admits("MatMul", dtype) {
+        return Ok(vec![l.apply("MatMul", &operands, &[])?]);
     }
     // Products of 8 bits, as TensorFlow has them: sums wrap around where they are cast.
-    cx.must_cast_to(dtype)?;
+    l.must_cast_to(dtype)?;
     for operand in &mut operands {
-        *operand = cx.cast(*operand, DType::I32)?;
+        *operand = l.cast(*operand, DType::I32)?;
     }
-    let sums = cx.put("MatMul", &operands, &[])?;
-    Ok(vec![cx.cast(sums, dtype)?])
+    let sums = l.apply("MatMul", &operands, &[])?;
+    Ok(vec![l.cast(sums, dtype)?])
 }
 
 /// A value with a name for each axis.
 struct NamedAxes {
-    value: NewValue,
+    value: LoweredValue,
     axes: Vec<char>,
 }
 
@@ -53,29 +52,29 @@ impl NamedAxes {
     }
 
     /// The sums along all axes but some.
-    fn summed(mut self, cx: &mut ConvertContext<'_, '_>, keeps: impl Fn(char) -> bool) -> Result<NamedAxes> {
+    fn summed(mut self, l: &mut Lowering<'_>, keeps: impl Fn(char) -> bool) -> Result<NamedAxes> {
         let axes: Vec<_> = (0..self.axes.len()).filter(|&axis| !keeps(self.axes[axis])).map(i64_of).collect();
         if !axes.is_empty() {
-            let axes = cx.list(&axes);
-            self.value = cx.put("ReduceSum", &[self.value, axes], &[int("keepdims", 0)])?;
+            let axes = l.list(&axes)?;
+            self.value = l.apply("ReduceSum", &[self.value, axes], &[int("keepdims", 0)])?;
             self.axes.retain(|&axis| keeps(axis));
         }
         Ok(self)
     }
 
     /// The elements with these axes, of which those that are missing have size 1.
-    fn arranged(&self, cx: &mut ConvertContext<'_, '_>, axes: &[char]) -> Result<NewValue> {
+    fn arranged(&self, l: &mut Lowering<'_>, axes: &[char]) -> Result<LoweredValue> {
         let mut value = self.value;
         let place = |axis: &char| self.axes.iter().position(|own| own == axis);
         let order: Vec<_> = axes.iter().filter_map(place).map(i64_of).collect();
         if !order.is_sorted() {
-            value = cx.put("Transpose", &[value], &[("perm", Content::Ints(order))])?;
+            value = l.apply("Transpose", &[value], &[("perm", Content::Ints(order))])?;
         }
         let missing = (0..axes.len()).filter(|&axis| !self.has(axes[axis]));
         let missing: Vec<_> = missing.map(i64_of).collect();
         if !missing.is_empty() {
-            let missing = cx.list(&missing);
-            value = cx.put("Unsqueeze", &[value, missing], &[])?;
+            let missing = l.list(&missing)?;
+            value = l.apply("Unsqueeze", &[value, missing], &[])?;
         }
         Ok(value)
     }
@@ -95,34 +94,30 @@ fn twins(axes: &[char]) -> Option<[usize; 2]> {
 
 /// The diagonals of axes that have the same name, with the sizes of the axes, as far as they are
 /// known.
-fn diagonals(
-    cx: &mut ConvertContext<'_, '_>,
-    mut of: NamedAxes,
-    mut dims: Vec<Dim>,
-) -> Result<(NamedAxes, Vec<Dim>)> {
+fn diagonals(l: &mut Lowering<'_>, mut of: NamedAxes, mut dims: Vec<Dim>) -> Result<(NamedAxes, Vec<Dim>)> {
     while let Some([first, second]) = twins(&of.axes) {
         let (rank, axis) = (of.axes.len(), of.axes[first]);
         let rest: Vec<_> = (0..rank).filter(|at| ![first, second].contains(at)).collect();
         let order: Vec<_> = rest.iter().copied().chain([first, second]).map(i64_of).collect();
         if !order.is_sorted() {
-            of.value = cx.put("Transpose", &[of.value], &[("perm", Content::Ints(order))])?;
+            of.value = l.apply("Transpose", &[of.value], &[("perm", Content::Ints(order))])?;
         }
         let size = [first, second].into_iter().find_map(|at| dims.get(at)?.known());
         let indices = if let Some(size) = size.filter(|&size| size <= i64_of(LONGEST)) {
-            cx.list(&(0..size).map(|at| at * (size + 1)).collect::<Vec<_>>())
+            l.list(&(0..size).map(|at| at * (size + 1)).collect::<Vec<_>>())?
         } else {
-            let (sizes, last) = (cx.sizes(of.value)?, cx.scalar(i64_of(rank - 1)));
-            let size = cx.put("Gather", &[sizes, last], &[int("axis", 0)])?;
-            let (zero, one) = (cx.scalar(0), cx.scalar(1));
-            let end = cx.put("Mul", &[size, size], &[])?;
-            let step = cx.put("Add", &[size, one], &[])?;
-            cx.put("Range", &[zero, end, step], &[])?
+            let (sizes, last) = (l.shape(of.value)?, l.scalar(i64_of(rank - 1))?);
+            let size = l.apply("Gather", &[sizes, last], &[int("axis", 0)])?;
+            let (zero, one) = (l.scalar(0)?, l.scalar(1)?);
+            let end = l.apply("Mul", &[size, size], &[])?;
+            let step = l.apply("Add", &[size, one], &[])?;
+            l.apply("Range", &[zero, end, step], &[])?
         };
         let mut shape = vec![0; rest.len()];
         shape.push(-1);
-        let shape = cx.list(&shape);
-        let flat = cx.put("Reshape", &[of.value, shape], &[])?;
-        of.value = cx.put("Gather", &[flat, indices], &[int("axis", i64_of(rest.len()))])?;
+        let shape = l.list(&shape)?;
+        let flat = l.apply("Reshape", &[of.value, shape], &[])?;
+        of.value = l.apply("Gather", &[flat, indices], &[int("axis", i64_of(rest.len()))])?;
         let own = dims.get(first).copied();
         of.axes = rest.iter().map(|&at| of.axes[at]).chain([axis]).collect();
         dims = rest.iter().filter_map(|&at| dims.get(at).copied()).chain(own).collect();
@@ -131,19 +126,17 @@ fn diagonals(
 }
 
 /// Writes `Einsum` as products of two operands at a time, for operator sets that lack it.
-pub(crate) fn einsum_of_products(
-    cx: &mut ConvertContext<'_, '_>,
-    equation: &str,
-    operands: &[NewValue],
-) -> Result<NewValue> {
-    let ranks = (0..operands.len()).map(|input| cx.rank(input)).collect::<Result<Vec<_>>>()?;
+pub(crate) fn einsum_of_products(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let equation = l.attributes.text("equation")?.unwrap_or_default();
+    let operands = l.given()?;
+    let ranks = (0..operands.len()).map(|input| l.rank_of(input)).collect::<Result<Vec<_>>>()?;
     let Equation { terms, result } = Equation::new(equation, &ranks)?;
     // Axes that are repeated are summed after the products: `MatMul` repeats none of those it sums.
     let (mut repeated, mut sizes, mut open) = (Vec::new(), HashMap::new(), false);
     let mut values = Vec::with_capacity(terms.len());
-    for ((input, term), &value) in terms.iter().enumerate().zip(operands) {
-        let dims = cx.fact(input).as_tensor().and_then(|fact| fact.dims.clone()).unwrap_or_default();
-        let (of, dims) = diagonals(cx, NamedAxes { value, axes: term.clone() }, dims.to_vec())?;
+    for ((input, term), &value) in terms.iter().enumerate().zip(&operands) {
+        let dims = l.sizes_of(input).to_vec();
+        let (of, dims) = diagonals(l, NamedAxes { value, axes: term.clone() }, dims)?;
         for (&axis, &dim) in of.axes.iter().zip(&dims) {
             if dim == Dim::ONE {
                 repeated.push(axis);
@@ -155,7 +148,7 @@ pub(crate) fn einsum_of_products(
         values.push(of);
     }
     if open {
-        cx.edges("axes of size 1 that are repeated and summed, where sizes are not known");
+        l.edges("axes of size 1 that are repeated and summed, where sizes are not known");
     }
     let mut values = values.into_iter();
     let mut all = values.next().ok_or_else(|| cannot("cannot convert: Einsum has no operands"))?;
@@ -165,53 +158,53 @@ pub(crate) fn einsum_of_products(
             let named = later.iter().chain([&result, &repeated]);
             named.flatten().any(|&other| other == axis)
         };
-        all = product(cx, all, next, &kept)?;
+        all = product(l, all, next, &kept)?;
     }
-    let all = all.summed(cx, |axis| result.contains(&axis))?;
-    let value = all.arranged(cx, &result)?;
-    if operands.contains(&value) { cx.put("Identity", &[value], &[]) } else { Ok(value) }
+    let all = all.summed(l, |axis| result.contains(&axis))?;
+    let value = all.arranged(l, &result)?;
+    Ok(vec![if operands.contains(&value) { l.apply("Identity", &[value], &[])? } else { value }])
 }
 
 /// The product of two values, summed along the axes that are not kept.
 fn product(
-    cx: &mut ConvertContext<'_, '_>,
+    l: &mut Lowering<'_>,
     a: NamedAxes,
     b: NamedAxes,
     kept: &dyn Fn(char) -> bool,
 ) -> Result<NamedAxes> {
     let own = a.axes.clone();
-    let a = a.summed(cx, |axis| kept(axis) || b.has(axis))?;
-    let b = b.summed(cx, |axis| kept(axis) || own.contains(&axis))?;
+    let a = a.summed(l, |axis| kept(axis) || b.has(axis))?;
+    let b = b.summed(l, |axis| kept(axis) || own.contains(&axis))?;
     let (shared, mut rows): (Vec<_>, Vec<_>) = a.axes.iter().partition(|&&axis| b.has(axis));
     let (batch, summed): (Vec<_>, Vec<_>) = shared.into_iter().partition(|&axis| kept(axis));
     let mut columns: Vec<_> = b.axes.iter().copied().filter(|&axis| !a.has(axis)).collect();
     if summed.is_empty() {
         let axes = [batch, rows, columns].concat();
-        let factors = [a.arranged(cx, &axes)?, b.arranged(cx, &axes)?];
-        return Ok(NamedAxes { value: cx.put("Mul", &factors, &[])?, axes });
+        let factors = [a.arranged(l, &axes)?, b.arranged(l, &axes)?];
+        return Ok(NamedAxes { value: l.apply("Mul", &factors, &[])?, axes });
     }
     let (row, column) = (rows.pop().unwrap_or(ONE_ROW), columns.pop().unwrap_or(ONE_COLUMN));
     let outer = [batch, rows, columns].concat();
     let mut factors = [a, b];
     for (factor, lines) in factors.iter_mut().zip([row, column]) {
         let axes = [&outer[..], &[lines], &summed].concat();
-        factor.value = factor.arranged(cx, &axes)?;
+        factor.value = factor.arranged(l, &axes)?;
         if summed.len() > 1 {
             let mut shape = vec![0; outer.len() + 1];
             shape.push(-1);
-            let shape = cx.list(&shape);
-            factor.value = cx.put("Reshape", &[factor.value, shape], &[])?;
+            let shape = l.list(&shape)?;
+            factor.value = l.apply("Reshape", &[factor.value, shape], &[])?;
         }
         factor.axes = [&outer[..], &[lines, summed[0]]].concat();
     }
     let [a, b] = factors;
-    let b = b.arranged(cx, &[&outer[..], &[summed[0], column]].concat())?;
-    let mut value = cx.put("MatMul", &[a.value, b], &[])?;
+    let b = b.arranged(l, &[&outer[..], &[summed[0], column]].concat())?;
+    let mut value = l.apply("MatMul", &[a.value, b], &[])?;
     let mut axes = [&outer[..], &[row, column]].concat();
     let one: Vec<_> = (0..axes.len()).filter(|&axis| [ONE_ROW, ONE_COLUMN].contains(&axes[axis])).collect();
     if !one.is_empty() {
-        let one = cx.list(&one.into_iter().map(i64_of).collect::<Vec<_>>());
-        value = cx.put("Squeeze", &[value, one], &[])?;
+        let one = l.list(&one.into_iter().map(i64_of).collect::<Vec<_>>())?;
+        value = l.apply("Squeeze", &[value, one], &[])?;
         axes.retain(|axis| ![ONE_ROW, ONE_COLUMN].contains(axis));
     }
     Ok(NamedAxes { value, axes })

@@ -9,6 +9,7 @@ pub(crate) mod eval;
 pub(crate) mod infer;
 pub(crate) mod loss;
 pub(crate) mod normalization;
+pub(crate) mod older;
 pub(crate) mod openvino;
 pub(crate) mod pools;
 pub(crate) mod quantization;

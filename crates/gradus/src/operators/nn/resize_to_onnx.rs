@@ -17,22 +17,20 @@ use gradus_core::{DType, Result};
 
 use crate::attributes::required;
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
-use crate::conversion::to_onnx::{flag, int, word};
-use crate::conversion::writer::{NONE, NewValue};
+use crate::dialects::terms::{Term, summed, with};
+use crate::lowering::{LoweredValue, Lowering, along, flag, int, word};
 use crate::normalize::Older;
 use crate::operators::indices::axes as axes_of;
 use crate::operators::nn::openvino::SCALED_UP;
 use crate::operators::nn::resize_eval::Resizing;
 use crate::operators::nn::windows::float_of;
-use crate::operators::nn::windows_to_onnx::resize_all_axes;
-use crate::operators::nn::windows_to_openvino::summed;
+use crate::operators::nn::windows_to_openvino::weight_tables;
 
-pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+pub(crate) fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
-    let both = cx.attributes.form().is(Older::SizesAndScales);
-    let own = required("mode", cx.attributes.text("mode")?)?;
+    let both = l.attributes.form().is(Older::SizesAndScales);
+    let own = required("mode", l.attributes.text("mode")?)?;
     let (mode, pillow) = match own {
         "nearest" => ("nearest", false),
         "linear_onnx" | "linear" => ("linear", false),
@@ -42,21 +40,21 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
         mode => return refused(&format!("mode={mode}")),
     };
     // OpenVINO reads the flag in this mode alone.
-    let antialias = own == "linear" && cx.attributes.flag("antialias", false)?;
+    let antialias = own == "linear" && l.attributes.flag("antialias", false)?;
     if mode != "nearest" {
-        cx.rounding(caveats::ORDER);
+        l.rounding(caveats::ORDER);
     }
-    let rank = cx.rank(0)?;
+    let rank = l.rank_of(0)?;
     let axes_at = if both { 3 } else { 2 };
-    let axes = if cx.has(axes_at) { axes_of(&cx.integers(axes_at)?, rank)? } else { (0..rank).collect() };
-    let x = padded(cx, rank)?;
-    let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
+    let axes = if l.has(axes_at) { axes_of(&l.integers(axes_at)?, rank)? } else { (0..rank).collect() };
+    let x = padded(l, rank)?;
+    let by_scales = l.attributes.text("shape_calculation_mode")? == Some("scales");
     let scales_at = if both { 2 } else { 1 };
-    let nearest = cx.attributes.text("nearest_mode")?.filter(|_| mode == "nearest");
+    let nearest = l.attributes.text("nearest_mode")?.filter(|_| mode == "nearest");
     let (nearest, simple) = (nearest.unwrap_or("round_prefer_floor"), nearest == Some("simple"));
     // OpenVINO smooths if an axis shrinks, through narrower windows where others grow, and rounds
     // otherwise there.
-    let growth = growths(cx, &axes, if by_scales { Err(scales_at) } else { Ok(1) })?;
+    let growth = growths(l, &axes, if by_scales { Err(scales_at) } else { Ok(1) })?;
     if growth.is_none() && (antialias || simple) {
         let what = if antialias { "antialias=true" } else { "nearest_mode=simple" };
         return refused(&format!("{what}, unless sizes or scales tell which axes grow"));
@@ -64,36 +62,36 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     let growth = growth.unwrap_or_default();
     let smooth = antialias && growth.contains(&Ordering::Less);
     if smooth && rank < 5 {
-        cx.edges("OpenVINO's CPU plugin smooths images of rank 5 only");
+        l.edges("OpenVINO's CPU plugin smooths images of rank 5 only");
     }
-    let coordinates = cx.attributes.text("coordinate_transformation_mode")?.filter(|_| !pillow);
+    let coordinates = l.attributes.text("coordinate_transformation_mode")?.filter(|_| !pillow);
     let mut attributes =
         vec![word("mode", mode), word("coordinate_transformation_mode", coordinates.unwrap_or("half_pixel"))];
     if smooth || pillow {
         attributes.extend([flag("antialias", true), flag("exclude_outside", true)]);
     }
     // Pillow's coefficient is one number; the attribute changes nothing.
-    let coefficient = if pillow { Some(-0.5) } else { cx.attributes.float("cube_coeff")? };
+    let coefficient = if pillow { Some(-0.5) } else { l.attributes.float("cube_coeff")? };
     if let Some(coefficient) = coefficient.filter(|_| mode == "cubic") {
         attributes.push(("cubic_coeff_a", Content::Float(coefficient)));
     }
-    let dtype = cx.dtype(0)?;
+    let dtype = l.dtype_of(0)?;
     let rounds = mode != "nearest" && !dtype.is_float();
-    let mut x = if rounds { cx.cast(x, DType::F32)? } else { x };
+    let mut x = if rounds { l.cast(x, DType::F32)? } else { x };
     if smooth && growth.contains(&Ordering::Greater) {
-        x = narrowed(cx, x, &axes, scales_at)?;
-        let x = if rounds { rounded(cx, x, dtype, mode)? } else { x };
-        return Ok(vec![if rounds { cx.cast(x, dtype)? } else { x }]);
+        x = narrowed(l, x, &axes, scales_at)?;
+        let x = if rounds { rounded(l, x, dtype, mode)? } else { x };
+        return Ok(vec![if rounds { l.cast(x, dtype)? } else { x }]);
     }
     let sizes = if by_scales {
-        let scales = cx.input(scales_at)?;
-        cx.cast(scales, DType::F32)?
+        let scales = l.input(scales_at)?;
+        l.cast(scales, DType::F32)?
     } else {
-        cx.whole_list(1)?
+        l.whole_list(1)?
     };
     // Pillow scales by sizes alone.
     let (sizes, by_scales) =
-        if by_scales && pillow { (scaled(cx, x, sizes, &axes)?, false) } else { (sizes, by_scales) };
+        if by_scales && pillow { (scaled(l, x, sizes, &axes)?, false) } else { (sizes, by_scales) };
     // Pillow rounds integers after each axis, the last one first.
     let passes: Vec<(Vec<usize>, &str)> = if rounds && pillow {
         (0..axes.len()).rev().map(|at| (vec![at], nearest)).collect()
@@ -107,54 +105,51 @@ pub(crate) fn interpolate(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
         let sizes = if pass.len() == axes.len() {
             sizes
         } else {
-            let places = cx.list(&pass.iter().copied().map(i64_of).collect::<Vec<_>>());
-            cx.put("Gather", &[sizes, places], &[int("axis", 0)])?
+            let places = l.list(&pass.iter().copied().map(i64_of).collect::<Vec<_>>())?;
+            l.apply("Gather", &[sizes, places], &[int("axis", 0)])?
         };
-        let mut inputs = if by_scales { [x, NONE, sizes, NONE] } else { [x, NONE, NONE, sizes] };
+        let inputs = if by_scales {
+            [x, LoweredValue::NONE, sizes, LoweredValue::NONE]
+        } else {
+            [x, LoweredValue::NONE, LoweredValue::NONE, sizes]
+        };
         let mut attributes = attributes.clone();
         attributes.push(word("nearest_mode", nearest));
         attributes.push(("axes", Content::Ints(pass.iter().map(|&at| i64_of(axes[at])).collect())));
-        resize_all_axes(cx, &mut inputs, &mut attributes)?;
-        x = cx.put("Resize", &inputs, &attributes)?;
+        x = l.apply("Resize", &inputs, &attributes)?;
         if rounds {
-            x = rounded(cx, x, dtype, mode)?;
+            x = rounded(l, x, dtype, mode)?;
         }
     }
-    Ok(vec![if rounds { cx.cast(x, dtype)? } else { x }])
+    Ok(vec![if rounds { l.cast(x, dtype)? } else { x }])
 }
 
 /// Numbers of float32 rounded to those that an integer type has.
-fn rounded(cx: &mut ConvertContext<'_, '_>, x: NewValue, dtype: DType, mode: &str) -> Result<NewValue> {
-    let x = cx.put("Round", &[x], &[])?;
+fn rounded(l: &mut Lowering<'_>, x: LoweredValue, dtype: DType, mode: &str) -> Result<LoweredValue> {
+    let x = l.apply("Round", &[x], &[])?;
     let bounds = match dtype {
         DType::U8 if mode == "cubic" => [0.0, 255.0],
         DType::I8 if mode == "cubic" => [-128.0, 127.0],
         _ => return Ok(x),
     };
-    let [least, most] = bounds.map(|bound| cx.number(bound, DType::F32));
-    cx.put("Clip", &[x, least?, most?], &[])
+    let [least, most] = bounds.map(|bound| l.number(bound, DType::F32));
+    l.apply("Clip", &[x, least?, most?], &[])
 }
 
 /// Smoothed sums along axes of which some grow: windows are narrower there than those of ONNX, so
 /// their weights are constants.
-fn narrowed(
-    cx: &mut ConvertContext<'_, '_>,
-    x: NewValue,
-    axes: &[usize],
-    scales_at: usize,
-) -> Result<NewValue> {
+fn narrowed(l: &mut Lowering<'_>, x: LoweredValue, axes: &[usize], scales_at: usize) -> Result<LoweredValue> {
     let unknown = || cannot("ONNX has no equivalent of Interpolate with antialias=true where an axis grows");
-    let own = padded_sizes(cx)?.ok_or_else(unknown)?;
-    let output = cx.node.outputs.first().copied().flatten().ok_or_else(unknown)?;
-    let result = cx.scope.fact(output).as_tensor().and_then(|fact| fact.dims.clone()).ok_or_else(unknown)?;
-    let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
-    let scales = if by_scales { cx.known(scales_at)? } else { None };
+    let own = padded_sizes(l)?.ok_or_else(unknown)?;
+    let result = l.result_dims(0).ok_or_else(unknown)?;
+    let by_scales = l.attributes.text("shape_calculation_mode")? == Some("scales");
+    let scales = if by_scales { l.known(scales_at)? } else { None };
     let scales: Option<Vec<_>> =
         scales.map(|scales| Ok(scales.numbers()?.map(nearest_f64).collect())).transpose()?;
     let (mut dims, mut wanted, mut factors) = (Vec::new(), Vec::new(), Vec::new());
     for (axis, (own, after)) in own.into_iter().zip(result.iter()).enumerate() {
         let place = axes.iter().position(|&named| named == axis);
-        let sizes = place.map(|_| Some([own.and_then(usize_of_i64)?, usize_of_i64(after.known()?)?]));
+        let sizes = place.map(|_| Some([own.and_then(usize_of_i64)?, usize_of_i64((*after)?)?]));
         // Other axes count as one element.
         let [before, after] = sizes.unwrap_or(Some([1, 1])).ok_or_else(unknown)?;
         dims.push(before);
@@ -169,57 +164,59 @@ fn narrowed(
         scales: scales.map(|_| factors),
         region: None,
     };
-    let limits = cx.conversion.limits;
-    let all = resizing.axes(&cx.attributes, |size, wanted| {
+    let limits = l.limits();
+    let all = resizing.axes(&l.attributes, |size, wanted| {
         limits.allow_bytes(0, product(wanted, 256) + product(size, 128))
     })?;
-    let dtype = if cx.is_float(0) { cx.dtype(0)? } else { DType::F32 };
+    let dtype = if l.is_float(0) { l.dtype_of(0)? } else { DType::F32 };
     let wide = if dtype.bits() < 32 { DType::F32 } else { dtype };
-    let mut x = if wide == dtype { x } else { cx.cast(x, wide)? };
+    let (mut x, rank) = (l.in_type(x, dtype, wide)?, dims.len());
     for (at, axis) in all.into_iter().enumerate().filter(|(_, axis)| !axis.stays) {
-        x = summed(cx, x, at, &axis.weights, Some(wide))?;
+        let (indices, weights) = weight_tables(&axis.weights, rank - at - 1, wide)?;
+        let taken = with("Gather", [x.into(), Term::Tensor(indices)], [along(at)]);
+        x = summed(taken * Term::Tensor(weights), &[i64_of(at) + 1]).write(l, wide)?;
     }
-    if wide == dtype { Ok(x) } else { cx.cast(x, dtype) }
+    if wide == dtype { Ok(x) } else { l.cast(x, dtype) }
 }
 
 /// The sizes of axes times scales, cut to integers.
 fn scaled(
-    cx: &mut ConvertContext<'_, '_>,
-    x: NewValue,
-    scales: NewValue,
+    l: &mut Lowering<'_>,
+    x: LoweredValue,
+    scales: LoweredValue,
     axes: &[usize],
-) -> Result<NewValue> {
-    let sizes = cx.sizes(x)?;
-    let axes = cx.list(&axes.iter().copied().map(i64_of).collect::<Vec<_>>());
-    let own = cx.put("Gather", &[sizes, axes], &[])?;
-    let own = cx.cast(own, DType::F32)?;
-    let scaled = cx.put("Mul", &[own, scales], &[])?;
-    let epsilon = cx.number(SCALED_UP, DType::F32)?;
-    let scaled = cx.put("Add", &[scaled, epsilon], &[])?;
-    let scaled = cx.put("Floor", &[scaled], &[])?;
-    cx.cast(scaled, DType::I64)
+) -> Result<LoweredValue> {
+    let sizes = l.shape(x)?;
+    let axes = l.list(&axes.iter().copied().map(i64_of).collect::<Vec<_>>())?;
+    let own = l.apply("Gather", &[sizes, axes], &[])?;
+    let own = l.cast(own, DType::F32)?;
+    let scaled = l.apply("Mul", &[own, scales], &[])?;
+    let epsilon = l.number(SCALED_UP, DType::F32)?;
+    let scaled = l.apply("Add", &[scaled, epsilon], &[])?;
+    let scaled = l.apply("Floor", &[scaled], &[])?;
+    l.cast(scaled, DType::I64)
 }
 
 /// An image with zeros around it, as attributes say.
-fn padded(cx: &mut ConvertContext<'_, '_>, rank: usize) -> Result<NewValue> {
+fn padded(l: &mut Lowering<'_>, rank: usize) -> Result<LoweredValue> {
     let mut pads = Vec::new();
     for name in ["pads_begin", "pads_end"] {
-        let mut given = cx.attributes.list(name)?.unwrap_or_default();
+        let mut given = l.attributes.list(name)?.unwrap_or_default();
         given.resize(rank, 0);
         pads.extend(given);
     }
-    let x = cx.input(0)?;
+    let x = l.input(0)?;
     if pads.iter().all(|&pad| pad == 0) {
         return Ok(x);
     }
-    let pads = cx.list(&pads);
-    cx.put("Pad", &[x, pads], &[])
+    let pads = l.list(&pads)?;
+    l.apply("Pad", &[x, pads], &[])
 }
 
 /// The sizes of the image with its pads, as far as they are known; nothing if its rank is not.
-fn padded_sizes(cx: &ConvertContext<'_, '_>) -> Result<Option<Vec<Option<i64>>>> {
-    let Some(dims) = cx.dims(0) else { return Ok(None) };
-    let pads = |name| Ok::<_, gradus_core::Error>(cx.attributes.list(name)?.unwrap_or_default());
+fn padded_sizes(l: &Lowering<'_>) -> Result<Option<Vec<Option<i64>>>> {
+    let Some(dims) = l.dims(0) else { return Ok(None) };
+    let pads = |name| Ok::<_, gradus_core::Error>(l.attributes.list(name)?.unwrap_or_default());
     let (begins, ends) = (pads("pads_begin")?, pads("pads_end")?);
     let own = |(axis, dim): (usize, Option<i64>)| {
         let pad = begins.get(axis).unwrap_or(&0).checked_add(*ends.get(axis).unwrap_or(&0))?;
@@ -231,18 +228,18 @@ fn padded_sizes(cx: &ConvertContext<'_, '_>) -> Result<Option<Vec<Option<i64>>>>
 /// How the scale of each of these axes compares to 1, by sizes or scales that an input has; nothing
 /// if they are not known.
 fn growths(
-    cx: &ConvertContext<'_, '_>,
+    l: &Lowering<'_>,
     axes: &[usize],
     by: std::result::Result<usize, usize>,
 ) -> Result<Option<Vec<Ordering>>> {
     let all: Option<Vec<_>> = match by {
-        Ok(sizes) => cx.known_integers(sizes)?.zip(padded_sizes(cx)?).and_then(|(sizes, own)| {
+        Ok(sizes) => l.known_integers(sizes)?.zip(padded_sizes(l)?).and_then(|(sizes, own)| {
             axes.iter()
                 .zip(sizes)
                 .map(|(&axis, size)| Some(size.cmp(&own.get(axis).copied().flatten()?)))
                 .collect()
         }),
-        Err(scales) => match cx.known(scales)? {
+        Err(scales) => match l.known(scales)? {
             Some(scales) => Some(scales.numbers()?.map(|scale| nearest_f64(scale).total_cmp(&1.0)).collect()),
             None => None,
         },

@@ -6,13 +6,13 @@ use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Result};
 
 use super::sampling::{Interpolation, Outside, manner};
-use crate::conversion::bodies::New;
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
+use crate::conversion::older::New;
 use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::int;
 use crate::conversion::to_openvino::say;
 use crate::conversion::writer::NewValue;
+use crate::lowering::int;
 use crate::operators::errors;
 
 /// The elements of an axis around each position.
@@ -270,7 +270,7 @@ pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
     if cx.target.signature("GridSample").is_some() && rank == 4 {
         return cx.target.put("GridSample", new.inputs, new.attributes, 1);
     }
-    let (&[x, grid], own) = (new.two()?, new.dtype()?);
+    let (&[x, grid], own) = (new.two()?, cx.operand_dtype()?);
     let how = Grid {
         mode: new.text("mode").unwrap_or("linear"),
         padding: new.text("padding_mode").unwrap_or("zeros"),
@@ -310,7 +310,7 @@ pub(crate) fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Res
     let (strides, dilations, pads) =
         (list("strides", [1, 1]), list("dilations", [1, 1]), list("pads", [0, 0]));
     let (groups, parts) = (new.int("group", 1).max(1), new.int("offset_group", 1).max(1));
-    let (own, channels) = (new.dtype()?, inner.saturating_mul(groups));
+    let (own, channels) = (cx.operand_dtype()?, inner.saturating_mul(groups));
     let dtype = computed_in(own)?;
     let Some(&[x, weights, offsets]) = new.inputs.first_chunk::<3>() else {
         return Err(errors::missing("offsets of DeformConv"));

@@ -10,8 +10,8 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::normalize::Older;
+use crate::operators::indices::axis as axis_of;
 use crate::operators::layout::to_openvino::flattened;
-use crate::operators::nn::to_onnx::softmax_axis;
 
 pub(crate) fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
@@ -114,4 +114,18 @@ pub(crate) fn rms_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<N
     }
     let scale = cx.input(1)?;
     Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
+}
+
+/// The one axis along which a `Softmax` or its like goes: before operator set 13, all axes from one
+/// on are one, and those of one element do not count. `None` if several axes may have more.
+pub(crate) fn softmax_axis(cx: &ConvertContext<'_, '_>) -> Result<Option<i64>> {
+    let axis = cx.attributes.int_or("axis", -1)?;
+    if !cx.attributes.form().is(Older::Flattened) || axis == -1 {
+        return Ok(Some(axis));
+    }
+    let Some(rank) = cx.rank_if_known(0) else { return Ok(None) };
+    let first = axis_of(axis, rank)?;
+    let mut long = (first..rank).filter(|&axis| cx.known_size(0, axis) != Some(1));
+    let only = long.next().unwrap_or(first);
+    Ok(long.next().is_none().then_some(i64_of(only)))
 }

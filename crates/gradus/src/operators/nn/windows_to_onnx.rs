@@ -7,17 +7,14 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
-use crate::conversion::node::ConvertContext;
-use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::{flag, int, word};
+use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
-use crate::conversion::writer::{NONE, NewValue};
+use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::errors;
-use crate::operators::indices::axes as axes_of;
 
 /// A list with an element for each spatial axis.
-fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
-    match cx.attributes.list(name)?.filter(|list| !list.is_empty()) {
+fn each(l: &Lowering<'_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
+    match l.attributes.list(name)?.filter(|list| !list.is_empty()) {
         None => Ok(vec![default; count]),
         Some(values) if values.len() == count => Ok(values),
         Some(values) => Err(errors::count(&format!("elements of attribute \"{name}\""), values.len(), count)),
@@ -25,17 +22,17 @@ fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> 
 }
 
 /// How windows lie; those of transposed convolutions have no pads that make sizes the same.
-fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Result<NewAttributes> {
-    let mut attributes = vec![("strides", Content::Ints(each(cx, "strides", 1, spatial)?))];
-    let dilations = each(cx, "dilations", 1, spatial)?;
+fn windows(l: &Lowering<'_>, spatial: usize, transposed: bool) -> Result<NewAttributes> {
+    let mut attributes = vec![("strides", Content::Ints(each(l, "strides", 1, spatial)?))];
+    let dilations = each(l, "dilations", 1, spatial)?;
     if dilations.iter().any(|&dilation| dilation != 1) {
         attributes.push(("dilations", Content::Ints(dilations)));
     }
-    match cx.attributes.text("auto_pad")?.unwrap_or("explicit") {
+    match l.attributes.text("auto_pad")?.unwrap_or("explicit") {
         "same_upper" if !transposed => attributes.push(word("auto_pad", "SAME_UPPER")),
         "same_lower" if !transposed => attributes.push(word("auto_pad", "SAME_LOWER")),
         "explicit" | "notset" => {
-            let pads = [each(cx, "pads_begin", 0, spatial)?, each(cx, "pads_end", 0, spatial)?].concat();
+            let pads = [each(l, "pads_begin", 0, spatial)?, each(l, "pads_end", 0, spatial)?].concat();
             attributes.push(("pads", Content::Ints(pads)));
         }
         _ => {}
@@ -45,99 +42,99 @@ fn windows(cx: &ConvertContext<'_, '_>, spatial: usize, transposed: bool) -> Res
 
 /// The weights without their axis of groups, and the number of groups. The axis has the channels of
 /// a group of the input.
-fn ungrouped(cx: &mut ConvertContext<'_, '_>, has_groups: bool, channels: usize) -> Result<(NewValue, i64)> {
-    let weights = cx.input(1)?;
+fn ungrouped(l: &mut Lowering<'_>, has_groups: bool, channels: usize) -> Result<(LoweredValue, i64)> {
+    let weights = l.input(1)?;
     if !has_groups {
         return Ok((weights, 1));
     }
-    let rank = cx.rank(1)?;
+    let rank = l.rank_of(1)?;
     if rank < 3 {
         return Err(errors::rank("grouped weights", rank, "at least 3"));
     }
-    let dims = cx.dims(1).unwrap_or_default();
+    let dims = l.dims(1).unwrap_or_default();
     let rest = dims.iter().skip(2).copied().collect::<Option<Vec<_>>>();
-    let by_channels = || cx.known_size(0, 1)?.checked_div(dims.get(channels).copied().flatten()?);
+    let by_channels = || l.known_size(0, 1)?.checked_div(dims.get(channels).copied().flatten()?);
     match (dims.first().copied().flatten().or_else(by_channels), rest) {
         (Some(groups), Some(rest)) => {
-            let dims = cx.list(&[&[-1], &rest[..]].concat());
-            Ok((cx.with_shape(weights, dims)?, groups))
+            let dims = l.list(&[&[-1], &rest[..]].concat())?;
+            Ok((l.with_shape(weights, dims)?, groups))
         }
         (Some(groups), None) => {
-            let (sizes, all) = (cx.sizes(weights)?, cx.list(&[-1]));
-            let rest = cx.part_of(sizes, 2, i64::MAX)?;
-            let dims = cx.put("Concat", &[all, rest], &[int("axis", 0)])?;
-            Ok((cx.with_shape(weights, dims)?, groups))
+            let (sizes, all) = (l.shape(weights)?, l.list(&[-1])?);
+            let rest = l.part_of(sizes, 2, i64::MAX)?;
+            let dims = l.apply("Concat", &[all, rest], &[int("axis", 0)])?;
+            Ok((l.with_shape(weights, dims)?, groups))
         }
-        (None, _) => Ok((one_group(cx, weights, rank)?, 1)),
+        (None, _) => Ok((one_group(l, weights, rank)?, 1)),
     }
 }
 
 /// Weights of an open number of groups as those of one group, which are zeros between an output and
 /// the channels of other groups.
-fn one_group(cx: &mut ConvertContext<'_, '_>, weights: NewValue, rank: usize) -> Result<NewValue> {
-    cx.edges("infinite elements and NaN make the sums of other groups NaN");
-    let (sizes, zero, one) = (cx.sizes(weights)?, cx.scalar(0), cx.scalar(1));
-    let groups = cx.put("Gather", &[sizes, zero], &[int("axis", 0)])?;
-    let numbers = cx.put("Range", &[zero, groups, one], &[])?;
+fn one_group(l: &mut Lowering<'_>, weights: LoweredValue, rank: usize) -> Result<LoweredValue> {
+    l.edges("infinite elements and NaN make the sums of other groups NaN");
+    let (sizes, zero, one) = (l.shape(weights)?, l.scalar(0)?, l.scalar(1)?);
+    let groups = l.apply("Gather", &[sizes, zero], &[int("axis", 0)])?;
+    let numbers = l.apply("Range", &[zero, groups, one], &[])?;
     let column = [&[-1, 1], &vec![1; rank - 1][..]].concat();
     let row = [&[1, 1, -1], &vec![1; rank - 2][..]].concat();
-    let (column, row) = (cx.list(&column), cx.list(&row));
+    let (column, row) = (l.list(&column)?, l.list(&row)?);
     let (column, row) =
-        (cx.put("Reshape", &[numbers, column], &[])?, cx.put("Reshape", &[numbers, row], &[])?);
-    let own = cx.put("Equal", &[column, row], &[])?;
-    let (axis, nothing) = (cx.list(&[2]), cx.number(0.0, cx.dtype(1)?)?);
-    let apart = cx.put("Unsqueeze", &[weights, axis], &[])?;
-    let all = cx.put("Where", &[own, apart, nothing], &[])?;
+        (l.apply("Reshape", &[numbers, column], &[])?, l.apply("Reshape", &[numbers, row], &[])?);
+    let own = l.apply("Equal", &[column, row], &[])?;
+    let (axis, nothing) = (l.list(&[2])?, l.number(0.0, l.dtype_of(1)?)?);
+    let apart = l.apply("Unsqueeze", &[weights, axis], &[])?;
+    let all = l.apply("Where", &[own, apart, nothing], &[])?;
     // Outputs of all groups, channels of all groups, and the axes of space.
-    let groups = cx.part_of(sizes, 0, 1)?;
+    let groups = l.part_of(sizes, 0, 1)?;
     let [outputs, channels] = [1, 2].map(|at| {
-        let size = cx.part_of(sizes, at, at + 1)?;
-        cx.put("Mul", &[groups, size], &[])
+        let size = l.part_of(sizes, at, at + 1)?;
+        l.apply("Mul", &[groups, size], &[])
     });
     let (outputs, channels) = (outputs?, channels?);
-    let space = cx.part_of(sizes, 3, i64::MAX)?;
-    let dims = cx.put("Concat", &[outputs, channels, space], &[int("axis", 0)])?;
-    cx.with_shape(all, dims)
+    let space = l.part_of(sizes, 3, i64::MAX)?;
+    let dims = l.apply("Concat", &[outputs, channels, space], &[int("axis", 0)])?;
+    l.with_shape(all, dims)
 }
 
 /// The number of spatial axes; weights tell it too.
-fn spatial(cx: &ConvertContext<'_, '_>, has_groups: bool) -> Result<usize> {
-    let of_weights = || Ok(cx.rank(1)?.saturating_sub(usize::from(has_groups)));
-    Ok(cx.rank_if_known(0).map_or_else(of_weights, Ok)?.saturating_sub(2))
+fn spatial(l: &Lowering<'_>, has_groups: bool) -> Result<usize> {
+    let of_weights = || Ok(l.rank_of(1)?.saturating_sub(usize::from(has_groups)));
+    Ok(l.rank_if_known(0).map_or_else(of_weights, Ok)?.saturating_sub(2))
 }
 
-pub(crate) fn conv(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups, 2)?);
-    convolution(cx, &[x, weights], groups, has_groups)
+pub(crate) fn conv(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::ORDER);
+    let (x, (weights, groups)) = (l.input(0)?, ungrouped(l, has_groups, 2)?);
+    convolution(l, &[x, weights], groups, has_groups)
 }
 
 /// A convolution of these values, with the windows of the node.
 fn convolution(
-    cx: &mut ConvertContext<'_, '_>,
-    inputs: &[NewValue],
+    l: &mut Lowering<'_>,
+    inputs: &[LoweredValue],
     groups: i64,
     has_groups: bool,
-) -> Result<Vec<NewValue>> {
-    let spatial = spatial(cx, has_groups)?;
-    let mut attributes = windows(cx, spatial, false)?;
-    if let Some(pads) = pads_of_dilated(cx, spatial, has_groups)? {
+) -> Result<Vec<LoweredValue>> {
+    let spatial = spatial(l, has_groups)?;
+    let mut attributes = windows(l, spatial, false)?;
+    if let Some(pads) = pads_of_dilated(l, spatial, has_groups)? {
         attributes.retain(|(name, _)| *name != "auto_pad");
         attributes.push(("pads", Content::Ints(pads)));
     }
     attributes.push(int("group", groups));
-    Ok(vec![cx.put("Conv", inputs, &attributes)?])
+    Ok(vec![l.apply("Conv", inputs, &attributes)?])
 }
 
 /// `BinaryConvolution`: elements above zero, and bits of the weights, count as one, all others as
 /// minus one. Pads are zeros once their value is taken from all elements; its products are the
 /// bias.
-pub(crate) fn binary_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+pub(crate) fn binary_conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     /// Integers up to this one are exact in float32.
     const MOST: f64 = 16_777_216.0;
-    cx.attributes.only_text("mode", "xnor-popcount")?;
-    let pad = f64::from(cx.attributes.float("pad_value")?.unwrap_or(0.0));
-    let (dtype, weights) = (cx.dtype(0)?, cx.known(1)?.ok_or_else(|| not_known("value of input 1"))?);
+    l.attributes.only_text("mode", "xnor-popcount")?;
+    let pad = f64::from(l.attributes.float("pad_value")?.unwrap_or(0.0));
+    let (dtype, weights) = (l.dtype_of(0)?, l.known(1)?.ok_or_else(|| l.unknown("value of input 1"))?);
     let sign = |bit: Number| if nearest_f64(bit) > 0.0 { 1 } else { -1 };
     let signs: Vec<i128> = weights.numbers()?.map(sign).collect();
     let each = weights.shape().dims().iter().skip(1).product::<usize>().max(1);
@@ -145,33 +142,29 @@ pub(crate) fn binary_conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValu
     let bias: Vec<_> = sums.map(Number::Float).collect();
     let largest = (1.0 + pad.abs()) * super::windows::float_of(each);
     if pad.fract() != 0.0 || 2.0 * largest > MOST || !matches!(dtype, DType::F32 | DType::F64) {
-        cx.rounding(caveats::ORDER);
+        l.rounding(caveats::ORDER);
     }
     let shape = Shape::new(vec![bias.len()])?;
-    let bias = cx.constant(Tensor::from_numbers(dtype, shape, bias, Rules::IEEE)?);
+    let bias = l.constant(Tensor::from_numbers(dtype, shape, bias, Rules::IEEE)?)?;
     let signs = signs.into_iter().map(Number::Int).collect::<Vec<_>>();
-    let weights = cx.constant(Tensor::from_numbers(dtype, weights.shape().clone(), signs, Rules::IEEE)?);
-    let (x, zero) = (cx.input(0)?, cx.number(0.0, dtype)?);
-    let (one, less) = (cx.number(1.0 - pad, dtype)?, cx.number(-1.0 - pad, dtype)?);
-    let above = cx.put("Greater", &[x, zero], &[])?;
-    let x = cx.put("Where", &[above, one, less], &[])?;
-    convolution(cx, &[x, weights, bias], 1, false)
+    let weights = l.constant(Tensor::from_numbers(dtype, weights.shape().clone(), signs, Rules::IEEE)?)?;
+    let (x, zero) = (l.input(0)?, l.number(0.0, dtype)?);
+    let (one, less) = (l.number(1.0 - pad, dtype)?, l.number(-1.0 - pad, dtype)?);
+    let above = l.apply("Greater", &[x, zero], &[])?;
+    let x = l.apply("Where", &[above, one, less], &[])?;
+    convolution(l, &[x, weights, bias], 1, false)
 }
 
 /// The pads of dilated windows in steps of 1 that keep the size: ONNX Runtime has no `auto_pad` for
 /// these.
-fn pads_of_dilated(
-    cx: &ConvertContext<'_, '_>,
-    spatial: usize,
-    has_groups: bool,
-) -> Result<Option<Vec<i64>>> {
-    let lower = match cx.attributes.text("auto_pad")? {
+fn pads_of_dilated(l: &Lowering<'_>, spatial: usize, has_groups: bool) -> Result<Option<Vec<i64>>> {
+    let lower = match l.attributes.text("auto_pad")? {
         Some("same_upper") => false,
         Some("same_lower") => true,
         _ => return Ok(None),
     };
-    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
-    let kernel = cx.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
+    let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);
+    let kernel = l.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
     let kernel = kernel.collect::<Option<Vec<_>>>().filter(|kernel| kernel.len() == spatial);
     let dilated = dilations.iter().any(|&dilation| dilation != 1);
     let Some(kernel) = kernel.filter(|_| dilated && strides.iter().all(|&stride| stride == 1)) else {
@@ -182,28 +175,28 @@ fn pads_of_dilated(
     Ok(Some(if lower { [more, less] } else { [less, more] }.concat()))
 }
 
-pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    let spatial = spatial(cx, has_groups)?;
-    let mut attributes = windows(cx, spatial, true)?;
-    let mut more = each(cx, "output_padding", 0, spatial)?;
-    let (x, (weights, groups)) = (cx.input(0)?, ungrouped(cx, has_groups, 1)?);
+pub(crate) fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::ORDER);
+    let spatial = spatial(l, has_groups)?;
+    let mut attributes = windows(l, spatial, true)?;
+    let mut more = each(l, "output_padding", 0, spatial)?;
+    let (x, (weights, groups)) = (l.input(0)?, ungrouped(l, has_groups, 1)?);
     attributes.push(int("group", groups));
-    if !cx.has(2) {
+    if !l.has(2) {
         attributes.push(("output_padding", Content::Ints(more)));
-        return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
+        return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.retain(|(name, _)| *name != "pads");
-    let from = Ends::of(cx, spatial)?;
-    let kernel = cx.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
+    let from = Ends::of(l, spatial)?;
+    let kernel = l.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
     let kernel: Option<Vec<_>> = kernel.collect();
     if let Some(kernel) = kernel.as_ref().filter(|kernel| kernel.len() != spatial) {
         return Err(errors::count("spatial axes of the weights", kernel.len(), spatial));
     }
-    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
+    let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);
     let window = |size: i64, axis: usize| (size - 1).saturating_mul(dilations[axis]).saturating_add(1);
-    let sizes: Option<Vec<_>> = cx.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
-    let wanted = cx.known_integers(2)?;
+    let sizes: Option<Vec<_>> = l.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
+    let wanted = l.known_integers(2)?;
     if let (Some(kernel), Some(sizes), Some(wanted)) = (kernel, sizes, wanted) {
         // All sizes are known: pads cut off, an output padding adds behind.
         let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
@@ -218,31 +211,31 @@ pub(crate) fn conv_transpose(cx: &mut ConvertContext<'_, '_>, has_groups: bool) 
         }
         let pads = [begin, end].concat();
         attributes.extend([("pads", Content::Ints(pads)), ("output_padding", Content::Ints(more))]);
-        return Ok(vec![cx.put("ConvTranspose", &[x, weights], &attributes)?]);
+        return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.push(("output_padding", Content::Ints(more)));
-    let whole = cx.put("ConvTranspose", &[x, weights], &attributes)?;
-    let (all, wanted, zero) = (cx.sizes(whole)?, cx.whole_list(2)?, cx.list(&[0]));
-    let all = cx.part_of(all, 2, i64::MAX)?;
+    let whole = l.apply("ConvTranspose", &[x, weights], &attributes)?;
+    let (all, wanted, zero) = (l.shape(whole)?, l.whole_list(2)?, l.list(&[0])?);
+    let all = l.part_of(all, 2, i64::MAX)?;
     let begin = match &from {
-        Ends::Explicit(begin) => cx.list(begin),
+        Ends::Explicit(begin) => l.list(begin)?,
         Ends::Same { upper } => {
-            let two = cx.list(&[2]);
-            let excess = cx.put("Sub", &[all, wanted], &[])?;
-            let excess = cx.put("Max", &[excess, zero], &[])?;
-            let half = cx.put("Div", &[excess, two], &[])?;
-            if *upper { cx.put("Sub", &[excess, half], &[])? } else { half }
+            let two = l.list(&[2])?;
+            let excess = l.apply("Sub", &[all, wanted], &[])?;
+            let excess = l.apply("Max", &[excess, zero], &[])?;
+            let half = l.apply("Div", &[excess, two], &[])?;
+            if *upper { l.apply("Sub", &[excess, half], &[])? } else { half }
         }
     };
-    let end = cx.put("Add", &[begin, wanted], &[])?;
+    let end = l.apply("Add", &[begin, wanted], &[])?;
     // Zeros stand behind what the windows reach.
-    let lacks = cx.put("Sub", &[end, all], &[])?;
-    let lacks = cx.put("Max", &[lacks, zero], &[])?;
-    let before = cx.list(&vec![0; spatial + 4]);
-    let pads = cx.put("Concat", &[before, lacks], &[int("axis", 0)])?;
-    let whole = cx.put("Pad", &[whole, pads], &[])?;
-    let axes = cx.list(&(0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>());
-    Ok(vec![cx.put("Slice", &[whole, begin, end, axes], &[])?])
+    let lacks = l.apply("Sub", &[end, all], &[])?;
+    let lacks = l.apply("Max", &[lacks, zero], &[])?;
+    let before = l.list(&vec![0; spatial + 4])?;
+    let pads = l.apply("Concat", &[before, lacks], &[int("axis", 0)])?;
+    let whole = l.apply("Pad", &[whole, pads], &[])?;
+    let axes = l.list(&(0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>())?;
+    Ok(vec![l.apply("Slice", &[whole, begin, end, axes], &[])?])
 }
 
 /// The place where outputs of a given size begin in all that a transposed convolution gives.
@@ -254,12 +247,12 @@ enum Ends {
 }
 
 impl Ends {
-    fn of(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<Ends> {
-        Ok(match cx.attributes.text("auto_pad")?.unwrap_or("explicit") {
+    fn of(l: &Lowering<'_>, spatial: usize) -> Result<Ends> {
+        Ok(match l.attributes.text("auto_pad")?.unwrap_or("explicit") {
             "same_upper" => Ends::Same { upper: true },
             "same_lower" => Ends::Same { upper: false },
             "valid" => Ends::Explicit(vec![0; spatial]),
-            _ => Ends::Explicit(each(cx, "pads_begin", 0, spatial)?),
+            _ => Ends::Explicit(each(l, "pads_begin", 0, spatial)?),
         })
     }
 
@@ -275,22 +268,22 @@ impl Ends {
 
 /// The windows of a pool, and what it reads. OpenVINO counts a last window that starts behind the
 /// padded data, if sizes are rounded up, and its maximum is the lowest number: it lies on pads.
-fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<(NewAttributes, NewValue)> {
-    let spatial = cx.rank(0)?.saturating_sub(2);
-    let mut attributes = windows(cx, spatial, false)?;
+fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
+    let spatial = l.rank_of(0)?.saturating_sub(2);
+    let mut attributes = windows(l, spatial, false)?;
     let names = |name: &str| attributes.iter().any(|(own, _)| *own == name);
     if names("auto_pad") && names("dilations") {
         return Err(cannot("ONNX has no equivalent of auto_pad that does not count dilations"));
     }
-    let kernel = each(cx, "kernel", 1, spatial)?;
-    let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor").to_owned();
-    let mut x = cx.input(0)?;
+    let kernel = each(l, "kernel", 1, spatial)?;
+    let rounding = l.attributes.text("rounding_type")?.unwrap_or("floor").to_owned();
+    let mut x = l.input(0)?;
     if rounding == "ceil"
-        && let Some(pads) = outer_pads(cx, &kernel)?
+        && let Some(pads) = outer_pads(l, &kernel)?
     {
-        let of = match &*cx.node.operator.name {
+        let of = match &*l.node.operator.name {
             "AvgPool" => Some("mean"),
-            _ if cx.wants(1) => Some("index of the maximum"),
+            _ if l.wants(1) => Some("index of the maximum"),
             _ if names("auto_pad") => Some("auto_pad"),
             _ => None,
         };
@@ -298,15 +291,15 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<(NewAttributes, NewValue)> {
             let why = format!("the last window starts behind the padded data, where no {of} is defined");
             return Err(cannot(why));
         }
-        let (dtype, pads) = (cx.dtype(0)?, cx.list(&pads));
+        let (dtype, pads) = (l.dtype_of(0)?, l.list(&pads)?);
         let lowest = match dtype {
             DType::F16 => -65504.0,
             DType::BF16 => -3.389_531_389_251_535_5e38,
             DType::F32 => f32::MIN.into(),
             _ => f64::MIN,
         };
-        let lowest = cx.number(lowest, dtype)?;
-        x = cx.put("Pad", &[x, pads, lowest], &[])?;
+        let lowest = l.number(lowest, dtype)?;
+        x = l.apply("Pad", &[x, pads, lowest], &[])?;
         attributes.retain(|(name, _)| *name != "pads");
     }
     attributes.extend([("kernel_shape", Content::Ints(kernel)), flag("ceil_mode", rounding != "floor")]);
@@ -315,12 +308,12 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<(NewAttributes, NewValue)> {
 
 /// The pads of a pool with which its last window starts within the data, if without them one starts
 /// behind; notes axes of open size where one may.
-fn outer_pads(cx: &mut ConvertContext<'_, '_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> {
+fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> {
     let spatial = kernel.len();
-    let (strides, dilations) = (each(cx, "strides", 1, spatial)?, each(cx, "dilations", 1, spatial)?);
-    let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
+    let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);
+    let auto = l.attributes.text("auto_pad")?.unwrap_or("explicit");
     let (same, explicit) = (auto.starts_with("same"), matches!(auto, "explicit" | "notset"));
-    let pads = |name| if explicit { each(cx, name, 0, spatial) } else { Ok(vec![0; spatial]) };
+    let pads = |name| if explicit { each(l, name, 0, spatial) } else { Ok(vec![0; spatial]) };
     let (begins, mut ends) = (pads("pads_begin")?, pads("pads_end")?);
     let mut behind = false;
     for (axis, end) in ends.iter_mut().enumerate() {
@@ -328,8 +321,8 @@ fn outer_pads(cx: &mut ConvertContext<'_, '_>, kernel: &[i64]) -> Result<Option<
         if strides[axis].saturating_add(*end) <= window {
             continue;
         }
-        let Some(size) = cx.known_size(0, axis + 2) else {
-            cx.edges("ONNX does not count a last window that starts behind the end");
+        let Some(size) = l.known_size(0, axis + 2) else {
+            l.edges("ONNX does not count a last window that starts behind the end");
             continue;
         };
         let inside = size.saturating_add(begins[axis]);
@@ -346,63 +339,63 @@ fn outer_pads(cx: &mut ConvertContext<'_, '_>, kernel: &[i64]) -> Result<Option<
     Ok(behind.then_some(all))
 }
 
-pub(crate) fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.edges_of_floats(caveats::NAN);
-    let indices = cx.wants(1);
-    let (attributes, x) = pool(cx)?;
+pub(crate) fn max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.edges_of_floats(caveats::NAN);
+    let indices = l.wants(1);
+    let (attributes, x) = pool(l)?;
     if !indices {
-        return Ok(vec![cx.put("MaxPool", &[x], &attributes)?]);
+        return Ok(vec![l.apply("MaxPool", &[x], &attributes)?]);
     }
-    let mut both = cx.put_many("MaxPool", &[x], &attributes, 2)?;
-    let axis = cx.axis(cx.attributes.int_or("axis", 0)?, 0)?;
+    let mut both = l.apply_many("MaxPool", &[x], &attributes, 2)?;
+    let axis = l.axis(l.attributes.int_or("axis", 0)?, 0)?;
     if axis > 0 {
         // ONNX counts all elements, and OpenVINO those of the axes from one on.
-        let sizes = cx.sizes(x)?;
-        let own = cx.part_of(sizes, i64_of(axis), i64::MAX)?;
-        let count = cx.put("ReduceProd", &[own], &[int("keepdims", 0)])?;
-        both[1] = cx.put("Mod", &[both[1], count], &[])?;
+        let sizes = l.shape(x)?;
+        let own = l.part_of(sizes, i64_of(axis), i64::MAX)?;
+        let count = l.apply("ReduceProd", &[own], &[int("keepdims", 0)])?;
+        both[1] = l.apply("Mod", &[both[1], count], &[])?;
     }
-    if let Some(dtype) = cx.attributes.dtype("index_element_type")?.filter(|&dtype| dtype != DType::I64) {
-        both[1] = cx.put("Cast", &[both[1]], &[numbered("to", dtype)?])?;
+    if let Some(dtype) = l.attributes.dtype("index_element_type")?.filter(|&dtype| dtype != DType::I64) {
+        both[1] = l.apply("Cast", &[both[1]], &[numbered("to", dtype)?])?;
     }
     Ok(both)
 }
 
-pub(crate) fn deformable_convolution(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    if !cx.attributes.flag("bilinear_interpolation_pad", false)? {
+pub(crate) fn deformable_convolution(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::ORDER);
+    if !l.attributes.flag("bilinear_interpolation_pad", false)? {
         return Err(cannot(
             "ONNX has no equivalent of DeformableConvolution without bilinear_interpolation_pad",
         ));
     }
-    let mut attributes = windows(cx, 2, false)?;
+    let mut attributes = windows(l, 2, false)?;
     for (name, own) in [("group", "group"), ("deformable_group", "offset_group")] {
-        attributes.push(int(own, cx.attributes.int_or(name, 1)?));
+        attributes.push(int(own, l.attributes.int_or(name, 1)?));
     }
-    let mask = if cx.has(3) { cx.input(3)? } else { NONE };
-    let inputs = [cx.input(0)?, cx.input(2)?, cx.input(1)?, NONE, mask];
-    Ok(vec![cx.put("DeformConv", &inputs, &attributes)?])
+    let mask = if l.has(3) { l.input(3)? } else { LoweredValue::NONE };
+    let inputs = [l.input(0)?, l.input(2)?, l.input(1)?, LoweredValue::NONE, mask];
+    Ok(vec![l.apply("DeformConv", &inputs, &attributes)?])
 }
 
 /// Blocks that are added up in an image; without an axis of samples, there is one.
-pub(crate) fn col2im(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding_of_floats(caveats::ORDER);
-    let (mut x, single, first) = (cx.input(0)?, cx.rank(0)? == 2, cx.list(&[0]));
+pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding_of_floats(caveats::ORDER);
+    let (mut x, single, first) = (l.input(0)?, l.rank_of(0)? == 2, l.list(&[0])?);
     if single {
-        x = cx.put("Unsqueeze", &[x, first], &[])?;
+        x = l.apply("Unsqueeze", &[x, first], &[])?;
     }
-    let inputs = [x, cx.whole_list(1)?, cx.whole_list(2)?];
-    let attributes = windows(cx, 2, false)?;
-    let image = cx.put("Col2Im", &inputs, &attributes)?;
-    Ok(vec![if single { cx.put("Squeeze", &[image, first], &[])? } else { image }])
+    let inputs = [x, l.whole_list(1)?, l.whole_list(2)?];
+    let attributes = windows(l, 2, false)?;
+    let image = l.apply("Col2Im", &inputs, &attributes)?;
+    Ok(vec![if single { l.apply("Squeeze", &[image, first], &[])? } else { image }])
 }
 
-pub(crate) fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    let excludes = cx.attributes.flag("exclude-pad", false)?;
-    let (mut attributes, x) = pool(cx)?;
+pub(crate) fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::ORDER);
+    let excludes = l.attributes.flag("exclude-pad", false)?;
+    let (mut attributes, x) = pool(l)?;
     attributes.push(flag("count_include_pad", !excludes));
-    Ok(vec![cx.put("AveragePool", &[x], &attributes)?])
+    Ok(vec![l.apply("AveragePool", &[x], &attributes)?])
 }
 
 /// Most slices that windows of an image become.
@@ -411,16 +404,16 @@ const MOST_SLICES: i64 = 1024;
 /// Elements to add around an image such that a window starts at each multiple of the strides;
 /// nothing if there are none.
 fn patch_pads(
-    cx: &mut ConvertContext<'_, '_>,
-    image: NewValue,
+    l: &mut Lowering<'_>,
+    image: LoweredValue,
     reach: &[i64; 2],
     strides: &[i64],
     upper: bool,
-) -> Result<Option<NewValue>> {
+) -> Result<Option<LoweredValue>> {
     let mut known = vec![0; 8];
     let mut open = false;
     for axis in 0..2 {
-        let (stride, size) = (strides[axis], cx.known_size(0, axis + 2));
+        let (stride, size) = (strides[axis], l.known_size(0, axis + 2));
         // Windows at each element need as many whatever the size.
         let Some(size) = size.or((stride == 1).then_some(1)) else {
             open = true;
@@ -432,31 +425,31 @@ fn patch_pads(
         (known[axis + 2], known[axis + 6]) = (before, total - before);
     }
     if !open {
-        return Ok(known.iter().any(|&pad| pad != 0).then(|| cx.list(&known)));
+        return known.iter().any(|&pad| pad != 0).then(|| l.list(&known)).transpose();
     }
-    let sizes = cx.sizes(image)?;
-    let size = cx.part_of(sizes, 2, 4)?;
-    let (one, two, none) = (cx.list(&[1]), cx.list(&[2]), cx.list(&[0, 0]));
-    let (stride, reach) = (cx.list(strides), cx.list(reach));
-    let last = cx.put("Sub", &[size, one], &[])?;
+    let sizes = l.shape(image)?;
+    let size = l.part_of(sizes, 2, 4)?;
+    let (one, two, none) = (l.list(&[1])?, l.list(&[2])?, l.list(&[0, 0])?);
+    let (stride, reach) = (l.list(strides)?, l.list(reach)?);
+    let last = l.apply("Sub", &[size, one], &[])?;
     // The elements that follow the start of the last window.
-    let rest = cx.put("Mod", &[last, stride], &[])?;
-    let total = cx.put("Sub", &[reach, rest], &[])?;
-    let total = cx.put("Max", &[total, none], &[])?;
-    let fewer = cx.put("Div", &[total, two], &[])?;
-    let more = cx.put("Sub", &[total, fewer], &[])?;
+    let rest = l.apply("Mod", &[last, stride], &[])?;
+    let total = l.apply("Sub", &[reach, rest], &[])?;
+    let total = l.apply("Max", &[total, none], &[])?;
+    let fewer = l.apply("Div", &[total, two], &[])?;
+    let more = l.apply("Sub", &[total, fewer], &[])?;
     let (before, after) = if upper { (fewer, more) } else { (more, fewer) };
-    Ok(Some(cx.put("Concat", &[none, before, none, after], &[int("axis", 0)])?))
+    Ok(Some(l.apply("Concat", &[none, before, none, after], &[int("axis", 0)])?))
 }
 
 /// Windows of an image, whose elements are channels: a slice for each place in a window.
-pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let [sizes, strides, rates] = ["sizes", "strides", "rates"].map(|name| each(cx, name, 1, 2));
+pub(crate) fn image_patches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let [sizes, strides, rates] = ["sizes", "strides", "rates"].map(|name| each(l, name, 1, 2));
     let (sizes, strides, rates) = (sizes?, strides?, rates?);
     for (name, list) in [("sizes", &sizes), ("strides", &strides), ("rates", &rates)] {
         list.iter().try_for_each(|&value| errors::at_least_1(name, value).map(drop))?;
     }
-    let auto = cx.attributes.text("auto_pad")?.unwrap_or("valid");
+    let auto = l.attributes.text("auto_pad")?.unwrap_or("valid");
     let (same, upper) = (auto.starts_with("same"), auto == "same_upper");
     let slices = sizes[0].saturating_mul(sizes[1]);
     if slices > MOST_SLICES {
@@ -467,12 +460,12 @@ pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
     }
     // Elements between the first and the last of a window.
     let reach = [0, 1].map(|axis| rates[axis].saturating_mul(sizes[axis] - 1));
-    let mut x = cx.input(0)?;
-    if same && let Some(pads) = patch_pads(cx, x, &reach, &strides, upper)? {
-        let zero = cx.number(0.0, cx.dtype(0)?)?;
-        x = cx.put("Pad", &[x, pads, zero], &[])?;
+    let mut x = l.input(0)?;
+    if same && let Some(pads) = patch_pads(l, x, &reach, &strides, upper)? {
+        let zero = l.number(0.0, l.dtype_of(0)?)?;
+        x = l.apply("Pad", &[x, pads, zero], &[])?;
     }
-    let (axes, steps) = (cx.list(&[2, 3]), cx.list(&strides));
+    let (axes, steps) = (l.list(&[2, 3])?, l.list(&strides)?);
     let mut all = Vec::new();
     for row in 0..sizes[0] {
         for column in 0..sizes[1] {
@@ -482,142 +475,103 @@ pub(crate) fn image_patches(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewVa
                 0 => i64::MAX,
                 end => end,
             });
-            let (starts, ends) = (cx.list(&starts), cx.list(&ends));
-            all.push(cx.put("Slice", &[x, starts, ends, axes, steps], &[])?);
+            let (starts, ends) = (l.list(&starts)?, l.list(&ends)?);
+            all.push(l.apply("Slice", &[x, starts, ends, axes, steps], &[])?);
         }
     }
-    Ok(vec![cx.put("Concat", &all, &[int("axis", 1)])?])
-}
-
-/// Names all axes of a `Resize` in an operator set where it has no `axes`: the others keep their
-/// sizes.
-pub(crate) fn resize_all_axes(
-    cx: &mut ConvertContext<'_, '_>,
-    inputs: &mut [NewValue],
-    attributes: &mut Vec<(&str, Content)>,
-) -> Result<()> {
-    if cx.target.signature("Resize").is_none_or(|resize| resize.has_attribute("axes")) {
-        return Ok(());
-    }
-    let says = |name: &str, text: &str| {
-        let is = |content: &Content| matches!(content, Content::Bytes(own) if own == text.as_bytes());
-        attributes.iter().any(|(own, content)| *own == name && is(content))
-    };
-    // The only coordinates that move elements at a scale of 1, and those of `roi`, which has axes
-    // too.
-    let moves = says("coordinate_transformation_mode", "tf_crop_and_resize")
-        || says("coordinate_transformation_mode", "tf_half_pixel_for_nn") && !says("nearest_mode", "floor");
-    let Some(at) = attributes.iter().position(|(name, _)| *name == "axes").filter(|_| !moves) else {
-        return Ok(());
-    };
-    let Content::Ints(axes) = attributes.remove(at).1 else { return Ok(()) };
-    let rank = cx.rank(0)?;
-    let axes = axes_of(&axes, rank)?;
-    if axes.iter().copied().eq(0..rank) {
-        return Ok(());
-    }
-    let given = |axis: usize| axes.iter().position(|&own| own == axis);
-    let from: Vec<_> =
-        (0..rank).map(|axis| given(axis).map_or(axis, |place| rank + place)).map(i64_of).collect();
-    let (from, x) = (cx.list(&from), inputs[0]);
-    for (input, value) in inputs.iter_mut().enumerate().skip(2).filter(|(_, value)| **value != NONE) {
-        let kept = if input == 2 { cx.constant(Tensor::vector(&vec![1_f32; rank])) } else { cx.sizes(x)? };
-        let all = cx.put("Concat", &[kept, *value], &[int("axis", 0)])?;
-        *value = cx.put("Gather", &[all, from], &[int("axis", 0)])?;
-    }
-    Ok(())
+    Ok(vec![l.apply("Concat", &all, &[int("axis", 1)])?])
 }
 
 /// `softmax(query * key^T * scale + mask) * value`.
-pub(crate) fn attention(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    let (query, key, value, dtype) = (cx.input(0)?, cx.input(1)?, cx.input(2)?, cx.dtype(0)?);
-    let (rank, key_rank) = (cx.rank(0)?, cx.rank(1)?);
-    for (input, rank) in [(0, rank), (1, key_rank), (2, cx.rank(2)?)] {
+pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::ORDER);
+    let (query, key, value, dtype) = (l.input(0)?, l.input(1)?, l.input(2)?, l.dtype_of(0)?);
+    let (rank, key_rank) = (l.rank_of(0)?, l.rank_of(1)?);
+    for (input, rank) in [(0, rank), (1, key_rank), (2, l.rank_of(2)?)] {
         if rank < 2 {
             return Err(errors::rank(format_args!("input {input}"), rank, "at least 2"));
         }
     }
     let mut order: Vec<_> = (0..i64_of(key_rank)).collect();
     order.swap(key_rank - 1, key_rank - 2);
-    let scale = if cx.has(4) {
-        cx.input(4)?
+    let scale = if l.has(4) {
+        l.input(4)?
     } else {
-        let size = cx.size_of(query, rank - 1)?;
-        let size = cx.cast(size, dtype)?;
-        let root = cx.put("Sqrt", &[size], &[])?;
-        cx.put("Reciprocal", &[root], &[])?
+        let size = l.size_of(query, rank - 1)?;
+        let size = l.cast(size, dtype)?;
+        let root = l.apply("Sqrt", &[size], &[])?;
+        l.apply("Reciprocal", &[root], &[])?
     };
-    let query = cx.put("Mul", &[query, scale], &[])?;
-    let turned = cx.put("Transpose", &[key], &[("perm", Content::Ints(order))])?;
-    let mut scores = cx.put("MatMul", &[query, turned], &[])?;
-    let least = cx.number(f64::NEG_INFINITY, dtype)?;
-    if cx.attributes.flag("causal", false)? {
+    let query = l.apply("Mul", &[query, scale], &[])?;
+    let turned = l.apply("Transpose", &[key], &[("perm", Content::Ints(order))])?;
+    let mut scores = l.apply("MatMul", &[query, turned], &[])?;
+    let least = l.number(f64::NEG_INFINITY, dtype)?;
+    if l.attributes.flag("causal", false)? {
         // Each row sees the columns up to its own.
-        let (rows, columns) = (cx.size_of(query, rank - 2)?, cx.size_of(key, key_rank - 2)?);
-        let size = cx.put("Concat", &[rows, columns], &[int("axis", 0)])?;
-        let ones = cx.number(1.0, DType::F32)?;
-        let all = cx.put("Expand", &[ones, size], &[])?;
-        let seen = cx.put("Trilu", &[all], &[int("upper", 0)])?;
-        let seen = cx.cast(seen, DType::Bool)?;
-        scores = cx.put("Where", &[seen, scores, least], &[])?;
-    } else if cx.has(3) {
-        let mask = cx.input(3)?;
-        scores = if cx.dtype(3)? == DType::Bool {
-            cx.put("Where", &[mask, scores, least], &[])?
+        let (rows, columns) = (l.size_of(query, rank - 2)?, l.size_of(key, key_rank - 2)?);
+        let size = l.apply("Concat", &[rows, columns], &[int("axis", 0)])?;
+        let ones = l.number(1.0, DType::F32)?;
+        let all = l.apply("Expand", &[ones, size], &[])?;
+        let seen = l.apply("Trilu", &[all], &[int("upper", 0)])?;
+        let seen = l.cast(seen, DType::Bool)?;
+        scores = l.apply("Where", &[seen, scores, least], &[])?;
+    } else if l.has(3) {
+        let mask = l.input(3)?;
+        scores = if l.dtype_of(3)? == DType::Bool {
+            l.apply("Where", &[mask, scores, least], &[])?
         } else {
-            cx.put("Add", &[scores, mask], &[])?
+            l.apply("Add", &[scores, mask], &[])?
         };
     }
-    let weights = cx.put("Softmax", &[scores], &[int("axis", -1)])?;
-    Ok(vec![cx.put("MatMul", &[weights, value], &[])?])
+    let weights = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
+    Ok(vec![l.apply("MatMul", &[weights, value], &[])?])
 }
 
 /// Numbers between two bounds become one of so many levels between two others.
-pub(crate) fn fake_quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::FUNCTION);
-    let levels = required("levels", cx.attributes.int("levels")?)?;
-    let dtype = cx.dtype(0)?;
+pub(crate) fn fake_quantize(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    l.rounding(caveats::FUNCTION);
+    let levels = required("levels", l.attributes.int("levels")?)?;
+    let dtype = l.dtype_of(0)?;
     let steps = nearest_f64(Number::Int((levels - 1).into()));
-    let steps = cx.number(steps, dtype)?;
-    let [x, low, high, from, to] = [0, 1, 2, 3, 4].map(|input| cx.input(input));
+    let steps = l.number(steps, dtype)?;
+    let [x, low, high, from, to] = [0, 1, 2, 3, 4].map(|input| l.input(input));
     let (x, low, high, from, to) = (x?, low?, high?, from?, to?);
-    let raised = cx.put("Max", &[x, low], &[])?;
-    let within = cx.put("Min", &[raised, high], &[])?;
-    let (offset, width) = (cx.put("Sub", &[within, low], &[])?, cx.put("Sub", &[high, low], &[])?);
-    let part = cx.put("Div", &[offset, width], &[])?;
-    let scaled = cx.put("Mul", &[part, steps], &[])?;
-    let level = cx.put("Round", &[scaled], &[])?;
-    let part = cx.put("Div", &[level, steps], &[])?;
-    let width = cx.put("Sub", &[to, from], &[])?;
-    let moved = cx.put("Mul", &[part, width], &[])?;
-    Ok(vec![cx.put("Add", &[moved, from], &[])?])
+    let raised = l.apply("Max", &[x, low], &[])?;
+    let within = l.apply("Min", &[raised, high], &[])?;
+    let (offset, width) = (l.apply("Sub", &[within, low], &[])?, l.apply("Sub", &[high, low], &[])?);
+    let part = l.apply("Div", &[offset, width], &[])?;
+    let scaled = l.apply("Mul", &[part, steps], &[])?;
+    let level = l.apply("Round", &[scaled], &[])?;
+    let part = l.apply("Div", &[level, steps], &[])?;
+    let width = l.apply("Sub", &[to, from], &[])?;
+    let moved = l.apply("Mul", &[part, width], &[])?;
+    Ok(vec![l.apply("Add", &[moved, from], &[])?])
 }
 
 /// Blocks of the channels' axis become blocks of the image, or the other way round.
-pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
-    let (spreads, spatial) = (operator == "DepthToSpace", cx.rank(0)?.saturating_sub(2));
-    let block = errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?;
-    let deep = cx.attributes.text("mode")? == Some("depth_first");
-    let x = cx.input(0)?;
+pub(crate) fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let (spreads, spatial) = (operator == "DepthToSpace", l.rank_of(0)?.saturating_sub(2));
+    let block = errors::at_least_1("block_size", l.attributes.int_or("block_size", 1)?)?;
+    let deep = l.attributes.text("mode")? == Some("depth_first");
+    let x = l.input(0)?;
     if spatial == 2 && (spreads || !deep) {
         let mut attributes = vec![int("blocksize", block)];
         if deep {
             attributes.push(word("mode", "CRD"));
         }
-        return Ok(vec![cx.put(operator, &[x], &attributes)?]);
+        return Ok(vec![l.apply(operator, &[x], &attributes)?]);
     }
     // Each axis of the image next to one of its blocks, which belong to the channels, before or
     // behind them.
-    let (sizes, one) = (cx.sizes(x)?, cx.list(&[block]));
+    let (sizes, one) = (l.shape(x)?, l.list(&[block])?);
     let blocks = vec![one; spatial];
-    let [batch, channels] = [0, 1].map(|axis| cx.part_of(sizes, axis, axis + 1));
+    let [batch, channels] = [0, 1].map(|axis| l.part_of(sizes, axis, axis + 1));
     let (batch, mut channels) = (batch?, channels?);
-    let axes = (0..i64_of(spatial)).map(|axis| cx.part_of(sizes, axis + 2, axis + 3));
+    let axes = (0..i64_of(spatial)).map(|axis| l.part_of(sizes, axis + 2, axis + 3));
     let mut axes = axes.collect::<Result<Vec<_>>>()?;
-    let all = cx.list(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))]);
+    let all = l.list(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))])?;
     let (apart, order) = if spreads {
-        channels = cx.put("Div", &[channels, all], &[])?;
+        channels = l.apply("Div", &[channels, all], &[])?;
         let own = if deep { [vec![channels], blocks].concat() } else { [blocks, vec![channels]].concat() };
         let first = i64_of(usize::from(deep)) + 1;
         let pairs = (0..i64_of(spatial)).flat_map(|axis| [i64_of(spatial) + 2 + axis, first + axis]);
@@ -625,7 +579,7 @@ pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<
         ([vec![batch], own, axes.clone()].concat(), [0, channel].into_iter().chain(pairs).collect::<Vec<_>>())
     } else {
         for axis in &mut axes {
-            *axis = cx.put("Div", &[*axis, one], &[])?;
+            *axis = l.apply("Div", &[*axis, one], &[])?;
         }
         let pairs = axes.iter().flat_map(|&axis| [axis, one]).collect::<Vec<_>>();
         let inner = (0..i64_of(spatial)).map(|axis| 2 * axis + 3);
@@ -634,16 +588,16 @@ pub(crate) fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<
         let outer = (0..i64_of(spatial)).map(|axis| 2 * axis + 2);
         ([vec![batch, channels], pairs].concat(), [0].into_iter().chain(own).chain(outer).collect())
     };
-    let apart = cx.put("Concat", &apart, &[int("axis", 0)])?;
-    let apart = cx.with_shape(x, apart)?;
-    let turned = cx.put("Transpose", &[apart], &[("perm", Content::Ints(order))])?;
+    let apart = l.apply("Concat", &apart, &[int("axis", 0)])?;
+    let apart = l.with_shape(x, apart)?;
+    let turned = l.apply("Transpose", &[apart], &[("perm", Content::Ints(order))])?;
     if spreads {
         for axis in &mut axes {
-            *axis = cx.put("Mul", &[*axis, one], &[])?;
+            *axis = l.apply("Mul", &[*axis, one], &[])?;
         }
     } else {
-        channels = cx.put("Mul", &[channels, all], &[])?;
+        channels = l.apply("Mul", &[channels, all], &[])?;
     }
-    let together = cx.put("Concat", &[vec![batch, channels], axes].concat(), &[int("axis", 0)])?;
-    Ok(vec![cx.with_shape(turned, together)?])
+    let together = l.apply("Concat", &[vec![batch, channels], axes].concat(), &[int("axis", 0)])?;
+    Ok(vec![l.with_shape(turned, together)?])
 }

@@ -20,11 +20,11 @@ use crate::attributes::{NewAttributes, wrong};
 use crate::conversion::caveats;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_onnx::int;
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 use crate::dim::Dim;
 use crate::fact::{Elements, Fact};
+use crate::lowering::int;
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::nn::conv_pool::beyond;
@@ -481,8 +481,27 @@ pub(crate) fn summed(
     weights: &[Weights],
     dtype: Option<DType>,
 ) -> Result<NewValue> {
-    let most =
-        if dtype.is_some() { weights.iter().flatten().map(Vec::len).max().unwrap_or(1).max(1) } else { 1 };
+    let axis = i64_of(at);
+    let Some(dtype) = dtype else {
+        let last = |weights: &Weights| weights.as_ref().and_then(|row| row.last()).map_or(0, |last| last.0);
+        let indices: Vec<_> = weights.iter().map(|weights| i64_of(last(weights))).collect();
+        let indices = cx.list(&indices);
+        return cx.gathered(x, indices, axis);
+    };
+    let (indices, weights) = weight_tables(weights, cx.rank(0)? - at - 1, dtype)?;
+    let (indices, weights) = (cx.constant(indices), cx.constant(weights));
+    let taken = cx.gathered(x, indices, axis)?;
+    let products = cx.elements("Mul", &[taken, weights])?;
+    let axis = cx.list(&[i64_of(at) + 1]);
+    let drops =
+        if cx.target.standard == Standard::Onnx { int("keepdims", 0) } else { say("keep_dims", false) };
+    cx.put("ReduceSum", &[products, axis], &[drops])
+}
+
+/// The indices of the elements of weighted sums, a row for each sum, and their weights, which axes of
+/// one element follow.
+pub(crate) fn weight_tables(weights: &[Weights], behind: usize, dtype: DType) -> Result<(Tensor, Tensor)> {
+    let most = weights.iter().flatten().map(Vec::len).max().unwrap_or(1).max(1);
     let mut rows = Vec::with_capacity(weights.len());
     for weights in weights {
         let mut row = weights.clone().unwrap_or_default();
@@ -495,24 +514,11 @@ pub(crate) fn summed(
         row.push((index, weight));
         rows.push(row);
     }
-    let axis = i64_of(at);
     let indices: Vec<_> = rows.iter().flatten().map(|&(index, _)| i64_of(index)).collect();
-    let Some(dtype) = dtype else {
-        let indices = cx.list(&indices);
-        return cx.gathered(x, indices, axis);
-    };
-    let table = Shape::new(vec![rows.len(), most])?;
-    let indices = cx.constant(Tensor::from_vec(table, indices)?);
-    let taken = cx.gathered(x, indices, axis)?;
-    let behind = cx.rank(0)? - at - 1;
+    let indices = Tensor::from_vec(Shape::new(vec![rows.len(), most])?, indices)?;
     let shape = Shape::new([vec![rows.len(), most], vec![1; behind]].concat())?;
     let weights: Vec<_> = rows.iter().flatten().map(|&(_, weight)| weight).collect();
-    let weights = cx.constant(convert::cast(&Tensor::from_vec(shape, weights)?, dtype, Rules::IEEE)?);
-    let products = cx.elements("Mul", &[taken, weights])?;
-    let axis = cx.list(&[i64_of(at) + 1]);
-    let drops =
-        if cx.target.standard == Standard::Onnx { int("keepdims", 0) } else { say("keep_dims", false) };
-    cx.put("ReduceSum", &[products, axis], &[drops])
+    Ok((indices, convert::cast(&Tensor::from_vec(shape, weights)?, dtype, Rules::IEEE)?))
 }
 
 pub(crate) fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {

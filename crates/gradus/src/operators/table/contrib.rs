@@ -182,12 +182,12 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::MatMul)
         .infer(matmul::infer::packed_in_blocks)
         .computes(contrib::eval::mat_mul_bnb4)
-        .converts("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_bnb4),
+        .becomes("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_bnb4),
     microsoft("MatMulFpQ4", Order)
         .works(Work::MatMul)
         .infer(contrib::codes::rule)
         .computes(contrib::codes::mat_mul_fp_q4)
-        .converts("DequantizeLinear, Transpose, MatMul", "rounding", contrib::codes::to_onnx),
+        .becomes("DequantizeLinear, Transpose, MatMul", "rounding", contrib::codes::to_onnx),
     microsoft("MatMulInteger16", Lowered)
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer16)
@@ -201,7 +201,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
         .infer(matmul::infer::packed)
         .computes(contrib::eval::mat_mul_n_bits)
-        .converts(
+        .becomes(
             "DequantizeLinear, Gather, Sub, Mul, Transpose, MatMul",
             "rounding",
             contrib::packed_to_onnx::mat_mul_n_bits,

@@ -24,6 +24,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::pools::average_pool)
         .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
     onnx("BatchNormalization", Formula)
+        .before(14, nn::older::batch_normalization)
         .bias(2)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::infer::batch_norm)
@@ -65,11 +66,13 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::windows_to_openvino::conv_transpose,
         ),
     onnx("DeformConv", Order)
+        .sampled_before(19, nn::sampled::deform_conv)
         .works(Work::DeformConv { weight: 1 })
         .infer(nn::conv_pool::deform_conv)
         .computes(nn::sampling::deform_conv)
         .converts("DeformableConvolution", "rounding", nn::windows_to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
+        .before(21, nn::older::dequantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::dequantize)
@@ -118,6 +121,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::pools::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
     onnx("GridSample", Formula)
+        .sampled_before(20, nn::sampled::grid_sample)
         .works(Work::GridSample)
         .infer(nn::conv_pool::grid_sample)
         .computes(nn::sampling::grid_sample)
@@ -127,6 +131,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::sampling_to_openvino::grid_sample,
         ),
     onnx("GroupNormalization", Order)
+        .composed_before(21, nn::older::group_normalization)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
@@ -155,6 +160,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
         }),
     onnx("LayerNormalization", Order)
+        .composed_before(17, nn::older::layer_normalization)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .early_signatures_are(contrib::signatures::LAYER)
@@ -212,12 +218,14 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(nn::quantization::q_linear_conv)
         .lower(contrib::quantized::conv),
     onnx("QuantizeLinear", Quantized)
+        .before(21, nn::older::quantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(nn::infer::quantize)
         .computes(nn::quantization::quantize)
         .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
     onnx("RMSNormalization", Order)
+        .composed_before(23, nn::older::rms_normalization)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(4)))
         .infer(nn::infer::scaled)
@@ -232,6 +240,7 @@ pub(super) const NETWORKS: &[Row] = &[
             nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .before(18, nn::older::resize)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Resize)
         .infer(nn::resize::resize)

@@ -100,21 +100,25 @@ pub(super) const ONNX: &[Row] = &[
             elementwise::to_openvino::bit_shift,
         ),
     onnx("BitwiseAnd", Exact)
+        .before(18, elementwise::older::bitwise_and)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::And)
         .build(elementwise::binary::build)
         .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
     onnx("BitwiseNot", Exact)
+        .before(18, elementwise::older::bitwise_not)
         .infer(elementwise::infer::same)
         .map(elementwise::unary::bitwise_not)
         .build(elementwise::unary::build)
         .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
     onnx("BitwiseOr", Exact)
+        .before(18, elementwise::older::bitwise_or)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Or)
         .build(elementwise::binary::build)
         .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
     onnx("BitwiseXor", Exact)
+        .before(18, elementwise::older::bitwise_xor)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
@@ -133,6 +137,7 @@ pub(super) const ONNX: &[Row] = &[
         )
         .role(Role::Cast),
     onnx("CastLike", Ieee)
+        .before(15, elementwise::older::cast_like)
         .infer(elementwise::infer::cast_like)
         .eval(elementwise::cast::cast_like)
         .converts(
@@ -212,6 +217,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
     onnx("DFT", Order)
+        .composed_before(17, generate::transforms::dft)
         .works(Work::Fourier)
         .infer(generate::infer::dft)
         .computes(generate::signal::dft)
@@ -234,6 +240,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Divide", "", elementwise::to_openvino::div),
     onnx("Einsum", Order)
+        .composed_before(12, matmul::to_onnx::einsum_of_products)
         .zeros(ZeroSigns::OfAll)
         .works(Work::Einsum)
         .infer(matmul::infer::einsum)
@@ -304,12 +311,14 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::gather_elements)
         .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements),
     onnx("GatherND", Moved)
+        .before(12, indexing::older::gather_nd)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(indexing::infer::gather_nd)
         .eval(indexing::eval::gather_nd)
         .converts("GatherND", "", indexing::to_openvino::gather_nd),
     onnx("Gelu", Formula)
+        .composed_before(20, elementwise::older::gelu)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -317,6 +326,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval_gelu)
         .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
     onnx("Gemm", Order)
+        .before(11, nn::older::gemm)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::MatMul)
@@ -330,6 +340,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater")),
     onnx("GreaterOrEqual", Exact)
+        .before(12, elementwise::older::greater_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::GreaterOrEqual)
@@ -351,6 +362,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
+        .composed_before(14, elementwise::older::hard_swish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -358,6 +370,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("Hardmax", Chosen)
+        .before(13, |l| nn::older::softmax(l, "Hardmax"))
         .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(elementwise::infer::along_axis)
@@ -407,6 +420,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less")),
     onnx("LessOrEqual", Exact)
+        .before(12, elementwise::older::less_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::LessOrEqual)
@@ -419,6 +433,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
     onnx("LogSoftmax", Formula)
+        .before(13, |l| nn::older::softmax(l, "LogSoftmax"))
         .zeros(ZeroSigns::OfFirst)
         .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
@@ -446,6 +461,7 @@ pub(super) const ONNX: &[Row] = &[
             nn::quantization_to_openvino::mat_mul_integer,
         ),
     onnx("Max", Chosen)
+        .before(12, elementwise::older::max)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
@@ -463,12 +479,14 @@ pub(super) const ONNX: &[Row] = &[
         .infer(generate::infer::mel_weights)
         .computes(generate::signal::mel_weights),
     onnx("Min", Chosen)
+        .before(12, elementwise::older::min)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
+        .composed_before(18, elementwise::older::mish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -476,6 +494,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
     onnx("Mod", Open)
+        .before(i64::MAX, elementwise::older::floor_mod)
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
         .build(elementwise::binary::mod_build)
@@ -527,12 +546,14 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr")),
     onnx("Pad", Moved)
+        .before(18, layout::older::pad)
         .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
         .converts("Pad; wrapped: Gather", "", layout::to_openvino::pad)
         .role(Role::Pad),
     onnx("Pow", Formula)
+        .before(12, elementwise::older::pow)
         .infer(elementwise::infer::binary)
         .operation(Operation::Pow)
         .build(elementwise::binary::build)
@@ -678,6 +699,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(elementwise::unary::relu)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
     onnx("Reshape", Moved)
+        .before(14, layout::older::reshape)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::reshape)
@@ -697,6 +719,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("STFT", Order)
+        .composed_before(17, generate::transforms::stft)
         .works(Work::FourierOfFrames)
         .infer(generate::infer::stft)
         .computes(generate::signal::stft)
@@ -717,6 +740,7 @@ pub(super) const ONNX: &[Row] = &[
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterElements", Moved)
+        .before(18, indexing::older::scatter_elements)
         .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
@@ -726,6 +750,7 @@ pub(super) const ONNX: &[Row] = &[
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterND", Moved)
+        .before(18, indexing::older::scatter_nd)
         .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::eval::scatter_nd)
@@ -738,6 +763,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
     onnx("Shape", Moved)
+        .before(15, layout::older::shape)
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::windowed)
         .converts("ShapeOf, Slice", "", layout::to_openvino::shape)
@@ -790,6 +816,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Slice", "", indexing::to_openvino::slice)
         .role(Role::Slice),
     onnx("Softmax", Formula)
+        .before(13, |l| nn::older::softmax(l, "Softmax"))
         .zeros(ZeroSigns::Unseen)
         .unsigned()
         .axis(-1)
@@ -866,6 +893,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
+        .composed_before(24, elementwise::older::swish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -923,6 +951,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Transpose", "", layout::to_openvino::transpose)
         .role(Role::Transpose),
     onnx("Trilu", Moved)
+        .before(14, layout::older::trilu)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::trilu)
         .eval(layout::eval::trilu)

@@ -17,7 +17,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::AdaptivePool(Each::COMPARISON))
         .infer(nn::openvino::adaptive_pool)
         .lowers(images::adaptive_maximum),
-    openvino("AvgPool", Order).works(Work::Window(Each::arithmetic(1))).infer(nn::openvino::pool).converts(
+    openvino("AvgPool", Order).works(Work::Window(Each::arithmetic(1))).infer(nn::openvino::pool).becomes(
         "AveragePool",
         "rounding",
         nn::windows_to_onnx::average_pool,
@@ -25,12 +25,12 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("BatchNormInference", Formula)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(nn::openvino::batch_norm)
-        .converts("BatchNormalization", "rounding", nn::to_onnx::batch_normalization),
+        .becomes("BatchNormalization", "rounding", nn::to_onnx::batch_normalization),
     openvino("BinaryConvolution", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
         .computes(nn::windows::binary_conv)
-        .converts(
+        .becomes(
             "Greater, Where, Conv",
             "pads that are no integers: rounding",
             nn::windows_to_onnx::binary_conv,
@@ -47,7 +47,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(nn::loss::of_sequences)
         .computes(nn::loss::ctc)
         .lower(sequences::ctc_loss),
-    openvino("Col2Im", Order).infer(nn::conv_pool::col2im_of_any_rank).converts(
+    openvino("Col2Im", Order).infer(nn::conv_pool::col2im_of_any_rank).becomes(
         "Col2Im",
         "floats: rounding",
         nn::windows_to_onnx::col2im,
@@ -55,20 +55,20 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("Convolution", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(nn::openvino::convolution_rule)
-        .converts("Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, false)),
+        .becomes("Conv", "rounding", |l| nn::windows_to_onnx::conv(l, false)),
     openvino("ConvolutionBackpropData", Order)
         .works(Work::ConvTranspose { skip: 1 })
         .infer(nn::openvino::convolution_backprop_data)
-        .converts("ConvTranspose, Slice", "rounding", |cx| nn::windows_to_onnx::conv_transpose(cx, false)),
+        .becomes("ConvTranspose, Slice", "rounding", |l| nn::windows_to_onnx::conv_transpose(l, false)),
     openvino("DeformableConvolution", Order)
         .works(Work::DeformConv { weight: 2 })
         .infer(nn::openvino::deformable)
-        .converts("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
+        .becomes("DeformConv", "rounding", nn::windows_to_onnx::deformable_convolution),
     openvino("DeformablePSROIPooling", Lowered).lowers(samples::deformable_psroi),
-    openvino("DepthToSpace", Moved).infer(indexing::openvino::blocks).converts(
+    openvino("DepthToSpace", Moved).infer(indexing::openvino::blocks).becomes(
         "DepthToSpace, Reshape, Transpose",
         "",
-        |cx| nn::windows_to_onnx::blocks(cx, "DepthToSpace"),
+        |l| nn::windows_to_onnx::blocks(l, "DepthToSpace"),
     ),
     openvino("DetectionOutput", Lowered).lowers(detection::detection_output),
     openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(detection::detectron_output),
@@ -77,7 +77,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("ExperimentalDetectronPriorGridGenerator", Lowered).lowers(priors::prior_grid),
     openvino("ExperimentalDetectronROIFeatureExtractor", Lowered).lowers(features::pyramid),
     openvino("ExperimentalDetectronTopKROIs", Lowered).lowers(detection::top_boxes),
-    openvino("ExtractImagePatches", Moved).infer(nn::openvino::image_patches).converts(
+    openvino("ExtractImagePatches", Moved).infer(nn::openvino::image_patches).becomes(
         "Shape, Slice, Sub, Mod, Max, Div, Concat, Pad",
         "",
         nn::windows_to_onnx::image_patches,
@@ -85,24 +85,24 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("FakeQuantize", Formula)
         .works(Work::EachInput(Each::of(1, 1, 0)))
         .infer(elementwise::openvino::bitwise_and)
-        .converts("Min, Max, Round, Mul, Add", "rounding", nn::windows_to_onnx::fake_quantize),
+        .becomes("Min, Max, Round, Mul, Add", "rounding", nn::windows_to_onnx::fake_quantize),
     openvino("GRN", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(elementwise::infer::same)
-        .converts("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::global_response),
-    openvino("GRUCell", Order).works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+        .becomes("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::global_response),
+    openvino("GRUCell", Order).works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).becomes(
         "GRU",
         "rounding",
-        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Gru),
+        |l| nn::recurrent_to_onnx::cell(l, nn::recurrent_to_openvino::Network::Gru),
     ),
     openvino("GRUSequence", Order)
         .works(Work::Recurrent { weight: 3 })
         .infer(nn::openvino::sequence)
-        .converts("GRU", "rounding", |cx| {
-            nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Gru)
+        .becomes("GRU", "rounding", |l| {
+            nn::recurrent_to_onnx::sequence(l, nn::recurrent_to_openvino::Network::Gru)
         }),
     openvino("GenerateProposals", Lowered).lowers(detection::generate_proposals),
-    openvino("GridSample", Formula).works(Work::GridSample).infer(nn::conv_pool::grid_sample).converts(
+    openvino("GridSample", Formula).works(Work::GridSample).infer(nn::conv_pool::grid_sample).becomes(
         "GridSample",
         "rounding; nearest: halfway",
         nn::sampling_to_onnx::grid_sample,
@@ -110,51 +110,51 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("GroupConvolution", Order)
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(nn::openvino::group_convolution)
-        .converts("Reshape, Conv", "rounding", |cx| nn::windows_to_onnx::conv(cx, true)),
+        .becomes("Reshape, Conv", "rounding", |l| nn::windows_to_onnx::conv(l, true)),
     openvino("GroupConvolutionBackpropData", Order)
         .works(Work::ConvTranspose { skip: 2 })
         .infer(nn::openvino::group_convolution_backprop_data)
-        .converts("Reshape, ConvTranspose, Slice", "rounding", |cx| {
-            nn::windows_to_onnx::conv_transpose(cx, true)
+        .becomes("Reshape, ConvTranspose, Slice", "rounding", |l| {
+            nn::windows_to_onnx::conv_transpose(l, true)
         }),
     openvino("GroupNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::same)
-        .converts("GroupNormalization", "rounding", nn::to_onnx::group_normalization),
+        .becomes("GroupNormalization", "rounding", nn::to_onnx::group_normalization),
     openvino("I420toBGR", Lowered).lowers(images::i420_to_bgr),
     openvino("I420toRGB", Lowered).lowers(images::i420_to_rgb),
     openvino("ISTFT", Lowered).lowers(signal::inverse_stft),
-    openvino("Interpolate", Interpolated).works(Work::Resize).infer(nn::openvino::interpolate).converts(
+    openvino("Interpolate", Interpolated).works(Work::Resize).infer(nn::openvino::interpolate).becomes(
         "Resize, Pad, Gather, Mul, ReduceSum",
         "rounding",
         nn::resize_to_onnx::interpolate,
     ),
-    openvino("LRN", Formula).works(Work::LocalResponse).infer(elementwise::infer::same).converts(
+    openvino("LRN", Formula).works(Work::LocalResponse).infer(elementwise::infer::same).becomes(
         "LRN",
         "rounding",
         nn::to_onnx::local_response,
     ),
-    openvino("LSTMCell", Order).works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).converts(
+    openvino("LSTMCell", Order).works(Work::Recurrent { weight: 3 }).infer(nn::openvino::lstm_cell).becomes(
         "LSTM",
         "rounding",
-        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Lstm),
+        |l| nn::recurrent_to_onnx::cell(l, nn::recurrent_to_openvino::Network::Lstm),
     ),
     openvino("LSTMSequence", Order)
         .works(Work::Recurrent { weight: 4 })
         .infer(nn::openvino::sequence)
-        .converts("LSTM", "rounding", |cx| {
-            nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Lstm)
+        .becomes("LSTM", "rounding", |l| {
+            nn::recurrent_to_onnx::sequence(l, nn::recurrent_to_openvino::Network::Lstm)
         }),
     openvino("LogSoftmax", Formula)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_onnx::softmax(cx, "LogSoftmax")),
+        .becomes("LogSoftmax", "rounding", |l| nn::to_onnx::softmax(l, "LogSoftmax")),
     openvino("MVN", Order)
         .works(Work::EachInput(Each::arithmetic(5)))
         .infer(elementwise::infer::same)
-        .converts("ReduceMean, Sub, Mul, Add, Sqrt, Div", "rounding", nn::to_onnx::mean_variance),
+        .becomes("ReduceMean, Sub, Mul, Add, Sqrt, Div", "rounding", nn::to_onnx::mean_variance),
     openvino("MatrixNms", Lowered).lowers(detection::matrix_nms),
-    openvino("MaxPool", Chosen).works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).converts(
+    openvino("MaxPool", Chosen).works(Work::Window(Each::COMPARISON)).infer(nn::openvino::pool).becomes(
         "MaxPool, Pad, Mod",
         "floats: NaN",
         nn::windows_to_onnx::max_pool,
@@ -172,7 +172,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(reduction::openvino::non_max_suppression)
         .computes(nn::suppression::of_upright)
         .lower(suppression::of_upright)
-        .converts(
+        .becomes(
             "NonMaxSuppression; with soft_nms_sigma: Loop",
             "boxes of equal scores, or that overlap by the threshold; with soft_nms_sigma: rounding",
             nn::sampling_to_onnx::non_max_suppression,
@@ -180,23 +180,23 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("NormalizeL2", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(elementwise::infer::same)
-        .converts("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::normalize_l2),
+        .becomes("Mul, ReduceSum, Sqrt, Div", "rounding", nn::to_onnx::normalize_l2),
     openvino("PSROIPooling", Lowered).lowers(features::psroi_pooling),
     openvino("PriorBox", Lowered).lowers(priors::prior_box),
     openvino("PriorBoxClustered", Lowered).lowers(priors::prior_box_clustered),
     openvino("Proposal", Lowered).lowers(detection::proposal),
-    openvino("RNNCell", Order).works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).converts(
+    openvino("RNNCell", Order).works(Work::Recurrent { weight: 2 }).infer(nn::openvino::lstm_cell).becomes(
         "RNN",
         "rounding",
-        |cx| nn::recurrent_to_onnx::cell(cx, nn::recurrent_to_openvino::Network::Rnn),
+        |l| nn::recurrent_to_onnx::cell(l, nn::recurrent_to_openvino::Network::Rnn),
     ),
     openvino("RNNSequence", Order)
         .works(Work::Recurrent { weight: 3 })
         .infer(nn::openvino::sequence)
-        .converts("RNN", "rounding", |cx| {
-            nn::recurrent_to_onnx::sequence(cx, nn::recurrent_to_openvino::Network::Rnn)
+        .becomes("RNN", "rounding", |l| {
+            nn::recurrent_to_onnx::sequence(l, nn::recurrent_to_openvino::Network::Rnn)
         }),
-    openvino("ROIAlign", Formula).works(Work::RoiAlign).infer(nn::openvino::roi).converts(
+    openvino("ROIAlign", Formula).works(Work::RoiAlign).infer(nn::openvino::roi).becomes(
         "RoiAlign",
         "rounding",
         nn::sampling_to_onnx::roi_align,
@@ -205,7 +205,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::RoiAlign)
         .infer(nn::openvino::roi)
         .lowers(samples::rotated_align),
-    openvino("ROIPooling", Formula).works(Work::RoiPooling).infer(nn::openvino::roi).converts(
+    openvino("ROIPooling", Formula).works(Work::RoiPooling).infer(nn::openvino::roi).becomes(
         "MaxRoiPool; bilinear: Gather, GridSample, Where",
         "max: floats: NaN; bilinear: rounding",
         nn::sampling_to_onnx::roi_pooling,
@@ -220,14 +220,14 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("ScaledDotProductAttention", Formula)
         .works(Work::Attention(Attention::Separate))
         .infer(nn::openvino::attention)
-        .converts("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
+        .becomes("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
     openvino("SoftMax", Formula)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
-        .converts("Softmax", "rounding", |cx| nn::to_onnx::softmax(cx, "Softmax")),
-    openvino("SpaceToDepth", Moved).infer(indexing::openvino::blocks).converts(
+        .becomes("Softmax", "rounding", |l| nn::to_onnx::softmax(l, "Softmax")),
+    openvino("SpaceToDepth", Moved).infer(indexing::openvino::blocks).becomes(
         "SpaceToDepth, Reshape, Transpose",
         "",
-        |cx| nn::windows_to_onnx::blocks(cx, "SpaceToDepth"),
+        |l| nn::windows_to_onnx::blocks(l, "SpaceToDepth"),
     ),
 ];

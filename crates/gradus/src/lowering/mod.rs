@@ -1,30 +1,38 @@
 //! Lowering: the graph of ONNX operators that a node stands for, run and inferred.
 
-use std::sync::{Arc, Mutex, PoisonError};
+mod inputs;
+mod run;
+mod values;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use gradus_core::convert::usize_of_i64;
 use gradus_core::element::Bool;
 use gradus_core::graph::{
-    Attribute, Builder, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
+    Attribute, Builder, Constant, Content, Graph, Node, OperatorId, Origin, Slots, Standard, Type,
 };
-use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
-use gradus_formats::onnx::{NEWEST_OPSET, number_of};
+use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
+use gradus_formats::onnx::NEWEST_OPSET;
 
 use crate::attributes::Attributes;
+use crate::conversion::Exactness;
+use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Form;
-use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::errors;
 use crate::operators::{self, Row};
 use crate::pairs;
-use crate::program::{Compiler, GraphProgram, RunOptions};
+
+pub(crate) use run::{build, converted, infer};
+pub(crate) use values::{along, axis, flag, int, wide, word};
 
 /// Writes the graph of a node; gives the values that are the node's outputs.
 pub(crate) type Lower = fn(&mut Lowering<'_>) -> Result<Vec<LoweredValue>>;
 
 /// A value of the graph that is written.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LoweredValue(usize);
 
 impl LoweredValue {
@@ -37,13 +45,29 @@ impl LoweredValue {
 const MICROSOFT: &str = "com.microsoft";
 
 /// The facts about an input that the graph of a node may depend on, beside its attributes.
-#[derive(Clone, Debug, PartialEq, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     dtype: Option<DType>,
     /// Dimensions, as far as they are known.
     dims: Option<Vec<Option<usize>>>,
     /// Elements of a tensor of few integers, if all are known before a run.
     integers: Option<Vec<i64>>,
+    /// All elements, where a graph may depend on any.
+    held: Option<Constant>,
+    /// Dimensions as expressions, if inference made them.
+    sizes: Vec<Dim>,
+    /// True if the elements are a constant of the model.
+    is_constant: bool,
+}
+
+impl PartialEq for Known {
+    fn eq(&self, other: &Known) -> bool {
+        let held = |known: &Known| known.held.as_ref().and_then(|held| held.tensor().ok());
+        self.dtype == other.dtype
+            && self.dims == other.dims
+            && self.integers == other.integers
+            && held(self) == held(other)
+    }
 }
 
 /// Most elements of a tensor of integers that a graph may depend on: sizes, axes and their like.
@@ -53,7 +77,7 @@ impl Known {
     fn of_value(value: &Value) -> Known {
         let Value::Tensor(tensor) = value else { return Known { dtype: value.dtype(), ..Known::default() } };
         let dims = tensor.shape().dims().iter().map(|&len| Some(len)).collect();
-        Known { dtype: Some(tensor.dtype()), dims: Some(dims), integers: None }
+        Known { dtype: Some(tensor.dtype()), dims: Some(dims), ..Known::default() }
     }
 
     /// The same, with the elements of a tensor of few integers.
@@ -68,16 +92,55 @@ impl Known {
         let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());
         let few = |tensor: &Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MOST_INTEGERS;
         let integers = fact.as_tensor().and_then(TensorFact::tensor).filter(few);
-        Known { dtype: fact.dtype(), dims, integers: integers.and_then(|tensor| tensor.to_i64().ok()) }
+        let integers = integers.and_then(|tensor| tensor.to_i64().ok());
+        Known { dtype: fact.dtype(), dims, integers, ..Known::default() }
+    }
+
+    /// Facts about an input whose elements may be known, and may be a constant of the model.
+    pub(crate) fn of_held(fact: &Fact, held: Option<Constant>, is_constant: bool) -> Known {
+        let known = Known::of_fact(fact);
+        let few = |held: &&Constant| held.dtype().is_integer() && held.shape().len() <= MOST_INTEGERS;
+        let few = held.as_ref().filter(few).and_then(|held| held.tensor().ok()?.to_i64().ok());
+        let sizes = fact.as_tensor().and_then(|fact| fact.dims.as_deref()).unwrap_or_default().to_vec();
+        Known { integers: known.integers.or(few), held, sizes, is_constant, ..known }
     }
 }
 
-/// Facts about all inputs; nothing of one that is missing.
-type Inputs = Vec<Option<Known>>;
+/// The dimensions of a value, as far as they are known.
+pub(crate) type Dims = Vec<Option<i64>>;
+
+/// What a graph is written for.
+#[derive(Clone, Debug)]
+pub(crate) struct Goal {
+    /// The first words of errors about facts that are not known.
+    pub(crate) task: &'static str,
+    /// The operator set of the model that it becomes part of.
+    pub(crate) opset: i64,
+    pub(crate) limits: Limits,
+    /// By output: its dimensions, if its rank is known; nothing if nobody reads it.
+    pub(crate) outputs: Vec<Option<Option<Dims>>>,
+}
+
+impl Goal {
+    /// A graph that is run, or inferred, with all outputs of the node.
+    pub(crate) fn run(node: &Node, limits: Limits) -> Goal {
+        let outputs = vec![Some(None); node.outputs.len()];
+        Goal { task: "", opset: NEWEST_OPSET, limits, outputs }
+    }
+}
+
+/// A graph that is written.
+pub(crate) struct Written {
+    pub(crate) graph: Graph,
+    /// The results that are not kept bit for bit.
+    pub(crate) notes: Vec<(Exactness, Cow<'static, str>)>,
+    /// True if its operators tell more of them.
+    pub(crate) noted_by_operators: bool,
+}
 
 /// A node that is lowered, and the graph that is written.
 pub(crate) struct Lowering<'a> {
-    node: &'a Node,
+    pub(crate) node: &'a Node,
     pub(crate) attributes: Attributes<'a>,
     inputs: &'a [Option<Known>],
     builder: Builder,
@@ -87,6 +150,11 @@ pub(crate) struct Lowering<'a> {
     pairs: Vec<(LoweredValue, DType)>,
     /// The values that stand for inputs of complex numbers while one of the parts is computed.
     parts: Option<Parts>,
+    goal: &'a Goal,
+    /// Constants that are written.
+    constants: HashMap<LoweredValue, Tensor>,
+    notes: Vec<(Exactness, Cow<'static, str>)>,
+    noted_by_operators: bool,
 }
 
 /// One part of complex numbers.
@@ -190,21 +258,21 @@ impl Lowering<'_> {
         self.parts.as_ref().is_some_and(|parts| parts.imaginary)
     }
 
-    fn known(&self, index: usize) -> Option<&Known> {
+    fn facts(&self, index: usize) -> Option<&Known> {
         self.inputs.get(index)?.as_ref()
     }
 
     /// The element type of an input.
     pub(crate) fn dtype_of(&self, index: usize) -> Result<DType> {
-        let dtype = self.known(index).and_then(|known| known.dtype);
+        let dtype = self.facts(index).and_then(|known| known.dtype);
         let part = dtype.filter(|_| self.parts.is_some()).and_then(pairs::part_of);
-        part.or(dtype).ok_or_else(|| not_known(format!("element type of input {index}")))
+        part.or(dtype).ok_or_else(|| self.unknown(&format!("element type of input {index}")))
     }
 
     /// The dimensions of an input, as far as they are known.
     pub(crate) fn dims_of(&self, index: usize) -> Result<&[Option<usize>]> {
-        let dims = self.known(index).and_then(|known| known.dims.as_deref());
-        dims.ok_or_else(|| not_known(format!("rank of input {index}")))
+        let dims = self.facts(index).and_then(|known| known.dims.as_deref());
+        dims.ok_or_else(|| self.unknown(&format!("rank of input {index}")))
     }
 
     /// The number of axes of an input.
@@ -214,15 +282,15 @@ impl Lowering<'_> {
 
     /// The integers that an input holds, which a run does not change.
     pub(crate) fn integers_of(&self, index: usize) -> Result<&[i64]> {
-        let integers = self.known(index).and_then(|known| known.integers.as_deref());
-        integers.ok_or_else(|| not_known(format!("value of input {index}")))
+        let integers = self.facts(index).and_then(|known| known.integers.as_deref());
+        integers.ok_or_else(|| self.unknown(&format!("value of input {index}")))
     }
 
     /// How many elements an input of one axis has.
     pub(crate) fn len_of(&self, index: usize) -> Result<usize> {
         match *self.dims_of(index)? {
             [Some(len)] => Ok(len),
-            _ => Err(not_known(format!("number of elements of input {index}"))),
+            _ => Err(self.unknown(&format!("number of elements of input {index}"))),
         }
     }
 }
@@ -288,7 +356,8 @@ impl Lowering<'_> {
         };
         let named =
             |(name, content): &(&str, Content)| Attribute { name: (*name).into(), content: content.clone() };
-        let inputs = inputs
+        let given = inputs.iter().rposition(|&value| value != LoweredValue::NONE).map_or(0, |last| last + 1);
+        let inputs = inputs[..given]
             .iter()
             .map(|&value| (value != LoweredValue::NONE).then(|| self.builder.reference(&key(value))));
         let node = Node {
@@ -382,35 +451,6 @@ impl Lowering<'_> {
         let inner = std::mem::replace(&mut self.builder, around);
         Ok(Content::Graph(Arc::new(inner.finish()?)))
     }
-
-    /// A constant.
-    pub(crate) fn constant(&mut self, tensor: Tensor) -> Result<LoweredValue> {
-        let value = self.next();
-        self.builder.constant(&key(value), tensor.into())?;
-        Ok(value)
-    }
-
-    /// A list of int64.
-    pub(crate) fn list(&mut self, values: &[i64]) -> Result<LoweredValue> {
-        self.constant(Tensor::vector(values))
-    }
-
-    /// A value in another element type.
-    pub(crate) fn cast(&mut self, value: LoweredValue, to: DType) -> Result<LoweredValue> {
-        let number = number_of(to).ok_or_else(|| errors::dtype(to, "a type of ONNX"))?;
-        self.apply("Cast", &[value], &[("to", Content::Int(number))])
-    }
-
-    /// The same elements in another shape.
-    pub(crate) fn reshape(&mut self, value: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
-        let dims = self.list(dims)?;
-        self.apply("Reshape", &[value, dims], &[])
-    }
-
-    /// The dimensions of a value.
-    pub(crate) fn shape(&mut self, value: LoweredValue) -> Result<LoweredValue> {
-        self.apply("Shape", &[value], &[])
-    }
 }
 
 fn key(value: LoweredValue) -> String {
@@ -423,26 +463,48 @@ fn key(value: LoweredValue) -> String {
 /// [`Kind::Unsupported`] if the row has none, or too little is known of the inputs; whatever is
 /// wrong with the node.
 pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], row: &Row) -> Result<Graph> {
-    let lower = row.lower.ok_or_else(|| {
-        Error::new(Kind::Unsupported, format!("cannot lower operator {} to ONNX operators", node.operator))
-    })?;
+    let lower = row.lower.ok_or_else(|| cannot_lower(node))?;
+    Ok(write(row.standard, node, inputs, lower, &Goal::run(node, Limits::default()))?.graph)
+}
+
+/// The error of an operator that stands for no graph.
+pub(crate) fn cannot_lower(node: &Node) -> Error {
+    Error::new(Kind::Unsupported, format!("cannot lower operator {} to ONNX operators", node.operator))
+}
+
+/// The graph that a function writes for a node.
+///
+/// # Errors
+/// As [`graph`].
+pub(crate) fn write(
+    standard: Standard,
+    node: &Node,
+    inputs: &[Option<Known>],
+    lower: Lower,
+    goal: &Goal,
+) -> Result<Written> {
     let mut builder = Builder::new(&node.operator.name);
     for index in 0..inputs.len() {
         builder.define(&key(LoweredValue(index)), Origin::Input)?;
     }
     let mut lowering = Lowering {
         node,
-        attributes: Attributes::new(&node.attributes, Form::of_node(row.standard, node)),
+        attributes: Attributes::new(&node.attributes, Form::of_node(standard, node)),
         inputs,
         builder,
         values: inputs.len(),
         pairs: Vec::new(),
         parts: None,
+        goal,
+        constants: HashMap::new(),
+        notes: Vec::new(),
+        noted_by_operators: false,
     };
     let outputs = lower(&mut lowering)?;
-    if outputs.len() < node.outputs.len() {
-        let wanted = format_args!("at most {}", outputs.len());
-        return Err(Error::mismatch(Kind::Graph, "number of outputs", node.outputs.len(), wanted));
+    let wanted = goal.outputs.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    if outputs.len() < wanted {
+        let most = format_args!("at most {}", outputs.len());
+        return Err(Error::mismatch(Kind::Graph, "number of outputs", wanted, most));
     }
     for &output in outputs.iter().take(node.outputs.len()) {
         lowering.builder.output(&key(output));
@@ -451,108 +513,6 @@ pub(crate) fn graph(node: &Node, inputs: &[Option<Known>], row: &Row) -> Result<
         let id = lowering.builder.reference(&key(value));
         lowering.builder.info(id).declared = Some(Type::Tensor(Some(dtype), None));
     }
-    lowering.builder.finish()
-}
-
-/// An operator that is run by the graph that it stands for.
-#[derive(Debug)]
-struct Lowered {
-    node: Node,
-    row: &'static Row,
-    options: RunOptions,
-    /// The last graph, and what was known of the inputs that it was written for.
-    last: Mutex<Option<(Inputs, Arc<LoweredProgram>)>>,
-}
-
-/// The program of a graph, and which of its inputs and outputs are pairs.
-#[derive(Debug)]
-struct LoweredProgram {
-    program: GraphProgram,
-    taken: Vec<bool>,
-    given: Vec<bool>,
-}
-
-/// Builds the operator that runs the graph.
-pub(crate) fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    let (node, row, options) = (cx.node.clone(), cx.row, cx.compiler.options());
-    Ok(Box::new(Lowered { node, row, options, last: Mutex::default() }))
-}
-
-impl Lowered {
-    fn program(&self, given: &[Option<&Value>]) -> Result<Arc<LoweredProgram>> {
-        let all = |known: fn(&Value) -> Known| given.iter().map(|value| value.map(known)).collect::<Inputs>();
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |last: &Option<(Inputs, Arc<LoweredProgram>)>, inputs: &Inputs| match last {
-            Some((of, program)) if of == inputs => Some(program.clone()),
-            _ => None,
-        };
-        let mut inputs = all(Known::of_value);
-        if let Some(program) = known(&last, &inputs) {
-            return Ok(program);
-        }
-        let graph = match graph(&self.node, &inputs, self.row) {
-            // Few graphs depend on elements, so that most are kept from run to run.
-            Err(error) if error.kind() == Kind::Unsupported => {
-                inputs = all(Known::of_elements);
-                if let Some(program) = known(&last, &inputs) {
-                    return Ok(program);
-                }
-                graph(&self.node, &inputs, self.row)?
-            }
-            graph => graph?,
-        };
-        let (taken, given) = (pairs::taken(&graph), pairs::given(&graph));
-        let program = Compiler::plain(Standard::Onnx, self.options).inner(&graph)?;
-        let program = Arc::new(LoweredProgram { program, taken, given });
-        *last = Some((inputs, program.clone()));
-        Ok(program)
-    }
-}
-
-impl Op for Lowered {
-    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-        let program = self.program(cx.inputs)?;
-        let wide = cx.inputs.iter().flatten().any(|value| value.dtype() == Some(DType::F64));
-        let narrow = cx.run.narrow;
-        cx.run.narrow = narrow || !wide;
-        let inputs = cx.inputs.iter().zip(&program.taken).map(|(value, taken)| {
-            if *taken { value.map(pairs::split).transpose() } else { Ok(value.cloned()) }
-        });
-        let inputs = inputs.collect::<Result<_>>();
-        let outputs = inputs.and_then(|inputs| program.program.run_for_node(inputs, cx.run));
-        cx.run.narrow = narrow;
-        let joined = |(value, given): (Value, &bool)| if *given { pairs::joined(&value) } else { Ok(value) };
-        outputs?.into_iter().zip(&program.given).map(joined).collect()
-    }
-}
-
-/// Facts about the outputs: what the graph says.
-pub(crate) fn infer(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let row = cx.row.expect("only rows that are lowered name this");
-    let facts: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
-    let known: Vec<_> =
-        (0..cx.count()).map(|input| cx.has(input).then(|| Known::of_fact(&facts[input]))).collect();
-    match graph(cx.node, &known, row) {
-        Ok(graph) => Ok(cx.lowered(&graph, facts)),
-        Err(error) if error.kind() != Kind::Unsupported => Err(InferError::Invalid(error)),
-        Err(error) => match row.partial {
-            Some(rule) => rule(cx),
-            None => Err(InferError::unknown(error.message().to_owned())),
-        },
-    }
-}
-
-/// An axis counted from the first.
-pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
-    operators::indices::axis(axis, rank)
-}
-
-/// An attribute of ONNX.
-pub(crate) fn int(name: &'static str, value: i64) -> (&'static str, Content) {
-    (name, Content::Int(value))
-}
-
-/// The attribute that names an axis.
-pub(crate) fn along(axis: usize) -> (&'static str, Content) {
-    int("axis", i64_of(axis))
+    let Lowering { builder, notes, noted_by_operators, .. } = lowering;
+    Ok(Written { graph: builder.finish()?, notes, noted_by_operators })
 }

@@ -1,0 +1,134 @@
+//! Constants, and operators that most graphs use.
+
+use gradus_core::convert::{self, Rules, i64_of};
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Tensor};
+use gradus_formats::onnx::number_of;
+
+use super::{LoweredValue, Lowering, key};
+use crate::operators::{self, errors};
+
+impl<'a> Lowering<'a> {
+    /// A constant.
+    pub(crate) fn constant(&mut self, tensor: Tensor) -> Result<LoweredValue> {
+        let value = self.next();
+        self.constants.insert(value, tensor.clone());
+        self.builder.constant(&key(value), tensor.into())?;
+        Ok(value)
+    }
+
+    /// A list of int64.
+    pub(crate) fn list(&mut self, values: &[i64]) -> Result<LoweredValue> {
+        self.constant(Tensor::vector(values))
+    }
+
+    /// A value in another element type.
+    pub(crate) fn cast(&mut self, value: LoweredValue, to: DType) -> Result<LoweredValue> {
+        let number = number_of(to).ok_or_else(|| errors::dtype(to, "a type of ONNX"))?;
+        self.apply("Cast", &[value], &[("to", Content::Int(number))])
+    }
+
+    /// The same elements in another shape.
+    pub(crate) fn reshape(&mut self, value: LoweredValue, dims: &[i64]) -> Result<LoweredValue> {
+        let dims = self.list(dims)?;
+        self.apply("Reshape", &[value, dims], &[])
+    }
+
+    /// The dimensions of a value.
+    pub(crate) fn shape(&mut self, value: LoweredValue) -> Result<LoweredValue> {
+        self.apply("Shape", &[value], &[])
+    }
+
+    /// A value in another element type, if it is not of that already.
+    pub(crate) fn in_type(&mut self, value: LoweredValue, from: DType, to: DType) -> Result<LoweredValue> {
+        if from == to { Ok(value) } else { self.cast(value, to) }
+    }
+
+    /// The attributes of the node.
+    pub(crate) fn own_attributes(&self) -> Vec<(&'a str, Content)> {
+        self.attributes.all().map(|(name, content)| (name, content.clone())).collect()
+    }
+
+    /// The operator of the node itself.
+    pub(crate) fn itself(&mut self) -> Result<Vec<LoweredValue>> {
+        let inputs: Vec<_> = (0..self.count()).map(|input| self.maybe(input)).collect();
+        let name = &*self.node.operator.name;
+        self.apply_many(name, &inputs, &self.own_attributes(), self.outputs())
+    }
+
+    /// An int64.
+    pub(crate) fn scalar(&mut self, value: i64) -> Result<LoweredValue> {
+        self.constant(Tensor::scalar(value))
+    }
+
+    /// A number of some element type, the nearest that it has.
+    pub(crate) fn number(&mut self, value: f64, dtype: DType) -> Result<LoweredValue> {
+        self.constant(convert::cast(&Tensor::scalar(value), dtype, Rules::SATURATING)?)
+    }
+
+    /// The elements of a value that is a constant, or an input whose elements are known.
+    pub(crate) fn elements_of(&self, value: LoweredValue) -> Result<Option<Tensor>> {
+        if let Some(constant) = self.constants.get(&value) {
+            return Ok(Some(constant.clone()));
+        }
+        if value.0 < self.inputs.len() { self.known(value.0) } else { Ok(None) }
+    }
+
+    /// The same elements in another shape; a dimension of 0 is one.
+    pub(crate) fn with_shape(&mut self, value: LoweredValue, dims: LoweredValue) -> Result<LoweredValue> {
+        let nonzero = match self.elements_of(dims)? {
+            Some(known) => !known.to_i64()?.contains(&0),
+            None => false,
+        };
+        let zero = (!nonzero).then(|| int("allowzero", 1));
+        self.apply("Reshape", &[value, dims], zero.as_slice())
+    }
+
+    /// The elements of a list from one index to before another.
+    pub(crate) fn part_of(&mut self, list: LoweredValue, from: i64, to: i64) -> Result<LoweredValue> {
+        let (from, to, axis) = (self.list(&[from])?, self.list(&[to])?, self.list(&[0])?);
+        self.apply("Slice", &[list, from, to, axis], &[])
+    }
+
+    /// The dimension of an axis as a list of one.
+    pub(crate) fn size_of(&mut self, value: LoweredValue, axis: usize) -> Result<LoweredValue> {
+        let all = self.shape(value)?;
+        self.part_of(all, i64_of(axis), i64_of(axis) + 1)
+    }
+
+    /// The axes of a value in another order.
+    pub(crate) fn transposed(&mut self, value: LoweredValue, order: &[usize]) -> Result<LoweredValue> {
+        let order = Content::Ints(order.iter().copied().map(i64_of).collect());
+        self.apply("Transpose", &[value], &[("perm", order)])
+    }
+}
+
+/// An axis counted from the first.
+pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize> {
+    operators::indices::axis(axis, rank)
+}
+
+/// An attribute of ONNX.
+pub(crate) fn int(name: &'static str, value: i64) -> (&'static str, Content) {
+    (name, Content::Int(value))
+}
+
+/// The attribute that names an axis.
+pub(crate) fn along(axis: usize) -> (&'static str, Content) {
+    int("axis", i64_of(axis))
+}
+
+/// The type that functions and statistics are computed in: float32 for shorter floats.
+pub(crate) fn wide(dtype: DType) -> DType {
+    if dtype.bits() < 32 { DType::F32 } else { dtype }
+}
+
+/// An attribute of ONNX: yes or no.
+pub(crate) fn flag(name: &'static str, value: bool) -> (&'static str, Content) {
+    int(name, i64::from(value))
+}
+
+/// An attribute of ONNX: a word.
+pub(crate) fn word(name: &'static str, value: &str) -> (&'static str, Content) {
+    (name, Content::Bytes(value.to_owned().into()))
+}
