@@ -5,7 +5,7 @@ use gradus_core::{DType, Error, Kind, Result};
 
 use super::OLDEST_OPSET;
 use super::caveats;
-use super::lowered::{converted_graph, graph_of};
+use super::lowered::{graph_of, of_function};
 use super::node::{ConvertContext, Writer};
 use super::opset::{foreign, same};
 use super::report::{Obstacle, cannot};
@@ -78,7 +78,7 @@ fn convert_node<'m>(
     let mut cx = ConvertContext::new(conversion, scope, target, node, index)?;
     let outputs = match write {
         Writer::Context(write) => write(&mut cx)?,
-        Writer::Graph(lower) => converted_graph(&mut cx, lower)?,
+        Writer::Graph(lower) => of_function(&mut cx, lower, false)?,
     };
     conversion.count_written(target.values_since(before))?;
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());

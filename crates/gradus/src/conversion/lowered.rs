@@ -41,65 +41,21 @@ fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
     (0..cx.attributes.form().count_of(cx.count())).map(|input| cx.has(input).then(|| fact(input))).collect()
 }
 
-/// Facts about inputs of which some may be missing.
-fn or_unknown(facts: Vec<Option<Fact>>) -> Vec<Fact> {
-    facts.into_iter().map(Option::unwrap_or_default).collect()
-}
-
 /// Writes the graph of ONNX operators that a node stands for.
 pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let (standard, before) = (cx.conversion.source.standard, cx.conversion.report.notes.len());
-    let facts = facts(cx);
-    let known: Vec<_> = facts.iter().map(|fact| fact.as_ref().map(Known::of_fact)).collect();
-    let row = registry::row_of(standard, cx.node);
+    let row = operators::row_of(cx.conversion.source.standard, cx.node);
     let lower = row.and_then(|row| row.lower).ok_or_else(|| lowering::cannot_lower(cx.node))?;
-    let goal = Goal { opset: cx.target.opset, ..Goal::run(cx.node, cx.conversion.limits) };
-    let Written { graph, notes, .. } = lowering::write(standard, cx.node, &known, lower, &goal)?;
-    let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
-    if standard == Standard::Onnx && graph.nodes().iter().any(widens) {
-        cx.rounding(caveats::WIDE);
-    }
-    for (exactness, why) in notes {
-        cx.note(exactness, &why);
-    }
-    let (mut values, mut types) = (HashMap::new(), Types::new());
-    for ((input, &id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(&graph)) {
-        let mut dtype = cx.fact(input).dtype();
-        if taken {
-            dtype = dtype.and_then(pairs::part_of);
-        } else if dtype.is_some_and(DType::is_complex) {
-            let operator = &cx.node.operator;
-            return Err(cannot(format!(
-                "{} has no equivalent of {operator} of complex numbers",
-                cx.conversion.to
-            )));
-        }
-        types.insert(id, Typed { dtype, roundings: 0 });
-        if cx.has(input) {
-            values.insert(id, cx.input(input)?);
-        }
-    }
-    let wanted: Vec<_> =
-        graph.outputs().iter().enumerate().map(|(output, &id)| cx.wants(output).then_some(id)).collect();
-    let outputs = written(cx, &graph, &wanted, &mut values, &mut types, Some(or_unknown(facts)))?;
-    note_row(cx, before);
-    Ok(outputs)
+    of_function(cx, lower, true)
 }
 
-/// Notes what the row knows of a node, and the operators of its graph do not tell: nothing is noted
-/// since there were so many notes.
-fn note_row(cx: &mut ConvertContext<'_, '_>, before: usize) {
-    if cx.conversion.report.notes.len() == before
-        && let Some(row) = registry::row_of(cx.conversion.source.standard, cx.node)
-        && has_floats(cx, row)
-    {
-        note_rounding(cx, row.rounding.of_node(cx.node));
-    }
-}
-
-/// Writes the graph of ONNX operators that a node of another standard is converted to. It notes
-/// itself what is not kept.
-pub(super) fn converted_graph(cx: &mut ConvertContext<'_, '_>, lower: Lower) -> Result<Vec<NewValue>> {
+/// Writes the graph of ONNX operators that a function makes of a node. If it does not note itself
+/// what is not kept, its operators tell.
+pub(super) fn of_function(
+    cx: &mut ConvertContext<'_, '_>,
+    lower: Lower,
+    tells: bool,
+) -> Result<Vec<NewValue>> {
+    let (standard, before) = (cx.conversion.source.standard, cx.conversion.report.notes.len());
     let known = |input: usize| {
         cx.has(input).then(|| Known::of_held(cx.fact(input), cx.held(input), cx.is_constant(input)))
     };
@@ -110,27 +66,39 @@ pub(super) fn converted_graph(cx: &mut ConvertContext<'_, '_>, lower: Lower) -> 
         cx.wants(output).then(|| dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()))
     };
     let outputs: Vec<_> = cx.node.outputs.iter().enumerate().map(output).collect();
-    let goal =
-        Goal { task: "cannot convert: ", opset: cx.target.opset, limits: cx.conversion.limits, outputs };
-    let before = cx.conversion.report.notes.len();
-    let standard = cx.conversion.source.standard;
-    let written = lowering::write(standard, cx.node, &known, lower, &goal)?;
+    let task = if tells { "" } else { "cannot convert: " };
+    let goal = Goal { task, opset: cx.target.opset, limits: cx.conversion.limits, outputs };
+    let mut written = lowering::write(standard, cx.node, &known, lower, &goal)?;
+    written.noted_by_operators |= tells;
     let graph = &written.graph;
+    let widens = |node: &Node| &*node.operator.name == "Cast" && cast_to(node) == Some(DType::F64);
+    if tells && standard == Standard::Onnx && graph.nodes().iter().any(widens) {
+        cx.rounding(caveats::WIDE);
+    }
     let wanted: Vec<_> =
         graph.outputs().iter().enumerate().map(|(output, &id)| cx.wants(output).then_some(id)).collect();
     let nodes = needed_by(graph, wanted.iter().flatten().copied().collect());
     let mut read: HashSet<_> = wanted.iter().flatten().copied().collect();
     read.extend(nodes.into_iter().flat_map(|node| graph.nodes()[node].needs()));
     let mut inputs = vec![NONE; graph.inputs().len()];
-    for (input, id) in graph.inputs().iter().enumerate() {
+    for ((input, id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(graph)) {
+        if !taken && cx.fact(input).dtype().is_some_and(DType::is_complex) {
+            let (to, operator) = (cx.conversion.to, &cx.node.operator);
+            return Err(cannot(format!("{to} has no equivalent of {operator} of complex numbers")));
+        }
         if read.contains(id) {
             inputs[input] = cx.input(input)?;
         }
     }
-    let facts = or_unknown(facts(cx));
+    let facts = facts(cx).into_iter().map(Option::unwrap_or_default).collect();
     let outputs = noted_graph(cx, &written, &inputs, &wanted, facts)?;
-    if written.noted_by_operators {
-        note_row(cx, before);
+    // The row knows of what the operators of the graph do not tell.
+    if written.noted_by_operators
+        && cx.conversion.report.notes.len() == before
+        && let Some(row) = operators::row_of(standard, cx.node)
+        && has_floats(cx, row)
+    {
+        note_rounding(cx, row.rounding.of_node(cx.node));
     }
     Ok(outputs)
 }
@@ -147,8 +115,11 @@ pub(super) fn noted_graph(
         cx.note(*exactness, why);
     }
     let (mut values, mut types) = (HashMap::new(), Types::new());
-    for ((&id, &value), fact) in graph.inputs().iter().zip(inputs).zip(&facts) {
-        types.insert(id, Typed { dtype: fact.dtype(), roundings: 0 });
+    for (((&id, &value), fact), taken) in
+        graph.inputs().iter().zip(inputs).zip(&facts).zip(pairs::taken(graph))
+    {
+        let dtype = fact.dtype().and_then(|dtype| if taken { pairs::part_of(dtype) } else { Some(dtype) });
+        types.insert(id, Typed { dtype, roundings: 0 });
         if value != NONE {
             values.insert(id, value);
         }

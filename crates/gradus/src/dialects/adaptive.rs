@@ -5,6 +5,7 @@ use gradus_core::Result;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 
+use crate::dialects::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 
@@ -39,16 +40,14 @@ fn adaptive(
             let [start, end] = if let Some([start, end]) = given {
                 [l.list(&[*start])?, l.list(&[*end])?]
             } else {
-                let (from, next, short) = (l.list(&[window])?, l.list(&[window + 1])?, l.list(&[count - 1])?);
-                let (start, end) = (l.apply("Mul", &[size, from], &[])?, l.apply("Mul", &[size, next], &[])?);
-                let end = l.apply("Add", &[end, short], &[])?;
+                let (start, end) = ((size * ints(&[window])).put(l)?, (size * ints(&[window + 1])).put(l)?);
+                let end = (end + ints(&[count - 1])).put(l)?;
                 [l.apply("Div", &[start, by], &[])?, l.apply("Div", &[end, by], &[])?]
             };
             let part = l.apply("Slice", &[x, start, end, axes], &[])?;
             windows.push(l.apply(if mean { "ReduceMean" } else { "ReduceMax" }, &[part, axes], &[])?);
             if indices {
-                let place = l.apply("ArgMax", &[part], &[int("axis", axis)])?;
-                places.push(l.apply("Add", &[place, start], &[])?);
+                places.push((with("ArgMax", [part.into()], [int("axis", axis)]) + start).put(l)?);
             }
         }
         x = l.apply("Concat", &windows, &[int("axis", axis)])?;
@@ -108,8 +107,7 @@ pub(crate) fn pool_with_index(
     let (value, places) = adaptive(l, x, counts, false, true, given)?;
     let mut flat = l.list(&[0])?;
     for (axis, place) in (2..).zip(places) {
-        let size = l.apply("Shape", &[x], &[int("start", axis), int("end", axis + 1)])?;
-        let before = l.apply("Mul", &[flat, size], &[])?;
+        let before = (flat * with("Shape", [x.into()], [int("start", axis), int("end", axis + 1)])).put(l)?;
         flat = l.apply("Add", &[before, place], &[])?;
     }
     Ok([value, flat])

@@ -7,7 +7,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::{counts_of, positions, size, sorted};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -78,13 +78,13 @@ pub(crate) fn best(
     let owner = l.apply("Gather", &[images, by_score], &[along(0)])?;
     let by_image = sorted(l, owner, false)?;
     let order = l.apply("Gather", &[by_score, by_image[1]], &[along(0)])?;
-    let (counts, axis) = (counts_of(l, images, count)?, l.constant(Tensor::scalar(0i64))?);
-    let starts = l.apply("CumSum", &[counts, axis], &[int("exclusive", 1)])?;
-    let start = l.apply("Gather", &[starts, by_image[0]], &[along(0)])?;
+    let counts = counts_of(l, images, count)?;
+    let starts = with("CumSum", [counts.into(), whole(0)], [int("exclusive", 1)]).put(l)?;
     let all = l.shape(order)?;
     let ranks = positions(l, all)?;
     let most = l.constant(Tensor::scalar(most))?;
-    let good = of("Less", ranks - start, most).write(l, DType::I64)?;
+    let good = of("Less", ranks - with("Gather", [starts.into(), by_image[0].into()], [along(0)]), most)
+        .write(l, DType::I64)?;
     let kept = l.apply("Compress", &[order, good], &[along(0)])?;
     Ok(sorted(l, kept, false)?[0])
 }
@@ -191,8 +191,8 @@ pub(crate) fn only_top(
     let (all, along) = (size(l, scores, axis)?, i64_of(axis));
     let count = at_most(l, most, all)?;
     let top = l.apply_many("TopK", &[scores, count], &greatest(along), 2)?;
-    let (none, dims) = (listed(l, &[f64::NEG_INFINITY])?, l.shape(scores)?);
-    let none = l.apply("Expand", &[none, dims], &[])?;
+    let none = listed(l, &[f64::NEG_INFINITY])?;
+    let none = of("Expand", none, f("Shape", scores)).put(l)?;
     l.apply("ScatterElements", &[none, top[1], top[0]], &[int("axis", along)])
 }
 
@@ -256,14 +256,13 @@ pub(crate) fn matrix(
     let all = size(l, scores, 2)?;
     let count = at_most(l, choice.top, all)?;
     let top = l.apply_many("TopK", &[candidates, count], &greatest(2), 2)?;
-    let (last, third) = (l.list(&[-1])?, l.list(&[3])?);
-    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
+    let third = l.list(&[3])?;
+    let at = of("Unsqueeze", top[1], ints(&[-1])).put(l)?;
     let tops = l.apply("GatherND", &[boxes, at], &[int("batch_dims", 1)])?;
     let overlap = overlaps(l, tops, choice.more)?;
     // Only better boxes count.
     let place = positions(l, count)?;
-    let own = l.reshape(place, &[-1, 1])?;
-    let better = l.apply("Less", &[place, own], &[])?;
+    let better = of("Less", place, shaped(place, &[-1, 1])).put(l)?;
     let overlap = pick(better, overlap, 0.0).write(l, DType::F32)?;
     let greatest_of = l.apply("ReduceMax", &[overlap, third], &[])?;
     let swap = [("perm", Content::Ints([0, 1, 3, 2].into()))];
@@ -275,8 +274,8 @@ pub(crate) fn matrix(
         pick(whole, 1.0, (Term::from(1.0) - overlap) / (Term::from(1.0) - greatest_of))
     };
     let decay = of("Min", pick(better, decay, 1.0), 1.0).write(l, DType::F32)?;
-    let decay = l.apply("ReduceMin", &[decay, third], &[int("keepdims", 0)])?;
-    let score = (top[0] * decay).write(l, DType::F32)?;
+    let score = (top[0] * with("ReduceMin", [decay.into(), third.into()], [int("keepdims", 0)]))
+        .write(l, DType::F32)?;
     let good = of("And", of("Greater", top[0], never), of("Greater", score, by.least));
     let score = pick(good, score, never).write(l, DType::F32)?;
     let score = l.reshape(score, &[0, -1])?;
@@ -284,16 +283,14 @@ pub(crate) fn matrix(
     let keep = at_most(l, choice.keep, all)?;
     let kept = l.apply_many("TopK", &[score, keep], &greatest(1), 2)?;
     let there = of("Greater", kept[0], never).write(l, DType::F32)?;
-    let rows = l.apply("NonZero", &[there], &[])?;
-    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints([1, 0].into()))])?;
+    let rows = with("Transpose", [f("NonZero", there)], [("perm", Content::Ints(vec![1, 0]))]).put(l)?;
     let [score, slot] = [kept[0], kept[1]].map(|of| l.apply("GatherND", &[of, rows], &[]));
     let (score, slot) = (score?, slot?);
     let slot = l.reshape(slot, &[-1, 1])?;
     let label = (slot / count).write(l, DType::I64)?;
     let parts = l.apply_many("Split", &[rows], &[int("axis", 1), int("num_outputs", 2)], 2)?;
-    let (places, at) =
-        (l.reshape(top[1], &[0, -1])?, l.apply("Concat", &[parts[0], slot], &[int("axis", 1)])?);
-    let place = l.apply("GatherND", &[places, at], &[])?;
+    let at = l.apply("Concat", &[parts[0], slot], &[int("axis", 1)])?;
+    let place = of("GatherND", shaped(top[1], &[0, -1]), at).put(l)?;
     let place = l.reshape(place, &[-1, 1])?;
     Ok(Found { image: parts[0], label, place, score })
 }
@@ -309,9 +306,8 @@ pub(crate) fn detections(
     let Found { image, label, place, score } = *found;
     let (last, all, images) = (int("axis", 1), size(l, boxes, 1)?, size(l, boxes, 0)?);
     let at = l.apply("Concat", &[image, place], from_ref(&last))?;
-    let found = l.apply("GatherND", &[boxes, at], &[])?;
     let (label, score) = (l.cast(label, DType::F32)?, l.reshape(score, &[-1, 1])?);
-    let rows = l.apply("Concat", &[label, score, found], &[last])?;
+    let rows = with("Concat", [label.into(), score.into(), of("GatherND", boxes, at)], [last]).put(l)?;
     let index = (image * all + place).write(l, DType::I64)?;
     let image = l.reshape(image, &[-1])?;
     let counts = counts_of(l, image, images)?;

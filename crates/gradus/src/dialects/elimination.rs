@@ -2,11 +2,10 @@
 //! of systems.
 
 use gradus_core::element::Bool;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::positions;
-use crate::dialects::terms::{f, of, pick};
+use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::matmul::elimination::are_vectors;
 
@@ -32,23 +31,20 @@ fn eliminated(
         let systems = state[0];
         // The largest element of a column, from the diagonal down, is the pivot.
         let at = l.reshape(at, &[1])?;
-        let values = l.apply("Gather", &[systems, at], &[int("axis", 2)])?;
-        let second = l.list(&[2])?;
-        let values = l.apply("Squeeze", &[values, second], &[])?;
+        let values = of("Squeeze", with("Gather", [systems.into(), at.into()], [int("axis", 2)]), ints(&[2]))
+            .put(l)?;
         let below = of("GreaterOrEqual", numbers, at);
         let values = pick(below, f("Abs", values), -1.0).write(l, dtype)?;
         let pivot = l.apply("ArgMax", &[values], &[int("axis", 1)])?;
         let order = pick(of("Equal", numbers, at), pivot, pick(of("Equal", numbers, pivot), at, numbers));
         let order = order.write(l, DType::I64)?;
-        let last = l.list(&[-1])?;
-        let order = l.apply("Unsqueeze", &[order, last], &[])?;
+        let order = of("Unsqueeze", order, ints(&[-1])).put(l)?;
         let rows = l.apply("GatherND", &[systems, order], &[int("batch_dims", 1)])?;
         let row = l.apply("Gather", &[rows, at], &[along(1)])?;
-        let pivot = l.apply("Gather", &[row, at], &[int("axis", 2)])?;
-        let row = (row / pivot).write(l, dtype)?;
-        let factors = l.apply("Gather", &[rows, at], &[int("axis", 2)])?;
+        let row = (row / with("Gather", [row.into(), at.into()], [int("axis", 2)])).write(l, dtype)?;
         let here = of("Equal", column, at);
-        let rows = pick(here, row, rows - factors * row).write(l, dtype)?;
+        let rows = pick(here, row, rows - with("Gather", [rows.into(), at.into()], [int("axis", 2)]) * row)
+            .write(l, dtype)?;
         let goes_on = l.constant(Tensor::scalar(Bool::from(true)))?;
         Ok((goes_on, vec![rows]))
     })?;
@@ -71,11 +67,9 @@ fn solutions(
 /// The matrices of a value along one axis, the sizes of that value as a list, and the numbers of
 /// matrices and rows as lists of one.
 fn listed(l: &mut Lowering<'_>, x: LoweredValue) -> Result<[LoweredValue; 4]> {
-    let batch = l.apply("Shape", &[x], &[int("end", -2)])?;
-    let batch = l.apply("ReduceProd", &[batch], &[])?;
-    let batch = l.reshape(batch, &[1])?;
+    let batch = f("ReduceProd", with("Shape", [x.into()], [int("end", -2)])).put(l)?;
     let sizes = l.apply("Shape", &[x], &[int("start", -2)])?;
-    let dims = l.apply("Concat", &[batch, sizes], &[along(0)])?;
+    let dims = with("Concat", [shaped(batch, &[1]), sizes.into()], [along(0)]).put(l)?;
     let rows = l.apply("Shape", &[x], &[int("start", -2), int("end", -1)])?;
     let shape = l.shape(x)?;
     Ok([l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?, shape, dims, rows])
@@ -88,13 +82,11 @@ pub(crate) fn inverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = if own == dtype { x } else { l.cast(x, dtype)? };
     let [matrices, shape, dims, rows] = listed(l, x)?;
     let numbers = positions(l, rows)?;
-    let column = l.reshape(numbers, &[-1, 1])?;
-    let identity = l.apply("Equal", &[column, numbers], &[])?;
-    let identity = l.cast(identity, dtype)?;
-    let identity = l.apply("Expand", &[identity, dims], &[])?;
+    let identity = of("Equal", shaped(numbers, &[-1, 1]), numbers).put(l)?;
+    let identity = of("Expand", cast(identity, dtype), dims).put(l)?;
     let mut y = solutions(l, [matrices, identity], rows, dtype)?;
     if l.attributes.flag("adjoint", false)? {
-        y = l.apply("Transpose", &[y], &[("perm", Content::Ints([0, 2, 1].into()))])?;
+        y = l.transposed(y, &[0, 2, 1])?;
     }
     let y = l.apply("Reshape", &[y, shape], &[int("allowzero", 1)])?;
     Ok(vec![if own == dtype { y } else { l.cast(y, own)? }])
@@ -119,8 +111,8 @@ pub(crate) fn solution(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let ones = l.list(&[1, 1])?;
         for (own, other) in [(0, b), (1, a)] {
             let batch = l.apply("Shape", &[other], &[int("end", -2)])?;
-            let dims = l.apply("Concat", &[batch, ones], &[along(0)])?;
-            both[own] = l.apply("Expand", &[both[own], dims], &[])?;
+            both[own] =
+                of("Expand", both[own], with("Concat", [batch.into(), ones.into()], [along(0)])).put(l)?;
         }
     }
     let [a, _, _, rows] = listed(l, both[0])?;

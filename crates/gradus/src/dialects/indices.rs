@@ -4,7 +4,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::terms::{Term, pick};
+use crate::dialects::terms::{Term, f, ints, of, pick, whole};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 
 /// The size of an axis, as a list of one.
@@ -31,9 +31,9 @@ pub(crate) fn rows(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: i64) ->
 pub(crate) fn beams(l: &mut Lowering<'_>, follows: Option<Term>) -> Result<LoweredValue> {
     let Some(steps) = l.dims_of(0)?[0] else { return Err(not_known("number of steps".to_owned())) };
     let (x, parents) = (l.input(0)?, index(l, 1)?);
-    let (width, dims) = (size(l, x, 2)?, l.shape(x)?);
+    let width = size(l, x, 2)?;
     let own = positions(l, width)?;
-    let own = l.apply("Expand", &[own, dims], &[])?;
+    let own = of("Expand", own, f("Shape", x)).put(l)?;
     // The beam of each step by that of the next.
     let (after, last) = (rows(l, parents, 1, i64::MAX)?, rows(l, own, 0, 1)?);
     let mut beams = l.apply("Concat", &[after, last], &[along(0)])?;
@@ -61,12 +61,10 @@ pub(crate) fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> 
 /// The positions of a vector, each so often as its element says.
 pub(crate) fn owners(l: &mut Lowering<'_>, repeats: LoweredValue) -> Result<LoweredValue> {
     // An element is the one before which so many repeats end.
-    let first = l.constant(Tensor::scalar(0i64))?;
-    let ends = l.apply("CumSum", &[repeats, first], &[])?;
+    let ends = of("CumSum", repeats, whole(0)).put(l)?;
     let total = l.apply("ReduceSum", &[repeats], &[])?;
     let places = positions(l, total)?;
-    let second = l.list(&[1])?;
-    let places = l.apply("Unsqueeze", &[places, second], &[])?;
+    let places = of("Unsqueeze", places, ints(&[1])).put(l)?;
     let ended = l.apply("LessOrEqual", &[ends, places], &[])?;
     let (ended, axes) = (l.cast(ended, DType::I64)?, l.list(&[1])?);
     l.apply("ReduceSum", &[ended, axes], &[int("keepdims", 0)])
@@ -78,9 +76,8 @@ pub(crate) fn counts_of(
     images: LoweredValue,
     count: LoweredValue,
 ) -> Result<LoweredValue> {
-    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-    let dims = l.shape(images)?;
-    let (none, ones) = (l.apply("Expand", &[zero, count], &[])?, l.apply("Expand", &[one, dims], &[])?);
+    let (none, ones) =
+        (of("Expand", whole(0), count).put(l)?, of("Expand", whole(1), f("Shape", images)).put(l)?);
     let adds = ("reduction", Content::Bytes("add".into()));
     l.apply("ScatterElements", &[none, images, ones], &[along(0), adds])
 }

@@ -2,12 +2,12 @@
 
 use std::ops;
 
-use gradus_core::convert::{self, Rules};
+use gradus_core::convert::{self, Rules, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::attributes::NewAttributes;
-use crate::lowering::{LoweredValue, Lowering, int};
+use crate::lowering::{LoweredValue, Lowering, along, int};
 
 /// A formula that is not written yet.
 #[derive(Clone, Debug)]
@@ -72,9 +72,60 @@ pub(crate) fn whole(value: i64) -> Term {
     Term::Tensor(Tensor::scalar(value))
 }
 
+/// The number of an element type that is nearest to one.
+pub(crate) fn number(value: f64, dtype: DType) -> Result<Term> {
+    convert::cast(&Tensor::scalar(value), dtype, Rules::SATURATING).map(Term::Tensor)
+}
+
 /// A term in another element type.
 pub(crate) fn cast(x: impl Into<Term>, to: DType) -> Term {
     Term::Cast(x.into().into(), to)
+}
+
+/// Terms, one after the other along an axis.
+pub(crate) fn joined(all: impl IntoIterator<Item = impl Into<Term>>, axis: usize) -> Term {
+    Term::Apply("Concat", all.into_iter().map(Into::into).collect(), vec![along(axis)])
+}
+
+/// The elements of a term at indices of an axis.
+pub(crate) fn gathered(x: impl Into<Term>, indices: impl Into<Term>, axis: usize) -> Term {
+    with("Gather", [x.into(), indices.into()], [along(axis)])
+}
+
+/// The same elements in another shape.
+pub(crate) fn shaped(x: impl Into<Term>, dims: &[i64]) -> Term {
+    of("Reshape", x, ints(dims))
+}
+
+/// The same elements in a shape that is computed, in which a 0 is no elements.
+pub(crate) fn in_shape(x: impl Into<Term>, dims: impl Into<Term>) -> Term {
+    with("Reshape", [x.into(), dims.into()], [int("allowzero", 1)])
+}
+
+/// The axes of a term in another order.
+pub(crate) fn turned(x: impl Into<Term>, order: impl IntoIterator<Item = usize>) -> Term {
+    let order = order.into_iter().map(i64_of).collect();
+    with("Transpose", [x.into()], [("perm", Content::Ints(order))])
+}
+
+/// A term with axes of one element.
+pub(crate) fn unsqueezed(x: impl Into<Term>, axes: &[i64]) -> Term {
+    of("Unsqueeze", x, ints(axes))
+}
+
+/// The elements of a list from an index to before another.
+pub(crate) fn part(list: impl Into<Term>, from: i64, to: i64) -> Term {
+    with("Slice", [list.into(), ints(&[from]), ints(&[to]), ints(&[0])], [])
+}
+
+/// The dimension of an axis, as a list of one.
+pub(crate) fn size(x: impl Into<Term>, axis: usize) -> Term {
+    part(f("Shape", x), i64_of(axis), i64_of(axis) + 1)
+}
+
+/// The integers from 0 up to an int64.
+pub(crate) fn range(end: impl Into<Term>) -> Term {
+    with("Range", [whole(0), end.into(), whole(1)], [])
 }
 
 /// The sum of a term along axes, which are dropped.
@@ -110,6 +161,11 @@ arithmetic! {
 }
 
 impl Term {
+    /// Writes the operators of a formula that has no numbers, or only numbers of int64.
+    pub(crate) fn put(self, l: &mut Lowering<'_>) -> Result<LoweredValue> {
+        self.write(l, DType::I64)
+    }
+
     /// Writes the operators of the formula; its numbers are of the type `dtype`.
     pub(crate) fn write(self, l: &mut Lowering<'_>, dtype: DType) -> Result<LoweredValue> {
         match self {

@@ -5,6 +5,8 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
+use crate::dialects::terms::range;
+
 use super::{LoweredValue, Lowering, key};
 use crate::conversion::caveats;
 use crate::operators::{errors, indices};
@@ -98,9 +100,36 @@ impl<'a> Lowering<'a> {
     }
 
     /// The axes of a value in another order.
-    pub(crate) fn transposed(&mut self, value: LoweredValue, order: &[usize]) -> Result<LoweredValue> {
-        let order = Content::Ints(order.iter().copied().map(i64_of).collect());
-        self.apply("Transpose", &[value], &[("perm", order)])
+    pub(crate) fn transposed(&mut self, value: LoweredValue, order: &[i64]) -> Result<LoweredValue> {
+        self.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])
+    }
+
+    /// The elements along an axis from an index to before another, which are lists of one.
+    pub(crate) fn between(
+        &mut self,
+        value: LoweredValue,
+        [from, to]: [LoweredValue; 2],
+        axis: i64,
+    ) -> Result<LoweredValue> {
+        let axes = self.list(&[axis])?;
+        self.apply("Slice", &[value, from, to, axes], &[])
+    }
+
+    /// The dimension of an axis as a scalar.
+    pub(crate) fn length(&mut self, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
+        let (all, axis) = (self.shape(value)?, self.scalar(axis)?);
+        self.apply("Gather", &[all, axis], &[])
+    }
+
+    /// The index of each element of an axis.
+    pub(crate) fn positions(&mut self, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
+        let len = self.length(value, axis)?;
+        self.up_to(len)
+    }
+
+    /// The integers from 0 up to a scalar.
+    pub(crate) fn up_to(&mut self, end: LoweredValue) -> Result<LoweredValue> {
+        range(end).put(self)
     }
 }
 

@@ -9,7 +9,6 @@
 //! | `GenerateProposals`, `ExperimentalDetectronGenerateProposalsSingleImage` | boxes of anchors and their deltas, clipped to the image |
 
 use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::required;
@@ -18,8 +17,8 @@ use crate::dialects::boxes::{
     multiclass, only_float32, only_top, spans, suppressed,
 };
 use crate::dialects::indices::{counts_of, index, owners, positions, size, sorted};
-use crate::dialects::openvino::cannot;
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::openvino::{cannot, positive};
+use crate::dialects::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 
@@ -32,11 +31,6 @@ fn float(l: &Lowering<'_>, name: &'static str) -> Result<f64> {
 fn sliced(l: &mut Lowering<'_>, x: LoweredValue, axis: i64, [from, to]: [i64; 2]) -> Result<LoweredValue> {
     let (from, to, axes) = (l.list(&[from])?, l.list(&[to])?, l.list(&[axis])?);
     l.apply("Slice", &[x, from, to, axes], &[])
-}
-
-/// The axes of a value in another order.
-fn turned(l: &mut Lowering<'_>, x: LoweredValue, perm: &[i64]) -> Result<LoweredValue> {
-    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec().into()))])
 }
 
 /// The choice that attributes say.
@@ -137,14 +131,12 @@ fn of_one_list(l: &mut Lowering<'_>, choice: &Choice) -> Result<Vec<LoweredValue
         candidates = only_top(l, candidates, 2, choice.top)?;
     }
     // The boxes again for each image.
-    let (all, four) = (l.shape(boxes)?, spans(l, boxes, choice.more)?);
-    let all = l.apply("Concat", &[images, all], &[along(0)])?;
-    let repeated = l.apply("Expand", &[four, all], &[])?;
+    let four = spans(l, boxes, choice.more)?;
+    let all = with("Concat", [images.into(), f("Shape", boxes)], [along(0)]).put(l)?;
     let (one, each) = (l.list(&[-1])?, size(l, scores, 1)?);
-    let (single, numbers) = (l.list(&[1])?, l.list(&[4])?);
-    let dims = l.apply("Concat", &[one, each, numbers], &[along(0)])?;
-    let repeated = l.apply("Reshape", &[repeated, dims], &[])?;
-    let dims = l.apply("Concat", &[one, single, each], &[along(0)])?;
+    let dims = with("Concat", [one.into(), each.into(), ints(&[4])], [along(0)]).put(l)?;
+    let repeated = of("Reshape", of("Expand", four, all), dims).put(l)?;
+    let dims = with("Concat", [one.into(), ints(&[1]), each.into()], [along(0)]).put(l)?;
     let candidates = l.apply("Reshape", &[candidates, dims], &[])?;
     let found = suppressed(l, repeated, candidates, choice.overlap)?;
     let image = (found.image / classes).write(l, DType::I64)?;
@@ -156,9 +148,9 @@ fn of_one_list(l: &mut Lowering<'_>, choice: &Choice) -> Result<Vec<LoweredValue
     let found = arranged(l, found, true)?;
     let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     let at = l.apply("Concat", &[found.label, found.place], &[int("axis", 1)])?;
-    let chosen = l.apply("GatherND", &[boxes, at], &[])?;
     let (label, score) = (l.cast(found.label, DType::F32)?, l.reshape(found.score, &[-1, 1])?);
-    let rows = l.apply("Concat", &[label, score, chosen], &[int("axis", 1)])?;
+    let rows =
+        with("Concat", [label.into(), score.into(), of("GatherND", boxes, at)], [int("axis", 1)]).put(l)?;
     let places = (found.place * classes + found.label).write(l, DType::I64)?;
     let image = l.reshape(found.image, &[-1])?;
     let counts = counts_of(l, image, images)?;
@@ -244,11 +236,10 @@ fn terminated(
 ) -> Result<LoweredValue> {
     let mut end = vec![0.0; usize_of_i64(width).unwrap_or_default()];
     end[0] = -1.0;
-    let (end, one, each) = (listed(l, &end)?, l.list(&[1, width])?, l.list(&[width])?);
-    let end = l.apply("Reshape", &[end, one], &[])?;
-    let dims = l.apply("Concat", &[count, each], &[along(0)])?;
-    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
-    let rows = l.apply("Concat", &[rows, end, zeros], &[along(0)])?;
+    let end = listed(l, &end)?;
+    let end = of("Reshape", end, ints(&[1, width])).put(l)?;
+    let dims = with("Concat", [count.into(), ints(&[width])], [along(0)]).put(l)?;
+    let rows = with("Concat", [rows.into(), end.into(), f("ConstantOfShape", dims)], [along(0)]).put(l)?;
     let (zero, first) = (l.list(&[0])?, l.list(&[0])?);
     l.apply("Slice", &[rows, zero, count, first], &[])
 }
@@ -278,7 +269,7 @@ fn classes_of(l: &Lowering<'_>, width: i64) -> Result<i64> {
 fn class_scores(l: &mut Lowering<'_>, classes: i64, refines: bool) -> Result<LoweredValue> {
     let scores = l.input(1)?;
     let scores = l.reshape(scores, &[0, -1, classes])?;
-    let mut scores = turned(l, scores, &[0, 2, 1])?;
+    let mut scores = l.transposed(scores, &[0, 2, 1])?;
     if refines {
         let other = l.input(3)?;
         let other = l.reshape(other, &[0, 1, -1, 2])?;
@@ -320,8 +311,7 @@ fn priors(
             // Four numbers of each prior, without gaps.
             let all = size(l, priors, 2)?;
             let (zero, to) = (l.list(&[0])?, (all * 4i64 / 5i64).write(l, DType::I64)?);
-            let axis = l.list(&[2])?;
-            second = l.apply("Slice", &[second, zero, to, axis], &[])?;
+            second = with("Slice", [second.into(), zero.into(), to.into(), ints(&[2])], []).put(l)?;
         }
         let second = l.reshape(second, &[0, 1, -1, 4])?;
         Some(columns(l, second)?)
@@ -355,8 +345,7 @@ fn taking_part(
         let best = l.apply("ArgMax", &[candidates], &[int("axis", 1)])?;
         candidates = pick(of("Equal", labels, best), candidates, f64::NEG_INFINITY).write(l, DType::F32)?;
         if top >= 0 {
-            let axis = l.list(&[1])?;
-            let best = l.apply("ReduceMax", &[candidates, axis], &[])?;
+            let best = of("ReduceMax", candidates, ints(&[1])).put(l)?;
             let best = only_top(l, best, 2, top)?;
             let last = f64::NEG_INFINITY;
             candidates = pick(of("Greater", best, last), candidates, last).write(l, DType::F32)?;
@@ -394,7 +383,7 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
         }
         let deltas = l.input(input)?;
         let deltas = l.reshape(deltas, &[0, -1, places, 4])?;
-        let deltas = turned(l, deltas, &[0, 2, 1, 3])?;
+        let deltas = l.transposed(deltas, &[0, 2, 1, 3])?;
         prior = decoded(l, prior, deltas, variances)?;
     }
     let one_label = l.attributes.flag("decrease_label_id", false)?;
@@ -410,13 +399,12 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     }
     let boxes = joined(l, corners.map(Term::from))?;
     // Where each class has boxes of its own, it is an image of its own.
-    let (count, four) = (size(l, boxes, 2)?, l.list(&[4])?);
+    let count = size(l, boxes, 2)?;
     let groups = (images * places).write(l, DType::I64)?;
-    let each = l.list(&[classes / places])?;
-    let dims = l.apply("Concat", &[groups, count, four], &[along(0)])?;
+    let dims = with("Concat", [groups.into(), count.into(), ints(&[4])], [along(0)]).put(l)?;
     let [spans, boxes] = [spans, boxes].map(|of| l.apply("Reshape", &[of, dims], &[int("allowzero", 1)]));
     let (spans, boxes) = (spans?, boxes?);
-    let dims = l.apply("Concat", &[groups, each, count], &[along(0)])?;
+    let dims = with("Concat", [groups.into(), ints(&[classes / places]), count.into()], [along(0)]).put(l)?;
     let candidates = l.apply("Reshape", &[candidates, dims], &[int("allowzero", 1)])?;
     let mut found = suppressed(l, spans, candidates, float(l, "nms_threshold")?)?;
     if !shares {
@@ -431,8 +419,8 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     }
     let group = if shares { found.image.into() } else { found.image * classes + found.label };
     let group = group.write(l, DType::I64)?;
-    let at = l.apply("Concat", &[group, found.place], &[int("axis", 1)])?;
-    let boxes = l.apply("GatherND", &[boxes, at], &[])?;
+    let boxes =
+        of("GatherND", boxes, with("Concat", [group.into(), found.place.into()], [int("axis", 1)])).put(l)?;
     let label = if one_label { found.label - 1i64 } else { found.label.into() };
     let label = label.write(l, DType::I64)?;
     let (image, label) = (l.cast(found.image, DType::F32)?, l.cast(label, DType::F32)?);
@@ -445,8 +433,8 @@ pub(crate) fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     };
     let all = all.write(l, DType::I64)?;
     let rows = terminated(l, rows, all, 7)?;
-    let (ones, seven) = (l.list(&[1, 1])?, l.list(&[7])?);
-    let dims = l.apply("Concat", &[ones, all, seven], &[along(0)])?;
+    let seven = l.list(&[7])?;
+    let dims = with("Concat", [ints(&[1, 1]), all.into(), seven.into()], [along(0)]).put(l)?;
     Ok(vec![l.apply("Reshape", &[rows, dims], &[int("allowzero", 1)])?])
 }
 
@@ -499,16 +487,13 @@ fn cells(
     count: i64,
     exact: bool,
 ) -> Result<([LoweredValue; 2], LoweredValue)> {
-    let stride = whole(l, "feat_stride")?;
-    let each = l.list(&[count])?;
-    let sides = l.apply("Concat", &[rows, wide, each], &[along(0)])?;
+    let stride = positive(l, "feat_stride")?;
+    let sides = with("Concat", [rows.into(), wide.into(), ints(&[count])], [along(0)]).put(l)?;
     let mut places = [wide, rows];
     for (size, dims) in places.iter_mut().zip([&[-1, 1][..], &[-1, 1, 1]]) {
         let place = positions(l, *size)?;
-        let place = l.cast(place, DType::F32)?;
-        let place = (place * stride).write(l, DType::F32)?;
-        let place = l.reshape(place, dims)?;
-        let place = l.apply("Expand", &[place, sides], &[])?;
+        let place = (cast(place, DType::F32) * stride).write(l, DType::F32)?;
+        let place = of("Expand", shaped(place, dims), sides).put(l)?;
         *size = l.reshape(place, &[1, -1, 1])?;
     }
     if exact {
@@ -549,29 +534,25 @@ fn rows_of_images(
 ) -> Result<Vec<LoweredValue>> {
     let owner = l.reshape(found.image, &[-1])?;
     let counts = counts_of(l, owner, images)?;
-    let zero = l.constant(Tensor::scalar(0i64))?;
-    let starts = l.apply("CumSum", &[counts, zero], &[int("exclusive", 1)])?;
-    let start = l.apply("Gather", &[starts, owner], &[along(0)])?;
+    let starts = with("CumSum", [counts.into(), whole(0)], [int("exclusive", 1)]).put(l)?;
     let number = l.shape(owner)?;
     let rank = positions(l, number)?;
-    let row = (owner * after + (rank - start)).write(l, DType::I64)?;
+    let row = (owner * after + (rank - with("Gather", [starts.into(), owner.into()], [along(0)])))
+        .write(l, DType::I64)?;
     let row = l.reshape(row, &[-1, 1])?;
     let short = of("Less", counts, after).write(l, DType::I64)?;
     let short = l.apply("NonZero", &[short], &[])?;
     let short = l.reshape(short, &[-1])?;
-    let count = l.apply("Gather", &[counts, short], &[along(0)])?;
-    let end = (short * after + count).write(l, DType::I64)?;
-    let end = l.reshape(end, &[-1, 1])?;
-    let (number, ends) = (l.shape(short)?, listed(l, &[-1.0, 0.0, 0.0, 0.0, 0.0])?);
+    let end =
+        (short * after + with("Gather", [counts.into(), short.into()], [along(0)])).write(l, DType::I64)?;
+    let ends = listed(l, &[-1.0, 0.0, 0.0, 0.0, 0.0])?;
     let (five, all) = (l.list(&[5])?, (images * after).write(l, DType::I64)?);
-    let dims = l.apply("Concat", &[number, five], &[along(0)])?;
+    let dims = with("Concat", [f("Shape", short), five.into()], [along(0)]).put(l)?;
     let ends = l.apply("Expand", &[ends, dims], &[])?;
-    let dims = l.apply("Concat", &[all, five], &[along(0)])?;
-    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+    let zeros = f("ConstantOfShape", with("Concat", [all.into(), five.into()], [along(0)])).put(l)?;
     let rows = l.apply("ScatterND", &[zeros, row, boxes], &[])?;
-    let rows = l.apply("ScatterND", &[rows, end, ends], &[])?;
-    let zeros = l.apply("ConstantOfShape", &[all], &[])?;
-    let scores = l.apply("ScatterND", &[zeros, row, found.score], &[])?;
+    let rows = with("ScatterND", [rows.into(), shaped(end, &[-1, 1]), ends.into()], []).put(l)?;
+    let scores = with("ScatterND", [f("ConstantOfShape", all), row.into(), found.score.into()], []).put(l)?;
     Ok(vec![rows, scores])
 }
 
@@ -592,13 +573,12 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let scores = l.input(0)?;
     let (images, rows, wide) = (size(l, scores, 0)?, size(l, scores, 2)?, size(l, scores, 3)?);
     let scores = sliced(l, scores, 1, [count, 2 * count])?;
-    let scores = turned(l, scores, &[0, 2, 3, 1])?;
+    let scores = l.transposed(scores, &[0, 2, 3, 1])?;
     let scores = l.reshape(scores, &[0, -1, 1])?;
-    let deltas = l.input(1)?;
     let inner = l.list(&[count, 4])?;
     let dims = l.apply("Concat", &[images, inner, rows, wide], &[along(0)])?;
-    let deltas = l.apply("Reshape", &[deltas, dims], &[int("allowzero", 1)])?;
-    let deltas = turned(l, deltas, &[0, 3, 4, 1, 2])?;
+    let deltas = with("Reshape", [l.input(1)?.into(), dims.into()], [int("allowzero", 1)]).put(l)?;
+    let deltas = l.transposed(deltas, &[0, 3, 4, 1, 2])?;
     let deltas = l.reshape(deltas, &[0, -1, 4])?;
     let anchors = l.constant(Tensor::vector(&anchors).reshaped(Shape::new([anchors.len() / 4, 4])?)?)?;
     let (places, sides) = cells(l, [rows, wide], count, exact)?;
@@ -625,8 +605,7 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (i, (image, by)) in [(width, by_width), (height, by_height)].into_iter().enumerate() {
         let mut ends = Vec::new();
         for end in [own[i], own[2 + i]] {
-            let end = l.reshape(end, &[-1])?;
-            let end = l.apply("Expand", &[end, sides], &[])?;
+            let end = of("Expand", shaped(end, &[-1]), sides).put(l)?;
             let end = l.reshape(end, &[1, -1, 1])?;
             let end = places[i] + end;
             let end = if exact { of("Max", of("Min", end, image), 0.0) } else { end };
@@ -650,14 +629,13 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // Small boxes stay, with a score of zero.
     let scores = pick(of("And", wide_enough, high_enough), scores, scores * 0.0).write(l, DType::F32)?;
     let scores = l.reshape(scores, &[0, -1])?;
-    let (before, after) = (whole(l, "pre_nms_topn")?, whole(l, "post_nms_topn")?);
+    let (before, after) = (positive(l, "pre_nms_topn")?, positive(l, "post_nms_topn")?);
     let all = size(l, scores, 1)?;
     let count = at_most(l, before, all)?;
     let top = l.apply_many("TopK", &[scores, count], &greatest(1), 2)?;
-    let (last, one) = (l.list(&[-1])?, l.list(&[1])?);
-    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
+    let at = of("Unsqueeze", top[1], ints(&[-1])).put(l)?;
     let boxes = l.apply("GatherND", &[boxes, at], &[int("batch_dims", 1)])?;
-    let scores = l.apply("Unsqueeze", &[top[0], one], &[])?;
+    let scores = of("Unsqueeze", top[0], ints(&[1])).put(l)?;
     let spans = spans(l, boxes, more)?;
     let found = suppressed(l, spans, scores, float(l, "nms_thresh")?.min(1.0))?;
     let found = kept(l, found, images, after)?;
@@ -668,11 +646,6 @@ pub(crate) fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let parts: Vec<_> = [image].into_iter().chain(corners).collect();
     let boxes = l.apply("Concat", &parts, &[int("axis", 1)])?;
     rows_of_images(l, &found, boxes, images, after)
-}
-
-/// A positive integer attribute that must be given.
-fn whole(l: &Lowering<'_>, name: &str) -> Result<i64> {
-    errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
 }
 
 /// Anchors, and the deltas and scores of each, of images.
@@ -695,7 +668,7 @@ const MOST_STRETCH: f64 = 4.135_166_556_742_356;
 fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredValue)> {
     let Anchors { scores, deltas, boxes: anchors, sides, more, filters_first } = *of_image;
     let (least, overlap) = (float(l, "min_size")?, float(l, "nms_threshold")?);
-    let (before, after) = (whole(l, "pre_nms_count")?, whole(l, "post_nms_count")?);
+    let (before, after) = (positive(l, "pre_nms_count")?, positive(l, "post_nms_count")?);
     let (a, d) = (columns(l, anchors)?, columns(l, deltas)?);
     let (mut corners, mut fits) = (Vec::new(), Vec::new());
     for i in 0..2 {
@@ -712,16 +685,14 @@ fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredV
     }
     let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
     let [wide, high] = <[_; 2]>::try_from(fits).expect("two axes");
-    let last = l.list(&[-1])?;
     let fits = of("And", wide, high).write(l, DType::F32)?;
-    let fits = l.apply("Squeeze", &[fits, last], &[])?;
+    let fits = of("Squeeze", fits, ints(&[-1])).put(l)?;
     let (one, never) = (l.list(&[1])?, f64::NEG_INFINITY);
     let mut candidates = if filters_first { pick(fits, scores, never).write(l, DType::F32)? } else { scores };
     candidates = l.apply("Unsqueeze", &[candidates, one], &[])?;
     candidates = only_top(l, candidates, 2, before)?;
     if !filters_first {
-        let fits = l.apply("Unsqueeze", &[fits, one], &[])?;
-        candidates = pick(fits, candidates, never).write(l, DType::F32)?;
+        candidates = pick(of("Unsqueeze", fits, one), candidates, never).write(l, DType::F32)?;
     }
     let spans = spans(l, boxes, more)?;
     let found = suppressed(l, spans, candidates, overlap)?;
@@ -740,9 +711,9 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
         return Err(cannot("GenerateProposals with an adaptive threshold"));
     }
     let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
-    let (scores, images) = (turned(l, scores, &[0, 2, 3, 1])?, size(l, info, 0)?);
+    let (scores, images) = (l.transposed(scores, &[0, 2, 3, 1])?, size(l, info, 0)?);
     let scores = l.reshape(scores, &[0, -1])?;
-    let deltas = turned(l, deltas, &[0, 2, 3, 1])?;
+    let deltas = l.transposed(deltas, &[0, 2, 3, 1])?;
     let deltas = l.reshape(deltas, &[0, -1, 4])?;
     let anchors = l.reshape(anchors, &[1, -1, 4])?;
     let mut sides = [info; 2];
@@ -768,9 +739,9 @@ pub(crate) fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
         expect_rank(l, input, rank)?;
     }
     let [info, anchors, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?];
-    let scores = turned(l, scores, &[1, 2, 0])?;
+    let scores = l.transposed(scores, &[1, 2, 0])?;
     let scores = l.reshape(scores, &[1, -1])?;
-    let deltas = turned(l, deltas, &[1, 2, 0])?;
+    let deltas = l.transposed(deltas, &[1, 2, 0])?;
     let deltas = l.reshape(deltas, &[1, -1, 4])?;
     let anchors = l.reshape(anchors, &[1, -1, 4])?;
     let mut sides = [info; 2];
@@ -782,13 +753,12 @@ pub(crate) fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     let (found, boxes) = proposed(l, &of_image)?;
     let at = l.apply("Concat", &[found.image, found.place], &[int("axis", 1)])?;
     let rows = l.apply("GatherND", &[boxes, at], &[])?;
-    let after = whole(l, "post_nms_count")?;
-    let (count, four, zero) = (l.list(&[after])?, l.list(&[4])?, l.list(&[0])?);
-    let dims = l.apply("Concat", &[count, four], &[along(0)])?;
+    let after = positive(l, "post_nms_count")?;
+    let (count, zero) = (l.list(&[after])?, l.list(&[0])?);
+    let dims = with("Concat", [count.into(), ints(&[4])], [along(0)]).put(l)?;
     let mut outputs = Vec::new();
     for (value, dims) in [(rows, dims), (found.score, count)] {
-        let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
-        let all = l.apply("Concat", &[value, zeros], &[along(0)])?;
+        let all = with("Concat", [value.into(), f("ConstantOfShape", dims)], [along(0)]).put(l)?;
         let first = l.apply("Slice", &[all, zero, count, zero], &[])?;
         outputs.push(l.apply("Reshape", &[first, dims], &[int("allowzero", 1)])?);
     }
@@ -804,11 +774,11 @@ pub(crate) fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if most < 0 {
         return Err(errors::value("attribute \"max_rois\"", most, "at least 0"));
     }
-    let (boxes, scores) = (l.input(0)?, l.input(1)?);
+    let scores = l.input(1)?;
     let all = l.shape(scores)?;
     let count = at_most(l, most, all)?;
     let best = l.apply_many("TopK", &[scores, count], &greatest(0), 2)?;
-    Ok(vec![l.apply("Gather", &[boxes, best[1]], &[along(0)])?])
+    Ok(vec![with("Gather", [l.input(0)?.into(), best[1].into()], [along(0)]).put(l)?])
 }
 
 /// So many boxes of one image, their classes and their scores; zeros behind the last.
@@ -820,7 +790,7 @@ pub(crate) fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
         only_float32(l, input)?;
         expect_rank(l, input, 2)?;
     }
-    let (classes, most) = (whole(l, "num_classes")?, whole(l, "max_detections_per_image")?);
+    let (classes, most) = (positive(l, "num_classes")?, positive(l, "max_detections_per_image")?);
     let weights = required("deltas_weights", l.attributes.numbers("deltas_weights")?)?;
     let &[near_x, near_y, far_x, far_y] = &weights[..] else {
         return Err(errors::count("elements of attribute \"deltas_weights\"", weights.len(), 4));
@@ -829,7 +799,7 @@ pub(crate) fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let [rois, deltas, scores] = [l.input(0)?, l.input(1)?, l.input(2)?];
     // Deltas as columns of [class, box, 1].
     let deltas = l.reshape(deltas, &[0, classes, 4])?;
-    let deltas = turned(l, deltas, &[1, 0, 2])?;
+    let deltas = l.transposed(deltas, &[1, 0, 2])?;
     let (r, d) = (columns(l, rois)?, columns(l, deltas)?);
     let (mut corners, mut fits) = (Vec::new(), Vec::new());
     for (i, (near, far)) in [(near_x, far_x), (near_y, far_y)].into_iter().enumerate() {
@@ -851,13 +821,12 @@ pub(crate) fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let labels = positions_of(l, classes)?;
     let takes_part = of("And", takes_part, of("Greater", labels, l.constant(Tensor::scalar(0i64))?));
     let candidates = pick(takes_part, scores, f64::NEG_INFINITY).write(l, DType::F32)?;
-    let candidates = turned(l, candidates, &[1, 0])?;
-    let one = l.list(&[1])?;
-    let candidates = l.apply("Unsqueeze", &[candidates, one], &[])?;
+    let candidates = l.transposed(candidates, &[1, 0])?;
+    let candidates = of("Unsqueeze", candidates, ints(&[1])).put(l)?;
     let spans = spans(l, boxes, 1.0)?;
     let found = suppressed(l, spans, candidates, float(l, "nms_threshold")?)?;
     let images = l.list(&[classes])?;
-    let mut found = kept(l, found, images, whole(l, "post_nms_count")?)?;
+    let mut found = kept(l, found, images, positive(l, "post_nms_count")?)?;
     // The best ones are taken, and in their order, only where there are too many.
     let (total, most) = (l.shape(found.score)?, l.list(&[most])?);
     let (own, best) = (positions(l, total)?, sorted(l, found.score, true)?[1]);

@@ -13,7 +13,7 @@ use crate::attributes::required;
 use crate::dialects::boxes::{columns, expect_rank, only_float32};
 use crate::dialects::indices::{positions, size, sorted};
 use crate::dialects::openvino::samples::psroi_bilinear;
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -116,11 +116,10 @@ impl BoxBins {
         }
         // [row bin and column bin, box, row and column]
         let [rows, columns] = [inside[0], inside[1]];
-        let (first, second) = (l.list(&[2, 4])?, l.list(&[1, 3])?);
-        let rows = l.apply("Unsqueeze", &[rows, first], &[])?;
-        let columns = l.apply("Unsqueeze", &[columns, second], &[])?;
+        let rows = of("Unsqueeze", rows, ints(&[2, 4])).put(l)?;
+        let columns = of("Unsqueeze", columns, ints(&[1, 3])).put(l)?;
         let both = (rows * columns).write(l, DType::F32)?;
-        let both = l.apply("Transpose", &[both], &[("perm", Content::Ints([1, 2, 0, 3, 4].into()))])?;
+        let both = l.transposed(both, &[1, 2, 0, 3, 4])?;
         let (count, area) = (size(l, sides[0], 0)?, of("Mul", size(l, x, 2)?, size(l, x, 3)?));
         let (area, bins) = (area.write(l, DType::I64)?, l.list(&[counts[0] * counts[1]])?);
         let dims = l.apply("Concat", &[bins, count, area], &[along(0)])?;
@@ -129,14 +128,13 @@ impl BoxBins {
         let (images, each) = (size(l, x, 0)?, l.list(&[channels])?);
         let dims = l.apply("Concat", &[images, each, bins, area], &[along(0)])?;
         let data = l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?;
-        let data = l.apply("Transpose", &[data], &[("perm", Content::Ints([0, 2, 3, 1].into()))])?;
+        let data = l.transposed(data, &[0, 2, 3, 1])?;
         let sums = l.apply("MatMul", &[both, data], &[])?;
-        let last = l.list(&[-1])?;
-        let elements = l.apply("ReduceSum", &[both, last], &[])?;
+        let elements = of("ReduceSum", both, ints(&[-1])).put(l)?;
         let means = pick(of("Greater", elements, 0.0), sums / of("Max", elements, 1.0), 0.0);
         let means = means.write(l, DType::F32)?;
         // The means of the image of each box, as [box, image, channel, bin].
-        let means = l.apply("Transpose", &[means], &[("perm", Content::Ints([2, 0, 3, 1].into()))])?;
+        let means = l.transposed(means, &[2, 0, 3, 1])?;
         let means = l.apply("GatherND", &[means, image], &[int("batch_dims", 1)])?;
         let sides = l.constant(Tensor::vector(&[channels, counts[0], counts[1]]))?;
         let dims = l.apply("Concat", &[count, sides], &[along(0)])?;

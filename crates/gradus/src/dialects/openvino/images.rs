@@ -9,27 +9,15 @@
 //! | `SliceScatter` | the data with a slice replaced |
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::attributes::required;
 use crate::dialects::adaptive;
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::terms::{f, of};
+use crate::dialects::terms::{cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
-
-/// A part of a value along an axis, between two lists of one.
-fn part(
-    l: &mut Lowering<'_>,
-    x: LoweredValue,
-    [from, to]: [LoweredValue; 2],
-    axis: i64,
-) -> Result<LoweredValue> {
-    let axes = l.list(&[axis])?;
-    l.apply("Slice", &[x, from, to, axes], &[])
-}
 
 /// Half of a size.
 fn half(l: &mut Lowering<'_>, size: LoweredValue) -> Result<LoweredValue> {
@@ -52,13 +40,13 @@ fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<L
             let all = size(l, y, 1)?;
             let rows = (all * 2i64 / 3i64).write(l, DType::I64)?;
             let (none, most) = (l.list(&[0])?, l.list(&[i64::MAX])?);
-            let below = part(l, y, [rows, most], 1)?;
-            y = part(l, y, [none, rows], 1)?;
+            let below = l.between(y, [rows, most], 1)?;
+            y = l.between(y, [none, rows], 1)?;
             let (rows, columns, two) = (half(l, rows)?, half(l, columns)?, l.list(&[2])?);
             if planes {
                 let dims = l.apply("Concat", &[images, two, rows, columns], &[along(0)])?;
                 let both = l.apply("Reshape", &[below, dims], &[int("allowzero", 1)])?;
-                l.apply("Transpose", &[both], &[("perm", Content::Ints([0, 2, 3, 1].into()))])?
+                l.transposed(both, &[0, 2, 3, 1])?
             } else {
                 let dims = l.apply("Concat", &[images, rows, columns, two], &[along(0)])?;
                 l.apply("Reshape", &[below, dims], &[int("allowzero", 1)])?
@@ -75,16 +63,15 @@ fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<L
         }
     };
     // Each difference is that of a square of four pixels.
-    let (between, four) = (l.list(&[2, 4])?, l.list(&[1, 1, 2, 1, 2, 1])?);
-    let wide = l.apply("Unsqueeze", &[uv, between], &[])?;
-    let wide = l.apply("Expand", &[wide, four], &[])?;
-    let (sides, two) = (l.apply("Shape", &[y], &[int("end", 3)])?, l.list(&[2])?);
-    let dims = l.apply("Concat", &[sides, two], &[along(0)])?;
+    let four = l.list(&[1, 1, 2, 1, 2, 1])?;
+    let wide = of("Expand", of("Unsqueeze", uv, ints(&[2, 4])), four).put(l)?;
+    let two = l.list(&[2])?;
+    let dims = with("Concat", [with("Shape", [y.into()], [int("end", 3)]), two.into()], [along(0)]).put(l)?;
     let wide = l.apply("Reshape", &[wide, dims], &[int("allowzero", 1)])?;
     // Multiples of a thousandth, so that all but the last step is exact.
-    let (y, wide) = (l.cast(y, DType::F64)?, l.cast(wide, DType::F64)?);
+    let wide = l.cast(wide, DType::F64)?;
     let parts = l.apply_many("Split", &[wide], &[int("axis", 3), int("num_outputs", 2)], 2)?;
-    let light = ((y - 16.0) * 1164.0).write(l, DType::F64)?;
+    let light = ((cast(y, DType::F64) - 16.0) * 1164.0).write(l, DType::F64)?;
     let (u, v) = ((parts[0] - 128.0).write(l, DType::F64)?, (parts[1] - 128.0).write(l, DType::F64)?);
     let rgb = [light + v * 1596.0, light - u * 391.0 - v * 813.0, light + u * 2018.0];
     let mut colors = Vec::new();
@@ -137,7 +124,7 @@ pub(crate) fn reorg_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // The data are read as if they were larger images of fewer channels.
     let dims = l.apply("Concat", &[images, fewer, rows, by, columns, by], &[along(0)])?;
     let y = l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?;
-    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints([0, 3, 5, 1, 2, 4].into()))])?;
+    let y = l.transposed(y, &[0, 3, 5, 1, 2, 4])?;
     let more = (channels * square).write(l, DType::I64)?;
     let (rows, columns) = ((rows / stride).write(l, DType::I64)?, (columns / stride).write(l, DType::I64)?);
     let dims = l.apply("Concat", &[images, more, rows, columns], &[along(0)])?;
@@ -192,7 +179,7 @@ pub(crate) fn region_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let between = |l: &mut Lowering<'_>, ends: [usize; 2]| {
             let ends = ends.map(|end| l.list(&[i64_of(end)]));
             let [from, to] = ends;
-            part(l, all, [from?, to?], 0)
+            l.between(all, [from?, to?], 0)
         };
         parts.push(between(l, [0, from])?);
         let flat = between(l, [from, to + 1])?;
@@ -233,7 +220,7 @@ pub(crate) fn adaptive_maximum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
 
 /// The flat indices of a slice say where the new elements go.
 pub(crate) fn slice_scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, update) = (l.input(0)?, l.input(1)?);
+    let x = l.input(0)?;
     let (whole, count) = (l.shape(x)?, l.apply("Size", &[x], &[])?);
     let places = positions(l, count)?;
     let places = l.apply("Reshape", &[places, whole], &[int("allowzero", 1)])?;
@@ -243,8 +230,7 @@ pub(crate) fn slice_scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         bounds.push(if l.has(input) { index(l, input)? } else { LoweredValue::NONE });
     }
     let places = l.apply("Slice", &[places, bounds[0], bounds[1], bounds[2], bounds[3]], &[])?;
-    let dims = l.shape(places)?;
-    let update = l.apply("Expand", &[update, dims], &[])?;
+    let update = of("Expand", l.input(1)?, f("Shape", places)).put(l)?;
     let [flat, places, update] = [l.reshape(x, &[-1])?, l.reshape(places, &[-1])?, l.reshape(update, &[-1])?];
     let flat = l.apply("ScatterElements", &[flat, places, update], &[])?;
     Ok(vec![l.apply("Reshape", &[flat, whole], &[int("allowzero", 1)])?])

@@ -34,9 +34,11 @@ pub(crate) mod types;
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Error, Kind, Result, Tensor, Value};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
+use crate::lowering::Lowering;
 use crate::normalize::Form;
 use crate::op::{Compute, EvalContext};
+use crate::operators::errors;
 
 /// Calls a function that standards share with these attributes and inputs.
 pub(crate) fn called(
@@ -87,4 +89,9 @@ pub(crate) fn integers(list: &[i64]) -> Option<Value> {
 /// Returns the error of a node that has no graph of ONNX operators.
 pub(crate) fn cannot(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
+}
+
+/// A positive integer attribute that must be given.
+fn positive(l: &Lowering<'_>, name: &str) -> Result<i64> {
+    errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
 }

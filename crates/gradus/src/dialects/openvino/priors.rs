@@ -12,7 +12,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::attributes::required;
 use crate::dialects::boxes::{columns, expect_rank};
 use crate::dialects::indices::{positions, size};
-use crate::dialects::terms::{Term, of};
+use crate::dialects::terms::{Term, cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -131,9 +131,8 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
 
 /// An element of an input of two integers, as a scalar of float32 and as a list of one.
 fn side(l: &mut Lowering<'_>, input: usize, at: i64) -> Result<(LoweredValue, LoweredValue)> {
-    let whole = l.input(input)?;
-    let (whole, from, to) = (l.cast(whole, DType::I64)?, l.list(&[at])?, l.list(&[at + 1])?);
-    let whole = l.apply("Slice", &[whole, from, to], &[])?;
+    let (from, to) = (l.list(&[at])?, l.list(&[at + 1])?);
+    let whole = with("Slice", [cast(l.input(input)?, DType::I64), from.into(), to.into()], []).put(l)?;
     let scalar = l.reshape(whole, &[])?;
     Ok((l.cast(scalar, DType::F32)?, whole))
 }
@@ -159,8 +158,7 @@ fn rows(
     for corner in corners {
         let corner = if clip { of("Min", of("Max", corner, 0.0), 1.0) } else { corner };
         let corner = corner.write(l, DType::F32)?;
-        let corner = l.apply("Expand", &[corner, sides], &[])?;
-        parts.push(l.apply("Unsqueeze", &[corner, last], &[])?);
+        parts.push(of("Unsqueeze", of("Expand", corner, sides), last).put(l)?);
     }
     let boxes = l.apply("Concat", &parts, &[int("axis", -1)])?;
     let given = floats(l, "variance")?;
@@ -170,12 +168,11 @@ fn rows(
         _ => return Err(errors::count("elements of attribute \"variance\"", given.len(), "0, 1 or 4")),
     };
     let variances = l.constant(Tensor::vector(&variances))?;
-    let (variances, dims) = (l.cast(variances, DType::F32)?, l.shape(boxes)?);
-    let variances = l.apply("Expand", &[variances, dims], &[])?;
-    let four = l.list(&[4])?;
-    let all = l.apply("Concat", &[sides, four], &[along(0)])?;
-    let (all, one) = (l.apply("ReduceProd", &[all], &[])?, l.list(&[1])?);
-    let dims = l.apply("Concat", &[one, all], &[along(0)])?;
+    let dims = l.shape(boxes)?;
+    let variances = of("Expand", cast(variances, DType::F32), dims).put(l)?;
+    let all = with("Concat", [sides.into(), ints(&[4])], [along(0)]).put(l)?;
+    let one = l.list(&[1])?;
+    let dims = with("Concat", [one.into(), f("ReduceProd", all)], [along(0)]).put(l)?;
     let mut rows = [boxes, variances];
     for row in &mut rows {
         *row = l.apply("Reshape", &[*row, dims], &[int("allowzero", 1)])?;
@@ -317,8 +314,7 @@ pub(crate) fn prior_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (i, part) in parts.into_iter().enumerate() {
         let part = l.reshape(part, &[-1])?;
         let corner = (centers[i % 2] + part).write(l, dtype)?;
-        let corner = l.apply("Expand", &[corner, sides], &[])?;
-        corners.push(l.apply("Unsqueeze", &[corner, last], &[])?);
+        corners.push(of("Unsqueeze", of("Expand", corner, sides), last).put(l)?);
     }
     let boxes = l.apply("Concat", &corners, &[int("axis", -1)])?;
     if l.attributes.flag("flatten", true)? {

@@ -8,7 +8,7 @@ use gradus_formats::onnx::number_of;
 
 use crate::dialects::boxes::greatest;
 use crate::dialects::indices::{index, size};
-use crate::dialects::terms::{f, of};
+use crate::dialects::terms::{cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -69,18 +69,14 @@ pub(crate) fn multinomial(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let classes = size(l, x, rank - 1)?;
     let found = if l.attributes.flag("with_replacement", true)? {
         let axis = l.constant(gradus_core::Tensor::scalar(behind))?;
-        let ends = l.apply("CumSum", &[x, axis], &[])?;
         let total = l.apply("ReduceSum", &[x, last], &[])?;
         let before = l.apply("Shape", &[x], &[int("end", behind)])?;
         let dims = l.apply("Concat", &[before, samples], &[along(0)])?;
         let at = (drawn(l, dims, DType::F64)? * total).write(l, DType::F64)?;
-        let at = l.apply("Unsqueeze", &[at, last], &[])?;
-        let axis = l.list(&[behind])?;
-        let ends = l.apply("Unsqueeze", &[ends, axis], &[])?;
+        let ends = of("Unsqueeze", of("CumSum", x, axis), ints(&[behind])).put(l)?;
         // The class is the number of those that end before.
-        let ended = l.apply("LessOrEqual", &[ends, at], &[])?;
-        let ended = l.cast(ended, DType::I64)?;
-        let found = l.apply("ReduceSum", &[ended, last], &[int("keepdims", 0)])?;
+        let ended = of("LessOrEqual", ends, of("Unsqueeze", at, last)).put(l)?;
+        let found = with("ReduceSum", [cast(ended, DType::I64), last.into()], [int("keepdims", 0)]).put(l)?;
         of("Min", found, classes - 1i64).write(l, DType::I64)?
     } else {
         // Those of the greatest sums of a logarithm and a Gumbel variable are a sample.

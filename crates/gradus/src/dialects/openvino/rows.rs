@@ -13,7 +13,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::attributes::Attributes;
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{beams, counts_of, index, positions, rows, size, sorted};
-use crate::dialects::terms::{Term, of};
+use crate::dialects::terms::{Term, cast, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -28,8 +28,8 @@ pub(crate) fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let lengths = l.reshape(lengths, &[-1, 1])?;
     let chosen = beams(l, Some(of("Less", level + 1i64, lengths)))?;
     let ends = of("Equal", chosen, end).write(l, DType::I64)?;
-    let (ends, first) = (l.cast(ends, DType::I64)?, l.constant(Tensor::scalar(0i64))?);
-    let ended = l.apply("CumSum", &[ends, first], &[int("exclusive", 1)])?;
+    let first = l.constant(Tensor::scalar(0i64))?;
+    let ended = with("CumSum", [cast(ends, DType::I64), first.into()], [int("exclusive", 1)]).put(l)?;
     let lasts = of("And", of("Less", level, lengths), of("Equal", ended, 0i64));
     let lasts = lasts.write(l, DType::I64)?;
     Ok(vec![l.apply("Where", &[lasts, chosen, end], &[])?])
@@ -39,7 +39,7 @@ pub(crate) fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     for (input, rank) in [(0, 1), (1, 1), (2, 2), (3, 0)] {
         expect_rank(l, input, rank)?;
     }
-    let (values, default, to) = (l.input(0)?, l.input(3)?, l.dtype_of(2)?);
+    let (values, to) = (l.input(0)?, l.dtype_of(2)?);
     let (dims, at) = (index(l, 1)?, index(l, 2)?);
     let count = rows(l, dims, 0, 1)?;
     let parts = l.apply_many("Split", &[at], &[int("axis", 1), int("num_outputs", 2)], 2)?;
@@ -49,8 +49,8 @@ pub(crate) fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     let places = l.apply("NonZero", &[empty], &[])?;
     let places = l.reshape(places, &[-1])?;
     let number = l.shape(places)?;
-    let (more, zero) = (l.apply("Expand", &[default, number], &[])?, l.constant(Tensor::scalar(0i64))?);
-    let zeros = l.apply("Expand", &[zero, number], &[])?;
+    let more = of("Expand", l.input(3)?, number).put(l)?;
+    let zeros = of("Expand", whole(0), number).put(l)?;
     let column = l.reshape(parts[1], &[-1])?;
     let mut all = [(row, places), (column, zeros), (values, more)];
     for (own, more) in &mut all {
@@ -99,16 +99,14 @@ pub(crate) fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
         let at = gradus_core::convert::i64_of(group);
         let (to, matrix) = (rows(l, ends, at, at + 1)?, l.constant(Tensor::scalar(at))?);
         let part = l.apply("Slice", &[a, from, to, first], &[])?;
-        let matrix = l.apply("Gather", &[b, matrix], &[along(0)])?;
-        parts.push(l.apply("MatMul", &[part, matrix], &[])?);
+        parts.push(of("MatMul", part, with("Gather", [b.into(), matrix.into()], [along(0)])).put(l)?);
         from = to;
     }
     let width = size(l, b, 2)?;
     let rest = (size(l, a, 0)? - from).write(l, DType::I64)?;
     let dims = l.apply("Concat", &[rest, width], &[along(0)])?;
     let zero = l.constant(Tensor::scalar(0.0f64))?;
-    let zero = l.cast(zero, l.dtype_of(0)?)?;
-    parts.push(l.apply("Expand", &[zero, dims], &[])?);
+    parts.push(of("Expand", cast(zero, l.dtype_of(0)?), dims).put(l)?);
     Ok(vec![l.apply("Concat", &parts, &[along(0)])?])
 }
 

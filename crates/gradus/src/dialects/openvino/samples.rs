@@ -15,7 +15,8 @@ use crate::attributes::required;
 use crate::dialects::boxes::{expect_rank, only_float32};
 use crate::dialects::indices::{index, positions, size};
 use crate::dialects::openvino::features::{bins, counted, float_size, rounded};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::openvino::positive;
+use crate::dialects::terms::{Term, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 
@@ -103,11 +104,6 @@ fn summed(l: &mut Lowering<'_>, samples: impl Into<Term>) -> Result<LoweredValue
     l.apply("ReduceSum", &[samples, axes], &[int("keepdims", 0)])
 }
 
-/// An attribute that is at least 1.
-fn whole(l: &Lowering<'_>, name: &'static str) -> Result<i64> {
-    errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
-}
-
 /// A number of samples or channels as a float.
 fn float_of(count: i64) -> f64 {
     nearest_f64(Number::Int(count.into()))
@@ -132,7 +128,7 @@ pub(crate) fn rotated_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // The distances of samples from the center, along the sides of the box, rows first.
     let (mut offsets, mut inside, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for (i, name) in ["pooled_h", "pooled_w"].into_iter().enumerate() {
-        let bins = whole(l, name)?;
+        let bins = positive(l, name)?;
         let side = (parts[3 - i] * scale).write(l, DType::F32)?;
         let bin = (side / float_of(bins)).write(l, DType::F32)?;
         let [_, place] = numbers(l, bins, 2 + i)?;
@@ -142,8 +138,7 @@ pub(crate) fn rotated_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         } else {
             let count = of("Max", f("Ceil", bin), 0.0).write(l, DType::F32)?;
             let (flat, none) = (l.reshape(count, &[-1])?, Term::from(0.0).write(l, DType::F32)?);
-            let none = l.reshape(none, &[1])?;
-            let all = l.apply("Concat", &[flat, none], &[along(0)])?;
+            let all = with("Concat", [flat.into(), shaped(none, &[1])], [along(0)]).put(l)?;
             let most = l.apply("ReduceMax", &[all], &[])?;
             (count, l.cast(most, DType::I64)?)
         };
@@ -182,7 +177,7 @@ fn expect_channels(l: &Lowering<'_>, wanted: i64) -> Result<()> {
 }
 
 pub(crate) fn psroi_bilinear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (groups, outputs) = (bins(l, "group_size")?, whole(l, "output_dim")?);
+    let (groups, outputs) = (bins(l, "group_size")?, positive(l, "output_dim")?);
     let (columns, rows) = (bins(l, "spatial_bins_x")?, bins(l, "spatial_bins_y")?);
     let scale = required("spatial_scale", l.float("spatial_scale")?)?;
     expect_channels(l, outputs.saturating_mul(rows * columns))?;
@@ -234,7 +229,7 @@ pub(crate) fn deformable_psroi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
         "bilinear_deformable" => {}
         other => return Err(errors::value("attribute \"mode\"", other, "bilinear_deformable")),
     }
-    let (groups, outputs) = (bins(l, "group_size")?, whole(l, "output_dim")?);
+    let (groups, outputs) = (bins(l, "group_size")?, positive(l, "output_dim")?);
     let samples = [bins(l, "spatial_bins_y")?, bins(l, "spatial_bins_x")?];
     let scale = required("spatial_scale", l.float("spatial_scale")?)?;
     expect_channels(l, outputs.saturating_mul(groups * groups))?;
@@ -282,7 +277,7 @@ fn offsets(
     group: [LoweredValue; 2],
     groups: i64,
 ) -> Result<[LoweredValue; 2]> {
-    let (parts, outputs) = (whole(l, "part_size")?, whole(l, "output_dim")?);
+    let (parts, outputs) = (positive(l, "part_size")?, positive(l, "output_dim")?);
     let factor = required("trans_std", l.float("trans_std")?)?;
     let Some(pairs) = l.dims_of(2)?[1].map(i64_of) else {
         return Err(not_known("dimension 1 of input 2".to_owned()));
@@ -310,8 +305,7 @@ fn offsets(
     let of_axis = |l: &mut Lowering<'_>, axis: i64| {
         let pair = (boxes * classes + class) * 2i64 + axis;
         let place = ((pair * parts + row) * parts + column).write(l, DType::I64)?;
-        let offset = l.apply("Gather", &[elements, place], &[along(0)])?;
-        (offset * factor).write(l, DType::F32)
+        (with("Gather", [elements.into(), place.into()], [along(0)]) * factor).write(l, DType::F32)
     };
     // The first of a pair is that of columns.
     Ok([of_axis(l, 1)?, of_axis(l, 0)?])

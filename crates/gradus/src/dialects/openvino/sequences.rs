@@ -2,18 +2,12 @@
 //! `CTCGreedyDecoderSeqLen` and `CTCLoss`.
 
 use gradus_core::element::Bool;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
-
-/// The axes of a value in another order.
-fn turned(l: &mut Lowering<'_>, x: LoweredValue, perm: &[i64]) -> Result<LoweredValue> {
-    l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.to_vec().into()))])
-}
 
 /// A value with more axes, of one element each.
 fn with_axes(l: &mut Lowering<'_>, x: LoweredValue, axes: &[i64]) -> Result<LoweredValue> {
@@ -42,19 +36,17 @@ fn compacted(
     other: LoweredValue,
 ) -> Result<[LoweredValue; 2]> {
     let width = size(l, x, 1)?;
-    let (ones, second) = (l.cast(stays, DType::I64)?, l.list(&[1])?);
+    let ones = l.cast(stays, DType::I64)?;
     let axis = l.constant(Tensor::scalar(1i64))?;
     let before = l.apply("CumSum", &[ones, axis], &[int("exclusive", 1)])?;
     // Those that go have places behind the width, each its own.
     let places = positions(l, width)?;
     let places = pick(stays, before, places + width).write(l, DType::I64)?;
-    let dims = l.shape(x)?;
-    let wide = l.list(&[1, 2])?;
-    let dims = l.apply("Mul", &[dims, wide], &[])?;
+    let dims = (f("Shape", x) * ints(&[1, 2])).put(l)?;
     let room = l.apply("Expand", &[other, dims], &[])?;
     let filled = l.apply("ScatterElements", &[room, places, x], &[int("axis", 1)])?;
     let filled = columns(l, filled, 0, width)?;
-    Ok([filled, l.apply("ReduceSum", &[ones, second], &[int("keepdims", 0)])?])
+    Ok([filled, with("ReduceSum", [ones.into(), ints(&[1])], [int("keepdims", 0)]).put(l)?])
 }
 
 /// The classes of scores `[sequence, step, class]`, without blanks and, if they merge, without
@@ -121,12 +113,10 @@ pub(crate) fn greedy_by_mask(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     expect_rank(l, 0, 3)?;
     let merges = l.attributes.flag("ctc_merge_repeated", true)?;
     let (scores, mask, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
-    let (scores, mask) = (turned(l, scores, &[1, 0, 2])?, turned(l, mask, &[1, 0])?);
+    let (scores, mask) = (l.transposed(scores, &[1, 0, 2])?, l.transposed(mask, &[1, 0])?);
     let mask_type = l.dtype_of(1)?;
     let ended = of("Equal", mask, 0.0).write(l, mask_type)?;
-    let (ended, axis) = (l.cast(ended, DType::I64)?, l.constant(Tensor::scalar(1i64))?);
-    let ended = l.apply("CumSum", &[ended, axis], &[])?;
-    let runs = of("Equal", ended, 0.0).write(l, DType::I64)?;
+    let runs = of("Equal", of("CumSum", cast(ended, DType::I64), whole(1)), 0.0).write(l, DType::I64)?;
     let blank = blank(l, 2)?;
     let [classes, _] = decoded(l, scores, runs, blank, merges)?;
     let classes = l.cast(classes, dtype)?;
@@ -153,8 +143,8 @@ fn spelled(l: &mut Lowering<'_>, blank: LoweredValue) -> Result<[LoweredValue; 2
         let places = positions(l, count)?;
         let column = with_axes(l, places, &[1])?;
         let again = of("And", of("Equal", own, other), of("Less", places, column)).write(l, DType::I64)?;
-        let (again, third) = (l.cast(again, DType::I64)?, l.list(&[2])?);
-        let times = l.apply("ReduceSum", &[again, third], &[int("keepdims", 0)])?;
+        let again = l.cast(again, DType::I64)?;
+        let times = with("ReduceSum", [again.into(), ints(&[2])], [int("keepdims", 0)]).put(l)?;
         stays = of("And", stays, of("Equal", times, 0.0));
     } else if collapses {
         let before = behind(l, labels, 1, Term::from(-1.0), DType::I64)?;
@@ -169,40 +159,34 @@ fn spelled(l: &mut Lowering<'_>, blank: LoweredValue) -> Result<[LoweredValue; 2
 /// probabilities.
 pub(crate) fn ctc_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 3)?;
-    let (logits, dtype, merges) =
-        (l.input(0)?, l.dtype_of(0)?, l.attributes.flag("ctc_merge_repeated", true)?);
+    let (dtype, merges) = (l.dtype_of(0)?, l.attributes.flag("ctc_merge_repeated", true)?);
     let blank = blank(l, 4)?;
     let [target, count] = spelled(l, blank)?;
     let count = with_axes(l, count, &[1])?;
-    let logits = l.cast(logits, DType::F64)?;
-    let logs = l.apply("LogSoftmax", &[logits], &[int("axis", 2)])?;
+    let logs = with("LogSoftmax", [cast(l.input(0)?, DType::F64)], [int("axis", 2)]).put(l)?;
     // Each label with the blank before it, and one behind them all; or one before them all.
     let classes = if merges {
         let labels = with_axes(l, target, &[2])?;
-        let dims = l.shape(labels)?;
-        let blanks = l.apply("Expand", &[blank, dims], &[])?;
+        let blanks = of("Expand", blank, f("Shape", labels)).put(l)?;
         let pairs = l.apply("Concat", &[blanks, labels], &[int("axis", 2)])?;
-        let pairs = l.reshape(pairs, &[0, -1])?;
         let (pads, scalar) = (l.list(&[0, 0, 0, 1])?, l.reshape(blank, &[])?);
-        l.apply("Pad", &[pairs, pads, scalar], &[])?
+        with("Pad", [shaped(pairs, &[0, -1]), pads.into(), scalar.into()], []).put(l)?
     } else {
         let scalar = l.reshape(blank, &[])?;
-        let pads = l.list(&[0, 1, 0, 0])?;
-        l.apply("Pad", &[target, pads, scalar], &[])?
+        with("Pad", [target.into(), ints(&[0, 1, 0, 0]), scalar.into()], []).put(l)?
     };
     let per_step = with_axes(l, classes, &[1])?;
     let (sequences, steps) = (size(l, logs, 0)?, size(l, logs, 1)?);
     let states = size(l, classes, 1)?;
     let all = l.apply("Concat", &[sequences, steps, states], &[int("axis", 0)])?;
-    let per_step = l.apply("Expand", &[per_step, all], &[])?;
-    let logs = l.apply("GatherElements", &[logs, per_step], &[int("axis", 2)])?;
+    let logs = with("GatherElements", [logs.into(), of("Expand", per_step, all)], [int("axis", 2)]).put(l)?;
     let runs = before_lengths(l, logs, 1, 1)?;
     // Before the first step, the first state is certain.
     let places = positions(l, states)?;
     let start = pick(of("Equal", places, 0.0).write(l, DType::I64)?, 0.0, f64::NEG_INFINITY);
     let start = start.write(l, DType::F64)?;
-    let both = l.apply("Concat", &[sequences, states], &[int("axis", 0)])?;
-    let start = l.apply("Expand", &[start, both], &[])?;
+    let start =
+        of("Expand", start, with("Concat", [sequences.into(), states.into()], [int("axis", 0)])).put(l)?;
     // A label may follow the label before, without a blank, if it is another.
     let skips = if merges {
         let before = behind(l, classes, 2, Term::from(-1.0), DType::I64)?;

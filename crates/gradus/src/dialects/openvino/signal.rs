@@ -6,24 +6,18 @@ use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{positions, size};
-use crate::dialects::terms::{of, pick};
+use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
 /// An integer that an input holds, and its least value.
-fn whole(l: &Lowering<'_>, input: usize, least: i64) -> Result<i64> {
-    let held = l.integers_of(input)?;
-    match *held {
+fn held(l: &Lowering<'_>, input: usize, least: i64) -> Result<i64> {
+    let all = l.integers_of(input)?;
+    match *all {
         [held] if held >= least => Ok(held),
         [held] => Err(errors::value(format_args!("input {input}"), held, format_args!("at least {least}"))),
-        _ => Err(errors::count(&format!("elements of input {input}"), held.len(), 1)),
+        _ => Err(errors::count(&format!("elements of input {input}"), all.len(), 1)),
     }
-}
-
-/// A part of a value along an axis.
-fn part(l: &mut Lowering<'_>, x: LoweredValue, ends: [LoweredValue; 2], axis: i64) -> Result<LoweredValue> {
-    let axes = l.list(&[axis])?;
-    l.apply("Slice", &[x, ends[0], ends[1], axes], &[])
 }
 
 /// The sums of frames that begin a step after each other, of rows of all frames.
@@ -35,13 +29,11 @@ fn overlapped(
     dtype: DType,
 ) -> Result<LoweredValue> {
     let flat = l.reshape(frames, &[0, -1])?;
-    let dims = l.shape(flat)?;
-    let places = l.apply("Expand", &[places, dims], &[])?;
+    let places = of("Expand", places, f("Shape", flat)).put(l)?;
     let count = size(l, flat, 0)?;
-    let dims = l.apply("Concat", &[count, len], &[along(0)])?;
     let zero = l.constant(Tensor::scalar(0.0))?;
-    let zero = l.cast(zero, dtype)?;
-    let zeros = l.apply("Expand", &[zero, dims], &[])?;
+    let zeros =
+        of("Expand", cast(zero, dtype), with("Concat", [count.into(), len.into()], [along(0)])).put(l)?;
     let adds = ("reduction", Content::Bytes("add".into()));
     l.apply("ScatterElements", &[zeros, places, flat], &[along(1), adds])
 }
@@ -52,7 +44,7 @@ pub(crate) fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !(3..=4).contains(&rank) {
         return Err(errors::rank("input 0", rank, "3 or 4"));
     }
-    let (len, step) = (whole(l, 2, 1)?, whole(l, 3, 1)?);
+    let (len, step) = (held(l, 2, 1)?, held(l, 3, 1)?);
     let (center, normalized) = (l.attributes.flag("center", false)?, l.attributes.flag("normalized", false)?);
     let bins = len / 2 + 1;
     if let Some(given) = l.dims_of(0)?[rank - 3].map(i64_of)
@@ -67,37 +59,29 @@ pub(crate) fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     // [signal, frame, frequency, 2]
     let (x, window) = (l.input(0)?, l.input(1)?);
-    let x = if rank == 3 {
-        let first = l.list(&[0])?;
-        l.apply("Unsqueeze", &[x, first], &[])?
-    } else {
-        x
-    };
-    let half = l.apply("Transpose", &[x], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+    let x = if rank == 3 { of("Unsqueeze", x, ints(&[0])).put(l)? } else { x };
+    let half = l.transposed(x, &[0, 2, 1, 3])?;
     // The other half of a spectrum is that of a real signal.
     let (from, to, axes, back) = (l.list(&[len - bins])?, l.list(&[0])?, l.list(&[2])?, l.list(&[-1])?);
     let other = l.apply("Slice", &[half, from, to, axes, back], &[])?;
     let signs = l.constant(Tensor::vector(&[1.0, -1.0]))?;
-    let signs = l.cast(signs, dtype)?;
-    let other = (other * signs).write(l, dtype)?;
+    let other = (other * cast(signs, dtype)).write(l, dtype)?;
     let full = l.apply("Concat", &[half, other], &[int("axis", 2)])?;
     let (none, axis) = (LoweredValue::NONE, l.constant(Tensor::scalar(2i64))?);
     let frames = l.apply("DFT", &[full, none, axis], &[int("inverse", 1)])?;
     let real = l.constant(Tensor::scalar(0i64))?;
-    let frames = l.apply("Gather", &[frames, real], &[int("axis", 3)])?;
     // The window lies in the middle of a frame.
     let given = size(l, window, 0)?;
     let missing = (l.list(&[len])? - given).write(l, DType::I64)?;
     let before = (missing / 2i64).write(l, DType::I64)?;
     let after = (missing - before).write(l, DType::I64)?;
-    let pads = l.apply("Concat", &[before, after], &[along(0)])?;
-    let window = l.apply("Pad", &[window, pads], &[])?;
+    let window = of("Pad", window, with("Concat", [before.into(), after.into()], [along(0)])).put(l)?;
     let scale = if normalized { nearest_f64(Number::Int(len.into())).sqrt() } else { 1.0 };
-    let frames = (frames * window * scale).write(l, dtype)?;
+    let frames =
+        (with("Gather", [frames.into(), real.into()], [int("axis", 3)]) * window * scale).write(l, dtype)?;
     let (count, size_of) = (size(l, half, 1)?, l.list(&[len])?);
     let (starts, within) = (positions(l, count)?, positions(l, size_of)?);
-    let starts = l.reshape(starts, &[-1, 1])?;
-    let places = (starts * step + within).write(l, DType::I64)?;
+    let places = (shaped(starts, &[-1, 1]) * step + within).write(l, DType::I64)?;
     let dims = l.shape(places)?;
     let places = l.reshape(places, &[1, -1])?;
     let all = ((count - 1i64) * step + len).write(l, DType::I64)?;
@@ -111,16 +95,15 @@ pub(crate) fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let margin = if center { len / 2 } else { 0 };
     let from = l.list(&[margin])?;
     if l.has(4) {
-        let wanted = whole(l, 4, 0)?;
+        let wanted = held(l, 4, 0)?;
         let (to, before) = (l.list(&[margin.saturating_add(wanted)])?, l.list(&[0, 0, 0])?);
-        signal = part(l, signal, [from, to], 1)?;
+        signal = l.between(signal, [from, to], 1)?;
         let own = size(l, signal, 1)?;
         let missing = (l.list(&[wanted])? - own).write(l, DType::I64)?;
-        let pads = l.apply("Concat", &[before, missing], &[along(0)])?;
-        signal = l.apply("Pad", &[signal, pads], &[])?;
+        signal = of("Pad", signal, with("Concat", [before.into(), missing.into()], [along(0)])).put(l)?;
     } else {
         let to = (all - margin).write(l, DType::I64)?;
-        signal = part(l, signal, [from, to], 1)?;
+        signal = l.between(signal, [from, to], 1)?;
     }
     Ok(vec![if rank == 3 { l.reshape(signal, &[-1])? } else { signal }])
 }

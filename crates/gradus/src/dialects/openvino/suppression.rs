@@ -6,7 +6,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::{columns, expect_rank, greatest};
 use crate::dialects::indices::{positions, size};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 use crate::operators::nn::rotated::LEAST_AREA;
@@ -32,7 +32,7 @@ fn bits(l: &mut Lowering<'_>, term: Term) -> Result<LoweredValue> {
 /// A column of numbers, `[image, box, 1]`, for each class.
 fn by_class(l: &mut Lowering<'_>, column: Term, dims: LoweredValue) -> Result<LoweredValue> {
     let column = bits(l, column)?;
-    let column = l.apply("Transpose", &[column], &[("perm", Content::Ints([0, 2, 1].into()))])?;
+    let column = l.transposed(column, &[0, 2, 1])?;
     l.apply("Expand", &[column, dims], &[])
 }
 
@@ -46,10 +46,7 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
     let all = size(l, scores, 2)?;
     let places = positions(l, all)?;
     let most = if l.has(2) {
-        let given = l.input(2)?;
-        let given = l.reshape(given, &[1])?;
-        let given = l.cast(given, DType::I64)?;
-        l.apply("Min", &[given, all], &[])?
+        of("Min", cast(shaped(l.input(2)?, &[1]), DType::I64), all).put(l)?
     } else {
         l.list(&[0])?
     };
@@ -74,21 +71,18 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
         let there = of("And", own, of("Greater", score, never));
         let chosen = bits(l, pick(there, score, chosen))?;
         let candidates = bits(l, of("Greater", left, never))?;
-        let candidates = l.cast(candidates, DType::I64)?;
-        let count = l.apply("ReduceSum", &[candidates], &[int("keepdims", 0)])?;
+        let count = with("ReduceSum", [cast(candidates, DType::I64)], [int("keepdims", 0)]).put(l)?;
         Ok((of("Greater", count, 0.0).write(l, DType::I64)?, vec![left, chosen]))
     })?;
     // The chosen boxes of each image and class in the order of their scores.
     let order = l.apply_many("TopK", &[state[1], all], &greatest(2), 2)?;
     let there = bits(l, of("Greater", order[0], never))?;
-    let rows = l.apply("NonZero", &[there], &[])?;
-    let rows = l.apply("Transpose", &[rows], &[("perm", Content::Ints([1, 0].into()))])?;
+    let rows = with("Transpose", [f("NonZero", there)], [("perm", Content::Ints(vec![1, 0]))]).put(l)?;
     let mut score = l.apply("GatherND", &[order[0], rows], &[])?;
     let place = l.apply("GatherND", &[order[1], rows], &[])?;
-    let place = l.reshape(place, &[-1, 1])?;
     let parts = l.apply_many("Split", &[rows], &[int("axis", 1), int("num_outputs", 3)], 3)?;
     let mut owner = l.apply("Concat", &parts[..2], &[int("axis", 1)])?;
-    let mut found = l.apply("Concat", &[owner, place], &[int("axis", 1)])?;
+    let mut found = with("Concat", [owner.into(), shaped(place, &[-1, 1])], [int("axis", 1)]).put(l)?;
     let count = size(l, score, 0)?;
     if l.attributes.flag("sort_result_descending", true)? {
         let order = l.apply_many("TopK", &[score, count], &greatest(0), 2)?;
@@ -98,8 +92,7 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
     }
     let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     let (score, owner) = (l.reshape(score, &[-1, 1])?, l.cast(owner, of_scores)?);
-    let score = l.cast(score, of_scores)?;
-    let scored = l.apply("Concat", &[owner, score], &[int("axis", 1)])?;
+    let scored = with("Concat", [owner.into(), cast(score, of_scores)], [int("axis", 1)]).put(l)?;
     Ok(vec![l.cast(found, to)?, scored, l.cast(count, to)?])
 }
 

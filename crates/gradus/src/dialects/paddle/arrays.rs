@@ -14,6 +14,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
+use crate::dialects::terms::{f, of};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 
@@ -42,9 +43,8 @@ pub(crate) fn write(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Ok(vec![l.apply("SequenceInsert", &[array, tensor], &[])?]);
     }
     let place = place(l, 2, "i")?;
-    let count = l.apply("SequenceLength", &[array], &[])?;
     let place = l.cast(place, DType::I64)?;
-    let within = l.apply("Less", &[place, count], &[])?;
+    let within = of("Less", place, f("SequenceLength", array)).put(l)?;
     let rest = l.either(
         within,
         |l| l.apply("SequenceErase", &[array, place], &[]),
@@ -54,14 +54,12 @@ pub(crate) fn write(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn read(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let array = l.input(0)?;
     let place = place(l, 1, "starts")?;
-    Ok(vec![l.apply("SequenceAt", &[array, place], &[])?])
+    Ok(vec![of("SequenceAt", l.input(0)?, place).put(l)?])
 }
 
 pub(crate) fn length(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let array = l.input(0)?;
-    let count = l.apply("SequenceLength", &[array], &[])?;
+    let count = f("SequenceLength", l.input(0)?).put(l)?;
     Ok(vec![l.reshape(count, &[1])?])
 }
 

@@ -15,7 +15,7 @@ use gradus_core::{DType, Error, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::dialects::paddle::math::angle_of;
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, ints, of, pick, whole, with};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferResult};
@@ -260,8 +260,7 @@ pub(crate) fn complex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut parts, last) = ([l.input(0)?, l.input(1)?], l.list(&[-1])?);
     let shapes = [l.shape(parts[1])?, l.shape(parts[0])?];
     for (value, shape) in parts.iter_mut().zip(shapes) {
-        let whole = l.apply("Expand", &[*value, shape], &[])?;
-        *value = l.apply("Unsqueeze", &[whole, last], &[])?;
+        *value = of("Unsqueeze", of("Expand", *value, shape), last).put(l)?;
     }
     let (pairs, part) = (l.apply("Concat", &parts, &[int("axis", -1)])?, part(l, 0)?);
     Ok(vec![l.joined(pairs, part)?])
@@ -270,8 +269,7 @@ pub(crate) fn complex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Numbers with the imaginary parts of the other sign; real ones as they are.
 pub(crate) fn conj(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.is_complex(0) {
-        let x = l.input(0)?;
-        return Ok(vec![l.apply("Identity", &[x], &[])?]);
+        return Ok(vec![f("Identity", l.input(0)?).put(l)?]);
     }
     let (pairs, part) = (l.pairs(0)?, part(l, 0)?);
     let pairs = mirrored(l, pairs, part)?;
@@ -331,8 +329,8 @@ pub(crate) fn abs(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// The angle of numbers, from minus pi to pi: of real ones, 0, or pi below zero.
 pub(crate) fn angle(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.is_complex(0) {
-        let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
-        return Ok(vec![pick(of("Less", x, 0.0), std::f64::consts::PI, 0.0).write(l, dtype)?]);
+        let dtype = l.dtype_of(0)?;
+        return Ok(vec![pick(of("Less", l.input(0)?, 0.0), std::f64::consts::PI, 0.0).write(l, dtype)?]);
     }
     let (parts, part) = (planes(l, 0)?, part(l, 0)?);
     Ok(vec![angle_of(l, parts[1], parts[0], part)?])
@@ -388,10 +386,8 @@ pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 fn points(l: &mut Lowering<'_>, axes: &[usize], last: Option<i64>, dtype: DType) -> Result<LoweredValue> {
     // The size of the first axis of the list may be another than that of the input.
     let (x, others) = (l.input(0)?, &axes[usize::from(last.is_some())..]);
-    let shape = l.shape(x)?;
     let which = l.list(&others.iter().map(|&axis| i64_of(axis)).collect::<Vec<_>>())?;
-    let sizes = l.apply("Gather", &[shape, which], &[])?;
-    let count = l.apply("ReduceProd", &[sizes], &[int("keepdims", 0)])?;
+    let count = with("ReduceProd", [of("Gather", f("Shape", x), which)], [int("keepdims", 0)]).put(l)?;
     let count = l.cast(count, dtype)?;
     (count * nearest_f64(Number::Int(last.unwrap_or(1).into()))).write(l, dtype)
 }
@@ -425,12 +421,8 @@ pub(crate) fn fourier_graph(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (rank, sizes) = (l.rank_of(0)?, l.dims_of(0)?.to_vec());
     let (axes, forward) = (axes(&l.attributes, rank)?, l.attributes.flag("forward", true)?);
     let (part, back) = (part(l, 0)?, l.node_is("fft_c2r"));
-    let mut pairs = if l.is_complex(0) {
-        l.pairs(0)?
-    } else {
-        let (x, behind) = (l.input(0)?, l.list(&[-1])?);
-        l.apply("Unsqueeze", &[x, behind], &[])?
-    };
+    let mut pairs =
+        if l.is_complex(0) { l.pairs(0)? } else { of("Unsqueeze", l.input(0)?, ints(&[-1])).put(l)? };
     let last = axes.first().filter(|_| back).map(|&axis| {
         let own = || sizes[axis].map(|size| 2 * (i64_of(size) - 1));
         let given = l.attributes.int_or("last_dim_size", 0)?;
@@ -474,8 +466,7 @@ pub(crate) fn fourier_graph(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let pairs = scaled.write(l, part)?;
     if back {
-        let first = l.constant(Tensor::scalar(0i64))?;
-        return Ok(vec![l.apply("Gather", &[pairs, first], &[int("axis", -1)])?]);
+        return Ok(vec![with("Gather", [pairs.into(), whole(0)], [int("axis", -1)]).put(l)?]);
     }
     Ok(vec![l.joined(pairs, part)?])
 }

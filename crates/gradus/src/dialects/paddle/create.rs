@@ -19,6 +19,7 @@ use crate::dialects::indices::size;
 use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::ints;
+use crate::dialects::terms::{f, of, shaped};
 use crate::lowering::{LoweredValue, Lowering, along, axis};
 use crate::operators::errors;
 
@@ -26,8 +27,7 @@ pub(crate) fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.is_complex(0) {
         return complex::same(l);
     }
-    let x = l.input(0)?;
-    Ok(vec![l.apply("Identity", &[x], &[])?])
+    Ok(vec![f("Identity", l.input(0)?).put(l)?])
 }
 
 /// The element type that is made: an attribute says it, or else the default says float32.
@@ -95,8 +95,7 @@ fn filled(
     dtype: DType,
 ) -> Result<Vec<LoweredValue>> {
     let value = l.cast(value, dtype)?;
-    let value = l.reshape(value, &[])?;
-    Ok(vec![l.apply("Expand", &[value, dims], &[])?])
+    Ok(vec![of("Expand", shaped(value, &[]), dims).put(l)?])
 }
 
 /// The numbers of the attribute `values`.
@@ -167,8 +166,7 @@ pub(crate) fn shape64(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn numel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    Ok(vec![l.apply("Size", &[x], &[])?])
+    Ok(vec![f("Size", l.input(0)?).put(l)?])
 }
 
 /// `empty`: any elements will do, so zeros.

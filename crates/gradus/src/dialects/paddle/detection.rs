@@ -17,7 +17,7 @@ use crate::dialects::boxes::{columns, expect_rank, joined, only_float32};
 use crate::dialects::indices::{index, owners, positions, size};
 use crate::dialects::openvino::features::{BoxBins, bins};
 use crate::dialects::paddle::network::{cannot, constant_like, float, floats, ints, text};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 
@@ -50,8 +50,7 @@ pub(crate) fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         // The expected overlaps of all anchors come first.
         let channels = size(l, x, 1)?;
         let first = l.list(&[i64_of(count)])?;
-        let others = l.apply("Sub", &[channels, first], &[])?;
-        let sizes = l.apply("Concat", &[first, others], &[int("axis", 0)])?;
+        let sizes = with("Concat", [first.into(), channels - first], [int("axis", 0)]).put(l)?;
         let parts = l.apply_many("Split", &[x, sizes], from_ref(&second), 2)?;
         x = parts[1];
         let axis = l.list(&[2])?;
@@ -108,7 +107,7 @@ pub(crate) fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut outputs = Vec::new();
     for (value, last) in [(boxes, 4), (scores, classes)] {
         let value = pick(kept, value, 0.0).write(l, DType::F32)?;
-        let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 1, 3, 4, 2].into()))])?;
+        let value = l.transposed(value, &[0, 1, 3, 4, 2])?;
         outputs.push(l.reshape(value, &[0, -1, last])?);
     }
     Ok(outputs)
@@ -180,8 +179,7 @@ pub(crate) fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sides = l.apply("Slice", &[dims, first, last], &[])?;
     for corner in [left, top, right, bottom] {
         let corner = corner.write(l, DType::F32)?;
-        let corner = l.apply("Expand", &[corner, sides], &[])?;
-        parts.push(l.apply("Unsqueeze", &[corner, last], &[])?);
+        parts.push(of("Unsqueeze", of("Expand", corner, sides), last).put(l)?);
     }
     let mut boxes = l.apply("Concat", &parts, &[int("axis", -1)])?;
     if l.attributes.flag("clip", false)? {
@@ -284,9 +282,8 @@ pub(crate) fn psroi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 pub(crate) fn roi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, boxes, images, dtype) = (l.input(0)?, l.input(1)?, images_of(l)?, l.dtype_of(1)?);
-    let images = l.cast(images, dtype)?;
-    let images = l.reshape(images, &[-1, 1])?;
-    let boxes = l.apply("Concat", &[images, boxes], &[int("axis", 1)])?;
+    let boxes =
+        with("Concat", [shaped(cast(images, dtype), &[-1, 1]), boxes.into()], [int("axis", 1)]).put(l)?;
     let sides = ["pooled_height", "pooled_width"].map(|name| l.attributes.int_or(name, 1));
     let [height, width] = sides;
     let attributes = [
@@ -295,7 +292,6 @@ pub(crate) fn roi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     ];
     let y = l.apply("MaxRoiPool", &[x, boxes], &attributes)?;
     // Nobody reads the places of the maxima, which are for training.
-    let (zero, dims) = (constant_like(l, 0.0)?, l.shape(y)?);
-    let places = l.cast(zero, DType::I64)?;
-    Ok(vec![y, l.apply("Expand", &[places, dims], &[])?])
+    let zero = constant_like(l, 0.0)?;
+    Ok(vec![y, of("Expand", cast(zero, DType::I64), f("Shape", y)).put(l)?])
 }

@@ -9,7 +9,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use crate::dialects::paddle::network::{cannot, constant_like, float};
-use crate::dialects::terms::{Term, f};
+use crate::dialects::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
 /// The sum that is normalized, and the axes along which it is.
@@ -54,8 +54,7 @@ pub(crate) fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let dtype = l.dtype_of(0)?;
         let mean = l.apply("ReduceMean", &[sum, axes], &[])?;
         let apart = (sum - mean).write(l, dtype)?;
-        let squares = l.apply("Mul", &[apart, apart], &[])?;
-        let variance = l.apply("ReduceMean", &[squares, axes], &[])?;
+        let variance = of("ReduceMean", apart * apart, axes).put(l)?;
         outputs.extend([l.reshape(mean, &[-1])?, l.reshape(variance, &[-1])?]);
     }
     Ok(outputs)
@@ -65,8 +64,7 @@ pub(crate) fn rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (sum, axes, first) = summed(l, 1.0)?;
     let dtype = l.dtype_of(0)?;
     let epsilon = l.float("epsilon")?.unwrap_or(1e-6);
-    let squares = l.apply("Mul", &[sum, sum], &[])?;
-    let mean = l.apply("ReduceMean", &[squares, axes], &[])?;
+    let mean = of("ReduceMean", sum * sum, axes).put(l)?;
     let inverse = f("Reciprocal", f("Sqrt", mean + epsilon)).write(l, dtype)?;
     let mut y = sum * inverse;
     if l.has(3) {
@@ -84,6 +82,5 @@ pub(crate) fn rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn softmax_mask(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let sum = l.apply("Add", &[l.input(0)?, l.input(1)?], &[])?;
-    Ok(vec![l.apply("Softmax", &[sum], &[int("axis", -1)])?])
+    Ok(vec![with("Softmax", [of("Add", l.input(0)?, l.input(1)?)], [int("axis", -1)]).put(l)?])
 }

@@ -18,7 +18,7 @@ use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
-use crate::dialects::terms::{of, pick};
+use crate::dialects::terms::{cast, f, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 
@@ -80,8 +80,7 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, depth) = (index(l, 0)?, list(l, "num_classes", 1)?);
     let dtype = l.dtype("dtype")?.unwrap_or(DType::F32);
     let values = l.constant(Tensor::vector(&[0i64, 1]))?;
-    let values = l.cast(values, dtype)?;
-    Ok(vec![l.apply("OneHot", &[x, depth, values], &[])?])
+    Ok(vec![with("OneHot", [x.into(), depth.into(), cast(values, dtype)], []).put(l)?])
 }
 
 pub(crate) fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -89,8 +88,7 @@ pub(crate) fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.int("num_columns")? == Some(-1) {
         columns = rows;
     }
-    let dims = l.apply("Concat", &[rows, columns], &[along(0)])?;
-    let zeros = l.apply("ConstantOfShape", &[dims], &[])?;
+    let zeros = f("ConstantOfShape", with("Concat", [rows.into(), columns.into()], [along(0)])).put(l)?;
     let ones = l.apply("EyeLike", &[zeros], &[])?;
     let dtype = l.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![l.cast(ones, dtype)?])
@@ -115,11 +113,10 @@ pub(crate) fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (i, &each) in axes.iter().enumerate() {
         let axis = axis(each, if flat { 1 } else { rank })?;
         let (count, which) = (size(l, x, axis)?, l.list(&[i64_of(i)])?);
-        let (places, shift) = (positions(l, count)?, l.apply("Gather", &[shifts, which], &[])?);
-        let from = l.apply("Sub", &[places, shift], &[])?;
+        let places = positions(l, count)?;
+        let from = (places - of("Gather", shifts, which)).put(l)?;
         let one = l.list(&[1])?;
-        let count = l.apply("Max", &[count, one], &[])?;
-        let from = l.apply("Mod", &[from, count], &[])?;
+        let from = of("Mod", from, of("Max", count, one)).put(l)?;
         x = l.apply("Gather", &[x, from], &[along(axis)])?;
     }
     Ok(vec![if flat { reshaped(l, x, whole)? } else { x }])
@@ -142,8 +139,7 @@ pub(crate) fn meshgrid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Two values, each expanded to the shape that both broadcast to.
 fn broadcast(l: &mut Lowering<'_>, a: LoweredValue, b: LoweredValue) -> Result<[LoweredValue; 2]> {
-    let (by_a, by_b) = (l.shape(a)?, l.shape(b)?);
-    Ok([l.apply("Expand", &[a, by_b], &[])?, l.apply("Expand", &[b, by_a], &[])?])
+    Ok([of("Expand", a, f("Shape", b)).put(l)?, of("Expand", b, f("Shape", a)).put(l)?])
 }
 
 pub(crate) fn broadcast_tensors(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -165,14 +161,13 @@ pub(crate) fn masked_select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if dims != l.dims_of(1)? || dims.contains(&None) {
         [x, mask] = broadcast(l, x, mask)?;
     }
-    let mask = l.reshape(mask, &[-1])?;
-    Ok(vec![l.apply("Compress", &[x, mask], &[])?])
+    Ok(vec![of("Compress", x, shaped(mask, &[-1])).put(l)?])
 }
 
 pub(crate) fn masked_fill(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, mask, value, dtype) = (l.input(0)?, l.input(1)?, l.input(2)?, l.dtype_of(0)?);
+    let (value, dtype) = (l.input(2)?, l.dtype_of(0)?);
     let value = if l.dtype_of(2)? == dtype { value } else { l.cast(value, dtype)? };
-    Ok(vec![l.apply("Where", &[mask, value, x], &[])?])
+    Ok(vec![pick(l.input(1)?, value, l.input(0)?).put(l)?])
 }
 
 pub(crate) fn index_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -222,8 +217,7 @@ pub(crate) fn index_put(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         *index = unsqueezed(l, whole, -1)?;
     }
     let rows = l.apply("Shape", &[x], &[int("start", i64_of(indices.len()))])?;
-    let dims = l.apply("Concat", &[target, rows], &[along(0)])?;
-    value = l.apply("Expand", &[value, dims], &[])?;
+    value = of("Expand", value, with("Concat", [target.into(), rows.into()], [along(0)])).put(l)?;
     let places = l.apply("Concat", &indices, &[int("axis", -1)])?;
     let add = l.attributes.flag("accumulate", false)?;
     Ok(vec![scattered(l, [x, places, value], if add { "add" } else { "none" })?])
@@ -263,8 +257,8 @@ pub(crate) fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     if mode != "mean" {
         return Ok(vec![result]);
     }
-    let (one, dims, ones) = (constant_like(l, 1.0)?, l.shape(x)?, each(l, 1.0)?);
-    let mut counts = l.apply("Expand", &[one, dims], &[])?;
+    let (one, ones) = (constant_like(l, 1.0)?, each(l, 1.0)?);
+    let mut counts = of("Expand", one, f("Shape", x)).put(l)?;
     if !own {
         let zeros = each(l, 0.0)?;
         counts = put(l, counts, zeros, "none")?;
@@ -286,8 +280,8 @@ pub(crate) fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.flag("overwrite", true)? {
         return Ok(vec![scattered(l, [x, index, updates], "none")?]);
     }
-    let (zero, dims) = (constant_like(l, 0.0)?, l.shape(updates)?);
-    let nothing = l.apply("Expand", &[zero, dims], &[])?;
+    let zero = constant_like(l, 0.0)?;
+    let nothing = of("Expand", zero, f("Shape", updates)).put(l)?;
     let cleared = scattered(l, [x, index, nothing], "none")?;
     Ok(vec![scattered(l, [cleared, index, updates], "add")?])
 }
@@ -351,8 +345,7 @@ pub(crate) fn set_value(
     } else {
         values(l, dtype)?
     };
-    let dims = l.shape(places)?;
-    let value = l.apply("Expand", &[value, dims], &[])?;
+    let value = of("Expand", value, f("Shape", places)).put(l)?;
     let [flat, places, value] = [l.reshape(x, &[-1])?, l.reshape(places, &[-1])?, l.reshape(value, &[-1])?];
     let flat = l.apply("ScatterElements", &[flat, places, value], &[])?;
     Ok(vec![reshaped(l, flat, whole)?])
@@ -367,8 +360,7 @@ pub(crate) fn multiplex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rows = l.apply("Concat", &rows, &[along(0)])?;
     let count = size(l, which, 0)?;
     let own = positions(l, count)?;
-    let own = l.reshape(own, &[-1, 1])?;
-    let places = l.apply("Concat", &[which, own], &[along(1)])?;
+    let places = with("Concat", [which.into(), shaped(own, &[-1, 1])], [along(1)]).put(l)?;
     Ok(vec![l.apply("GatherND", &[rows, places], &[])?])
 }
 
@@ -394,11 +386,10 @@ pub(crate) fn segment_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::rank("x", rank, "at least 1"));
     }
     let last = l.list(&[-1])?;
-    let last = l.apply("Gather", &[ids, last], &[along(0)])?;
-    let count = (last + 1i64).write(l, DType::I64)?;
+    let count = (with("Gather", [ids.into(), last.into()], [along(0)]) + 1i64).write(l, DType::I64)?;
     let counts = counts_of(l, ids, count)?;
-    let rest = l.apply("Shape", &[x], &[int("start", 1)])?;
-    let dims = l.apply("Concat", &[count, rest], &[along(0)])?;
+    let dims =
+        with("Concat", [count.into(), with("Shape", [x.into()], [int("start", 1)])], [along(0)]).put(l)?;
     let start = constant_like(l, least)?;
     let start = l.apply("Expand", &[start, dims], &[])?;
     let places = unsqueezed(l, ids, -1)?;
@@ -422,12 +413,12 @@ pub(crate) fn triangle_places(
     upper: bool,
 ) -> Result<Vec<LoweredValue>> {
     let [rows, columns] = sides.map(|name| l.attributes.int_or(name, 0));
-    let (dims, one) = (l.list(&[rows?, columns?])?, l.constant(Tensor::scalar(1i64))?);
-    let ones = l.apply("Expand", &[one, dims], &[])?;
+    let dims = l.list(&[rows?, columns?])?;
+    let ones = of("Expand", whole(1), dims).put(l)?;
     let offset = l.attributes.int_or("offset", 0)?;
     let offset = l.constant(Tensor::scalar(offset))?;
-    let triangle = l.apply("Trilu", &[ones, offset], &[int("upper", upper.into())])?;
-    let places = l.apply("NonZero", &[triangle], &[])?;
+    let places =
+        f("NonZero", with("Trilu", [ones.into(), offset.into()], [int("upper", upper.into())])).put(l)?;
     let to = l.dtype("dtype")?.unwrap_or(DType::I64);
     Ok(vec![if to == DType::I64 { places } else { l.cast(places, to)? }])
 }
@@ -442,8 +433,8 @@ pub(crate) fn sequence_mask(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.list(&[named.unwrap_or(-1)])?
     };
     // The greatest length, if none is wanted.
-    let greatest = l.apply("ReduceMax", &[lengths], &[int("keepdims", 0)])?;
-    let count = pick(of("Less", most, 0.0), greatest, most).write(l, DType::I64)?;
+    let count = pick(of("Less", most, 0.0), with("ReduceMax", [lengths.into()], [int("keepdims", 0)]), most)
+        .write(l, DType::I64)?;
     let (places, lengths) = (positions(l, count)?, unsqueezed(l, lengths, -1)?);
     let mask = l.apply("Less", &[places, lengths], &[])?;
     let to = l.dtype("out_dtype")?.unwrap_or(DType::I64);

@@ -15,6 +15,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::dialects::indices::index;
+use crate::dialects::terms::{f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
 use crate::operators::errors;
 
@@ -70,11 +71,10 @@ pub(crate) fn split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             let at = sections.iter().position(|&size| size == -1).unwrap_or(0);
             let others = sections.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, &size)| size);
             let others = others.fold(0, i64::saturating_add);
-            let (dims, index) = (l.shape(x)?, l.list(&[i64_of(axis)])?);
-            let (whole, taken) = (l.apply("Gather", &[dims, index], &[])?, l.list(&[others])?);
-            let rest = l.apply("Sub", &[whole, taken], &[])?;
-            let (before, after) = (l.list(&sections[..at])?, l.list(&sections[at + 1..])?);
-            l.apply("Concat", &[before, rest, after], &[along(0)])?
+            let whole = of("Gather", f("Shape", x), ints(&[i64_of(axis)])).put(l)?;
+            let rest = (whole - ints(&[others])).put(l)?;
+            let after = l.list(&sections[at + 1..])?;
+            with("Concat", [ints(&sections[..at]), rest.into(), after.into()], [along(0)]).put(l)?
         }
     };
     l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
@@ -92,10 +92,8 @@ pub(crate) fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
         ));
     }
     // Parts must be alike, where ONNX would make the last one shorter.
-    let (dims, index) = (l.shape(x)?, l.list(&[i64_of(axis)])?);
-    let (whole, by) = (l.apply("Gather", &[dims, index], &[])?, l.list(&[count])?);
-    let each = l.apply("Div", &[whole, by], &[])?;
-    let sizes = l.apply("Expand", &[each, by], &[])?;
+    let (whole, by) = (of("Gather", f("Shape", x), ints(&[i64_of(axis)])).put(l)?, l.list(&[count])?);
+    let sizes = of("Expand", whole / by, by).put(l)?;
     l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
 }
 
@@ -122,13 +120,10 @@ pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !forwards {
         // Backwards from before the first element, there is nothing; to ONNX, it would be that
         // element.
-        let dims = l.shape(x)?;
-        let sizes = l.apply("Gather", &[dims, axes], &[])?;
-        let (least, zero, far) = (l.apply("Neg", &[sizes], &[])?, l.list(&[0])?, l.list(&[i64::MAX])?);
+        let sizes = of("Gather", f("Shape", x), axes).put(l)?;
         let (before, back) =
-            (l.apply("Less", &[starts, least], &[])?, l.apply("Less", &[strides, zero], &[])?);
-        let nothing = l.apply("Where", &[before, far, ends], &[])?;
-        ends = l.apply("Where", &[back, nothing, ends], &[])?;
+            (of("Less", starts, f("Neg", sizes)).put(l)?, of("Less", strides, ints(&[0])).put(l)?);
+        ends = pick(back, pick(before, ints(&[i64::MAX]), ends), ends).put(l)?;
     }
     let part = l.apply("Slice", &[x, starts, ends, axes, strides], &[])?;
     Ok(vec![decreased(l, part)?])
@@ -182,8 +177,7 @@ pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if axes.is_empty() {
         return Ok(vec![l.apply("Identity", &[x], &[])?]);
     }
-    let axes = l.list(&axes)?;
-    Ok(vec![l.apply("Squeeze", &[x, axes], &[])?])
+    Ok(vec![of("Squeeze", x, ints(&axes)).put(l)?])
 }
 
 pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -192,28 +186,24 @@ pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let mut value = l.input(0)?;
     for axis in axes {
-        let axis = l.list(&[axis])?;
-        value = l.apply("Unsqueeze", &[value, axis], &[])?;
+        value = of("Unsqueeze", value, ints(&[axis])).put(l)?;
     }
     Ok(vec![value])
 }
 
 pub(crate) fn expand(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, target) = (l.input(0)?, list(l, "shape", 1)?);
+    let target = list(l, "shape", 1)?;
     // A dimension of 1 is one that is kept.
-    let (kept, one) = (l.list(&[-1])?, l.list(&[1])?);
-    let keeps = l.apply("Equal", &[target, kept], &[])?;
-    let target = l.apply("Where", &[keeps, one, target], &[])?;
-    Ok(vec![l.apply("Expand", &[x, target], &[])?])
+    let one = l.list(&[1])?;
+    let target = pick(of("Equal", target, ints(&[-1])), one, target).put(l)?;
+    Ok(vec![of("Expand", l.input(0)?, target).put(l)?])
 }
 
 pub(crate) fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.has(1) {
         return with_list(l, "Expand", "target_shape");
     }
-    let (x, y) = (l.input(0)?, l.input(1)?);
-    let target = l.shape(y)?;
-    Ok(vec![l.apply("Expand", &[x, target], &[])?])
+    Ok(vec![of("Expand", l.input(0)?, f("Shape", l.input(1)?)).put(l)?])
 }
 
 pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -224,12 +214,10 @@ pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let mut repeats = list(l, "repeat_times", 1)?;
     if count < rank {
-        let ones = l.list(&vec![1; rank - count])?;
-        repeats = l.apply("Concat", &[ones, repeats], &[along(0)])?;
+        repeats = with("Concat", [ints(&vec![1; rank - count]), repeats.into()], [along(0)]).put(l)?;
     }
     if count > rank {
-        let axes = l.list(&(0..i64_of(count - rank)).collect::<Vec<_>>())?;
-        x = l.apply("Unsqueeze", &[x, axes], &[])?;
+        x = of("Unsqueeze", x, ints(&(0..i64_of(count - rank)).collect::<Vec<_>>())).put(l)?;
     }
     Ok(vec![l.apply("Tile", &[x, repeats], &[])?])
 }
@@ -242,17 +230,16 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     // The second axis of an index has size 1.
     if l.rank_of(1)? == 2 {
-        let behind = l.list(&[1])?;
-        index = l.apply("Squeeze", &[index, behind], &[])?;
+        index = of("Squeeze", index, ints(&[1])).put(l)?;
     }
     Ok(vec![l.apply("Gather", &[x, index], &[along(axis)])?])
 }
 
 pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let rank = l.rank_of(0)?;
     let perm = l.attributes.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
     let perm = perm.collect::<Result<Vec<_>>>()?;
-    Ok(vec![l.apply("Transpose", &[x], &[("perm", Content::Ints(perm.into()))])?])
+    Ok(vec![with("Transpose", [l.input(0)?.into()], [("perm", Content::Ints(perm))]).put(l)?])
 }
 
 pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -268,15 +255,12 @@ pub(crate) fn where_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `crop`: from the offsets on, of the shape; -1 is what is left.
 pub(crate) fn crop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, shape, starts) = (l.input(0)?, list(l, "shape", 1)?, list(l, "offsets", 2)?);
-    let (dims, zero) = (l.shape(x)?, l.list(&[0])?);
-    let ends = l.apply("Add", &[starts, shape], &[])?;
-    let open = l.apply("Less", &[shape, zero], &[])?;
-    let ends = l.apply("Where", &[open, dims, ends], &[])?;
+    let ends = pick(of("Less", shape, ints(&[0])), f("Shape", x), starts + shape).put(l)?;
     Ok(vec![l.apply("Slice", &[x, starts, ends], &[])?])
 }
 
 /// `flatten2` of old programs: a matrix, whose rows are so many axes.
 pub(crate) fn flatten_to_matrix(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, rows) = (l.input(0)?, l.attributes.int_or("axis", 1)?);
-    Ok(vec![l.apply("Flatten", &[x], &[("axis", Content::Int(rows))])?])
+    let rows = l.attributes.int_or("axis", 1)?;
+    Ok(vec![with("Flatten", [l.input(0)?.into()], [("axis", Content::Int(rows))]).put(l)?])
 }

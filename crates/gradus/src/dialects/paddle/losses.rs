@@ -14,7 +14,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::index;
 use crate::dialects::paddle::network::{constant_like, text};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 
@@ -28,7 +28,7 @@ const MOST_LEVELS: u32 = 62;
 /// `hsigmoid_loss`: of the decisions on the way to each label in a tree of classes, which is binary
 /// unless inputs name its nodes.
 pub(crate) fn hsigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, weights, dtype) = (l.input(0)?, l.input(2)?, l.dtype_of(0)?);
+    let (weights, dtype) = (l.input(2)?, l.dtype_of(0)?);
     let classes = l.attributes.int_or("num_classes", 2)?;
     let (nodes, turns) = if l.has(4) && l.has(5) {
         (index(l, 4)?, index(l, 5)?)
@@ -38,29 +38,24 @@ pub(crate) fn hsigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let levels =
             levels.ok_or_else(|| errors::value("attribute \"num_classes\"", classes, "at least 2"))?;
         let powers: Vec<_> = (0..=levels).map(|level| 1 << level).collect();
-        let (label, powers) = (index(l, 1)?, l.list(&powers)?);
+        let label = index(l, 1)?;
         let label = l.reshape(label, &[-1, 1])?;
         let label = l.constant(Tensor::scalar(classes)).map(|classes| label + classes)?;
-        let above = of("Div", label, powers).write(l, DType::I64)?;
-        let two = l.constant(Tensor::scalar(2i64))?;
-        let turns = of("Mod", above, two).write(l, DType::I64)?;
+        let above = of("Div", label, ints(&powers)).write(l, DType::I64)?;
+        let turns = of("Mod", above, whole(2)).write(l, DType::I64)?;
         (((above - turns) / 2.0 - 1.0).write(l, DType::I64)?, turns)
     };
     let zero = l.constant(Tensor::scalar(0i64))?;
     // A way ends before the first number below 0.
-    let is_end = l.apply("Less", &[nodes, zero], &[])?;
-    let (is_end, last_axis) = (l.cast(is_end, DType::I64)?, l.constant(Tensor::scalar(-1i64))?);
-    let ends = l.apply("CumSum", &[is_end, last_axis], &[])?;
-    let is_node = l.apply("Equal", &[ends, zero], &[])?;
+    let last_axis = l.constant(Tensor::scalar(-1i64))?;
+    let is_node =
+        of("Equal", of("CumSum", cast(of("Less", nodes, zero), DType::I64), last_axis), zero).put(l)?;
     let rows = l.apply("Max", &[nodes, zero], &[])?;
     let (last, chosen) = (l.list(&[-1])?, l.apply("Gather", &[weights, rows], &[int("axis", 0)])?);
-    let column = l.apply("Unsqueeze", &[x, last], &[])?;
-    let sums = l.apply("MatMul", &[chosen, column], &[])?;
+    let sums = of("MatMul", chosen, of("Unsqueeze", l.input(0)?, last)).put(l)?;
     let mut sums = l.apply("Squeeze", &[sums, last], &[])?;
     if l.has(3) {
-        let bias = l.input(3)?;
-        let bias = l.reshape(bias, &[-1])?;
-        let bias = l.apply("Gather", &[bias, rows], &[int("axis", 0)])?;
+        let bias = with("Gather", [shaped(l.input(3)?, &[-1]), rows.into()], [int("axis", 0)]).put(l)?;
         sums = l.apply("Add", &[sums, bias], &[])?;
     }
     let sums = pick(is_node, sums, 0.0);
@@ -102,8 +97,7 @@ pub(crate) fn cross_entropy(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axes = l.list(&[i64_of(axis)])?;
     if l.attributes.flag("soft_label", false)? {
         let label = l.input(1)?;
-        let parts = l.apply("Mul", &[label, logs], &[])?;
-        let sum = l.apply("ReduceSum", &[parts, axes], &[])?;
+        let sum = of("ReduceSum", label * logs, axes).put(l)?;
         return Ok(vec![shares, l.apply("Neg", &[sum], &[])?]);
     }
     let mut label = index(l, 1)?;
@@ -162,8 +156,7 @@ pub(crate) fn nll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let ignored = of("Equal", label, l.constant(Tensor::scalar(ignored))?).write(l, DType::I64)?;
         let each = if l.has(2) {
             let label = pick(ignored, 0.0, label).write(l, DType::I64)?;
-            let weights = l.input(2)?;
-            l.apply("Gather", &[weights, label], &[along(0)])?
+            with("Gather", [l.input(2)?.into(), label.into()], [along(0)]).put(l)?
         } else {
             constant_like(l, 1.0)?
         };
@@ -175,9 +168,9 @@ pub(crate) fn nll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `huber_loss`, and the distance from the label.
 pub(crate) fn huber(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, label, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let dtype = l.dtype_of(0)?;
     let delta = attribute(l, "delta", 1.0)?;
-    let rest = (label - x).write(l, dtype)?;
+    let rest = (l.input(1)? - l.input(0)?).write(l, dtype)?;
     let size = f("Abs", rest).write(l, dtype)?;
     let near = of("LessOrEqual", size, delta);
     let loss = pick(near, (rest * rest) * 0.5, (size - 0.5 * delta) * delta);
@@ -219,6 +212,5 @@ pub(crate) fn label_smooth(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `mean_all`: a scalar.
 pub(crate) fn mean_all(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    Ok(vec![l.apply("ReduceMean", &[x], &[int("keepdims", 0)])?])
+    Ok(vec![with("ReduceMean", [l.input(0)?.into()], [int("keepdims", 0)]).put(l)?])
 }

@@ -17,7 +17,7 @@ use crate::attributes::required;
 use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::inputs;
 use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
 use crate::operators::operation::Operation;
 use crate::operators::{self, errors};
@@ -116,14 +116,13 @@ pub(crate) fn shift(l: &mut Lowering<'_>, direction: &str) -> Result<Vec<Lowered
     if fills {
         // The complement of negative integers is shifted.
         let (zero, ones) = (constant_like(l, 0.0)?, constant_like(l, -1.0)?);
-        let negative = l.apply("Less", &[x, zero], &[])?;
-        let signs = l.apply("Where", &[negative, ones, zero], &[])?;
+        let signs = pick(of("Less", x, zero), ones, zero).put(l)?;
         x = l.apply("BitwiseXor", &[x, signs], &[])?;
         mask = Some(signs);
     }
-    let (x, count) = (l.cast(x, unsigned)?, l.cast(count, unsigned)?);
+    let count = l.cast(count, unsigned)?;
     let to = ("direction", Content::Bytes(direction.to_owned().into()));
-    let shifted = l.apply("BitShift", &[x, count], &[to])?;
+    let shifted = with("BitShift", [cast(x, unsigned), count.into()], [to]).put(l)?;
     let shifted = l.cast(shifted, dtype)?;
     Ok(vec![match mask {
         Some(signs) => l.apply("BitwiseXor", &[shifted, signs], &[])?,
@@ -166,17 +165,13 @@ pub(super) fn floor_of_quotient(l: &mut Lowering<'_>, [x, y]: [LoweredValue; 2])
     if dtype.is_integer() {
         // The quotient is cut toward zero: one less where something of another sign than the
         // divisor is left over.
-        let covered = l.apply("Mul", &[plain, y], &[])?;
-        let rest = l.apply("Sub", &[x, covered], &[])?;
-        let (none, below) = (l.apply("Equal", &[rest, zero], &[])?, l.apply("Less", &[rest, zero], &[])?);
-        let (some, by_below) = (l.apply("Not", &[none], &[])?, l.apply("Less", &[y, zero], &[])?);
-        let other = l.apply("Xor", &[below, by_below], &[])?;
-        let less = l.apply("And", &[some, other], &[])?;
+        let rest = (x - (plain * y)).put(l)?;
+        let some = f("Not", of("Equal", rest, zero)).put(l)?;
+        let less = of("And", some, of("Xor", of("Less", rest, zero), of("Less", y, zero))).put(l)?;
         let less = l.cast(less, dtype)?;
         return l.apply("Sub", &[plain, less], &[]);
     }
-    let rest = l.apply("Mod", &[x, y], &[])?;
-    let less = l.apply("Sub", &[x, rest], &[])?;
+    let less = (x - of("Mod", x, y)).put(l)?;
     let quotient = l.apply("Div", &[less, y], &[])?;
     // The quotient is whole but for the rounding of the difference. By zero, it is what the
     // division says.
@@ -206,10 +201,9 @@ pub(crate) fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn increment(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
     let by = l.float("value")?.unwrap_or(1.0);
     let by = constant_like(l, by)?;
-    Ok(vec![l.apply("Add", &[x, by], &[])?])
+    Ok(vec![(l.input(0)? + by).put(l)?])
 }
 
 pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -219,8 +213,7 @@ pub(crate) fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if l.attributes.flag(name, false)? && rank >= 2 {
             let mut perm: Vec<_> = (0..convert::i64_of(rank)).collect();
             perm.swap(rank - 2, rank - 1);
-            operands[index] =
-                l.apply("Transpose", &[operands[index]], &[("perm", Content::Ints(perm.into()))])?;
+            operands[index] = l.transposed(operands[index], &perm)?;
         }
     }
     let mut product = l.apply("MatMul", &operands, &[])?;
@@ -245,9 +238,8 @@ pub(crate) fn addmm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `dot`: along the last axis.
 pub(crate) fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, last) = (l.input(0)?, l.input(1)?, l.list(&[-1])?);
-    let products = l.apply("Mul", &[x, y], &[])?;
-    Ok(vec![l.apply("ReduceSum", &[products, last], &[int("keepdims", 0)])?])
+    let (y, last) = (l.input(1)?, l.list(&[-1])?);
+    Ok(vec![with("ReduceSum", [l.input(0)? * y, last.into()], [int("keepdims", 0)]).put(l)?])
 }
 
 /// `einsum`. Outputs behind the first are for training: caches, declared as scalars, and the
@@ -308,11 +300,10 @@ pub(crate) fn reduce_as(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             (_, None) => return Err(not_known(format!("size of axis {axis} of the target"))),
         }
     }
-    let (axes, dims) = (l.list(&axes.into_iter().map(convert::i64_of).collect::<Vec<_>>())?, l.input(1)?);
-    let dims = l.shape(dims)?;
+    let axes = l.list(&axes.into_iter().map(convert::i64_of).collect::<Vec<_>>())?;
     let x = if dtype == DType::Bool { l.cast(x, DType::I64)? } else { x };
     let y = l.apply("ReduceSum", &[x, axes], &[int("noop_with_empty_axes", 1)])?;
-    Ok(vec![l.apply("Reshape", &[y, dims], &[int("allowzero", 1)])?])
+    Ok(vec![with("Reshape", [y.into(), f("Shape", l.input(1)?)], [int("allowzero", 1)]).put(l)?])
 }
 
 /// `all` and `any`: the minimum and the maximum of what is not zero.
@@ -356,8 +347,7 @@ pub(crate) fn p_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `squared_l2_norm`, which has one axis.
 pub(crate) fn squared_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let sum = l.apply("ReduceSumSquare", &[x], &[])?;
+    let sum = f("ReduceSumSquare", l.input(0)?).put(l)?;
     Ok(vec![l.reshape(sum, &[1])?])
 }
 
@@ -413,9 +403,7 @@ pub(crate) fn trunc(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return unary(l, "Identity");
     }
     let (x, zero) = (l.input(0)?, constant_like(l, 0.0)?);
-    let negative = l.apply("Less", &[x, zero], &[])?;
-    let (up, down) = (l.apply("Ceil", &[x], &[])?, l.apply("Floor", &[x], &[])?);
-    Ok(vec![l.apply("Where", &[negative, up, down], &[])?])
+    Ok(vec![pick(of("Less", x, zero), f("Ceil", x), f("Floor", x)).put(l)?])
 }
 
 /// `log2`, `log10`, `log1p` and `expm1`, which ONNX does not have: in float64, rounded at the end.
@@ -434,12 +422,10 @@ pub(crate) fn wide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let (apart, logs) = (l.apply("Sub", &[near, one], &[])?, l.apply("Log", &[near], &[])?);
         let terms = if log { [logs, apart] } else { [apart, logs] };
         let ratio = l.apply("Div", &[x, terms[1]], &[])?;
-        let corrected = l.apply("Mul", &[terms[0], ratio], &[])?;
         // Beyond these limits there is nothing to correct, or the ratio is not a number.
-        let (limit, size) = (l.constant(Tensor::scalar(0.5f64))?, l.apply("Abs", &[x], &[])?);
-        let small = l.apply("Less", &[size, limit], &[])?;
-        let same = l.apply("Equal", &[near, one], &[])?;
-        let inner = l.apply("Where", &[same, x, corrected], &[])?;
+        let limit = l.constant(Tensor::scalar(0.5f64))?;
+        let small = of("Less", f("Abs", x), limit).put(l)?;
+        let inner = pick(of("Equal", near, one), x, terms[0] * ratio).put(l)?;
         l.apply("Where", &[small, inner, terms[0]], &[])?
     };
     Ok(vec![l.cast(y, if dtype.is_float() { dtype } else { DType::F32 })?])
@@ -449,10 +435,8 @@ pub(crate) fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (beta, most) = (l.float("beta")?.unwrap_or(1.0), l.float("threshold")?.unwrap_or(20.0));
     let (x, beta, most) = (l.input(0)?, constant_like(l, beta)?, constant_like(l, most)?);
     let scaled = l.apply("Mul", &[x, beta], &[])?;
-    let soft = l.apply("Softplus", &[scaled], &[])?;
-    let soft = l.apply("Div", &[soft, beta], &[])?;
-    let linear = l.apply("Greater", &[scaled, most], &[])?;
-    Ok(vec![l.apply("Where", &[linear, x, soft], &[])?])
+    let soft = (f("Softplus", scaled) / beta).put(l)?;
+    Ok(vec![pick(of("Greater", scaled, most), x, soft).put(l)?])
 }
 
 pub(crate) fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -461,15 +445,13 @@ pub(crate) fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 pub(crate) fn tanh_shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
-    let tanh = l.apply("Tanh", &[x], &[])?;
-    Ok(vec![l.apply("Sub", &[x, tanh], &[])?])
+    Ok(vec![(x - f("Tanh", x)).put(l)?])
 }
 
 pub(crate) fn stanh(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (inner, outer) = (l.float("scale_a")?.unwrap_or(0.67), l.float("scale_b")?.unwrap_or(1.7159));
-    let (x, inner, outer) = (l.input(0)?, constant_like(l, inner)?, constant_like(l, outer)?);
-    let x = l.apply("Mul", &[x, inner], &[])?;
-    let x = l.apply("Tanh", &[x], &[])?;
+    let (inner, outer) = (constant_like(l, inner)?, constant_like(l, outer)?);
+    let x = f("Tanh", l.input(0)? * inner).put(l)?;
     Ok(vec![l.apply("Mul", &[x, outer], &[])?])
 }
 
@@ -483,8 +465,7 @@ pub(crate) fn shrink(l: &mut Lowering<'_>, soft: bool) -> Result<Vec<LoweredValu
 pub(crate) fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (least, other) = (l.float("threshold")?.unwrap_or(1.0), l.float("value")?.unwrap_or(0.0));
     let (x, least, other) = (l.input(0)?, constant_like(l, least)?, constant_like(l, other)?);
-    let above = l.apply("Greater", &[x, least], &[])?;
-    Ok(vec![l.apply("Where", &[above, x, other], &[])?])
+    Ok(vec![pick(of("Greater", x, least), x, other).put(l)?])
 }
 
 /// `swiglu`: of two inputs, or of the halves of one.
@@ -505,8 +486,7 @@ pub(crate) fn number_of(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowe
     let mut value = l.apply(operator, &[x, y], &[])?;
     if l.dtype_of(0)?.is_float() {
         for (nan, other) in [(x, y), (y, x)] {
-            let nan = l.apply("IsNaN", &[nan], &[])?;
-            value = l.apply("Where", &[nan, other, value], &[])?;
+            value = pick(f("IsNaN", nan), other, value).put(l)?;
         }
     }
     Ok(vec![value])
@@ -515,8 +495,7 @@ pub(crate) fn number_of(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowe
 /// `lerp`: `x + weight * (y - x)`.
 pub(crate) fn lerp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [x, y, weight] = [l.input(0)?, l.input(1)?, l.input(2)?];
-    let span = l.apply("Sub", &[y, x], &[])?;
-    let part = l.apply("Mul", &[weight, span], &[])?;
+    let part = (weight * (y - x)).put(l)?;
     Ok(vec![l.apply("Add", &[x, part], &[])?])
 }
 
@@ -527,8 +506,8 @@ fn is_negative(x: LoweredValue) -> Term {
 }
 
 pub(crate) fn copysign(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
-    let size = f("Abs", x).write(l, dtype)?;
+    let (y, dtype) = (l.input(1)?, l.dtype_of(0)?);
+    let size = f("Abs", l.input(0)?).write(l, dtype)?;
     let negative = if dtype.is_float() { is_negative(y) } else { of("Less", y, 0.0) };
     Ok(vec![pick(negative, f("Neg", size), size).write(l, dtype)?])
 }

@@ -12,13 +12,13 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::{positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 
 pub(crate) fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, dtype, first) = (l.input(0)?, l.dtype_of(0)?, l.list(&[0])?);
-    let det = l.apply("Det", &[x], &[])?;
+    let (dtype, first) = (l.dtype_of(0)?, l.list(&[0])?);
+    let det = f("Det", l.input(0)?).put(l)?;
     let parts = [f("Sign", det), f("Log", f("Abs", det))];
     let mut both = Vec::new();
     for part in parts {
@@ -48,14 +48,12 @@ pub(crate) fn kron(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rank = ranks[0].max(ranks[1]);
     let (mut parts, mut sizes) = (Vec::new(), Vec::new());
     for (input, &own) in ranks.iter().enumerate() {
-        let x = l.input(input)?;
-        let ahead = l.list(&(0..i64_of(rank - own)).collect::<Vec<_>>())?;
-        let x = l.apply("Unsqueeze", &[x, ahead], &[])?;
+        let x =
+            of("Unsqueeze", l.input(input)?, ints(&(0..i64_of(rank - own)).collect::<Vec<_>>())).put(l)?;
         sizes.push(l.shape(x)?);
         // Axes of the first come before those of the second.
         let axes: Vec<_> = (0..i64_of(rank)).map(|axis| 2 * axis + i64_of(1 - input)).collect();
-        let axes = l.list(&axes)?;
-        parts.push(l.apply("Unsqueeze", &[x, axes], &[])?);
+        parts.push(of("Unsqueeze", x, ints(&axes)).put(l)?);
     }
     let product = l.apply("Mul", &parts, &[])?;
     let dims = l.apply("Mul", &sizes, &[])?;
@@ -82,13 +80,12 @@ pub(crate) fn cross(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `dist`: the norm of the difference.
 pub(crate) fn dist(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y, dtype, p) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?, l.float("p")?.unwrap_or(2.0));
-    let apart = f("Abs", x - y).write(l, dtype)?;
+    let (dtype, p) = (l.dtype_of(0)?, l.float("p")?.unwrap_or(2.0));
+    let apart = f("Abs", l.input(0)? - l.input(1)?).write(l, dtype)?;
     let operator = match p {
         0.0 => {
             let some = l.cast(apart, DType::Bool)?;
-            let some = l.cast(some, dtype)?;
-            return Ok(vec![l.apply("ReduceSum", &[some], &[int("keepdims", 0)])?]);
+            return Ok(vec![with("ReduceSum", [cast(some, dtype)], [int("keepdims", 0)]).put(l)?]);
         }
         1.0 => "ReduceSum",
         2.0 => "ReduceL2",
@@ -117,10 +114,8 @@ pub(crate) fn renorm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axis = axis(l.attributes.int_or("axis", 0)?, rank)?;
     let (p, most) = (l.float("p")?.unwrap_or(2.0), l.float("max_norm")?.unwrap_or(1.0));
     let others: Vec<_> = (0..rank).filter(|&other| other != axis).map(i64_of).collect();
-    let others = l.list(&others)?;
     let powers = of("Pow", f("Abs", x), p).write(l, dtype)?;
-    let sum = l.apply("ReduceSum", &[powers, others], &[])?;
-    let norm = of("Pow", sum, p.recip()).write(l, dtype)?;
+    let norm = of("Pow", of("ReduceSum", powers, ints(&others)), p.recip()).write(l, dtype)?;
     let long = of("Greater", norm, most);
     let factor = pick(long, Term::from(most) / (norm + 1e-7), 1.0);
     Ok(vec![of("Mul", x, factor).write(l, dtype)?])
@@ -144,11 +139,9 @@ fn embedded(
         offset.checked_abs().ok_or_else(|| errors::value("attribute \"offset\"", offset, "an int32"))?;
     let mut pads = vec![0; 2 * rank];
     pads[2 * rank - 1] = reach;
-    let pads = l.list(&pads)?;
-    let long = l.apply("Pad", &[x, pads, around], &[])?;
+    let long = with("Pad", [x.into(), ints(&pads), around.into()], []).put(l)?;
     // An element stands in the row of its index, or in the column if the diagonal is below.
-    let axes = l.list(&[if offset >= 0 { -1 } else { -2 }])?;
-    let spread = l.apply("Unsqueeze", &[long, axes], &[])?;
+    let spread = of("Unsqueeze", long, ints(&[if offset >= 0 { -1 } else { -2 }])).put(l)?;
     let count = size(l, long, rank - 1)?;
     let columns = positions(l, count)?;
     let rows = l.reshape(columns, &[-1, 1])?;
@@ -172,8 +165,8 @@ pub(crate) fn diag_embed(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         _ if axis == second => i64_of(rank),
         _ => others.next().unwrap_or_default(),
     });
-    let perm = perm.collect();
-    Ok(vec![l.apply("Transpose", &[y], &[("perm", Content::Ints(perm))])?])
+    let perm: Vec<_> = perm.collect();
+    Ok(vec![l.transposed(y, &perm)?])
 }
 
 /// The diagonal of the last two axes, as the last.
@@ -186,30 +179,29 @@ fn taken(l: &mut Lowering<'_>, x: LoweredValue, rank: usize, offset: i64) -> Res
     let step = (columns + 1.0).write(l, DType::I64)?;
     let places = positions(l, count)?;
     let places = (places * step + down * columns + right).write(l, DType::I64)?;
-    let outer = l.apply("Shape", &[x], &[int("end", -2)])?;
     let all = (rows * columns).write(l, DType::I64)?;
-    let dims = l.apply("Concat", &[outer, all], &[along(0)])?;
+    let dims =
+        with("Concat", [with("Shape", [x.into()], [int("end", -2)]), all.into()], [along(0)]).put(l)?;
     let flat = l.apply("Reshape", &[x, dims], &[int("allowzero", 1)])?;
     l.apply("Gather", &[flat, places], &[int("axis", -1)])
 }
 
 pub(crate) fn diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let rank = l.rank_of(0)?;
     let (first, second) = (named(l, "axis1", 0, rank)?, named(l, "axis2", 1, rank)?);
     if first == second {
         return Err(errors::value("attribute \"axis2\"", second, "another axis than attribute \"axis1\""));
     }
     let others = (0..rank).filter(|&axis| axis != first && axis != second);
     let perm = others.chain([first, second]).map(i64_of).collect();
-    let x = l.apply("Transpose", &[x], &[("perm", Content::Ints(perm))])?;
+    let x = with("Transpose", [l.input(0)?.into()], [("perm", Content::Ints(perm))]).put(l)?;
     let offset = l.attributes.int_or("offset", 0)?;
     Ok(vec![taken(l, x, rank, offset)?])
 }
 
 pub(crate) fn trace(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [diagonal] = *diagonal(l)? else { return Ok(vec![]) };
-    let last = l.list(&[-1])?;
-    Ok(vec![l.apply("ReduceSum", &[diagonal, last], &[int("keepdims", 0)])?])
+    Ok(vec![with("ReduceSum", [diagonal.into(), ints(&[-1])], [int("keepdims", 0)]).put(l)?])
 }
 
 /// `diag`: a matrix of a vector, or the diagonal of a matrix.
@@ -243,22 +235,20 @@ pub(crate) fn fill_diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // Elements of the diagonal are counted from its beginning.
     let start = l.constant(Tensor::scalar(offset.min(0).saturating_neg()))?;
     let place = (rows - start).write(l, DType::I64)?;
-    let (none, count) = (l.constant(Tensor::scalar(0i64))?, size(l, y, rank - 2)?);
+    let count = size(l, y, rank - 2)?;
     let one = l.list(&[1])?;
-    let last = l.apply("Sub", &[count, one], &[])?;
-    let place = of("Max", of("Min", place, last), none).write(l, DType::I64)?;
+    let place = of("Max", of("Min", place, count - one), whole(0)).write(l, DType::I64)?;
     // An axis of rows, and one of columns, stand where they do in the input.
     let spread = l.apply("Gather", &[y, place], &[int("axis", i64_of(rank) - 2)])?;
-    let axes = l.list(&[-1])?;
-    let spread = l.apply("Unsqueeze", &[spread, axes], &[])?;
+    let spread = of("Unsqueeze", spread, ints(&[-1])).put(l)?;
     let mut others = 0..i64_of(rank - 2);
     let perm = (0..rank).map(|axis| match axis {
         _ if axis == first => i64_of(rank - 2),
         _ if axis == second => i64_of(rank - 1),
         _ => others.next().unwrap_or_default(),
     });
-    let perm = perm.collect();
-    let spread = l.apply("Transpose", &[spread], &[("perm", Content::Ints(perm))])?;
+    let perm: Vec<_> = perm.collect();
+    let spread = l.transposed(spread, &perm)?;
     let line = |l: &mut Lowering<'_>, places, axis: usize| {
         let mut dims = vec![1; rank];
         dims[axis] = -1;
@@ -288,8 +278,7 @@ pub(crate) fn mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let axis = named(l, "axis", -1, l.rank_of(0)?)?;
-    let (axes, least) = (l.list(&[i64_of(axis)])?, l.float("epsilon")?.unwrap_or(1e-10));
-    let sum = l.apply("ReduceSumSquare", &[x, axes], &[])?;
-    let norm = f("Sqrt", sum + least).write(l, dtype)?;
+    let least = l.float("epsilon")?.unwrap_or(1e-10);
+    let norm = f("Sqrt", of("ReduceSumSquare", x, ints(&[i64_of(axis)])) + least).write(l, dtype)?;
     Ok(vec![l.apply("Div", &[x, norm], &[])?, norm])
 }

@@ -52,6 +52,7 @@ pub(crate) mod quantized;
 pub(crate) mod random;
 pub(crate) mod recurrent;
 pub(crate) mod sequences;
+pub(crate) mod spaces;
 pub(crate) mod suppression;
 
 use gradus_core::DType;

@@ -15,7 +15,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 
 use crate::dialects::adaptive;
 use crate::dialects::paddle::layout::list;
-use crate::dialects::terms::of;
+use crate::dialects::terms::{cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
@@ -108,16 +108,16 @@ pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Resul
     if !text(l, "data_format", "NCHW")?.ends_with('C') || rank < 3 {
         return Ok((value, false));
     }
-    let perm = [0, rank - 1].into_iter().chain(1..rank - 1).map(i64_of).collect();
-    Ok((l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])?, true))
+    let perm: Vec<_> = [0, rank - 1].into_iter().chain(1..rank - 1).map(i64_of).collect();
+    Ok((l.transposed(value, &perm)?, true))
 }
 
 pub(super) fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
     if !last {
         return Ok(value);
     }
-    let perm = [0].into_iter().chain(2..l.rank_of(0)?).chain([1]).map(i64_of).collect();
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm))])
+    let perm: Vec<_> = [0].into_iter().chain(2..l.rank_of(0)?).chain([1]).map(i64_of).collect();
+    l.transposed(value, &perm)
 }
 
 pub(super) fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
@@ -273,8 +273,7 @@ pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     if one || l.attributes.flag("global_pooling", false)? {
         let value = l.apply("GlobalMaxPool", &[x], &[])?;
         let (flat, dims) = (l.reshape(x, &[0, 0, -1])?, l.shape(value)?);
-        let index = l.apply("ArgMax", &[flat], &[int("axis", 2)])?;
-        let index = l.apply("Reshape", &[index, dims], &[])?;
+        let index = of("Reshape", with("ArgMax", [flat.into()], [int("axis", 2)]), dims).put(l)?;
         return Ok(vec![value, l.cast(index, DType::I32)?]);
     }
     if adapts {
@@ -283,8 +282,7 @@ pub(crate) fn pool_with_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     }
     let attributes = pool_attributes(l, size, false)?;
     let outputs = l.apply_many("MaxPool", &[x], &attributes, 2)?;
-    let sizes = l.apply("Shape", &[x], &[int("start", 2)])?;
-    let area = l.apply("ReduceProd", &[sizes], &[])?;
+    let area = f("ReduceProd", with("Shape", [x.into()], [int("start", 2)])).put(l)?;
     let index = l.apply("Mod", &[outputs[1], area], &[])?;
     Ok(vec![outputs[0], l.cast(index, DType::I32)?])
 }
@@ -294,15 +292,13 @@ pub(crate) fn unpool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, index) = (l.input(0)?, l.input(1)?);
     let size = list(l, "output_size", 2)?;
     let planes = l.apply("Shape", &[x], &[int("end", 2)])?;
-    let area = l.apply("ReduceProd", &[size], &[])?;
-    let flat = l.apply("Concat", &[planes, area], &[along(0)])?;
+    let flat = with("Concat", [planes.into(), f("ReduceProd", size)], [along(0)]).put(l)?;
     let zero = constant_like(l, 0.0)?;
-    let empty = l.apply("Expand", &[zero, flat], &[])?;
     let index = l.cast(index, DType::I64)?;
     let (index, elements) = (l.reshape(index, &[0, 0, -1])?, l.reshape(x, &[0, 0, -1])?);
-    let full = l.apply("ScatterElements", &[empty, index, elements], &[along(2)])?;
-    let dims = l.apply("Concat", &[planes, size], &[along(0)])?;
-    Ok(vec![l.apply("Reshape", &[full, dims], &[])?])
+    let full = with("ScatterElements", [of("Expand", zero, flat), index.into(), elements.into()], [along(2)])
+        .put(l)?;
+    Ok(vec![of("Reshape", full, with("Concat", [planes.into(), size.into()], [along(0)])).put(l)?])
 }
 
 pub(crate) fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -330,10 +326,7 @@ pub(crate) fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for input in [1, 2] {
         let zero = |l: &mut Lowering<'_>| l.apply("Sub", &[one, one], &[]);
         let flat = match (l.has(input), input) {
-            (true, _) => {
-                let given = l.input(input)?;
-                l.apply("Reshape", &[given, dims], &[])?
-            }
+            (true, _) => of("Reshape", l.input(input)?, dims).put(l)?,
             (false, 1) => l.apply("Expand", &[one, dims], &[])?,
             (false, _) => zero(l)?,
         };
@@ -361,9 +354,8 @@ fn affine(l: &mut Lowering<'_>, x: LoweredValue, first: usize) -> Result<[Lowere
         *value = if l.has(first + i) {
             l.input(first + i)?
         } else {
-            let channels = l.apply("Shape", &[x], &[int("start", 1), int("end", 2)])?;
             let each = constant_like(l, if i == 0 { 1.0 } else { 0.0 })?;
-            l.apply("Expand", &[each, channels], &[])?
+            of("Expand", each, with("Shape", [x.into()], [int("start", 1), int("end", 2)])).put(l)?
         };
     }
     Ok(both)
@@ -374,8 +366,7 @@ fn statistics(l: &mut Lowering<'_>, rows: LoweredValue) -> Result<[LoweredValue;
     let axis = l.list(&[-1])?;
     let means = l.apply("ReduceMean", &[rows, axis], &[])?;
     let apart = l.apply("Sub", &[rows, means], &[])?;
-    let squares = l.apply("Mul", &[apart, apart], &[])?;
-    let variances = l.apply("ReduceMean", &[squares, axis], &[int("keepdims", 0)])?;
+    let variances = with("ReduceMean", [apart * apart, axis.into()], [int("keepdims", 0)]).put(l)?;
     Ok([l.apply("Squeeze", &[means, axis], &[])?, variances])
 }
 
@@ -385,8 +376,7 @@ pub(crate) fn affine_channel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     let (x, last) = channels_first(l, x)?;
     let dims = [&[-1][..], &vec![1; l.rank_of(0)?.saturating_sub(2)]].concat();
     let [scale, bias] = [l.input(1)?, l.input(2)?].map(|given| l.reshape(given, &dims));
-    let y = l.apply("Mul", &[x, scale?], &[])?;
-    let y = l.apply("Add", &[y, bias?], &[])?;
+    let y = of("Add", of("Mul", x, scale?), bias?).put(l)?;
     Ok(vec![channels_last(l, y, last)?])
 }
 
@@ -416,8 +406,7 @@ pub(crate) fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let rows = l.reshape(x, &[0, 0, -1])?;
         let [means, variances] = statistics(l, rows)?;
         let epsilon = constant_like(l, epsilon)?;
-        let shifted = l.apply("Add", &[variances, epsilon], &[])?;
-        let deviations = l.apply("Sqrt", &[shifted], &[])?;
+        let deviations = f("Sqrt", variances + epsilon).put(l)?;
         let inverse = l.apply("Reciprocal", &[deviations], &[])?;
         outputs.extend([l.reshape(means, &[-1])?, l.reshape(inverse, &[-1])?]);
     }
@@ -443,8 +432,7 @@ pub(crate) fn dropout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             let ratio = l.float("p")?.unwrap_or(0.5);
             l.constant(convert::cast(&Tensor::scalar(ratio), dtype, Rules::IEEE)?)?
         };
-        let kept = l.apply("Sub", &[one, ratio], &[])?;
-        l.apply("Mul", &[x, kept], &[])?
+        (x * (one - ratio)).put(l)?
     };
     let mask = l.cast(x, DType::U8)?;
     Ok(vec![y, mask])
@@ -462,18 +450,16 @@ pub(crate) fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if padding == -1 {
         return Ok(vec![rows]);
     }
-    let (index, padding) = (l.cast(index, DType::I64)?, l.constant(Tensor::scalar(padding))?);
-    let is_padding = l.apply("Equal", &[index, padding], &[])?;
+    let padding = l.constant(Tensor::scalar(padding))?;
+    let is_padding = of("Equal", cast(index, DType::I64), padding).put(l)?;
     let last = l.list(&[-1])?;
-    let is_padding = l.apply("Unsqueeze", &[is_padding, last], &[])?;
     let zero = l.constant(convert::cast(&Tensor::scalar(0f64), l.dtype_of(1)?, Rules::IEEE)?)?;
-    Ok(vec![l.apply("Where", &[is_padding, zero, rows], &[])?])
+    Ok(vec![pick(of("Unsqueeze", is_padding, last), zero, rows).put(l)?])
 }
 
 pub(crate) fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
     let form = if l.attributes.flag("approximate", false)? { "tanh" } else { "none" };
-    Ok(vec![l.apply("Gelu", &[x], &[("approximate", Content::Bytes(form.into()))])?])
+    Ok(vec![with("Gelu", [l.input(0)?.into()], [("approximate", Content::Bytes(form.into()))]).put(l)?])
 }
 
 /// A function with attributes that are floats: the name in Paddle, that in ONNX, and the default.
@@ -511,12 +497,12 @@ pub(crate) fn clip(l: &mut Lowering<'_>, default: Option<(f64, f64)>) -> Result<
 }
 
 pub(crate) fn pow(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
+    let dtype = l.dtype_of(0)?;
     let y = match l.float("y")? {
         Some(y) => l.constant(convert::cast(&Tensor::scalar(y), dtype, Rules::IEEE)?)?,
         None => l.input(1)?,
     };
-    Ok(vec![l.apply("Pow", &[x, y], &[])?])
+    Ok(vec![of("Pow", l.input(0)?, y).put(l)?])
 }
 
 /// `rsqrt`, `square` and their like: the operators one after the other.
@@ -554,11 +540,10 @@ pub(crate) fn arg(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredVal
 
 /// `tril` and `triu`; of old programs `tril_triu`, with the attribute `lower`.
 pub(crate) fn triangle(l: &mut Lowering<'_>, upper: bool) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
     let upper = !l.attributes.flag("lower", !upper)?;
     let diagonal = l.attributes.int_or("diagonal", 0)?;
     let diagonal = l.constant(Tensor::scalar(diagonal))?;
-    Ok(vec![l.apply("Trilu", &[x, diagonal], &[int("upper", upper.into())])?])
+    Ok(vec![with("Trilu", [l.input(0)?.into(), diagonal.into()], [int("upper", upper.into())]).put(l)?])
 }
 
 pub(crate) fn flip(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -601,9 +586,7 @@ pub(crate) fn take_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
 
 /// `nonzero`: an index a row, where ONNX has one a column.
 pub(crate) fn nonzero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let places = l.apply("NonZero", &[x], &[])?;
-    Ok(vec![l.apply("Transpose", &[places], &[("perm", Content::Ints([1, 0].into()))])?])
+    Ok(vec![with("Transpose", [f("NonZero", l.input(0)?)], [("perm", Content::Ints(vec![1, 0]))]).put(l)?])
 }
 
 /// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,
@@ -637,13 +620,10 @@ pub(crate) fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<Low
     };
     let y = if let Some(scales) = scales {
         let (count, outer) = (l.list(&[i64_of(axes)])?, l.constant(Tensor::vector(&[1.0f32, 1.0]))?);
-        let scales = l.cast(scales, DType::F32)?;
-        let scales = l.apply("Expand", &[scales, count], &[])?;
+        let scales = of("Expand", cast(scales, DType::F32), count).put(l)?;
         if corners {
             // By scales, the `onnx` package's reference aligns corners with the size before it is cut.
-            let sizes = l.apply("Shape", &[x], &[int("start", 2)])?;
-            let sizes = l.cast(sizes, DType::F32)?;
-            let sizes = l.apply("Mul", &[sizes, scales], &[])?;
+            let sizes = (cast(with("Shape", [x.into()], [int("start", 2)]), DType::F32) * scales).put(l)?;
             let sizes = l.cast(sizes, DType::I64)?;
             return resized(l, x, sizes, &attributes, last);
         }
@@ -681,8 +661,8 @@ fn resized(
     attributes: &[(&str, Content)],
     last: bool,
 ) -> Result<Vec<LoweredValue>> {
-    let outer = l.apply("Shape", &[x], &[int("end", 2)])?;
-    let sizes = l.apply("Concat", &[outer, sizes], &[along(0)])?;
+    let sizes =
+        with("Concat", [with("Shape", [x.into()], [int("end", 2)]), sizes.into()], [along(0)]).put(l)?;
     let y = l.apply("Resize", &[x, LoweredValue::NONE, LoweredValue::NONE, sizes], attributes)?;
     Ok(vec![channels_last(l, y, last)?])
 }
@@ -765,7 +745,7 @@ fn divided(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, into: &[i64]) -> 
 /// Channels that are so many groups, group by group, as the first of each group, the second, ….
 fn shuffled(l: &mut Lowering<'_>, x: LoweredValue, groups: i64) -> Result<LoweredValue> {
     let apart = divided(l, x, 1, &[groups, -1])?;
-    let swapped = l.apply("Transpose", &[apart], &[("perm", Content::Ints([0, 2, 1, 3, 4].into()))])?;
+    let swapped = l.transposed(apart, &[0, 2, 1, 3, 4])?;
     let (batch, inner) =
         (l.apply("Shape", &[x], &[int("end", 1)])?, l.apply("Shape", &[x], &[int("start", 2)])?);
     let channels = l.list(&[-1])?;

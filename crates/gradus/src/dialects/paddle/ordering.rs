@@ -18,7 +18,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{beams, index, positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{self, Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
@@ -64,8 +64,7 @@ pub(crate) fn median(l: &mut Lowering<'_>, skips: bool) -> Result<Vec<LoweredVal
     let none = if skips {
         of("Equal", count, 0.0).write(l, DType::I64)?
     } else {
-        let all = l.apply("ReduceMin", &[valid, axes_list], &[])?;
-        of("Equal", all, 0.0).write(l, DType::I64)?
+        of("Equal", of("ReduceMin", valid, axes_list), 0.0).write(l, DType::I64)?
     };
     middle = pick(none, f64::NAN, middle).write(l, dtype)?;
     let mut places = vec![at(l, order[1], low)?];
@@ -74,8 +73,7 @@ pub(crate) fn median(l: &mut Lowering<'_>, skips: bool) -> Result<Vec<LoweredVal
     }
     if !skips {
         // A NaN is where the first one is.
-        let odd = l.cast(odd, DType::I32)?;
-        let first = l.apply("ArgMax", &[odd], &[along(axis)])?;
+        let first = with("ArgMax", [cast(odd, DType::I32)], [along(axis)]).put(l)?;
         for place in &mut places {
             *place = pick(none, first, *place).write(l, DType::I64)?;
         }
@@ -152,8 +150,7 @@ pub(crate) fn viterbi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
                 None => own,
             },
             Some(before) => {
-                let before_moves = l.apply("Unsqueeze", &[before, row], &[])?;
-                let all = l.apply("Add", &[before_moves, moves], &[])?;
+                let all = (of("Unsqueeze", before, row) + moves).put(l)?;
                 let best = l.apply("ReduceMax", &[all, axes], &[int("keepdims", 0)])?;
                 from.push(l.apply("ArgMax", &[all], &[along(1), int("keepdims", 0)])?);
                 let goes = after(l, "Greater", step)?;
@@ -177,14 +174,13 @@ pub(crate) fn viterbi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let within = after(l, "Greater", step)?;
         path.insert(0, l.apply("Where", &[within, tag, none], &[])?);
         if let Some(from) = step.checked_sub(1).and_then(|before| from.get(before)) {
-            let before = l.apply("GatherElements", &[*from, tag], &[along(1)])?;
-            tag = l.apply("Where", &[within, before, tag], &[])?;
+            tag =
+                pick(within, with("GatherElements", [(*from).into(), tag.into()], [along(1)]), tag).put(l)?;
         }
     }
     let path = l.apply("Concat", &path, &[along(1)])?;
     let longest = l.apply("ReduceMax", &[lengths], &[int("keepdims", 0)])?;
-    let longest = l.reshape(longest, &[1])?;
-    Ok(vec![best, l.apply("Slice", &[path, none, longest, axes], &[])?])
+    Ok(vec![best, with("Slice", [path.into(), none.into(), shaped(longest, &[1]), axes.into()], []).put(l)?])
 }
 
 pub(crate) fn kthvalue(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -255,8 +251,7 @@ pub(crate) fn extreme(l: &mut Lowering<'_>, value: &str, place: &str) -> Result<
     let attributes = [along(axis + 1), int("keepdims", 0), int("select_last_index", 1)];
     let at = l.apply(place, &[seen], &attributes)?;
     let first = l.list(&[i64_of(axis) + 1])?;
-    let own = l.apply("Squeeze", &[pairs.place, first], &[])?;
-    let mut at = l.apply("Min", &[at, own], &[])?;
+    let mut at = of("Min", at, of("Squeeze", pairs.place, first)).put(l)?;
     if let Some(to) = l.dtype("dtype")?.filter(|&to| to != DType::I64) {
         at = l.cast(at, to)?;
     }
@@ -285,27 +280,26 @@ pub(crate) fn mode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let counts = pairs.reduce(l, "ReduceSum", same)?;
     // The least of those that are there most often, and the last of its places.
     let first = l.apply("ArgMax", &[counts], &[along(axis)])?;
-    let count = l.apply("GatherElements", &[counts, first], &[along(axis)])?;
-    let at = (first + count - 1.0).write(l, DType::I64)?;
+    let at = (first + with("GatherElements", [counts.into(), first.into()], [along(axis)]) - 1.0)
+        .write(l, DType::I64)?;
     let both = order.into_iter().map(|value| l.apply("GatherElements", &[value, at], &[along(axis)]));
     let both = both.collect::<Result<Vec<_>>>()?;
     kept(l, both, axis)
 }
 
 pub(crate) fn searchsorted(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (sequence, values) = (l.input(0)?, l.input(1)?);
+    let sequence = l.input(0)?;
     let last = l.list(&[-1])?;
     let before_last = l.list(&[-2])?;
     // A sequence of one axis serves all values.
     let sequence =
         if l.rank_of(0)? == 1 { sequence } else { l.apply("Unsqueeze", &[sequence, before_last], &[])? };
-    let values = l.apply("Unsqueeze", &[values, last], &[])?;
+    let values = of("Unsqueeze", l.input(1)?, last).put(l)?;
     // A NaN lies behind all.
     let behind = if l.attributes.flag("right", false)? { "Greater" } else { "GreaterOrEqual" };
     let before = f("Not", of(behind, sequence, values)).write(l, DType::I64)?;
     let to = if l.attributes.flag("out_int32", false)? { DType::I32 } else { DType::I64 };
-    let before = l.cast(before, to)?;
-    Ok(vec![l.apply("ReduceSum", &[before, last], &[int("keepdims", 0)])?])
+    Ok(vec![with("ReduceSum", [cast(before, to), last.into()], [int("keepdims", 0)]).put(l)?])
 }
 
 /// So many zeros, and at each index of a vector the sum of what belongs to it.
@@ -318,8 +312,7 @@ fn tallied(
 ) -> Result<LoweredValue> {
     let zero = Term::from(0.0).write(l, dtype)?;
     let none = l.apply("Expand", &[zero, count], &[])?;
-    let dims = l.shape(places)?;
-    let weights = l.apply("Expand", &[weights, dims], &[])?;
+    let weights = of("Expand", weights, f("Shape", places)).put(l)?;
     let adds = ("reduction", Content::Bytes("add".into()));
     l.apply("ScatterElements", &[none, places, weights], &[along(0), adds])
 }
@@ -335,8 +328,7 @@ pub(crate) fn bincount(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     // Behind the greatest index; of none, the least is wanted.
     let zero = l.list(&[-1])?;
-    let all = l.apply("Concat", &[places, zero], &[along(0)])?;
-    let greatest = l.apply("ReduceMax", &[all], &[])?;
+    let greatest = f("ReduceMax", with("Concat", [places.into(), zero.into()], [along(0)])).put(l)?;
     let count = of("Max", greatest + 1.0, least).write(l, DType::I64)?;
     let (weights, dtype) = match l.maybe(1) {
         given if given != LoweredValue::NONE => (given, l.dtype_of(1)?),
@@ -366,8 +358,7 @@ pub(crate) fn histogram(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [x, low, high] = [x, low, high].map(|value| l.cast(value, to));
     let (x, low, high) = (x?, low?, high?);
     let place = ((x - low) * bins / (high - low)).write(l, to)?;
-    let place = l.cast(place, DType::I64)?;
-    let place = of("Min", place, bins - 1).write(l, DType::I64)?;
+    let place = of("Min", cast(place, DType::I64), bins - 1).write(l, DType::I64)?;
     let wanted = l.list(&[bins])?;
     let dense = l.attributes.flag("density", false)?;
     let (weights, sum) = if l.has(1) {
@@ -400,13 +391,13 @@ pub(crate) fn unique_consecutive(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
         (l.apply("Slice", &[x, one, far, first], &[])?, l.apply("Slice", &[x, first, back, first], &[])?);
     let other = f("Not", of("Equal", own, before)).write(l, DType::Bool)?;
     // The first element is new, if there is one.
-    let (count, yes) = (size(l, x, 0)?, l.cast(one, DType::Bool)?);
-    let new = l.apply("Concat", &[yes, other], &[along(0)])?;
+    let count = size(l, x, 0)?;
+    let new = with("Concat", [cast(one, DType::Bool), other.into()], [along(0)]).put(l)?;
     let new = l.apply("Slice", &[new, first, count, first], &[])?;
     let mut outputs = vec![l.apply("Compress", &[x, new], &[along(0)])?];
     let to = l.dtype("dtype")?.unwrap_or(DType::I64);
-    let (whole, axis) = (l.cast(new, DType::I64)?, l.constant(Tensor::scalar(0i64))?);
-    let order = l.apply("CumSum", &[whole, axis], &[])?;
+    let whole = l.cast(new, DType::I64)?;
+    let order = of("CumSum", whole, terms::whole(0)).put(l)?;
     let inverse = (Term::from(order) - 1.0).write(l, DType::I64)?;
     outputs.push(l.cast(inverse, to)?);
     let found = l.apply("ReduceSum", &[whole], &[])?;

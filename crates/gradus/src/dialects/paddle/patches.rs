@@ -7,7 +7,7 @@ use gradus_core::{DType, Number, Result};
 use crate::dialects::adaptive;
 use crate::dialects::indices::{positions, size};
 use crate::dialects::paddle::network::{cannot, channels_first, channels_last, constant_like, ints, windows};
-use crate::dialects::terms::Term;
+use crate::dialects::terms::{Term, f, of, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 
@@ -50,15 +50,13 @@ pub(crate) fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let length = l.list(&[kernel[i]])?;
         let (first, within) = (positions(l, count)?, positions(l, length)?);
         let within = (within * apart).write(l, DType::I64)?;
-        let within = l.reshape(within, &[-1, 1])?;
-        let places = (Term::from(first) * step + within).write(l, DType::I64)?;
+        let places = (Term::from(first) * step + shaped(within, &[-1, 1])).write(l, DType::I64)?;
         y = l.apply("Gather", &[y, places], &[along(axis)])?;
     }
-    let y = l.apply("Transpose", &[y], &[("perm", Content::Ints([0, 1, 2, 4, 3, 5].into()))])?;
+    let y = l.transposed(y, &[0, 1, 2, 4, 3, 5])?;
     let (images, channels) = (size(l, x, 0)?, size(l, x, 1)?);
     let (area, open) = (l.list(&[kernel[0].saturating_mul(kernel[1])])?, l.list(&[-1])?);
-    let rows = l.apply("Mul", &[channels, area], &[])?;
-    let dims = l.apply("Concat", &[images, rows, open], &[along(0)])?;
+    let dims = with("Concat", [images.into(), channels * area, open.into()], [along(0)]).put(l)?;
     Ok(vec![l.apply("Reshape", &[y, dims], &[])?])
 }
 
@@ -142,8 +140,7 @@ pub(crate) fn temporal_shift(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     let (before, after) = (count(ratio), count(2.0 * ratio));
     let inner = l.apply("Shape", &[x], &[int("start", 1)])?;
     let outer = l.list(&[-1, frames])?;
-    let dims = l.apply("Concat", &[outer, inner], &[along(0)])?;
-    let y = l.apply("Reshape", &[x, dims], &[])?;
+    let y = of("Reshape", x, with("Concat", [outer.into(), inner.into()], [along(0)])).put(l)?;
     let sizes = l.list(&[before, after - before, channels - after])?;
     let parts = l.apply_many("Split", &[y, sizes], &[int("axis", 2)], 3)?;
     let (zero, axis) = (constant_like(l, 0.0)?, l.list(&[1])?);
@@ -155,8 +152,7 @@ pub(crate) fn temporal_shift(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     }
     shifted.push(parts[2]);
     let y = l.apply("Concat", &shifted, &[int("axis", 2)])?;
-    let dims = l.shape(x)?;
-    let y = l.apply("Reshape", &[y, dims], &[int("allowzero", 1)])?;
+    let y = with("Reshape", [y.into(), f("Shape", x)], [int("allowzero", 1)]).put(l)?;
     Ok(vec![channels_last(l, y, last)?])
 }
 
@@ -184,7 +180,6 @@ pub(crate) fn frame(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let first = (first * step).write(l, DType::I64)?;
     let within = positions(l, length)?;
     let shape: [&[i64]; 2] = if columns { [&[1, -1], &[-1, 1]] } else { [&[-1, 1], &[1, -1]] };
-    let (first, within) = (l.reshape(first, shape[0])?, l.reshape(within, shape[1])?);
-    let places = l.apply("Add", &[first, within], &[])?;
-    Ok(vec![l.apply("Gather", &[x, places], &[along(axis)])?])
+    let within = l.reshape(within, shape[1])?;
+    Ok(vec![with("Gather", [x.into(), shaped(first, shape[0]) + within], [along(axis)]).put(l)?])
 }

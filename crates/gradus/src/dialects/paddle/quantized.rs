@@ -14,7 +14,7 @@ use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::dialects::boxes::only_float32;
 use crate::dialects::paddle::network::cannot;
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 use crate::operators::errors;
 
@@ -108,10 +108,10 @@ pub(crate) fn fake_by_given(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// The scales are the greatest magnitudes, of all or of those at each index of an axis.
 pub(crate) fn fake_by_greatest(l: &mut Lowering<'_>, channels: bool) -> Result<Vec<LoweredValue>> {
-    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let rank = l.rank_of(0)?;
     let own = if channels { Some(axis(l.attributes.int_or("quant_axis", 0)?, rank)?) } else { None };
     let others: Vec<_> = (0..rank).filter(|&axis| Some(axis) != own).map(i64_of).collect();
-    let (size, axes) = (l.apply("Abs", &[x], &[])?, l.list(&others)?);
-    let scale = l.apply("ReduceMax", &[size, axes], &[int("noop_with_empty_axes", 1)])?;
+    let size = f("Abs", l.input(0)?).put(l)?;
+    let scale = with("ReduceMax", [size.into(), ints(&others)], [int("noop_with_empty_axes", 1)]).put(l)?;
     Ok(vec![through(l, scale)?, l.reshape(scale, &[-1])?])
 }

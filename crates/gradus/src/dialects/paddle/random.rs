@@ -8,7 +8,7 @@ use crate::dialects::indices::index;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::cannot;
 use crate::dialects::paddle::network::float;
-use crate::dialects::terms::{Term, f};
+use crate::dialects::terms::{Term, cast, f};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 
@@ -53,9 +53,9 @@ pub(crate) fn randint(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [low, high] = ["low", "high"].map(|name| l.attributes.int_or(name, 0));
     let [low, high] = [low?, high?].map(|bound| l.constant(Tensor::scalar(bound)));
     let (low, high) = (low?, high?);
-    let (low, high) = (l.cast(low, DType::F64)?, l.cast(high, DType::F64)?);
+    let low = l.cast(low, DType::F64)?;
     let x = drawn(l, "RandomUniformLike", dims, DType::F64)?;
-    let x = f("Floor", x * (high - low) + low).write(l, DType::F64)?;
+    let x = f("Floor", x * (cast(high, DType::F64) - low) + low).write(l, DType::F64)?;
     Ok(vec![l.cast(x, dtype)?])
 }
 
@@ -67,8 +67,7 @@ pub(crate) fn randperm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn bernoulli(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    Ok(vec![l.apply("Bernoulli", &[x], &[])?])
+    Ok(vec![f("Bernoulli", l.input(0)?).put(l)?])
 }
 
 /// `-log(-log(u))`, whose sum with logarithms of shares is greatest with these probabilities.
@@ -90,8 +89,8 @@ pub(crate) fn multinomial(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.flag("replacement", false)? {
         return Err(cannot("multinomial with replacement"));
     }
-    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
-    let keys = (f("Log", x) + gumbel(l)?).write(l, dtype)?;
+    let dtype = l.dtype_of(0)?;
+    let keys = (f("Log", l.input(0)?) + gumbel(l)?).write(l, dtype)?;
     let axis = i64_of(l.rank_of(0)?) - 1;
     Ok(vec![l.apply_many("TopK", &[keys, count], &[int("axis", axis)], 2)?[1]])
 }

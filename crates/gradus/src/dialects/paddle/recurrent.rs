@@ -12,6 +12,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::dialects::paddle::network::{cannot, constant_like, text};
+use crate::dialects::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -97,11 +98,10 @@ pub(crate) fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         for state in 0..states {
             let all = l.input(1 + state)?;
             let [start, end] = [layer * directions, (layer + 1) * directions].map(|at| l.list(&[i64_of(at)]));
-            let axis = l.list(&[0])?;
-            inputs.push(l.apply("Slice", &[all, start?, end?, axis], &[])?);
+            inputs.push(with("Slice", [all.into(), start?.into(), end?.into(), ints(&[0])], []).put(l)?);
         }
         let outputs = l.apply_many(operator, &inputs, &attributes, 1 + states)?;
-        let y = l.apply("Transpose", &[outputs[0]], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+        let y = l.transposed(outputs[0], &[0, 2, 1, 3])?;
         x = l.reshape(y, &[0, 0, hidden.saturating_mul(i64_of(directions))])?;
         for (end, &output) in ends.iter_mut().zip(&outputs[1..]) {
             end.push(output);

@@ -16,7 +16,7 @@ use crate::dialects::boxes::{
 };
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
 use crate::dialects::paddle::network::cannot;
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::dialects::terms::{Term, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -77,16 +77,15 @@ pub(crate) fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// `nms`: boxes come in the order of their scores.
 pub(crate) fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     only_float32(l, 0)?;
-    let (boxes, first) = (l.input(0)?, l.list(&[0])?);
+    let boxes = l.input(0)?;
     let count = size(l, boxes, 0)?;
     let (place, overlap) = (positions(l, count)?, number(l, "threshold", 1.0)?);
     let score = (count - place).write(l, DType::I64)?;
     let score = l.cast(score, DType::F32)?;
     let score = l.reshape(score, &[1, 1, -1])?;
-    let boxes = l.apply("Unsqueeze", &[boxes, first], &[])?;
+    let boxes = of("Unsqueeze", boxes, ints(&[0])).put(l)?;
     let found = l.apply("NonMaxSuppression", &[boxes, score, count, overlap], &[])?;
-    let box_index = l.constant(Tensor::scalar(2i64))?;
-    Ok(vec![l.apply("Gather", &[found, box_index], &[int("axis", 1)])?])
+    Ok(vec![with("Gather", [found.into(), whole(2)], [int("axis", 1)]).put(l)?])
 }
 
 /// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
@@ -112,14 +111,12 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     let sort = [int("axis", 1), int("largest", 1), int("sorted", 1)];
     let top = l.apply_many("TopK", &[score, count], &sort, 2)?;
     let last = l.list(&[-1])?;
-    let at = l.apply("Unsqueeze", &[top[1], last], &[])?;
-    let delta = l.apply("GatherND", &[delta, at], &[int("batch_dims", 1)])?;
+    let delta =
+        with("GatherND", [delta.into(), of("Unsqueeze", top[1], last)], [int("batch_dims", 1)]).put(l)?;
     let d = columns(l, delta)?;
     let mut of_anchors = Vec::new();
     for input in [3, 4] {
-        let rows = l.input(input)?;
-        let rows = l.reshape(rows, &[-1, 4])?;
-        let rows = l.apply("Gather", &[rows, top[1]], &[along(0)])?;
+        let rows = with("Gather", [shaped(l.input(input)?, &[-1, 4]), top[1].into()], [along(0)]).put(l)?;
         of_anchors.push(columns(l, rows)?);
     }
     let (a, v) = (of_anchors[0], of_anchors[1]);
@@ -147,18 +144,15 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     }
     let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
     let fits = l.apply("And", &fits, &[])?;
-    let fits = l.apply("Squeeze", &[fits, last], &[])?;
     // An image without any box has one of zeros, with a score of zero.
     let (one, lowest) = (l.list(&[1])?, f64::from(f32::MIN));
-    let score = pick(fits, top[0], f64::NEG_INFINITY).write(l, DType::F32)?;
-    let greatest = l.apply("ReduceMax", &[score, one], &[])?;
-    let spare = pick(of("Greater", greatest, lowest), f64::NEG_INFINITY, 0.0).write(l, DType::F32)?;
+    let score = pick(of("Squeeze", fits, last), top[0], f64::NEG_INFINITY).write(l, DType::F32)?;
+    let spare = pick(of("Greater", of("ReduceMax", score, one), lowest), f64::NEG_INFINITY, 0.0)
+        .write(l, DType::F32)?;
     let score = l.apply("Concat", &[score, spare], &[int("axis", 1)])?;
     let (zero, images) = (l.constant(Tensor::vector(&[0.0f32]))?, size(l, boxes, 0)?);
-    let each = l.list(&[1, 4])?;
-    let dims = l.apply("Concat", &[images, each], &[along(0)])?;
-    let zeros = l.apply("Expand", &[zero, dims], &[])?;
-    let boxes = l.apply("Concat", &[boxes, zeros], &[int("axis", 1)])?;
+    let dims = with("Concat", [images.into(), ints(&[1, 4])], [along(0)]).put(l)?;
+    let boxes = with("Concat", [boxes.into(), of("Expand", zero, dims)], [int("axis", 1)]).put(l)?;
     let spans = if more > 0.0 {
         let more = l.constant(Tensor::vector(&[0.0f32, 0.0, 1.0, 1.0]))?;
         l.apply("Add", &[boxes, more], &[])?
@@ -172,8 +166,8 @@ pub(crate) fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     let found = l.apply("NonMaxSuppression", &[spans, scores, most, overlap, lowest], &[])?;
     let score = l.apply("GatherND", &[scores, found], &[])?;
     let parts = l.apply_many("Split", &[found], &[int("axis", 1), int("num_outputs", 3)], 3)?;
-    let at = l.apply("Concat", &[parts[0], parts[2]], &[int("axis", 1)])?;
-    let rows = l.apply("GatherND", &[boxes, at], &[])?;
+    let rows =
+        of("GatherND", boxes, with("Concat", [parts[0].into(), parts[2].into()], [int("axis", 1)])).put(l)?;
     let image = l.reshape(parts[0], &[-1])?;
     let counts = counts_of(l, image, images)?;
     Ok(vec![rows, l.reshape(score, &[-1, 1])?, l.cast(counts, DType::I32)?])
@@ -215,8 +209,7 @@ pub(crate) fn distribute_fpn_proposals(l: &mut Lowering<'_>) -> Result<Vec<Lower
     let (mut rows, mut counts, mut order) = (Vec::new(), Vec::new(), Vec::new());
     for each in low..=high {
         let each = l.constant(Tensor::scalar(each))?;
-        let here = l.apply("Equal", &[level, each], &[])?;
-        let places = l.apply("NonZero", &[here], &[])?;
+        let places = f("NonZero", of("Equal", level, each)).put(l)?;
         let places = l.reshape(places, &[-1])?;
         rows.push(l.apply("Gather", &[boxes, places], &[along(0)])?);
         if let Some((owner, count)) = images {

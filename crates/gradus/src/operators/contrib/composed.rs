@@ -9,6 +9,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use super::eval::unsupported;
 use super::quantized::{channels_second, given, wide};
+use crate::dialects::terms::{cast, f, ints, of, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 use crate::operators::indices;
@@ -49,8 +50,7 @@ pub(super) fn gelu(l: &mut Lowering<'_>, value: LoweredValue) -> Result<LoweredV
     if l.dtype_of(0)? == DType::F64 {
         return l.apply("Gelu", &[value], &[]);
     }
-    let value = l.cast(value, DType::F32)?;
-    let value = l.apply("Gelu", &[value], &[])?;
+    let value = f("Gelu", cast(value, DType::F32)).put(l)?;
     wide(l, value)
 }
 
@@ -97,14 +97,13 @@ pub(crate) fn bias_dropout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `BiasSoftmax`: softmax of a sum, over all axes from one on.
 pub(crate) fn bias_softmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, shape) = (l.input(0)?, l.input(0)?);
+    let x = l.input(0)?;
     let axis = indices::axis(l.attributes.int_or("axis", 1)?, l.rank_of(0)?)?;
     let sum = wide(l, x)?;
     let sum = plus(l, sum, 1)?;
     let rows = l.apply("Flatten", &[sum], &[int("axis", i64_of(axis))])?;
     let value = l.apply("Softmax", &[rows], &[int("axis", -1)])?;
-    let shape = l.shape(shape)?;
-    let value = l.apply("Reshape", &[value, shape], &[int("allowzero", 1)])?;
+    let value = with("Reshape", [value.into(), f("Shape", l.input(0)?)], [int("allowzero", 1)]).put(l)?;
     like_first(l, value)
 }
 
@@ -150,8 +149,7 @@ pub(crate) fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn skip_group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut skip = wide_input(l, 3)?;
     if l.rank_of(3)? == 2 {
-        let axes = l.list(&[1, 2])?;
-        skip = l.apply("Unsqueeze", &[skip, axes], &[])?;
+        skip = of("Unsqueeze", skip, ints(&[1, 2])).put(l)?;
     }
     let sum = wide_input(l, 0)?;
     let sum = l.apply("Add", &[sum, skip], &[])?;
@@ -180,10 +178,9 @@ pub(crate) fn c_dist(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         }
     };
     let (a, b) = (wide_input(l, 0)?, wide_input(l, 1)?);
-    let (first, second, last) = (l.list(&[0])?, l.list(&[1])?, l.list(&[-1])?);
-    let (a, b) = (l.apply("Unsqueeze", &[a, second], &[])?, l.apply("Unsqueeze", &[b, first], &[])?);
-    let differences = l.apply("Sub", &[a, b], &[])?;
-    let mut value = l.apply("ReduceSumSquare", &[differences, last], &[int("keepdims", 0)])?;
+    let last = l.list(&[-1])?;
+    let (a, b) = (of("Unsqueeze", a, ints(&[1])).put(l)?, of("Unsqueeze", b, ints(&[0])).put(l)?);
+    let mut value = with("ReduceSumSquare", [a - b, last.into()], [int("keepdims", 0)]).put(l)?;
     if !square {
         value = l.apply("Sqrt", &[value], &[])?;
     }
@@ -191,16 +188,11 @@ pub(crate) fn c_dist(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn expand_dims(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, axis) = (l.input(0)?, l.input(1)?);
-    let axis = l.reshape(axis, &[1])?;
-    let axis = l.cast(axis, DType::I64)?;
-    Ok(vec![l.apply("Unsqueeze", &[x, axis], &[])?])
+    Ok(vec![of("Unsqueeze", l.input(0)?, cast(shaped(l.input(1)?, &[1]), DType::I64)).put(l)?])
 }
 
 pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (data, indices) = (l.input(0)?, l.input(1)?);
-    let indices = l.cast(indices, DType::I64)?;
-    Ok(vec![l.apply("GatherND", &[data, indices], &[])?])
+    Ok(vec![of("GatherND", l.input(0)?, cast(l.input(1)?, DType::I64)).put(l)?])
 }
 
 /// `GridSample`, whose modes have other names.
@@ -240,8 +232,8 @@ pub(crate) fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn range(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (start, limit) = (l.input(0)?, l.input(1)?);
-    let (start, limit) = (l.reshape(start, &[])?, l.reshape(limit, &[])?);
+    let limit = l.input(1)?;
+    let limit = l.reshape(limit, &[])?;
     let delta = if l.has(2) {
         let delta = l.input(2)?;
         l.reshape(delta, &[])?
@@ -249,7 +241,7 @@ pub(crate) fn range(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let (one, dtype) = (l.constant(Tensor::scalar(1i64))?, l.dtype_of(0)?);
         l.cast(one, dtype)?
     };
-    Ok(vec![l.apply("Range", &[start, limit, delta], &[])?])
+    Ok(vec![with("Range", [shaped(l.input(0)?, &[]), limit.into(), delta.into()], []).put(l)?])
 }
 
 /// `UnfoldTensor`: the windows of an axis, the elements of each along a new last axis.
@@ -260,21 +252,16 @@ pub(crate) fn unfold(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let step = errors::at_least_1("step", l.attributes.int_or("step", 1)?)?;
     let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
     let (size, step) = (l.constant(Tensor::scalar(size))?, l.constant(Tensor::scalar(step))?);
-    let shape = l.shape(x)?;
     let index = l.constant(Tensor::scalar(i64_of(axis)))?;
-    let len = l.apply("Gather", &[shape, index], &[])?;
-    let rest = l.apply("Sub", &[len, size], &[])?;
-    let end = l.apply("Add", &[rest, one], &[])?;
-    let starts = l.apply("Range", &[zero, end, step], &[])?;
-    let last = l.list(&[-1])?;
-    let starts = l.apply("Unsqueeze", &[starts, last], &[])?;
+    let rest = (of("Gather", f("Shape", x), index) - size).put(l)?;
+    let starts = with("Range", [zero.into(), rest + one, step.into()], []).put(l)?;
+    let starts = of("Unsqueeze", starts, ints(&[-1])).put(l)?;
     let offsets = l.apply("Range", &[zero, size, one], &[])?;
-    let places = l.apply("Add", &[starts, offsets], &[])?;
-    let windows = l.apply("Gather", &[x, places], &[int("axis", i64_of(axis))])?;
+    let windows = with("Gather", [x.into(), starts + offsets], [int("axis", i64_of(axis))]).put(l)?;
     // The offsets are the axis behind that of the windows.
     let mut perm: Vec<_> = (0..=i64_of(rank)).collect();
     perm[axis + 1..].rotate_left(1);
-    Ok(vec![l.apply("Transpose", &[windows], &[("perm", Content::Ints(perm.into()))])?])
+    Ok(vec![l.transposed(windows, &perm)?])
 }
 
 /// A value with the last axis moved to index 1.
@@ -287,7 +274,7 @@ pub(super) fn channels_second_of(
     if let Some(rest) = perm.get_mut(1..) {
         rest.rotate_right(1.min(rest.len()));
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.into()))])
+    l.transposed(value, &perm)
 }
 
 pub(crate) fn nhwc_max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -331,8 +318,7 @@ pub(crate) fn rfft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rank = l.rank_of(0)?;
     let count = signal_axes(l, rank)?;
     let x = wide_input(l, 0)?;
-    let last = l.list(&[-1])?;
-    let x = l.apply("Unsqueeze", &[x, last], &[])?;
+    let x = of("Unsqueeze", x, ints(&[-1])).put(l)?;
     let mut value = transformed(l, x, rank - 1, Some("onesided"))?;
     for axis in rank - count..rank - 1 {
         value = transformed(l, value, axis, None)?;
@@ -354,11 +340,9 @@ pub(crate) fn irfft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (start, end, axes, step) = (l.list(&[-2])?, l.list(&[0])?, l.list(&[i64_of(axis)])?, l.list(&[-1])?);
     let other = l.apply("Slice", &[value, start, end, axes, step], &[])?;
     let conjugate = l.constant(Tensor::vector(&[1f64, -1.0]))?;
-    let other = l.apply("Mul", &[other, conjugate], &[])?;
-    let all = l.apply("Concat", &[value, other], &[int("axis", i64_of(axis))])?;
+    let all = with("Concat", [value.into(), other * conjugate], [int("axis", i64_of(axis))]).put(l)?;
     let all = transformed(l, all, axis, Some("inverse"))?;
-    let first = l.constant(Tensor::scalar(0i64))?;
-    let real = l.apply("Gather", &[all, first], &[int("axis", -1)])?;
+    let real = with("Gather", [all.into(), whole(0)], [int("axis", -1)]).put(l)?;
     like_first(l, real)
 }
 
@@ -401,8 +385,7 @@ pub(crate) fn is_all_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let x = wide_input(l, input)?;
         for test in tests {
             let found = l.apply(test, &[x], &[])?;
-            let found = l.cast(found, DType::I64)?;
-            let found = l.apply("ReduceSum", &[found], &[int("keepdims", 0)])?;
+            let found = with("ReduceSum", [cast(found, DType::I64)], [int("keepdims", 0)]).put(l)?;
             count = l.apply("Add", &[count, found], &[])?;
         }
     }
@@ -411,8 +394,7 @@ pub(crate) fn is_all_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `TorchEmbedding`: rows of a table. What is said of gradients changes no result.
 pub(crate) fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (table, indices) = (l.input(0)?, l.input(1)?);
-    Ok(vec![l.apply("Gather", &[table, indices], &[])?])
+    Ok(vec![of("Gather", l.input(0)?, l.input(1)?).put(l)?])
 }
 
 /// `GatedRelativePositionBias`: a bias of scores, times a gate that follows from the queries.
@@ -424,20 +406,17 @@ pub(crate) fn gated_relative_position_bias(l: &mut Lowering<'_>) -> Result<Vec<L
     let queries = wide_input(l, 0)?;
     let queries = plus(l, queries, 1)?;
     let queries = l.reshape(queries, &[0, 0, heads, -1])?;
-    let queries = l.apply("Transpose", &[queries], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+    let queries = l.transposed(queries, &[0, 2, 1, 3])?;
     let weights = wide_input(l, 3)?;
     let gates = l.apply("MatMul", &[queries, weights], &[])?;
     let gates = plus(l, gates, 4)?;
     let gates = l.reshape(gates, &[0, 0, 0, 2, -1])?;
-    let last = l.list(&[-1])?;
-    let gates = l.apply("ReduceSum", &[gates, last], &[int("keepdims", 0)])?;
+    let gates = with("ReduceSum", [gates.into(), ints(&[-1])], [int("keepdims", 0)]).put(l)?;
     let gates = l.apply("Sigmoid", &[gates], &[])?;
     let gates = l.apply_many("Split", &[gates], &[int("axis", -1), int("num_outputs", 2)], 2)?;
     let (factor, one, two) = (wide_input(l, 5)?, number(l, 1.0)?, number(l, 2.0)?);
-    let value = l.apply("Mul", &[gates[1], factor], &[])?;
-    let value = l.apply("Sub", &[value, one], &[])?;
-    let value = l.apply("Mul", &[gates[0], value], &[])?;
-    let value = l.apply("Add", &[value, two], &[])?;
+    let value = (gates[1] * factor - one).put(l)?;
+    let value = (gates[0] * value + two).put(l)?;
     let positions = wide_input(l, 2)?;
     let value = l.apply("Mul", &[value, positions], &[])?;
     like_first(l, value)
@@ -455,8 +434,7 @@ pub(crate) fn scaled_silu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let scaled = l.apply("Mul", &[x, factor], &[])?;
     let scaled = l.cast(scaled, dtype)?;
-    let gate = l.apply("Sigmoid", &[scaled], &[])?;
-    Ok(vec![l.apply("Mul", &[scaled, gate], &[])?])
+    Ok(vec![(scaled * f("Sigmoid", scaled)).put(l)?])
 }
 
 /// `GatedAdd`, whose product is rounded to the type of the input. With weights, the gate of each
@@ -466,22 +444,17 @@ pub(crate) fn gated_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.has(3) {
         let dtype = l.dtype_of(0)?;
         let (rows, weights) = (wide_input(l, 2)?, wide_input(l, 3)?);
-        let sums = l.apply("MatMul", &[rows, weights], &[])?;
-        let sums = l.cast(sums, dtype)?;
-        gate = l.apply("Sigmoid", &[sums], &[])?;
+        gate = f("Sigmoid", cast(of("MatMul", rows, weights), dtype)).put(l)?;
     }
-    let product = l.apply("Mul", &[y, gate], &[])?;
-    Ok(vec![l.apply("Add", &[x, product], &[])?])
+    Ok(vec![(x + (y * gate)).put(l)?])
 }
 
 /// Numbers divided by the root of the mean of their squares over the last axis.
 fn root_mean_square(l: &mut Lowering<'_>, x: LoweredValue) -> Result<LoweredValue> {
     let epsilon = l.attributes.float("epsilon")?.unwrap_or(1e-5);
-    let (last, epsilon) = (l.list(&[-1])?, number(l, epsilon.into())?);
-    let squares = l.apply("Mul", &[x, x], &[])?;
-    let mean = l.apply("ReduceMean", &[squares, last], &[])?;
-    let mean = l.apply("Add", &[mean, epsilon], &[])?;
-    let root = l.apply("Sqrt", &[mean], &[])?;
+    let epsilon = number(l, epsilon.into())?;
+    let mean = of("ReduceMean", x * x, ints(&[-1])).put(l)?;
+    let root = f("Sqrt", mean + epsilon).put(l)?;
     l.apply("Div", &[x, root], &[])
 }
 
@@ -496,12 +469,10 @@ pub(crate) fn gated_rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     };
     let x = wide_input(l, 0)?;
     let width = i64_of(l.len_of(1)?);
-    let shape = l.shape(x)?;
     let rows = l.reshape(x, &[-1, width])?;
     let rows = root_mean_square(l, rows)?;
     let by = wide_input(l, 1)?;
-    let rows = l.apply("Mul", &[rows, by], &[])?;
-    let value = l.apply("Reshape", &[rows, shape], &[])?;
+    let value = of("Reshape", rows * by, f("Shape", x)).put(l)?;
     let gate = wide_input(l, 2)?;
     let mut factor = l.apply("Sigmoid", &[gate], &[])?;
     if silu {

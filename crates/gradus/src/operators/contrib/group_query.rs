@@ -5,9 +5,10 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::{Attributes, required};
+use crate::dialects::terms::{cast, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
-use crate::operators::nn::decomposed::{counted, like, number, scores_of, shared, size_of, turn, widened};
+use crate::operators::nn::decomposed::{like, number, scores_of, shared, turn, widened};
 
 /// Checks attributes of which only the default is known: caches are not quantized, and queries see
 /// no later keys.
@@ -56,21 +57,19 @@ struct WindowCache {
 impl WindowCache {
     /// With `t` keys and `c` rows of which a query needs `w`, the rows hold the last `t - g * n`
     /// keys, where `g` is `c - w + 1` and `n` is the least number for which these fit.
-    fn new(l: &mut Lowering<'_>, window: i64, of: &Positions) -> Result<WindowCache> {
+    fn new(l: &mut Lowering<'_>, window: i64, at: &Positions) -> Result<WindowCache> {
         let cache = l.input(3)?;
         let capacity = l.apply("Shape", &[cache], &[int("start", 2), int("end", 3)])?;
-        let (needed, zero, one) = (l.list(&[window - 1])?, l.list(&[0])?, l.list(&[1])?);
-        let evicted = l.apply("Sub", &[capacity, needed], &[])?;
+        let (zero, one) = (l.list(&[0])?, l.list(&[1])?);
+        let evicted = (capacity - ints(&[window - 1])).put(l)?;
         let skipped = |l: &mut Lowering<'_>, keys: LoweredValue| {
-            let more = l.apply("Sub", &[keys, capacity], &[])?;
-            let more = l.apply("Max", &[more, zero], &[])?;
-            let more = l.apply("Add", &[more, evicted], &[])?;
-            let more = l.apply("Sub", &[more, one], &[])?;
+            let more = of("Max", keys - capacity, zero).put(l)?;
+            let more = (more + evicted - one).put(l)?;
             let times = l.apply("Div", &[more, evicted], &[])?;
             l.apply("Mul", &[times, evicted], &[])
         };
-        let (before, first) = (skipped(l, of.before)?, skipped(l, of.ends)?);
-        let held = l.apply("Sub", &[of.ends, first], &[])?;
+        let (before, first) = (skipped(l, at.before)?, skipped(l, at.ends)?);
+        let held = l.apply("Sub", &[at.ends, first], &[])?;
         Ok(WindowCache { capacity, skipped: before, held, first })
     }
 
@@ -79,17 +78,12 @@ impl WindowCache {
     fn kept(&self, l: &mut Lowering<'_>, all: LoweredValue, total: LoweredValue) -> Result<LoweredValue> {
         let by_position = [("perm", Content::Ints([0, 2, 1, 3].into()))];
         let all = l.apply("Transpose", &[all], &by_position)?;
-        let (capacity, one) = (l.reshape(self.capacity, &[])?, l.constant(Tensor::scalar(1i64))?);
-        let rows = counted(l, capacity)?;
-        let places = l.apply("Add", &[rows, self.first], &[])?;
-        let last = l.apply("Sub", &[total, one], &[])?;
-        let places = l.apply("Min", &[places, last], &[])?;
-        let axis = l.list(&[-1])?;
-        let places = l.apply("Unsqueeze", &[places, axis], &[])?;
+        let capacity = l.reshape(self.capacity, &[])?;
+        let rows = l.up_to(capacity)?;
+        let places = of("Min", rows + self.first, total - whole(1)).put(l)?;
+        let places = of("Unsqueeze", places, ints(&[-1])).put(l)?;
         let chosen = l.apply("GatherND", &[all, places], &[int("batch_dims", 1)])?;
-        let is_held = l.apply("Less", &[rows, self.held], &[])?;
-        let axes = l.list(&[-1, -2])?;
-        let is_held = l.apply("Unsqueeze", &[is_held, axes], &[])?;
+        let is_held = of("Unsqueeze", of("Less", rows, self.held), ints(&[-1, -2])).put(l)?;
         let nothing = number(l, 0.0)?;
         let chosen = l.apply("Where", &[is_held, chosen, nothing], &[])?;
         l.apply("Transpose", &[chosen], &by_position)
@@ -102,13 +96,13 @@ fn cached(
     l: &mut Lowering<'_>,
     past: usize,
     new: LoweredValue,
-    of: &Positions,
+    at: &Positions,
     window: Option<&WindowCache>,
 ) -> Result<LoweredValue> {
     let by_position = [("perm", Content::Ints([0, 2, 1, 3].into()))];
     let (none, zero, axis) = (l.list(&[0])?, number(l, 0.0)?, l.list(&[1])?);
     let steps = l.apply("Transpose", &[new], &by_position)?;
-    let total = l.reshape(of.total, &[1])?;
+    let total = l.reshape(at.total, &[1])?;
     // The cache, with zeros up to the number of keys.
     let cache = if window.is_some() {
         let cache = widened(l, past)?;
@@ -116,36 +110,29 @@ fn cached(
     } else if l.has(past) {
         let cache = widened(l, past)?;
         let cache = l.apply("Transpose", &[cache], &by_position)?;
-        let own = l.apply("Shape", &[cache], &[int("start", 1), int("end", 2)])?;
-        let more = l.apply("Sub", &[total, own], &[])?;
+        let more = (total - with("Shape", [cache.into()], [int("start", 1), int("end", 2)])).put(l)?;
         let pads = l.apply("Concat", &[none, more], &[along(0)])?;
         l.apply("Pad", &[cache, pads, zero, axis], &[])?
     } else {
         let batch = l.apply("Shape", &[steps], &[int("start", 0), int("end", 1)])?;
         let rest = l.apply("Shape", &[steps], &[int("start", 2)])?;
-        let dims = l.apply("Concat", &[batch, total, rest], &[along(0)])?;
-        l.apply("Expand", &[zero, dims], &[])?
+        of("Expand", zero, with("Concat", [batch.into(), total.into(), rest.into()], [along(0)])).put(l)?
     };
     let all = l.apply("Concat", &[cache, steps], &[along(1)])?;
-    let (keys, length) = (counted(l, of.total)?, size_of(l, steps, 1)?);
-    let step = l.apply("Sub", &[keys, of.before], &[])?;
+    let (keys, length) = (l.up_to(at.total)?, l.length(steps, 1)?);
+    let step = l.apply("Sub", &[keys, at.before], &[])?;
     let zero = l.constant(Tensor::scalar(0i64))?;
-    let (reached, left) =
-        (l.apply("GreaterOrEqual", &[step, zero], &[])?, l.apply("Less", &[step, length], &[])?);
-    let is_new = l.apply("And", &[reached, left], &[])?;
-    let (mut rows, mut old) = (of.total, keys);
+    let is_new = of("And", of("GreaterOrEqual", step, zero), of("Less", step, length)).put(l)?;
+    let (mut rows, mut old) = (at.total, keys);
     if let Some(window) = window {
-        let one = l.constant(Tensor::scalar(1i64))?;
         rows = l.reshape(window.capacity, &[])?;
-        let last = l.apply("Sub", &[rows, one], &[])?;
+        let last = (rows - whole(1)).put(l)?;
         old = l.apply("Sub", &[keys, window.skipped], &[])?;
         old = l.apply("Max", &[old, zero], &[])?;
         old = l.apply("Min", &[old, last], &[])?;
     }
-    let behind = l.apply("Add", &[step, rows], &[])?;
-    let places = l.apply("Where", &[is_new, behind, old], &[])?;
-    let last = l.list(&[-1])?;
-    let places = l.apply("Unsqueeze", &[places, last], &[])?;
+    let places = pick(is_new, step + rows, old).put(l)?;
+    let places = of("Unsqueeze", places, ints(&[-1])).put(l)?;
     let chosen = l.apply("GatherND", &[all, places], &[int("batch_dims", 1)])?;
     l.apply("Transpose", &[chosen], &by_position)
 }
@@ -154,7 +141,7 @@ fn cached(
 fn projections(l: &mut Lowering<'_>, queries: i64, keys: i64) -> Result<[LoweredValue; 3]> {
     let by_head = |l: &mut Lowering<'_>, value: LoweredValue, count: i64| {
         let value = l.reshape(value, &[0, 0, count, -1])?;
-        l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])
+        l.transposed(value, &[0, 2, 1, 3])
     };
     let first = widened(l, 0)?;
     if l.has(1) {
@@ -168,21 +155,18 @@ fn projections(l: &mut Lowering<'_>, queries: i64, keys: i64) -> Result<[Lowered
 }
 
 fn positions(l: &mut Lowering<'_>, all_cached: bool) -> Result<Positions> {
-    let (x, lengths, total) = (l.input(0)?, l.input(5)?, l.input(6)?);
-    let (lengths, total) = (l.cast(lengths, DType::I64)?, l.cast(total, DType::I64)?);
+    let (x, total) = (l.input(0)?, l.input(6)?);
+    let total = l.cast(total, DType::I64)?;
     let mut total = l.reshape(total, &[])?;
     if all_cached && l.has(3) {
         let past = l.input(3)?;
-        let past = size_of(l, past, 2)?;
+        let past = l.length(past, 2)?;
         total = l.apply("Max", &[past, total], &[])?;
     }
-    let (length, zero, one) =
-        (size_of(l, x, 1)?, l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-    let lengths = l.reshape(lengths, &[-1, 1])?;
-    let ends = l.apply("Add", &[lengths, one], &[])?;
-    let before = l.apply("Sub", &[ends, length], &[])?;
-    let before = l.apply("Max", &[before, zero], &[])?;
-    let steps = counted(l, length)?;
+    let length = l.length(x, 1)?;
+    let ends = (shaped(cast(l.input(5)?, DType::I64), &[-1, 1]) + whole(1)).put(l)?;
+    let before = of("Max", ends - length, whole(0)).put(l)?;
+    let steps = l.up_to(length)?;
     let queries = l.apply("Add", &[before, steps], &[])?;
     Ok(Positions { before, queries, total, ends })
 }
@@ -199,8 +183,7 @@ fn shares(l: &mut Lowering<'_>, scores: LoweredValue, heads: i64) -> Result<Lowe
         return l.apply("Softmax", &[scores], &[axis]);
     };
     let (rows, one) = (l.apply("Shape", &[scores], &[int("end", -1)])?, l.list(&[1])?);
-    let dims = l.apply("Concat", &[rows, one], &[along(0)])?;
-    let sinks = l.apply("Expand", &[sinks, dims], &[])?;
+    let sinks = of("Expand", sinks, with("Concat", [rows.into(), one.into()], [along(0)])).put(l)?;
     let all = l.apply("Concat", &[scores, sinks], std::slice::from_ref(&axis))?;
     let all = l.apply("Softmax", &[all], &[axis])?;
     let (first, last) = (l.list(&[0])?, l.list(&[-1])?);
@@ -217,26 +200,26 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let [mut q, mut k, v] = projections(l, queries, keys)?;
     let window = cached_window(&l.attributes)?;
-    let of = positions(l, window.is_none())?;
-    let window = window.map(|window| WindowCache::new(l, window, &of)).transpose()?;
+    let at = positions(l, window.is_none())?;
+    let window = window.map(|window| WindowCache::new(l, window, &at)).transpose()?;
     if l.attributes.flag("do_rotary", false)? {
         let half = l.dims_of(7)?.get(1).copied().flatten().and_then(|half| i64::try_from(half).ok());
         let half = half.ok_or_else(|| not_known("size of axis 1 of input 7".to_owned()))?;
         let (mut turns, axis) = ([q; 2], l.list(&[1])?);
         for (turn, input) in turns.iter_mut().zip([7, 8]) {
             let rows = widened(l, input)?;
-            let rows = l.apply("Gather", &[rows, of.queries], &[along(0)])?;
-            *turn = l.apply("Unsqueeze", &[rows, axis], &[])?;
+            *turn =
+                of("Unsqueeze", with("Gather", [rows.into(), at.queries.into()], [along(0)]), axis).put(l)?;
         }
         let pairs = l.attributes.flag("rotary_interleaved", false)?;
         q = turn(l, q, turns, (half.saturating_mul(2), pairs))?;
         k = turn(l, k, turns, (half.saturating_mul(2), pairs))?;
     }
-    let mut present = [cached(l, 3, k, &of, window.as_ref())?, cached(l, 4, v, &of, window.as_ref())?];
+    let mut present = [cached(l, 3, k, &at, window.as_ref())?, cached(l, 4, v, &at, window.as_ref())?];
     let [mut k, mut v] = present;
     if let Some(window) = window {
         for all in &mut present {
-            *all = window.kept(l, *all, of.total)?;
+            *all = window.kept(l, *all, at.total)?;
         }
     }
     if queries != keys {
@@ -250,21 +233,19 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         scores = l.apply("Add", &[scores, added], &[])?;
     }
     // By sample, head, query and key.
-    let (axes, heads, never) = (l.list(&[-1])?, l.list(&[1])?, number(l, f64::NEG_INFINITY)?);
-    let own = l.apply("Unsqueeze", &[of.queries, axes], &[])?;
-    let own = l.apply("Unsqueeze", &[own, heads], &[])?;
-    let all = counted(l, of.total)?;
+    let (heads, never) = (l.list(&[1])?, number(l, f64::NEG_INFINITY)?);
+    let own = of("Unsqueeze", of("Unsqueeze", at.queries, ints(&[-1])), heads).put(l)?;
+    let all = l.up_to(at.total)?;
     let mut hidden = l.apply("Greater", &[all, own], &[])?;
     if let Some(window) = l.attributes.int("local_window_size")?.filter(|&window| window >= 0) {
         let window = l.constant(Tensor::scalar(window))?;
-        let seen_to = l.apply("Add", &[all, window], &[])?;
-        let outside = l.apply("LessOrEqual", &[seen_to, own], &[])?;
+        let outside = of("LessOrEqual", all + window, own).put(l)?;
         hidden = l.apply("Or", &[hidden, outside], &[])?;
     }
     scores = l.apply("Where", &[hidden, never, scores], &[])?;
     let shares = shares(l, scores, queries)?;
-    let value = l.apply("MatMul", &[shares, v], &[])?;
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+    let value =
+        with("Transpose", [of("MatMul", shares, v)], [("perm", Content::Ints(vec![0, 2, 1, 3]))]).put(l)?;
     let value = l.reshape(value, &[0, 0, -1])?;
     let cache = if l.has(3) { 3 } else { 0 };
     Ok(vec![like(l, value, 0)?, like(l, present[0], cache)?, like(l, present[1], cache)?])

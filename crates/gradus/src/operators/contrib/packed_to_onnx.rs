@@ -5,6 +5,7 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::conversion::caveats;
+use crate::dialects::terms::{ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::contrib::eval::Bnb4;
 use crate::operators::errors;
@@ -63,8 +64,7 @@ pub(crate) fn mat_mul_n_bits(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
         product_of_blocks(l, [codes, scales, zeros], [inner, padded], block)?
     };
     if l.has(5) {
-        let bias = l.input(5)?;
-        value = l.apply("Add", &[value, bias], &[])?;
+        value = (value + l.input(5)?).put(l)?;
     }
     Ok(vec![value])
 }
@@ -101,22 +101,21 @@ fn weights_of_groups(
         weights = first_rows(l, weights, [inner, blocks * block])?;
         let mut groups = l.input(4)?;
         if l.len(4) != usize_of_i64(inner) {
-            let (zero, end) = (l.list(&[0])?, l.list(&[inner])?);
-            groups = l.apply("Slice", &[groups, zero, end], &[])?;
+            let end = l.list(&[inner])?;
+            groups = with("Slice", [groups.into(), ints(&[0]), end.into()], []).put(l)?;
         }
         scales = l.apply("Gather", &[scales, groups], &[int("axis", 1)])?;
         zeros = l.apply("Gather", &[zeros, groups], &[int("axis", 1)])?;
         weights = l.apply("Sub", &[weights, zeros], &[])?;
         return l.apply("Mul", &[weights, scales], &[]);
     }
-    let (in_blocks, last) = (l.list(&[-1, blocks, block])?, l.list(&[2])?);
-    weights = l.apply("Reshape", &[weights, in_blocks], &[])?;
+    let last = l.list(&[2])?;
+    weights = of("Reshape", weights, ints(&[-1, blocks, block])).put(l)?;
     zeros = l.apply("Unsqueeze", &[zeros, last], &[])?;
     scales = l.apply("Unsqueeze", &[scales, last], &[])?;
     weights = l.apply("Sub", &[weights, zeros], &[])?;
     weights = l.apply("Mul", &[weights, scales], &[])?;
-    let in_columns = l.list(&[-1, blocks * block])?;
-    weights = l.apply("Reshape", &[weights, in_columns], &[])?;
+    weights = of("Reshape", weights, ints(&[-1, blocks * block])).put(l)?;
     first_rows(l, weights, [inner, blocks * block])
 }
 
@@ -139,22 +138,18 @@ pub(crate) fn mat_mul_bnb4(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let table = Tensor::from_vec(Shape::new([table.len()])?, table.to_vec())?;
     let table = l.constant(cast(&table, l.dtype_of(0)?, Rules::IEEE)?)?;
     let scales = grid_input(l, 2, &Shape::new([blocks, 1])?)?;
-    let weights = l.apply("Gather", &[table, indices], &[])?;
-    let mut weights = l.apply("Mul", &[weights, scales], &[])?;
-    let flat = l.list(&[-1])?;
-    weights = l.apply("Reshape", &[weights, flat], &[])?;
+    let mut weights = (of("Gather", table, indices) * scales).put(l)?;
+    weights = of("Reshape", weights, ints(&[-1])).put(l)?;
     if blocks * block != count {
-        let (zero, end) = (l.list(&[0])?, l.list(&[i64_of(count)])?);
-        weights = l.apply("Slice", &[weights, zero, end], &[])?;
+        let end = l.list(&[i64_of(count)])?;
+        weights = with("Slice", [weights.into(), ints(&[0]), end.into()], []).put(l)?;
     }
     let dims = if down { [columns, inner] } else { [inner, columns] };
-    let dims = l.list(&dims.map(i64_of))?;
-    weights = l.apply("Reshape", &[weights, dims], &[])?;
+    weights = of("Reshape", weights, ints(&dims.map(i64_of))).put(l)?;
     if down {
         return Ok(vec![product_of_columns(l, weights)?]);
     }
-    let x = l.input(0)?;
-    Ok(vec![l.apply("MatMul", &[x, weights], &[])?])
+    Ok(vec![of("MatMul", l.input(0)?, weights).put(l)?])
 }
 
 /// The product of the first input with columns of codes, of which so many rows are followed by rows

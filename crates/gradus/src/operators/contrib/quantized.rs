@@ -11,6 +11,7 @@ use gradus_core::{DType, Result, Tensor};
 use super::composed::{self, maybe_wide, number, plus, wide_input};
 use super::eval::unsupported;
 use super::transformers::{Projection, Tables, embedded, projected_attention};
+use crate::dialects::terms::{cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 use crate::operators::indices;
@@ -72,8 +73,7 @@ fn codes(
     dtype: DType,
 ) -> Result<LoweredValue> {
     let by = scale(l, by)?;
-    let value = l.apply("Div", &[value, by], &[])?;
-    let mut value = l.apply("Round", &[value], &[])?;
+    let mut value = f("Round", value / by).put(l)?;
     if let Some(zero) = zero_point(l, zero)? {
         value = l.apply("Add", &[value, zero], &[])?;
     }
@@ -105,9 +105,9 @@ pub(super) fn channels_second(
         return compute(l, value);
     }
     let (to, back) = (channels_first(rank), channels_back(rank));
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints(to.into()))])?;
+    let value = l.transposed(value, &to)?;
     let value = compute(l, value)?;
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(back.into()))])
+    l.transposed(value, &back)
 }
 
 /// The permutation that moves the last axis to index 1.
@@ -196,8 +196,8 @@ pub(crate) fn softmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             return l.apply("Softmax", &[x], &[int("axis", axis)]);
         }
         let shape = l.shape(x)?;
-        let rows = l.apply("Flatten", &[x], &[int("axis", axis)])?;
-        let value = l.apply("Softmax", &[rows], &[int("axis", -1)])?;
+        let value =
+            with("Softmax", [with("Flatten", [x.into()], [int("axis", axis)])], [int("axis", -1)]).put(l)?;
         l.apply("Reshape", &[value, shape], &[int("allowzero", 1)])
     })
 }
@@ -216,8 +216,8 @@ pub(crate) fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn choose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (condition, x, y) = (l.input(0)?, numbers(l, [1, 2, 3])?, numbers(l, [4, 5, 6])?);
-    let value = l.apply("Where", &[condition, x, y], &[])?;
+    let (x, y) = (numbers(l, [1, 2, 3])?, numbers(l, [4, 5, 6])?);
+    let value = pick(l.input(0)?, x, y).put(l)?;
     let dtype = l.dtype_of(1)?;
     Ok(vec![codes(l, value, 7, 8, dtype)?])
 }
@@ -298,8 +298,7 @@ fn of_rows(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
 /// The product of a factor with scales of rows and one with scales of columns.
 pub(crate) fn q_linear_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, zero, by) = (wide_input(l, 0)?, of_rows(l, 2)?, of_rows(l, 1)?);
-    let a = l.apply("Sub", &[a, zero], &[])?;
-    let a = l.apply("Mul", &[a, by], &[])?;
+    let a = ((a - zero) * by).put(l)?;
     let b = numbers_by_column(l, [3, 4, 5])?;
     let value = l.apply("MatMul", &[a, b], &[])?;
     let dtype = l.dtype_of(7)?;
@@ -315,7 +314,7 @@ fn factor(l: &mut Lowering<'_>, input: usize, transposed: &str) -> Result<Lowere
     if !l.attributes.flag(transposed, false)? {
         return Ok(value);
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints([1, 0].into()))])
+    l.transposed(value, &[1, 0])
 }
 
 /// `QGemm`: an integer product and an integer sum, times both scales and `alpha`; codes, if there
@@ -328,8 +327,7 @@ pub(crate) fn gemm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (by_a, by_b) = (scale(l, 1)?, wide_input(l, 4)?);
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.0);
     let alpha = number(l, alpha.into())?;
-    let factors = l.apply("Mul", &[by_a, by_b], &[])?;
-    let factors = l.apply("Mul", &[factors, alpha], &[])?;
+    let factors = (by_a * by_b * alpha).put(l)?;
     let value = l.apply("Mul", &[sums, factors], &[])?;
     if !l.has(7) {
         return Ok(vec![l.cast(value, DType::F32)?]);
@@ -348,8 +346,7 @@ fn scaled_product(
 ) -> Result<LoweredValue> {
     let sums = l.apply("MatMul", &factors, &[])?;
     let (a, b) = (wide(l, scales[0])?, wide(l, scales[1])?);
-    let factors = l.apply("Mul", &[a, b], &[])?;
-    let value = l.apply("Mul", &[sums, factors], &[])?;
+    let value = (sums * (a * b)).put(l)?;
     let value = plus(l, value, bias)?;
     l.cast(value, dtype)
 }
@@ -372,11 +369,11 @@ pub(crate) fn dynamic_quantize_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<Lower
 
 /// Products of integers that wrap around at 32 bits.
 pub(crate) fn mat_mul_integer16(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (a, b) = (l.input(0)?, l.input(1)?);
+    let b = l.input(1)?;
     let unsigned = l.dtype_of(0)? == DType::U16 && l.dtype_of(1)? == DType::U16;
     let dtype = if unsigned { DType::U32 } else { DType::I32 };
-    let (a, b) = (l.cast(a, dtype)?, l.cast(b, dtype)?);
-    Ok(vec![l.apply("MatMul", &[a, b], &[])?])
+    let b = l.cast(b, dtype)?;
+    Ok(vec![of("MatMul", cast(l.input(0)?, dtype), b).put(l)?])
 }
 
 pub(crate) fn mul_integer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -447,14 +444,13 @@ fn unpacked(l: &mut Lowering<'_>, bytes: LoweredValue, bits: i64) -> Result<Lowe
     for shift in (0u8..8).step_by(usize::try_from(bits).unwrap_or(8)) {
         let shift = l.constant(Tensor::scalar(shift))?;
         let part = l.apply("BitShift", &[bytes, shift], &[("direction", Content::Bytes("RIGHT".into()))])?;
-        let part = l.apply("BitwiseAnd", &[part, mask], &[])?;
-        parts.push(l.apply("Unsqueeze", &[part, last], &[])?);
+        parts.push(of("Unsqueeze", of("BitwiseAnd", part, mask), last).put(l)?);
     }
     let value = l.apply("Concat", &parts, &[int("axis", -1)])?;
     // The last two axes become one.
     let shape = l.shape(bytes)?;
-    let (start, end) = (l.list(&[0])?, l.list(&[-1])?);
-    let before = l.apply("Slice", &[shape, start, end], &[])?;
+    let end = l.list(&[-1])?;
+    let before = with("Slice", [shape.into(), ints(&[0]), end.into()], []).put(l)?;
     let shape = l.apply("Concat", &[before, end], &[int("axis", 0)])?;
     l.apply("Reshape", &[value, shape], &[])
 }
@@ -505,16 +501,14 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             zero = unpacked(l, zero, bits)?;
             // The last byte may have room for more than there are.
             let (shape, start) = (l.shape(by)?, l.list(&[-1])?);
-            let most = l.list(&[i64::MAX])?;
-            let end = l.apply("Slice", &[shape, start, most], &[])?;
-            let first = l.list(&[0])?;
-            zero = l.apply("Slice", &[zero, first, end, start], &[])?;
+            let end = with("Slice", [shape.into(), start.into(), ints(&[i64::MAX])], []).put(l)?;
+            zero = with("Slice", [zero.into(), ints(&[0]), end.into(), start.into()], []).put(l)?;
         }
     }
     if packed && !l.has(3) {
         let middle = Tensor::scalar(1u8 << (bits - 1));
-        let (middle, shape) = (l.constant(middle)?, l.shape(by)?);
-        zero = l.apply("Expand", &[middle, shape], &[])?;
+        let middle = l.constant(middle)?;
+        zero = of("Expand", middle, f("Shape", by)).put(l)?;
     }
     // The axes of the indices take the place of one.
     let along = if along > axis { along + added - 1 } else { along };

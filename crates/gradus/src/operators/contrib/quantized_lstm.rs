@@ -10,7 +10,7 @@ use gradus_core::{DType, Result, Tensor};
 use super::composed::{maybe_wide, number, wide_input};
 use super::eval::unsupported;
 use super::quantized::wide;
-use crate::conversion::caveats;
+use crate::dialects::terms::{cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::errors;
 
@@ -50,8 +50,7 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         lengths = l.cast(lengths, DType::I64)?;
     } else {
         let one = l.list(&[1])?;
-        let count = l.apply("Reshape", &[batch, one], &[])?;
-        lengths = l.apply("Expand", &[steps, count], &[])?;
+        lengths = of("Expand", steps, of("Reshape", batch, one)).put(l)?;
     }
     let reverse = l.attributes.text("direction")?.is_some_and(|it| it.eq_ignore_ascii_case("reverse"));
     let (mut rows, mut last) = (Vec::new(), [Vec::new(), Vec::new()]);
@@ -75,7 +74,7 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             let own = of_direction(l, peepholes, direction)?;
             split(l, own, 3)?
         };
-        let of = Direction {
+        let gated = Direction {
             gates,
             recurrence: weights_of(l, [2, 10, 11], directions, direction)?,
             peepholes,
@@ -86,7 +85,7 @@ pub(crate) fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let states = [state(l, 5, direction, batch, hidden)?, state(l, 6, direction, batch, hidden)?];
         let limit = masked.then_some(lengths);
         let [state, cell, all] =
-            l.scanned(steps, states, |l, step, states| step_of(l, &of, step, states, limit))?;
+            l.scanned(steps, states, |l, step, states| step_of(l, &gated, step, states, limit))?;
         let all = if backward { reversed(l, all, lengths)? } else { all };
         rows.push(with_axis(l, all, 1)?);
         for (last, state) in last.iter_mut().zip([state, cell]) {
@@ -191,9 +190,8 @@ fn state(
         let given = wide_input(l, input)?;
         return of_direction(l, given, direction);
     }
-    let (zero, size, one) = (number(l, 0.0)?, l.list(&[hidden])?, l.list(&[1])?);
-    let batch = l.apply("Reshape", &[batch, one], &[])?;
-    let shape = l.apply("Concat", &[batch, size], &[int("axis", 0)])?;
+    let (zero, size) = (number(l, 0.0)?, l.list(&[hidden])?);
+    let shape = with("Concat", [of("Reshape", batch, ints(&[1])), size.into()], [int("axis", 0)]).put(l)?;
     l.apply("Expand", &[zero, shape], &[])
 }
 
@@ -201,16 +199,11 @@ fn state(
 /// `DynamicQuantizeLinear` rounds.
 fn quantized(l: &mut Lowering<'_>, h: LoweredValue) -> Result<LoweredValue> {
     let (zero, last) = (number(l, 0.0)?, l.list(&[1])?);
-    let low = l.apply("ReduceMin", &[h, last], &[])?;
-    let low = l.apply("Min", &[low, zero], &[])?;
-    let high = l.apply("ReduceMax", &[h, last], &[])?;
-    let high = l.apply("Max", &[high, zero], &[])?;
-    let range = l.apply("Sub", &[high, low], &[])?;
-    let range = l.cast(range, DType::F32)?;
+    let low = of("Min", of("ReduceMin", h, last), zero).put(l)?;
+    let high = of("Max", of("ReduceMax", h, last), zero).put(l)?;
     let [least, one, codes] = [0.0f32, 1.0, 255.0].map(|value| l.constant(Tensor::scalar(value)));
     let (least, one, codes) = (least?, one?, codes?);
-    let constant = l.apply("Equal", &[high, low], &[])?;
-    let range = l.apply("Where", &[constant, one, range], &[])?;
+    let range = pick(of("Equal", high, low), one, cast(high - low, DType::F32)).put(l)?;
     let scale = l.apply("Div", &[range, codes], &[])?;
     let scale = wide(l, scale)?;
     let clipped = |l: &mut Lowering<'_>, value| l.apply("Clip", &[value, least, codes], &[]);
@@ -223,8 +216,7 @@ fn quantized(l: &mut Lowering<'_>, h: LoweredValue) -> Result<LoweredValue> {
     let middle = clipped(l, middle)?;
     let middle = l.apply("Round", &[middle], &[])?;
     let value = quotient(l, h)?;
-    let value = l.apply("Round", &[value], &[])?;
-    let value = l.apply("Add", &[value, middle], &[])?;
+    let value = (f("Round", value) + middle).put(l)?;
     let value = clipped(l, value)?;
     decoded(l, value, scale, middle)
 }
@@ -233,41 +225,38 @@ fn quantized(l: &mut Lowering<'_>, h: LoweredValue) -> Result<LoweredValue> {
 /// has ended.
 fn step_of(
     l: &mut Lowering<'_>,
-    of: &Direction,
+    gated: &Direction,
     step: LoweredValue,
     [h, c]: [LoweredValue; 2],
     lengths: Option<LoweredValue>,
 ) -> Result<[LoweredValue; 3]> {
     let seen = quantized(l, h)?;
-    let own = l.apply("Gather", &[of.gates, step], &[int("axis", 0)])?;
-    let recurrent = l.apply("MatMul", &[seen, of.recurrence], &[])?;
-    let gates = l.apply("Add", &[own, recurrent], &[])?;
+    let own = l.apply("Gather", &[gated.gates, step], &[int("axis", 0)])?;
+    let gates = (own + of("MatMul", seen, gated.recurrence)).put(l)?;
     let gates = split(l, gates, 4)?;
     let through = |l: &mut Lowering<'_>, gate: usize, cell: Option<LoweredValue>, which: usize| {
         let mut value = gates[gate];
-        if let (Some(cell), Some(&weights)) = (cell, of.peepholes.get(gate)) {
+        if let (Some(cell), Some(&weights)) = (cell, gated.peepholes.get(gate)) {
             let seen = l.apply("Mul", &[cell, weights], &[])?;
             value = l.apply("Add", &[value, seen], &[])?;
         }
-        if let Some(clip) = of.clip {
+        if let Some(clip) = gated.clip {
             let (low, high) = (number(l, -f64::from(clip))?, number(l, clip.into())?);
             value = l.apply("Clip", &[value, low, high], &[])?;
         }
-        l.apply(&of.functions[which], &[value], &[])
+        l.apply(&gated.functions[which], &[value], &[])
     };
     let input = through(l, 0, Some(c), 0)?;
-    let forget = if of.coupled {
+    let forget = if gated.coupled {
         let one = number(l, 1.0)?;
         l.apply("Sub", &[one, input], &[])?
     } else {
         through(l, 2, Some(c), 0)?
     };
     let added = through(l, 3, None, 1)?;
-    let added = l.apply("Mul", &[input, added], &[])?;
-    let kept = l.apply("Mul", &[forget, c], &[])?;
-    let cell = l.apply("Add", &[kept, added], &[])?;
+    let cell = (forget * c + (input * added)).put(l)?;
     let output = through(l, 1, Some(cell), 0)?;
-    let seen = l.apply(&of.functions[2], &[cell], &[])?;
+    let seen = l.apply(&gated.functions[2], &[cell], &[])?;
     let state = l.apply("Mul", &[output, seen], &[])?;
     let Some(lengths) = lengths else {
         return Ok([state, cell, state]);

@@ -11,6 +11,7 @@ use super::composed::{
 };
 use super::eval::unsupported;
 use super::quantized::{channels_second, given, wide};
+use crate::dialects::terms::{cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -29,8 +30,7 @@ pub(crate) fn biased_gelu(l: &mut Lowering<'_>, approximate: bool) -> Result<Vec
 pub(crate) fn quick_gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.702);
     let (x, alpha) = (wide_input(l, 0)?, number(l, alpha.into())?);
-    let gate = l.apply("Mul", &[x, alpha], &[])?;
-    let gate = l.apply("Sigmoid", &[gate], &[])?;
+    let gate = f("Sigmoid", x * alpha).put(l)?;
     let value = l.apply("Mul", &[x, gate], &[])?;
     like_first(l, value)
 }
@@ -48,15 +48,14 @@ fn factor(l: &mut Lowering<'_>, input: usize, last: &str, batch: &str) -> Result
     if perm.is_sorted() {
         return Ok(value);
     }
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(perm.into()))])
+    l.transposed(value, &perm)
 }
 
 pub(crate) fn fused_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b) = (factor(l, 0, "transA", "transBatchA")?, factor(l, 1, "transB", "transBatchB")?);
-    let value = l.apply("MatMul", &[a, b], &[])?;
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.0);
     let alpha = number(l, alpha.into())?;
-    let value = l.apply("Mul", &[value, alpha], &[])?;
+    let value = (of("MatMul", a, b) * alpha).put(l)?;
     like_first(l, value)
 }
 
@@ -137,10 +136,8 @@ fn normalized(
     let (axes, epsilon, one) = (l.list(axes)?, number(l, epsilon.into())?, number(l, 1.0)?);
     let mean = l.apply("ReduceMean", &[x, axes], &[])?;
     let x = if centered { l.apply("Sub", &[x, mean], &[])? } else { x };
-    let squares = l.apply("Mul", &[x, x], &[])?;
-    let variance = l.apply("ReduceMean", &[squares, axes], &[])?;
-    let variance = l.apply("Add", &[variance, epsilon], &[])?;
-    let deviation = l.apply("Sqrt", &[variance], &[])?;
+    let variance = of("ReduceMean", x * x, axes).put(l)?;
+    let deviation = f("Sqrt", variance + epsilon).put(l)?;
     let inverse = l.apply("Div", &[one, deviation], &[])?;
     Ok([l.apply("Mul", &[x, inverse], &[])?, mean, inverse])
 }
@@ -169,8 +166,8 @@ pub(crate) fn skip_layer(l: &mut Lowering<'_>, centered: bool) -> Result<Vec<Low
     let sum = plus(l, sum, if centered { 4 } else { 3 })?;
     let [value, mut mean, inverse] = normalized(l, sum, &[-1], epsilon, centered)?;
     if !centered {
-        let (shape, zero) = (l.apply("Shape", &[mean], &[])?, number(l, 0.0)?);
-        mean = l.apply("Expand", &[zero, shape], &[])?;
+        let zero = number(l, 0.0)?;
+        mean = of("Expand", zero, f("Shape", mean)).put(l)?;
     }
     // No input has this index: without a mean, there is no shift.
     let value = scaled(l, value, 2, if centered { 3 } else { usize::MAX })?;
@@ -209,70 +206,50 @@ struct Projected {
 /// The heads of a projection: by sample, head and position.
 fn split_heads(l: &mut Lowering<'_>, value: LoweredValue, heads: i64) -> Result<LoweredValue> {
     let value = l.reshape(value, &[0, 0, heads, -1])?;
-    l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])
-}
-
-/// The size of an axis, as a scalar of int64.
-fn size_of(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
-    let (shape, index) = (l.shape(value)?, l.constant(Tensor::scalar(axis))?);
-    l.apply("Gather", &[shape, index], &[])
-}
-
-/// The integers before the size of an axis.
-fn counted(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
-    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-    let size = size_of(l, value, axis)?;
-    l.apply("Range", &[zero, size, one], &[])
+    l.transposed(value, &[0, 2, 1, 3])
 }
 
 /// The results of heads, by position.
-fn attended(l: &mut Lowering<'_>, of: &Projected) -> Result<LoweredValue> {
-    let [queries, keys, values] = of.heads;
-    let keys = l.apply("Transpose", &[keys], &[("perm", Content::Ints([0, 1, 3, 2].into()))])?;
+fn attended(l: &mut Lowering<'_>, given: &Projected) -> Result<LoweredValue> {
+    let [queries, keys, values] = given.heads;
+    let keys = l.transposed(keys, &[0, 1, 3, 2])?;
     let mut scores = l.apply("MatMul", &[queries, keys], &[])?;
-    let scale = if let Some(scale) = of.scale.filter(|&scale| scale != 0.0) {
+    let scale = if let Some(scale) = given.scale.filter(|&scale| scale != 0.0) {
         number(l, scale.into())?
     } else {
-        let size = size_of(l, queries, 3)?;
+        let size = l.length(queries, 3)?;
         let (size, one) = (wide(l, size)?, number(l, 1.0)?);
-        let root = l.apply("Sqrt", &[size], &[])?;
-        l.apply("Div", &[one, root], &[])?
+        (one / f("Sqrt", size)).put(l)?
     };
     scores = l.apply("Mul", &[scores, scale], &[])?;
     let none = number(l, 0.0)?;
-    if let Some((mask, rank)) = of.mask {
+    if let Some((mask, rank)) = given.mask {
         let mask = l.cast(mask, DType::I64)?;
         let masked = if rank == 1 {
             // The number of keys of each sample.
-            let lengths = l.reshape(mask, &[-1, 1, 1, 1])?;
-            let keys = counted(l, scores, 3)?;
-            l.apply("GreaterOrEqual", &[keys, lengths], &[])?
+            let keys = l.positions(scores, 3)?;
+            of("GreaterOrEqual", keys, shaped(mask, &[-1, 1, 1, 1])).put(l)?
         } else {
-            let axes = l.list(if rank == 2 { &[1, 2] } else { &[1] })?;
-            let (mask, zero) = (l.apply("Unsqueeze", &[mask, axes], &[])?, l.constant(Tensor::scalar(0i64))?);
-            l.apply("Equal", &[mask, zero], &[])?
+            let zero = l.constant(Tensor::scalar(0i64))?;
+            of("Equal", of("Unsqueeze", mask, ints(if rank == 2 { &[1, 2] } else { &[1] })), zero).put(l)?
         };
-        let filter = number(l, of.filter.into())?;
-        let added = l.apply("Where", &[masked, filter, none], &[])?;
-        scores = l.apply("Add", &[scores, added], &[])?;
+        let filter = number(l, given.filter.into())?;
+        scores = (scores + pick(masked, filter, none)).put(l)?;
     }
-    if of.bias != LoweredValue::NONE {
-        scores = l.apply("Add", &[scores, of.bias], &[])?;
+    if given.bias != LoweredValue::NONE {
+        scores = l.apply("Add", &[scores, given.bias], &[])?;
     }
-    if of.causal {
+    if given.causal {
         // Queries are the last of the positions.
-        let (rows, columns, last) = (counted(l, scores, 2)?, counted(l, scores, 3)?, l.list(&[-1])?);
-        let (queries, keys) = (size_of(l, scores, 2)?, size_of(l, scores, 3)?);
-        let before = l.apply("Sub", &[keys, queries], &[])?;
-        let rows = l.apply("Add", &[rows, before], &[])?;
-        let rows = l.apply("Unsqueeze", &[rows, last], &[])?;
-        let later = l.apply("Greater", &[columns, rows], &[])?;
+        let (rows, columns) = (l.positions(scores, 2)?, l.positions(scores, 3)?);
+        let (queries, keys) = (l.length(scores, 2)?, l.length(scores, 3)?);
+        let rows = (rows + (keys - queries)).put(l)?;
+        let later = of("Greater", columns, of("Unsqueeze", rows, ints(&[-1]))).put(l)?;
         let never = number(l, f64::NEG_INFINITY)?;
         scores = l.apply("Where", &[later, never, scores], &[])?;
     }
-    let shares = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
-    let value = l.apply("MatMul", &[shares, values], &[])?;
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+    let value = of("MatMul", with("Softmax", [scores.into()], [int("axis", -1)]), values).put(l)?;
+    let value = l.transposed(value, &[0, 2, 1, 3])?;
     l.reshape(value, &[0, 0, -1])
 }
 
@@ -300,16 +277,16 @@ pub(super) struct Projection {
 }
 
 /// `Attention` of ONNX Runtime: the results and the present keys and values, in float64.
-pub(super) fn projected_attention(l: &mut Lowering<'_>, of: &Projection) -> Result<[LoweredValue; 2]> {
+pub(super) fn projected_attention(l: &mut Lowering<'_>, given: &Projection) -> Result<[LoweredValue; 2]> {
     for name in ["do_rotary", "past_present_share_buffer"] {
         if l.attributes.flag(name, false)? {
             return Err(unsupported("Attention with do_rotary or past_present_share_buffer"));
         }
     }
     let count = errors::at_least_1("num_heads", l.attributes.int_or("num_heads", 0)?)?;
-    let mut all = l.apply("MatMul", &[of.input, of.weights], &[])?;
-    if of.bias != LoweredValue::NONE {
-        all = l.apply("Add", &[all, of.bias], &[])?;
+    let mut all = l.apply("MatMul", &[given.input, given.weights], &[])?;
+    if given.bias != LoweredValue::NONE {
+        all = l.apply("Add", &[all, given.bias], &[])?;
     }
     let parts = match l.attributes.ints("qkv_hidden_sizes")? {
         Some(sizes) => {
@@ -322,32 +299,31 @@ pub(super) fn projected_attention(l: &mut Lowering<'_>, of: &Projection) -> Resu
     let queries = split_heads(l, parts[0], count)?;
     let (mut keys, mut values) = (split_heads(l, parts[1], count)?, split_heads(l, parts[2], count)?);
     let first = l.list(&[0])?;
-    if of.past != LoweredValue::NONE {
-        let past = l.apply_many("Split", &[of.past], &[along(0), int("num_outputs", 2)], 2)?;
+    if given.past != LoweredValue::NONE {
+        let past = l.apply_many("Split", &[given.past], &[along(0), int("num_outputs", 2)], 2)?;
         let before =
             [l.apply("Squeeze", &[past[0], first], &[])?, l.apply("Squeeze", &[past[1], first], &[])?];
         keys = l.apply("Concat", &[before[0], keys], &[along(2)])?;
         values = l.apply("Concat", &[before[1], values], &[along(2)])?;
     }
-    let of = Projected {
+    let given = Projected {
         heads: [queries, keys, values],
-        mask: mask_of(l, of.mask)?,
-        bias: of.added,
+        mask: mask_of(l, given.mask)?,
+        bias: given.added,
         filter: l.attributes.float("mask_filter_value")?.unwrap_or(-10000.0),
         causal: l.attributes.flag("unidirectional", false)?,
         scale: l.attributes.float("scale")?,
     };
-    let value = attended(l, &of)?;
+    let value = attended(l, &given)?;
     if l.outputs() < 2 {
         return Ok([value, value]);
     }
-    let (keys, values) =
-        (l.apply("Unsqueeze", &[keys, first], &[])?, l.apply("Unsqueeze", &[values, first], &[])?);
-    Ok([value, l.apply("Concat", &[keys, values], &[along(0)])?])
+    let values = l.apply("Unsqueeze", &[values, first], &[])?;
+    Ok([value, with("Concat", [of("Unsqueeze", keys, first), values.into()], [along(0)]).put(l)?])
 }
 
 pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let of = Projection {
+    let given = Projection {
         input: wide_input(l, 0)?,
         weights: wide_input(l, 1)?,
         bias: maybe_wide(l, 2)?,
@@ -356,7 +332,7 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         mask: 3,
     };
     let dtype = l.dtype_of(0)?;
-    let outputs = projected_attention(l, &of)?;
+    let outputs = projected_attention(l, &given)?;
     outputs.into_iter().map(|output| l.cast(output, dtype)).collect()
 }
 
@@ -390,7 +366,7 @@ pub(crate) fn multi_head(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         }
         heads.push(value);
     }
-    let of = Projected {
+    let given = Projected {
         heads: [heads[0], heads[1], heads[2]],
         mask: mask_of(l, 4)?,
         bias: maybe_wide(l, 5)?,
@@ -398,7 +374,7 @@ pub(crate) fn multi_head(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         causal: l.attributes.flag("unidirectional", false)?,
         scale: l.attributes.float("scale")?,
     };
-    let (value, dtype) = (attended(l, &of)?, l.dtype_of(0)?);
+    let (value, dtype) = (attended(l, &given)?, l.dtype_of(0)?);
     [value, heads[1], heads[2]].into_iter().map(|output| l.cast(output, dtype)).collect()
 }
 
@@ -412,45 +388,39 @@ pub(super) struct Tables {
 }
 
 /// The sum of embeddings, normalized; the number of keys that a mask leaves, and the sum.
-pub(super) fn embedded(l: &mut Lowering<'_>, of: &Tables) -> Result<[LoweredValue; 3]> {
+pub(super) fn embedded(l: &mut Lowering<'_>, given: &Tables) -> Result<[LoweredValue; 3]> {
     let epsilon = l.attributes.float("epsilon")?.unwrap_or(1e-12);
     let ids = l.input(0)?;
     let ids = l.cast(ids, DType::I64)?;
-    let mut sum = l.apply("Gather", &[of.words, ids], &[])?;
+    let mut sum = l.apply("Gather", &[given.words, ids], &[])?;
     let positions = if l.has(8) && l.node_is("EmbedLayerNormalization") {
         let given = l.input(8)?;
         l.cast(given, DType::I64)?
     } else {
-        counted(l, ids, 1)?
+        l.positions(ids, 1)?
     };
-    let rows = l.apply("Gather", &[of.positions, positions], &[])?;
+    let rows = l.apply("Gather", &[given.positions, positions], &[])?;
     sum = l.apply("Add", &[sum, rows], &[])?;
-    if l.has(1) && of.segments != LoweredValue::NONE {
-        let segments = l.input(1)?;
-        let segments = l.cast(segments, DType::I64)?;
-        let rows = l.apply("Gather", &[of.segments, segments], &[])?;
+    if l.has(1) && given.segments != LoweredValue::NONE {
+        let rows = of("Gather", given.segments, cast(l.input(1)?, DType::I64)).put(l)?;
         sum = l.apply("Add", &[sum, rows], &[])?;
     }
     let [value, _, _] = normalized(l, sum, &[-1], epsilon, true)?;
-    let value = l.apply("Mul", &[value, of.gamma], &[])?;
-    let value = l.apply("Add", &[value, of.beta], &[])?;
+    let value = (value * given.gamma + given.beta).put(l)?;
     // The number of keys that are attended to.
     let kept = if l.has(7) {
-        let (mask, one) = (l.input(7)?, l.constant(Tensor::scalar(1i64))?);
-        let mask = l.cast(mask, DType::I64)?;
-        let kept = l.apply("Equal", &[mask, one], &[])?;
+        let one = l.constant(Tensor::scalar(1i64))?;
+        let kept = of("Equal", cast(l.input(7)?, DType::I64), one).put(l)?;
         l.cast(kept, DType::I64)?
     } else {
-        let zero = l.constant(Tensor::scalar(0i64))?;
-        l.apply("Mul", &[ids, zero], &[])?
+        (ids * whole(0)).put(l)?
     };
-    let axes = l.list(&[1])?;
-    let counts = l.apply("ReduceSum", &[kept, axes], &[int("keepdims", 0)])?;
+    let counts = with("ReduceSum", [kept.into(), ints(&[1])], [int("keepdims", 0)]).put(l)?;
     Ok([value, l.cast(counts, DType::I32)?, sum])
 }
 
 pub(crate) fn embed(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let of = Tables {
+    let given = Tables {
         words: wide_input(l, 2)?,
         positions: wide_input(l, 3)?,
         segments: maybe_wide(l, 4)?,
@@ -458,6 +428,6 @@ pub(crate) fn embed(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         beta: wide_input(l, 6)?,
     };
     let dtype = l.dtype_of(2)?;
-    let [value, counts, sum] = embedded(l, &of)?;
+    let [value, counts, sum] = embedded(l, &given)?;
     Ok(vec![l.cast(value, dtype)?, counts, l.cast(sum, dtype)?])
 }

@@ -215,10 +215,9 @@ pub(crate) fn bitwise_not(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn is_inf(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
     let positive = flag("detect_positive", l.attributes.flag("detect_positive", true)?);
     let negative = flag("detect_negative", l.attributes.flag("detect_negative", true)?);
-    Ok(vec![l.apply("IsInf", &[x], &[positive, negative])?])
+    Ok(vec![with("IsInf", [l.input(0)?.into()], [positive, negative]).put(l)?])
 }
 
 pub(crate) fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -301,6 +300,5 @@ pub(crate) fn p_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub(crate) fn elu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.0);
-    let x = l.input(0)?;
-    Ok(vec![l.apply("Elu", &[x], &[("alpha", Content::Float(alpha))])?])
+    Ok(vec![with("Elu", [l.input(0)?.into()], [("alpha", Content::Float(alpha))]).put(l)?])
 }

@@ -9,6 +9,7 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 use regex::{Regex, RegexBuilder};
 
 use crate::attributes::{Attributes, required};
+use crate::dialects::terms::{cast, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::op::EvalContext;
 use crate::operators::errors;
@@ -555,8 +556,8 @@ pub(crate) fn compared_grams(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
                 });
             }
             let equal = equal.ok_or_else(|| errors::missing("element of an n-gram"))?;
-            let found = l.cast(equal, DType::I64)?;
-            let found = l.apply("ReduceSum", &[found, last], &[int("keepdims", 0)])?;
+            let found =
+                with("ReduceSum", [cast(equal, DType::I64), last.into()], [int("keepdims", 0)]).put(l)?;
             sum = Some(match sum {
                 Some(sum) => l.apply("Add", &[sum, found], &[])?,
                 None => found,

@@ -1,9 +1,10 @@
 //! Conversion of Fourier transforms of OpenVINO to ONNX.
 
-use gradus_core::Result;
 use gradus_core::convert::i64_of;
+use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
+use crate::dialects::terms::{f, ints, of, pick, whole};
 use crate::lowering::{LoweredValue, Lowering, flag, int};
 use crate::operators::indices;
 
@@ -48,17 +49,13 @@ pub(crate) fn dft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// The size of an axis that a list names, of which -1 means the input's own; if it is `halved`,
 /// that of the real numbers that it stands for.
 fn given_size(l: &mut Lowering<'_>, place: usize, axis: usize, halved: bool) -> Result<LoweredValue> {
-    let (place, axis) = (l.scalar(i64_of(place))?, l.scalar(i64_of(axis))?);
-    let (x, sizes, none) = (l.input(0)?, l.whole_list(2)?, l.scalar(-1)?);
-    let given = l.apply("Gather", &[sizes, place], &[])?;
-    let dims = l.shape(x)?;
-    let mut own = l.apply("Gather", &[dims, axis], &[])?;
+    let sizes = l.whole_list(2)?;
+    let given = of("Gather", sizes, whole(i64_of(place))).write(l, DType::I64)?;
+    let mut own = of("Gather", f("Shape", l.input(0)?), whole(i64_of(axis))).write(l, DType::I64)?;
     if halved {
-        let less = l.apply("Add", &[own, none], &[])?;
-        own = l.apply("Add", &[less, less], &[])?;
+        own = ((own - 1) * 2).write(l, DType::I64)?;
     }
-    let is_own = l.apply("Equal", &[given, none], &[])?;
-    l.apply("Where", &[is_own, own, given], &[])
+    pick(of("Equal", given, -1), own, given).write(l, DType::I64)
 }
 
 /// Transforms of windows; a window that is shorter than its frame stands in the middle of zeros.
@@ -70,8 +67,7 @@ pub(crate) fn stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let frame = l.integer(2)?;
     if own != frame {
         let more = frame.saturating_sub(own);
-        let pads = l.list(&[more / 2, more - more / 2])?;
-        window = l.apply("Pad", &[window, pads], &[])?;
+        window = of("Pad", window, ints(&[more / 2, more - more / 2])).put(l)?;
     }
     let first = l.list(&[0])?;
     if rank == 1 {

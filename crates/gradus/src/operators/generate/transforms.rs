@@ -90,8 +90,7 @@ fn product(
     let matrix = l.constant(transform.matrix(dtype)?)?;
     let kept = vec![0; rank - 2];
     let [given, parts] = [transform.given, transform.parts].map(i64_of);
-    let flat = l.list(&[&kept[..], &[given * parts]].concat())?;
-    let flat = l.apply("Reshape", &[x, flat], &[])?;
+    let flat = of("Reshape", x, ints(&[&kept[..], &[given * parts]].concat())).put(l)?;
     let y = l.apply("MatMul", &[flat, matrix], &[])?;
     let dims = l.list(&[kept, transform.result().map(i64_of).to_vec()].concat())?;
     l.apply("Reshape", &[y, dims], &[])
@@ -123,7 +122,7 @@ pub(crate) fn dft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, dtype) = (l.input(0)?, wide(own));
     x = l.in_type(x, own, dtype)?;
     // The axis is the last but that of the parts.
-    let mut order: Vec<_> = (0..rank).collect();
+    let mut order: Vec<_> = (0..i64_of(rank)).collect();
     let moves = axis + 2 < rank;
     if moves {
         order[axis..rank - 1].rotate_left(1);
@@ -131,7 +130,7 @@ pub(crate) fn dft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let mut y = product(l, x, rank, (&transform, dtype))?;
     if moves {
-        order = (0..rank).collect();
+        order = (0..i64_of(rank)).collect();
         order[axis..rank - 1].rotate_right(1);
         y = l.transposed(y, &order)?;
     }

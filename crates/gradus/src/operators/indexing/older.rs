@@ -4,7 +4,7 @@ use gradus_core::element::Bool;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::dialects::terms::{ints, of, with};
+use crate::dialects::terms::{f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 
 /// The operator that reduces what is scattered, if the operator set has no attribute for it.
@@ -57,8 +57,8 @@ fn one_by_one(
     let along = [int("axis", axis.unwrap_or(0))];
     let own = if axis.is_some() { &along[..] } else { &[] };
     let indices = l.cast(indices, DType::I64)?;
-    let (sizes, at) = (l.shape(indices)?, l.scalar(axis.unwrap_or(0))?);
-    let count = l.apply("Gather", &[sizes, at], &[])?;
+    let at = l.scalar(axis.unwrap_or(0))?;
+    let count = of("Gather", f("Shape", indices), at).put(l)?;
     let reduced = l.repeated(count, &[data, indices, updates], |l, at, state| {
         let row = l.reshape(at, &[1])?;
         let [part, update] =
@@ -78,7 +78,7 @@ pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if batch == 0 {
         return l.itself();
     }
-    let (data, indices) = (l.input(0)?, l.input(1)?);
+    let indices = l.input(1)?;
     let sizes = l.shape(indices)?;
     let rows = l.part_of(sizes, 0, -1)?;
     let column = with("Concat", [rows.into(), ints(&[1])], [along(0)]);
@@ -90,5 +90,5 @@ pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     all.push(indices);
     let indices = l.apply("Concat", &all, &[int("axis", -1)])?;
-    Ok(vec![l.apply("GatherND", &[data, indices], &[])?])
+    Ok(vec![of("GatherND", l.input(0)?, indices).put(l)?])
 }

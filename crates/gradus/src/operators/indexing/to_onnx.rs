@@ -7,7 +7,11 @@ use gradus_core::{DType, Result};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::dialects::openvino::rows;
-use crate::lowering::{LoweredValue, Lowering, int, word};
+use crate::dialects::terms::{
+    Term, f, gathered, in_shape, ints, joined, of, part, pick, range, shaped, size, turned, unsqueezed,
+    whole, with,
+};
+use crate::lowering::{LoweredValue, Lowering, along, int, word};
 use crate::normalize::Older;
 use crate::operators::errors;
 use crate::operators::indexing::openvino::Masks;
@@ -47,25 +51,22 @@ pub(crate) fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let given = batch;
     let batch = usize_of_i64(batch).filter(|&batch| batch <= axis && batch <= own && axis < rank);
     let batch = batch.ok_or_else(|| errors::batch(given, axis, own))?;
-    let turned = |order: Vec<usize>| ("perm", Content::Ints(order.into_iter().map(i64_of).collect()));
     if axis > batch {
-        let order = (0..batch).chain([axis]).chain(batch..axis).chain(axis + 1..rank).collect();
-        x = l.apply("Transpose", &[x], &[turned(order)])?;
+        let order = (0..batch).chain([axis]).chain(batch..axis).chain(axis + 1..rank);
+        x = turned(x, order).write(l, DType::I64)?;
     }
-    let (chosen, last) = (l.whole(1)?, l.list(&[i64_of(own)])?);
-    let chosen = l.apply("Unsqueeze", &[chosen, last], &[])?;
-    let found = l.apply("GatherND", &[x, chosen], &[int("batch_dims", i64_of(batch))])?;
+    let chosen = unsqueezed(l.whole(1)?, &[i64_of(own)]);
+    let found = with("GatherND", [x.into(), chosen], [int("batch_dims", i64_of(batch))]);
     if axis == batch {
-        return Ok(vec![found]);
+        return Ok(vec![found.write(l, DType::I64)?]);
     }
     // Behind the batch stand the axes of the indices, then those that were before the axis.
     let (new, moved, all) = (own - batch, axis - batch, rank + own - batch - 1);
     let order = (0..batch)
         .chain(batch + new..batch + new + moved)
         .chain(batch..batch + new)
-        .chain(batch + new + moved..all)
-        .collect();
-    Ok(vec![l.apply("Transpose", &[found], &[turned(order)])?])
+        .chain(batch + new + moved..all);
+    Ok(vec![turned(found, order).write(l, DType::I64)?])
 }
 
 /// Converts `GatherND`; in its older form, the axes of the batch become one.
@@ -77,10 +78,9 @@ pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Ok(vec![found]);
     }
     let dims = l.shape(found)?;
-    let (first, rest) = (l.part_of(dims, 0, batch)?, l.part_of(dims, batch, i64::MAX)?);
-    let together = l.apply("ReduceProd", &[first], &[int("keepdims", 1)])?;
-    let dims = l.apply("Concat", &[together, rest], &[int("axis", 0)])?;
-    Ok(vec![l.with_shape(found, dims)?])
+    let together = with("ReduceProd", [part(dims, 0, batch)], [int("keepdims", 1)]);
+    let dims = joined([together, part(dims, batch, i64::MAX)], 0);
+    Ok(vec![in_shape(found, dims).write(l, DType::I64)?])
 }
 
 /// How updates of one place are put together, in the words of ONNX.
@@ -165,14 +165,11 @@ fn bounds(l: &mut Lowering<'_>, input: usize, list: &[Bound]) -> Result<LoweredV
         return Ok(l.list(&all)?);
     }
     let given = l.whole_list(input)?;
-    let mut parts = Vec::new();
-    for bound in list {
-        parts.push(match *bound {
-            Bound::Known(value) => l.list(&[value])?,
-            Bound::At(at) => l.part_of(given, i64_of(at), i64_of(at) + 1)?,
-        });
-    }
-    l.apply("Concat", &parts, &[int("axis", 0)])
+    let parts = list.iter().map(|bound| match *bound {
+        Bound::Known(value) => ints(&[value]),
+        Bound::At(at) => part(given, i64_of(at), i64_of(at) + 1),
+    });
+    joined(parts, 0).write(l, DType::I64)
 }
 
 pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -185,18 +182,15 @@ pub(crate) fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let steps: Vec<_> = plan.cuts.iter().map(|cut| cut.3).collect();
         let starts = bounds(l, 1, &plan.cuts.iter().map(|cut| cut.1).collect::<Vec<_>>())?;
         let ends = bounds(l, 2, &plan.cuts.iter().map(|cut| cut.2).collect::<Vec<_>>())?;
-        let (axes, steps) = (l.list(&axes)?, l.list(&steps)?);
-        x = l.apply("Slice", &[x, starts, ends, axes, steps], &[])?;
+        let given = [x.into(), starts.into(), ends.into(), ints(&axes), ints(&steps)];
+        x = with("Slice", given, []).write(l, DType::I64)?;
     }
     for &(axis, at) in plan.shrunk.iter().rev() {
         let index = bounds(l, 1, &[at])?;
-        let none = l.list(&[])?;
-        let index = l.with_shape(index, none)?;
-        x = l.apply("Gather", &[x, index], &[int("axis", i64_of(axis))])?;
+        x = gathered(x, shaped(index, &[]), axis).write(l, DType::I64)?;
     }
     if !plan.new.is_empty() {
-        let axes = l.list(&plan.new)?;
-        x = l.apply("Unsqueeze", &[x, axes], &[])?;
+        x = unsqueezed(x, &plan.new).write(l, DType::I64)?;
     }
     if plan.cuts.is_empty() && plan.shrunk.is_empty() && plan.new.is_empty() {
         x = l.apply("Identity", &[x], &[])?;
@@ -217,13 +211,10 @@ pub(crate) fn variadic_split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
             let filled = |&size: &i64| if size == -1 { whole - others } else { size };
             l.list(&sizes.iter().map(filled).collect::<Vec<_>>())?
         } else {
-            let (open, zero, place) = (l.scalar(-1)?, l.scalar(0)?, l.list(&[0])?);
-            let is_open = l.apply("Equal", &[sizes, open], &[])?;
-            let others = l.apply("Where", &[is_open, zero, sizes], &[])?;
-            let others = l.apply("ReduceSum", &[others, place], &[int("keepdims", 1)])?;
-            let whole = l.size_of(x, axis)?;
-            let rest = l.apply("Sub", &[whole, others], &[])?;
-            l.apply("Where", &[is_open, rest, sizes], &[])?
+            let is_open = of("Equal", sizes, -1).write(l, DType::I64)?;
+            let others = [pick(is_open, 0, sizes), ints(&[0])];
+            let rest = size(x, axis) - with("ReduceSum", others, [int("keepdims", 1)]);
+            pick(is_open, rest, sizes).write(l, DType::I64)?
         };
     }
     l.apply_many("Split", &[x, sizes], &[int("axis", i64_of(axis))], outputs)
@@ -236,18 +227,15 @@ pub(crate) fn scatter_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> 
     let (rank, own) = (l.rank_of(0)?, l.rank_of(1)?);
     let axis = axis_of(l.integer(3)?, rank)?;
     if own != 1 {
-        let (dims, count) = (l.shape(x)?, l.shape(chosen)?);
-        let (before, behind) =
-            (l.part_of(dims, 0, i64_of(axis))?, l.part_of(dims, i64_of(axis) + 1, i64::MAX)?);
-        let dims = l.apply("Concat", &[before, count, behind], &[int("axis", 0)])?;
-        updates = l.with_shape(updates, dims)?;
+        let dims = l.shape(x)?;
+        let (before, behind) = (part(dims, 0, i64_of(axis)), part(dims, i64_of(axis) + 1, i64::MAX));
+        let dims = joined([before, f("Shape", chosen), behind], 0);
+        updates = in_shape(updates, dims).write(l, DType::I64)?;
     }
     let others: Vec<_> = (0..i64_of(rank)).filter(|&other| other != i64_of(axis)).collect();
-    let others = l.list(&others)?;
-    let chosen = if rank > 1 { l.apply("Unsqueeze", &[chosen, others], &[])? } else { chosen };
-    let dims = l.shape(updates)?;
-    let chosen = l.apply("Expand", &[chosen, dims], &[])?;
-    Ok(vec![l.apply("ScatterElements", &[x, chosen, updates], &[int("axis", i64_of(axis))])?])
+    let chosen = if rank > 1 { unsqueezed(chosen, &others) } else { chosen.into() };
+    let chosen = of("Expand", chosen, f("Shape", updates)).write(l, DType::I64)?;
+    Ok(vec![l.apply("ScatterElements", &[x, chosen, updates], &[along(axis)])?])
 }
 
 pub(crate) fn reverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -266,16 +254,16 @@ pub(crate) fn reverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(l.unknown("rank of input 0"));
     }
     let all = |value: i64| vec![value; axes.len()];
-    let (from, to, steps) = (l.list(&all(i64::MAX))?, l.list(&all(i64::MIN))?, l.list(&all(-1))?);
+    let (from, to, steps) = (all(i64::MAX), all(i64::MIN), all(-1));
     let axes = l.axes_in_set("Slice", axes, l.rank_if_known(0))?;
-    let axes = l.list(&axes)?;
-    Ok(vec![l.apply("Slice", &[x, from, to, axes, steps], &[])?])
+    let bounds = [x.into(), ints(&from), ints(&to), ints(&axes), ints(&steps)];
+    Ok(vec![with("Slice", bounds, []).write(l, DType::I64)?])
 }
 
 pub(crate) fn gather_elements(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, indices) = (l.input(0)?, l.input(1)?);
+    let x = l.input(0)?;
     let axis = l.attributes.int("axis")?.unwrap_or(0);
-    Ok(vec![l.apply("GatherElements", &[x, indices], &[int("axis", axis)])?])
+    Ok(vec![with("GatherElements", [x.into(), l.input(1)?.into()], [int("axis", axis)]).put(l)?])
 }
 
 pub(crate) fn slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -331,12 +319,8 @@ pub(crate) fn scatter_nd_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
     let (x, indices, mut updates) = (l.input(0)?, l.whole(1)?, l.input(2)?);
     if subtracts {
         // The negative of an unsigned integer is what its addition subtracts, too.
-        updates = if l.is_float(2) {
-            l.apply("Neg", &[updates], &[])?
-        } else {
-            let zero = l.number(0.0, l.dtype_of(2)?)?;
-            l.apply("Sub", &[zero, updates], &[])?
-        };
+        let negative = if l.is_float(2) { f("Neg", updates) } else { Term::from(0) - updates };
+        updates = negative.write(l, l.dtype_of(2).unwrap_or(DType::F32))?;
     }
     Ok(vec![l.apply("ScatterND", &[x, indices, updates], how.as_slice())?])
 }
@@ -348,16 +332,12 @@ pub(crate) fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if shifts.len() != 1 && shifts.len() != axes.len() {
         return Err(errors::count("shifts", shifts.len(), axes.len()));
     }
-    let (zero, one) = (l.scalar(0)?, l.scalar(1)?);
     for (index, &axis) in axes.iter().enumerate() {
-        let axis = i64_of(axis_of(axis, rank)?);
+        let axis = axis_of(axis, rank)?;
         let shift = shifts.get(index).copied().unwrap_or(shifts[0]);
-        let (sizes, at, shift) = (l.shape(x)?, l.scalar(axis)?, l.scalar(shift)?);
-        let size = l.apply("Gather", &[sizes, at], &[int("axis", 0)])?;
-        let places = l.apply("Range", &[zero, size, one], &[])?;
-        let places = l.apply("Sub", &[places, shift], &[])?;
-        let places = l.apply("Mod", &[places, size], &[])?;
-        x = l.apply("Gather", &[x, places], &[int("axis", axis)])?;
+        let size = gathered(f("Shape", x), whole(i64_of(axis)), 0).write(l, DType::I64)?;
+        let places = of("Mod", range(size) - whole(shift), size);
+        x = gathered(x, places, axis).write(l, DType::I64)?;
     }
     if axes.is_empty() {
         x = l.apply("Identity", &[x], &[])?;
@@ -367,21 +347,17 @@ pub(crate) fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Rows of the table that is the first input, times the weights that an input may have for each, of
 /// so many axes.
-pub(crate) fn weighted(
-    l: &mut Lowering<'_>,
-    rows: LoweredValue,
-    input: usize,
-    axes: i64,
-) -> Result<LoweredValue> {
+pub(crate) fn weighted(l: &mut Lowering<'_>, rows: Term, input: usize, axes: i64) -> Result<Term> {
     if !l.has(input) {
         return Ok(rows);
     }
-    let (mut weights, behind) = (l.input(input)?, i64_of(l.rank_of(0)?) - 1);
-    if behind > 0 {
-        let behind = l.list(&(axes..axes + behind).collect::<Vec<_>>())?;
-        weights = l.apply("Unsqueeze", &[weights, behind], &[])?;
-    }
-    l.apply("Mul", &[rows, weights], &[])
+    let (weights, behind) = (l.input(input)?, i64_of(l.rank_of(0)?) - 1);
+    Ok(rows
+        * if behind > 0 {
+            unsqueezed(weights, &(axes..axes + behind).collect::<Vec<_>>())
+        } else {
+            weights.into()
+        })
 }
 
 /// Sums or means of rows of a table, as many for each bag.
@@ -392,57 +368,40 @@ pub(crate) fn embedding_bag(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         "mean" => true,
         other => return Err(errors::text("reduction", other, "sum or mean")),
     };
-    let (table, chosen, axis) = (l.input(0)?, indices(l, 1)?, l.list(&[1])?);
-    let rows = l.apply("Gather", &[table, chosen], &[int("axis", 0)])?;
-    let rows = weighted(l, rows, 2, 2)?;
+    let rows = gathered(l.input(0)?, indices(l, 1)?, 0);
+    let rows = [weighted(l, rows, 2, 2)?, ints(&[1])];
     let operator = if mean { "ReduceMean" } else { "ReduceSum" };
-    Ok(vec![l.apply(operator, &[rows, axis], &[int("keepdims", 0)])?])
+    Ok(vec![with(operator, rows, [int("keepdims", 0)]).write(l, DType::F32)?])
 }
 
 /// Blocks that become samples of the batch, or samples that become blocks: the axes are cut into
 /// blocks, which change places.
 pub(crate) fn batches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to_batch = &*l.node.operator.name == "SpaceToBatch";
-    let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
-    let block = l.whole_list(1)?;
+    let (x, rank, block) = (l.input(0)?, l.rank_of(0)?, l.whole_list(1)?);
     let mut rest = vec![1; rank.saturating_sub(1)];
     let samples = if let Some(sizes) = l.known_integers(1)? {
         let count = sizes.iter().try_fold(1_i64, |count, &size| count.checked_mul(size));
         let wanted = "a number of 64 bits";
         rest.insert(0, count.ok_or_else(|| errors::value("product of the block", "more", wanted))?);
-        l.list(&rest)?
+        ints(&rest)
     } else {
-        let all = l.apply("ReduceProd", &[block], &[int("keepdims", 1)])?;
-        let rest = l.list(&rest)?;
-        l.apply("Concat", &[all, rest], &[int("axis", 0)])?
+        joined([with("ReduceProd", [block.into()], [int("keepdims", 1)]), ints(&rest)], 0)
     };
-    let (own, other): (Vec<_>, Vec<_>) =
-        ((0..rank).map(i64_of).collect(), (rank..2 * rank).map(i64_of).collect());
     if to_batch {
         let pads = l.pads(2, 3)?;
-        let zero = l.dtype_of(0).and_then(|dtype| l.number(0.0, dtype))?;
-        x = l.apply("Pad", &[x, pads, zero], &[])?;
-        let sizes = l.shape(x)?;
-        let sizes = l.apply("Div", &[sizes, block], &[])?;
-        let pairs: Vec<_> = own.iter().zip(&other).flat_map(|(&size, &block)| [size, block]).collect();
-        let (all, pairs) = (l.apply("Concat", &[sizes, block], &[int("axis", 0)])?, l.list(&pairs)?);
-        let cut = l.apply("Gather", &[all, pairs], &[int("axis", 0)])?;
-        x = l.with_shape(x, cut)?;
-        let order: Vec<_> =
-            own.iter().map(|axis| 2 * axis + 1).chain(own.iter().map(|axis| 2 * axis)).collect();
-        x = l.apply("Transpose", &[x], &[("perm", Content::Ints(order.into()))])?;
-        let shape = l.apply("Mul", &[sizes, samples], &[])?;
-        return Ok(vec![l.with_shape(x, shape)?]);
+        let x = with("Pad", [x.into(), pads.into(), 0.into()], []).write(l, l.dtype_of(0)?)?;
+        let sizes = (f("Shape", x) / block).write(l, DType::I64)?;
+        let pairs: Vec<_> = (0..rank).flat_map(|axis| [axis, rank + axis]).map(i64_of).collect();
+        let cut = gathered(joined([sizes, block], 0), ints(&pairs), 0);
+        let order = (0..rank).map(|axis| 2 * axis + 1).chain((0..rank).map(|axis| 2 * axis));
+        return Ok(vec![in_shape(turned(in_shape(x, cut), order), sizes * samples).write(l, DType::I64)?]);
     }
-    let sizes = l.shape(x)?;
-    let sizes = l.apply("Div", &[sizes, samples], &[])?;
-    let cut = l.apply("Concat", &[block, sizes], &[int("axis", 0)])?;
-    x = l.with_shape(x, cut)?;
-    let order: Vec<_> = other.iter().zip(&own).flat_map(|(&size, &block)| [size, block]).collect();
-    x = l.apply("Transpose", &[x], &[("perm", Content::Ints(order.into()))])?;
-    let shape = l.apply("Mul", &[sizes, block], &[])?;
-    x = l.with_shape(x, shape)?;
+    let sizes = (f("Shape", x) / samples).write(l, DType::I64)?;
+    let cut = joined([block, sizes], 0);
+    let order = (0..rank).flat_map(|axis| [rank + axis, axis]);
+    let shape = (sizes * block).write(l, DType::I64)?;
+    let x = in_shape(turned(in_shape(x, cut), order), shape);
     let (from, less) = (l.whole_list(2)?, l.whole_list(3)?);
-    let to = l.apply("Sub", &[shape, less], &[])?;
-    Ok(vec![l.apply("Slice", &[x, from, to], &[])?])
+    Ok(vec![with("Slice", [x, from.into(), shape - less], []).write(l, DType::I64)?])
 }

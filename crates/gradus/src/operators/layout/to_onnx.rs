@@ -9,7 +9,10 @@ use gradus_core::{Class, DType, Result, Tensor};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
-use crate::lowering::{LoweredValue, Lowering, int, word};
+use crate::dialects::terms::{
+    Term, f, gathered, in_shape, ints, joined, of, part, pick, shaped, turned, unsqueezed, whole, with,
+};
+use crate::lowering::{LoweredValue, Lowering, along, int, word};
 use crate::operators::indices::axis as axis_of;
 use crate::operators::layout::openvino::added_axes;
 
@@ -119,77 +122,61 @@ pub(crate) fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 const SKIPPED: &str = "OpenVINO keeps a named axis whose size is not 1, which is an error in ONNX";
 
 pub(crate) fn broadcast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (mut x, target) = (l.input(0)?, l.whole_list(1)?);
+    let (x, target) = (l.input(0)?, l.whole_list(1)?);
     let (rank, all) = (l.rank_if_known(0), l.len(1));
-    let new: Vec<i64> = match l.attributes.text("mode")?.unwrap_or("numpy") {
+    let added = |axes: Vec<i64>| if axes.is_empty() { x.into() } else { unsqueezed(x, &axes) };
+    let x = match l.attributes.text("mode")?.unwrap_or("numpy") {
         "explicit" => {
             if let (Some(own), Some(all)) = (l.known_integers(2)?, all) {
-                (0..i64_of(all)).filter(|axis| !own.contains(axis)).collect()
+                added((0..i64_of(all)).filter(|axis| !own.contains(axis)).collect())
             } else {
                 // Sizes of 1, but those of the axes that the input has.
-                let (own, sizes, places) = (l.shape(x)?, l.shape(target)?, l.whole_list(2)?);
-                let ones = ones_of(l, sizes)?;
-                let dims = l.apply("ScatterElements", &[ones, places, own], &[int("axis", 0)])?;
-                x = l.with_shape(x, dims)?;
-                Vec::new()
+                let (own, places) = (l.shape(x)?, l.whole_list(2)?);
+                let ones = ones_of(f("Shape", target));
+                in_shape(x, with("ScatterElements", [ones, places.into(), own.into()], [along(0)]))
             }
         }
         "pdpd" => match (l.attributes.int("axis")?.filter(|&axis| axis >= 0), rank, all) {
-            (None, ..) => Vec::new(),
+            (None, ..) => x.into(),
             (Some(start), Some(rank), Some(all)) => {
-                (start + i64_of(rank)..i64_of(all)).map(|axis| axis - start).collect()
+                added((start + i64_of(rank)..i64_of(all)).map(|axis| axis - start).collect())
             }
             (Some(start), ..) => {
                 let own = l.shape(x)?;
-                let (len, all, start) = (l.shape(own)?, l.shape(target)?, l.list(&[start])?);
-                let behind = l.apply("Sub", &[all, start], &[])?;
-                let behind = l.apply("Sub", &[behind, len], &[])?;
-                let ones = ones_of(l, behind)?;
-                let dims = l.apply("Concat", &[own, ones], &[int("axis", 0)])?;
-                x = l.with_shape(x, dims)?;
-                Vec::new()
+                let after = f("Shape", target) - ints(&[start]) - f("Shape", own);
+                in_shape(x, joined([own.into(), ones_of(after)], 0))
             }
         },
-        _ => Vec::new(),
+        _ => x.into(),
     };
-    if !new.is_empty() {
-        let axes = l.list(&new)?;
-        x = l.apply("Unsqueeze", &[x, axes], &[])?;
-    }
-    Ok(vec![l.apply("Expand", &[x, target], &[])?])
+    Ok(vec![of("Expand", x, target).write(l, DType::I64)?])
 }
 
 /// A list of ones, whose number is computed.
-fn ones_of(l: &mut Lowering<'_>, count: LoweredValue) -> Result<LoweredValue> {
-    let one = Content::Tensor(Tensor::vector(&[1i64]).into());
-    l.apply("ConstantOfShape", &[count], &[("value", one)])
+fn ones_of(count: Term) -> Term {
+    with("ConstantOfShape", [count], [("value", Content::Tensor(Tensor::vector(&[1i64]).into()))])
 }
 
 /// Missing repeats or axes are 1, in front.
 pub(crate) fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (mut x, mut repeats) = (l.input(0)?, l.whole_list(1)?);
-    let (Some(rank), Some(count)) = (l.rank_if_known(0), l.len(1)) else {
-        let (sizes, zero) = (l.shape(x)?, l.list(&[0])?);
-        let (rank, count) = (l.shape(sizes)?, l.shape(repeats)?);
-        let mut filled = |list, own, other| {
-            let missing = l.apply("Sub", &[other, own], &[])?;
-            let missing = l.apply("Max", &[missing, zero], &[])?;
-            let ones = ones_of(l, missing)?;
-            l.apply("Concat", &[ones, list], &[int("axis", 0)])
-        };
-        let (dims, repeats) = (filled(sizes, rank, count)?, filled(repeats, count, rank)?);
-        x = l.with_shape(x, dims)?;
-        return Ok(vec![l.apply("Tile", &[x, repeats], &[])?]);
-    };
-    if count < rank {
-        let ones = l.list(&vec![1; rank - count])?;
-        repeats = l.apply("Concat", &[ones, repeats], &[int("axis", 0)])?;
+    let (x, repeats) = (l.input(0)?, l.whole_list(1)?);
+    let (mut x, mut repeats) = (Term::from(x), Term::from(repeats));
+    if let (Some(rank), Some(count)) = (l.rank_if_known(0), l.len(1)) {
+        if count < rank {
+            repeats = joined([ints(&vec![1; rank - count]), repeats], 0);
+        }
+        if count > rank {
+            x = unsqueezed(x, &(0..i64_of(count - rank)).collect::<Vec<_>>());
+        }
+    } else {
+        let sizes = f("Shape", x.clone()).write(l, DType::I64)?;
+        let rank = l.shape(sizes)?;
+        let count = f("Shape", repeats.clone()).write(l, DType::I64)?;
+        let filled = |list: Term, missing: Term| joined([ones_of(of("Max", missing, ints(&[0]))), list], 0);
+        x = in_shape(x, filled(sizes.into(), count - rank));
+        repeats = filled(repeats, rank - count);
     }
-    if count > rank {
-        let axes = l.list(&(0..i64_of(count - rank)).collect::<Vec<_>>())?;
-        x = l.apply("Unsqueeze", &[x, axes], &[])?;
-    }
-    Ok(vec![l.apply("Tile", &[x, repeats], &[])?])
+    Ok(vec![of("Tile", x, repeats).write(l, DType::I64)?])
 }
 
 pub(crate) fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -200,10 +187,9 @@ pub(crate) fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !matches!(&*mode, "constant" | "edge" | "reflect") {
         return Err(cannot(format!("ONNX has no equivalent of pad mode \"{mode}\"")));
     }
-    let x = l.input(0)?;
     let pads = l.pads(1, 2)?;
     let value = if mode == "constant" { l.maybe(3) } else { LoweredValue::NONE };
-    Ok(vec![l.apply("Pad", &[x, pads, value], &[word("mode", &mode)])?])
+    Ok(vec![with("Pad", [l.input(0)?.into(), pads.into(), value.into()], [word("mode", &mode)]).put(l)?])
 }
 
 /// Elements of an axis mirrored at its ends, whose first and last elements occur twice.
@@ -211,24 +197,17 @@ fn symmetric(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (rank, mut x) = (l.rank_of(0)?, l.input(0)?);
     let known = [l.known_integers(1)?, l.known_integers(2)?];
     let pads = [l.whole_list(1)?, l.whole_list(2)?];
-    let (one, zero) = (l.scalar(1)?, l.scalar(0)?);
     for axis in 0..rank {
         if known.iter().all(|pads| pads.as_ref().is_some_and(|pads| pads.get(axis) == Some(&0))) {
             continue;
         }
-        let place = l.scalar(i64_of(axis))?;
-        let sizes = l.shape(x)?;
-        let mut part = |list| l.apply("Gather", &[list, place], &[int("axis", 0)]);
-        let (size, before, behind) = (part(sizes)?, part(pads[0])?, part(pads[1])?);
-        let first = l.apply("Sub", &[zero, before], &[])?;
-        let end = l.apply("Add", &[size, behind], &[])?;
-        let places = l.apply("Range", &[first, end, one], &[])?;
-        let twice = l.apply("Add", &[size, size], &[])?;
-        let ahead = l.apply("Mod", &[places, twice], &[])?;
-        let last = l.apply("Sub", &[twice, one], &[])?;
-        let back = l.apply("Sub", &[last, ahead], &[])?;
-        let indices = l.apply("Min", &[ahead, back], &[])?;
-        x = l.apply("Gather", &[x, indices], &[int("axis", i64_of(axis))])?;
+        let place = |list: Term| gathered(list, whole(i64_of(axis)), 0);
+        let size = place(f("Shape", x)).write(l, DType::I64)?;
+        let ends = [whole(0) - place(pads[0].into()), size + place(pads[1].into()), whole(1)];
+        let twice = (size + size).write(l, DType::I64)?;
+        let ahead = of("Mod", with("Range", ends, []), twice).write(l, DType::I64)?;
+        let indices = of("Min", ahead, twice - whole(1) - ahead);
+        x = gathered(x, indices, axis).write(l, DType::I64)?;
     }
     Ok(vec![x])
 }
@@ -239,13 +218,9 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut indices, depth) = (l.whole(0)?, l.whole_scalar(1)?);
     let signed = matches!(l.dtype_of(0)?.class(), Class::Signed);
     if signed && l.attributes.text("negative_indices_mode")? != Some("normalize") {
-        let zero = l.scalar(0)?;
-        let below = l.apply("Less", &[indices, zero], &[])?;
-        indices = l.apply("Where", &[below, depth, indices], &[])?;
+        indices = pick(of("Less", indices, 0), depth, indices).write(l, DType::I64)?;
     }
-    let (on, off, one) = (l.input(2)?, l.input(3)?, l.list(&[1])?);
-    let (on, off) = (l.with_shape(on, one)?, l.with_shape(off, one)?);
-    let values = l.apply("Concat", &[off, on], &[int("axis", 0)])?;
+    let values = joined([shaped(l.input(3)?, &[1]), shaped(l.input(2)?, &[1])], 0).write(l, DType::I64)?;
     let axis = l.attributes.int("axis")?.unwrap_or(-1);
     Ok(vec![l.apply("OneHot", &[indices, depth, values], &[int("axis", axis)])?])
 }
@@ -257,7 +232,6 @@ pub(crate) fn reshape(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
     let axes = if let Some(axes) = l.known_integers(1)? {
         let axes = if let Some(rank) = l.rank_if_known(0) {
             added_axes(&axes, rank)?
@@ -272,7 +246,7 @@ pub(crate) fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         }
         l.whole_list(1)?
     };
-    Ok(vec![l.apply("Unsqueeze", &[x, axes], &[])?])
+    Ok(vec![of("Unsqueeze", l.input(0)?, axes).put(l)?])
 }
 
 pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -292,8 +266,7 @@ pub(crate) fn non_zero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.rank_if_known(0).is_none_or(|rank| rank == 0) {
         l.edges("the specifications do not define the indices of a scalar");
     }
-    let x = l.input(0)?;
-    let found = l.apply("NonZero", &[x], &[])?;
+    let found = f("NonZero", l.input(0)?).put(l)?;
     if l.attributes.dtype("output_type")? == Some(DType::I32) {
         narrow(l);
         return Ok(vec![l.cast(found, DType::I32)?]);
@@ -307,16 +280,12 @@ pub(crate) fn shuffle_channels(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let axis = axis_of(l.attributes.int_or("axis", 1)?, rank)?;
     let groups = l.attributes.int_or("group", 1)?;
     let (shape, at) = (l.shape(x)?, i64_of(axis));
-    let (before, own, after) =
-        (l.part_of(shape, 0, at)?, l.part_of(shape, at, at + 1)?, l.part_of(shape, at + 1, i64::MAX)?);
-    let groups = l.list(&[groups])?;
-    let each = l.apply("Div", &[own, groups], &[])?;
-    let parts = l.apply("Concat", &[before, groups, each, after], &[int("axis", 0)])?;
-    let parts = l.with_shape(x, parts)?;
-    let mut order: Vec<_> = (0..=i64_of(rank)).collect();
+    let each = part(shape, at, at + 1) / ints(&[groups]);
+    let apart = [part(shape, 0, at), ints(&[groups]), each, part(shape, at + 1, i64::MAX)];
+    let mut order: Vec<_> = (0..=rank).collect();
     order.swap(axis, axis + 1);
-    let turned = l.apply("Transpose", &[parts], &[("perm", Content::Ints(order.into()))])?;
-    Ok(vec![l.with_shape(turned, shape)?])
+    let swapped = turned(in_shape(x, joined(apart, 0)), order);
+    Ok(vec![in_shape(swapped, shape).write(l, DType::I64)?])
 }
 
 /// ONNX takes the first two axes only: others are moved there and back.
@@ -332,25 +301,22 @@ pub(crate) fn reverse_sequence(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let order: Vec<_> = [batch, steps].into_iter().chain(others).collect();
     let mut back = vec![0; rank];
     for (to, &from) in order.iter().enumerate() {
-        back[from] = i64_of(to);
+        back[from] = to;
     }
-    let order = Content::Ints(order.into_iter().map(i64_of).collect());
-    let x = l.apply("Transpose", &[x], &[("perm", order)])?;
-    let value = l.apply("ReverseSequence", &[x, lengths], &axes(0))?;
-    Ok(vec![l.apply("Transpose", &[value], &[("perm", Content::Ints(back.into()))])?])
+    let reversed = with("ReverseSequence", [turned(x, order), lengths.into()], axes(0));
+    Ok(vec![turned(reversed, back).write(l, DType::I64)?])
 }
 
 /// Ones on a diagonal; zeros elsewhere.
 pub(crate) fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dtype = l.attributes.dtype("output_type")?.unwrap_or(DType::I32);
     let (rows, columns, diagonal) = (l.whole_list(0)?, l.whole_list(1)?, l.integer(2)?);
-    let shape = l.apply("Concat", &[rows, columns], &[int("axis", 0)])?;
-    let zeros = l.apply("ConstantOfShape", &[shape], &[])?;
-    let value = l.apply("EyeLike", &[zeros], &[numbered("dtype", dtype)?, int("k", diagonal)])?;
+    let shape = joined([rows, columns], 0).write(l, DType::I64)?;
+    let attributes = [numbered("dtype", dtype)?, int("k", diagonal)];
+    let value = with("EyeLike", [f("ConstantOfShape", shape)], attributes);
     if !l.has(3) {
-        return Ok(vec![value]);
+        return Ok(vec![value.write(l, dtype)?]);
     }
     let batch = l.whole_list(3)?;
-    let shape = l.apply("Concat", &[batch, shape], &[int("axis", 0)])?;
-    Ok(vec![l.apply("Expand", &[value, shape], &[])?])
+    Ok(vec![of("Expand", value, joined([batch, shape], 0)).write(l, dtype)?])
 }

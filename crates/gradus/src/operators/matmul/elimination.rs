@@ -5,6 +5,7 @@ use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
+use crate::dialects::terms::{f, pick, with};
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
@@ -357,8 +358,7 @@ pub(crate) fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for left in (1..=i64_of(size)).rev() {
         // The pivot, in the row with the largest element of the first column.
         let column = l.apply("Gather", &[rest, first], &[int("axis", 2)])?;
-        let sizes = l.apply("Abs", &[column], &[])?;
-        let place = l.apply("ArgMax", &[sizes], &[int("axis", 1)])?;
+        let place = with("ArgMax", [f("Abs", column)], [int("axis", 1)]).put(l)?;
         let pivot = l.apply("GatherElements", &[column, place], &[int("axis", 1)])?;
         det = Some(match det {
             Some(det) => l.apply("Mul", &[det, pivot], &[])?,
@@ -379,21 +379,16 @@ pub(crate) fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let is_row = l.apply("Equal", &[numbers, place], &[])?;
         let is_row = l.apply("Unsqueeze", &[is_row, last], &[])?;
         let zeroth = l.list(&[0])?;
-        let top = l.apply("Gather", &[rest, zeroth], &[int("axis", 1)])?;
         let below = l.apply("Gather", &[rest, numbers], &[int("axis", 1)])?;
-        let below = l.apply("Where", &[is_row, top, below], &[])?;
+        let below =
+            pick(is_row, with("Gather", [rest.into(), zeroth.into()], [int("axis", 1)]), below).put(l)?;
         // A pivot of 0 makes the determinant 0, whatever it divides.
         let none = l.apply("Equal", &[pivot, zero], &[])?;
         let divisor = l.apply("Where", &[none, one, pivot], &[])?;
         let divisor = l.apply("Unsqueeze", &[divisor, last], &[])?;
-        let lead = l.apply("Gather", &[below, zeroth], &[int("axis", 2)])?;
-        let factor = l.apply("Div", &[lead, divisor], &[])?;
-        let (row, below) = (
-            l.apply("Gather", &[row, numbers], &[int("axis", 2)])?,
-            l.apply("Gather", &[below, numbers], &[int("axis", 2)])?,
-        );
-        let taken = l.apply("Mul", &[factor, row], &[])?;
-        rest = l.apply("Sub", &[below, taken], &[])?;
+        let factor = (with("Gather", [below.into(), zeroth.into()], [int("axis", 2)]) / divisor).put(l)?;
+        let below = l.apply("Gather", &[below, numbers], &[int("axis", 2)])?;
+        rest = (below - (factor * with("Gather", [row.into(), numbers.into()], [int("axis", 2)]))).put(l)?;
     }
     let det = l.apply("Reshape", &[det.unwrap_or(one), batch], &[])?;
     Ok(vec![like(l, det, 0)?])

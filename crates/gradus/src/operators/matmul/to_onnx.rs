@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::node::LONGEST;
 use crate::conversion::report::cannot;
+use crate::dialects::terms::{f, gathered, ints, of, whole, with};
 use crate::dim::Dim;
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::equation::Equation;
@@ -24,8 +24,7 @@ pub(crate) fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if rank > 1 {
             let mut order: Vec<_> = (0..i64_of(rank)).collect();
             order.swap(rank - 1, rank - 2);
-            operands[input] =
-                l.apply("Transpose", &[operands[input]], &[("perm", Content::Ints(order.into()))])?;
+            operands[input] = l.transposed(operands[input], &order)?;
         }
     }
     let Ok(dtype) = l.dtype_of(0) else { return Ok(vec![l.apply("MatMul", &operands, &[])?]) };
@@ -69,13 +68,12 @@ impl NamedAxes {
         let place = |axis: &char| self.axes.iter().position(|own| own == axis);
         let order: Vec<_> = axes.iter().filter_map(place).map(i64_of).collect();
         if !order.is_sorted() {
-            value = l.apply("Transpose", &[value], &[("perm", Content::Ints(order.into()))])?;
+            value = l.transposed(value, &order)?;
         }
         let missing = (0..axes.len()).filter(|&axis| !self.has(axes[axis]));
         let missing: Vec<_> = missing.map(i64_of).collect();
         if !missing.is_empty() {
-            let missing = l.list(&missing)?;
-            value = l.apply("Unsqueeze", &[value, missing], &[])?;
+            value = of("Unsqueeze", value, ints(&missing)).put(l)?;
         }
         Ok(value)
     }
@@ -95,35 +93,34 @@ fn twins(axes: &[char]) -> Option<[usize; 2]> {
 
 /// The diagonals of axes that have the same name, with the sizes of the axes, as far as they are
 /// known.
-fn diagonals(l: &mut Lowering<'_>, mut of: NamedAxes, mut dims: Vec<Dim>) -> Result<(NamedAxes, Vec<Dim>)> {
-    while let Some([first, second]) = twins(&of.axes) {
-        let (rank, axis) = (of.axes.len(), of.axes[first]);
+fn diagonals(
+    l: &mut Lowering<'_>,
+    mut named: NamedAxes,
+    mut dims: Vec<Dim>,
+) -> Result<(NamedAxes, Vec<Dim>)> {
+    while let Some([first, second]) = twins(&named.axes) {
+        let (rank, axis) = (named.axes.len(), named.axes[first]);
         let rest: Vec<_> = (0..rank).filter(|at| ![first, second].contains(at)).collect();
         let order: Vec<_> = rest.iter().copied().chain([first, second]).map(i64_of).collect();
         if !order.is_sorted() {
-            of.value = l.apply("Transpose", &[of.value], &[("perm", Content::Ints(order.into()))])?;
+            named.value = l.transposed(named.value, &order)?;
         }
         let size = [first, second].into_iter().find_map(|at| dims.get(at)?.known());
         let indices = if let Some(size) = size.filter(|&size| size <= i64_of(LONGEST)) {
             l.list(&(0..size).map(|at| at * (size + 1)).collect::<Vec<_>>())?
         } else {
-            let (sizes, last) = (l.shape(of.value)?, l.scalar(i64_of(rank - 1))?);
-            let size = l.apply("Gather", &[sizes, last], &[int("axis", 0)])?;
-            let (zero, one) = (l.scalar(0)?, l.scalar(1)?);
-            let end = l.apply("Mul", &[size, size], &[])?;
-            let step = l.apply("Add", &[size, one], &[])?;
-            l.apply("Range", &[zero, end, step], &[])?
+            let size = gathered(f("Shape", named.value), whole(i64_of(rank - 1)), 0).write(l, DType::I64)?;
+            with("Range", [whole(0), size * size, size + whole(1)], []).write(l, DType::I64)?
         };
         let mut shape = vec![0; rest.len()];
         shape.push(-1);
-        let shape = l.list(&shape)?;
-        let flat = l.apply("Reshape", &[of.value, shape], &[])?;
-        of.value = l.apply("Gather", &[flat, indices], &[int("axis", i64_of(rest.len()))])?;
+        let flat = of("Reshape", named.value, ints(&shape)).put(l)?;
+        named.value = l.apply("Gather", &[flat, indices], &[int("axis", i64_of(rest.len()))])?;
         let own = dims.get(first).copied();
-        of.axes = rest.iter().map(|&at| of.axes[at]).chain([axis]).collect();
+        named.axes = rest.iter().map(|&at| named.axes[at]).chain([axis]).collect();
         dims = rest.iter().filter_map(|&at| dims.get(at).copied()).chain(own).collect();
     }
-    Ok((of, dims))
+    Ok((named, dims))
 }
 
 /// Writes `Einsum` as products of two operands at a time, for operator sets that lack it.
@@ -137,8 +134,8 @@ pub(crate) fn einsum_of_products(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     let mut values = Vec::with_capacity(terms.len());
     for ((input, term), &value) in terms.iter().enumerate().zip(&operands) {
         let dims = l.sizes_of(input).to_vec();
-        let (of, dims) = diagonals(l, NamedAxes { value, axes: term.clone() }, dims)?;
-        for (&axis, &dim) in of.axes.iter().zip(&dims) {
+        let (named, dims) = diagonals(l, NamedAxes { value, axes: term.clone() }, dims)?;
+        for (&axis, &dim) in named.axes.iter().zip(&dims) {
             if dim == Dim::ONE {
                 repeated.push(axis);
             }
@@ -146,7 +143,7 @@ pub(crate) fn einsum_of_products(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
             open |=
                 first != dim && (first.known().is_none() || dim.known().is_none()) && !result.contains(&axis);
         }
-        values.push(of);
+        values.push(named);
     }
     if open {
         l.edges("axes of size 1 that are repeated and summed, where sizes are not known");
@@ -193,8 +190,7 @@ fn product(
         if summed.len() > 1 {
             let mut shape = vec![0; outer.len() + 1];
             shape.push(-1);
-            let shape = l.list(&shape)?;
-            factor.value = l.apply("Reshape", &[factor.value, shape], &[])?;
+            factor.value = of("Reshape", factor.value, ints(&shape)).put(l)?;
         }
         factor.axes = [&outer[..], &[lines, summed[0]]].concat();
     }
@@ -204,8 +200,7 @@ fn product(
     let mut axes = [&outer[..], &[row, column]].concat();
     let one: Vec<_> = (0..axes.len()).filter(|&axis| [ONE_ROW, ONE_COLUMN].contains(&axes[axis])).collect();
     if !one.is_empty() {
-        let one = l.list(&one.into_iter().map(i64_of).collect::<Vec<_>>())?;
-        value = l.apply("Squeeze", &[value, one], &[])?;
+        value = of("Squeeze", value, ints(&one.into_iter().map(i64_of).collect::<Vec<_>>())).put(l)?;
         axes.retain(|axis| ![ONE_ROW, ONE_COLUMN].contains(axis));
     }
     Ok(NamedAxes { value, axes })

@@ -9,6 +9,7 @@ use gradus_core::{DType, Result, Shape, Tensor};
 use super::features::Imputed;
 use super::linear::Linear;
 use super::scores::{Labels, PostTransform};
+use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::nn::decomposed::unsupported;
 
@@ -39,9 +40,8 @@ fn rounded(l: &mut Lowering<'_>, value: LoweredValue) -> Result<Vec<LoweredValue
 
 /// The elements at indices along the last axis; of a single axis, as a row.
 pub(crate) fn extract(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, y) = (l.input(0)?, l.input(1)?);
-    let indices = l.reshape(y, &[-1])?;
-    let chosen = l.apply("Gather", &[x, indices], &[int("axis", -1)])?;
+    let x = l.input(0)?;
+    let chosen = with("Gather", [x.into(), shaped(l.input(1)?, &[-1])], [int("axis", -1)]).put(l)?;
     Ok(vec![if l.rank_of(0)? == 1 { l.reshape(chosen, &[1, -1])? } else { chosen }])
 }
 
@@ -50,8 +50,7 @@ pub(crate) fn scaler(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let offset = numbers(l.attributes.floats("offset")?.unwrap_or(&[0.0]));
     let scale = numbers(l.attributes.floats("scale")?.unwrap_or(&[1.0]));
     let (x, offset, scale) = (wide(l)?, for_features(l, offset)?, for_features(l, scale)?);
-    let moved = l.apply("Sub", &[x, offset], &[])?;
-    let scaled = l.apply("Mul", &[moved, scale], &[])?;
+    let scaled = ((x - offset) * scale).put(l)?;
     rounded(l, scaled)
 }
 
@@ -94,8 +93,7 @@ pub(crate) fn normalizer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.apply(if norm == "L1" { "ReduceSum" } else { "ReduceMax" }, &[sizes, last], &[])?
     };
     let (zero, one) = (l.constant(Tensor::scalar(0f64))?, l.constant(Tensor::scalar(1f64))?);
-    let none = l.apply("Equal", &[norm, zero], &[])?;
-    let norm = l.apply("Where", &[none, one, norm], &[])?;
+    let norm = pick(of("Equal", norm, zero), one, norm).put(l)?;
     let value = l.apply("Div", &[x, norm], &[])?;
     rounded(l, value)
 }
@@ -110,10 +108,9 @@ pub(crate) fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut later = HashSet::new();
     let mut counts: Vec<_> = categories.iter().rev().map(|&of| Bool::from(later.insert(of))).collect();
     counts.reverse();
-    let (x, last, categories) = (l.input(0)?, l.list(&[-1])?, l.list(&categories)?);
-    let x = l.cast(x, DType::I64)?;
-    let column = l.apply("Unsqueeze", &[x, last], &[])?;
-    let mut same = l.apply("Equal", &[column, categories], &[])?;
+    let last = l.list(&[-1])?;
+    let column = of("Unsqueeze", cast(l.input(0)?, DType::I64), last).put(l)?;
+    let mut same = of("Equal", column, ints(&categories)).put(l)?;
     if later.len() < counts.len() {
         let counts = l.constant(Tensor::vector(&counts))?;
         same = l.apply("And", &[same, counts], &[])?;
@@ -172,14 +169,10 @@ fn softmax_zero(l: &mut Lowering<'_>, scores: LoweredValue) -> Result<LoweredVal
     let [nothing, tiny, half] = [0.0, 1e-7, 0.5].map(|number| l.constant(Tensor::scalar(number)));
     let (nothing, tiny, half) = (nothing?, tiny?, half?);
     let largest = l.apply("ReduceMax", &[scores, last], &[])?;
-    let below = l.apply("Sub", &[scores, largest], &[])?;
-    let power = l.apply("Exp", &[below], &[])?;
-    let scale = l.apply("Neg", &[largest], &[])?;
-    let scale = l.apply("Exp", &[scale], &[])?;
-    let kept = l.apply("Mul", &[scores, scale], &[])?;
-    let size = l.apply("Abs", &[scores], &[])?;
-    let zero = l.apply("LessOrEqual", &[size, tiny], &[])?;
-    let terms = l.apply("Where", &[zero, kept, power], &[])?;
+    let power = f("Exp", scores - largest).put(l)?;
+    let scale = f("Exp", f("Neg", largest)).put(l)?;
+    let zero = of("LessOrEqual", f("Abs", scores), tiny).put(l)?;
+    let terms = pick(zero, scores * scale, power).put(l)?;
     let sum = l.apply("ReduceSum", &[terms, last], &[])?;
     let none = l.apply("Equal", &[sum, nothing], &[])?;
     let parts = l.apply("Div", &[terms, sum], &[])?;
@@ -232,8 +225,7 @@ pub(crate) fn linear_classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
         l.apply("ArgMax", &[scores], &[int("axis", 1), int("keepdims", 0)])?
     };
     if targets == 1 && labels.len() == 2 {
-        let other = l.apply("Neg", &[scores], &[])?;
-        scores = l.apply("Concat", &[other, scores], &[int("axis", 1)])?;
+        scores = with("Concat", [f("Neg", scores), scores.into()], [int("axis", 1)]).put(l)?;
     }
     Ok(vec![labelled(l, &labels, class)?, transformed(l, scores, linear.transform, DType::F32)?])
 }
@@ -254,16 +246,13 @@ pub(crate) fn encode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     } else {
         Tensor::scalar(l.attributes.float("default_float")?.unwrap_or(-0.0))
     };
-    let (x, last, keys) = (l.input(0)?, l.list(&[-1])?, l.list(&keys)?);
-    let column = l.apply("Unsqueeze", &[x, last], &[])?;
-    let same = l.apply("Equal", &[column, keys], &[])?;
+    let (last, keys) = (l.list(&[-1])?, l.list(&keys)?);
+    let same = of("Equal", of("Unsqueeze", l.input(0)?, last), keys).put(l)?;
     let same = l.cast(same, DType::I32)?;
     // The last one of equal keys counts.
     let attributes = [int("axis", -1), int("keepdims", 0), int("select_last_index", 1)];
     let place = l.apply("ArgMax", &[same], &attributes)?;
     let found = l.apply("ReduceMax", &[same, last], &[int("keepdims", 0)])?;
-    let found = l.cast(found, DType::Bool)?;
     let (values, default) = (l.constant(values)?, l.constant(default)?);
-    let value = l.apply("Gather", &[values, place], &[])?;
-    Ok(vec![l.apply("Where", &[found, value, default], &[])?])
+    Ok(vec![pick(cast(found, DType::Bool), of("Gather", values, place), default).put(l)?])
 }

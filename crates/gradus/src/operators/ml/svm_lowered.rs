@@ -4,11 +4,11 @@
 use std::cmp::Ordering;
 
 use gradus_core::convert::i64_of;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use super::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use super::svm::{Classifier, Kernel, Machine, NEAREST, Regressor};
+use crate::dialects::terms::{cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::nn::decomposed::unsupported;
 use crate::operators::nn::windows::float_of;
@@ -36,10 +36,8 @@ fn kernels(l: &mut Lowering<'_>, machine: &Machine<'_>, features: usize) -> Resu
     let vector = |support: usize, feature: usize| f64::from(machine.vectors[support * features + feature]);
     if let Kernel::Rbf = machine.kernel {
         let vectors = matrix(l, [machine.supports, features], vector)?;
-        let (axis, last) = (l.list(&[1])?, l.list(&[2])?);
-        let samples = l.apply("Unsqueeze", &[x, axis], &[])?;
-        let apart = l.apply("Sub", &[samples, vectors], &[])?;
-        let distance = l.apply("ReduceSumSquare", &[apart, last], &[int("keepdims", 0)])?;
+        let apart = (of("Unsqueeze", x, ints(&[1])) - vectors).put(l)?;
+        let distance = with("ReduceSumSquare", [apart.into(), ints(&[2])], [int("keepdims", 0)]).put(l)?;
         let gamma = floats64(l, &[-machine.gamma])?;
         let scaled = l.apply("Mul", &[distance, gamma], &[])?;
         return l.apply("Exp", &[scaled], &[]);
@@ -50,8 +48,7 @@ fn kernels(l: &mut Lowering<'_>, machine: &Machine<'_>, features: usize) -> Resu
         return Ok(dot);
     }
     let (gamma, offset) = (floats64(l, &[machine.gamma])?, floats64(l, &[machine.offset])?);
-    let scaled = l.apply("Mul", &[dot, gamma], &[])?;
-    let moved = l.apply("Add", &[scaled, offset], &[])?;
+    let moved = (dot * gamma + offset).put(l)?;
     if let Kernel::Sigmoid = machine.kernel {
         return l.apply("Tanh", &[moved], &[]);
     }
@@ -85,8 +82,7 @@ pub(crate) fn regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut score = l.apply("Add", &[sum, rho], &[])?;
     if regressor.one_class {
         let [zero, inside, outside] = [0.0, 1.0, -1.0].map(|number| floats64(l, &[number]));
-        let above = l.apply("Greater", &[score, zero?], &[])?;
-        score = l.apply("Where", &[above, inside?, outside?], &[])?;
+        score = pick(of("Greater", score, zero?), inside?, outside?).put(l)?;
     }
     Ok(vec![transformed(l, score, machine.transform, DType::F32)?])
 }
@@ -107,19 +103,16 @@ fn votes(l: &mut Lowering<'_>, c: &Classifier<'_>, features: usize) -> Result<[L
         };
         machine.coefficients[row * machine.supports + support].into()
     })?;
-    let sums = l.apply("MatMul", &[kernels, coefficients], &[])?;
     let rho: Vec<_> = machine.rho[..pairs.len()].iter().copied().map(f64::from).collect();
     let (rho, zero) = (floats64(l, &rho)?, floats64(l, &[0.0])?);
-    let scores = l.apply("Add", &[sums, rho], &[])?;
+    let scores = (of("MatMul", kernels, coefficients) + rho).put(l)?;
     // A score above zero is a vote for the first of the pair, others are for the second.
-    let above = l.apply("Greater", &[scores, zero], &[])?;
-    let above = l.cast(above, DType::F64)?;
     let moves = matrix(l, [pairs.len(), classes], |pair, class| match pairs[pair] {
         (i, _) if i == class => 1.0,
         (_, j) if j == class => -1.0,
         _ => 0.0,
     })?;
-    let moved = l.apply("MatMul", &[above, moves], &[])?;
+    let moved = of("MatMul", cast(of("Greater", scores, zero), DType::F64), moves).put(l)?;
     let mut second = vec![0.0; classes];
     for &(_, j) in &pairs {
         second[j] += 1.0;
@@ -148,17 +141,12 @@ fn probabilities(
     let (factors, shifts, one, zero) =
         (list(l, factors)?, list(l, shifts)?, floats64(l, &[1.0])?, floats64(l, &[0.0])?);
     let [low, high] = [NEAREST, 1.0 - NEAREST].map(|bound| l.constant(Tensor::scalar(bound)));
-    let scaled = l.apply("Mul", &[scores, factors], &[])?;
-    let scaled = l.apply("Add", &[scaled, shifts], &[])?;
-    let second = l.apply("Sigmoid", &[scaled], &[])?;
-    let first = l.apply("Sub", &[one, second], &[])?;
-    let first = l.apply("Clip", &[first, low?, high?], &[])?;
-    let second = l.apply("Sub", &[one, first], &[])?;
+    let scaled = (scores * factors + shifts).put(l)?;
+    let first = with("Clip", [one - f("Sigmoid", scaled), low?.into(), high?.into()], []).put(l)?;
     // By sample, the probability of each class against each other, and zeros on the diagonal.
-    let column = l.list(&[0])?;
-    let column = l.apply("Gather", &[first, column], &[int("axis", 1)])?;
+    let column = with("Gather", [first.into(), ints(&[0])], [int("axis", 1)]).put(l)?;
     let nothing = l.apply("Mul", &[column, zero], &[])?;
-    let all = l.apply("Concat", &[first, second, nothing], &[int("axis", 1)])?;
+    let all = with("Concat", [first.into(), one - first, nothing.into()], [int("axis", 1)]).put(l)?;
     let pairs = classes * (classes - 1) / 2;
     let pair = |i: usize, j: usize| i * classes - i * (i + 1) / 2 + j - i - 1;
     let place = |i: usize, j: usize| match i.cmp(&j) {
@@ -169,31 +157,24 @@ fn probabilities(
     let places = (0..classes * classes).map(|at| i64_of(place(at / classes, at % classes))).collect();
     let places = l.constant(Tensor::from_vec(Shape::new([classes, classes])?, places)?)?;
     let own = l.apply("Gather", &[all, places], &[int("axis", 1)])?;
-    let others = l.apply("Transpose", &[own], &[("perm", Content::Ints([0, 2, 1].into()))])?;
+    let others = l.transposed(own, &[0, 2, 1])?;
     let (last, middle) = (l.list(&[2])?, l.list(&[1])?);
     let diagonal = l.apply("ReduceSumSquare", &[others, last], &[int("keepdims", 0)])?;
-    let products = l.apply("Mul", &[others, own], &[])?;
     let unit = matrix(l, [classes, classes], |i, j| if i == j { 1.0 } else { 0.0 })?;
-    let along = l.apply("Unsqueeze", &[diagonal, last], &[])?;
-    let along = l.apply("Mul", &[along, unit], &[])?;
-    let q = l.apply("Sub", &[along, products], &[])?;
+    let along = (of("Unsqueeze", diagonal, last) * unit).put(l)?;
+    let q = (along - (others * own)).put(l)?;
     let even = floats64(l, &vec![1.0 / float_of(classes); classes])?;
     let p = l.apply("Add", &[nothing, even], &[])?;
     let done = l.apply("Greater", &[nothing, zero], &[])?;
     let most = l.constant(Tensor::scalar(i64_of(classes.max(100))))?;
     let found = l.repeated(most, &[p, done], |l, _, state| {
         let (before, done) = (state[0], state[1]);
-        let column = l.apply("Unsqueeze", &[before, last], &[])?;
-        let qp = l.apply("MatMul", &[q, column], &[])?;
+        let qp = of("MatMul", q, of("Unsqueeze", before, last)).put(l)?;
         let mut qp = l.apply("Squeeze", &[qp, last], &[])?;
-        let each = l.apply("Mul", &[before, qp], &[])?;
-        let mut pqp = l.apply("ReduceSum", &[each, middle], &[])?;
-        let apart = l.apply("Sub", &[qp, pqp], &[])?;
-        let apart = l.apply("Abs", &[apart], &[])?;
-        let farthest = l.apply("ReduceMax", &[apart, middle], &[])?;
+        let mut pqp = of("ReduceSum", before * qp, middle).put(l)?;
+        let apart = f("Abs", qp - pqp).put(l)?;
         let near = floats64(l, &[0.005 / float_of(classes)])?;
-        let near = l.apply("Less", &[farthest, near], &[])?;
-        let done = l.apply("Or", &[done, near], &[])?;
+        let done = of("Or", done, of("Less", of("ReduceMax", apart, middle), near)).put(l)?;
         let (one, two) = (floats64(l, &[1.0])?, floats64(l, &[2.0])?);
         let mut p = before;
         for class in 0..classes {
@@ -201,29 +182,21 @@ fn probabilities(
             let scalar = l.constant(Tensor::scalar(i64_of(class)))?;
             let own = l.apply("Gather", &[qp, index], &[int("axis", 1)])?;
             let corner = l.apply("Gather", &[diagonal, index], &[int("axis", 1)])?;
-            let row = l.apply("Gather", &[q, scalar], &[int("axis", 1)])?;
             let unit = (0..classes).map(|at| if at == class { 1.0 } else { 0.0 });
             let unit = floats64(l, &unit.collect::<Vec<_>>())?;
-            let step = l.apply("Sub", &[pqp, own], &[])?;
-            let step = l.apply("Div", &[step, corner], &[])?;
+            let step = ((pqp - own) / corner).put(l)?;
             let whole = l.apply("Add", &[one, step], &[])?;
-            let added = l.apply("Mul", &[step, unit], &[])?;
-            p = l.apply("Add", &[p, added], &[])?;
+            p = (p + (step * unit)).put(l)?;
             p = l.apply("Div", &[p, whole], &[])?;
-            let (bent, twice) = (l.apply("Mul", &[step, corner], &[])?, l.apply("Mul", &[own, two], &[])?);
-            let bent = l.apply("Add", &[bent, twice], &[])?;
-            let bent = l.apply("Mul", &[step, bent], &[])?;
+            let bent = (step * ((step * corner) + (own * two))).put(l)?;
             pqp = l.apply("Add", &[pqp, bent], &[])?;
             pqp = l.apply("Div", &[pqp, whole], &[])?;
             pqp = l.apply("Div", &[pqp, whole], &[])?;
-            let moved = l.apply("Mul", &[step, row], &[])?;
-            qp = l.apply("Add", &[qp, moved], &[])?;
+            qp = (qp + (step * with("Gather", [q.into(), scalar.into()], [int("axis", 1)]))).put(l)?;
             qp = l.apply("Div", &[qp, whole], &[])?;
         }
         let p = l.apply("Where", &[done, before, p], &[])?;
-        let open = l.apply("Not", &[done], &[])?;
-        let open = l.cast(open, DType::F32)?;
-        let open = l.apply("ReduceSum", &[open], &[int("keepdims", 0)])?;
+        let open = with("ReduceSum", [cast(f("Not", done), DType::F32)], [int("keepdims", 0)]).put(l)?;
         let none = l.constant(Tensor::scalar(0.0f32))?;
         Ok((l.apply("Greater", &[open, none], &[])?, vec![p, done]))
     })?;
@@ -251,12 +224,10 @@ pub(crate) fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if let Some(parameters) = classifier.probabilities {
         scores = probabilities(l, scores, parameters, classes)?;
     } else if classes == 2 {
-        let other = l.apply("Neg", &[scores], &[])?;
-        scores = l.apply("Concat", &[other, scores], &[int("axis", 1)])?;
+        scores = with("Concat", [f("Neg", scores), scores.into()], [int("axis", 1)]).put(l)?;
         if machine.all_second() {
-            let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-            class = l.apply("Mul", &[class, zero], &[])?;
-            class = l.apply("Add", &[class, one], &[])?;
+            class = (class * whole(0)).put(l)?;
+            class = (class + whole(1)).put(l)?;
         }
     }
     Ok(vec![labelled(l, labels, class)?, transformed(l, scores, machine.transform, DType::F32)?])

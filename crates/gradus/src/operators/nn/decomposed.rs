@@ -6,6 +6,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use crate::attributes::required;
+use crate::dialects::terms::{self, cast, f, ints, joined, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::normalize::Older;
 use crate::operators::errors;
@@ -58,16 +59,14 @@ pub(crate) fn celu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(unsupported(&format!("Celu with alpha={slope}")));
     }
     let (x, alpha) = (widened(l, 0)?, number(l, slope.into())?);
-    let quotient = l.apply("Div", &[x, alpha], &[])?;
-    let value = l.apply("Elu", &[quotient], &[])?;
+    let value = f("Elu", x / alpha).put(l)?;
     let value = l.apply("Mul", &[value, alpha], &[])?;
     Ok(vec![like(l, value, 0)?])
 }
 
 pub(crate) fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, alpha, zero) = (widened(l, 0)?, parameter(l, "alpha", 1.0)?, number(l, 0.0)?);
-    let above = l.apply("Greater", &[x, alpha], &[])?;
-    let value = l.apply("Where", &[above, x, zero], &[])?;
+    let value = pick(of("Greater", x, alpha), x, zero).put(l)?;
     Ok(vec![like(l, value, 0)?])
 }
 
@@ -75,10 +74,7 @@ pub(crate) fn shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let most = l.attributes.float("lambd")?.unwrap_or(0.5);
     let (x, bias, zero) = (widened(l, 0)?, parameter(l, "bias", 0.0)?, number(l, 0.0)?);
     let (low, high) = (number(l, (-most).into())?, number(l, most.into())?);
-    let (below, above) = (l.apply("Less", &[x, low], &[])?, l.apply("Greater", &[x, high], &[])?);
-    let (raised, lowered) = (l.apply("Add", &[x, bias], &[])?, l.apply("Sub", &[x, bias], &[])?);
-    let value = l.apply("Where", &[above, lowered, zero], &[])?;
-    let value = l.apply("Where", &[below, raised, value], &[])?;
+    let value = pick(of("Less", x, low), x + bias, pick(of("Greater", x, high), x - bias, zero)).put(l)?;
     Ok(vec![like(l, value, 0)?])
 }
 
@@ -130,16 +126,15 @@ pub(crate) fn window(l: &mut Lowering<'_>, factors: Cosines) -> Result<Vec<Lower
     let dtype = l.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     let size = l.input(0)?;
     let size = l.cast(size, DType::I64)?;
-    let steps = counted(l, size)?;
-    let (steps, mut period) = (l.cast(steps, DType::F64)?, l.cast(size, DType::F64)?);
+    let steps = l.up_to(size)?;
+    let mut period = l.cast(size, DType::F64)?;
     let constant = |l: &mut Lowering<'_>, value: f64| l.constant(Tensor::scalar(value));
     if !l.attributes.flag("periodic", true)? {
         let one = constant(l, 1.0)?;
         period = l.apply("Sub", &[period, one], &[])?;
     }
     let turn = constant(l, 2.0 * std::f64::consts::PI)?;
-    let angle = l.apply("Mul", &[steps, turn], &[])?;
-    let angle = l.apply("Div", &[angle, period], &[])?;
+    let angle = (cast(steps, DType::F64) * turn / period).put(l)?;
     let wave = |l: &mut Lowering<'_>, angle: LoweredValue, factor: f64| {
         let cosine = l.apply("Cos", &[angle], &[])?;
         let factor = l.constant(Tensor::scalar(factor))?;
@@ -167,8 +162,7 @@ pub(crate) fn mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if count > 1 {
         let count = l.constant(Tensor::scalar(i64_of(count)))?;
         let dtype = compute_type(l)?;
-        let count = l.cast(count, dtype)?;
-        sum = l.apply("Div", &[sum, count], &[])?;
+        sum = (sum / cast(count, dtype)).put(l)?;
     }
     Ok(vec![like(l, sum, 0)?])
 }
@@ -183,9 +177,7 @@ pub(crate) fn lp_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     let (axis, x, zero) = (l.attributes.int_or("axis", -1)?, widened(l, 0)?, number(l, 0.0)?);
     let axes = l.list(&[axis])?;
     let norm = l.apply(operator, &[x, axes], &[])?;
-    let none = l.apply("Equal", &[norm, zero], &[])?;
-    let quotient = l.apply("Div", &[x, norm], &[])?;
-    let value = l.apply("Where", &[none, x, quotient], &[])?;
+    let value = pick(of("Equal", norm, zero), x, x / norm).put(l)?;
     Ok(vec![like(l, value, 0)?])
 }
 
@@ -202,13 +194,10 @@ pub(crate) fn reduce_log_sum_exp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
     let kept = [noop.clone(), int("keepdims", 1)];
     let (x, zero) = (widened(l, 0)?, number(l, 0.0)?);
     let most = l.apply("ReduceMax", &[x, axes], &kept)?;
-    let infinite = l.apply("IsInf", &[most], &[])?;
-    let most = l.apply("Where", &[infinite, zero, most], &[])?;
-    let value = l.apply("Sub", &[x, most], &[])?;
-    let value = l.apply("Exp", &[value], &[])?;
+    let most = pick(f("IsInf", most), zero, most).put(l)?;
+    let value = f("Exp", x - most).put(l)?;
     let value = l.apply("ReduceSum", &[value, axes], &kept)?;
-    let value = l.apply("Log", &[value], &[])?;
-    let mut value = l.apply("Add", &[value, most], &[])?;
+    let mut value = (f("Log", value) + most).put(l)?;
     if !l.attributes.flag("keepdims", true)? {
         // The reduced axes are of one element now.
         value = l.apply("ReduceSum", &[value, axes], &[noop, int("keepdims", 0)])?;
@@ -218,10 +207,8 @@ pub(crate) fn reduce_log_sum_exp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValu
 
 pub(crate) fn swiglu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (gate, linear, alpha) = (widened(l, 0)?, widened(l, 1)?, parameter(l, "alpha", 1.0)?);
-    let share = l.apply("Mul", &[gate, alpha], &[])?;
-    let share = l.apply("Sigmoid", &[share], &[])?;
-    let value = l.apply("Mul", &[gate, share], &[])?;
-    let value = l.apply("Mul", &[value, linear], &[])?;
+    let share = f("Sigmoid", gate * alpha).put(l)?;
+    let value = (gate * share * linear).put(l)?;
     Ok(vec![like(l, value, 0)?])
 }
 
@@ -249,10 +236,8 @@ pub(crate) fn turn(
     if pairs {
         (a, b) = (l.apply("Squeeze", &[a, last], &[])?, l.apply("Squeeze", &[b, last], &[])?);
     }
-    let (along, across) = (l.apply("Mul", &[a, cos], &[])?, l.apply("Mul", &[b, sin], &[])?);
-    let mut first = l.apply("Sub", &[along, across], &[])?;
-    let (along, across) = (l.apply("Mul", &[a, sin], &[])?, l.apply("Mul", &[b, cos], &[])?);
-    let mut second = l.apply("Add", &[along, across], &[])?;
+    let mut first = (a * cos - (b * sin)).put(l)?;
+    let mut second = (a * sin + (b * cos)).put(l)?;
     if pairs {
         first = l.apply("Unsqueeze", &[first, last], &[])?;
         second = l.apply("Unsqueeze", &[second, last], &[])?;
@@ -282,8 +267,7 @@ pub(crate) fn rotary(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (turn, input) in turns.iter_mut().zip([1, 2]) {
         *turn = widened(l, input)?;
         if l.has(3) {
-            let positions = l.input(3)?;
-            *turn = l.apply("Gather", &[*turn, positions], &[int("axis", 0)])?;
+            *turn = with("Gather", [(*turn).into(), l.input(3)?.into()], [int("axis", 0)]).put(l)?;
         }
         *turn = l.apply("Unsqueeze", &[*turn, axis], &[])?;
     }
@@ -304,7 +288,7 @@ fn heads(l: &mut Lowering<'_>, input: usize, name: &str) -> Result<(LoweredValue
     }
     let count = errors::at_least_1(name, required(name, l.attributes.int(name)?)?)?;
     let value = l.reshape(value, &[0, 0, count, -1])?;
-    let value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+    let value = l.transposed(value, &[0, 2, 1, 3])?;
     Ok((value, Some(count)))
 }
 
@@ -330,31 +314,15 @@ fn repeated(
     let batch = l.apply("Shape", &[value], &[int("start", 0), int("end", 1)])?;
     let rest = l.apply("Shape", &[value], &[int("start", 2)])?;
     let shape = l.apply("Concat", &[batch, count, rest], &[int("axis", 0)])?;
-    let value = l.apply("Unsqueeze", &[value, axis], &[])?;
-    let value = l.apply("Expand", &[value, dims], &[])?;
+    let value = of("Expand", of("Unsqueeze", value, axis), dims).put(l)?;
     l.apply("Reshape", &[value, shape], &[int("allowzero", 1)])
-}
-
-/// The size of an axis, as a scalar.
-pub(crate) fn size_of(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
-    let (shape, index) = (l.shape(value)?, l.constant(Tensor::scalar(axis))?);
-    l.apply("Gather", &[shape, index], &[])
-}
-
-pub(crate) fn counted(l: &mut Lowering<'_>, size: LoweredValue) -> Result<LoweredValue> {
-    let (zero, one) = (l.constant(Tensor::scalar(0i64))?, l.constant(Tensor::scalar(1i64))?);
-    l.apply("Range", &[zero, size, one], &[])
 }
 
 /// The numbers that the mask adds to scores: minus infinity for keys beyond the mask.
 fn mask(l: &mut Lowering<'_>, scores: LoweredValue) -> Result<LoweredValue> {
     let (zero, never) = (number(l, 0.0)?, number(l, f64::NEG_INFINITY)?);
-    let value = if l.dtype_of(3)? == DType::Bool {
-        let given = l.input(3)?;
-        l.apply("Where", &[given, zero, never], &[])?
-    } else {
-        widened(l, 3)?
-    };
+    let value =
+        if l.dtype_of(3)? == DType::Bool { pick(l.input(3)?, zero, never).put(l)? } else { widened(l, 3)? };
     let last_of = |l: &Lowering<'_>, input: usize, axis: usize| {
         l.dims_of(input).ok().and_then(|dims| dims.get(axis).copied().flatten())
     };
@@ -364,8 +332,7 @@ fn mask(l: &mut Lowering<'_>, scores: LoweredValue) -> Result<LoweredValue> {
         return Ok(value);
     }
     let total = l.apply("Shape", &[scores], &[int("start", 3)])?;
-    let own = l.apply("Shape", &[value], &[int("start", -1)])?;
-    let more = l.apply("Sub", &[total, own], &[])?;
+    let more = (total - with("Shape", [value.into()], [int("start", -1)])).put(l)?;
     let none = l.list(&vec![0; (2 * l.rank_of(3)?).saturating_sub(1)])?;
     let pads = l.apply("Concat", &[none, more], &[int("axis", 0)])?;
     l.apply("Pad", &[value, pads, never], &[])
@@ -377,24 +344,21 @@ pub(crate) fn scores_of(
     [queries, keys]: [LoweredValue; 2],
     scale: Option<f32>,
 ) -> Result<[LoweredValue; 2]> {
-    let across = l.apply("Transpose", &[keys], &[("perm", Content::Ints([0, 1, 3, 2].into()))])?;
-    let raw = l.apply("MatMul", &[queries, across], &[])?;
+    let across = l.transposed(keys, &[0, 1, 3, 2])?;
     let scale = if let Some(scale) = scale {
         number(l, scale.into())?
     } else {
-        let (size, one, dtype) = (size_of(l, queries, 3)?, number(l, 1.0)?, compute_type(l)?);
-        let size = l.cast(size, dtype)?;
-        let root = l.apply("Sqrt", &[size], &[])?;
+        let (size, one, dtype) = (l.length(queries, 3)?, number(l, 1.0)?, compute_type(l)?);
+        let root = f("Sqrt", cast(size, dtype)).put(l)?;
         l.apply("Div", &[one, root], &[])?
     };
-    let raw = l.apply("Mul", &[raw, scale], &[])?;
+    let raw = (of("MatMul", queries, across) * scale).put(l)?;
     let cap = l.attributes.float("softcap")?.unwrap_or(0.0);
     if cap <= 0.0 {
         return Ok([raw, raw]);
     }
     let cap = number(l, cap.into())?;
-    let part = l.apply("Div", &[raw, cap], &[])?;
-    let part = l.apply("Tanh", &[part], &[])?;
+    let part = f("Tanh", raw / cap).put(l)?;
     Ok([raw, l.apply("Mul", &[part, cap], &[])?])
 }
 
@@ -431,7 +395,7 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             values = shared(l, values, count / own, count)?;
         }
     } else {
-        let [count, own] = [size_of(l, queries, 1)?, size_of(l, keys, 1)?];
+        let [count, own] = [l.length(queries, 1)?, l.length(keys, 1)?];
         let times = l.apply("Div", &[count, own], &[])?;
         let [count, times] = [l.reshape(count, &[1])?, l.reshape(times, &[1])?];
         let one = l.list(&[1])?;
@@ -448,15 +412,14 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let never = number(l, f64::NEG_INFINITY)?;
     if l.attributes.flag("is_causal", false)? {
-        let (length, total) = (size_of(l, queries, 2)?, size_of(l, keys, 2)?);
-        let (mut rows, columns, last) = (counted(l, length)?, counted(l, total)?, l.list(&[-1])?);
+        let (length, total) = (l.length(queries, 2)?, l.length(keys, 2)?);
+        let (mut rows, columns, last) = (l.up_to(length)?, l.up_to(total)?, l.list(&[-1])?);
         if l.has(4) {
             let past = l.input(4)?;
-            let past = size_of(l, past, 2)?;
+            let past = l.length(past, 2)?;
             rows = l.apply("Add", &[rows, past], &[])?;
         }
-        let rows = l.apply("Unsqueeze", &[rows, last], &[])?;
-        let later = l.apply("Greater", &[columns, rows], &[])?;
+        let later = of("Greater", columns, of("Unsqueeze", rows, last)).put(l)?;
         scores = l.apply("Where", &[later, never, scores], &[])?;
     }
     stages.push(scores);
@@ -464,16 +427,13 @@ pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.has(3) {
         // Where no key is attended to, the shares are 0.
         let (last, zero) = (l.list(&[-1])?, number(l, 0.0)?);
-        let hidden = l.apply("Equal", &[scores, never], &[])?;
-        let hidden = l.cast(hidden, DType::F32)?;
-        let none = l.apply("ReduceMin", &[hidden, last], &[])?;
-        let none = l.cast(none, DType::Bool)?;
-        shares = l.apply("Where", &[none, zero, shares], &[])?;
+        let none = of("ReduceMin", cast(of("Equal", scores, never), DType::F32), last).put(l)?;
+        shares = pick(cast(none, DType::Bool), zero, shares).put(l)?;
     }
     stages.push(shares);
     let mut value = l.apply("MatMul", &[shares, values], &[])?;
     if flat {
-        value = l.apply("Transpose", &[value], &[("perm", Content::Ints([0, 2, 1, 3].into()))])?;
+        value = l.transposed(value, &[0, 2, 1, 3])?;
         value = l.reshape(value, &[0, 0, -1])?;
     }
     let mut all = vec![like(l, value, 0)?];
@@ -502,8 +462,8 @@ pub(crate) fn cum_prod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axis = l.integers_of(1)?.first().copied().unwrap_or_default();
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let axis = crate::lowering::axis(axis, rank)?;
-    let size = size_of(l, x, i64_of(axis))?;
-    let (all, first) = (counted(l, size)?, l.list(&[i64_of(axis)])?);
+    let size = l.length(x, i64_of(axis))?;
+    let all = l.up_to(size)?;
     let mut ends = vec![1; rank + 1];
     let mut factors = ends.clone();
     (ends[axis], factors[axis + 1]) = (-1, -1);
@@ -516,10 +476,9 @@ pub(crate) fn cum_prod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         (true, true) => "Greater",
     };
     let counts = l.apply(counts, &[factor, end], &[])?;
-    let (rows, one) = (l.apply("Unsqueeze", &[x, first], &[])?, number_like(l, 1, 0)?);
+    let (rows, one) = (of("Unsqueeze", x, ints(&[i64_of(axis)])).put(l)?, number_like(l, 1, 0)?);
     let rows = l.apply("Where", &[counts, rows, one], &[])?;
-    let last = l.list(&[i64_of(axis) + 1])?;
-    Ok(vec![l.apply("ReduceProd", &[rows, last], &[int("keepdims", 0)])?])
+    Ok(vec![with("ReduceProd", [rows.into(), ints(&[i64_of(axis) + 1])], [int("keepdims", 0)]).put(l)?])
 }
 
 /// The middle of each axis, between zeros where more is wanted than there is.
@@ -530,26 +489,22 @@ pub(crate) fn center_crop_pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
     let places: Vec<_> = axes.iter().copied().map(i64_of).collect();
     let (zero, two, axes_list) = (l.list(&[0])?, l.list(&[2])?, l.list(&places)?);
     let wanted = l.cast(wanted, DType::I64)?;
-    let sizes = l.shape(x)?;
-    let own = l.apply("Gather", &[sizes, axes_list], &[])?;
+    let own = of("Gather", f("Shape", x), axes_list).put(l)?;
     let more = l.apply("Sub", &[wanted, own], &[])?;
     let less = l.apply("Neg", &[more], &[])?;
     let [more, less] = [l.apply("Max", &[more, zero], &[])?, l.apply("Max", &[less, zero], &[])?];
     let [before, start] = [l.apply("Div", &[more, two], &[])?, l.apply("Div", &[less, two], &[])?];
-    let kept = l.apply("Min", &[wanted, own], &[])?;
-    let end = l.apply("Add", &[start, kept], &[])?;
+    let end = (start + of("Min", wanted, own)).put(l)?;
     let middle = l.apply("Slice", &[x, start, end, axes_list], &[])?;
-    let behind = l.apply("Sub", &[more, before], &[])?;
     // The last pad is 0, for the axes that are not named.
-    let pads = l.apply("Concat", &[before, behind, zero], &[int("axis", 0)])?;
+    let pads = with("Concat", [before.into(), more - before, zero.into()], [int("axis", 0)]).put(l)?;
     let mut from = vec![i64_of(2 * axes.len()); 2 * rank];
     for (place, &axis) in axes.iter().enumerate() {
         from[axis] = i64_of(place);
         from[rank + axis] = i64_of(axes.len() + place);
     }
-    let from = l.list(&from)?;
     let nothing = Tensor::zeros(l.dtype_of(0)?, Shape::SCALAR)?;
-    let (pads, nothing) = (l.apply("Gather", &[pads, from], &[])?, l.constant(nothing)?);
+    let (pads, nothing) = (of("Gather", pads, ints(&from)).put(l)?, l.constant(nothing)?);
     Ok(vec![l.apply("Pad", &[middle, pads, nothing], &[])?])
 }
 
@@ -567,28 +522,22 @@ pub(crate) fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for axis in (0..axes).rev() {
         let index = l.constant(Tensor::scalar(i64_of(axis)))?;
         let count = l.apply("Gather", &[sizes, index], &[])?;
-        let (steps, count) = (counted(l, count)?, l.cast(count, dtype)?);
-        let steps = l.cast(steps, dtype)?;
-        let twice = l.apply("Mul", &[steps, two], &[])?;
+        let (steps, count) = (l.up_to(count)?, l.cast(count, dtype)?);
+        let twice = (cast(steps, dtype) * two).put(l)?;
         let place = if corners {
-            let last = l.apply("Sub", &[count, one], &[])?;
-            let last = l.apply("Max", &[last, one], &[])?;
+            let last = of("Max", count - one, one).put(l)?;
             l.apply("Div", &[twice, last], &[])?
         } else {
-            let middle = l.apply("Add", &[twice, one], &[])?;
-            l.apply("Div", &[middle, count], &[])?
+            ((twice + one) / count).put(l)?
         };
-        let place = l.apply("Sub", &[place, one], &[])?;
         let mut along = vec![1; axes + 1];
         along[axis] = -1;
-        let place = l.reshape(place, &along)?;
-        point.push(l.apply("Expand", &[place, shape], &[])?);
+        point.push(of("Expand", shaped(place - one, &along), shape).put(l)?);
     }
     point.push(l.apply("Expand", &[one, shape], &[])?);
     let points = l.apply("Concat", &point, &[int("axis", -1)])?;
-    let rows = l.reshape(points, &[-1, i64_of(axes) + 1])?;
-    let matrix = l.apply("Transpose", &[theta], &[("perm", Content::Ints([0, 2, 1].into()))])?;
-    let grid = l.apply("MatMul", &[rows, matrix], &[])?;
+    let matrix = l.transposed(theta, &[0, 2, 1])?;
+    let grid = of("MatMul", shaped(points, &[-1, i64_of(axes) + 1]), matrix).put(l)?;
     let batch = l.apply("Slice", &[size, first, unit, first], &[])?;
     let last = l.list(&[i64_of(axes)])?;
     let shape = l.apply("Concat", &[batch, sizes, last], &[int("axis", 0)])?;
@@ -651,8 +600,8 @@ pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     ];
     let sum = l.apply("ConvTranspose", &[planes, kernels], &attributes)?;
     let batch = l.apply("Shape", &[x], &[int("start", 0), int("end", 1)])?;
-    let (channels, sizes) = (l.list(&[-1])?, l.list(&image)?);
-    let shape = l.apply("Concat", &[batch, channels, sizes], &[int("axis", 0)])?;
+    let sizes = l.list(&image)?;
+    let shape = joined([batch.into(), terms::ints(&[-1]), sizes.into()], 0).put(l)?;
     Ok(vec![l.apply("Reshape", &[sum, shape], &[])?])
 }
 
@@ -671,8 +620,7 @@ pub(crate) fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     };
     let sum = if l.node_is("GlobalLpPool") {
         let axes: Vec<_> = (2..i64_of(l.rank_of(0)?)).collect();
-        let axes = l.list(&axes)?;
-        l.apply("ReduceSum", &[raised, axes], &[int("noop_with_empty_axes", 1)])?
+        with("ReduceSum", [raised.into(), ints(&axes)], [int("noop_with_empty_axes", 1)]).put(l)?
     } else {
         if l.attributes.flag("ceil_mode", false)? {
             return Err(unsupported("LpPool with ceil_mode=1"));
@@ -721,10 +669,9 @@ pub(crate) fn loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         }
         None => None,
     };
-    let columns = l.apply("Unsqueeze", &[labels, second], &[])?;
-    let picked = l.apply("GatherElements", &[scores, columns], &[int("axis", 1)])?;
-    let picked = l.apply("Squeeze", &[picked, second], &[])?;
-    let mut losses = l.apply("Neg", &[picked], &[])?;
+    let picked =
+        with("GatherElements", [scores.into(), of("Unsqueeze", labels, second)], [int("axis", 1)]).put(l)?;
+    let mut losses = f("Neg", of("Squeeze", picked, second)).put(l)?;
     let mut weights = None;
     if l.has(2) {
         let all = l.input(2)?;
@@ -749,8 +696,7 @@ pub(crate) fn loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         ("mean", None) => l.apply("ReduceMean", &[losses], &[all])?,
         ("mean", Some(weights)) => {
             let sum = l.apply("ReduceSum", &[losses], std::slice::from_ref(&all))?;
-            let total = l.apply("ReduceSum", &[weights], &[all])?;
-            l.apply("Div", &[sum, total], &[])?
+            (sum / with("ReduceSum", [weights.into()], [all])).put(l)?
         }
         (other, _) => return Err(errors::text("reduction", other, "none, sum or mean")),
     };

@@ -195,7 +195,7 @@ pub(crate) fn softmax(l: &mut Lowering<'_>, operator: &'static str) -> Result<Ve
     if axis == last {
         return Ok(vec![l.apply(operator, &[x], &[int("axis", i64_of(last))])?]);
     }
-    let mut order: Vec<_> = (0..rank).collect();
+    let mut order: Vec<_> = (0..i64_of(rank)).collect();
     order.swap(axis, last);
     let turned = l.transposed(x, &order)?;
     let y = with(operator, [turned.into()], [int("axis", i64_of(last))]).write(l, DType::F32)?;

@@ -9,7 +9,7 @@ use super::recurrent_to_openvino::Network;
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::conversion::types::numbered;
+use crate::dialects::terms::{ints, of};
 use crate::lowering::{LoweredValue, Lowering, int, word};
 use crate::operators::errors;
 
@@ -57,9 +57,7 @@ fn activations(l: &Lowering<'_>, network: Network, directions: usize) -> Result<
 }
 
 fn zeros(l: &mut Lowering<'_>, dims: &[i64]) -> Result<LoweredValue> {
-    let dtype = l.dtype_of(0)?;
-    let (zero, dims) = (l.number(0.0, dtype)?, l.list(dims)?);
-    l.apply("Expand", &[zero, dims], &[])
+    of("Expand", 0.0, ints(dims)).write(l, l.dtype_of(0)?)
 }
 
 /// The parts of a value along axis 1, all of that size.
@@ -98,10 +96,6 @@ fn biases(
     joined(l, &[own, none])
 }
 
-fn transposed(l: &mut Lowering<'_>, value: LoweredValue, order: &[i64]) -> Result<LoweredValue> {
-    l.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec().into()))])
-}
-
 /// The attributes that sequences and cells have.
 fn attributes(l: &Lowering<'_>, network: Network, directions: usize) -> Result<(i64, bool, NewAttributes)> {
     let hidden = required("hidden_size", l.attributes.int("hidden_size")?)?;
@@ -130,16 +124,14 @@ pub(crate) fn sequence(l: &mut Lowering<'_>, network: Network) -> Result<Vec<Low
     attributes.push(word("direction", &direction));
     let states = if network == Network::Lstm { 2 } else { 1 };
     let x = l.input(0)?;
-    let x = transposed(l, x, &[1, 0, 2])?;
+    let x = l.transposed(x, &[1, 0, 2])?;
     let mut initial = [LoweredValue::NONE; 2];
     for (state, value) in initial.iter_mut().enumerate().take(states) {
         let given = l.input(1 + state)?;
-        *value = transposed(l, given, &[1, 0, 2])?;
+        *value = l.transposed(given, &[1, 0, 2])?;
     }
     let mut lengths = l.input(1 + states)?;
-    if l.dtype_of(1 + states)? != DType::I32 {
-        lengths = l.apply("Cast", &[lengths], &[numbered("to", DType::I32)?])?;
-    }
+    lengths = l.in_type(lengths, l.dtype_of(1 + states)?, DType::I32)?;
     let mut weights = [LoweredValue::NONE; 2];
     for (index, value) in weights.iter_mut().enumerate() {
         let given = l.input(2 + states + index)?;
@@ -150,9 +142,9 @@ pub(crate) fn sequence(l: &mut Lowering<'_>, network: Network) -> Result<Vec<Low
     let inputs = [x, weights[0], weights[1], bias, lengths, initial[0], initial[1]];
     let mut outputs = l.apply_many(operator(network), &inputs, &attributes, 1 + states)?;
     // By step, direction and sample.
-    outputs[0] = transposed(l, outputs[0], &[2, 1, 0, 3])?;
+    outputs[0] = l.transposed(outputs[0], &[2, 1, 0, 3])?;
     for state in &mut outputs[1..] {
-        *state = transposed(l, *state, &[1, 0, 2])?;
+        *state = l.transposed(*state, &[1, 0, 2])?;
     }
     Ok(outputs)
 }

@@ -18,8 +18,8 @@ use gradus_core::{DType, Result};
 use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{Term, summed, with};
-use crate::lowering::{LoweredValue, Lowering, along, flag, int, word};
+use crate::dialects::terms::{Term, cast, f, gathered, ints, of, summed, with};
+use crate::lowering::{LoweredValue, Lowering, along, flag, word};
 use crate::normalize::Older;
 use crate::operators::indices::axes as axes_of;
 use crate::operators::nn::openvino::SCALED_UP;
@@ -80,8 +80,8 @@ pub(crate) fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut x = if rounds { l.cast(x, DType::F32)? } else { x };
     if smooth && growth.contains(&Ordering::Greater) {
         x = narrowed(l, x, &axes, scales_at)?;
-        let x = if rounds { rounded(l, x, dtype, mode)? } else { x };
-        return Ok(vec![if rounds { l.cast(x, dtype)? } else { x }]);
+        let whole = |x| cast(rounded(x, dtype, mode), dtype);
+        return Ok(vec![if rounds { whole(x).write(l, DType::F32)? } else { x }]);
     }
     let sizes = if by_scales {
         let scales = l.input(scales_at)?;
@@ -105,8 +105,8 @@ pub(crate) fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let sizes = if pass.len() == axes.len() {
             sizes
         } else {
-            let places = l.list(&pass.iter().copied().map(i64_of).collect::<Vec<_>>())?;
-            l.apply("Gather", &[sizes, places], &[int("axis", 0)])?
+            let places: Vec<_> = pass.iter().copied().map(i64_of).collect();
+            gathered(sizes, ints(&places), 0).write(l, DType::I64)?
         };
         let inputs = if by_scales {
             [x, LoweredValue::NONE, sizes, LoweredValue::NONE]
@@ -118,22 +118,20 @@ pub(crate) fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         attributes.push(("axes", Content::Ints(pass.iter().map(|&at| i64_of(axes[at])).collect())));
         x = l.apply("Resize", &inputs, &attributes)?;
         if rounds {
-            x = rounded(l, x, dtype, mode)?;
+            x = rounded(x, dtype, mode).write(l, DType::F32)?;
         }
     }
     Ok(vec![if rounds { l.cast(x, dtype)? } else { x }])
 }
 
 /// Numbers of float32 rounded to those that an integer type has.
-fn rounded(l: &mut Lowering<'_>, x: LoweredValue, dtype: DType, mode: &str) -> Result<LoweredValue> {
-    let x = l.apply("Round", &[x], &[])?;
-    let bounds = match dtype {
-        DType::U8 if mode == "cubic" => [0.0, 255.0],
-        DType::I8 if mode == "cubic" => [-128.0, 127.0],
-        _ => return Ok(x),
-    };
-    let [least, most] = bounds.map(|bound| l.number(bound, DType::F32));
-    l.apply("Clip", &[x, least?, most?], &[])
+fn rounded(x: LoweredValue, dtype: DType, mode: &str) -> Term {
+    let x = f("Round", x);
+    match dtype {
+        DType::U8 if mode == "cubic" => with("Clip", [x, 0.0.into(), 255.0.into()], []),
+        DType::I8 if mode == "cubic" => with("Clip", [x, (-128.0).into(), 127.0.into()], []),
+        _ => x,
+    }
 }
 
 /// Smoothed sums along axes of which some grow: windows are narrower there than those of ONNX, so
@@ -186,15 +184,9 @@ fn scaled(
     scales: LoweredValue,
     axes: &[usize],
 ) -> Result<LoweredValue> {
-    let sizes = l.shape(x)?;
-    let axes = l.list(&axes.iter().copied().map(i64_of).collect::<Vec<_>>())?;
-    let own = l.apply("Gather", &[sizes, axes], &[])?;
-    let own = l.cast(own, DType::F32)?;
-    let scaled = l.apply("Mul", &[own, scales], &[])?;
-    let epsilon = l.number(SCALED_UP, DType::F32)?;
-    let scaled = l.apply("Add", &[scaled, epsilon], &[])?;
-    let scaled = l.apply("Floor", &[scaled], &[])?;
-    l.cast(scaled, DType::I64)
+    let axes: Vec<_> = axes.iter().copied().map(i64_of).collect();
+    let own = cast(of("Gather", f("Shape", x), ints(&axes)), DType::F32);
+    cast(f("Floor", own * scales + SCALED_UP), DType::I64).write(l, DType::F32)
 }
 
 /// An image with zeros around it, as attributes say.

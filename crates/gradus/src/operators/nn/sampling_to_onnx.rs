@@ -8,6 +8,9 @@ use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::dialects::openvino::suppression::of_upright;
+use crate::dialects::terms::{
+    Term, cast, f, gathered, ints, joined, of, pick, shaped, size, unsqueezed, with,
+};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::errors;
 
@@ -59,69 +62,39 @@ pub(crate) fn roi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 fn sampled_regions(l: &mut Lowering<'_>, bins: [i64; 2]) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     l.edges("rounding decides whether positions at the border lie within the image");
-    let dtype = l.dtype_of(0)?;
-    let (x, regions) = (l.input(0)?, l.input(1)?);
-    let (zero, one, two) = (l.number(0.0, dtype)?, l.number(1.0, dtype)?, l.number(2.0, dtype)?);
-    let column = |l: &mut Lowering<'_>, at: i64| {
-        let at = l.list(&[at])?;
-        l.apply("Gather", &[regions, at], &[int("axis", 1)])
-    };
-    let image = column(l, 0)?;
-    let image = l.cast(image, DType::I64)?;
-    let row = l.list(&[-1])?;
-    let image = l.apply("Reshape", &[image, row], &[])?;
-    let images = l.apply("Gather", &[x, image], &[int("axis", 0)])?;
-    let (mut grid, mut inside) = (Vec::new(), None);
+    let (x, regions, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
+    let column = |at: i64| gathered(regions, ints(&[at]), 1);
+    let images = gathered(x, shaped(cast(column(0), DType::I64), &[-1]), 0);
+    let (mut grid, mut inside) = (Vec::new(), Vec::new());
     // Coordinates of a grid begin with the last axis.
     for (axis, sides) in [(1, [1, 3]), (0, [2, 4])] {
         let count = bins[axis];
         if !(1..=MOST_BINS).contains(&count) {
             return Err(errors::value("number of bins", count, format_args!("from 1 to {MOST_BINS}")));
         }
-        let (low, high) = (column(l, sides[0])?, column(l, sides[1])?);
         let share = |bin: i64| {
             let [bin, last] = [bin, (count - 1).max(1)].map(|n| nearest_f64(Number::Int(n.into())));
             Number::Float(if count == 1 { 0.5 } else { bin / last })
         };
-        let shares = Tensor::from_numbers(
-            dtype,
-            Shape::vector(usize_of_i64(count).unwrap_or(1)),
-            (0..count).map(share),
-            Rules::IEEE,
-        )?;
-        let shares = l.constant(shares)?;
-        let apart = l.apply("Sub", &[high, low], &[])?;
-        let along = l.apply("Mul", &[apart, shares], &[])?;
-        let along = l.apply("Add", &[low, along], &[])?;
+        let shape = Shape::vector(usize_of_i64(count).unwrap_or(1));
+        let shares = Tensor::from_numbers(dtype, shape, (0..count).map(share), Rules::IEEE)?;
+        let low = column(sides[0]).write(l, dtype)?;
+        let along = (low + (column(sides[1]) - low) * Term::Tensor(shares)).write(l, dtype)?;
         // All positions lie within an axis of one element.
-        let size = l.size_of(x, axis + 2)?;
-        let size = l.cast(size, dtype)?;
-        let last = l.apply("Sub", &[size, one], &[])?;
-        let at = l.apply("Mul", &[along, last], &[])?;
-        let (below, above) = (l.apply("Less", &[at, zero], &[])?, l.apply("Greater", &[at, last], &[])?);
-        let outside = l.apply("Or", &[below, above], &[])?;
-        let within = l.apply("Not", &[outside], &[])?;
-        let doubled = l.apply("Mul", &[along, two], &[])?;
-        let place = l.apply("Sub", &[doubled, one], &[])?;
+        let last = (cast(size(x, axis + 2), dtype) - 1.0).write(l, dtype)?;
+        let at = (along * last).write(l, dtype)?;
+        let within = f("Not", of("Or", of("Less", at, 0.0), of("Greater", at, last)));
         let mut dims = [-1, 1, 1, 1];
         dims[axis + 1] = count;
-        let (of_grid, of_result) = (l.list(&dims)?, l.list(&[-1, 1, dims[1], dims[2]])?);
-        let place = l.apply("Reshape", &[place, of_grid], &[])?;
-        let within = l.apply("Reshape", &[within, of_result], &[])?;
-        let each = l.list(&[1, bins[0], bins[1], 1])?;
-        grid.push(l.apply("Expand", &[place, each], &[])?);
-        inside = Some(match inside {
-            Some(other) => l.apply("And", &[other, within], &[])?,
-            None => within,
-        });
+        let place = shaped(along * 2.0 - 1.0, &dims);
+        grid.push(of("Expand", place, ints(&[1, bins[0], bins[1], 1])));
+        inside.push(shaped(within, &[-1, 1, dims[1], dims[2]]));
     }
-    let grid = l.apply("Concat", &grid, &[int("axis", 3)])?;
     let attributes = [flag("align_corners", true), word("mode", "linear"), word("padding_mode", "border")];
-    let y = l.apply("GridSample", &[images, grid], &attributes)?;
-    Ok(vec![match inside {
-        Some(inside) => l.apply("Where", &[inside, y, zero], &[])?,
-        None => y,
-    }])
+    let y = with("GridSample", [images, joined(grid, 3)], attributes);
+    let inside = inside.into_iter().reduce(|all, one| of("And", all, one));
+    let y = inside.map_or(y.clone(), |inside| pick(inside, y, 0.0));
+    Ok(vec![y.write(l, dtype)?])
 }
 
 /// Regions of images, each pooled to one size.
@@ -185,19 +158,16 @@ pub(crate) fn non_max_suppression(l: &mut Lowering<'_>) -> Result<Vec<LoweredVal
         }
         scores = Some(score);
     }
-    outputs.push(if to == DType::I64 { found } else { l.cast(found, to)? });
+    outputs.push(l.in_type(found, DType::I64, to)?);
     if l.wants(1) || l.wants(2) {
         let score = match scores {
             Some(score) => score,
             None => l.apply("GatherND", &[inputs[1], found], &[])?,
         };
-        let (from, ends, second) = (l.list(&[0])?, l.list(&[2])?, l.list(&[1])?);
-        let of = l.apply("Slice", &[found, from, ends, second], &[])?;
+        let owners = with("Slice", [found.into(), ints(&[0]), ints(&[2]), ints(&[1])], []);
         let dtype = if l.dtype_of(1)? == DType::F16 { DType::F16 } else { DType::F32 };
-        let of = l.cast(of, dtype)?;
-        let score = l.apply("Unsqueeze", &[score, second], &[])?;
-        outputs.push(l.apply("Concat", &[of, score], &[int("axis", 1)])?);
-        outputs.push(if to == DType::I64 { counted } else { l.cast(counted, to)? });
+        outputs.push(joined([cast(owners, dtype), unsqueezed(score, &[1])], 1).write(l, dtype)?);
+        outputs.push(l.in_type(counted, DType::I64, to)?);
     }
     Ok(outputs)
 }

@@ -1,12 +1,13 @@
 //! Normalization in the operators of ONNX.
 
+use gradus_core::Result;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
 
 use crate::attributes;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::lowering::{LoweredValue, Lowering, flag, int};
+use crate::dialects::terms::{Term, f, of, with};
+use crate::lowering::{LoweredValue, Lowering, flag, int, wide};
 use crate::operators::indices::axis as axis_of;
 
 pub(crate) fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -21,32 +22,22 @@ pub(crate) fn mean_variance(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(cannot("the specification of MVN-1 does not define the axes"));
     }
     l.rounding(caveats::ORDER);
-    let (mut x, axes, dtype) = (l.input(0)?, l.whole_list(1)?, l.dtype_of(0)?);
+    let (x, axes, dtype) = (l.input(0)?, l.whole_list(1)?, l.dtype_of(0)?);
     // In float16, the epsilon of a group of equal elements may be zero.
-    let wide = if dtype.bits() < 32 { DType::F32 } else { dtype };
-    if wide != dtype {
-        x = l.cast(x, wide)?;
-    }
-    let keep = [flag("keepdims", true)];
-    let mean = l.apply("ReduceMean", &[x, axes], &keep)?;
-    let apart = l.apply("Sub", &[x, mean], &[])?;
+    let wide = wide(dtype);
+    let x = l.in_type(x, dtype, wide)?;
+    let mean = |x: Term| with("ReduceMean", [x, axes.into()], [flag("keepdims", true)]);
+    let apart = (x - mean(x.into())).write(l, wide)?;
     let mut value = apart;
     if l.attributes.flag("normalize_variance", true)? {
-        let squares = l.apply("Mul", &[apart, apart], &[])?;
-        let variance = l.apply("ReduceMean", &[squares, axes], &keep)?;
-        let epsilon = l.attributes.float("eps")?.unwrap_or(0.0);
-        let epsilon = l.number(epsilon.into(), wide)?;
-        let mode = l.attributes.text("eps_mode")?;
-        let by = if mode.is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt")) {
-            let sum = l.apply("Add", &[variance, epsilon], &[])?;
-            l.apply("Sqrt", &[sum], &[])?
-        } else {
-            let root = l.apply("Sqrt", &[variance], &[])?;
-            l.apply("Add", &[root, epsilon], &[])?
-        };
-        value = l.apply("Div", &[apart, by], &[])?;
+        let variance = mean(apart * apart);
+        let epsilon = f64::from(l.attributes.float("eps")?.unwrap_or(0.0));
+        let inside =
+            l.attributes.text("eps_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt"));
+        let by = if inside { f("Sqrt", variance + epsilon) } else { f("Sqrt", variance) + epsilon };
+        value = (apart / by).write(l, wide)?;
     }
-    Ok(vec![if wide == dtype { value } else { l.cast(value, dtype)? }])
+    Ok(vec![l.in_type(value, wide, dtype)?])
 }
 
 /// Groups of channels, each brought to a mean of 0 and a variance of 1.
@@ -73,16 +64,12 @@ fn by_length(
     l: &mut Lowering<'_>,
     axes: LoweredValue,
     bound: f32,
-    operator: &str,
+    operator: &'static str,
 ) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
-    let bound = l.number(bound.into(), dtype)?;
-    let squares = l.apply("Mul", &[x, x], &[])?;
-    let sum = l.apply("ReduceSum", &[squares, axes], &[flag("keepdims", true)])?;
-    let sum = l.apply(operator, &[sum, bound], &[])?;
-    let root = l.apply("Sqrt", &[sum], &[])?;
-    Ok(vec![l.apply("Div", &[x, root], &[])?])
+    let sum = with("ReduceSum", [x * x, axes.into()], [flag("keepdims", true)]);
+    Ok(vec![(x / f("Sqrt", of(operator, sum, f64::from(bound)))).write(l, dtype)?])
 }
 
 pub(crate) fn normalize_l2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

@@ -8,7 +8,10 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::conversion::types::numbered;
+use crate::dialects::terms::{
+    Term, cast, f, gathered, in_shape, ints, joined, of, part, pick, range, shaped, size, turned, unsqueezed,
+    whole, with,
+};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::errors;
 
@@ -54,47 +57,29 @@ fn ungrouped(l: &mut Lowering<'_>, has_groups: bool, channels: usize) -> Result<
     let dims = l.dims(1).unwrap_or_default();
     let rest = dims.iter().skip(2).copied().collect::<Option<Vec<_>>>();
     let by_channels = || l.known_size(0, 1)?.checked_div(dims.get(channels).copied().flatten()?);
-    match (dims.first().copied().flatten().or_else(by_channels), rest) {
-        (Some(groups), Some(rest)) => {
-            let dims = l.list(&[&[-1], &rest[..]].concat())?;
-            Ok((l.with_shape(weights, dims)?, groups))
-        }
-        (Some(groups), None) => {
-            let (sizes, all) = (l.shape(weights)?, l.list(&[-1])?);
-            let rest = l.part_of(sizes, 2, i64::MAX)?;
-            let dims = l.apply("Concat", &[all, rest], &[int("axis", 0)])?;
-            Ok((l.with_shape(weights, dims)?, groups))
-        }
-        (None, _) => Ok((one_group(l, weights, rank)?, 1)),
-    }
+    let groups = dims.first().copied().flatten().or_else(by_channels);
+    let dims = match (groups, rest) {
+        (Some(_), Some(rest)) => ints(&[&[-1], &rest[..]].concat()),
+        (Some(_), None) => joined([ints(&[-1]), part(f("Shape", weights), 2, i64::MAX)], 0),
+        (None, _) => return Ok((one_group(l, weights, rank)?, 1)),
+    };
+    let dims = dims.write(l, DType::I64)?;
+    Ok((l.with_shape(weights, dims)?, groups.unwrap_or(1)))
 }
 
 /// Weights of an open number of groups as those of one group, which are zeros between an output and
 /// the channels of other groups.
 fn one_group(l: &mut Lowering<'_>, weights: LoweredValue, rank: usize) -> Result<LoweredValue> {
     l.edges("infinite elements and NaN make the sums of other groups NaN");
-    let (sizes, zero, one) = (l.shape(weights)?, l.scalar(0)?, l.scalar(1)?);
-    let groups = l.apply("Gather", &[sizes, zero], &[int("axis", 0)])?;
-    let numbers = l.apply("Range", &[zero, groups, one], &[])?;
-    let column = [&[-1, 1], &vec![1; rank - 1][..]].concat();
-    let row = [&[1, 1, -1], &vec![1; rank - 2][..]].concat();
-    let (column, row) = (l.list(&column)?, l.list(&row)?);
-    let (column, row) =
-        (l.apply("Reshape", &[numbers, column], &[])?, l.apply("Reshape", &[numbers, row], &[])?);
-    let own = l.apply("Equal", &[column, row], &[])?;
-    let (axis, nothing) = (l.list(&[2])?, l.number(0.0, l.dtype_of(1)?)?);
-    let apart = l.apply("Unsqueeze", &[weights, axis], &[])?;
-    let all = l.apply("Where", &[own, apart, nothing], &[])?;
+    let (sizes, dtype) = (l.shape(weights)?, l.dtype_of(1)?);
+    let numbers = range(gathered(sizes, whole(0), 0)).write(l, dtype)?;
+    let column = shaped(numbers, &[&[-1, 1], &vec![1; rank - 1][..]].concat());
+    let row = shaped(numbers, &[&[1, 1, -1], &vec![1; rank - 2][..]].concat());
+    let all = pick(of("Equal", column, row), unsqueezed(weights, &[2]), 0.0);
     // Outputs of all groups, channels of all groups, and the axes of space.
-    let groups = l.part_of(sizes, 0, 1)?;
-    let [outputs, channels] = [1, 2].map(|at| {
-        let size = l.part_of(sizes, at, at + 1)?;
-        l.apply("Mul", &[groups, size], &[])
-    });
-    let (outputs, channels) = (outputs?, channels?);
-    let space = l.part_of(sizes, 3, i64::MAX)?;
-    let dims = l.apply("Concat", &[outputs, channels, space], &[int("axis", 0)])?;
-    l.with_shape(all, dims)
+    let groups = part(sizes, 0, 1).write(l, dtype)?;
+    let [outputs, channels] = [1, 2].map(|at| groups * part(sizes, at, at + 1));
+    in_shape(all, joined([outputs, channels, part(sizes, 3, i64::MAX)], 0)).write(l, dtype)
 }
 
 /// The number of spatial axes; weights tell it too.
@@ -148,10 +133,7 @@ pub(crate) fn binary_conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let bias = l.constant(Tensor::from_numbers(dtype, shape, bias, Rules::IEEE)?)?;
     let signs = signs.into_iter().map(Number::Int).collect::<Vec<_>>();
     let weights = l.constant(Tensor::from_numbers(dtype, weights.shape().clone(), signs, Rules::IEEE)?)?;
-    let (x, zero) = (l.input(0)?, l.number(0.0, dtype)?);
-    let (one, less) = (l.number(1.0 - pad, dtype)?, l.number(-1.0 - pad, dtype)?);
-    let above = l.apply("Greater", &[x, zero], &[])?;
-    let x = l.apply("Where", &[above, one, less], &[])?;
+    let x = pick(of("Greater", l.input(0)?, 0.0), 1.0 - pad, -1.0 - pad).write(l, dtype)?;
     convolution(l, &[x, weights, bias], 1, false)
 }
 
@@ -216,27 +198,22 @@ pub(crate) fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<V
     }
     attributes.push(("output_padding", Content::Ints(more.into())));
     let whole = l.apply("ConvTranspose", &[x, weights], &attributes)?;
-    let (all, wanted, zero) = (l.shape(whole)?, l.whole_list(2)?, l.list(&[0])?);
-    let all = l.part_of(all, 2, i64::MAX)?;
+    let (all, wanted) = (part(f("Shape", whole), 2, i64::MAX).write(l, DType::I64)?, l.whole_list(2)?);
     let begin = match &from {
-        Ends::Explicit(begin) => l.list(begin)?,
+        Ends::Explicit(begin) => ints(begin),
         Ends::Same { upper } => {
-            let two = l.list(&[2])?;
-            let excess = l.apply("Sub", &[all, wanted], &[])?;
-            let excess = l.apply("Max", &[excess, zero], &[])?;
-            let half = l.apply("Div", &[excess, two], &[])?;
-            if *upper { l.apply("Sub", &[excess, half], &[])? } else { half }
+            let excess = of("Max", all - wanted, ints(&[0])).write(l, DType::I64)?;
+            let half = excess / ints(&[2]);
+            if *upper { excess - half } else { half }
         }
     };
-    let end = l.apply("Add", &[begin, wanted], &[])?;
+    let begin = begin.write(l, DType::I64)?;
+    let end = (begin + wanted).write(l, DType::I64)?;
     // Zeros stand behind what the windows reach.
-    let lacks = l.apply("Sub", &[end, all], &[])?;
-    let lacks = l.apply("Max", &[lacks, zero], &[])?;
-    let before = l.list(&vec![0; spatial + 4])?;
-    let pads = l.apply("Concat", &[before, lacks], &[int("axis", 0)])?;
-    let whole = l.apply("Pad", &[whole, pads], &[])?;
-    let axes = l.list(&(0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>())?;
-    Ok(vec![l.apply("Slice", &[whole, begin, end, axes], &[])?])
+    let pads = joined([ints(&vec![0; spatial + 4]), of("Max", end - all, ints(&[0]))], 0);
+    let axes = (0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>();
+    let slice = [of("Pad", whole, pads), begin.into(), end.into(), ints(&axes)];
+    Ok(vec![with("Slice", slice, []).write(l, DType::I64)?])
 }
 
 /// The place where outputs of a given size begin in all that a transposed convolution gives.
@@ -292,7 +269,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
             let why = format!("the last window starts behind the padded data, where no {of} is defined");
             return Err(cannot(why));
         }
-        let (dtype, pads) = (l.dtype_of(0)?, l.list(&pads)?);
+        let dtype = l.dtype_of(0)?;
         let lowest = match dtype {
             DType::F16 => -65504.0,
             DType::BF16 => -3.389_531_389_251_535_5e38,
@@ -300,7 +277,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
             _ => f64::MIN,
         };
         let lowest = l.number(lowest, dtype)?;
-        x = l.apply("Pad", &[x, pads, lowest], &[])?;
+        x = with("Pad", [x.into(), ints(&pads), lowest.into()], []).write(l, dtype)?;
         attributes.retain(|(name, _)| *name != "pads");
     }
     attributes
@@ -352,13 +329,12 @@ pub(crate) fn max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axis = l.axis(l.attributes.int_or("axis", 0)?, 0)?;
     if axis > 0 {
         // ONNX counts all elements, and OpenVINO those of the axes from one on.
-        let sizes = l.shape(x)?;
-        let own = l.part_of(sizes, i64_of(axis), i64::MAX)?;
-        let count = l.apply("ReduceProd", &[own], &[int("keepdims", 0)])?;
-        both[1] = l.apply("Mod", &[both[1], count], &[])?;
+        let own = part(f("Shape", x), i64_of(axis), i64::MAX);
+        let count = with("ReduceProd", [own], [int("keepdims", 0)]);
+        both[1] = of("Mod", both[1], count).write(l, DType::I64)?;
     }
     if let Some(dtype) = l.attributes.dtype("index_element_type")?.filter(|&dtype| dtype != DType::I64) {
-        both[1] = l.apply("Cast", &[both[1]], &[numbered("to", dtype)?])?;
+        both[1] = l.cast(both[1], dtype)?;
     }
     Ok(both)
 }
@@ -382,14 +358,14 @@ pub(crate) fn deformable_convolution(l: &mut Lowering<'_>) -> Result<Vec<Lowered
 /// Blocks that are added up in an image; without an axis of samples, there is one.
 pub(crate) fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
-    let (mut x, single, first) = (l.input(0)?, l.rank_of(0)? == 2, l.list(&[0])?);
+    let (mut x, single) = (l.input(0)?, l.rank_of(0)? == 2);
     if single {
-        x = l.apply("Unsqueeze", &[x, first], &[])?;
+        x = unsqueezed(x, &[0]).write(l, DType::I64)?;
     }
     let inputs = [x, l.whole_list(1)?, l.whole_list(2)?];
     let attributes = windows(l, 2, false)?;
     let image = l.apply("Col2Im", &inputs, &attributes)?;
-    Ok(vec![if single { l.apply("Squeeze", &[image, first], &[])? } else { image }])
+    Ok(vec![if single { of("Squeeze", image, ints(&[0])).write(l, DType::I64)? } else { image }])
 }
 
 pub(crate) fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -429,19 +405,13 @@ fn patch_pads(
     if !open {
         return known.iter().any(|&pad| pad != 0).then(|| l.list(&known)).transpose();
     }
-    let sizes = l.shape(image)?;
-    let size = l.part_of(sizes, 2, 4)?;
-    let (one, two, none) = (l.list(&[1])?, l.list(&[2])?, l.list(&[0, 0])?);
-    let (stride, reach) = (l.list(strides)?, l.list(reach)?);
-    let last = l.apply("Sub", &[size, one], &[])?;
     // The elements that follow the start of the last window.
-    let rest = l.apply("Mod", &[last, stride], &[])?;
-    let total = l.apply("Sub", &[reach, rest], &[])?;
-    let total = l.apply("Max", &[total, none], &[])?;
-    let fewer = l.apply("Div", &[total, two], &[])?;
-    let more = l.apply("Sub", &[total, fewer], &[])?;
+    let rest = of("Mod", part(f("Shape", image), 2, 4) - ints(&[1]), ints(strides));
+    let total = of("Max", ints(reach) - rest, ints(&[0, 0])).write(l, DType::I64)?;
+    let fewer = (total / ints(&[2])).write(l, DType::I64)?;
+    let more = (total - fewer).write(l, DType::I64)?;
     let (before, after) = if upper { (fewer, more) } else { (more, fewer) };
-    Ok(Some(l.apply("Concat", &[none, before, none, after], &[int("axis", 0)])?))
+    joined([ints(&[0, 0]), before.into(), ints(&[0, 0]), after.into()], 0).write(l, DType::I64).map(Some)
 }
 
 /// Windows of an image, whose elements are channels: a slice for each place in a window.
@@ -464,10 +434,8 @@ pub(crate) fn image_patches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let reach = [0, 1].map(|axis| rates[axis].saturating_mul(sizes[axis] - 1));
     let mut x = l.input(0)?;
     if same && let Some(pads) = patch_pads(l, x, &reach, &strides, upper)? {
-        let zero = l.number(0.0, l.dtype_of(0)?)?;
-        x = l.apply("Pad", &[x, pads, zero], &[])?;
+        x = with("Pad", [x.into(), pads.into(), 0.0.into()], []).write(l, l.dtype_of(0)?)?;
     }
-    let (axes, steps) = (l.list(&[2, 3])?, l.list(&strides)?);
     let mut all = Vec::new();
     for row in 0..sizes[0] {
         for column in 0..sizes[1] {
@@ -477,77 +445,57 @@ pub(crate) fn image_patches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
                 0 => i64::MAX,
                 end => end,
             });
-            let (starts, ends) = (l.list(&starts)?, l.list(&ends)?);
-            all.push(l.apply("Slice", &[x, starts, ends, axes, steps], &[])?);
+            let bounds = [ints(&starts), ints(&ends), ints(&[2, 3]), ints(&strides)];
+            all.push(Term::Apply("Slice", [x.into()].into_iter().chain(bounds).collect(), Vec::new()));
         }
     }
-    Ok(vec![l.apply("Concat", &all, &[int("axis", 1)])?])
+    Ok(vec![joined(all, 1).write(l, DType::I64)?])
 }
 
 /// `softmax(query * key^T * scale + mask) * value`.
 pub(crate) fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
-    let (query, key, value, dtype) = (l.input(0)?, l.input(1)?, l.input(2)?, l.dtype_of(0)?);
+    let (query, key, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     let (rank, key_rank) = (l.rank_of(0)?, l.rank_of(1)?);
     for (input, rank) in [(0, rank), (1, key_rank), (2, l.rank_of(2)?)] {
         if rank < 2 {
             return Err(errors::rank(format_args!("input {input}"), rank, "at least 2"));
         }
     }
-    let mut order: Vec<_> = (0..i64_of(key_rank)).collect();
+    let mut order: Vec<_> = (0..key_rank).collect();
     order.swap(key_rank - 1, key_rank - 2);
     let scale = if l.has(4) {
-        l.input(4)?
+        l.input(4)?.into()
     } else {
-        let size = l.size_of(query, rank - 1)?;
-        let size = l.cast(size, dtype)?;
-        let root = l.apply("Sqrt", &[size], &[])?;
-        l.apply("Reciprocal", &[root], &[])?
+        f("Reciprocal", f("Sqrt", cast(size(query, rank - 1), dtype)))
     };
-    let query = l.apply("Mul", &[query, scale], &[])?;
-    let turned = l.apply("Transpose", &[key], &[("perm", Content::Ints(order.into()))])?;
-    let mut scores = l.apply("MatMul", &[query, turned], &[])?;
-    let least = l.number(f64::NEG_INFINITY, dtype)?;
+    let query = (query * scale).write(l, dtype)?;
+    let mut scores = of("MatMul", query, turned(key, order));
     if l.attributes.flag("causal", false)? {
         // Each row sees the columns up to its own.
-        let (rows, columns) = (l.size_of(query, rank - 2)?, l.size_of(key, key_rank - 2)?);
-        let size = l.apply("Concat", &[rows, columns], &[int("axis", 0)])?;
-        let ones = l.number(1.0, DType::F32)?;
-        let all = l.apply("Expand", &[ones, size], &[])?;
-        let seen = l.apply("Trilu", &[all], &[int("upper", 0)])?;
-        let seen = l.cast(seen, DType::Bool)?;
-        scores = l.apply("Where", &[seen, scores, least], &[])?;
+        let sizes = joined([size(query, rank - 2), size(key, key_rank - 2)], 0);
+        let ones = Term::Tensor(Tensor::scalar(1_f32));
+        let seen = with("Trilu", [of("Expand", ones, sizes)], [int("upper", 0)]);
+        scores = pick(cast(seen, DType::Bool), scores, f64::NEG_INFINITY);
     } else if l.has(3) {
         let mask = l.input(3)?;
-        scores = if l.dtype_of(3)? == DType::Bool {
-            l.apply("Where", &[mask, scores, least], &[])?
-        } else {
-            l.apply("Add", &[scores, mask], &[])?
-        };
+        let is_bool = l.dtype_of(3)? == DType::Bool;
+        scores = if is_bool { pick(mask, scores, f64::NEG_INFINITY) } else { scores + mask };
     }
-    let weights = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
-    Ok(vec![l.apply("MatMul", &[weights, value], &[])?])
+    let weights = with("Softmax", [scores], [int("axis", -1)]);
+    Ok(vec![of("MatMul", weights, l.input(2)?).write(l, dtype)?])
 }
 
 /// Numbers between two bounds become one of so many levels between two others.
 pub(crate) fn fake_quantize(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let levels = required("levels", l.attributes.int("levels")?)?;
-    let dtype = l.dtype_of(0)?;
     let steps = nearest_f64(Number::Int((levels - 1).into()));
-    let steps = l.number(steps, dtype)?;
     let [x, low, high, from, to] = [0, 1, 2, 3, 4].map(|input| l.input(input));
     let (x, low, high, from, to) = (x?, low?, high?, from?, to?);
-    let raised = l.apply("Max", &[x, low], &[])?;
-    let within = l.apply("Min", &[raised, high], &[])?;
-    let (offset, width) = (l.apply("Sub", &[within, low], &[])?, l.apply("Sub", &[high, low], &[])?);
-    let part = l.apply("Div", &[offset, width], &[])?;
-    let scaled = l.apply("Mul", &[part, steps], &[])?;
-    let level = l.apply("Round", &[scaled], &[])?;
-    let part = l.apply("Div", &[level, steps], &[])?;
-    let width = l.apply("Sub", &[to, from], &[])?;
-    let moved = l.apply("Mul", &[part, width], &[])?;
-    Ok(vec![l.apply("Add", &[moved, from], &[])?])
+    let share = (of("Min", of("Max", x, low), high) - low) / (high - low);
+    let level = f("Round", share * steps) / steps;
+    Ok(vec![(level * (to - from) + from).write(l, l.dtype_of(0)?)?])
 }
 
 /// Blocks of the channels' axis become blocks of the image, or the other way round.
@@ -565,41 +513,45 @@ pub(crate) fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowered
     }
     // Each axis of the image next to one of its blocks, which belong to the channels, before or
     // behind them.
-    let (sizes, one) = (l.shape(x)?, l.list(&[block])?);
-    let blocks = vec![one; spatial];
-    let [batch, channels] = [0, 1].map(|axis| l.part_of(sizes, axis, axis + 1));
-    let (batch, mut channels) = (batch?, channels?);
-    let axes = (0..i64_of(spatial)).map(|axis| l.part_of(sizes, axis + 2, axis + 3));
-    let mut axes = axes.collect::<Result<Vec<_>>>()?;
-    let all = l.list(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))])?;
-    let (apart, order) = if spreads {
-        channels = l.apply("Div", &[channels, all], &[])?;
-        let own = if deep { [vec![channels], blocks].concat() } else { [blocks, vec![channels]].concat() };
-        let first = i64_of(usize::from(deep)) + 1;
-        let pairs = (0..i64_of(spatial)).flat_map(|axis| [i64_of(spatial) + 2 + axis, first + axis]);
-        let channel = if deep { 1 } else { i64_of(spatial) + 1 };
-        ([vec![batch], own, axes.clone()].concat(), [0, channel].into_iter().chain(pairs).collect::<Vec<_>>())
+    let sizes = l.shape(x)?;
+    let each = || ints(&[block]);
+    let all = ints(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))]);
+    let length = |axis: usize| part(sizes, i64_of(axis), i64_of(axis) + 1);
+    let (batch, mut channels) = (length(0).write(l, DType::I64)?, length(1));
+    let mut axes = Vec::new();
+    for axis in 0..spatial {
+        let own = length(axis + 2);
+        axes.push(if spreads { own } else { own / each() }.write(l, DType::I64)?);
+    }
+    channels = if spreads { channels / all.clone() } else { channels };
+    let channels = channels.write(l, DType::I64)?;
+    let (apart, order): (Vec<Term>, Vec<_>) = if spreads {
+        let blocks = (0..spatial).map(|_| each());
+        let own: Vec<_> = if deep {
+            [channels.into()].into_iter().chain(blocks).collect()
+        } else {
+            blocks.chain([channels.into()]).collect()
+        };
+        let first = usize::from(deep) + 1;
+        let pairs = (0..spatial).flat_map(|axis| [spatial + 2 + axis, first + axis]);
+        let channel = if deep { 1 } else { spatial + 1 };
+        let lengths = axes.iter().map(|&axis| axis.into());
+        (
+            [batch.into()].into_iter().chain(own).chain(lengths).collect(),
+            [0, channel].into_iter().chain(pairs).collect(),
+        )
     } else {
-        for axis in &mut axes {
-            *axis = l.apply("Div", &[*axis, one], &[])?;
-        }
-        let pairs = axes.iter().flat_map(|&axis| [axis, one]).collect::<Vec<_>>();
-        let inner = (0..i64_of(spatial)).map(|axis| 2 * axis + 3);
+        let pairs = axes.iter().flat_map(|&axis| [axis.into(), each()]);
+        let inner = (0..spatial).map(|axis| 2 * axis + 3);
         let own: Vec<_> =
             if deep { [1].into_iter().chain(inner).collect() } else { inner.chain([1]).collect() };
-        let outer = (0..i64_of(spatial)).map(|axis| 2 * axis + 2);
-        ([vec![batch, channels], pairs].concat(), [0].into_iter().chain(own).chain(outer).collect())
+        let outer = (0..spatial).map(|axis| 2 * axis + 2);
+        let lead = [batch.into(), channels.into()];
+        (lead.into_iter().chain(pairs).collect(), [0].into_iter().chain(own).chain(outer).collect())
     };
-    let apart = l.apply("Concat", &apart, &[int("axis", 0)])?;
-    let apart = l.with_shape(x, apart)?;
-    let turned = l.apply("Transpose", &[apart], &[("perm", Content::Ints(order.into()))])?;
-    if spreads {
-        for axis in &mut axes {
-            *axis = l.apply("Mul", &[*axis, one], &[])?;
-        }
-    } else {
-        channels = l.apply("Mul", &[channels, all], &[])?;
-    }
-    let together = l.apply("Concat", &[vec![batch, channels], axes].concat(), &[int("axis", 0)])?;
-    Ok(vec![l.with_shape(turned, together)?])
+    let apart = turned(in_shape(x, joined(apart, 0)), order);
+    let channels = if spreads { channels.into() } else { channels * all };
+    let axes = axes.into_iter().map(|axis| if spreads { axis * each() } else { axis.into() });
+    let together = joined([batch.into(), channels].into_iter().chain(axes), 0);
+    Ok(vec![in_shape(apart, together).write(l, DType::I64)?])
 }

@@ -5,6 +5,7 @@ use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
+use crate::dialects::terms::{Term, cast, of, summed, unsqueezed};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::indices::axis as axis_of;
 
@@ -63,7 +64,7 @@ pub(crate) fn min_max(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
 }
 
 /// The minimum of truth values is their conjunction. Older operator sets take them as numbers only.
-pub(crate) fn of_truth(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+pub(crate) fn of_truth(l: &mut Lowering<'_>, operator: &'static str) -> Result<Vec<LoweredValue>> {
     if l.may_be_empty(0) {
         l.edges(caveats::EMPTY);
     }
@@ -72,10 +73,8 @@ pub(crate) fn of_truth(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lower
     }
     let Axes::Some(axes) = axes(l)? else { return Err(l.unknown("list of the reduced axes")) };
     let keep = flag("keepdims", l.attributes.flag("keepdims", true)?);
-    let x = l.input(0)?;
-    let numbers = l.cast(x, DType::I32)?;
-    let found = l.apply(operator, &[numbers, axes], &[keep])?;
-    Ok(vec![l.cast(found, DType::Bool)?])
+    let found = Term::Apply(operator, vec![cast(l.input(0)?, DType::I32), axes.into()], vec![keep]);
+    Ok(vec![cast(found, DType::Bool).write(l, DType::I32)?])
 }
 
 pub(crate) fn top_k(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -109,14 +108,9 @@ pub(crate) fn top_k(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(found)
 }
 
-pub(crate) fn reduce_sum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+pub(crate) fn sums(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
-    reduce(l, "ReduceSum")
-}
-
-pub(crate) fn reduce_prod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    l.rounding_of_floats(caveats::ORDER);
-    reduce(l, "ReduceProd")
+    reduce(l, operator)
 }
 
 pub(crate) fn reduce_mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -126,11 +120,6 @@ pub(crate) fn reduce_mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.rounding(caveats::MEAN);
     }
     reduce(l, "ReduceMean")
-}
-
-pub(crate) fn reduce_l1(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    l.rounding_of_floats(caveats::ORDER);
-    reduce(l, "ReduceL1")
 }
 
 pub(crate) fn reduce_l2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -170,18 +159,11 @@ fn bounds_before(
         }
         (all, values) = (l.cast(all, DType::F64)?, l.cast(values, DType::F64)?);
     }
-    let (row, last) = (l.list(&[-2])?, l.list(&[-1])?);
-    if l.rank_of(bounds)? > 1 {
-        all = l.apply("Unsqueeze", &[all, row], &[])?;
-    }
-    let values = l.apply("Unsqueeze", &[values, last], &[])?;
-    let before = l.apply(if including { "LessOrEqual" } else { "Less" }, &[all, values], &[])?;
-    let before = l.cast(before, DType::I64)?;
-    let count = l.apply("ReduceSum", &[before, last], &[flag("keepdims", false)])?;
-    Ok(vec![match l.attributes.index_dtype("output_type")? {
-        Some(DType::I32) => l.cast(count, DType::I32)?,
-        _ => count,
-    }])
+    let all = if l.rank_of(bounds)? > 1 { unsqueezed(all, &[-2]) } else { all.into() };
+    let before = of(if including { "LessOrEqual" } else { "Less" }, all, unsqueezed(values, &[-1]));
+    let count = summed(cast(before, DType::I64), &[-1]).write(l, DType::I64)?;
+    let to = l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
+    Ok(vec![l.in_type(count, DType::I64, to)?])
 }
 
 pub(crate) fn bucketize(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

@@ -495,7 +495,9 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceL1", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_l1),
+        .becomes("ReduceL1", "floats: rounding; computed axes named twice", |l| {
+            reduction::to_onnx::sums(l, "ReduceL1")
+        }),
     openvino("ReduceL2", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
@@ -540,16 +542,16 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .becomes(
-            "ReduceProd",
-            "floats: rounding; computed axes named twice",
-            reduction::to_onnx::reduce_prod,
-        ),
+        .becomes("ReduceProd", "floats: rounding; computed axes named twice", |l| {
+            reduction::to_onnx::sums(l, "ReduceProd")
+        }),
     openvino("ReduceSum", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::openvino::run_reduce)
-        .becomes("ReduceSum", "floats: rounding; computed axes named twice", reduction::to_onnx::reduce_sum),
+        .becomes("ReduceSum", "floats: rounding; computed axes named twice", |l| {
+            reduction::to_onnx::sums(l, "ReduceSum")
+        }),
     openvino("Reshape", Moved)
         .infer(layout::openvino::reshape)
         .eval(layout::openvino::run_reshape)

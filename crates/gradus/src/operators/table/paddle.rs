@@ -10,7 +10,7 @@ use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
     making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
-    recurrent, rest, sequences, signature, suppression,
+    recurrent, rest, sequences, signature, spaces, suppression,
 };
 use crate::dialects::special as graphs;
 use crate::infer::Rule;
@@ -507,15 +507,15 @@ pub(super) const PADDLE: &[Row] = &[
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
         .build(sequences::linspace)
-        .converts("a constant; of computed ends: Range, Mul, Add, Where", "rounding", |cx| {
-            convert::space(cx, None)
+        .becomes("a constant; of computed ends: Range, Mul, Add, Where", "rounding", |l| {
+            spaces::space(l, None)
         }),
     paddle(Formula, sequences::LOGSPACE)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(sequences::rule)
         .build(sequences::logspace)
-        .converts("a constant; of computed ends: Range, Mul, Add, Where, Pow", "rounding", |cx| {
-            convert::space(cx, Some(3))
+        .becomes("a constant; of computed ends: Range, Mul, Add, Where, Pow", "rounding", |l| {
+            spaces::space(l, Some(3))
         }),
     paddle(
         Moved,
