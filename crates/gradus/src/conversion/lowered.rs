@@ -43,7 +43,7 @@ fn facts(cx: &ConvertContext<'_, '_>) -> Vec<Option<Fact>> {
 
 /// Writes the graph of ONNX operators that a node stands for.
 pub(crate) fn graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    let row = operators::row_of(cx.conversion.source.standard, cx.node);
+    let row = registry::row_of(cx.conversion.source.standard, cx.node);
     let lower = row.and_then(|row| row.lower).ok_or_else(|| lowering::cannot_lower(cx.node))?;
     of_function(cx, lower, true)
 }
@@ -95,7 +95,7 @@ pub(super) fn of_function(
     // The row knows of what the operators of the graph do not tell.
     if written.noted_by_operators
         && cx.conversion.report.notes.len() == before
-        && let Some(row) = operators::row_of(standard, cx.node)
+        && let Some(row) = registry::row_of(standard, cx.node)
         && has_floats(cx, row)
     {
         note_rounding(cx, row.rounding.of_node(cx.node));

@@ -5,7 +5,7 @@ use gradus_core::Result;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 
-use crate::dialects::terms::{ints, with};
+use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 

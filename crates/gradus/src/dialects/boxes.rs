@@ -7,7 +7,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::{counts_of, positions, size, sorted};
-use crate::dialects::terms::{Term, f, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{Term, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 
@@ -283,7 +283,7 @@ pub(crate) fn matrix(
     let keep = at_most(l, choice.keep, all)?;
     let kept = l.apply_many("TopK", &[score, keep], &greatest(1), 2)?;
     let there = of("Greater", kept[0], never).write(l, DType::F32)?;
-    let rows = with("Transpose", [f("NonZero", there)], [("perm", Content::Ints(vec![1, 0]))]).put(l)?;
+    let rows = with("Transpose", [f("NonZero", there)], [("perm", Content::Ints([1, 0].into()))]).put(l)?;
     let [score, slot] = [kept[0], kept[1]].map(|of| l.apply("GatherND", &[of, rows], &[]));
     let (score, slot) = (score?, slot?);
     let slot = l.reshape(slot, &[-1, 1])?;

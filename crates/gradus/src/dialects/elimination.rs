@@ -5,7 +5,7 @@ use gradus_core::element::Bool;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::positions;
-use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
+use crate::lowering::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::matmul::elimination::are_vectors;
 

@@ -4,7 +4,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::terms::{Term, f, ints, of, pick, whole};
+use crate::lowering::terms::{Term, f, ints, of, pick, whole};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 
 /// The size of an axis, as a list of one.

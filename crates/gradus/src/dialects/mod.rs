@@ -8,4 +8,3 @@ pub(crate) mod indices;
 pub(crate) mod openvino;
 pub(crate) mod paddle;
 pub(crate) mod special;
-pub(crate) mod terms;

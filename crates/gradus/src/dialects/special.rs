@@ -14,7 +14,7 @@ use std::f64::consts::PI;
 use gradus_core::element::Bool;
 use gradus_core::{DType, Error, Result, Tensor};
 
-use crate::dialects::terms::{Term, f, of, pick};
+use crate::lowering::terms::{Term, f, of, pick};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::elementwise::polynomials::{self, ROOT_OF_DIGAMMA};
 use crate::operators::elementwise::special::{

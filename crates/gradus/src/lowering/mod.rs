@@ -2,6 +2,7 @@
 
 mod inputs;
 mod run;
+pub(crate) mod terms;
 mod values;
 
 use std::borrow::Cow;

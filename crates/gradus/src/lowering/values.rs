@@ -5,7 +5,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
-use crate::dialects::terms::range;
+use crate::lowering::terms::range;
 
 use super::{LoweredValue, Lowering, key};
 use crate::conversion::caveats;
@@ -101,7 +101,7 @@ impl<'a> Lowering<'a> {
 
     /// The axes of a value in another order.
     pub(crate) fn transposed(&mut self, value: LoweredValue, order: &[i64]) -> Result<LoweredValue> {
-        self.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec()))])
+        self.apply("Transpose", &[value], &[("perm", Content::Ints(order.to_vec().into()))])
     }
 
     /// The elements along an axis from an index to before another, which are lists of one.

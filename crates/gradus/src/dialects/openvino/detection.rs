@@ -18,7 +18,7 @@ use crate::dialects::boxes::{
 };
 use crate::dialects::indices::{counts_of, index, owners, positions, size, sorted};
 use crate::dialects::openvino::{cannot, positive};
-use crate::dialects::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 

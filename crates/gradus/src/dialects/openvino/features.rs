@@ -13,7 +13,7 @@ use crate::attributes::required;
 use crate::dialects::boxes::{columns, expect_rank, only_float32};
 use crate::dialects::indices::{positions, size, sorted};
 use crate::dialects::openvino::samples::psroi_bilinear;
-use crate::dialects::terms::{Term, f, ints, of, pick};
+use crate::lowering::terms::{Term, f, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

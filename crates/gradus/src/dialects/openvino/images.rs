@@ -15,7 +15,7 @@ use crate::attributes::required;
 use crate::dialects::adaptive;
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::terms::{cast, f, ints, of, with};
+use crate::lowering::terms::{cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 

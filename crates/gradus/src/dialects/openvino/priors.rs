@@ -12,7 +12,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::attributes::required;
 use crate::dialects::boxes::{columns, expect_rank};
 use crate::dialects::indices::{positions, size};
-use crate::dialects::terms::{Term, cast, f, ints, of, with};
+use crate::lowering::terms::{Term, cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

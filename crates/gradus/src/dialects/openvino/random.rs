@@ -8,7 +8,7 @@ use gradus_formats::onnx::number_of;
 
 use crate::dialects::boxes::greatest;
 use crate::dialects::indices::{index, size};
-use crate::dialects::terms::{cast, f, ints, of, with};
+use crate::lowering::terms::{cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

@@ -13,7 +13,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::attributes::Attributes;
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{beams, counts_of, index, positions, rows, size, sorted};
-use crate::dialects::terms::{Term, cast, of, whole, with};
+use crate::lowering::terms::{Term, cast, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

@@ -16,7 +16,7 @@ use crate::dialects::boxes::{expect_rank, only_float32};
 use crate::dialects::indices::{index, positions, size};
 use crate::dialects::openvino::features::{bins, counted, float_size, rounded};
 use crate::dialects::openvino::positive;
-use crate::dialects::terms::{Term, f, of, pick, shaped, with};
+use crate::lowering::terms::{Term, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 

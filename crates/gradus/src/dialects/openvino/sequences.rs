@@ -6,7 +6,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 
 /// A value with more axes, of one element each.

@@ -6,7 +6,7 @@ use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{positions, size};
-use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
+use crate::lowering::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

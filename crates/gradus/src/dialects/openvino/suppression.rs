@@ -6,7 +6,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::{columns, expect_rank, greatest};
 use crate::dialects::indices::{positions, size};
-use crate::dialects::terms::{Term, cast, f, of, pick, shaped, with};
+use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 use crate::operators::nn::rotated::LEAST_AREA;
@@ -77,7 +77,7 @@ fn suppressed(l: &mut Lowering<'_>, numbers: &[LoweredValue], overlap: Overlap) 
     // The chosen boxes of each image and class in the order of their scores.
     let order = l.apply_many("TopK", &[state[1], all], &greatest(2), 2)?;
     let there = bits(l, of("Greater", order[0], never))?;
-    let rows = with("Transpose", [f("NonZero", there)], [("perm", Content::Ints(vec![1, 0]))]).put(l)?;
+    let rows = with("Transpose", [f("NonZero", there)], [("perm", Content::Ints([1, 0].into()))]).put(l)?;
     let mut score = l.apply("GatherND", &[order[0], rows], &[])?;
     let place = l.apply("GatherND", &[order[1], rows], &[])?;
     let parts = l.apply_many("Split", &[rows], &[int("axis", 1), int("num_outputs", 3)], 3)?;

@@ -14,7 +14,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
-use crate::dialects::terms::{f, of};
+use crate::lowering::terms::{f, of};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 

@@ -15,10 +15,10 @@ use gradus_core::{DType, Error, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::dialects::paddle::math::angle_of;
-use crate::dialects::terms::{Term, f, ints, of, pick, whole, with};
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferContext, InferResult};
+use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_known};
 use crate::op::EvalContext;
 use crate::operators::generate::signal::{touch, transformed};

@@ -19,7 +19,7 @@ use crate::dialects::indices::size;
 use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::ints;
-use crate::dialects::terms::{f, of, shaped};
+use crate::lowering::terms::{f, of, shaped};
 use crate::lowering::{LoweredValue, Lowering, along, axis};
 use crate::operators::errors;
 

@@ -17,7 +17,7 @@ use crate::dialects::boxes::{columns, expect_rank, joined, only_float32};
 use crate::dialects::indices::{index, owners, positions, size};
 use crate::dialects::openvino::features::{BoxBins, bins};
 use crate::dialects::paddle::network::{cannot, constant_like, float, floats, ints, text};
-use crate::dialects::terms::{Term, cast, f, of, pick, shaped, with};
+use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 

@@ -9,7 +9,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use crate::dialects::paddle::network::{cannot, constant_like, float};
-use crate::dialects::terms::{Term, f, of, with};
+use crate::lowering::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
 /// The sum that is normalized, and the axes along which it is.

@@ -18,7 +18,7 @@ use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
-use crate::dialects::terms::{cast, f, of, pick, shaped, whole, with};
+use crate::lowering::terms::{cast, f, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 

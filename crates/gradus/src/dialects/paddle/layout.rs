@@ -15,7 +15,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::dialects::indices::index;
-use crate::dialects::terms::{f, ints, of, pick, with};
+use crate::lowering::terms::{f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
 use crate::operators::errors;
 
@@ -239,7 +239,7 @@ pub(crate) fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rank = l.rank_of(0)?;
     let perm = l.attributes.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
     let perm = perm.collect::<Result<Vec<_>>>()?;
-    Ok(vec![with("Transpose", [l.input(0)?.into()], [("perm", Content::Ints(perm))]).put(l)?])
+    Ok(vec![with("Transpose", [l.input(0)?.into()], [("perm", Content::Ints(perm.into()))]).put(l)?])
 }
 
 pub(crate) fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {

@@ -14,7 +14,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::index;
 use crate::dialects::paddle::network::{constant_like, text};
-use crate::dialects::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 use crate::operators::errors;
 

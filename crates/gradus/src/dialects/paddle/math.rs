@@ -17,7 +17,7 @@ use crate::attributes::required;
 use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::inputs;
 use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
-use crate::dialects::terms::{Term, cast, f, of, pick, with};
+use crate::lowering::terms::{Term, cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
 use crate::operators::operation::Operation;
 use crate::operators::{self, errors};

@@ -15,7 +15,7 @@ use gradus_core::{DType, Error, Kind, Number, Result, Tensor};
 
 use crate::dialects::adaptive;
 use crate::dialects::paddle::layout::list;
-use crate::dialects::terms::{cast, f, of, pick, with};
+use crate::lowering::terms::{cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 
@@ -586,7 +586,7 @@ pub(crate) fn take_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>>
 
 /// `nonzero`: an index a row, where ONNX has one a column.
 pub(crate) fn nonzero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    Ok(vec![with("Transpose", [f("NonZero", l.input(0)?)], [("perm", Content::Ints(vec![1, 0]))]).put(l)?])
+    Ok(vec![with("Transpose", [f("NonZero", l.input(0)?)], [("perm", Content::Ints([1, 0].into()))]).put(l)?])
 }
 
 /// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,

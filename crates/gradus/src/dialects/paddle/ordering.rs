@@ -18,7 +18,7 @@ use gradus_core::{DType, Result, Tensor};
 use crate::dialects::boxes::expect_rank;
 use crate::dialects::indices::{beams, index, positions, size};
 use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
-use crate::dialects::terms::{self, Term, cast, f, of, pick, shaped, with};
+use crate::lowering::terms::{self, Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 use crate::operators::errors;
 

@@ -14,7 +14,7 @@ use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::dialects::boxes::only_float32;
 use crate::dialects::paddle::network::cannot;
-use crate::dialects::terms::{Term, f, ints, of, pick, with};
+use crate::lowering::terms::{Term, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 use crate::operators::errors;
 

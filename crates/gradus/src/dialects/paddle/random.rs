@@ -8,7 +8,7 @@ use crate::dialects::indices::index;
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::network::cannot;
 use crate::dialects::paddle::network::float;
-use crate::dialects::terms::{Term, cast, f};
+use crate::lowering::terms::{Term, cast, f};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 

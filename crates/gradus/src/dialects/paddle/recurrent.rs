@@ -12,7 +12,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::dialects::paddle::network::{cannot, constant_like, text};
-use crate::dialects::terms::{ints, with};
+use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

@@ -1,14 +1,14 @@
 //! Sequences of equal steps or equal factors, in the operators of ONNX.
 
 use gradus_core::convert::product;
-use gradus_core::graph::{self, Builder, Node, Standard};
+use gradus_core::graph::{Builder, Node, Standard};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
-use crate::dialects::terms::{Term, cast, of, pick, range, shaped, whole};
+use crate::lowering::terms::{Term, cast, of, pick, range, shaped, whole};
 use crate::lowering::{LoweredValue, Lowering};
-use crate::model::Model;
+use crate::program::{Compiler, RunOptions, RunState};
 
 /// Most bytes of a sequence that becomes a constant.
 const MOST_BYTES: u128 = 1 << 24;
@@ -34,10 +34,11 @@ fn computed(l: &Lowering<'_>, dtype: DType) -> Result<Option<Tensor>> {
     let inputs = names.iter().map(|name| Some(builder.reference(name))).collect();
     builder.push(Node { inputs, outputs: <_>::default(), ..l.node.clone() }, &["output"])?;
     builder.output("output");
-    let mut alone = graph::Model::new(Standard::Paddle);
-    alone.graph = builder.finish()?;
-    let outputs = Model::from_source(alone).run::<&str, Tensor>([])?;
-    outputs["output"].tensor().cloned().map(Some)
+    let alone = builder.finish()?;
+    let options = RunOptions::default();
+    let program = Compiler::plain(Standard::Paddle, options).inner(&alone)?;
+    let outputs = program.run(Vec::new(), &[], &mut RunState::new(&options))?;
+    outputs[0].tensor().cloned().map(Some)
 }
 
 /// A sequence. Known elements become a constant, each rounded once, where Paddle rounds in every

@@ -16,7 +16,7 @@ use crate::dialects::boxes::{
 };
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
 use crate::dialects::paddle::network::cannot;
-use crate::dialects::terms::{Term, f, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{Term, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

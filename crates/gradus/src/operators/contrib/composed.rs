@@ -9,7 +9,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use super::eval::unsupported;
 use super::quantized::{channels_second, given, wide};
-use crate::dialects::terms::{cast, f, ints, of, shaped, whole, with};
+use crate::lowering::terms::{cast, f, ints, of, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 use crate::operators::indices;

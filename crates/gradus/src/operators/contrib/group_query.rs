@@ -5,7 +5,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::{Attributes, required};
-use crate::dialects::terms::{cast, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{cast, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::operators::errors;
 use crate::operators::nn::decomposed::{like, number, scores_of, shared, turn, widened};
@@ -244,8 +244,8 @@ pub(crate) fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     scores = l.apply("Where", &[hidden, never, scores], &[])?;
     let shares = shares(l, scores, queries)?;
-    let value =
-        with("Transpose", [of("MatMul", shares, v)], [("perm", Content::Ints(vec![0, 2, 1, 3]))]).put(l)?;
+    let value = with("Transpose", [of("MatMul", shares, v)], [("perm", Content::Ints([0, 2, 1, 3].into()))])
+        .put(l)?;
     let value = l.reshape(value, &[0, 0, -1])?;
     let cache = if l.has(3) { 3 } else { 0 };
     Ok(vec![like(l, value, 0)?, like(l, present[0], cache)?, like(l, present[1], cache)?])

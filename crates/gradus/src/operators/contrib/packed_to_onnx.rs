@@ -5,7 +5,7 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::attributes::required;
 use crate::conversion::caveats;
-use crate::dialects::terms::{ints, of, with};
+use crate::lowering::terms::{ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::contrib::eval::Bnb4;
 use crate::operators::errors;

@@ -11,7 +11,7 @@ use gradus_core::{DType, Result, Tensor};
 use super::composed::{self, maybe_wide, number, plus, wide_input};
 use super::eval::unsupported;
 use super::transformers::{Projection, Tables, embedded, projected_attention};
-use crate::dialects::terms::{cast, f, ints, of, pick, with};
+use crate::lowering::terms::{cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::errors;
 use crate::operators::indices;

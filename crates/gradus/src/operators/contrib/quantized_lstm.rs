@@ -10,7 +10,8 @@ use gradus_core::{DType, Result, Tensor};
 use super::composed::{maybe_wide, number, wide_input};
 use super::eval::unsupported;
 use super::quantized::wide;
-use crate::dialects::terms::{cast, f, ints, of, pick, with};
+use crate::conversion::caveats;
+use crate::lowering::terms::{cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::errors;
 

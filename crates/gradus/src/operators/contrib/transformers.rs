@@ -11,7 +11,7 @@ use super::composed::{
 };
 use super::eval::unsupported;
 use super::quantized::{channels_second, given, wide};
-use crate::dialects::terms::{cast, f, ints, of, pick, shaped, whole, with};
+use crate::lowering::terms::{cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::operators::errors;
 

@@ -7,7 +7,7 @@ use gradus_core::{Class, DType, Result};
 use super::to_onnx::{floor_mod_of_floats, part_of_six};
 use crate::conversion::caveats;
 use crate::conversion::types::{exactly, numbered};
-use crate::dialects::terms::{Term, f, ints, of, pick, summed};
+use crate::lowering::terms::{Term, f, ints, of, pick, summed};
 use crate::lowering::{LoweredValue, Lowering, wide};
 use crate::operators::errors;
 

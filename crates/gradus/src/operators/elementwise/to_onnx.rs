@@ -8,7 +8,7 @@ use crate::attributes::missing;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::conversion::types::{expect, largest_float8, numbered};
-use crate::dialects::terms::{Term, cast, f, ints, of, pick, with};
+use crate::lowering::terms::{Term, cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::elementwise::openvino::clamp_bound;
 use crate::operators::errors;

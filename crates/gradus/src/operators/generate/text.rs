@@ -9,7 +9,7 @@ use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 use regex::{Regex, RegexBuilder};
 
 use crate::attributes::{Attributes, required};
-use crate::dialects::terms::{cast, with};
+use crate::lowering::terms::{cast, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::op::EvalContext;
 use crate::operators::errors;

@@ -4,7 +4,7 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::dialects::terms::{f, ints, of, pick, whole};
+use crate::lowering::terms::{f, ints, of, pick, whole};
 use crate::lowering::{LoweredValue, Lowering, flag, int};
 use crate::operators::indices;
 

@@ -6,7 +6,7 @@ use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{cast, f, ints, of, whole, with};
+use crate::lowering::terms::{cast, f, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, wide};
 use crate::operators::indices;
 use crate::operators::nn::windows::float_of;

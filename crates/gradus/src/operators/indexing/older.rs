@@ -4,7 +4,7 @@ use gradus_core::element::Bool;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::dialects::terms::{f, ints, of, with};
+use crate::lowering::terms::{f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 
 /// The operator that reduces what is scattered, if the operator set has no attribute for it.

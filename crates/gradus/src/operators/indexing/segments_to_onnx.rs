@@ -6,7 +6,7 @@ use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{
+use crate::lowering::terms::{
     Term, f, gathered, ints, joined, number, of, part, pick, unsqueezed, whole, with,
 };
 use crate::lowering::{LoweredValue, Lowering, along, word};

@@ -7,7 +7,7 @@ use gradus_core::{DType, Result};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::dialects::openvino::rows;
-use crate::dialects::terms::{
+use crate::lowering::terms::{
     Term, f, gathered, in_shape, ints, joined, of, part, pick, range, shaped, size, turned, unsqueezed,
     whole, with,
 };

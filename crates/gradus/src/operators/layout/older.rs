@@ -3,7 +3,7 @@
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
-use crate::dialects::terms::{f, ints, of, pick, whole, with};
+use crate::lowering::terms::{f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis as axis_of};
 
 /// Pads of all axes, of a node that pads the axes that it names.

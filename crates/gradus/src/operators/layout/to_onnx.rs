@@ -9,7 +9,7 @@ use gradus_core::{Class, DType, Result, Tensor};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
-use crate::dialects::terms::{
+use crate::lowering::terms::{
     Term, f, gathered, in_shape, ints, joined, of, part, pick, shaped, turned, unsqueezed, whole, with,
 };
 use crate::lowering::{LoweredValue, Lowering, along, int, word};

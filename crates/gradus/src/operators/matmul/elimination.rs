@@ -5,10 +5,10 @@ use gradus_core::convert::{i64_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::dialects::terms::{f, pick, with};
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
+use crate::lowering::terms::{f, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::op::EvalContext;
 use crate::operators::errors;

@@ -8,8 +8,8 @@ use gradus_core::{DType, Result};
 use crate::conversion::caveats;
 use crate::conversion::node::LONGEST;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{f, gathered, ints, of, whole, with};
 use crate::dim::Dim;
+use crate::lowering::terms::{f, gathered, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::operators::equation::Equation;
 

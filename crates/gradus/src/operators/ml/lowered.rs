@@ -9,7 +9,7 @@ use gradus_core::{DType, Result, Shape, Tensor};
 use super::features::Imputed;
 use super::linear::Linear;
 use super::scores::{Labels, PostTransform};
-use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
+use crate::lowering::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::nn::decomposed::unsupported;
 

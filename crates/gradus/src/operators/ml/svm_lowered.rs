@@ -8,7 +8,7 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use super::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use super::svm::{Classifier, Kernel, Machine, NEAREST, Regressor};
-use crate::dialects::terms::{cast, f, ints, of, pick, whole, with};
+use crate::lowering::terms::{cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::operators::nn::decomposed::unsupported;
 use crate::operators::nn::windows::float_of;

@@ -6,7 +6,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
 
 use crate::attributes::required;
-use crate::dialects::terms::{self, cast, f, ints, joined, of, pick, shaped, with};
+use crate::lowering::terms::{self, cast, f, ints, joined, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::normalize::Older;
 use crate::operators::errors;

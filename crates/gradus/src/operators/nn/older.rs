@@ -5,7 +5,7 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::LONGEST;
-use crate::dialects::terms::{Term, cast, f, ints, of, whole, with};
+use crate::lowering::terms::{Term, cast, f, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, axis as axis_of, int, wide};
 use crate::operators::errors;
 use crate::operators::indices::axes as axes_of;

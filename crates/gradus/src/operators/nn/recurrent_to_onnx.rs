@@ -9,7 +9,7 @@ use super::recurrent_to_openvino::Network;
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{ints, of};
+use crate::lowering::terms::{ints, of};
 use crate::lowering::{LoweredValue, Lowering, int, word};
 use crate::operators::errors;
 

@@ -18,7 +18,7 @@ use gradus_core::{DType, Result};
 use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{Term, cast, f, gathered, ints, of, summed, with};
+use crate::lowering::terms::{Term, cast, f, gathered, ints, of, summed, with};
 use crate::lowering::{LoweredValue, Lowering, along, flag, word};
 use crate::normalize::Older;
 use crate::operators::indices::axes as axes_of;

@@ -8,7 +8,7 @@ use crate::attributes::required;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::dialects::openvino::suppression::of_upright;
-use crate::dialects::terms::{
+use crate::lowering::terms::{
     Term, cast, f, gathered, ints, joined, of, pick, shaped, size, unsqueezed, with,
 };
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};

@@ -6,7 +6,7 @@ use gradus_core::graph::Content;
 use crate::attributes;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{Term, f, of, with};
+use crate::lowering::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, flag, int, wide};
 use crate::operators::indices::axis as axis_of;
 

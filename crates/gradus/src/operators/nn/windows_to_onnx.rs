@@ -8,7 +8,7 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{
+use crate::lowering::terms::{
     Term, cast, f, gathered, in_shape, ints, joined, of, part, pick, range, shaped, size, turned, unsqueezed,
     whole, with,
 };

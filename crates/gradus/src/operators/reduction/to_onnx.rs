@@ -5,7 +5,7 @@ use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::terms::{Term, cast, of, summed, unsqueezed};
+use crate::lowering::terms::{Term, cast, of, summed, unsqueezed};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 use crate::operators::indices::axis as axis_of;
 
