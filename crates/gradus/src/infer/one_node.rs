@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use gradus_core::graph::{Attribute, Builder, Graph, Node, Origin, Standard};
+use gradus_core::graph::{self, Attribute, Builder, Graph, Node, Standard};
 use gradus_core::{Result, Value};
 
 use super::InferOptions;
 use super::pass::Pass;
-use crate::fact::Fact;
+use crate::dim::{Bounds, Dim, Origin};
+use crate::fact::{Elements, Fact, TensorFact};
 use crate::op::BuildContext;
 
 /// A node alone: the rule of its operator says what the outputs will be.
@@ -32,7 +33,7 @@ impl OneNode {
         let mut builder = Builder::new("one node");
         let mut inputs = Vec::with_capacity(node.inputs.len());
         for (index, input) in node.inputs.iter().enumerate() {
-            let id = input.map(|_| builder.define(&index.to_string(), Origin::Input)).transpose()?;
+            let id = input.map(|_| builder.define(&index.to_string(), graph::Origin::Input)).transpose()?;
             inputs.push(id);
         }
         let outputs = node.outputs.iter().map(|_| None).collect();
@@ -50,4 +51,41 @@ impl OneNode {
         let mut frame = pass.frame(&self.graph, facts, Rc::default(), "".into());
         pass.only_node(&mut frame)
     }
+
+    /// Facts about the outputs on inputs with these facts, of which those of unknown rank have one.
+    fn facts_of_rank(&self, inputs: &[&Fact], rank: usize) -> Result<Vec<Fact>> {
+        let mut pass = Pass::new(self.standard, &[], &InferOptions::default());
+        let symbols = &mut pass.shared.symbols;
+        let mut of_rank = |fact: &&Fact| {
+            let tensor = fact.as_tensor().cloned().unwrap_or_default();
+            let mut size = |dim: Option<Dim>| match dim {
+                Some(Dim::Known(size)) => Dim::Known(size),
+                _ => symbols.fresh("size", Origin::Input, Bounds::SIZE),
+            };
+            let dims: Vec<_> = match &tensor.dims {
+                Some(dims) => dims.iter().map(|&dim| size(Some(dim))).collect(),
+                None => (0..rank).map(|_| size(None)).collect(),
+            };
+            let elements = match tensor.elements {
+                known @ Elements::Known(_) => known,
+                _ => Elements::Unknown,
+            };
+            Fact::Tensor(TensorFact { dtype: tensor.dtype, dims: Some(dims.into()), elements })
+        };
+        let facts = inputs.iter().map(&mut of_rank).collect();
+        let mut frame = pass.frame(&self.graph, facts, Rc::default(), "".into());
+        pass.only_node(&mut frame)
+    }
+}
+
+/// Ranks that stand for one that is not known: each operator takes one of them.
+const RANKS: [usize; 5] = [4, 3, 2, 1, 5];
+
+/// The element types of a node's outputs where the rule does not get to them, as an input has no
+/// known rank: they are those of any rank.
+pub(super) fn types_of_any_rank(standard: Standard, node: &Node, inputs: &[&Fact]) -> Vec<Fact> {
+    let Ok(alone) = OneNode::of(standard, node) else { return Vec::new() };
+    let facts =
+        RANKS.iter().find_map(|&rank| alone.facts_of_rank(inputs, rank).ok().filter(|it| !it.is_empty()));
+    facts.unwrap_or_default().iter().map(|fact| Fact::tensor_type(fact.dtype())).collect()
 }

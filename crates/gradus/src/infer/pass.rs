@@ -12,6 +12,7 @@ use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 
 use super::InferOptions;
 use super::context::{InferContext, InferError};
+use super::one_node::types_of_any_rank;
 use super::remarks::{Assumption, Problem, note_once};
 use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
@@ -310,7 +311,7 @@ impl<'m> Pass<'m> {
                     let text = format!("what it wants is not known: {reason}");
                     self.note_unchecked(text, frame.label(node, index));
                 }
-                (Vec::new(), Some(reason))
+                (self.types_without_rule(frame, node), Some(reason))
             }
             Err(InferError::Invalid(error)) => {
                 self.problem(frame, node, index, &error);
@@ -437,6 +438,16 @@ impl<'m> Pass<'m> {
         }
     }
 
+    /// Element types of the outputs of a node of which the rule says nothing: those that the table
+    /// of ONNX's operators tells are added later, that of OpenVINO's operators has none.
+    fn types_without_rule(&self, frame: &GraphFacts<'m>, node: &Node) -> Vec<Fact> {
+        if self.standard != Standard::OpenVino || node.graphs().next().is_some() {
+            return Vec::new();
+        }
+        let inputs: Vec<_> = node.inputs.iter().flatten().map(|id| &frame.facts[id.index()]).collect();
+        types_of_any_rank(self.standard, node, &inputs)
+    }
+
     /// The fact with the element type that the signature tells, where the rule leaves it open.
     fn typed(
         &self,
@@ -449,8 +460,7 @@ impl<'m> Pass<'m> {
         let by_rule = fact != Fact::Unknown;
         let mut fact = Self::typed_by_signature(frame, node, signature, slot, fact);
         // The table of OpenVINO's operators has no types; rules say where an output is not of the
-        // first input's, if they get that far. The first input of an operator that runs graphs is a
-        // number of runs or a condition.
+        // first input's. That of an operator that runs graphs is a number of runs or a condition.
         if self.standard == Standard::OpenVino
             && by_rule
             && node.graphs().next().is_none()

@@ -565,24 +565,35 @@ fn larger_and_smaller_floats_are_sizes() {
     assert_eq!(shape, "float32[min(n, 1000000), 4]");
 }
 
-/// `TopK` of unknown rank in an IR that declares no types: what the rule does not get to say is open.
+/// Operators of an IR that declares no types, on inputs of unknown rank: the types of their outputs
+/// are those of any rank, and not those of the first input.
 #[test]
-fn types_of_ir_outputs_are_not_guessed() {
-    let mut builder = Builder::new("top");
-    let x = builder.define("x", Origin::Input).unwrap();
-    builder.info(x).declared = Some(Type::Tensor(Some(gradus::DType::F32), None));
-    builder.constant("k", gradus::Tensor::scalar(2i64).into()).unwrap();
+fn types_of_an_ir_do_not_depend_on_ranks() {
     let text = |name: &'static str, text: &str| (name, Content::Text(text.into()));
-    let attributes = vec![
-        ("axis", Content::Int(0)),
-        text("mode", "max"),
-        text("sort", "value"),
-        text("index_element_type", "i32"),
+    let top = vec![("axis", Content::Int(0)), text("mode", "max"), text("index_element_type", "i32")];
+    let (float, int, truth) = (gradus::DType::F32, gradus::DType::I32, gradus::DType::Bool);
+    let cases = [
+        ("TopK", 11, vec!["x", "k"], top, vec![float, int]),
+        ("Greater", 1, vec!["x", "x"], Vec::new(), vec![truth]),
+        ("Select", 1, vec!["c", "x", "x"], Vec::new(), vec![float]),
+        ("ReLU", 1, vec!["x"], Vec::new(), vec![float]),
+        ("IsNaN", 10, vec!["x"], Vec::new(), vec![truth]),
     ];
-    builder.apply("top", "TopK", 11, &["x", "k"], &["values", "indices"], attributes).unwrap();
-    let indices = builder.output("indices");
-    let mut model = graph::Model::new(Standard::OpenVino);
-    model.graph = builder.finish().unwrap();
-    let inference = Model::from_source(model).infer(&InferOptions::default()).unwrap();
-    assert_eq!(inference.fact(indices).dtype(), None);
+    for (operator, version, inputs, attributes, types) in cases {
+        let mut builder = Builder::new(operator);
+        for (name, dtype) in [("x", float), ("c", truth)] {
+            let id = builder.define(name, Origin::Input).unwrap();
+            builder.info(id).declared = Some(Type::Tensor(Some(dtype), None));
+        }
+        builder.constant("k", gradus::Tensor::scalar(2i64).into()).unwrap();
+        let outputs: Vec<_> = (0..types.len()).map(|output| format!("y{output}")).collect();
+        let names: Vec<_> = outputs.iter().map(String::as_str).collect();
+        builder.apply("node", operator, version, &inputs, &names, attributes).unwrap();
+        let ids: Vec<_> = names.iter().map(|name| builder.output(name)).collect();
+        let mut model = graph::Model::new(Standard::OpenVino);
+        model.graph = builder.finish().unwrap();
+        let inference = Model::from_source(model).infer(&InferOptions::default()).unwrap();
+        let found: Vec<_> = ids.iter().map(|&id| inference.fact(id).dtype()).collect();
+        assert_eq!(found, types.into_iter().map(Some).collect::<Vec<_>>(), "{operator}");
+    }
 }
