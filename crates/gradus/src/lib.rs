@@ -33,36 +33,20 @@
 //! # Ok::<(), gradus::seq::RangeError>(())
 //! ```
 
-pub mod arrays;
-mod attributes;
 pub mod check;
 pub mod compare;
-mod constants;
 pub mod contract;
 pub mod conversion;
 pub mod cost;
 mod declare;
-mod dialects;
 pub mod diff;
-mod draws;
 mod encode;
-pub mod fact;
 pub mod files;
 pub mod fold;
-pub mod infer;
-mod lowering;
 mod model;
-mod normalize;
-mod op;
-mod operator;
-pub mod operators;
-mod pairs;
 pub mod portability;
-mod program;
 mod run;
 mod save;
-pub mod schema;
-mod source;
 
 pub use constants::{HeldConstant, is_constant};
 pub use dim::Dim;
@@ -77,6 +61,8 @@ pub use gradus_core::{
 #[doc(hidden)]
 pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_dims as dim;
+pub use gradus_engine::{arrays, fact, infer, schema};
+use gradus_engine::{attributes, constants, lowering, normalize, operator, pairs, program, source};
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 #[doc(hidden)]
@@ -85,6 +71,7 @@ pub use gradus_kernels::{
     Destination, Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill,
     fill_codes, fill_codes_within, fill_with, stay_alone, tensor as filled,
 };
+pub use gradus_operators as operators;
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;
 pub use model::{Model, OpenOptions};

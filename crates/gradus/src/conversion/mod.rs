@@ -14,27 +14,14 @@
 //! [`ConversionReport`] says so, node by node; what it does not name is exact. What the source
 //! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
-pub(crate) mod arithmetic;
-pub(crate) mod caveats;
 mod check;
 pub(crate) mod driver;
 mod expanded;
 mod interface;
-pub(crate) mod lowered;
-pub(crate) mod nested;
-pub(crate) mod node;
-pub(crate) mod older;
 pub(crate) mod opset;
-pub(crate) mod report;
-mod runtime;
-pub(crate) mod scope;
 mod search;
 mod states;
-pub(crate) mod to_onnx;
-pub(crate) mod to_openvino;
-pub(crate) mod types;
 mod verify;
-pub(crate) mod writer;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -42,7 +29,9 @@ use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
-pub(crate) use node::{ConvertRule, Writer};
+use gradus_engine::conversion::{
+    caveats, lowered, nested, node, older, report, runtime, scope, to_openvino, types, writer,
+};
 pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
 pub use verify::Verified;

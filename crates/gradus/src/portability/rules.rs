@@ -15,9 +15,9 @@ use super::checks::{
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
-use crate::conversion::types::largest_float8;
 use crate::dim::Bounds;
 use crate::fact::range_of;
+use gradus_engine::conversion::types::largest_float8;
 
 /// A difference between programs.
 #[derive(Debug)]

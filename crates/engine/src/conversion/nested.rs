@@ -1,0 +1,61 @@
+//! Graphs within a node, converted with the same rules.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use gradus_core::graph::{self, Content};
+use gradus_core::{DType, Result};
+
+use super::node::ConvertContext;
+use super::report::cannot;
+use super::types::declared;
+use super::writer::GraphWriter;
+use crate::fact::Fact;
+
+/// A graph of the node, which sees what is around it in both standards. The first inputs have these
+/// names and types.
+pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)]) -> Result<Content> {
+    let (_, inner, number) = cx.graph(name)?;
+    let mut scope = cx.scope.inner(cx.conversion, inner, cx.node, cx.index, number);
+    let mut target = GraphWriter::new(cx.target.standard, cx.target.opset);
+    for (place, &id) in inner.inputs().iter().enumerate() {
+        let declared = match lead.get(place) {
+            Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
+            // A runtime finds the type itself, but takes none without an element type.
+            None => declared(scope.fact(id)).filter(|_| element_type(scope.fact(id)).is_some()),
+        };
+        let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
+        let name = cx.conversion.names.fresh(like);
+        let value = target.input(name, declared);
+        scope.set(id, value);
+    }
+    for capture in inner.captures() {
+        if scope.constant(capture.inner).is_none() {
+            let value = cx.scope.value(cx.target, cx.conversion, capture.outer)?;
+            let name = cx.target.name_of(value).cloned();
+            let name =
+                name.ok_or_else(|| cannot("cannot convert: a value that the graph reads has no name"))?;
+            let value = target.captured(name);
+            scope.set(capture.inner, value);
+        }
+    }
+    scope.convert(cx.conversion, &mut target)?;
+    let mut given = HashSet::new();
+    for &id in inner.outputs() {
+        let mut value = scope.value(&mut target, cx.conversion, id)?;
+        if given.contains(&value) || !target.is_computed(value) {
+            let since = target.mark();
+            value = target.copy(value, scope.fact(id).dtype())?;
+            target.name_since(since, "copy", &mut cx.conversion.names);
+        }
+        given.insert(value);
+        let dtype = element_type(scope.fact(id));
+        target.declared_output(value, dtype.map(|dtype| graph::Type::Tensor(Some(dtype), None)));
+    }
+    Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
+}
+
+/// The element type of a tensor; none of a sequence.
+fn element_type(fact: &Fact) -> Option<DType> {
+    fact.as_tensor()?.dtype
+}

@@ -1,0 +1,664 @@
+//! Shape inference: what is known of every value before a model runs.
+//!
+//! One pass over the nodes in order, each by the rule of its operator (`operators/`, a folder each
+//! family), with [symbolic integers](crate::dim) for dimensions and for the elements of shapes. The
+//! result is sound: for inputs on which the model runs, every value is as its [`Fact`] says,
+//! provided that the reported [assumptions](Assumption) hold. What is not known is said with its
+//! reason.
+
+mod context;
+mod declared;
+mod held;
+mod lowered;
+mod one_node;
+mod pass;
+mod peak;
+mod remarks;
+mod report;
+mod rooms;
+mod rules;
+mod trace;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
+use gradus_core::text::name_in_message;
+use gradus_core::{Error, Kind, Limits, Result, Value};
+
+pub use pass::{Subgraph, SubgraphPath};
+pub use peak::Peak;
+pub use peak::{Event, bytes_of};
+pub use remarks::{Assumption, Problem};
+pub use report::Completeness;
+pub use rooms::Reuse;
+pub use rooms::Rooms;
+pub use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
+pub use trace::{Trace, Traced};
+
+pub use context::{InferContext, InferError, InputLabel};
+pub use lowered::facts_of_lowered;
+pub use one_node::OneNode;
+pub use pass::{GraphRuns, SubgraphFacts, Visit};
+pub use rules::{InferResult, Rule};
+
+use crate::dim::{Bounds, Condition, Dim, Origin, Symbols, axis_name};
+use crate::fact::Fact;
+use crate::normalize::has_default_inputs;
+use crate::source::Source;
+use pass::Pass;
+
+/// The facts that are given before inference.
+#[derive(Clone, Debug)]
+pub struct InferOptions {
+    /// Symbols and the numbers that they stand for.
+    pub dims: HashMap<String, i64>,
+    /// Assumptions about the sizes of inputs.
+    pub assume: SizeAssumptions,
+    /// Facts about inputs, by name; of the others, what the model declares.
+    pub inputs: HashMap<String, InputFact>,
+    /// Do not look at declared types of values that nodes compute.
+    pub ignore_declared: bool,
+    /// Take nothing for granted but what every run implies: inputs that have a default may be given
+    /// another, and floats may round dimensions. Less is known then, and all of it holds for
+    /// whatever the model runs on.
+    pub cautious: bool,
+    /// Most bytes of a constant that is computed.
+    pub most_bytes: u64,
+    /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
+    /// model.
+    pub limits: Option<Limits>,
+}
+
+/// Assumptions about the sizes of inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SizeAssumptions {
+    /// The smallest and the largest value of a symbol.
+    pub ranges: BTreeMap<String, (i64, Option<i64>)>,
+    /// Conditions: `h % 32 == 0`, `a == b`, `seq <= past + 1`.
+    pub conditions: Vec<String>,
+    /// True if each size is at least 1.
+    pub nonempty: bool,
+}
+
+impl SizeAssumptions {
+    /// The number within the bounds of a symbol that is next to a number.
+    pub fn clamped(&self, name: &str, value: i64) -> i64 {
+        let (least, most) = self.ranges.get(name).copied().unwrap_or((0, None));
+        value.clamp(least, most.unwrap_or(i64::MAX).max(least))
+    }
+
+    /// Lets sizes that were drawn meet the conditions; false if they do not.
+    pub fn meet(&self, dims: &mut HashMap<String, i64>, given: &HashMap<String, i64>) -> bool {
+        // Several rounds: one condition may change a size that another is about.
+        for text in self.conditions.iter().cycle().take(3 * self.conditions.len()) {
+            let mut symbols = Symbols::default();
+            for (name, value) in given {
+                symbols.fix(name, *value);
+            }
+            let Ok(condition) = symbols.parse_condition(text) else { continue };
+            symbols.assume(&condition);
+            let names: Vec<_> = symbols.symbols().iter().map(|symbol| symbol.name.clone()).collect();
+            for name in names {
+                let bounds = symbols.find(&name).map_or(Bounds::SIZE, |dim| symbols.bounds(dim));
+                let dim = symbols.named(&name);
+                let met = symbols.evaluate(dim, &|name| dims.get(name).copied());
+                if let (Some(met), Some(value)) = (met, dims.get_mut(&*name)) {
+                    let (least, most) = (bounds.lower().unwrap_or(0), bounds.upper().unwrap_or(i64::MAX));
+                    *value = met.clamp(least, most.max(least));
+                }
+            }
+        }
+        self.conditions.iter().all(|text| {
+            let mut symbols = Symbols::default();
+            for (name, value) in &*dims {
+                symbols.fix(name, *value);
+            }
+            symbols.parse_condition(text).is_ok_and(|condition| symbols.always_holds(&condition))
+        })
+    }
+
+    /// The bounds, in words.
+    fn assumptions(&self) -> impl Iterator<Item = Assumption> {
+        let named = self.ranges.iter().map(|(name, (least, most))| match most {
+            Some(most) => format!("{least} <= {name} <= {most}"),
+            None => format!("{name} >= {least}"),
+        });
+        let all = self.nonempty.then(|| "each size of an input is at least 1".to_owned());
+        named.chain(all).map(|text| Assumption {
+            text,
+            node: OPTIONS.to_owned(),
+            condition: None,
+            of_sizes: true,
+        })
+    }
+
+    /// Bounds symbols before they are made.
+    fn apply(&self, known: &HashSet<String>, symbols: &mut Symbols) -> Result<()> {
+        for (name, &(least, most)) in &self.ranges {
+            if !known.contains(name) {
+                let known: BTreeSet<_> = known.iter().map(String::as_str).collect();
+                return Err(Error::unknown("dimension", name, known));
+            }
+            if least < 0 || most.is_some_and(|most| most < least) {
+                let got = format_args!("{least} to {}", most.unwrap_or(i64::MAX));
+                let what = format_args!("range of dimension \"{name}\"");
+                return Err(Error::mismatch(Kind::Usage, what, got, "increasing numbers of at least 0"));
+            }
+            symbols.bound_inputs(Some(name), Bounds::between(Some(least), most));
+        }
+        if self.nonempty {
+            symbols.bound_inputs(None, Bounds::between(Some(1), None));
+        }
+        Ok(())
+    }
+
+    /// Lets the conditions hold, after sizes that are given are known.
+    fn assume(
+        &self,
+        known: &HashSet<String>,
+        nameless: &HashSet<String>,
+        symbols: &mut Symbols,
+    ) -> Result<Vec<Assumption>> {
+        let mut assumptions = Vec::new();
+        for text in &self.conditions {
+            let condition = symbols.parse_condition(text)?;
+            for dim in [condition.left, condition.right] {
+                let names: Vec<_> =
+                    symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect();
+                for name in names {
+                    if nameless.contains(&*name) {
+                        symbols.expect_axis(&name);
+                    } else if !known.contains(&*name) {
+                        let known: BTreeSet<_> = known.iter().chain(nameless).map(String::as_str).collect();
+                        return Err(Error::unknown("dimension", &name, known));
+                    }
+                }
+            }
+            if symbols.always_holds(&condition) {
+                continue;
+            }
+            if symbols.never_holds(&condition) {
+                let Condition { left, relation, right } = condition;
+                let (left, right) = (symbols.print(left), symbols.print(right));
+                let message =
+                    format!("assumption \"{text}\" holds for no sizes, as it says {left} {relation} {right}");
+                return Err(Error::new(Kind::Usage, message));
+            }
+            let of_sizes = symbols.assume(&condition).ok_or_else(|| {
+                let what = format_args!("assumption \"{text}\"");
+                let wanted = "a size that stands alone, as in \"a <= 2*b\"";
+                Error::mismatch(Kind::Usage, what, "about products of sizes", wanted)
+            })?;
+            let node = OPTIONS.to_owned();
+            let (text, condition) = (text.trim().to_owned(), Some(condition));
+            assumptions.push(Assumption { text, node, condition, of_sizes });
+        }
+        Ok(assumptions)
+    }
+}
+
+/// The place of what the caller assumes.
+const OPTIONS: &str = "the options";
+
+impl Default for InferOptions {
+    fn default() -> Self {
+        InferOptions {
+            dims: HashMap::new(),
+            assume: SizeAssumptions::default(),
+            inputs: HashMap::new(),
+            ignore_declared: false,
+            cautious: false,
+            most_bytes: 1 << 19,
+            limits: None,
+        }
+    }
+}
+
+/// Facts about an input.
+#[derive(Clone, Debug)]
+pub enum InputFact {
+    /// Its type.
+    Type(Type),
+    /// The input itself.
+    Value(Value),
+}
+
+/// The facts about a model.
+#[derive(Clone, Debug)]
+pub struct Inference {
+    symbols: Symbols,
+    facts: Vec<Fact>,
+    reasons: foldhash::HashMap<usize, Arc<str>>,
+    assumptions: Vec<Assumption>,
+    requirements: Vec<Assumption>,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+    bodies: Vec<Subgraph>,
+    runs: foldhash::HashMap<SubgraphPath, GraphRuns>,
+}
+
+impl Inference {
+    /// Facts about a value of the main graph.
+    pub fn fact(&self, id: ValueId) -> &Fact {
+        &self.facts[id.index()]
+    }
+
+    /// The facts of the main graph, the symbols, the facts of subgraphs, and what cannot
+    /// be right.
+    pub fn into_parts(self) -> (Vec<Fact>, Symbols, SubgraphFacts, Vec<Problem>) {
+        (self.facts, self.symbols, SubgraphFacts::new(self.bodies), self.problems)
+    }
+
+    /// Facts about all values of the main graph, by number.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// All symbols, and what expressions of them mean.
+    pub fn symbols(&self) -> &Symbols {
+        &self.symbols
+    }
+
+    pub fn symbols_mut(&mut self) -> &mut Symbols {
+        &mut self.symbols
+    }
+
+    /// Why little is known of a value, if little is.
+    pub fn reason(&self, id: ValueId) -> Option<&str> {
+        self.reasons.get(&id.index()).map(|reason| &**reason)
+    }
+
+    /// A condition under which the facts hold.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
+    /// Conditions that nodes check when they run and that the facts do not decide: sizes that must
+    /// be equal or broadcast, and sizes below zero. Those that have no expressions are about
+    /// values, or about nodes that may not run.
+    pub fn requirements(&self) -> &[Assumption] {
+        &self.requirements
+    }
+
+    /// All conditions, each once: the [assumptions](Inference::assumptions), and then the
+    /// [requirements](Inference::requirements) that say more.
+    pub fn conditions(&self) -> impl Iterator<Item = &Assumption> + Clone {
+        let mut seen = HashSet::new();
+        let all = self.assumptions.iter().chain(&self.requirements);
+        let once: Vec<_> = all
+            .filter(|of| match &of.condition {
+                Some(condition) => seen.insert((Some(condition), "", "")),
+                None => seen.insert((None, &*of.text, &*of.node)),
+            })
+            .collect();
+        once.into_iter()
+    }
+
+    /// Errors in the model: nodes whose inputs do not go together, declared element types that
+    /// contradict what is inferred. No run succeeds.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Declared shapes of values that nodes compute, where what is inferred contradicts them. It is
+    /// the inferred shape that a run shows.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// Refuses what has no meaning for a model that contradicts itself.
+    pub fn must_be_consistent(&self, what: &str) -> Result<()> {
+        match self.problems.first() {
+            None => Ok(()),
+            Some(Problem { place, message, .. }) => {
+                let message = format!("{what}: the model contradicts itself: {place}: {message}");
+                Err(Error::new(Kind::Graph, message))
+            }
+        }
+    }
+
+    /// How often the graph at a place runs; nothing if it may run once.
+    pub fn runs(&self, place: &[(usize, usize)]) -> Option<GraphRuns> {
+        self.runs.get(place).copied()
+    }
+
+    /// The inferred subgraphs and functions, by their path.
+    pub fn subgraphs(&self) -> &[Subgraph] {
+        &self.bodies
+    }
+}
+
+impl Source {
+    /// Facts about every value, from what is given and from what the model declares.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if an input's name is not known, or what is given contradicts itself. What
+    /// is wrong in the graph is no error: it is among the [problems](Inference::problems).
+    ///
+    /// ```
+    /// use gradus::infer::InferOptions;
+    /// let model = gradus::Model::open("../../examples/positions.onnx")?;
+    /// let inference = model.infer(&InferOptions::default())?;
+    /// let phase = inference.fact(model.value("phase")?);
+    /// assert_eq!(inference.describe(phase), "float32[seq]");
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn infer(&self, options: &InferOptions) -> Result<Inference> {
+        let source = self.source();
+        let graph = self.graph();
+        let mut pass = Pass::new(source.standard, &source.functions, options);
+        pass.operators = self.operators();
+        pass.limits = options.limits.unwrap_or(self.limits());
+        for (name, given) in &options.inputs {
+            self.input(name)?;
+            within_signed(name, given)?;
+        }
+        let declared = symbols_of_inputs(graph, &options.inputs);
+        let nameless: HashSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
+        let nameless = &nameless - &declared;
+        let known = &declared | &nameless;
+        for (name, value) in &options.dims {
+            if !known.contains(name) {
+                let mut known: Vec<_> = known.iter().map(String::as_str).collect();
+                known.sort_unstable();
+                return Err(Error::unknown("dimension", name, known));
+            }
+            if *value < 0 {
+                let what = format_args!("dimension \"{name}\"");
+                return Err(Error::mismatch(Kind::Usage, what, value, "at least 0"));
+            }
+            let within = options.assume.clamped(name, *value);
+            if within != *value {
+                let what = format_args!("dimension \"{name}\"");
+                return Err(Error::mismatch(
+                    Kind::Usage,
+                    what,
+                    value,
+                    format_args!("a number in its range, as {within}"),
+                ));
+            }
+            pass.shared.symbols.fix(name, *value);
+        }
+        options.assume.apply(&known, &mut pass.shared.symbols)?;
+        fix_symbols(&mut pass, graph, options)?;
+        if !options.assume.conditions.is_empty() {
+            // In the order that they have without conditions.
+            make_symbols(graph, &options.inputs, &mut pass.shared.symbols);
+        }
+        let assumed = options.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?;
+        let overridable = has_default_inputs(source);
+        pass.fixed_defaults = !(options.cautious && overridable);
+        let read = read_values(graph);
+        let facts = graph.inputs().iter().map(|&id| {
+            let overridable = overridable && read.contains(&id);
+            input_fact(&mut pass, graph, id, options, overridable)
+        });
+        let facts = facts.collect::<Vec<_>>();
+        pass.assumptions.extend(options.assume.assumptions());
+        pass.assumptions.extend(assumed);
+        pass.assumptions.extend(names_taken(graph, options));
+        let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
+        for &id in graph.inputs() {
+            let name = &*graph.value(id).name;
+            let given = matches!(options.inputs.get(name), Some(InputFact::Value(_)));
+            frame.depends[id.index()] = !given && graph.constant(id).is_none();
+        }
+        pass.run(&mut frame);
+        for &id in graph.outputs() {
+            pass.read(&mut frame, id);
+        }
+        if let Some(error) = pass.shared.ended {
+            return Err(error);
+        }
+        Ok(Inference {
+            facts: frame.facts,
+            reasons: frame.reasons,
+            symbols: pass.shared.symbols,
+            assumptions: pass.assumptions,
+            requirements: pass.requirements,
+            problems: pass.problems,
+            warnings: pass.warnings,
+            bodies: pass.bodies,
+            runs: pass.runs,
+        })
+    }
+}
+
+/// The names in dimensions of inputs, as declared and as given.
+pub fn symbols_of_inputs(graph: &Graph, given: &HashMap<String, InputFact>) -> HashSet<String> {
+    let mut scratch = Symbols::default();
+    make_symbols(graph, given, &mut scratch);
+    scratch.symbols().iter().map(|symbol| symbol.name.to_string()).collect()
+}
+
+/// Makes the symbols in dimensions of inputs.
+fn make_symbols(graph: &Graph, given: &HashMap<String, InputFact>, symbols: &mut Symbols) {
+    let given = given.values().filter_map(|given| match given {
+        InputFact::Type(of) => Some(of),
+        InputFact::Value(_) => None,
+    });
+    let declared = graph.inputs().iter().filter_map(|&id| graph.value(id).declared.as_ref());
+    let mut open: Vec<&Type> = declared.chain(given).collect();
+    open.reverse();
+    while let Some(of) = open.pop() {
+        match of {
+            Type::Tensor(_, Some(sizes)) => {
+                for size in sizes {
+                    if let DeclaredDim::Symbol(text) = size {
+                        symbols.declared(text);
+                    }
+                }
+            }
+            Type::Sequence(inner) | Type::Optional(inner) => open.push(inner),
+            Type::Tensor(_, None) | Type::Map(..) | Type::Other(_) => {}
+        }
+    }
+}
+
+/// Assumptions that names of dimensions stand for, though nothing holds the inputs of a run to it.
+fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
+    let (mut axes, mut scratch): (BTreeMap<&str, usize>, _) = (BTreeMap::new(), Symbols::default());
+    let mut taken = Vec::new();
+    let open = |id: &&ValueId| graph.constant(**id).is_none();
+    for info in graph.inputs().iter().filter(open).map(|&id| graph.value(id)) {
+        let Some(Type::Tensor(_, Some(sizes))) = &info.declared else { continue };
+        for (axis, size) in sizes.iter().enumerate() {
+            let DeclaredDim::Symbol(text) = size else { continue };
+            let dim = scratch.declared(text);
+            if scratch.as_symbol(dim).is_none() {
+                let name = name_in_message(&info.name);
+                taken.push(format!("size of axis {axis} of input \"{name}\" is {text}"));
+            } else if !options.dims.contains_key(&**text) {
+                *axes.entry(text).or_default() += 1;
+            }
+        }
+    }
+    let shared: Vec<_> = axes.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
+    if !shared.is_empty() {
+        taken.push(format!("axes of one name have one size: {}", shared.join(", ")));
+    }
+    taken
+        .into_iter()
+        .map(|text| Assumption { text, node: "the inputs".to_owned(), condition: None, of_sizes: true })
+        .collect()
+}
+
+/// Refuses a size that no tensor has: extents are signed numbers of 64 bits everywhere.
+fn within_signed(name: &str, given: &InputFact) -> Result<()> {
+    let InputFact::Type(Type::Tensor(_, Some(sizes))) = given else { return Ok(()) };
+    for (axis, size) in sizes.iter().enumerate() {
+        let (DeclaredDim::Known(len) | DeclaredDim::Between(len, None) | DeclaredDim::Between(_, Some(len))) =
+            size
+        else {
+            continue;
+        };
+        if i64::try_from(*len).is_err() {
+            let what = format_args!("size of axis {axis} of input \"{name}\"");
+            return Err(Error::mismatch(Kind::Usage, what, len, "at most 2^63 - 1"));
+        }
+    }
+    Ok(())
+}
+
+/// The names that axes of inputs get which have none: the input's and the number of the axis.
+pub fn nameless_axes(graph: &Graph) -> impl Iterator<Item = (&DeclaredDim, String)> {
+    let mut scratch = Symbols::default();
+    let axes = graph.inputs().iter().flat_map(|&id| {
+        let info = graph.value(id);
+        let sizes = match &info.declared {
+            Some(Type::Tensor(_, Some(sizes))) => &sizes[..],
+            _ => &[],
+        };
+        sizes.iter().enumerate().map(|(axis, size)| (size, axis_name(&info.name, axis)))
+    });
+    let open = axes.filter(|(size, _)| matches!(size, DeclaredDim::Unknown | DeclaredDim::Between(..)));
+    open.filter_map(move |(size, hint)| {
+        let dim = scratch.fresh(&hint, Origin::Input, Bounds::SIZE);
+        Some((size, scratch.as_symbol(dim)?.name.to_string()))
+    })
+}
+
+/// Where an input's declared dimension is a name and the given one a number, the name stands for
+/// the number everywhere.
+fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Result<()> {
+    let mut fixed: HashMap<String, (i64, String)> = HashMap::new();
+    for &id in graph.inputs() {
+        let info = graph.value(id);
+        let (Some(given), Some(Type::Tensor(_, Some(declared)))) =
+            (options.inputs.get(&*info.name), &info.declared)
+        else {
+            continue;
+        };
+        let sizes: Vec<_> = match given {
+            InputFact::Value(Value::Tensor(tensor)) => {
+                tensor.shape().dims().iter().map(|&len| DeclaredDim::Known(len)).collect()
+            }
+            InputFact::Type(Type::Tensor(_, Some(sizes))) => sizes.clone(),
+            _ => continue,
+        };
+        // A shape that is given takes the place of the declared one; a value does not.
+        let is_value = matches!(given, InputFact::Value(_));
+        let wrong = |what: &str, got: usize, wanted: &dyn fmt::Display| {
+            let what = format_args!("{what} of input \"{}\"", info.name);
+            Err(Error::mismatch(Kind::Usage, what, got, wanted))
+        };
+        if sizes.len() != declared.len() {
+            return wrong("rank", sizes.len(), &declared.len());
+        }
+        for (axis, (given, declared)) in sizes.iter().zip(declared).enumerate() {
+            let DeclaredDim::Known(size) = given else { continue };
+            let what = format!("size of axis {axis}");
+            if is_value && !declared.admits(*size) {
+                return wrong(&what, *size, declared);
+            }
+            let DeclaredDim::Symbol(name) = declared else { continue };
+            let mut scratch = Symbols::default();
+            let dim = scratch.declared(name);
+            let plain = scratch.as_symbol(dim).is_some();
+            let len = i64_of(*size);
+            let known = options.dims.get(&**name).map(|&known| (known, format!("dimension \"{name}\"")));
+            match known.or_else(|| fixed.get(&**name).cloned()) {
+                Some((other, by)) if other != len => {
+                    return wrong(&what, *size, &format_args!("{other}, the size of \"{name}\" by {by}"));
+                }
+                _ if plain => {
+                    fixed.insert(name.to_string(), (len, format!("input \"{}\"", info.name)));
+                    pass.shared.symbols.fix(name, len);
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The values that nodes of a graph read, and its outputs.
+pub fn read_values(graph: &Graph) -> HashSet<ValueId> {
+    graph.nodes().iter().flat_map(Node::needs).chain(graph.outputs().iter().copied()).collect()
+}
+
+fn input_fact(
+    pass: &mut Pass<'_>,
+    graph: &Graph,
+    id: ValueId,
+    options: &InferOptions,
+    overridable: bool,
+) -> Fact {
+    let info = graph.value(id);
+    let declared = info.declared.as_ref().map(|declared| declared::fact_of_input(pass, &info.name, declared));
+    let declared = declared.unwrap_or_default();
+    let fact = match options.inputs.get(&*info.name) {
+        Some(InputFact::Value(value)) => return Fact::of(value),
+        Some(InputFact::Type(given)) => {
+            let given = declared::fact_of_input(pass, &info.name, given);
+            match (given, declared) {
+                (Fact::Tensor(given), Fact::Tensor(declared)) => {
+                    let (dtype, dims) = (given.dtype.or(declared.dtype), given.dims.or(declared.dims));
+                    Fact::Tensor(crate::fact::TensorFact::new(dtype, dims))
+                }
+                (given, _) => given,
+            }
+        }
+        // The initializer is the input's default; old models list all initializers as inputs.
+        None if graph.constant(id).is_some() && pass.fixed_defaults => {
+            if overridable {
+                let text = format!("input \"{}\" has its default", name_in_message(&info.name));
+                pass.assumptions.push(Assumption {
+                    text,
+                    node: "the inputs".to_owned(),
+                    condition: None,
+                    of_sizes: false,
+                });
+            }
+            return Fact::Unknown;
+        }
+        None => declared,
+    };
+    with_symbols(pass, &info.name, fact)
+}
+
+/// Gives the elements of a small input of integers a symbol each: shapes may be computed from
+/// them.
+fn with_symbols(pass: &mut Pass<'_>, name: &str, fact: Fact) -> Fact {
+    use gradus_core::DType;
+
+    use crate::fact::{Elements, TensorFact};
+    const MOST: usize = 8;
+    let Fact::Tensor(tensor) = &fact else { return fact };
+    let whole = matches!(tensor.dtype, Some(DType::I64 | DType::I32));
+    let count = match tensor.dims.as_deref() {
+        Some([]) => Some(1),
+        Some([Dim::Known(len)]) => usize_of_i64(*len).filter(|&len| len <= MOST),
+        _ => None,
+    };
+    let Some(count) = count.filter(|_| whole) else { return fact };
+    let scalar = tensor.rank() == Some(0);
+    let symbols = (0..count).map(|i| {
+        let hint = if scalar { name.to_owned() } else { format!("{name}_{i}") };
+        let origin = Origin::Data(format!("element {i} of input \"{name}\"").into());
+        pass.shared.symbols.fresh(&hint, origin, Bounds::ANY)
+    });
+    let elements = Elements::Integers(symbols.collect());
+    Fact::Tensor(TensorFact { elements, ..tensor.clone() })
+}
+
+/// Facts about the outputs of a loop's body in its first run, from what is known of its inputs
+/// and of the values around: for loops that do not run, and so do not tell.
+pub fn outputs_of_body(
+    standard: Standard,
+    graph: &Graph,
+    inputs: Vec<Fact>,
+    around: impl Fn(usize) -> Fact,
+) -> Vec<Fact> {
+    let mut pass = Pass::new(standard, &[], &InferOptions::default());
+    let mut frame = pass.frame(graph, inputs, Rc::default(), "".into());
+    for capture in graph.captures() {
+        frame.facts[capture.inner.index()] = around(capture.outer.index());
+    }
+    pass.run(&mut frame);
+    graph.outputs().iter().map(|id| frame.facts[id.index()].clone()).collect()
+}

@@ -1,0 +1,896 @@
+//! The pass: every node once, in order, each by the rule of its operator.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
+use gradus_core::convert::{i64_of, product};
+use gradus_core::graph::{Constant, Function, Graph, Node, Origin as From, Standard, ValueId};
+use gradus_core::tensor::byte_len;
+use gradus_core::text::name_in_message;
+use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
+
+use super::InferOptions;
+use super::context::{InferContext, InferError};
+use super::one_node::types_of_any_rank;
+use super::remarks::{Assumption, Problem, note_once};
+use super::rules::{InferResult, Resolved, resolve};
+use smallvec::SmallVec;
+
+use crate::attributes::{Attributes, Parameters};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
+use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
+use crate::normalize::former_inputs;
+use crate::op::EvalContext;
+use crate::operator::Operator;
+use crate::operators::errors;
+use crate::operators::{Chance, Row};
+use crate::program::{Compiler, RunOptions, RunState};
+use crate::schema::{Arity, Signature};
+
+/// Where a graph is: the numbers of the nodes around it, each with the number of the graph among
+/// those in its attributes. The body of a function that a node calls comes after these.
+pub type SubgraphPath = Arc<[(usize, usize)]>;
+
+/// The facts about a subgraph.
+#[derive(Clone, Debug)]
+pub struct Subgraph {
+    /// The nodes around it and the attribute that holds it.
+    pub path: String,
+    /// Where it is.
+    pub place: SubgraphPath,
+    /// Its values by name, with what is known of them in every run of the graph.
+    pub values: Vec<(Arc<str>, Fact)>,
+    /// By value: whether a node of the graph computes it.
+    computed: Vec<bool>,
+}
+
+impl Subgraph {
+    /// Facts about the values that nodes of the graph compute.
+    pub fn computed(&self) -> impl Iterator<Item = &Fact> {
+        let values = self.values.iter().zip(&self.computed);
+        values.filter(|(_, computed)| **computed).map(|((_, fact), _)| fact)
+    }
+}
+
+/// The facts of subgraphs.
+#[derive(Debug)]
+pub struct SubgraphFacts(HashMap<SubgraphPath, Vec<Fact>>);
+
+impl SubgraphFacts {
+    pub fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
+        let facts = |body: Subgraph| (body.place, body.values.into_iter().map(|(_, fact)| fact).collect());
+        SubgraphFacts(bodies.into_iter().map(facts).collect())
+    }
+
+    /// The facts of the graph at a place; nothing if it was not inferred.
+    pub fn get(&self, place: &[(usize, usize)]) -> Option<&[Fact]> {
+        self.0.get(place).map(Vec::as_slice)
+    }
+
+    /// The facts of a graph, which is at that place: of one that was not inferred, none is known.
+    pub fn facts(&self, graph: &Graph, place: &[(usize, usize)]) -> Vec<Fact> {
+        self.get(place).map_or_else(|| vec![Fact::Unknown; graph.values().len()], <[Fact]>::to_vec)
+    }
+}
+
+/// How often a subgraph runs, in each run of the graph around it.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphRuns {
+    /// The number of runs.
+    pub count: Dim,
+    /// Symbols from this one on differ from one run to the next.
+    pub mark: u32,
+}
+
+/// Why a subgraph is inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// It runs once.
+    Certain,
+    /// It may run, or runs many times.
+    Perhaps,
+    /// It never runs, and is inferred for the report alone.
+    Never,
+    /// It is one of many runs, of which all together were inferred before.
+    Again,
+}
+
+/// A subgraph, to be inferred.
+pub struct Inner<'m> {
+    pub graph: &'m Graph,
+    /// The attributes of a function as its call gives them.
+    pub parameters: Option<Parameters<'m>>,
+    /// As the last of a [`SubgraphPath`].
+    pub place: (usize, usize),
+    pub name: String,
+    /// True if its inputs depend on what the inputs of the model hold.
+    pub depends: bool,
+    pub how: Visit,
+}
+
+/// A graph while its facts are found.
+pub struct GraphFacts<'m> {
+    pub graph: &'m Graph,
+    pub facts: Vec<Fact>,
+    /// By value: whether its elements depend on what inputs hold, and not only on their shapes.
+    pub depends: Vec<bool>,
+    /// By value: why nothing or little is known of it.
+    pub reasons: HashMap<usize, Arc<str>>,
+    pub parameters: Parameters<'m>,
+    pub path: Rc<str>,
+    pub place: SubgraphPath,
+}
+
+/// The symbols of a model, what is known about them, and what may still be spent: graphs that a
+/// node stands for share it with the graph around them.
+#[derive(Debug, Default)]
+pub struct Shared {
+    pub symbols: Symbols,
+    pub lists: HashSet<Dims>,
+    pub assumed: HashSet<Condition>,
+    /// Conditions that nodes check, and those of them that every run meets.
+    required: HashSet<(Option<Condition>, Condition)>,
+    /// Dimensions that are equal in every run under the assumptions: the one that is known by the
+    /// other's name from then on.
+    pub equal: HashMap<Dim, Dim>,
+    /// How many graphs around the present one may not run: what holds in it need not hold outside.
+    pub conditional: usize,
+    /// How many graphs around the present one never run: their nodes have no conditions.
+    pub unreached: usize,
+    /// Nodes that unrolled loops visited again.
+    pub unrolled: usize,
+    /// Nodes of subgraphs and functions that were visited.
+    pub visited: usize,
+    /// Elements that nodes touched which were evaluated.
+    work: u64,
+    /// Items of lists that were made of other lists.
+    pub items: usize,
+    /// The axes of all values of nodes.
+    axes: usize,
+    /// The error of the limit that ended the inference.
+    pub ended: Option<Error>,
+}
+
+/// The inference of a model, or of a graph that a node stands for.
+pub struct Pass<'m> {
+    pub shared: Shared,
+    pub standard: Standard,
+    functions: &'m [Function],
+    pub operators: &'m [Arc<dyn Operator>],
+    use_declared: bool,
+    pub cautious: bool,
+    /// True if inputs that have a default have that.
+    pub fixed_defaults: bool,
+    pub most_bytes: u64,
+    pub limits: Limits,
+    resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
+    pub assumptions: Vec<Assumption>,
+    pub requirements: Vec<Assumption>,
+    pub problems: Vec<Problem>,
+    /// Declared shapes that are wrong.
+    pub warnings: Vec<Problem>,
+    pub bodies: Vec<Subgraph>,
+    recorded: HashMap<SubgraphPath, usize>,
+    /// How often subgraphs run, where that is known.
+    pub runs: HashMap<SubgraphPath, GraphRuns>,
+    /// How many graphs around the present one are inferred for one of many runs: what is known then
+    /// does not hold for the others, and is not recorded.
+    pub repeated: usize,
+    pub depth: usize,
+}
+
+/// Most nodes of subgraphs and functions that are visited: graphs that call each other can ask
+/// for more than any number.
+const MOST_VISITED: usize = 1_000_000;
+/// Most subgraphs and calls of functions that are reported.
+const MOST_REPORTED: usize = 10_000;
+
+/// Most nodes that unrolled loops visit again.
+pub const MOST_UNROLLED: usize = 20_000;
+/// Most items of lists that were made of other lists: each insertion makes a list of its own.
+pub const MOST_ITEMS: usize = 1 << 18;
+/// Most elements of a small tensor of integers that get a symbol each.
+const MOST_SYMBOLS: usize = 8;
+
+impl<'m> Pass<'m> {
+    pub fn new(standard: Standard, functions: &'m [Function], options: &InferOptions) -> Pass<'m> {
+        Pass {
+            shared: Shared::default(),
+            standard,
+            functions,
+            operators: &[],
+            use_declared: !options.ignore_declared,
+            cautious: options.cautious,
+            fixed_defaults: true,
+            most_bytes: options.most_bytes,
+            limits: options.limits.unwrap_or_default(),
+            resolved: HashMap::default(),
+            assumptions: Vec::new(),
+            requirements: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            bodies: Vec::new(),
+            recorded: HashMap::default(),
+            runs: HashMap::default(),
+            repeated: 0,
+            depth: 0,
+        }
+    }
+
+    /// The list of dimensions, each list kept once.
+    pub fn list(&mut self, dims: impl Into<Dims>) -> Dims {
+        let dims = dims.into();
+        if let Some(known) = self.shared.lists.get(&dims) {
+            return known.clone();
+        }
+        self.shared.lists.insert(dims.clone());
+        dims
+    }
+
+    /// A frame with the facts of inputs, constants and captured values.
+    pub fn frame(
+        &mut self,
+        graph: &'m Graph,
+        inputs: Vec<Fact>,
+        parameters: Parameters<'m>,
+        path: Rc<str>,
+    ) -> GraphFacts<'m> {
+        let mut facts = vec![Fact::Unknown; graph.values().len()];
+        for (id, constant) in graph.constants() {
+            let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
+            facts[id.index()] = Fact::typed(constant.dtype(), self.list(dims));
+        }
+        for (id, fact) in graph.inputs().iter().zip(inputs) {
+            if fact != Fact::Unknown {
+                facts[id.index()] = fact;
+            }
+        }
+        GraphFacts {
+            graph,
+            facts,
+            depends: vec![false; graph.values().len()],
+            reasons: HashMap::default(),
+            parameters,
+            path,
+            place: Arc::default(),
+        }
+    }
+
+    /// Returns true if a constant of that type and shape is small enough to be read or computed.
+    fn is_small(&self, dtype: Option<DType>, shape: &Shape) -> bool {
+        // Texts are counted by their number.
+        let bytes = dtype.map_or(0, |dtype| byte_len(dtype, shape)).max(product(shape.len(), 1));
+        bytes <= u128::from(self.most_bytes)
+    }
+
+    /// Returns true if the limits end inference: time is over, or expressions of sizes take too many
+    /// bytes.
+    pub fn is_over(&mut self) -> bool {
+        if self.shared.ended.is_none() {
+            self.shared.ended = self.limits.check().err();
+            self.allow("expressions of sizes", self.shared.symbols.bytes());
+        }
+        self.shared.ended.is_some()
+    }
+
+    /// Ends inference if something takes more bytes than are allowed.
+    fn allow(&mut self, of: &str, bytes: u128) {
+        if self.shared.ended.is_none() && bytes > u128::from(self.limits.max_bytes) {
+            let what = format_args!("cannot infer: number of bytes for {of}");
+            let wanted = format_args!("at most {} (--max-bytes)", self.limits.max_bytes);
+            self.shared.ended = Some(Error::mismatch(Kind::Limit, what, bytes, wanted));
+        }
+    }
+
+    /// Visits all nodes.
+    pub fn run(&mut self, frame: &mut GraphFacts<'m>) {
+        let graph = frame.graph;
+        for &index in graph.order() {
+            if self.is_over() {
+                return;
+            }
+            self.step(frame, &graph.nodes()[index], index);
+        }
+    }
+
+    fn step(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, index: usize) {
+        let resolved = self.resolve(node);
+        let row = resolved.row();
+        let depends = depends(frame, node, row);
+        let result = self.ruled(frame, node, index, &resolved, depends);
+        let signature = resolved.signature();
+        let (facts, reason) = match result.and_then(|facts| self.sizes_checked(facts)) {
+            Ok(facts) => (facts, None),
+            Err(InferError::Unknown(input, why)) => {
+                let reason = frame.reason(node, input, &why);
+                // The first is told of all that follow from it.
+                let read = input.and_then(|input| node.inputs.get(input).copied().flatten());
+                if read.is_none_or(|id| !frame.reasons.contains_key(&id.index())) {
+                    let text = format!("what it wants is not known: {reason}");
+                    self.note_unchecked(text, frame.label(node, index));
+                }
+                (self.types_without_rule(frame, node), Some(reason))
+            }
+            Err(InferError::Invalid(error)) => {
+                self.problem(frame, node, index, &error);
+                (Vec::new(), Some(Arc::from(error.message())))
+            }
+        };
+        let mut facts = facts.into_iter();
+        let mut incomplete = false;
+        for (slot, output) in node.outputs.iter().enumerate() {
+            let fact = Self::listed(facts.next().unwrap_or_default());
+            let Some(id) = *output else { continue };
+            frame.depends[id.index()] = depends && !row.is_some_and(|row| row.shape_only);
+            let mut fact = self.typed(frame, node, signature, slot, fact);
+            incomplete |= matches!(&fact, Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }));
+            if self.use_declared {
+                fact = self.refined(frame, id, fact);
+            }
+            if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
+                self.count_axes(dims.len());
+                *dims = self.list(dims.clone());
+                if self.shared.conditional == 0 {
+                    for &dim in dims.iter() {
+                        let is_size = Condition::new(dim, Relation::AtLeast, Dim::ZERO);
+                        self.require(is_size, || frame.label(node, index));
+                        self.shared.symbols.bound(dim, Bounds::SIZE);
+                    }
+                }
+            } else if let Some(reason) = &reason {
+                frame.reasons.insert(id.index(), reason.clone());
+            }
+            frame.facts[id.index()] = fact;
+        }
+        if incomplete {
+            self.evaluated(frame, node, index, &resolved);
+            self.symbols_for_elements(frame, node, index);
+        }
+    }
+
+    /// Applies the rule of a node's operator, or infers the function that the node calls.
+    fn ruled(
+        &mut self,
+        frame: &mut GraphFacts<'m>,
+        node: &'m Node,
+        index: usize,
+        resolved: &Resolved<'m>,
+        depends: bool,
+    ) -> InferResult {
+        let attributes = Attributes::new(&node.attributes, resolved.form());
+        let attributes = attributes.with_parameters(frame.parameters.clone());
+        self.checked(frame, node, resolved, &attributes)?;
+        let row = resolved.row();
+        let operator = row.map_or(&*node.operator.name, |row| row.known_as());
+        let former = former_inputs(&attributes)?.into_iter();
+        let former = former.map(|(input, tensor)| (input, Fact::Tensor(TensorFact::of(tensor)))).collect();
+        let mut cx =
+            InferContext { pass: self, frame, node, index, row, operator, attributes, former, depends };
+        match *resolved {
+            Resolved::Function(function) => cx.call(function),
+            Resolved::Registered(operator) => cx.registered(operator),
+            Resolved::Rule { rule, .. } => rule(&mut cx),
+            Resolved::None(reason) => Err(InferError::unknown(reason)),
+        }
+    }
+
+    /// Checks attributes and types of inputs as a run does.
+    fn checked(
+        &self,
+        frame: &GraphFacts<'m>,
+        node: &Node,
+        resolved: &Resolved<'m>,
+        attributes: &Attributes<'m>,
+    ) -> Result<(), InferError> {
+        let Some(signature) = resolved.signature() else { return Ok(()) };
+        attributes.check(signature.name, signature.attributes, self.standard)?;
+        if !resolved.row().is_some_and(Row::states_inputs) {
+            return Ok(());
+        }
+        let fact = |id: &Option<ValueId>| id.map(|id| &frame.facts[id.index()]);
+        let inputs: SmallVec<[_; 4]> = node.inputs.iter().map(fact).collect();
+        Ok(signature.check_inputs(&inputs)?)
+    }
+
+    /// The facts, if no dimension is below zero.
+    fn sizes_checked(&self, facts: Vec<Fact>) -> Result<Vec<Fact>, InferError> {
+        for (output, fact) in facts.iter().enumerate() {
+            let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_deref()).unwrap_or_default();
+            let below = |dim: &Dim| self.shared.symbols.bounds(*dim).upper().is_some_and(|most| most < 0);
+            if let Some(axis) = dims.iter().position(below) {
+                let size = self.shared.symbols.print(dims[axis]);
+                let what = format!("size of axis {axis} of output {output}");
+                return Err(errors::shape(what, size, "at least 0").into());
+            }
+        }
+        Ok(facts)
+    }
+
+    fn resolve(&mut self, node: &Node) -> Resolved<'m> {
+        let key = (node.operator.domain.as_ptr(), node.operator.name.as_ptr(), node.version);
+        let plain = node.operator.overload.is_empty();
+        if plain && let Some(resolved) = self.resolved.get(&key) {
+            return *resolved;
+        }
+        let resolved = resolve(self.standard, self.functions, self.operators, node);
+        // Names of a model are kept as long as the model is, so their addresses stand for them.
+        if plain {
+            self.resolved.insert(key, resolved);
+        }
+        resolved
+    }
+
+    /// The fact, its elements one by one if they are a short progression of known numbers.
+    fn listed(fact: Fact) -> Fact {
+        let Fact::Tensor(tensor) = &fact else { return fact };
+        let Elements::Progression(both) = &tensor.elements else { return fact };
+        let (first, step) = (both.0.known(), both.1.known());
+        let count = tensor.shape().map(|shape| shape.len()).filter(|&count| count <= MOST_INTEGERS);
+        let (Some(first), Some(step), Some(count)) = (first, step, count) else { return fact };
+        let element = |i| step.checked_mul(i64_of(i))?.checked_add(first).map(Dim::Known);
+        match (0..count).map(element).collect::<Option<Dims>>() {
+            Some(all) if tensor.dtype.is_some_and(DType::is_integer) => {
+                Fact::Tensor(TensorFact { elements: Elements::Integers(all), ..tensor.clone() })
+            }
+            _ => fact,
+        }
+    }
+
+    /// Element types of the outputs of a node of which the rule says nothing: those that the table
+    /// of ONNX's operators tells are added later, that of OpenVINO's operators has none.
+    fn types_without_rule(&self, frame: &GraphFacts<'m>, node: &Node) -> Vec<Fact> {
+        if self.standard != Standard::OpenVino || node.graphs().next().is_some() {
+            return Vec::new();
+        }
+        let inputs: Vec<_> = node.inputs.iter().flatten().map(|id| &frame.facts[id.index()]).collect();
+        types_of_any_rank(self.standard, node, &inputs)
+    }
+
+    /// The fact with the element type that the signature tells, where the rule leaves it open.
+    fn typed(
+        &self,
+        frame: &GraphFacts<'m>,
+        node: &Node,
+        signature: Option<&Signature>,
+        slot: usize,
+        fact: Fact,
+    ) -> Fact {
+        let by_rule = fact != Fact::Unknown;
+        let mut fact = Self::typed_by_signature(frame, node, signature, slot, fact);
+        // The table of OpenVINO's operators has no types; rules say where an output is not of the
+        // first input's. That of an operator that runs graphs is a number of runs or a condition.
+        if self.standard == Standard::OpenVino
+            && by_rule
+            && node.graphs().next().is_none()
+            && let Fact::Tensor(TensorFact { dtype: dtype @ None, .. }) = &mut fact
+        {
+            *dtype = node.inputs.first().copied().flatten().and_then(|id| frame.facts[id.index()].dtype());
+        }
+        fact
+    }
+
+    /// Facts about the outputs of the only node of a graph, by its rule alone.
+    ///
+    /// # Errors
+    /// Whatever the rule finds wrong.
+    pub fn only_node(&mut self, frame: &mut GraphFacts<'m>) -> gradus_core::Result<Vec<Fact>> {
+        let node = &frame.graph.nodes()[0];
+        let resolved = self.resolve(node);
+        let ruled = self.ruled(frame, node, 0, &resolved, false);
+        match ruled.and_then(|facts| self.sizes_checked(facts)) {
+            Ok(facts) => {
+                let typed = |(slot, fact)| self.typed(frame, node, resolved.signature(), slot, fact);
+                Ok(facts.into_iter().enumerate().map(typed).collect())
+            }
+            Err(InferError::Unknown(..)) => Ok(Vec::new()),
+            Err(InferError::Invalid(error)) => Err(error),
+        }
+    }
+
+    fn typed_by_signature(
+        frame: &GraphFacts<'m>,
+        node: &Node,
+        signature: Option<&Signature>,
+        slot: usize,
+        fact: Fact,
+    ) -> Fact {
+        let open = match &fact {
+            Fact::Tensor(tensor) => tensor.dtype.is_none(),
+            Fact::Unknown => true,
+            _ => false,
+        };
+        let Some(param) = signature.filter(|_| open).and_then(|s| Signature::param(s.outputs, slot)) else {
+            return fact;
+        };
+        let signature_inputs = signature.map_or(&[][..], |signature| signature.inputs);
+        let same = |input: &(usize, &crate::schema::Param)| {
+            !param.variable.is_empty() && input.1.variable == param.variable
+        };
+        let alike = !matches!(param.arity, Arity::Many { alike: false, .. });
+        let inputs = signature_inputs.iter().enumerate().filter(same).flat_map(|(index, input)| {
+            // For an input that occurs several times, any tells the type.
+            let end = if matches!(input.arity, Arity::Many { .. }) {
+                node.inputs.len().max(index + 1)
+            } else {
+                index + 1
+            };
+            index..end
+        });
+        let given = || inputs.filter_map(|index| node.inputs.get(index).copied().flatten());
+        let dtype = alike.then(|| given().find_map(|id| frame.facts[id.index()].dtype())).flatten();
+        let types = param.types;
+        let only = || {
+            let mut types = types.tensor.iter();
+            types.next().filter(|_| types.next().is_none())
+        };
+        let dtype = dtype.or_else(only);
+        match fact {
+            Fact::Tensor(tensor) => Fact::Tensor(TensorFact { dtype, ..tensor }),
+            _ if types.sequence.is_empty()
+                && types.optional.is_empty()
+                && !types.other
+                && !types.tensor.is_empty() =>
+            {
+                Fact::tensor_type(dtype)
+            }
+            other => other,
+        }
+    }
+
+    /// Returns true if no tensor of these values is known to be large.
+    fn may_be_small<'v>(
+        &self,
+        frame: &GraphFacts<'m>,
+        mut values: impl Iterator<Item = &'v ValueId>,
+    ) -> bool {
+        let small = |tensor: &TensorFact| tensor.shape().is_none_or(|s| self.is_small(tensor.dtype, &s));
+        values.all(|id| frame.facts[id.index()].as_tensor().is_none_or(small))
+    }
+
+    /// The inputs of a node, if all of them are small constants.
+    fn values(&mut self, frame: &mut GraphFacts<'m>, node: &Node) -> Option<Vec<Option<Value>>> {
+        let shaped =
+            |id: &ValueId| frame.facts[id.index()].as_tensor().is_none_or(|tensor| tensor.shape().is_some());
+        let inputs = node.inputs.iter().flatten();
+        if !inputs.clone().all(shaped) || !self.may_be_small(frame, inputs) {
+            return None;
+        }
+        let value = |id: &Option<ValueId>| match *id {
+            None => Some(None),
+            Some(id) => {
+                self.read(frame, id);
+                frame.facts[id.index()].value_within(self.most_bytes).map(Some)
+            }
+        };
+        node.inputs.iter().map(value).collect()
+    }
+
+    /// Evaluates a node of which all inputs are constants.
+    fn evaluated(
+        &mut self,
+        frame: &mut GraphFacts<'m>,
+        node: &'m Node,
+        index: usize,
+        resolved: &Resolved<'m>,
+    ) {
+        let signature = match resolved {
+            Resolved::Rule { signature: Some(signature), evaluates: true, .. } => Some(*signature),
+            Resolved::Registered(_) => None,
+            _ => return,
+        };
+        if node.graphs().next().is_some() {
+            return;
+        }
+        let outputs = node.outputs.iter().flatten();
+        let Some(inputs) = self.values(frame, node).filter(|_| self.may_be_small(frame, outputs)) else {
+            return;
+        };
+        // Results may take a few times the bytes while they are made, as those in float64.
+        let mut limits = self.limits;
+        (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(8), 1);
+        let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
+        let mut run = RunState::new(&options);
+        // Results that chance decides are not known before a run.
+        (run.work, run.seed) = (self.shared.work, None);
+        let compiler = Compiler::plain(self.standard, options).with_parameters(frame.parameters.clone());
+        let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
+        let mut evaluate = || {
+            let op = match (resolved, signature) {
+                (Resolved::Rule { row, .. }, Some(signature)) => {
+                    signature.check_inputs(&inputs)?;
+                    compiler.build(node, signature, row)?
+                }
+                (Resolved::Registered(operator), _) => compiler.registered(operator, node),
+                _ => return Ok(Vec::new()),
+            };
+            op.eval(&mut EvalContext {
+                inputs: &inputs,
+                operator: "",
+                outputs: node.outputs.len(),
+                signature,
+                inferred: &[],
+                frame: &[],
+                run: &mut run,
+            })
+        };
+        let values = evaluate();
+        self.shared.work = run.work;
+        let values = match values {
+            Ok(values) => values,
+            // Every run of the node fails. Of one that is too large, or that chance decides, nothing
+            // is known.
+            Err(error) if matches!(error.kind(), Kind::Type | Kind::Shape | Kind::Value) => {
+                return self.problem(frame, node, index, &error);
+            }
+            Err(_) => return,
+        };
+        for (output, value) in node.outputs.iter().zip(values) {
+            if let Some(id) = output {
+                let fact = &mut frame.facts[id.index()];
+                let before = fact.as_tensor().and_then(TensorFact::shape);
+                let after = Fact::of(&value);
+                let agrees =
+                    before.is_none_or(|before| after.as_tensor().and_then(TensorFact::shape) == Some(before));
+                debug_assert!(
+                    agrees || signature.is_none(),
+                    "{}: the rule says {fact:?}, the evaluation {after:?}",
+                    node.operator
+                );
+                *fact = after;
+            }
+        }
+    }
+
+    /// Gives each element of a small tensor of integers a symbol, so that two uses of it are known
+    /// to be the same.
+    fn symbols_for_elements(&mut self, frame: &mut GraphFacts<'m>, node: &'m Node, index: usize) {
+        for output in node.outputs.iter().flatten() {
+            let Fact::Tensor(fact) = &frame.facts[output.index()] else { continue };
+            let count =
+                fact.shape().filter(|shape| shape.rank() <= 1).map_or(usize::MAX, |shape| shape.len());
+            let whole = matches!(fact.dtype, Some(DType::I64 | DType::I32));
+            if !whole || fact.elements != Elements::Unknown || count > MOST_SYMBOLS {
+                continue;
+            }
+            let data = frame.depends[output.index()];
+            let why: Arc<str> = format!("what {} computes", label(node, index)).into();
+            let origin = if data { Origin::Data(why) } else { Origin::Unknown(why) };
+            let dims = (0..count)
+                .map(|_| self.shared.symbols.fresh(&node.operator.name, origin.clone(), Bounds::ANY));
+            let dims: Vec<_> = dims.collect();
+            let elements = Elements::Integers(self.list(dims));
+            if let Fact::Tensor(fact) = &mut frame.facts[output.index()] {
+                fact.elements = elements;
+            }
+        }
+    }
+
+    /// Reads the elements of a small constant, if it is one and they are not read yet.
+    pub fn read(&mut self, frame: &mut GraphFacts<'m>, id: ValueId) {
+        let fact = &frame.facts[id.index()];
+        let Fact::Tensor(TensorFact { elements: Elements::Unknown, .. }) = fact else { return };
+        match frame.graph.value(id).origin {
+            From::Constant => {}
+            From::Input if self.fixed_defaults => {}
+            _ => return,
+        }
+        let small = |constant: &&Constant| self.is_small(Some(constant.dtype()), constant.shape());
+        let Some(constant) = frame.graph.constant(id).filter(small) else { return };
+        match constant.tensor() {
+            Ok(tensor) => {
+                let mut read = TensorFact::of(tensor);
+                if let Elements::Integers(all) = &mut read.elements {
+                    *all = self.list(all.clone());
+                }
+                frame.facts[id.index()] = Fact::Tensor(read);
+            }
+            Err(error) => {
+                let place = format!("value \"{}\"", name_in_message(&frame.graph.value(id).name));
+                let (kind, message) = (error.kind(), error.to_string());
+                self.problems.push(Problem { kind, place, message, node: None });
+            }
+        }
+    }
+
+    /// Runs a subgraph on facts for its inputs, and gives those of its outputs.
+    pub fn inner(
+        &mut self,
+        around: &mut GraphFacts<'m>,
+        inner: Inner<'m>,
+        inputs: Vec<Fact>,
+    ) -> Result<Vec<Fact>, InferError> {
+        let Inner { graph, parameters, place, name, depends, how } = inner;
+        let conditional = matches!(how, Visit::Perhaps | Visit::Never);
+        if self.depth >= self.limits.max_depth {
+            return Err(InferError::unknown("graphs and functions are nested too deeply"));
+        }
+        self.shared.visited = self.shared.visited.saturating_add(graph.nodes().len() + 1);
+        if self.shared.visited > MOST_VISITED {
+            return Err(InferError::unknown("inference budget exhausted (nested graphs and functions)"));
+        }
+        let path: Rc<str> =
+            if around.path.is_empty() { name.into() } else { format!("{}/{name}", around.path).into() };
+        let parameters = parameters.unwrap_or_else(|| around.parameters.clone());
+        let mut frame = self.frame(graph, inputs, parameters, path);
+        frame.place = around.place.iter().copied().chain([place]).collect();
+        for id in graph.inputs() {
+            frame.depends[id.index()] = depends;
+        }
+        for capture in graph.captures() {
+            self.read(around, capture.outer);
+            frame.facts[capture.inner.index()] = around.facts[capture.outer.index()].clone();
+            frame.depends[capture.inner.index()] = around.depends[capture.outer.index()];
+        }
+        self.depth += 1;
+        self.shared.conditional += usize::from(conditional);
+        self.shared.unreached += usize::from(how == Visit::Never);
+        self.repeated += usize::from(how == Visit::Again);
+        let (problems, warnings) = (self.problems.len(), self.warnings.len());
+        self.run(&mut frame);
+        self.shared.conditional -= usize::from(conditional);
+        self.shared.unreached -= usize::from(how == Visit::Never);
+        self.depth -= 1;
+        // Errors in a subgraph that may not run are not errors of the model.
+        if conditional {
+            self.problems.truncate(problems);
+            self.warnings.truncate(warnings);
+        }
+        let outputs = graph.outputs().iter().map(|&id| {
+            self.read(&mut frame, id);
+            frame.facts[id.index()].clone()
+        });
+        let outputs = outputs.collect();
+        if self.repeated == 0 {
+            self.record(frame);
+        }
+        self.repeated -= usize::from(how == Visit::Again);
+        Ok(outputs)
+    }
+
+    fn record(&mut self, frame: GraphFacts<'m>) {
+        let names = frame.graph.values().iter().map(|info| info.name.clone());
+        let values = names.zip(frame.facts).collect();
+        let computed = frame.graph.values().iter().map(|info| info.origin.is_node()).collect();
+        let body = Subgraph { path: frame.path.to_string(), place: frame.place, values, computed };
+        let key = body.place.clone();
+        if let Some(&index) = self.recorded.get(&key) {
+            self.bodies[index] = body;
+        } else if self.bodies.len() < MOST_REPORTED {
+            self.recorded.insert(key, self.bodies.len());
+            self.bodies.push(body);
+        }
+    }
+
+    pub fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
+        let place = frame.label(node, index);
+        let (kind, message) = (error.kind(), error.message().to_owned());
+        let problem = Problem { kind, place, message, node: Some((frame.place.clone(), index)) };
+        note_once(&mut self.problems, problem);
+    }
+
+    /// Notes a declared shape that is wrong, once.
+    pub fn warn(&mut self, warning: Problem) {
+        note_once(&mut self.warnings, warning);
+    }
+
+    /// Counts the axes of a value against the bytes that are allowed: tensors of many axes may be
+    /// read by many nodes.
+    fn count_axes(&mut self, count: usize) {
+        /// Bytes of an axis in facts, in what is made of them, and in texts.
+        const AXIS: usize = 80;
+        self.shared.axes = self.shared.axes.saturating_add(count);
+        self.allow("the axes of all values", product(self.shared.axes, AXIS));
+    }
+
+    /// Assumes what a run cannot do without: of a graph that may not run, it is no condition of the
+    /// model.
+    pub fn assume(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        if !self.is_unconditional() {
+            return self.require(condition, node);
+        }
+        let condition = self.shared.symbols.shortest(condition);
+        let symbols = &mut self.shared.symbols;
+        let least = condition.right.known().filter(|_| condition.relation == Relation::AtLeast);
+        let is_known = least.is_some_and(|least| symbols.never_below(condition.left, least));
+        if is_known || symbols.always_holds(&condition) || !self.shared.assumed.insert(condition) {
+            return;
+        }
+        let text = self.shared.symbols.print_condition(&condition);
+        self.assumptions.push(Assumption { text, node: node(), condition: Some(condition), of_sizes: false });
+        if let Some(least) = least.filter(|_| !self.cautious) {
+            self.note_at_least(condition.left, least);
+        }
+    }
+
+    /// Notes that a number is at least another wherever the node runs.
+    pub fn note_at_least(&mut self, dim: Dim, least: i64) {
+        if self.is_unconditional() {
+            self.shared.symbols.raise(dim, least);
+        }
+    }
+
+    /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or
+    /// in every run of a graph that may not run.
+    pub fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+        let condition = self.shared.symbols.shortest(condition);
+        let of_run = self.is_unconditional().then_some(condition);
+        if self.shared.unreached > 0
+            || self.shared.required.contains(&(Some(condition), condition))
+            || self.shared.assumed.contains(&condition)
+            || self.shared.symbols.always_holds(&condition)
+            || !self.shared.required.insert((of_run, condition))
+        {
+            return;
+        }
+        let text = self.shared.symbols.print_condition(&condition);
+        let text = if of_run.is_some() { text } else { format!("{text} if the node runs") };
+        self.requirements.push(Assumption { text, node: node(), condition: of_run, of_sizes: false });
+    }
+
+    /// Notes a condition that sizes of inputs do not decide.
+    pub fn note_unchecked(&mut self, text: String, node: String) {
+        if self.shared.unreached == 0 {
+            self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+        }
+    }
+
+    /// Notes that two are equal in every run.
+    pub fn note_equal(&mut self, kept: Dim, other: Dim) {
+        let (kept, other) = (self.representative(kept), self.representative(other));
+        if kept != other && self.is_unconditional() {
+            self.shared.equal.insert(other, kept);
+        }
+    }
+
+    /// The one of all that are equal that stands for them.
+    pub fn representative(&self, dim: Dim) -> Dim {
+        let mut dim = dim;
+        while let Some(&kept) = self.shared.equal.get(&dim) {
+            dim = kept;
+        }
+        dim
+    }
+
+    /// Returns true if what holds here holds in every run.
+    pub fn is_unconditional(&self) -> bool {
+        self.shared.conditional == 0
+    }
+
+    /// The fact, with what the model declares where nothing is inferred. What contradicts it is a
+    /// problem, or a warning.
+    fn refined(&mut self, frame: &mut GraphFacts<'m>, id: ValueId, fact: Fact) -> Fact {
+        let info = frame.graph.value(id);
+        let Some(declared) = &info.declared else { return fact };
+        super::declared::refined(self, &info.name, declared, fact)
+    }
+}
+
+impl GraphFacts<'_> {
+    /// A node in words, after the nodes around it.
+    pub fn label(&self, node: &Node, index: usize) -> String {
+        let slash = if self.path.is_empty() { "" } else { "/" };
+        format!("{}{slash}{}", self.path, label(node, index))
+    }
+
+    /// Why a node's outputs are not known.
+    fn reason(&self, node: &Node, input: Option<usize>, why: &str) -> Arc<str> {
+        let Some((input, id)) = input.and_then(|i| Some((i, node.inputs.get(i).copied().flatten()?))) else {
+            return why.into();
+        };
+        let [operator, name] =
+            [&node.operator.name, &self.graph.value(id).name].map(|of| name_in_message(of));
+        format!("{operator}: input {input} \"{name}\" {why}").into()
+    }
+}
+
+/// A node in words: `node "pos" (Range)`.
+pub fn label(node: &Node, index: usize) -> String {
+    format!("{} ({})", node.label(index), name_in_message(&node.operator.to_string()))
+}
+
+/// Returns true if the results of a node depend on elements of inputs, on chance or on variables.
+fn depends(frame: &GraphFacts<'_>, node: &Node, row: Option<&Row>) -> bool {
+    let drawn = row.is_some_and(|row| row.chance == Chance::Yes || row.stateful);
+    drawn || node.needs().any(|id| frame.depends[id.index()])
+}

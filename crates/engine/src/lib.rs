@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![allow(missing_docs, reason = "the crate is a part of gradus, which documents what users name")]
+
+pub mod arrays;
+pub mod attributes;
+pub mod constants;
+pub mod conversion;
+pub mod draws;
+pub mod fact;
+pub mod infer;
+pub mod lowering;
+pub mod normalize;
+pub mod op;
+pub mod operator;
+pub mod operators;
+pub mod pairs;
+pub mod program;
+pub mod schema;
+pub mod source;
+
+pub use gradus_dims as dim;

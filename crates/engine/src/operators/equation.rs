@@ -1,0 +1,66 @@
+//! Equations of Einsum.
+
+use gradus_core::{Result, convert};
+
+use crate::operators::errors;
+
+/// The axes of an equation's terms and of its result, by name. Axes that the terms do not name have
+/// names that are no letters, counted from the last one.
+#[derive(Debug)]
+pub struct Equation {
+    pub terms: Vec<Vec<char>>,
+    pub result: Vec<char>,
+}
+
+impl Equation {
+    /// For operands of these ranks.
+    ///
+    /// # Errors
+    /// [`gradus_core::Kind::Shape`] if the terms do not fit the operands,
+    /// [`gradus_core::Kind::Value`] if the result names an axis that no term has.
+    pub fn new(text: &str, ranks: &[usize]) -> Result<Equation> {
+        let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let (left, right) = match text.split_once("->") {
+            Some((left, right)) => (left, Some(right)),
+            None => (&*text, None),
+        };
+        let texts: Vec<_> = left.split(',').collect();
+        if texts.len() != ranks.len() {
+            return Err(errors::count("terms of the equation", texts.len(), ranks.len()));
+        }
+        let open = |count: usize| {
+            (0..count).rev().map(|axis| char::from_u32(0xf0000 + convert::small_u32(axis)).unwrap_or('?'))
+        };
+        let (mut terms, mut most) = (Vec::new(), 0);
+        for (input, (term, &rank)) in texts.into_iter().zip(ranks).enumerate() {
+            let (before, after) = term.split_once("...").unwrap_or((term, ""));
+            let named = before.chars().count() + after.chars().count();
+            let hidden = rank.checked_sub(named).filter(|&hidden| hidden == 0 || term.contains("..."));
+            let hidden = hidden.ok_or_else(|| {
+                errors::count(&format!("axes in term \"{term}\" for input {input}"), named, rank)
+            })?;
+            most = most.max(hidden);
+            terms.push(before.chars().chain(open(hidden)).chain(after.chars()).collect::<Vec<_>>());
+        }
+        let count = |name: char| terms.iter().flatten().filter(|&&other| other == name).count();
+        let result: Vec<_> = if let Some(right) = right {
+            match right.split_once("...") {
+                Some((before, after)) => before.chars().chain(open(most)).chain(after.chars()).collect(),
+                None => right.chars().collect(),
+            }
+        } else {
+            let mut once: Vec<_> =
+                terms.iter().flatten().copied().filter(|c| c.is_ascii() && count(*c) == 1).collect();
+            once.sort_unstable();
+            open(most).chain(once).collect()
+        };
+        if let Some(unknown) = result.iter().find(|&&name| count(name) == 0) {
+            return Err(errors::value(
+                "axis of the result",
+                format_args!("'{unknown}'"),
+                "an axis of a term",
+            ));
+        }
+        Ok(Equation { terms, result })
+    }
+}

@@ -1,0 +1,43 @@
+//! Other shapes of a tensor's elements, as Reshape and Unsqueeze say them.
+
+use gradus_core::convert::usize_of_i64;
+use gradus_core::{Result, Shape, Tensor};
+
+use crate::operators::{errors, indices};
+
+/// The same elements in another shape, of which one size may be -1.
+pub fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tensor> {
+    let mut dims = Vec::with_capacity(target.len());
+    let mut open = None;
+    for (axis, &dim) in target.iter().enumerate() {
+        dims.push(match dim {
+            -1 if open.is_none() => {
+                open = Some(axis);
+                1
+            }
+            0 if !allow_zero => {
+                let dims = data.shape().dims();
+                *dims.get(axis).ok_or_else(|| errors::copied(axis, dims.len()))?
+            }
+            dim => usize_of_i64(dim).ok_or_else(|| errors::element(axis, dim, errors::RESHAPED))?,
+        });
+    }
+    if let Some(axis) = open {
+        let rest = Shape::new(dims.clone())?.len();
+        if rest == 0 || !data.len().is_multiple_of(rest) {
+            return Err(errors::open_axis(rest, format_args!("a divisor of {}", data.len())));
+        }
+        dims[axis] = data.len() / rest;
+    }
+    data.reshaped(Shape::new(dims)?)
+}
+
+/// The same elements with more axes of size 1.
+pub fn unsqueezed(data: &Tensor, axes: &[i64]) -> Result<Tensor> {
+    let rank = data.shape().rank() + axes.len();
+    let axes = indices::axes(axes, rank)?;
+    let mut rest = data.shape().dims().iter().copied();
+    let dims: Vec<_> =
+        (0..rank).map(|axis| if axes.contains(&axis) { 1 } else { rest.next().unwrap_or(1) }).collect();
+    data.reshaped(Shape::new(dims)?)
+}

@@ -1,0 +1,514 @@
+//! A row of the table: one operator of one standard.
+
+use gradus_core::Number;
+use gradus_core::graph::{Node, Standard};
+use gradus_kernels::Function;
+
+use super::operation::Operation;
+use super::rounding::Rounding;
+use crate::conversion::older::{Older, OlderRule, OlderWriter};
+use crate::conversion::{ConvertRule, Writer};
+use crate::infer::Rule;
+use crate::lowering::{self, Lower};
+use crate::op::{Build, Compute};
+use crate::operators::work::{Each, Work};
+use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
+
+/// The domain of operators that Gradus adds to those of ONNX.
+pub const OWN_DOMAIN: &str = "gradus";
+
+/// An operator of a standard: its versions, what is known about it, and the functions that
+/// infer, evaluate and convert it.
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a column of its own")]
+pub struct Row {
+    /// The standard that defines it.
+    pub standard: Standard,
+    /// Its domain; empty for the standard's own.
+    pub domain: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Signatures that the generated tables do not have.
+    own: &'static [Signature],
+    /// ONNX Runtime's signature in operator sets that lack the operator.
+    early: &'static [Signature],
+    /// The ONNX operator of the same meaning, by whose name the functions know it.
+    meaning: Option<&'static str>,
+    /// The operation on two elements.
+    pub operation: Option<Operation>,
+    /// The function of one element.
+    pub function: Option<fn(Number) -> Number>,
+    /// The function of one real.
+    pub real: Option<Function>,
+    pub infer: Option<Rule>,
+    pub eval: Option<Eval>,
+    /// Builds the operator from the function body by which the standard defines it.
+    pub body: Option<Build>,
+    /// Writes the graph of ONNX operators that a node stands for.
+    pub lower: Option<Lower>,
+    /// Infers a node of which too little is known to write that graph.
+    pub partial: Option<Rule>,
+    pub conversion: Option<Conversion>,
+    /// How it is written in older operator sets, which lack it as it is now.
+    pub older: Option<Older>,
+    /// Lack of the other standard that leaves it without a conversion.
+    pub lack: Option<&'static str>,
+    pub role: Role,
+    /// How the number of operations follows from shapes, where other columns do not tell.
+    work: Option<Work>,
+    pub rounding: Rounding,
+    /// True if it computes each element from those at its place, where other columns do not tell.
+    elementwise: bool,
+    /// True if its elements are some of those of the first input.
+    pub picks: bool,
+    pub zeros: ZeroSigns,
+    /// True if no result has the sign bit set, but for NaN.
+    pub unsigned: bool,
+    /// True if results stay the same when it is applied to them.
+    pub idempotent: bool,
+    /// The input that it adds last.
+    pub bias: Option<usize>,
+    /// The default of the attribute `axis`, if it works along that axis and reads no other by
+    /// number.
+    pub axis: Option<i64>,
+    pub reduces: Reduces,
+    pub chance: Chance,
+    /// True if it reads or writes a variable that outlives the run.
+    pub stateful: bool,
+    /// True if it reads only the shapes of its inputs.
+    pub shape_only: bool,
+    /// The attributes that are constants of the model, as weights are; none if it has no such.
+    pub learned: Option<fn(&str) -> bool>,
+}
+
+/// How an operator is evaluated.
+#[derive(Clone, Copy, Debug)]
+pub enum Eval {
+    /// By a function of attributes and inputs.
+    Function(Compute),
+    /// By a function of attributes and inputs, which is given the types and shapes of the outputs
+    /// that the rule infers.
+    Inferred(Compute),
+    /// By an operator that is built once from the node.
+    Build(Build),
+}
+
+/// How an operator is converted to the other standard.
+#[derive(Clone, Copy, Debug)]
+pub struct Conversion {
+    /// The operators that are written for it.
+    pub becomes: &'static str,
+    /// The results that are not kept bit for bit; empty if all are.
+    pub caveat: &'static str,
+    pub write: Writer,
+}
+
+/// The part an operator plays in folding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Cast,
+    Constant,
+    Copy,
+    Expand,
+    If,
+    Join,
+    Pad,
+    Reshape,
+    Shape,
+    Size,
+    Slice,
+    Split,
+    Tile,
+    Transpose,
+    View,
+    Other,
+}
+
+/// The results on which the signs of zeros of the inputs have an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroSigns {
+    /// Results are the same.
+    Unseen,
+    /// Zeros of the results have other signs, by those of any input.
+    OfAll,
+    /// Zeros of the results have other signs, by those of the first input.
+    OfFirst,
+    /// Any result may differ.
+    Any,
+}
+
+/// Whether it reduces the axes that an attribute or an input lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduces {
+    No,
+    /// A reduction of all axes is one of some axes, and then of the others; of one element it is
+    /// that element.
+    Nested,
+    /// A reduction that is not nested.
+    Once,
+}
+
+/// True if results are drawn at random.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chance {
+    No,
+    InTraining,
+    Yes,
+}
+
+impl Row {
+    const fn new(standard: Standard, domain: &'static str, name: &'static str, rounding: Rounding) -> Row {
+        Row {
+            standard,
+            domain,
+            name,
+            own: &[],
+            early: &[],
+            meaning: None,
+            operation: None,
+            function: None,
+            real: None,
+            infer: None,
+            eval: None,
+            body: None,
+            lower: None,
+            partial: None,
+            conversion: None,
+            older: None,
+            lack: None,
+            role: Role::Other,
+            work: None,
+            rounding,
+            elementwise: false,
+            picks: false,
+            zeros: ZeroSigns::Any,
+            unsigned: false,
+            idempotent: false,
+            bias: None,
+            axis: None,
+            reduces: Reduces::No,
+            chance: Chance::No,
+            stateful: false,
+            shape_only: false,
+            learned: None,
+        }
+    }
+
+    /// The signatures of its versions, the oldest first; none if no table has the operator.
+    pub fn signatures(&self) -> &'static [Signature] {
+        match self.standard {
+            _ if !self.own.is_empty() => self.own,
+            Standard::Onnx if self.domain == "com.microsoft" => microsoft_versions(self.name),
+            Standard::Onnx => onnx_versions(self.domain, self.name),
+            Standard::OpenVino => openvino_versions(self.name),
+            Standard::Paddle => &[],
+        }
+    }
+
+    /// The signature of the version that an operator set has, if there is one.
+    pub fn signature_in(&self, version: i64) -> Option<&'static Signature> {
+        in_set(self.signatures(), version).or_else(|| in_set(self.early, version))
+    }
+
+    /// Returns true if the signatures state types and required inputs, which the generated table
+    /// of OpenVINO does not.
+    pub fn states_inputs(&self) -> bool {
+        self.standard == Standard::Onnx || !self.own.is_empty()
+    }
+
+    /// Returns true if Gradus evaluates it.
+    pub fn is_evaluated(&self) -> bool {
+        self.eval.is_some()
+    }
+
+    /// Returns true if it runs by the ONNX operators that it becomes, where they give OpenVINO's
+    /// shapes.
+    pub fn runs_by_conversion(&self) -> bool {
+        self.standard == Standard::OpenVino && !self.is_evaluated() && self.conversion.is_some()
+    }
+
+    /// Returns true if it is converted by a graph of ONNX's operators, and run by it unless it has
+    /// an evaluation of its own.
+    pub fn is_lowered(&self) -> bool {
+        self.lower.is_some()
+    }
+
+    /// Returns true if it becomes other operators of ONNX, before it is converted to another
+    /// standard.
+    pub fn becomes_onnx(&self) -> bool {
+        self.standard == Standard::Onnx
+            && match self.domain {
+                "com.microsoft" => self.lower.is_some() || self.conversion.is_some(),
+                _ => self.lower.is_some() && self.conversion.is_none(),
+            }
+    }
+
+    /// How far the text of the standard determines the bits of its results.
+    pub fn rounding(&self) -> Rounding {
+        self.rounding
+    }
+
+    /// Returns true if every implementation returns the same bits for a node of it, floats
+    /// included.
+    pub fn is_exact(&self, node: &Node) -> bool {
+        self.rounding.is_exact() && self.rounding.of_node(node).is_exact() && self.chance == Chance::No
+    }
+
+    /// Returns true if it has numbers as attributes. These are of float32, and the text leaves open
+    /// whether they are rounded to a shorter type of the inputs.
+    pub fn has_float_attributes(&self) -> bool {
+        let newest = self.signatures().last();
+        newest.is_some_and(|newest| {
+            newest.attributes.iter().any(|rule| matches!(rule.sort, Sort::Float | Sort::Floats))
+        })
+    }
+
+    /// Returns true if Gradus infers it.
+    pub fn is_inferred(&self) -> bool {
+        self.infer.is_some()
+    }
+
+    /// How it is converted to the other standard, if it is.
+    pub fn conversion(&self) -> Option<&Conversion> {
+        self.conversion.as_ref()
+    }
+
+    /// How the number of operations follows from shapes: none where elements are only moved, one
+    /// for each element of the output of a function of elements.
+    pub fn work(&self) -> Option<Work> {
+        let each = match self.operation {
+            Some(operation) => Some(operation.work()),
+            None if self.real.is_some() => Some(Each::TRANSCENDENTAL),
+            None if self.function.is_some() || self.role == Role::Cast => Some(Each::arithmetic(1)),
+            None => None,
+        };
+        let moves = self.rounding == Rounding::Moved || self.shape_only;
+        let told = if moves { Some(Work::None) } else { each.map(Work::EachOutput) };
+        self.work.or(told)
+    }
+
+    /// Returns true if each element of the first output may take the room of that at its place in
+    /// an input of the same shape.
+    pub fn is_elementwise(&self) -> bool {
+        matches!(self.work(), Some(Work::EachOutput(_)))
+    }
+
+    /// Returns true if it computes each element of the only output from the elements at its place in
+    /// inputs that are broadcast.
+    pub fn is_of_elements(&self) -> bool {
+        let computes = self.operation.is_some() || self.function.is_some() || self.real.is_some();
+        computes || self.elementwise || self.role == Role::Cast
+    }
+
+    /// Returns true if a rule of its own says how the number of operations follows from shapes.
+    pub fn has_work_rule(&self) -> bool {
+        self.work.is_some()
+    }
+
+    /// The name by which the functions know it: that of the ONNX operator of the same meaning.
+    pub fn known_as(&self) -> &'static str {
+        self.meaning.unwrap_or(self.name)
+    }
+}
+
+/// A row of ONNX's own domain.
+pub const fn onnx(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "", name, rounding)
+}
+
+/// A row of ONNX's domain for classical machine learning.
+pub const fn ml(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.ml", name, rounding)
+}
+
+/// A row of ONNX's domain of operators that may change.
+pub const fn preview(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.preview", name, rounding)
+}
+
+/// A row of ONNX's domain for training.
+pub const fn training(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "ai.onnx.preview.training", name, rounding)
+}
+
+/// A row of the domain of ONNX Runtime.
+pub const fn microsoft(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::Onnx, "com.microsoft", name, rounding)
+}
+
+/// A row of an operator that Gradus adds to those of ONNX.
+pub const fn own(name: &'static str, rounding: Rounding, signatures: &'static [Signature]) -> Row {
+    Row { own: signatures, ..Row::new(Standard::Onnx, OWN_DOMAIN, name, rounding) }
+}
+
+/// A row of OpenVINO.
+pub const fn openvino(name: &'static str, rounding: Rounding) -> Row {
+    Row::new(Standard::OpenVino, "", name, rounding)
+}
+
+/// A row of Paddle.
+pub const fn paddle(rounding: Rounding, signatures: &'static [Signature]) -> Row {
+    Row { own: signatures, ..Row::new(Standard::Paddle, "", signatures[0].name, rounding) }
+}
+
+/// Columns.
+impl Row {
+    pub const fn signatures_are(self, own: &'static [Signature]) -> Row {
+        Row { own, ..self }
+    }
+
+    /// ONNX Runtime had the operator in ONNX's domain before ONNX had it.
+    pub const fn early_signatures_are(self, early: &'static [Signature]) -> Row {
+        Row { early, ..self }
+    }
+
+    pub const fn meaning(self, name: &'static str) -> Row {
+        Row { meaning: Some(name), ..self }
+    }
+
+    pub const fn operation(self, operation: Operation) -> Row {
+        Row { operation: Some(operation), ..self }
+    }
+
+    pub const fn map(self, function: fn(Number) -> Number) -> Row {
+        Row { function: Some(function), ..self }
+    }
+
+    pub const fn real(self, function: Function) -> Row {
+        Row { real: Some(function), ..self }
+    }
+
+    pub const fn infer(self, rule: Rule) -> Row {
+        Row { infer: Some(rule), ..self }
+    }
+
+    pub const fn eval(self, function: Compute) -> Row {
+        Row { eval: Some(Eval::Function(function)), ..self }
+    }
+
+    pub const fn computes(self, function: Compute) -> Row {
+        Row { eval: Some(Eval::Inferred(function)), ..self }
+    }
+
+    pub const fn build(self, build: Build) -> Row {
+        Row { eval: Some(Eval::Build(build)), ..self }
+    }
+
+    pub const fn body(self, build: Build) -> Row {
+        Row { body: Some(build), ..self }
+    }
+
+    /// Converted by the graph that a function writes.
+    pub const fn lower(self, lower: Lower) -> Row {
+        Row { lower: Some(lower), ..self }
+    }
+
+    /// Evaluated and inferred by the graph that a function writes; a rule that the row has infers
+    /// nodes of which too little is known to write it.
+    pub const fn lowers(self, lower: Lower) -> Row {
+        Row {
+            lower: Some(lower),
+            eval: Some(Eval::Build(lowering::build)),
+            infer: Some(lowering::infer),
+            partial: self.infer,
+            ..self
+        }
+    }
+
+    pub const fn converts(self, becomes: &'static str, caveat: &'static str, write: ConvertRule) -> Row {
+        Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Context(write) }), ..self }
+    }
+
+    /// Converted to ONNX by the graph that a function writes, and run by it unless the row has an
+    /// evaluation.
+    pub const fn becomes(self, becomes: &'static str, caveat: &'static str, lower: Lower) -> Row {
+        Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Graph(lower) }), ..self }
+    }
+
+    /// Written by a graph in operator sets before one.
+    pub const fn before(self, since: i64, lower: Lower) -> Row {
+        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
+    }
+
+    /// Written by a graph of other operators in operator sets before one, which rounds floats in
+    /// several steps.
+    pub const fn composed_before(self, since: i64, lower: Lower) -> Row {
+        Row { older: Some(Older { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
+    }
+
+    /// Written by a function in operator sets before one.
+    pub const fn sampled_before(self, since: i64, write: OlderRule) -> Row {
+        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
+    }
+
+    /// Not converted, as the other standard lacks something.
+    pub const fn lacks(self, lack: &'static str) -> Row {
+        Row { lack: Some(lack), ..self }
+    }
+
+    pub const fn role(self, role: Role) -> Row {
+        Row { role, ..self }
+    }
+
+    pub const fn works(self, work: Work) -> Row {
+        Row { work: Some(work), ..self }
+    }
+
+    pub const fn elementwise(self) -> Row {
+        Row { elementwise: true, ..self }
+    }
+
+    pub const fn picks(self) -> Row {
+        Row { picks: true, ..self }
+    }
+
+    pub const fn zeros(self, zeros: ZeroSigns) -> Row {
+        Row { zeros, ..self }
+    }
+
+    pub const fn unsigned(self) -> Row {
+        Row { unsigned: true, ..self }
+    }
+
+    pub const fn idempotent(self) -> Row {
+        Row { idempotent: true, ..self }
+    }
+
+    pub const fn bias(self, input: usize) -> Row {
+        Row { bias: Some(input), ..self }
+    }
+
+    pub const fn axis(self, default: i64) -> Row {
+        Row { axis: Some(default), ..self }
+    }
+
+    pub const fn reduces(self, reduces: Reduces) -> Row {
+        Row { reduces, ..self }
+    }
+
+    pub const fn random(self) -> Row {
+        Row { chance: Chance::Yes, ..self }
+    }
+
+    pub const fn random_in_training(self) -> Row {
+        Row { chance: Chance::InTraining, ..self }
+    }
+
+    pub const fn stateful(self) -> Row {
+        Row { stateful: true, ..self }
+    }
+
+    pub const fn shape_only(self) -> Row {
+        Row { shape_only: true, ..self }
+    }
+
+    /// Lists and tensors in its attributes are constants of the model.
+    pub const fn learned(self) -> Row {
+        Row { learned: Some(|_| true), ..self }
+    }
+
+    /// Its attribute `values` is a constant of the model.
+    pub const fn holds_values(self) -> Row {
+        Row { learned: Some(|name| name == "values"), ..self }
+    }
+}

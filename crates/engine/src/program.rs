@@ -1,0 +1,725 @@
+//! Programs: graphs made ready to run, and their running.
+//!
+//! Compiling resolves every node that is needed to its operator, once; running keeps values in a
+//! frame of slots and drops each after its last use. Graphs within nodes become programs too, and
+//! see the frame around them.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::ptr::from_ref;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use gradus_core::convert::{self, product};
+use gradus_core::graph::{
+    Attribute, Constant, Content, Function, Graph, Model, Node, Origin, Standard, ValueId,
+};
+use gradus_core::{Error, Kind, Limits, Result, Shape, Value};
+use gradus_kernels::Sums;
+use gradus_profiles::Profile;
+
+use crate::attributes::{Attributes, Parameters};
+use crate::constants::{is_constant, is_constant_node};
+use crate::draws::Draws;
+use crate::lowering;
+use crate::normalize::Form;
+use crate::op::{self, BuildContext, EvalContext, Op};
+use crate::operator::{self, Call, Operator};
+use crate::operators::fused::{After, Tail};
+use crate::operators::{Row, registry};
+use crate::schema::Signature;
+
+/// How graphs are compiled and run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunOptions {
+    /// The limits of each run; if none are given, those of the model.
+    pub limits: Option<Limits>,
+    /// Run operators that their standard defines as functions by the bodies of these functions.
+    pub expand_functions: bool,
+    /// Whose sequences those of Paddle's operators are: the exact ones, or what PaddlePaddle itself
+    /// gives.
+    pub profile: Profile,
+    /// The seed of the operators that draw random numbers, where their node has none of its own: a
+    /// run draws the same numbers whenever it is repeated.
+    pub seed: u64,
+    /// How products of matrices, convolutions and reductions of floats are added.
+    pub sums: Sums,
+    /// Where to count the steps of a run, for whoever shows progress.
+    pub steps: Option<&'static AtomicU64>,
+}
+
+impl RunOptions {
+    pub fn limits(&self) -> Limits {
+        self.limits.unwrap_or_default()
+    }
+}
+
+/// Most nodes of subgraphs and functions that are compiled. A function is compiled once for each
+/// list of arguments for its attributes, and a small model can make any number of lists.
+const MOST_COMPILED: usize = 1_000_000;
+
+/// Makes programs from graphs of one model or function.
+pub struct Compiler<'a> {
+    standard: Standard,
+    functions: &'a [Function],
+    operators: &'a [Arc<dyn Operator>],
+    options: RunOptions,
+    /// The attributes of a function as its call gives them.
+    parameters: Parameters<'a>,
+    state: Rc<CompileState>,
+}
+
+/// State that all graphs of a model share while it is compiled.
+#[derive(Default)]
+struct CompileState {
+    depth: Cell<usize>,
+    /// The greatest depth since it was last set.
+    deepest: Cell<usize>,
+    /// Nodes of subgraphs and functions that were compiled.
+    nodes: Cell<usize>,
+    /// Compiled functions, with the levels of graphs and functions that each has.
+    functions: RefCell<HashMap<CallKey, (Arc<GraphProgram>, usize)>>,
+}
+
+/// The number of a function, and the arguments for its attributes by their addresses: the model,
+/// which holds them, outlives the compiler.
+type CallKey = (usize, Vec<Option<*const Content>>);
+
+impl<'a> Compiler<'a> {
+    /// A compiler of a model's main graph.
+    pub fn new(model: &'a Model, operators: &'a [Arc<dyn Operator>], options: RunOptions) -> Compiler<'a> {
+        Compiler { functions: &model.functions, operators, ..Compiler::plain(model.standard, options) }
+    }
+
+    /// A compiler of graphs that only use operators of the standard.
+    pub fn plain(standard: Standard, options: RunOptions) -> Compiler<'a> {
+        let (parameters, state) = (Parameters::default(), Rc::default());
+        Compiler { standard, functions: &[], operators: &[], options, parameters, state }
+    }
+
+    /// The same, with what a call says of a function's attributes.
+    #[must_use]
+    pub fn with_parameters(self, parameters: Parameters<'a>) -> Compiler<'a> {
+        Compiler { parameters, ..self }
+    }
+
+    /// The operator of a node.
+    pub fn build(
+        &self,
+        node: &Node,
+        signature: &'static Signature,
+        row: &'static Row,
+    ) -> Result<Box<dyn Op>> {
+        let form = Form::of_node(self.standard, node);
+        let attributes = Attributes::new(&node.attributes, form).with_parameters(self.parameters.clone());
+        attributes.check(signature.name, signature.attributes, self.standard)?;
+        let cx = BuildContext { node, row, signature, attributes, compiler: self };
+        if let Some(build) = row.body.filter(|_| self.options.expand_functions) {
+            return build(&cx);
+        }
+        let eval = row.eval.ok_or_else(|| {
+            Error::new(
+                Kind::Unsupported,
+                format!("cannot run operator {}: Gradus does not evaluate it", node.operator),
+            )
+        })?;
+        op::build(&cx, eval)
+    }
+
+    /// The standard of the graphs.
+    pub fn standard(&self) -> Standard {
+        self.standard
+    }
+
+    /// The options that it was made with.
+    pub fn options(&self) -> RunOptions {
+        self.options
+    }
+
+    /// The program that computes some values of a graph.
+    pub fn compile(&self, graph: &Graph, wanted: &[ValueId]) -> Result<GraphProgram> {
+        let needed = needed(graph, wanted);
+        let order: Vec<_> = graph.order().iter().copied().filter(|&index| needed.nodes[index]).collect();
+        let mut last_use = vec![None; graph.values().len()];
+        for (step, &index) in order.iter().enumerate() {
+            graph.nodes()[index].needs().for_each(|id| last_use[id.index()] = Some(step));
+        }
+        // Inputs, constants and captures belong to others; outputs of the graph go to its caller.
+        let mut keep: Vec<_> =
+            graph.values().iter().map(|info| !matches!(info.origin, Origin::Node(..))).collect();
+        for id in wanted {
+            keep[id.index()] = true;
+        }
+        let mut steps = Vec::with_capacity(order.len());
+        for (step, &index) in order.iter().enumerate() {
+            let node = &graph.nodes()[index];
+            let (label, signature, op) = self.operator(node, index)?;
+            let ends =
+                |id: &ValueId| last_use[id.index()].is_none_or(|last| last == step) && !keep[id.index()];
+            let mut drops: Vec<_> =
+                node.needs().chain(node.outputs.iter().copied().flatten()).filter(ends).collect();
+            drops.sort_unstable();
+            drops.dedup();
+            let slots = |ids: &[Option<ValueId>]| ids.iter().map(|id| id.map(ValueId::index)).collect();
+            let (inputs, outputs) = (slots(&node.inputs), slots(&node.outputs));
+            // The value of a node `Constant` is memory of the model, as an initializer is.
+            let drops = drops.into_iter().filter(|&id| !is_constant(graph, id)).map(ValueId::index).collect();
+            let holds = !is_constant_node(node);
+            steps.push(ProgramStep { label, signature, op, inputs, outputs, drops, holds, tail: None });
+        }
+        if self.standard == Standard::Onnx && !self.options.expand_functions {
+            let mut uses = vec![0; graph.values().len()];
+            order.iter().flat_map(|&index| graph.nodes()[index].needs()).for_each(|id| uses[id.index()] += 1);
+            let uses = |id: ValueId| (!keep[id.index()]).then_some(uses[id.index()]);
+            let signatures = steps.iter().map(|step| step.signature);
+            let nodes: Vec<_> = order.iter().map(|&index| &graph.nodes()[index]).zip(signatures).collect();
+            for (at, step) in steps.iter_mut().enumerate() {
+                step.tail = Tail::of(&nodes[at..], uses);
+            }
+        }
+        let held = |(id, constant): &(ValueId, Constant)| {
+            needed.values[id.index()].then(|| (id.index(), constant.clone()))
+        };
+        Ok(GraphProgram {
+            steps,
+            slots: graph.values().len(),
+            inputs: graph.inputs().iter().map(|id| id.index()).collect(),
+            outputs: wanted.iter().map(|id| id.index()).collect(),
+            captures: graph.captures().iter().map(|c| (c.outer.index(), c.inner.index())).collect(),
+            constants: graph.constants().iter().filter_map(held).collect(),
+            names: wanted.iter().map(|id| graph.value(*id).name.clone()).collect(),
+            required: graph
+                .inputs()
+                .iter()
+                .copied()
+                .filter(|id| needed.values[id.index()] && graph.constant(*id).is_none())
+                .collect(),
+        })
+    }
+
+    /// The program of a subgraph.
+    pub fn inner(&self, graph: &Graph) -> Result<GraphProgram> {
+        let CompileState { depth, deepest, nodes, .. } = &*self.state;
+        self.allow_depth(1)?;
+        nodes.set(nodes.get() + graph.nodes().len());
+        if nodes.get() > MOST_COMPILED {
+            let message = format!(
+                "cannot compile the model: its functions and subgraphs have more than {MOST_COMPILED} nodes, \
+                 counted for each list of attributes"
+            );
+            return Err(Error::new(Kind::Limit, message));
+        }
+        depth.set(depth.get() + 1);
+        deepest.set(deepest.get().max(depth.get()));
+        let result = self.compile(graph, graph.outputs());
+        depth.set(depth.get() - 1);
+        result
+    }
+
+    /// Checks that graphs of so many levels may be nested here.
+    fn allow_depth(&self, levels: usize) -> Result<()> {
+        let most = self.options.limits().max_depth;
+        if self.state.depth.get() + levels > most {
+            return Err(too_deep(most));
+        }
+        Ok(())
+    }
+
+    fn operator(
+        &self,
+        node: &Node,
+        index: usize,
+    ) -> Result<(String, Option<&'static Signature>, Box<dyn Op>)> {
+        if let Some(number) = self.functions.iter().position(|function| function.id == node.operator) {
+            let label = format!("{} (function {})", node.label(index), node.operator);
+            let call = self.call(number, node).map_err(|error| placed(error, node, &label))?;
+            return Ok((label, None, Box::new(call)));
+        }
+        let plain = format!("{} ({} {})", node.label(index), self.standard, node.operator);
+        if let Some(operator) = operator::find(self.operators, node) {
+            return Ok((plain, None, self.registered(operator, node)));
+        }
+        if let Some(op) = lowering::converted(self.standard, node, self.options) {
+            return Ok((plain, None, op));
+        }
+        let (row, signature) =
+            registry::evaluated(self.standard, node).map_err(|error| placed(error, node, &plain))?;
+        let label =
+            format!("{} ({} {}-{})", node.label(index), self.standard, signature.name, signature.since);
+        let op = self.build(node, signature, row);
+        Ok((label.clone(), Some(signature), op.map_err(|error| placed(error, node, &label))?))
+    }
+
+    fn call(&self, number: usize, node: &Node) -> Result<FunctionCall> {
+        let function = &self.functions[number];
+        let attributes =
+            Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
+        let mut parameters = HashMap::new();
+        for (name, default) in &function.attributes {
+            let given = attributes.get(name);
+            if let Some(content) = given.or(default.as_ref().map(|default| &default.content)) {
+                parameters.insert(&**name, content);
+            }
+        }
+        let body = &function.body;
+        let most = body.inputs().len();
+        if node.inputs.len() > most {
+            let count = node.inputs.len();
+            return Err(Error::mismatch(
+                Kind::Graph,
+                "number of inputs of the function",
+                count,
+                format_args!("at most {most}"),
+            ));
+        }
+        let arguments = function.attributes.iter();
+        let arguments = arguments.map(|(name, _)| parameters.get(&**name).map(|&content| from_ref(content)));
+        let key = (number, arguments.collect());
+        let known = self.state.functions.borrow().get(&key).cloned();
+        let (program, height) = if let Some(known) = known {
+            self.allow_depth(known.1)?;
+            known
+        } else {
+            let before = self.state.deepest.replace(self.state.depth.get());
+            let (parameters, state) = (parameters.into(), self.state.clone());
+            let program = Arc::new(Compiler { parameters, state, ..*self }.inner(body)?);
+            let compiled = (program, self.state.deepest.get() - self.state.depth.get());
+            self.state.deepest.set(before);
+            self.state.functions.borrow_mut().insert(key, compiled.clone());
+            compiled
+        };
+        self.state.deepest.set(self.state.deepest.get().max(self.state.depth.get() + height));
+        Ok(FunctionCall { program })
+    }
+
+    /// The operator of a node that an [`Operator`] evaluates.
+    pub fn registered(&self, operator: &Arc<dyn Operator>, node: &Node) -> Box<dyn Op> {
+        let attributes =
+            Attributes::new(&node.attributes, Form::NEWEST).with_parameters(self.parameters.clone());
+        Box::new(RegisteredOp { operator: operator.clone(), attributes: attributes.owned() })
+    }
+}
+
+/// Returns the error of too many levels of graphs and functions.
+pub fn too_deep(most: usize) -> Error {
+    Error::new(Kind::Limit, format!("graphs and functions are nested more than {most} deep"))
+}
+
+fn placed(error: Error, node: &Node, label: &str) -> Error {
+    let error = error.in_node(label);
+    match node.position {
+        Some(position) => error.at(position),
+        None => error,
+    }
+}
+
+struct Needed {
+    values: Vec<bool>,
+    nodes: Vec<bool>,
+}
+
+/// The values and nodes that some values need.
+fn needed(graph: &Graph, wanted: &[ValueId]) -> Needed {
+    let mut needed =
+        Needed { values: vec![false; graph.values().len()], nodes: vec![false; graph.nodes().len()] };
+    let mut open = wanted.to_vec();
+    while let Some(id) = open.pop() {
+        if std::mem::replace(&mut needed.values[id.index()], true) {
+            continue;
+        }
+        if let Origin::Node(index, _) = graph.value(id).origin
+            && !std::mem::replace(&mut needed.nodes[index], true)
+        {
+            open.extend(graph.nodes()[index].needs());
+        }
+    }
+    needed
+}
+
+/// Elements of a value; of a list, its items.
+fn elements(value: &Value) -> u128 {
+    match value {
+        Value::Tensor(tensor) => product(tensor.len(), 1),
+        Value::Sequence(values) => product(values.len(), 1),
+        Value::Optional(value) => value.as_deref().map_or(0, elements),
+        Value::Map(map) => product(map.keys().len(), 1),
+    }
+}
+
+/// A graph, ready to run.
+#[derive(Debug)]
+pub struct GraphProgram {
+    steps: Vec<ProgramStep>,
+    slots: usize,
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    /// Slots in the frame around, and the slots here that they fill.
+    captures: Vec<(usize, usize)>,
+    /// Constants and their slots.
+    constants: Vec<(usize, Constant)>,
+    names: Vec<Arc<str>>,
+    /// Inputs that are needed and have no default.
+    required: Vec<ValueId>,
+}
+
+#[derive(Debug)]
+struct ProgramStep {
+    label: String,
+    signature: Option<&'static Signature>,
+    op: Box<dyn Op>,
+    inputs: Vec<Option<usize>>,
+    outputs: Vec<Option<usize>>,
+    drops: Vec<usize>,
+    /// True if its outputs take memory of the run.
+    holds: bool,
+    /// The steps behind it that the operator may apply to its result.
+    tail: Option<Tail>,
+}
+
+/// The values of a running program, by slot.
+pub type Frame = [Option<Value>];
+
+/// The resources that a run has used.
+#[derive(Debug)]
+pub struct RunState {
+    pub limits: Limits,
+    /// Bytes of values that nodes have made and that are still needed.
+    pub live_bytes: u64,
+    /// Bytes that the nodes which run now have reserved.
+    reserved: Cell<u64>,
+    steps: u64,
+    /// Elements touched so far.
+    pub work: u64,
+    shown: Option<&'static AtomicU64>,
+    /// The seed of random numbers, if they may be drawn.
+    pub seed: Option<u64>,
+    pub sums: Sums,
+    /// True within the graph that a node of floats of at most 32 bits stands for.
+    pub narrow: bool,
+    /// Nodes without a seed of their own that have drawn random numbers.
+    drawn: u64,
+    /// The most bytes in use since they were last counted.
+    peak: Cell<u64>,
+    /// The most bytes of values since they were last counted.
+    live_peak: u64,
+    /// The watch over the nodes of the main graph, if they are watched.
+    pub watch: Option<Watch>,
+    /// Steps that the running node shall apply to its result; taken when it does.
+    pub after: Option<After>,
+}
+
+/// A watch over the nodes of the main graph while they run.
+#[derive(Debug)]
+pub enum Watch {
+    /// Measures each node.
+    Profile(Vec<NodeRun>),
+    /// Gives each node other inputs than those that the nodes before it computed.
+    Replaced(Rc<RefCell<dyn Replaces>>),
+}
+
+/// What takes the place of values that nodes compute.
+pub trait Replaces: fmt::Debug {
+    /// The value that later nodes read in place of the one that a node computed, whose slot is
+    /// `slot`.
+    fn replace(&mut self, label: &str, slot: usize, computed: Value) -> Value;
+}
+
+/// A node of the main graph, as a run met it.
+#[derive(Clone, Debug)]
+pub struct NodeRun {
+    /// The node in words, with its operator: `node "add" (onnx Add-14)`.
+    pub node: Arc<str>,
+    /// The time that it took, that of its subgraphs included.
+    pub time: Duration,
+    /// The most bytes that values of the run and memory of nodes took while it ran. Constants and
+    /// inputs of the model are not counted.
+    pub peak_bytes: u64,
+    /// The same of values alone: what [`Peak`](crate::infer::Peak) bounds.
+    pub value_bytes: u64,
+}
+
+impl RunState {
+    pub fn new(options: &RunOptions) -> RunState {
+        RunState {
+            limits: options.limits(),
+            live_bytes: 0,
+            reserved: Cell::new(0),
+            steps: 0,
+            work: 0,
+            shown: options.steps,
+            seed: Some(options.seed),
+            sums: options.sums,
+            narrow: false,
+            drawn: 0,
+            peak: Cell::new(0),
+            live_peak: 0,
+            watch: None,
+            after: None,
+        }
+    }
+
+    /// Steps to apply to a float32 result of that shape before the node is done.
+    pub fn take_after(&mut self, shape: &Shape) -> After {
+        self.after.take_if(|after| after.fits(shape)).unwrap_or_default()
+    }
+
+    /// The random numbers of the node that runs, by its own seed if it has one.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] if nodes are evaluated before a run.
+    pub fn draws(&mut self, own: Option<u64>) -> Result<Draws> {
+        let seed = self.seed.ok_or_else(|| {
+            Error::new(Kind::Unsupported, "cannot draw random numbers before the model runs")
+        })?;
+        if let Some(own) = own {
+            return Ok(Draws::of(own, 0));
+        }
+        self.drawn += 1;
+        Ok(Draws::of(seed, self.drawn))
+    }
+
+    /// Counts a node, or an iteration.
+    pub fn step(&mut self) -> Result<()> {
+        self.steps += 1;
+        if let Some(shown) = self.shown {
+            shown.store(self.steps, Ordering::Relaxed);
+        }
+        if self.steps > self.limits.max_steps {
+            let most = self.limits.max_steps;
+            return Err(Error::new(
+                Kind::Limit,
+                format!("the run takes more than {most} steps (--max-steps)"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Counts elements that are touched, and checks that the run may go on.
+    pub fn touch(&mut self, elements: u128) -> Result<()> {
+        let most = self.limits.max_work;
+        self.work = u64::try_from(u128::from(self.work).saturating_add(elements)).unwrap_or(u64::MAX);
+        if self.work > most {
+            return Err(Error::new(
+                Kind::Limit,
+                format!("the run touches more than {most} elements (--max-work)"),
+            ));
+        }
+        self.limits.check()
+    }
+
+    /// Bytes of values, and those that nodes reserve.
+    pub fn in_use(&self) -> u64 {
+        self.live_bytes.saturating_add(self.reserved.get())
+    }
+
+    /// Counts bytes that a node takes until it is done.
+    pub fn reserve(&self, bytes: u128) -> Result<()> {
+        self.limits.allow_bytes(self.in_use(), bytes)?;
+        self.reserved.set(self.reserved.get().saturating_add(convert::low_u64(bytes)));
+        self.note_peak();
+        Ok(())
+    }
+
+    /// Counts bytes that are kept.
+    pub fn hold(&mut self, bytes: u64) -> Result<()> {
+        self.limits.allow_bytes(self.in_use(), bytes.into())?;
+        self.live_bytes += bytes;
+        self.live_peak = self.live_peak.max(self.live_bytes);
+        self.note_peak();
+        Ok(())
+    }
+
+    fn note_peak(&self) {
+        self.peak.set(self.peak.get().max(self.in_use()));
+    }
+
+    /// Counts bytes that are kept no longer.
+    pub fn release(&mut self, bytes: u64) {
+        self.live_bytes = self.live_bytes.saturating_sub(bytes);
+    }
+}
+
+impl GraphProgram {
+    /// Inputs that are needed, have no default, and are not given.
+    pub fn missing_inputs(&self, given: impl Fn(ValueId) -> bool) -> impl Iterator<Item = ValueId> {
+        self.required.iter().copied().filter(move |&id| !given(id))
+    }
+
+    /// The number of outputs.
+    pub fn output_count(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// Runs on values for the inputs, with the frame around it.
+    ///
+    /// Bytes that it holds at the end, the outputs', are released: they are the caller's to count.
+    pub fn run(&self, inputs: Vec<Option<Value>>, around: &Frame, run: &mut RunState) -> Result<Vec<Value>> {
+        let before = run.live_bytes;
+        let mut frame: Vec<Option<Value>> = vec![None; self.slots];
+        for (slot, constant) in &self.constants {
+            frame[*slot] = Some(constant.kept()?.into());
+        }
+        for (&slot, value) in self.inputs.iter().zip(inputs) {
+            if value.is_some() {
+                frame[slot] = value;
+            }
+        }
+        for &(outer, inner) in &self.captures {
+            frame[inner] = around.get(outer).cloned().flatten();
+        }
+        let mut steps = &self.steps[..];
+        while let Some((step, rest)) = steps.split_first() {
+            let done = step.run_with(rest, &mut frame, run).map_err(|error| error.in_node(&step.label))?;
+            steps = &rest[done..];
+        }
+        run.live_bytes = before;
+        let outputs = self.outputs.iter().zip(&self.names).map(|(&slot, name)| {
+            frame[slot]
+                .clone()
+                .ok_or_else(|| Error::new(Kind::Graph, format!("output \"{name}\" has no value")))
+        });
+        outputs.collect()
+    }
+}
+
+impl GraphProgram {
+    /// Runs a graph that stands for a node: what it holds meanwhile is memory of the node, and no
+    /// value of the model.
+    pub fn run_for_node(&self, inputs: Vec<Option<Value>>, run: &mut RunState) -> Result<Vec<Value>> {
+        let live_peak = run.live_peak;
+        let outputs = self.run(inputs, &[], run);
+        run.live_peak = live_peak;
+        outputs
+    }
+}
+
+impl ProgramStep {
+    /// Runs the node, with the nodes of its tail if its operator applies them, and returns their
+    /// number. Nodes that are watched run one by one.
+    fn run_with(&self, rest: &[ProgramStep], frame: &mut Frame, run: &mut RunState) -> Result<usize> {
+        let tail = self.tail.as_ref().filter(|_| run.watch.is_none());
+        let Some((tail, after)) = tail.and_then(|tail| Some((tail, tail.after(frame)?))) else {
+            self.run(frame, run)?;
+            return Ok(0);
+        };
+        run.after = Some(after);
+        self.run_node(frame, run)?;
+        if run.after.take().is_some() {
+            return Ok(0);
+        }
+        let slot = |step: &ProgramStep| step.outputs.first().copied().flatten();
+        let result = slot(self).and_then(|slot| frame[slot].take());
+        let count = result.as_ref().map_or(0, elements);
+        let steps = &rest[..tail.nodes];
+        for step in steps {
+            run.step()?;
+            // The results between have as many elements as the last one.
+            let inputs =
+                step.inputs.iter().flatten().map(|&slot| frame[slot].as_ref().map_or(count, elements));
+            run.touch(inputs.sum::<u128>().saturating_add(count))?;
+            for &slot in &step.drops {
+                if let Some(value) = frame[slot].take() {
+                    run.release(value.byte_len());
+                }
+            }
+        }
+        if let Some(slot) = steps.last().and_then(slot) {
+            frame[slot] = result;
+        }
+        Ok(steps.len())
+    }
+
+    /// Runs the node, and does what the watch over it wants.
+    fn run(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
+        // Nodes of subgraphs count as part of theirs.
+        let Some(mut watch) = run.watch.take() else { return self.run_node(frame, run) };
+        match &mut watch {
+            Watch::Profile(nodes) => {
+                run.peak.set(run.in_use());
+                run.live_peak = run.live_bytes;
+                let start = Instant::now();
+                self.run_node(frame, run)?;
+                let (time, peak_bytes) = (start.elapsed(), run.peak.get());
+                let (node, value_bytes) = (self.label.as_str().into(), run.live_peak);
+                nodes.push(NodeRun { node, time, peak_bytes, value_bytes });
+            }
+            Watch::Replaced(values) => {
+                self.run_node(frame, run)?;
+                let mut values = values.borrow_mut();
+                for &slot in self.outputs.iter().flatten() {
+                    frame[slot] = frame[slot].take().map(|value| values.replace(&self.label, slot, value));
+                }
+            }
+        }
+        run.watch = Some(watch);
+        Ok(())
+    }
+
+    fn run_node(&self, frame: &mut Frame, run: &mut RunState) -> Result<()> {
+        run.step()?;
+        let inputs: Vec<_> =
+            self.inputs.iter().map(|slot| slot.and_then(|slot| frame[slot].as_ref())).collect();
+        if let Some(signature) = self.signature {
+            signature.check_inputs(&inputs)?;
+        }
+        run.touch(inputs.iter().copied().flatten().map(elements).sum())?;
+        let reserved = run.reserved.get();
+        let outputs = self.outputs.len();
+        let mut cx = EvalContext {
+            inputs: &inputs,
+            operator: "",
+            outputs,
+            signature: self.signature,
+            inferred: &[],
+            frame,
+            run,
+        };
+        let outputs = self.op.eval(&mut cx)?;
+        run.reserved.set(reserved);
+        run.touch(outputs.iter().map(elements).sum())?;
+        for (&slot, value) in self.outputs.iter().zip(outputs) {
+            if let Some(slot) = slot {
+                if self.holds {
+                    run.hold(value.byte_len())?;
+                }
+                frame[slot] = Some(value);
+            }
+        }
+        for &slot in &self.drops {
+            if let Some(value) = frame[slot].take() {
+                run.release(value.byte_len());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The call of a function that the model defines.
+#[derive(Debug)]
+struct FunctionCall {
+    program: Arc<GraphProgram>,
+}
+
+impl Op for FunctionCall {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let inputs = cx.inputs.iter().map(|value| value.cloned()).collect();
+        self.program.run(inputs, &[], cx.run)
+    }
+}
+
+/// An operator that the user registered, with the attributes of a node.
+#[derive(Debug)]
+struct RegisteredOp {
+    operator: Arc<dyn Operator>,
+    attributes: Vec<Attribute>,
+}
+
+impl Op for RegisteredOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let call = Call { attributes: Attributes::new(&self.attributes, Form::NEWEST), outputs: cx.outputs };
+        self.operator.eval(&call, cx.inputs)
+    }
+}

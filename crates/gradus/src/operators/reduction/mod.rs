@@ -1,7 +1,0 @@
-//! Reductions, orders and sums along axes.
-
-pub(crate) mod eval;
-pub(crate) mod infer;
-pub(crate) mod openvino;
-pub(crate) mod to_onnx;
-pub(crate) mod to_openvino;

@@ -1,5 +1,0 @@
-//! Sequences and optional values.
-
-pub(crate) mod eval;
-pub(crate) mod infer;
-pub(crate) mod to_openvino;

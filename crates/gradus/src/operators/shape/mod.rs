@@ -1,4 +1,0 @@
-//! Shape and Size.
-
-pub(crate) mod eval;
-pub(crate) mod infer;

@@ -1,0 +1,491 @@
+//! Facts about operators that run graphs: If, Loop, Scan, `SequenceMap`.
+//!
+//! A body that runs many times is inferred for all its runs at once: values that are carried from
+//! one run to the next start with what is known of them, and what a run changes is forgotten until
+//! nothing changes any more (a dimension becomes a symbol). If a run adds the same to a dimension
+//! or a number each time, the last value is the first plus that many times the number of runs. A
+//! loop that is known to end after few runs is unrolled as well, which tells more.
+//!
+//! | operator | outputs |
+//! |---|---|
+//! | `If` | the branch that a known condition selects; otherwise what both branches say |
+//! | `Loop` | carried values; scans, with the number of runs before their dimensions: `M` if the condition is known to hold, otherwise at most `M` |
+//! | `Scan` | carried values; scans, with the dimension of the scanned inputs |
+//! | `SequenceMap` | lists as long as the first |
+
+use std::sync::Arc;
+
+use gradus_core::DType;
+use gradus_core::convert::{small_u32, usize_of_i64};
+
+use crate::control_flow::loops::lead_rank;
+use crate::dim::{Bounds, Dim};
+use crate::errors;
+use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
+use crate::indices;
+use crate::infer::{InferContext, InferError, InferResult, Visit};
+use crate::normalize::Older;
+
+/// Most runs of a loop that is unrolled.
+const MOST_RUNS: i64 = 256;
+
+/// Most rounds until nothing changes: facts only ever say less, so fewer are enough unless ranks
+/// are large.
+const MOST_ROUNDS: usize = 64;
+
+pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let condition = cx.integer(0).and_then(Dim::known);
+    let (chosen, other) = match condition {
+        Some(0) => ("else_branch", Some("then_branch")),
+        Some(_) => ("then_branch", Some("else_branch")),
+        None => ("then_branch", None),
+    };
+    let how = if condition.is_none() { Visit::Perhaps } else { Visit::Certain };
+    let first = cx.inner(chosen, Vec::new(), how)?;
+    if let Some(other) = other {
+        cx.note_runs(chosen, Dim::ONE, u32::MAX)?;
+        cx.note_runs(other, Dim::ZERO, u32::MAX)?;
+        // For the report only.
+        let _ = cx.inner(other, Vec::new(), Visit::Never);
+        return Ok(first);
+    }
+    cx.note_runs(chosen, None, u32::MAX)?;
+    cx.note_runs("else_branch", None, u32::MAX)?;
+    let second = cx.inner("else_branch", Vec::new(), Visit::Perhaps)?;
+    Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
+}
+
+/// A value that is carried from one run of a body to the next.
+pub struct Carried {
+    /// Facts about it before any run.
+    first: Fact,
+    /// Facts about it before every run.
+    every: Fact,
+    /// The way in which each iteration uses it.
+    next: Fact,
+}
+
+/// Facts about all runs of a body.
+pub struct Runs {
+    pub carried: Vec<Carried>,
+    /// All outputs of the body.
+    pub outputs: Vec<Fact>,
+}
+
+/// Infers a body for all its runs at once: on the inputs that are arranged around the carried
+/// values, of which these outputs are the next.
+pub fn all_runs(
+    cx: &mut InferContext<'_, '_>,
+    first: Vec<Fact>,
+    arranged: &dyn Fn(&[Fact]) -> Vec<Fact>,
+    carried: &[usize],
+) -> Result<Runs, InferError> {
+    let mark = small_u32(cx.symbols().symbols().len());
+    let mut every = first.clone();
+    for _ in 0..MOST_ROUNDS {
+        let inputs = arranged(&every);
+        let outputs = cx.inner("body", inputs, Visit::Perhaps)?;
+        let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
+        let next = next.ok_or_else(|| {
+            let (count, wanted) = (outputs.len(), carried.iter().max().map_or(0, |most| most + 1));
+            errors::count("outputs of the body", count, format_args!("at least {wanted}"))
+        })?;
+        let mut changed = false;
+        for (fact, next) in every.iter_mut().zip(&next) {
+            let wider = widened(cx, fact, next, mark);
+            changed |= wider != *fact;
+            *fact = wider;
+        }
+        if !changed {
+            let carried = first.into_iter().zip(every).zip(next);
+            let carried = carried.map(|((first, every), next)| Carried { first, every, next }).collect();
+            return Ok(Runs { carried, outputs });
+        }
+    }
+    Err(InferError::unknown("loop-carried shapes did not reach a fixed point"))
+}
+
+/// Infers the first run of a body that is known to run: its nodes' conditions are those of the node
+/// around it.
+pub fn first_run(cx: &mut InferContext<'_, '_>, inputs: Vec<Fact>) -> Result<(), InferError> {
+    let nodes = cx.graph("body")?.nodes().len();
+    if cx.spend(nodes.max(1)) {
+        cx.inner("body", inputs, Visit::Again)?;
+    }
+    Ok(())
+}
+
+/// The facts about a carried value before and after an iteration; symbols from the mark on are this
+/// loop's own.
+pub fn widened(cx: &mut InferContext<'_, '_>, fact: &Fact, next: &Fact, mark: u32) -> Fact {
+    let kept = |cx: &mut InferContext<'_, '_>, before: Dim, after: Dim, bounds: Bounds| {
+        let own = cx.symbols().as_symbol_index(before).is_some_and(|index| index >= mark);
+        if before == after || own { before } else { cx.data("loop-carried value", bounds) }
+    };
+    match (fact, next) {
+        (before, after) if before == after => before.clone(),
+        (Fact::Tensor(before), Fact::Tensor(after)) => {
+            let dims = before.dims.as_ref().zip(after.dims.as_ref()).filter(|(a, b)| a.len() == b.len());
+            let dims: Option<Dims> = dims
+                .map(|(a, b)| a.iter().zip(b.iter()).map(|(&a, &b)| kept(cx, a, b, Bounds::SIZE)).collect());
+            let elements = match (&before.elements, &after.elements) {
+                (a, b) if a == b => a.clone(),
+                (Elements::Integers(a), Elements::Integers(b)) if a.len() == b.len() && a.len() <= 8 => {
+                    Elements::Integers(
+                        a.iter().zip(b.iter()).map(|(&a, &b)| kept(cx, a, b, Bounds::ANY)).collect(),
+                    )
+                }
+                _ => Elements::Unknown,
+            };
+            let elements = if dims == before.dims { elements } else { Elements::Unknown };
+            Fact::Tensor(TensorFact {
+                dtype: before.dtype.filter(|_| before.dtype == after.dtype),
+                dims,
+                elements,
+            })
+        }
+        (Fact::Sequence(before), Fact::Sequence(after)) => {
+            // For an empty list there is nothing that its items could contradict.
+            let each = if before.len == Dim::ZERO {
+                after.each.clone()
+            } else {
+                widened(cx, &before.each, &after.each, mark)
+            };
+            let len = kept(cx, before.len, after.len, Bounds::SIZE);
+            Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
+        }
+        (Fact::Optional(before), Fact::Optional(after)) => {
+            let value = widened(cx, &before.value, &after.value, mark);
+            let present = before.present.filter(|_| before.present == after.present);
+            Fact::Optional(Arc::new(crate::fact::OptionalFact { value, present }))
+        }
+        _ => Fact::Unknown,
+    }
+}
+
+/// Facts about a carried value after the last of `runs` runs.
+pub fn last(cx: &mut InferContext<'_, '_>, carried: &Carried, runs: Option<Dim>, mark: u32) -> Fact {
+    let settled =
+        |cx: &mut InferContext<'_, '_>, first: Option<Dim>, every: Dim, next: Option<Dim>, bounds: Bounds| {
+            if !cx.symbols().is_newer(every, mark) {
+                return every;
+            }
+            let grown = |cx: &mut InferContext<'_, '_>| {
+                let (first, next, runs) = (first?, next?, runs?);
+                let by = cx.symbols().subtract(next, every)?;
+                if cx.symbols().is_newer(by, mark) {
+                    return None;
+                }
+                let all = cx.symbols().multiply(by, runs)?;
+                cx.symbols().add(first, all)
+            };
+            grown(cx).unwrap_or_else(|| cx.data("number of iterations and loop-carried values", bounds))
+        };
+    match (&carried.first, &carried.every, &carried.next) {
+        (Fact::Tensor(first), Fact::Tensor(every), Fact::Tensor(next)) => {
+            let at =
+                |dims: &Option<Dims>, axis: usize| dims.as_ref().and_then(|dims| dims.get(axis).copied());
+            let dims = every.dims.as_ref().map(|dims| {
+                let dim = |(axis, &every): (usize, &Dim)| {
+                    settled(cx, at(&first.dims, axis), every, at(&next.dims, axis), Bounds::SIZE)
+                };
+                dims.iter().enumerate().map(dim).collect()
+            });
+            let list = |fact: &TensorFact| match &fact.elements {
+                Elements::Integers(all) => Some(all.clone()),
+                _ => None,
+            };
+            let elements = match list(every) {
+                Some(all) => {
+                    let (first, next) = (list(first), list(next));
+                    let element = |(i, &every): (usize, &Dim)| {
+                        settled(cx, at(&first, i), every, at(&next, i), Bounds::ANY)
+                    };
+                    Elements::Integers(all.iter().enumerate().map(element).collect())
+                }
+                // Values that never change keep their facts.
+                None if carried.every == carried.first => every.elements.clone(),
+                None => Elements::Unknown,
+            };
+            Fact::Tensor(TensorFact { dtype: every.dtype, dims, elements })
+        }
+        (Fact::Sequence(first), Fact::Sequence(every), Fact::Sequence(next)) => {
+            let each = outside(cx, &every.each, mark);
+            let len = settled(cx, Some(first.len), every.len, Some(next.len), Bounds::SIZE);
+            let items = every.items.clone().filter(|_| carried.every == carried.first);
+            Fact::Sequence(Arc::new(SequenceFact { each, len, items }))
+        }
+        (_, every, _) => outside(cx, every, mark),
+    }
+}
+
+/// Describes what a body says of one run, said of any: its own symbols mean nothing outside.
+pub fn outside(cx: &mut InferContext<'_, '_>, fact: &Fact, mark: u32) -> Fact {
+    match fact {
+        Fact::Tensor(fact) => {
+            let dims = fact.dims.as_ref().map(|dims| {
+                let dim = |&dim: &Dim| {
+                    let newer = cx.symbols().is_newer(dim, mark);
+                    if newer { cx.data("outputs of the iterations of a loop", Bounds::SIZE) } else { dim }
+                };
+                dims.iter().map(dim).collect()
+            });
+            Fact::Tensor(TensorFact::new(fact.dtype, dims))
+        }
+        Fact::Sequence(fact) => {
+            let each = outside(cx, &fact.each, mark);
+            let newer = cx.symbols().is_newer(fact.len, mark);
+            let len =
+                if newer { cx.data("outputs of the iterations of a loop", Bounds::SIZE) } else { fact.len };
+            Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))
+        }
+        Fact::Optional(fact) => {
+            let value = outside(cx, &fact.value, mark);
+            Fact::Optional(Arc::new(crate::fact::OptionalFact { value, present: fact.present }))
+        }
+        Fact::Map(..) | Fact::Unknown => fact.clone(),
+    }
+}
+
+/// Returns a scan: the outputs of the iterations, stacked along an axis.
+pub fn stacked(fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, InferError> {
+    let Fact::Tensor(TensorFact { dtype, dims, .. }) = fact else {
+        return Ok(Fact::tensor_type(fact.dtype()));
+    };
+    let Some(dims) = dims else { return Ok(Fact::tensor_type(*dtype)) };
+    let axis = indices::axis(axis, dims.len() + 1)?;
+    let mut all = dims.to_vec();
+    all.insert(axis, runs);
+    Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
+}
+
+pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let carried = cx.count().saturating_sub(2);
+    let first: Vec<_> = (0..carried).map(|i| cx.read_fact(2 + i)).collect();
+    let most = if cx.has(0) { cx.integer(0) } else { None };
+    let enters = if cx.has(1) { cx.integer(1).and_then(Dim::known) } else { Some(1) };
+    let mark = small_u32(cx.symbols().symbols().len());
+    let number = Bounds::between(
+        Some(0),
+        most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
+    );
+    let iteration = cx.data("index of the iteration", number);
+    let lead = lead_facts(cx, iteration)?;
+    let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
+    let places: Vec<_> = (1..=carried).collect();
+    let runs = all_runs(cx, first.clone(), &arranged, &places)?;
+    let goes_on = match &runs.outputs[0] {
+        Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => {
+            all.first().and_then(|dim| dim.known())
+        }
+        _ => None,
+    };
+    let conditional = goes_on.is_none_or(|goes_on| goes_on == 0);
+    if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
+        cx.note_runs("body", Dim::Known(count), mark)?;
+        return Ok(unrolled);
+    }
+    if enters.is_some_and(|enters| enters != 0)
+        && (!cx.has(0) || most.is_some_and(|most| cx.symbols().at_least(most, 1)))
+    {
+        let mut inputs = lead_facts(cx, Dim::ZERO)?.to_vec();
+        inputs.extend(first);
+        first_run(cx, inputs)?;
+    }
+    let most = most.map(|most| cx.max(most, Dim::ZERO));
+    let count = match (enters, goes_on, most) {
+        (Some(0), ..) => Some(Dim::ZERO),
+        (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
+        (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
+        (Some(_), Some(_), most) => most,
+        _ => None,
+    };
+    let most = most.and_then(|most| cx.symbols().bounds(most).upper());
+    let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));
+    cx.note_runs("body", shown, mark)?;
+    let mut facts: Vec<_> = runs.carried.iter().map(|carried| last(cx, carried, count, mark)).collect();
+    for fact in &runs.outputs[1 + carried..] {
+        let fact = outside(cx, fact, mark);
+        facts.push(stacked(&fact, shown, 0)?);
+    }
+    Ok(facts)
+}
+
+/// Facts about the number of an iteration and the condition, which holds in every iteration.
+fn lead_facts(cx: &mut InferContext<'_, '_>, number: Dim) -> Result<[Fact; 2], InferError> {
+    let body = cx.graph("body")?;
+    let [number_dims, condition_dims] = [0, 1].map(|input| vec![Dim::ONE; lead_rank(body, input)]);
+    Ok([
+        cx.integers_fact(DType::I64, number_dims, [number]),
+        cx.integers_fact(DType::Bool, condition_dims, [Dim::ONE]),
+    ])
+}
+
+/// Runs the loop run by run on facts, if it is known when it ends and that is soon: the number of
+/// runs, and facts about the outputs.
+fn unrolled(
+    cx: &mut InferContext<'_, '_>,
+    first: &[Fact],
+    most: Option<Dim>,
+    enters: Option<i64>,
+    conditional: bool,
+) -> Option<(i64, Vec<Fact>)> {
+    let most = match (cx.has(0), most) {
+        (false, _) => MOST_RUNS + 1,
+        (true, Some(Dim::Known(most))) => most.max(0),
+        _ => return None,
+    };
+    // Few runs, if the condition always holds; others may end early.
+    if !conditional && most > MOST_RUNS {
+        return None;
+    }
+    let nodes = cx.graph("body").ok()?.nodes().len();
+    let mut goes_on = enters? != 0;
+    let mut state = first.to_vec();
+    let mut rows: Vec<Vec<Fact>> = Vec::new();
+    let mut run = 0;
+    while goes_on && run < most {
+        if run >= MOST_RUNS || !cx.spend(nodes.max(1)) {
+            return None;
+        }
+        let mut inputs = lead_facts(cx, Dim::Known(run)).ok()?.to_vec();
+        inputs.append(&mut state);
+        let mut outputs = cx.inner("body", inputs, Visit::Again).ok()?.into_iter();
+        let condition = outputs.next()?;
+        let Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) = &condition else {
+            return None;
+        };
+        goes_on = all.first()?.known()? != 0;
+        state = outputs.by_ref().take(first.len()).collect();
+        rows.push(outputs.collect());
+        run += 1;
+    }
+    let (row, others) = rows.split_first()?;
+    let mut scans = row.iter().cloned().map(Fact::without_elements).collect::<Vec<_>>();
+    for other in others {
+        for (scan, next) in scans.iter_mut().zip(other) {
+            *scan = cx.join(scan, &next.clone().without_elements(), "the iterations of a loop differ");
+        }
+    }
+    let stacked =
+        scans.iter().map(|fact| stacked(fact, Dim::Known(run), 0).ok()).collect::<Option<Vec<_>>>()?;
+    Some((run, state.into_iter().chain(stacked).collect()))
+}
+
+pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let batched = cx.attributes.form().is(Older::Batch);
+    let skipped = usize::from(batched);
+    let scanned = cx.attributes.int("num_scan_inputs")?.and_then(usize_of_i64).unwrap_or(0);
+    let given = cx.count().saturating_sub(skipped);
+    let carried = given.checked_sub(scanned).ok_or_else(|| errors::scanned(given, scanned))?;
+    let axis_of = |cx: &InferContext<'_, '_>, name: &str, index: usize| -> Result<i64, InferError> {
+        Ok(cx.attributes.ints(name)?.and_then(|axes| axes.get(index).copied()).unwrap_or(0))
+    };
+    let mark = small_u32(cx.symbols().symbols().len());
+    let mut batch = None;
+    let mut runs: Option<Dim> = None;
+    let mut first = Vec::new();
+    let mut tail = Vec::new();
+    for input in 0..carried + scanned {
+        let fact = cx.read_fact(input + skipped);
+        let Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. }) = &fact else {
+            if input >= carried {
+                return Err(InferError::input(input + skipped, "has unknown rank"));
+            }
+            first.push(fact.without_elements());
+            continue;
+        };
+        let mut left = dims.to_vec();
+        if batched && !left.is_empty() {
+            batch = Some(left.remove(0));
+        }
+        if input < carried {
+            let fact = if batched { Fact::Tensor(TensorFact::new(*dtype, Some(left.into()))) } else { fact };
+            first.push(fact);
+            continue;
+        }
+        let axis = indices::axis(axis_of(cx, "scan_input_axes", input - carried)?, left.len())?;
+        let len = left.remove(axis);
+        runs = Some(match runs {
+            Some(before) => cx.equal(before, len, errors::SCANNED)?,
+            None => len,
+        });
+        tail.push(Fact::Tensor(TensorFact::new(*dtype, Some(left.into()))));
+    }
+    let arranged = |every: &[Fact]| every.iter().chain(&tail).cloned().collect();
+    let places: Vec<_> = (0..carried).collect();
+    let all = all_runs(cx, first.clone(), &arranged, &places)?;
+    let count = runs.unwrap_or(Dim::ZERO);
+    if cx.symbols().at_least(count, 1) && batch.is_none_or(|batch| cx.symbols().at_least(batch, 1)) {
+        first_run(cx, arranged(&first))?;
+    }
+    let times = cx.multiply(batch.unwrap_or(Dim::ONE), count);
+    cx.note_runs("body", times, mark)?;
+    let with_batch = |fact: Fact| match (batch, fact) {
+        (Some(batch), Fact::Tensor(TensorFact { dtype, dims: Some(dims), .. })) => {
+            let dims: Vec<_> = std::iter::once(batch).chain(dims.iter().copied()).collect();
+            Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
+        }
+        (_, fact) => fact,
+    };
+    let mut facts = Vec::new();
+    for value in &all.carried {
+        let fact = last(cx, value, Some(count), mark);
+        facts.push(with_batch(fact));
+    }
+    for (index, fact) in all.outputs[carried..].iter().enumerate() {
+        let axis = axis_of(cx, "scan_output_axes", index)?;
+        let fact = outside(cx, fact, mark);
+        let fact = stacked(&fact, count, axis)?;
+        facts.push(with_batch(fact));
+    }
+    Ok(facts)
+}
+
+pub fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let Fact::Sequence(list) = cx.fact(0).clone() else {
+        return Err(InferError::input(0, "is an unknown sequence"));
+    };
+    for input in 1..cx.count() {
+        if let Fact::Sequence(other) = cx.fact(input).clone() {
+            cx.equal(other.len, list.len, "number of items of a sequence")?;
+        }
+    }
+    let mark = small_u32(cx.symbols().symbols().len());
+    let inputs: Vec<_> = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
+    let each = inputs.iter().map(|fact| match fact {
+        Fact::Sequence(list) => list.each.clone(),
+        other => other.clone(),
+    });
+    let each = each.collect();
+    let outputs = cx.inner("body", each, Visit::Perhaps)?;
+    cx.note_runs("body", list.len, mark)?;
+    let mut items: Option<Vec<Vec<Fact>>> = Some(Vec::new());
+    let nodes = cx.graph("body")?.nodes().len();
+    for i in 0..list.items.as_ref().map_or(0, Vec::len) {
+        let item = inputs.iter().map(|fact| match fact {
+            Fact::Sequence(list) => {
+                list.items.as_ref().and_then(|items| items.get(i)).cloned().unwrap_or_default()
+            }
+            other => other.clone(),
+        });
+        let item = item.collect();
+        if !cx.spend(nodes.max(1)) {
+            items = None;
+            break;
+        }
+        let row = cx.inner("body", item, Visit::Again)?;
+        items = items.map(|mut items| {
+            items.push(row);
+            items
+        });
+    }
+    let items = items.filter(|items| list.items.is_some() && Dim::from(items.len()) == list.len);
+    let facts = outputs.iter().enumerate().map(|(output, fact)| {
+        let each = outside(cx, fact, mark);
+        let items =
+            items.as_ref().map(|items| items.iter().filter_map(|row| row.get(output).cloned()).collect());
+        Fact::Sequence(Arc::new(SequenceFact { each, len: list.len, items }))
+    });
+    Ok(facts.collect())
+}

@@ -1,0 +1,8 @@
+//! `If`, `Loop`, `Scan` and `TensorIterator`.
+
+pub mod eval;
+pub mod infer;
+pub mod loops;
+pub mod openvino;
+pub mod to_onnx;
+pub mod to_openvino;

@@ -1,0 +1,97 @@
+//! OpenVINO's operators: of each what is its own, names, attributes, order of inputs, before the
+//! functions that all standards share.
+//!
+//! | file | operators that are lowered to graphs of ONNX's |
+//! |---|---|
+//! | `detection.rs` | `DetectionOutput`, `MulticlassNms`, `MatrixNms`, `Proposal`, `GenerateProposals` and their like |
+//! | `features.rs` | `PSROIPooling`, `ExperimentalDetectronROIFeatureExtractor` |
+//! | `images.rs` | `NV12toRGB` and its like, `ReorgYolo`, `RegionYolo`, adaptive pools, `SliceScatter` |
+//! | `priors.rs` | `PriorBox`, `PriorBoxClustered`, `ExperimentalDetectronPriorGridGenerator` |
+//! | `random.rs` | `RandomUniform`, `Multinomial` |
+//! | `rows.rs` | `GatherTree`, `SparseFillEmptyRows`, `GroupedMatMul` |
+//! | `samples.rs` | `ROIAlignRotated`, `PSROIPooling` with samples, `DeformablePSROIPooling` |
+//! | `sequences.rs` | `CTCGreedyDecoder`, `CTCGreedyDecoderSeqLen`, `CTCLoss` |
+//! | `signal.rs` | `ISTFT` |
+//! | `suppression.rs` | `NMSRotated`, `NonMaxSuppression` with scores that decay |
+//! | `types.rs` | `ConvertPromoteTypes` |
+//!
+//! Attributes are text. An output has the first input's element type unless a rule says otherwise.
+//! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
+//! they are silent.
+
+pub mod detection;
+pub mod features;
+pub mod images;
+pub mod priors;
+pub mod random;
+pub mod rows;
+pub mod samples;
+pub mod sequences;
+pub mod signal;
+pub mod suppression;
+pub mod types;
+
+use gradus_core::graph::{Attribute, Content};
+use gradus_core::{Error, Kind, Result, Tensor, Value};
+
+use crate::attributes::{Attributes, required};
+use crate::errors;
+use crate::lowering::Lowering;
+use crate::normalize::Form;
+use crate::op::{Compute, EvalContext};
+
+/// Calls a function that standards share with these attributes and inputs.
+pub fn called(
+    cx: &mut EvalContext<'_>,
+    compute: Compute,
+    attributes: Vec<(&str, Content)>,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Value>> {
+    called_as(cx, "", compute, attributes, inputs)
+}
+
+/// The same, of a function that asks for the operator's name.
+pub fn called_as(
+    cx: &mut EvalContext<'_>,
+    operator: &'static str,
+    compute: Compute,
+    attributes: Vec<(&str, Content)>,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Value>> {
+    let inputs: Vec<_> = inputs.iter().map(Option::as_ref).collect();
+    let owned = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
+    let attributes: Vec<_> = attributes.into_iter().map(owned).collect();
+    let (outputs, inferred, frame) = (cx.outputs, cx.inferred, cx.frame);
+    compute(
+        &Attributes::new(&attributes, Form::NEWEST),
+        &mut EvalContext {
+            inputs: &inputs,
+            operator,
+            outputs,
+            signature: None,
+            inferred,
+            frame,
+            run: cx.run,
+        },
+    )
+}
+
+/// An input, if it is given.
+pub fn input(cx: &EvalContext<'_>, index: usize) -> Option<Value> {
+    cx.inputs.get(index).copied().flatten().cloned()
+}
+
+/// Integers as an input.
+pub fn integers(list: &[i64]) -> Option<Value> {
+    Some(Tensor::vector(list).into())
+}
+
+/// Returns the error of a node that has no graph of ONNX operators.
+pub fn cannot(what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
+}
+
+/// A positive integer attribute that must be given.
+fn positive(l: &Lowering<'_>, name: &str) -> Result<i64> {
+    errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
+}

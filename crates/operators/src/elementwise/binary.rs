@@ -1,0 +1,382 @@
+//! Functions of two elements, with broadcasting.
+//!
+//! | standard | operators | versions | broadcasting |
+//! |---|---|---|---|
+//! | ONNX | `Add`, `Sub`, `Mul`, `Div`, `Pow`, `And`, `Or`, `Xor`, `Equal`, `Less`, `Greater` | before 7 | only with `broadcast`: the second operand onto axes of the first from `axis` on |
+//! | ONNX | the same, `LessOrEqual`, `GreaterOrEqual`, `Mod`, `BitShift`, `BitwiseAnd`, `BitwiseOr`, `BitwiseXor` | since 7 | NumPy's |
+//! | ONNX | `Min`, `Max`, `Sum` of any number of operands | before 8 | none |
+//! | ONNX | the same | since 8 | NumPy's |
+//!
+//! Floats are computed exactly and rounded once, but for powers of float64, which are below one unit
+//! in the last place away.
+//! Integers wrap; division truncates toward zero, and by zero is an error (the text is silent);
+//! what `Mod` leaves has the sign of the divisor, with `fmod` that of the dividend. The attribute
+//! `consumed_inputs` of the first version says nothing about values.
+
+use gradus_core::convert::{self, FromNumber, usize_of_i64};
+use gradus_core::element::Bool;
+use gradus_core::tensor::byte_len;
+use gradus_core::{DType, Error, Limits, Number, Result, Shape, Tensor, Value, dispatch};
+
+use crate::errors;
+use crate::op::{BuildContext, EvalContext, Op};
+use crate::operation::Operation;
+use crate::strided::{Strided, each_at};
+
+/// How shapes that differ are brought together.
+#[derive(Clone, Copy, Debug)]
+pub enum Broadcast {
+    /// Not at all.
+    None,
+    /// The second operand's axes are axes of the first, from there on; or the last ones.
+    Onto(Option<i64>),
+    /// As NumPy does.
+    Both,
+}
+
+#[derive(Debug)]
+pub struct BinaryOp {
+    pub operation: Operation,
+    pub broadcast: Broadcast,
+}
+
+/// Builds an operator of two inputs.
+pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    build_as(operation(cx), cx)
+}
+
+/// The operation that the row of a node names.
+pub fn operation(cx: &BuildContext<'_>) -> Operation {
+    cx.row.operation.expect("a row that is built so names an operation")
+}
+
+/// Builds an operator that combines all its inputs.
+pub fn fold(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(LeftFold(binary(operation(cx), cx)?)))
+}
+
+fn build_as(operation: Operation, cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    Ok(Box::new(binary(operation, cx)?))
+}
+
+fn binary(operation: Operation, cx: &BuildContext<'_>) -> Result<BinaryOp> {
+    let broadcast = match cx.attributes.int("broadcast")? {
+        None => Broadcast::Both,
+        Some(0) => Broadcast::None,
+        Some(_) => Broadcast::Onto(cx.attributes.int("axis")?),
+    };
+    Ok(BinaryOp { operation, broadcast })
+}
+
+impl BinaryOp {
+    /// The second operand's shape as seen by the first, and the shape of the result.
+    fn shapes(&self, a: &Shape, b: &Shape) -> Result<(Shape, Shape)> {
+        let misfit = |wanted: String| errors::shape("cannot broadcast: shape of input 1", b, wanted);
+        match self.broadcast {
+            Broadcast::Both => Ok((b.clone(), a.broadcast(b)?)),
+            Broadcast::None if a == b => Ok((b.clone(), a.clone())),
+            Broadcast::None => Err(misfit(format!("{a} without attribute \"broadcast\""))),
+            Broadcast::Onto(_) if b.len() == 1 => Ok((Shape::SCALAR, a.clone())),
+            Broadcast::Onto(axis) => {
+                let last = a.rank().checked_sub(b.rank());
+                let last = last.ok_or_else(|| misfit(format!("at most {} axes", a.rank())))?;
+                let start = match axis {
+                    None => last,
+                    Some(axis) => {
+                        let axis =
+                            if axis < 0 { axis.saturating_add(convert::i64_of(a.rank())) } else { axis };
+                        let start = usize_of_i64(axis).filter(|&start| start <= last);
+                        start.ok_or_else(|| misfit(format!("sizes of {a} from axis {axis} on")))?
+                    }
+                };
+                if a.dims()[start..start + b.rank()] != *b.dims() {
+                    return Err(misfit(format!("sizes of {a} from axis {start} on")));
+                }
+                let mut dims = b.dims().to_vec();
+                dims.resize(a.rank() - start, 1);
+                Ok((Shape::new(dims)?, a.clone()))
+            }
+        }
+    }
+
+    /// The type of the result.
+    fn dtype(&self, operand: DType) -> DType {
+        if self.operation.compares() { DType::Bool } else { operand }
+    }
+
+    /// The result, if the limits of the run allow its memory.
+    fn within(&self, a: &Tensor, b: &Tensor, cx: &EvalContext<'_>) -> Result<Tensor> {
+        let (_, shape) = self.shapes(a.shape(), b.shape())?;
+        // Elements that are not aligned are copied; those of another type are read as numbers.
+        let own = |tensor: &Tensor| byte_len(tensor.dtype(), tensor.shape());
+        let same = a.dtype() == b.dtype();
+        let read =
+            if same { own(a) + own(b) } else { own(a) + convert::product(b.len(), size_of::<Number>()) };
+        cx.reserve(byte_len(self.dtype(a.dtype()), &shape).saturating_add(read))?;
+        self.apply(a, b, &cx.limits())
+    }
+
+    fn apply(&self, a: &Tensor, b: &Tensor, limits: &Limits) -> Result<Tensor> {
+        let (seen, shape) = self.shapes(a.shape(), b.shape())?;
+        let b = b.reshaped(seen)?;
+        let operation = self.operation;
+        if operation == Operation::Equal && a.dtype() == DType::String {
+            let (x, y) = (a.texts()?, b.texts()?);
+            let strided = Strided::broadcast([a.shape(), b.shape()], &shape);
+            let [by_x, by_y] = strided.steps;
+            let mut equal = vec![Bool::default(); shape.len()];
+            strided.fill(&mut equal, limits, |[i, j], out| {
+                set(out, 0.., |at| Ok(Bool::from(x[i + at * by_x] == y[j + at * by_y])))
+            })?;
+            return Tensor::from_vec(shape, equal);
+        }
+        let operands = [a, &b];
+        // Those that models have many of are told apart before the loop, so that it has vectors.
+        if a.dtype() == b.dtype() && a.dtype().is_float() && operation.is_arithmetic() {
+            return dispatch!(a.dtype(), [F16, BF16, F32, F64] => floats(operation, operands, shape, limits),
+                dtype => Err(refused(dtype)));
+        }
+        dispatch!(a.dtype(), [Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64] => all(operation, operands, shape, limits),
+            dtype => Err(refused(dtype)))
+    }
+}
+
+fn refused(dtype: DType) -> Error {
+    errors::dtype(dtype, "bool or a real numeric type")
+}
+
+/// Sums, differences, products or quotients of floats.
+fn floats<T: FromNumber>(
+    operation: Operation,
+    operands: [&Tensor; 2],
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Tensor> {
+    let [a, b] = [operands[0].elements::<T>()?, operands[1].elements::<T>()?];
+    let lines =
+        Lines { strided: Strided::broadcast(operands.map(Tensor::shape), &shape), a: &a, b: &b, limits };
+    macro_rules! by {
+        ($operator:tt) => {
+            lines.floats(
+                shape,
+                #[inline(always)]
+                |a, b| a $operator b,
+            )
+        };
+    }
+    match operation {
+        Operation::Sub => by!(-),
+        Operation::Mul => by!(*),
+        Operation::Div => by!(/),
+        _ => by!(+),
+    }
+}
+
+/// The results for all pairs of elements.
+fn all<T: FromNumber>(
+    operation: Operation,
+    operands: [&Tensor; 2],
+    shape: Shape,
+    limits: &Limits,
+) -> Result<Tensor> {
+    let strided = Strided::broadcast(operands.map(Tensor::shape), &shape);
+    let [a, b] = operands;
+    let a = &*a.elements::<T>()?;
+    if b.dtype() != T::DTYPE {
+        // The exponent of a power may be of another type.
+        let second = limits.collect(b.numbers()?)?;
+        return Lines { strided, a, b: &second, limits }.map(shape, |x, y| operation.apply(x, y));
+    }
+    let lines = Lines { strided, a, b: &b.elements::<T>()?, limits };
+    if operation.compares() {
+        return lines.map(shape, |x, y| Ok(Bool::from(operation.holds(x.number(), y.number()))));
+    }
+    lines.map(shape, |x, y| operation.apply(x, y.number()))
+}
+
+/// Elements of two operands, line by line.
+struct Lines<'a, T, U> {
+    strided: Strided<2>,
+    a: &'a [T],
+    b: &'a [U],
+    limits: &'a Limits,
+}
+
+impl<F: FromNumber> Lines<'_, F, F> {
+    /// A tensor of what a function makes of each pair in float64, rounded once.
+    fn floats(&self, shape: Shape, compute: impl Fn(f64, f64) -> f64 + Sync) -> Result<Tensor> {
+        let compute = &compute;
+        let mut results = vec![F::from_f64(0.0); shape.len()];
+        self.strided.fill(&mut results, self.limits, |[a, b], out| {
+            let (a, b, [by_a, by_b], count) = (&self.a[a..], &self.b[b..], self.strided.steps, out.len());
+            match [by_a, by_b] {
+                [1, 1] => {
+                    let (a, b) = (&a[..count], &b[..count]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| rounded(compute, (a[at], b[at])),
+                    );
+                }
+                [1, 0] => {
+                    let (a, b) = (&a[..count], b[0]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| rounded(compute, (a[at], b)),
+                    );
+                }
+                [0, 1] => {
+                    let (a, b) = (a[0], &b[..count]);
+                    each_at(
+                        out,
+                        #[inline(always)]
+                        move |at| rounded(compute, (a, b[at])),
+                    );
+                }
+                _ => out
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(at, out)| *out = rounded(compute, (a[at * by_a], b[at * by_b]))),
+            }
+            Ok(())
+        })?;
+        Tensor::from_vec(shape, results)
+    }
+}
+
+impl<T: FromNumber, U: Copy + Sync> Lines<'_, T, U> {
+    /// A tensor of what a function makes of each pair.
+    fn map<R: FromNumber>(&self, shape: Shape, make: impl Fn(T, U) -> Result<R> + Sync) -> Result<Tensor> {
+        let mut results = vec![R::from_f64(0.0); shape.len()];
+        self.strided.fill(&mut results, self.limits, |[a, b], out| {
+            let (a, b) = (&self.a[a..], &self.b[b..]);
+            match self.strided.steps {
+                [1, 1] => set(out, a.iter().zip(b), |(&x, &y)| make(x, y)),
+                [1, 0] => set(out, a, |&x| make(x, b[0])),
+                [0, 1] => set(out, b, |&y| make(a[0], y)),
+                [by_a, by_b] => set(out, 0.., |at| make(a[at * by_a], b[at * by_b])),
+            }
+        })?;
+        Tensor::from_vec(shape, results)
+    }
+}
+
+/// A function of a pair in float64, rounded once.
+#[inline(always)]
+#[allow(clippy::inline_always, reason = "functions are compiled for the level")]
+fn rounded<T: FromNumber>(compute: &impl Fn(f64, f64) -> f64, pair: (T, T)) -> T {
+    T::from_f64(compute(convert::nearest_f64(pair.0.number()), convert::nearest_f64(pair.1.number())))
+}
+
+/// Sets elements to what a function makes of items.
+fn set<R, I>(out: &mut [R], items: impl IntoIterator<Item = I>, make: impl Fn(I) -> Result<R>) -> Result<()> {
+    for (out, item) in out.iter_mut().zip(items) {
+        *out = make(item)?;
+    }
+    Ok(())
+}
+
+/// One operation over any number of operands.
+#[derive(Debug)]
+struct LeftFold(BinaryOp);
+
+impl Op for LeftFold {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let mut total = cx.tensor(0)?.clone();
+        for input in 1..cx.inputs.len() {
+            total = self.0.within(&total, cx.tensor(input)?, cx)?;
+        }
+        Ok(vec![total.into()])
+    }
+}
+
+impl Op for BinaryOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        Ok(vec![self.within(cx.tensor(0)?, cx.tensor(1)?, cx)?.into()])
+    }
+}
+
+pub fn mod_build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
+    build_as(operation, cx)
+}
+
+pub fn bit_shift(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    let operation =
+        if cx.attributes.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
+    build_as(operation, cx)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(dims: &[usize]) -> Tensor {
+        let shape = Shape::new(dims).unwrap();
+        let elements = (1..).take(shape.len()).collect::<Vec<i32>>();
+        Tensor::from_vec(shape, elements).unwrap()
+    }
+
+    fn add(broadcast: Broadcast, a: &[usize], b: &[usize]) -> Result<Vec<i32>> {
+        let sum = BinaryOp { operation: Operation::Add, broadcast }.apply(
+            &tensor(a),
+            &tensor(b),
+            &Limits::DEFAULT,
+        )?;
+        Ok(sum.elements::<i32>()?.to_vec())
+    }
+
+    #[test]
+    fn modern_broadcasting_is_numpys() {
+        assert_eq!(add(Broadcast::Both, &[2, 3], &[3]).unwrap(), [2, 4, 6, 5, 7, 9]);
+        assert_eq!(add(Broadcast::Both, &[2, 1], &[1, 2]).unwrap(), [2, 3, 3, 4]);
+        assert_eq!(add(Broadcast::Both, &[], &[2]).unwrap(), [2, 3]);
+        assert_eq!(add(Broadcast::Both, &[2, 0], &[2, 1]).unwrap(), [0; 0]);
+        assert!(add(Broadcast::Both, &[2], &[3]).is_err());
+    }
+
+    #[test]
+    fn legacy_broadcasting_is_by_axis_and_only_on_request() {
+        assert_eq!(add(Broadcast::Onto(Some(0)), &[2, 3], &[2]).unwrap(), [2, 3, 4, 6, 7, 8]);
+        assert_eq!(add(Broadcast::Onto(Some(-2)), &[2, 3], &[2]).unwrap(), [2, 3, 4, 6, 7, 8]);
+        assert_eq!(add(Broadcast::Onto(None), &[2, 3], &[3]).unwrap(), [2, 4, 6, 5, 7, 9]);
+        assert_eq!(add(Broadcast::Onto(None), &[2], &[1, 1]).unwrap(), [2, 3]);
+        assert_eq!(
+            add(Broadcast::None, &[2, 3], &[3]).unwrap_err().message(),
+            "cannot broadcast: shape of input 1 is [3], expected [2, 3] without attribute \"broadcast\"",
+        );
+        assert_eq!(
+            add(Broadcast::Onto(Some(1)), &[2, 3], &[2]).unwrap_err().message(),
+            "cannot broadcast: shape of input 1 is [2], expected sizes of [2, 3] from axis 1 on",
+        );
+        assert!(add(Broadcast::Onto(Some(7)), &[2, 3], &[3]).is_err());
+        assert!(add(Broadcast::Onto(None), &[3], &[2, 3]).is_err());
+    }
+
+    #[test]
+    fn integers_wrap_and_division_truncates() {
+        let int = Number::Int;
+        assert_eq!(Operation::Add.apply(127i8, int(1)).unwrap(), -128);
+        assert_eq!(Operation::Sub.apply(0u8, int(1)).unwrap(), 255);
+        assert_eq!(Operation::Add.apply(i64::MAX, int(i64::MAX.into())).unwrap(), -2);
+        assert_eq!(Operation::Mul.apply(i64::MAX, int(i64::MAX.into())).unwrap(), 1);
+        assert_eq!(Operation::Div.apply(-7i32, int(2)).unwrap(), -3);
+        assert_eq!(Operation::Div.apply(i64::MIN, int(-1)).unwrap(), i64::MIN);
+        assert_eq!(
+            Operation::Div.apply(1u64, int(0)).unwrap_err().message(),
+            "divisor is 0, expected an integer other than 0"
+        );
+        assert_eq!(Operation::Div.apply(1f32, Number::Float(0.0)).unwrap(), f32::INFINITY);
+        for (a, b, floored, truncated) in [(7i32, 3, 1, 1), (-7, 3, 2, -1), (7, -3, -2, 1), (-7, -3, -1, -1)]
+        {
+            assert_eq!(Operation::Mod.apply(a, int(b)).unwrap(), floored, "{a} mod {b}");
+            assert_eq!(Operation::Fmod.apply(a, int(b)).unwrap(), truncated, "{a} fmod {b}");
+        }
+        assert_eq!(Operation::Pow.apply(3i64, int(4)).unwrap(), 81);
+        assert_eq!(Operation::Pow.apply(-2i32, int(31)).unwrap(), i32::MIN);
+        assert_eq!(Operation::Pow.apply(2i32, int(-1)).unwrap(), 0);
+        assert_eq!(Operation::Right.apply(-8i8, int(1)).unwrap(), -4);
+        assert_eq!(Operation::Left.apply(1u8, int(8)).unwrap(), 0);
+    }
+}

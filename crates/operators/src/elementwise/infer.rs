@@ -1,0 +1,411 @@
+//! Shapes of operators that compute each element on its own, and what they make of symbolic
+//! elements.
+//!
+//! | rule | operators |
+//! |---|---|
+//! | as the first input | functions of one tensor, normalisations, activations |
+//! | broadcast | functions of two or more tensors, since version 7; before, as the first input |
+//! | integers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
+//! | fractions | `Cast` to a float, `Add`, `Sub`, `Mul`, `Div`, `Floor`, `Ceil`, `Cast` back: exactly, as long as the numbers fit the float's precision, which is an assumption where it is not known |
+
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::{DType, Error, Kind, convert};
+
+use crate::dim::{Bounds, Dim, Symbols};
+use crate::elementwise::symbolic::{combined, compare, exact, fractions, progression};
+use crate::errors;
+use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
+use crate::indices;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::operation::Operation;
+
+/// As the first input.
+pub fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![Fact::shaped(cx.dims(0)?)])
+}
+
+/// The output has the shape and type of the first input, which has the axis.
+pub fn along_axis(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// As the first input, with its type.
+pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(cx.dims(0)?)))])
+}
+
+/// As the first input, which has the axis.
+pub fn cumulative(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let rank = cx.dims(0)?.len();
+    cx.one_element(1)?;
+    if let Some(axes) = cx.known_integers(1) {
+        indices::axes(&axes, rank)?;
+    }
+    same(cx)
+}
+
+/// As the first input, whose element type it has.
+pub fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let mut dims = cx.dims(0)?;
+    if matches!(cx.operator, "BiasGelu" | "FastGelu") {
+        cx.broadcasts_to(1, &dims)?;
+    }
+    // The bias and the gate are halves of one axis.
+    if cx.operator == "BiasSplitGelu"
+        && let [rest @ .., last] = &*dims
+    {
+        let half = cx.floor_divide(*last, Dim::Known(2));
+        dims = rest.iter().copied().chain([half]).collect();
+    }
+    if cx.operator == "Rfft" {
+        return Err(InferError::unknown("shape inference does not support the operator"));
+    }
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
+}
+
+/// The dimensions that all inputs from one on broadcast to; those of the first where the
+/// attribute `broadcast` says how the second is brought to its shape.
+pub fn broadcast_inputs(cx: &mut InferContext<'_, '_>, first: usize) -> Result<Vec<Dim>, InferError> {
+    // OpenVINO says it by node.
+    if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
+        return Ok(cx.dims(first)?.to_vec());
+    }
+    if let Some(broadcast) = cx.attributes.int("broadcast")? {
+        return onto_first(cx, first, broadcast != 0);
+    }
+    let all = (first..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
+    cx.broadcast(&all)
+}
+
+/// The dimensions of the first operand, as whose axes the older form of an operator sees those of
+/// the others: all of them or, where it broadcasts, some that follow one another.
+fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> Result<Vec<Dim>, InferError> {
+    let dims = cx.dims(first)?.to_vec();
+    for input in first + 1..cx.count() {
+        let Some(own) = cx.known_dims(input) else { continue };
+        let last = dims.len().checked_sub(own.len());
+        let start = match cx.attributes.int("axis")?.filter(|_| broadcast) {
+            Some(axis) => usize_of_i64(if axis < 0 { axis.saturating_add(i64_of(dims.len())) } else { axis }),
+            None => last,
+        };
+        let fits =
+            |start: &usize| last.is_some_and(|last| if broadcast { *start <= last } else { last == 0 });
+        let onto = start.filter(fits).map(|start| dims[start..start + own.len()].to_vec());
+        let onto = onto.ok_or_else(|| {
+            let wanted = format_args!("one for {} axes", dims.len());
+            errors::rank(cx.input_label(input), own.len(), wanted).into()
+        });
+        if broadcast {
+            // One element is broadcast whatever its rank is.
+            cx.one_element_or(input, onto)?;
+        } else {
+            cx.same_shape(input, &onto?)?;
+        }
+    }
+    Ok(dims)
+}
+
+pub fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let all = [cx.dims(0)?, cx.dims(3)?];
+    let dims = cx.broadcast(&all)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+}
+
+pub fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let to = cx.attributes.dtype("to")?;
+    if let (Some(from), Some(to)) = (cx.dtype(0), to)
+        && from.bits() != to.bits()
+    {
+        let wanted = format_args!("a type of {} bits", from.bits());
+        return Err(Error::mismatch(Kind::Type, "attribute \"to\"", to, wanted).into());
+    }
+    Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
+}
+
+/// The elements of integers made from those of one input.
+fn mapped(
+    cx: &mut InferContext<'_, '_>,
+    of: &mut dyn FnMut(&mut InferContext<'_, '_>, Dim) -> Option<Dim>,
+) -> Option<Elements> {
+    let all = cx.integers(0)?;
+    let results = all.iter().map(|&dim| of(cx, dim)).collect::<Option<Vec<_>>>()?;
+    Some(Elements::Integers(results.into()))
+}
+
+/// Integers made of those of the input one by one, as far as they fit its type.
+fn each(cx: &mut InferContext<'_, '_>, of: impl Fn(&mut Symbols, Dim) -> Option<Dim>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let integers = |dtype: &DType| dtype.is_integer() || *dtype == DType::Bool;
+    let elements = cx.dtype(0).filter(integers).and_then(|dtype| {
+        mapped(cx, &mut |cx, dim| {
+            let result = of(cx.symbols(), dim)?;
+            cx.fits(result, dtype).then_some(result)
+        })
+    });
+    Ok(vec![Fact::Tensor(TensorFact {
+        dtype: None,
+        dims: Some(dims),
+        elements: elements.unwrap_or_default(),
+    })])
+}
+
+pub fn neg(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, Symbols::negate)
+}
+
+pub fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| symbols.subtract(Dim::ONE, dim))
+}
+
+pub fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| symbols.max(dim, Dim::ZERO))
+}
+
+pub fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| {
+        let opposite = symbols.negate(dim)?;
+        symbols.max(dim, opposite)
+    })
+}
+
+pub fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
+    each(cx, |symbols, dim| {
+        let positive = symbols.min(dim, Dim::ONE)?;
+        symbols.max(positive, Dim::Known(-1))
+    })
+}
+
+pub fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
+    cx.one_element(1)?;
+    cx.one_element(2)?;
+    let [low, high] = [1, 2].map(|input| cx.has(input).then(|| cx.integer(input)));
+    each(cx, |symbols, dim| {
+        // A bound that is given but not known leaves nothing known.
+        let raised = match low {
+            Some(low) => symbols.max(dim, low?)?,
+            None => dim,
+        };
+        match high {
+            Some(high) => symbols.min(raised, high?),
+            None => Some(raised),
+        }
+    })
+}
+
+pub fn rounding(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let up = cx.operator == "Ceil";
+    let mut elements = Elements::Unknown;
+    if let Elements::Fractions(all) = cx.elements(0) {
+        let whole = all.iter().map(|fraction| {
+            let Fraction { over, under, .. } = *fraction;
+            let symbols = cx.symbols();
+            let rounded = if up {
+                symbols.ceil_divide(over, Dim::Known(under))
+            } else {
+                symbols.floor_divide(over, Dim::Known(under))
+            };
+            rounded.map(Fraction::whole)
+        });
+        elements = whole
+            .collect::<Option<Vec<_>>>()
+            .map_or(Elements::Unknown, |all| Elements::Fractions(all.into()));
+    }
+    Ok(vec![Fact::Tensor(TensorFact { dtype: None, dims: Some(dims), elements })])
+}
+
+pub fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
+    let dims = cx.known_dims(0);
+    if dims.is_none() {
+        return match to {
+            Some(to) => Ok(vec![Fact::tensor_type(Some(to))]),
+            None => Err(InferError::input(0, "has unknown rank")),
+        };
+    }
+    let from = cx.dtype(0);
+    if to.is_some() && from == to {
+        return Ok(vec![cx.read_fact(0)]);
+    }
+    let mut elements = Elements::Unknown;
+    // A constant is cast to the type of what is not one.
+    if cx.has(1)
+        && let (Some(to), Some(constant)) = (to, cx.constant(0))
+        && (to.is_integer() || (matches!(to, DType::F32 | DType::F64) && constant.dtype().is_integer()))
+    {
+        let cast = convert::cast(&constant, to, convert::Rules::SATURATING)?;
+        return Ok(vec![Fact::Tensor(TensorFact::of(cast))]);
+    }
+    if let (Some(to), Some(from)) = (to, from) {
+        let whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
+        elements = match cx.elements(0) {
+            Elements::Integers(all) if to.is_float() => {
+                let each = all.iter().map(|&dim| Fraction::whole(dim));
+                let each = each.map(|fraction| exact(cx, fraction, to).then_some(fraction));
+                let each = each.collect::<Option<Vec<_>>>();
+                // Tensors whose elements are all known are evaluated.
+                let symbolic = all.iter().any(|dim| dim.known().is_none());
+                each.filter(|_| symbolic).map_or(Elements::Unknown, |all| Elements::Fractions(all.into()))
+            }
+            Elements::Integers(all) if to == DType::Bool => {
+                let truth = all.iter().map(|&dim| {
+                    compare(cx, Operation::Equal, dim, Dim::ZERO).map(|zero| Dim::Known(1 - zero))
+                });
+                truth
+                    .collect::<Option<Vec<_>>>()
+                    .map_or(Elements::Unknown, |all| Elements::Integers(all.into()))
+            }
+            Elements::Integers(all) if whole(to) && all.iter().all(|&dim| cx.fits(dim, to)) => {
+                Elements::Integers(all)
+            }
+            Elements::Progression(both)
+                if whole(from) && to.is_integer() && (to == DType::I64 || from == to) =>
+            {
+                Elements::Progression(both)
+            }
+            Elements::Fractions(all) if to.is_integer() => {
+                let each = all.iter().map(|fraction| {
+                    let whole = cx.symbols().truncated_divide(fraction.over, Dim::Known(fraction.under))?;
+                    cx.fits(whole, to).then_some(whole)
+                });
+                each.collect::<Option<Vec<_>>>()
+                    .map_or(Elements::Unknown, |all| Elements::Integers(all.into()))
+            }
+            Elements::Fractions(all)
+                if to.is_float()
+                    && all.iter().all(|fraction| !fraction.rounded && exact(cx, *fraction, to)) =>
+            {
+                Elements::Fractions(all)
+            }
+            _ => Elements::Unknown,
+        };
+    }
+    Ok(vec![Fact::Tensor(TensorFact { dtype: to, dims, elements })])
+}
+
+/// The elements of inputs of integers, brought to the shape of the result.
+fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
+    let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
+    let each = inputs.iter().map(|&input| {
+        let all = cx.integers(input)?;
+        let shape = cx.tensor(input)?.shape()?;
+        Some(indices::broadcast(shape.dims(), result.dims()).into_iter().map(|place| all[place]).collect())
+    });
+    each.collect()
+}
+
+/// The operation that the row names.
+pub fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let operation = cx.row.and_then(|row| row.operation);
+    binary_of(
+        cx,
+        operation.ok_or_else(|| InferError::unknown("shape inference does not support the operator"))?,
+    )
+}
+
+pub fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let truncates = cx.attributes.flag("fmod", false)?;
+    binary_of(cx, if truncates { Operation::Fmod } else { Operation::Mod })
+}
+
+pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferResult {
+    let dims: Dims = broadcast_inputs(cx, 0)?.into();
+    let elements = binary_elements(cx, operation, &dims).unwrap_or_default();
+    let dtype = match elements {
+        Elements::Unknown => None,
+        _ if operation.gives_truth() => Some(DType::Bool),
+        _ => cx.dtype(0),
+    };
+    Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements })])
+}
+
+fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[Dim]) -> Option<Elements> {
+    let dtype = cx.dtype(0)?;
+    if cx.attributes.get("broadcast").is_some() {
+        return None;
+    }
+    if dtype.is_float() {
+        return fractions(cx, operation, dtype, dims);
+    }
+    if let Some(progression) = progression(cx, operation, dtype) {
+        return Some(progression);
+    }
+    let inputs: Vec<_> = (0..cx.count()).collect();
+    let all = aligned(cx, &inputs, dims)?;
+    let count = all.first()?.len();
+    let logical = operation.gives_truth();
+    let mut results = Vec::with_capacity(count);
+    for i in 0..count {
+        let mut result = Some(all[0][i]);
+        for operand in &all[1..] {
+            result = result.and_then(|result| combined(cx, operation, result, operand[i]));
+        }
+        let known = all.iter().all(|operand| operand[i].known().is_some());
+        let result = match result {
+            Some(result) if logical || cx.fits(result, dtype) => result,
+            // Known elements are evaluated, with the wrap of their type.
+            _ if known => return None,
+            _ if logical => cx.data("a comparison of dimensions", Bounds::between(Some(0), Some(1))),
+            _ => cx.data("an element that has no canonical form", Bounds::ANY),
+        };
+        results.push(result);
+    }
+    Some(Elements::Integers(results.into()))
+}
+
+pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims: Dims = broadcast_inputs(cx, 0)?.into();
+    let dtype = cx.dtype(1);
+    let elements = aligned(cx, &[0, 1, 2], &dims).map(|all| {
+        let each = (0..all[0].len()).map(|i| match (all[0][i], all[1][i], all[2][i]) {
+            (_, yes, no) if yes == no => yes,
+            (Dim::Known(condition), yes, no) => {
+                if condition != 0 {
+                    yes
+                } else {
+                    no
+                }
+            }
+            (_, yes, no) => {
+                let bounds = cx.symbols().bounds(yes).either(cx.symbols().bounds(no));
+                cx.data("an element that a condition decides", bounds)
+            }
+        });
+        Elements::Integers(each.collect())
+    });
+    Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements: elements.unwrap_or_default() })])
+}
+
+pub fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    cx.one_element(1)?;
+    match cx.dims(0)?.len() {
+        rank @ 0..2 => Err(errors::rank(cx.input_label(0), rank, "at least 2").into()),
+        _ => same(cx),
+    }
+}
+
+pub fn cast_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let to = cx.attributes.dtype("to")?;
+    cast(cx, to)
+}
+
+pub fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let to = cx.dtype(1);
+    cast(cx, to)
+}
+
+/// As both inputs together, of the type of the first.
+pub fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(broadcast_inputs(cx, 0)?.into())))])
+}
+
+pub fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
+}
+
+pub fn q_linear_where(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let all = [cx.dims(0)?, cx.dims(1)?, cx.dims(4)?];
+    let dims = cx.broadcast(&all)?;
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(1), Some(dims.into())))])
+}

@@ -1,0 +1,17 @@
+//! Operators that compute each element on its own.
+
+pub mod activations;
+pub mod binary;
+pub mod cast;
+pub mod infer;
+pub mod mixed;
+pub mod older;
+pub mod openvino;
+pub mod polynomials;
+pub mod select;
+pub mod special;
+pub mod symbolic;
+pub mod text;
+pub mod to_onnx;
+pub mod to_openvino;
+pub mod unary;

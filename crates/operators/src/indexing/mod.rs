@@ -1,0 +1,9 @@
+//! Operators that choose elements: slices, gathers and scatters.
+
+pub mod eval;
+pub mod infer;
+pub mod older;
+pub mod openvino;
+pub mod segments_to_onnx;
+pub mod to_onnx;
+pub mod to_openvino;

@@ -1,0 +1,788 @@
+//! Operators that take parts of tensors, or put parts into them.
+//!
+//! | OpenVINO | elsewhere | what differs |
+//! |---|---|---|
+//! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
+//! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
+//! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
+//! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
+
+use gradus_core::convert::{self, FromNumber, Rules, i64_of, usize_of_i64};
+use gradus_core::graph::Content;
+use gradus_core::{Class, DType, Number, Result as Computed, Shape, Tensor, Value};
+
+use crate::Eval;
+use crate::attributes::{Attributes, required};
+use crate::dialects::openvino::{called, input, integers, rows};
+use crate::dim::{Bounds, Dim};
+use crate::elementwise::infer::same;
+use crate::elementwise::unary::neg;
+use crate::errors;
+use crate::fact::{Elements, Fact, TensorFact};
+use crate::indexing::infer::{
+    chosen, cut, gather_nd, gathered, like_first, require_along_axis, require_in_range, scattered,
+    with_elements,
+};
+use crate::indices::Along;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::layout::infer::parts_of;
+use crate::lowering;
+use crate::nn::infer::of;
+use crate::normalize::Older;
+use crate::op::{self, BuildContext, EvalContext, Op};
+use crate::output::{self, allowed};
+use crate::{indexing, indices, layout};
+
+/// The integers of an input, or as many dimensions that the data decide.
+fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, InferError> {
+    if let Some(all) = cx.integers(input) {
+        return Ok(all.to_vec());
+    }
+    let count = cx.needed_len(input)?;
+    Ok(cx.any_dims(why, count))
+}
+
+pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
+    let batch = cx.attributes.int_or("batch_dims", 0)?;
+    let batch = if batch < 0 { batch.saturating_add(i64_of(indices)) } else { batch };
+    let batch = usize_of_i64(batch).ok_or_else(|| errors::batch(batch, rank, indices))?;
+    let Some(axis) = cx.integer(2).and_then(Dim::known) else {
+        let rank = (rank + indices).saturating_sub(1 + batch);
+        let dims = cx.any_dims("the axis is not known before the run", rank);
+        return like_first(cx, dims);
+    };
+    let axis = indices::axis(axis, rank)?;
+    let mut facts = gathered(cx, axis, batch)?;
+    if cx.attributes.form().is(Older::CheckedIndices) {
+        require_where_any(cx, &facts, axis)?;
+    } else if let [Fact::Tensor(fact)] = &mut facts[..]
+        && !all_within(cx, axis)?
+    {
+        fact.elements = Elements::Unknown;
+    }
+    Ok(facts)
+}
+
+/// Requires that the indices are within an axis if the result has elements: others are not looked at.
+fn require_where_any(cx: &mut InferContext<'_, '_>, result: &[Fact], axis: usize) -> Result<(), InferError> {
+    let dims = result.first().and_then(Fact::as_tensor).and_then(|fact| fact.dims.clone());
+    if dims.is_some_and(|dims| dims.iter().all(|&dim| cx.symbols().at_least(dim, 1))) {
+        require_in_range(cx, &cx.dims(0)?[axis..=axis])?;
+    }
+    Ok(())
+}
+
+/// Returns true if all indices are known to be within the axis.
+fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferError> {
+    let size = cx.dims(0)?[axis];
+    let Some(indices) = cx.known_integers(1) else { return Ok(false) };
+    let wanted = |index: i64| if index < 0 { index.checked_neg() } else { index.checked_add(1) };
+    let within = |index| wanted(index).is_some_and(|wanted| cx.symbols().at_least(size, wanted));
+    Ok(indices.into_iter().all(within))
+}
+
+pub fn gather_nd_merged(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let mut facts = gather_nd(cx)?;
+    let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
+    if cx.attributes.form().is(Older::MergedBatch)
+        && batch > 1
+        && let [Fact::Tensor(TensorFact { dims: Some(dims), .. })] = &mut facts[..]
+        && dims.len() >= batch
+    {
+        let whole = cx.product(&dims[..batch]);
+        *dims = std::iter::once(whole).chain(dims[batch..].iter().copied()).collect();
+    }
+    Ok(facts)
+}
+
+/// The effect of one entry of the bounds of a strided slice.
+enum Stride {
+    /// Slices the axis: from, to, step, if they are known.
+    Cut(usize, Option<(Dim, Dim, i64)>),
+    /// A new axis of one element.
+    New,
+    /// Takes one element of the axis, which goes.
+    Shrink(usize, Option<Dim>),
+    /// Leaves the axis as it is.
+    Keep(usize),
+}
+
+/// The masks of a strided slice.
+pub struct Masks([Vec<i64>; 5]);
+
+impl Masks {
+    const NAMES: [&str; 5] = ["begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask", "ellipsis_mask"];
+    pub const BEGIN: usize = 0;
+    pub const END: usize = 1;
+    pub const NEW: usize = 2;
+    pub const SHRINK: usize = 3;
+    pub const ELLIPSIS: usize = 4;
+
+    pub fn read(attributes: &Attributes<'_>) -> Computed<Masks> {
+        let lists = Masks::NAMES.iter().map(|name| Ok(attributes.list(name)?.unwrap_or_default()));
+        let lists = lists.collect::<Computed<Vec<_>>>()?;
+        Ok(Masks(lists.try_into().expect("there is a list for each name")))
+    }
+
+    pub fn set(&self, mask: usize, at: usize) -> bool {
+        self.0[mask].get(at).is_some_and(|&bit| bit != 0)
+    }
+
+    /// Plans the axes of a tensor under that many bounds, some of which may be unknown.
+    fn plan(
+        &self,
+        rank: usize,
+        count: usize,
+        begins: Option<&[Dim]>,
+        ends: Option<&[Dim]>,
+        steps: Option<&[i64]>,
+    ) -> Computed<Vec<Stride>> {
+        let consumes = |&at: &usize| !self.set(Masks::NEW, at) && !self.set(Masks::ELLIPSIS, at);
+        let consumed = (0..count).filter(consumes).count();
+        let hidden = rank
+            .checked_sub(consumed)
+            .ok_or_else(|| errors::count("slice bounds", consumed, format_args!("at most {rank}")))?;
+        let mut plan = Vec::new();
+        let mut axis = 0;
+        for at in 0..count {
+            // All axes that are left are for the first ellipsis.
+            if self.set(Masks::ELLIPSIS, at) {
+                let end = (axis + hidden).min(rank);
+                plan.extend((axis..end).map(Stride::Keep));
+                axis = end;
+                continue;
+            }
+            if self.set(Masks::NEW, at) {
+                plan.push(Stride::New);
+                continue;
+            }
+            if axis >= rank {
+                let ellipses = (0..count).filter(|&at| self.set(Masks::ELLIPSIS, at)).count();
+                return Err(errors::count("ellipses", ellipses, "at most 1"));
+            }
+            let step = steps.and_then(|steps| steps.get(at).copied());
+            let bound = |list: Option<&[Dim]>| list.and_then(|list| list.get(at).copied());
+            let back = step.is_some_and(|step| step < 0);
+            let (first, last) = if back { (i64::MAX, i64::MIN) } else { (0, i64::MAX) };
+            let begin = if self.set(Masks::BEGIN, at) { Some(Dim::Known(first)) } else { bound(begins) };
+            let end = if self.set(Masks::END, at) { Some(Dim::Known(last)) } else { bound(ends) };
+            plan.push(match (begin, end, step) {
+                _ if self.set(Masks::SHRINK, at) && self.set(Masks::BEGIN, at) => {
+                    Stride::Shrink(axis, Some(Dim::ZERO))
+                }
+                (begin, _, _) if self.set(Masks::SHRINK, at) => Stride::Shrink(axis, begin),
+                (Some(begin), Some(end), Some(step)) => Stride::Cut(axis, Some((begin, end, step))),
+                _ => Stride::Cut(axis, None),
+            });
+            axis += 1;
+        }
+        plan.extend((axis..rank).map(Stride::Keep));
+        Ok(plan)
+    }
+}
+
+/// Along each axis, the indices that a plan takes of a tensor, if all bounds are known.
+fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Along>>> {
+    let mut indices = indices::all(dims);
+    for stride in plan {
+        let found = match *stride {
+            Stride::Cut(axis, bounds) => {
+                let (begin, end, step) = bounds?;
+                indices::sliced(dims[axis], begin.known()?, end.known()?, step).map(|list| (axis, list))
+            }
+            Stride::Shrink(axis, at) => {
+                indices::index(at?.known()?, dims[axis]).map(|at| (axis, Along::range(at..at + 1)))
+            }
+            Stride::New | Stride::Keep(_) => continue,
+        };
+        match found {
+            Ok((axis, list)) => indices[axis] = list,
+            Err(error) => return Some(Err(error)),
+        }
+    }
+    Some(Ok(indices))
+}
+
+pub fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    (1..4).filter(|&input| cx.has(input)).try_for_each(|input| cx.dims_of_known_rank(input, 1))?;
+    let masks = Masks::read(&cx.attributes)?;
+    let (begins, ends) = (cx.integers(1), cx.integers(2));
+    let count = match (&begins, &ends) {
+        (Some(list), _) | (_, Some(list)) => list.len(),
+        _ => cx.needed_len(1)?,
+    };
+    let steps = if cx.has(3) { cx.known_integers(3) } else { Some(vec![1; count]) };
+    let plan = masks.plan(dims.len(), count, begins.as_deref(), ends.as_deref(), steps.as_deref())?;
+    let mut all = Vec::new();
+    for stride in &plan {
+        all.extend(match *stride {
+            Stride::New => Some(Dim::ONE),
+            Stride::Keep(axis) => Some(dims[axis]),
+            Stride::Shrink(..) => None,
+            Stride::Cut(axis, bounds) => {
+                let found = match bounds {
+                    Some((begin, end, step)) if step != 0 && step != i64::MIN => {
+                        cut(cx, dims[axis], begin, end, step)
+                    }
+                    _ => None,
+                };
+                let most = cx.symbols().bounds(dims[axis]).upper();
+                Some(match found {
+                    Some(cut) => cut.len,
+                    None => {
+                        cx.data("the bounds are not known before the run", Bounds::between(Some(0), most))
+                    }
+                })
+            }
+        });
+    }
+    let elements = chosen(cx, |dims| {
+        let indices = taken(&plan, dims)?.ok()?;
+        Some(indices::chosen(dims, &indices))
+    });
+    with_elements(cx, all, elements)
+}
+
+/// The axis that the second input names, or as many unknown shapes as there are outputs.
+fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>, InferError> {
+    let rank = cx.dims(0)?.len();
+    if let Some(axis) = cx.integer(1).and_then(Dim::known) {
+        return Ok(Ok(indices::axis(axis, rank)?));
+    }
+    let dtype = cx.dtype(0);
+    let facts = (0..cx.node.outputs.len())
+        .map(|_| of(dtype, cx.any_dims("the axis is not known before the run", rank)))
+        .collect();
+    Ok(Err(facts))
+}
+
+pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axis = match named_axis(cx)? {
+        Ok(axis) => axis,
+        Err(facts) => return Ok(facts),
+    };
+    let dims = cx.dims(0)?;
+    let count = cx.node.outputs.len();
+    let parts = cx.attributes.int("num_splits")?.filter(|&parts| parts > 0).unwrap_or(i64_of(count));
+    let size = cx.floor_divide(dims[axis], Dim::Known(parts));
+    let whole = cx.multiply(size, Dim::Known(parts));
+    cx.equal(whole, dims[axis], errors::SPLIT_SIZES)?;
+    parts_of(cx, &dims, axis, &vec![size; count])
+}
+
+pub fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axis = match named_axis(cx)? {
+        Ok(axis) => axis,
+        Err(facts) => return Ok(facts),
+    };
+    let dims = cx.dims(0)?;
+    let count = cx.node.outputs.len();
+    let Some(lengths) = cx.integers(2) else {
+        let sizes: Vec<_> = (0..count)
+            .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
+            .collect();
+        return parts_of(cx, &dims, axis, &sizes);
+    };
+    if lengths.len() != count {
+        return Err(errors::count("split sizes", lengths.len(), count).into());
+    }
+    let mut sizes = lengths.to_vec();
+    let open = sizes.iter().position(|&size| size == Dim::Known(-1));
+    let others = sizes.iter().enumerate().filter(|(i, _)| Some(*i) != open).map(|(_, size)| *size);
+    let total = cx.symbols().total(others.collect::<Vec<_>>());
+    let total = cx.or_fresh(total);
+    match open {
+        Some(open) => sizes[open] = cx.subtract(dims[axis], total),
+        None => {
+            cx.equal(total, dims[axis], errors::SPLIT_SIZES)?;
+        }
+    }
+    parts_of(cx, &dims, axis, &sizes)
+}
+
+pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let mut all = cx.dims(0)?.to_vec();
+    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
+    [2, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
+    let depth = match cx.integer(1) {
+        Some(depth) => depth,
+        None => cx.data("the depth is not known before the run", Bounds::SIZE),
+    };
+    all.insert(axis, depth);
+    Ok(vec![of(cx.dtype(2), all)])
+}
+
+/// Channels to blocks of the spatial axes, or back.
+pub fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let [batch, channels, spatial @ ..] = &*dims else {
+        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+    };
+    let block = Dim::Known(errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?);
+    let blocks = cx.product(&vec![block; spatial.len()]);
+    let spread = cx.operator == "DepthToSpace";
+    let mut all = vec![*batch];
+    all.push(if spread { cx.floor_divide(*channels, blocks) } else { cx.multiply(*channels, blocks) });
+    for &size in spatial {
+        all.push(if spread { cx.multiply(size, block) } else { cx.floor_divide(size, block) });
+    }
+    like_first(cx, all)
+}
+
+/// Blocks of the spatial axes to the batch, or back; the dimensions that are added or cut off are
+/// inputs.
+pub fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    if dims.is_empty() {
+        return Err(errors::rank("input 0", 0, "at least 1").into());
+    }
+    let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
+    let [Some(block), Some(begins), Some(ends)] = inputs else {
+        let dims = cx.any_dims("the blocks are not known before the run", dims.len());
+        return like_first(cx, dims);
+    };
+    if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
+        let got = format!("{}, {} and {}", block.len(), begins.len(), ends.len());
+        return Err(errors::count("blocks, begins and ends", got, format_args!("{} each", dims.len())).into());
+    }
+    let size = cx.product(&block);
+    let together = cx.operator == "SpaceToBatch";
+    let mut all = vec![if together { cx.multiply(dims[0], size) } else { cx.floor_divide(dims[0], size) }];
+    for axis in 1..dims.len() {
+        let edges = cx.add(begins[axis], ends[axis]);
+        all.push(if together {
+            let padded = cx.add(dims[axis], edges);
+            cx.floor_divide(padded, block[axis])
+        } else {
+            let spread = cx.multiply(dims[axis], block[axis]);
+            cx.subtract(spread, edges)
+        });
+    }
+    like_first(cx, all)
+}
+
+/// A row of the table for each bag, of which an input has so many.
+fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
+    let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
+    let (Some(&count), Some(row)) = (bags.first(), table.get(1..)) else {
+        return Err(errors::rank("the table or the bags", 0, "at least 1").into());
+    };
+    let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
+    like_first(cx, all)
+}
+
+pub fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let table = cx.dims(0)?;
+    let input = if &*cx.node.operator.name == "SegmentMax" { 2 } else { 3 };
+    let count = match cx.integer(input) {
+        Some(count) => count,
+        None => cx.data("number of segments", Bounds::SIZE),
+    };
+    let row = table.get(1..).ok_or_else(|| errors::rank("the table", 0, "at least 1"))?;
+    let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
+    like_first(cx, all)
+}
+
+/// The input's dimensions, but where sizes are given along axes. `RDFT` halves the last named axis,
+/// and adds one of real and imaginary parts; `IRDFT` undoes that.
+pub fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (from_real, to_real) = match &*cx.node.operator.name {
+        "RDFT" => (true, false),
+        name => (false, name == "IRDFT"),
+    };
+    let mut all = cx.dims(0)?.to_vec();
+    if !from_real && all.pop().is_none() {
+        return Err(errors::rank("input 0", 0, "at least 1").into());
+    }
+    let rank = all.len();
+    let axes = cx.known_integers(1).map(|axes| indices::axes(&axes, rank)).transpose()?;
+    let sizes = if cx.has(2) { cx.integers(2).map(|sizes| sizes.to_vec()) } else { Some(Vec::new()) };
+    match (axes, sizes) {
+        (Some(axes), Some(sizes)) => {
+            let last = axes.last().copied().unwrap_or_default();
+            for (place, &axis) in axes.iter().enumerate() {
+                match sizes.get(place) {
+                    None | Some(Dim::Known(-1)) if to_real && axis == last => {
+                        let less = cx.subtract(all[axis], Dim::ONE);
+                        all[axis] = cx.multiply(less, Dim::Known(2));
+                    }
+                    None | Some(Dim::Known(-1)) => {}
+                    Some(&size) if size.known().is_some() || cx.symbols().at_least(size, 0) => {
+                        all[axis] = size;
+                    }
+                    Some(_) => {
+                        all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
+                    }
+                }
+            }
+            if from_real && !axes.is_empty() {
+                all[last] = crate::generate::infer::half(cx, all[last]);
+            }
+        }
+        (None, Some(sizes)) if sizes.is_empty() && !from_real && !to_real => {}
+        _ => all = cx.any_dims("the sizes are not known before the run", rank),
+    }
+    if !to_real {
+        all.push(Dim::Known(2));
+    }
+    like_first(cx, all)
+}
+
+/// Windows of a signal, as real and imaginary parts of half of their frequencies.
+pub fn windows_transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let Some((&signal, batch)) = dims.split_last() else {
+        return Err(errors::rank("input 0", 0, "1 or 2").into());
+    };
+    let mut all = batch.to_vec();
+    let (frame, step) = (cx.integer(2), cx.integer(3));
+    let [mut frames, mut bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
+    if let (Some(frame), Some(step)) = (frame, step) {
+        let room = cx.subtract(signal, frame);
+        let steps = cx.floor_divide(room, step);
+        frames = cx.add(steps, Dim::ONE);
+        bins = crate::generate::infer::half(cx, frame);
+    }
+    let across = cx.attributes.flag("transpose_frames", false)?;
+    all.extend(if across { [bins, frames] } else { [frames, bins] });
+    all.push(Dim::Known(2));
+    like_first(cx, all)
+}
+
+pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dtype = cx.attributes.dtype("output_type")?.or(Some(DType::I32));
+    let mut all =
+        if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
+    for input in [0, 1] {
+        all.push(match cx.integer(input) {
+            Some(size) => size,
+            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
+        });
+    }
+    Ok(vec![of(dtype, all)])
+}
+
+pub fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
+    let axis = indices::axis(cx.integer(2)?, dims.len())?;
+    let batch = attributes.int("batch_dims")?.unwrap_or(0);
+    let batch = if batch < 0 { batch.saturating_add(i64_of(index_dims.len())) } else { batch };
+    let batch = usize_of_i64(batch)
+        .filter(|&batch| batch <= axis && batch <= index_dims.len())
+        .ok_or_else(|| errors::batch(batch, axis, index_dims.len()))?;
+    errors::same_batch(&index_dims[..batch], &dims[..batch])?;
+    let numbers = cx.integers(1)?;
+    let result = [&dims[..axis], &index_dims[batch..], &dims[axis + 1..]].concat();
+    let shape = allowed(cx, data.dtype(), &result)?;
+    let behind = axis + index_dims.len() - batch;
+    let each = indexing::eval::positions(&result).map(|position| {
+        let chosen = [&position[..batch], &position[axis..behind]].concat();
+        let index = match indices::index(numbers[indexing::eval::flat_index(&chosen, index_dims)], dims[axis])
+        {
+            Ok(index) => index,
+            Err(_) if !attributes.form().is(Older::CheckedIndices) => return Ok((1, 0)),
+            Err(error) => return Err(error),
+        };
+        let place = [&position[..axis], &[index], &position[behind..]].concat();
+        Ok((0, indexing::eval::flat_index(&place, dims)))
+    });
+    let each = each.collect::<Computed<Vec<_>>>()?;
+    let zero = Tensor::zeros(data.dtype(), Shape::SCALAR)?;
+    Ok(vec![Tensor::woven(&[data, &zero], shape, each, &cx.limits())?.into()])
+}
+
+pub fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let found = indexing::eval::gather_nd(attributes, cx)?;
+    let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
+    let [Value::Tensor(tensor)] = &found[..] else { return Ok(found) };
+    if !attributes.form().is(Older::MergedBatch) || batch < 2 {
+        return Ok(found);
+    }
+    let (merged, rest) = tensor.shape().dims().split_at(batch);
+    let dims = [&[merged.iter().product()], rest].concat();
+    Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
+}
+
+pub fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    for input in (1..4).filter(|&input| cx.has(input)) {
+        let rank = cx.tensor(input)?.shape().rank();
+        if rank != 1 {
+            return Err(errors::rank(format_args!("input {input}"), rank, 1));
+        }
+    }
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let masks = Masks::read(attributes)?;
+    let known = |list: Vec<i64>| list.into_iter().map(Dim::Known).collect::<Vec<_>>();
+    let (begins, ends) = (known(cx.integers(1)?), known(cx.integers(2)?));
+    let steps = if cx.has(3) { cx.integers(3)? } else { vec![1; begins.len()] };
+    let plan = masks.plan(dims.len(), begins.len(), Some(&begins), Some(&ends), Some(&steps))?;
+    let missing = || errors::count("ends or steps", ends.len().min(steps.len()), begins.len());
+    let indices = taken(&plan, dims).ok_or_else(missing)??;
+    let result: Vec<_> = plan
+        .iter()
+        .filter_map(|stride| match *stride {
+            Stride::Cut(axis, _) | Stride::Keep(axis) => Some(indices[axis].len()),
+            Stride::New => Some(1),
+            Stride::Shrink(..) => None,
+        })
+        .collect();
+    Ok(vec![output::chosen(cx, data, &indices)?.reshaped(Shape::new(result)?)?.into()])
+}
+
+/// The parts of an axis of these sizes.
+fn run_parts(cx: &mut EvalContext<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
+    let axis = cx.integer(1)?;
+    let inputs = [input(cx, 0), integers(sizes)];
+    called(cx, layout::eval::split, vec![("axis", Content::Int(axis))], &inputs)
+}
+
+/// The dimension of the axis that the second input names.
+fn split_size(cx: &EvalContext<'_>) -> Computed<i64> {
+    let shape = cx.tensor(0)?.shape();
+    Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
+}
+
+pub fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let size = split_size(cx)?;
+    let parts = required("num_splits", attributes.int("num_splits")?)?;
+    let outputs = cx.outputs.max(1);
+    let count = usize_of_i64(parts).filter(|&count| (1..=outputs).contains(&count) && size % parts == 0);
+    let wanted = format!("a divisor of {size} between 1 and {outputs}");
+    let count = count.ok_or_else(|| errors::value("attribute \"num_splits\"", parts, wanted))?;
+    run_parts(cx, &vec![size / parts; count])
+}
+
+pub fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let mut sizes = cx.integers(2)?;
+    if let Some(open) = sizes.iter().position(|&size| size == -1) {
+        let others =
+            sizes.iter().filter(|&&size| size != -1).fold(0i64, |sum, size| sum.saturating_add(*size));
+        sizes[open] = split_size(cx)?.saturating_sub(others);
+    }
+    run_parts(cx, &sizes)
+}
+
+/// Slices of an axis are replaced where the indices say.
+pub fn run_scatter_update(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let (data, indices, updates) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
+    let dims = data.shape().dims();
+    let axis = indices::axis(cx.integer(3)?, dims.len())?;
+    let wanted = [&dims[..axis], indices.shape().dims(), &dims[axis + 1..]].concat();
+    if updates.shape().dims() != wanted {
+        let (got, wanted) = (updates.shape(), Shape::new(wanted)?);
+        return Err(errors::shape("shape of the updates", got, wanted));
+    }
+    let numbers = cx.integers(1)?;
+    let behind = axis + indices.shape().rank();
+    allowed(cx, data.dtype(), dims)?;
+    let mut all: Vec<_> = (0..data.len()).map(|place| (0, place)).collect();
+    for (update, position) in indexing::eval::positions(&wanted).enumerate() {
+        let at = indexing::eval::flat_index(&position[axis..behind], indices.shape().dims());
+        let index = indices::index(numbers[at], dims[axis])?;
+        let place = [&position[..axis], &[index], &position[behind..]].concat();
+        all[indexing::eval::flat_index(&place, dims)] = (1, update);
+    }
+    Ok(vec![Tensor::woven(&[data, updates], data.shape().clone(), all, &cx.limits())?.into()])
+}
+
+/// Data some of whose slices along an axis are replaced.
+pub fn scatter_update(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let facts = same(cx)?;
+    require_along_input(cx, 2)?;
+    Ok(facts)
+}
+
+/// Requires that the indices are within the axis that the last input names, if the updates, which
+/// are that input, have elements.
+fn require_along_input(cx: &mut InferContext<'_, '_>, updates: usize) -> Result<(), InferError> {
+    let (Some(dims), Some(axis)) = (cx.known_dims(0), cx.integer(3).and_then(Dim::known)) else {
+        return Ok(());
+    };
+    let axis = indices::axis(axis, dims.len())?;
+    let updates = [cx.fact(updates).clone()];
+    require_where_any(cx, &updates, axis)
+}
+
+pub fn scatter_elements_update(cx: &mut InferContext<'_, '_>) -> InferResult {
+    match cx.attributes.text("reduction")?.unwrap_or("none") {
+        "none" | "sum" | "prod" | "min" | "max" | "mean" => {
+            require_along_input(cx, 1)?;
+            same(cx)
+        }
+        other => Err(errors::text("reduction", other, "none, sum, prod, min, max or mean").into()),
+    }
+}
+
+pub fn scatter_nd_update(cx: &mut InferContext<'_, '_>) -> InferResult {
+    match cx.attributes.text("reduction")?.unwrap_or("none") {
+        "none" => scattered(cx, true),
+        "sum" | "sub" | "prod" | "min" | "max" => scattered(cx, false),
+        other => Err(errors::text("reduction", other, "none, sum, sub, prod, min or max").into()),
+    }
+}
+
+/// The names that other standards give to reductions, and what is scattered without what was there.
+fn reduction(attributes: &Attributes) -> Computed<Content> {
+    let name = match attributes.text("reduction")?.unwrap_or("none") {
+        "none" => "none",
+        "sum" => "add",
+        "prod" => "mul",
+        "min" => "min",
+        "max" => "max",
+        other => {
+            return Err(errors::text("reduction", other, "none, sum, prod, min or max"));
+        }
+    };
+    Ok(Content::Bytes(name.into()))
+}
+
+/// Builds the operator that scatters updates: at once, or by the graph that is written for means
+/// and for reductions without the initial values.
+pub fn scatter_elements(cx: &BuildContext<'_>) -> Computed<Box<dyn Op>> {
+    if rows::scatters_in_steps(&cx.attributes)? {
+        return lowering::build(cx);
+    }
+    op::build(cx, Eval::Function(run_scatter_elements))
+}
+
+fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let how = reduction(attributes)?;
+    let given = vec![("axis", Content::Int(cx.integer(3)?)), ("reduction", how)];
+    let inputs = [0, 1, 2].map(|index| input(cx, index));
+    called(cx, indexing::eval::scatter_elements, given, &inputs)
+}
+
+pub fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let subtracts = attributes.text("reduction")? == Some("sub");
+    let how = if subtracts { Content::Bytes("add".into()) } else { reduction(attributes)? };
+    let mut inputs = [0, 1, 2].map(|index| input(cx, index));
+    if subtracts {
+        cx.reserve(convert::product(cx.tensor(2)?.len(), 2 * size_of::<Number>()))?;
+        inputs[2] = Some(negated(cx.tensor(2)?)?.into());
+    }
+    called(cx, indexing::eval::scatter_nd, vec![("reduction", how)], &inputs)
+}
+
+/// The negative of each element, without the carry beyond the type.
+fn negated(tensor: &Tensor) -> Computed<Tensor> {
+    let dtype = tensor.dtype();
+    let (count, half) = (1i128 << dtype.bits().min(64), 1i128 << dtype.bits().clamp(1, 64).saturating_sub(1));
+    let negative = |number: Number| match number {
+        Number::Int(x) if dtype.class() == Class::Signed && x == -half => number,
+        Number::Int(x) if dtype.class() != Class::Signed => Number::Int((count - x) % count),
+        other => neg(other),
+    };
+    let numbers: Vec<_> = tensor.numbers()?.map(negative).collect();
+    Tensor::from_numbers(dtype, tensor.shape().clone(), numbers, Rules::IEEE)
+}
+
+pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let (indices, on, off) = (cx.tensor(0)?, cx.only(2)?, cx.only(3)?);
+    let depth = cx.integer(1)?;
+    let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
+    let mut dims = indices.shape().dims().to_vec();
+    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
+    dims.insert(axis, depth);
+    let shape = allowed(cx, on.dtype(), &dims)?;
+    cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
+    let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
+    let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
+    let each = indexing::eval::positions(&dims).map(|mut position| {
+        let at = position.remove(axis);
+        let index = numbers[indexing::eval::flat_index(&position, indices.shape().dims())];
+        let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
+        (usize::from(index == i64_of(at)), 0)
+    });
+    Ok(vec![Tensor::woven(&[off, on], shape, each, &cx.limits())?.into()])
+}
+
+pub fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axes: Vec<usize> = match attributes.text("mode")? {
+        Some("mask") => {
+            let mask = cx.tensor(1)?.numbers()?;
+            mask.enumerate().filter(|(_, bit)| !bit.is_zero()).map(|(axis, _)| axis).collect()
+        }
+        _ => indices::axes(&cx.integers(1)?, dims.len())?,
+    };
+    let mut indices = indices::all(dims);
+    for axis in axes {
+        let wanted = format_args!("at most {}", dims.len());
+        let list = indices.get_mut(axis);
+        list.ok_or_else(|| errors::count("mask elements", axis + 1, wanted))?.reverse();
+    }
+    Ok(vec![output::chosen(cx, data, &indices)?.into()])
+}
+
+/// As the first input, which has the axes.
+pub fn roll(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    for axis in cx.known_integers(2).unwrap_or_default() {
+        indices::axis(axis, dims.len())?;
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// Elements move along axes, and come in again at the other end.
+pub fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
+    let axes = axes.iter().map(|&axis| indices::axis(axis, dims.len())).collect::<Computed<Vec<_>>>()?;
+    if data.is_empty() {
+        return Ok(vec![data.clone().into()]);
+    }
+    let places = dims.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
+    cx.reserve(convert::product(places, 2 * size_of::<usize>()))?;
+    // The shifts of an axis that is named again add up.
+    let mut by = vec![0; dims.len()];
+    for (i, &axis) in axes.iter().enumerate() {
+        let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
+        let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
+        by[axis] = (by[axis] + usize_of_i64(shift.rem_euclid(i64_of(dims[axis]))).unwrap_or(0)) % dims[axis];
+    }
+    let along = |(&size, by): (&usize, usize)| match by {
+        0 => Along::Steps(0, 1, size),
+        _ => Along::List((size - by..size).chain(0..size - by).collect()),
+    };
+    let indices: Vec<_> = dims.iter().zip(by).map(along).collect();
+    Ok(vec![output::chosen(cx, data, &indices)?.into()])
+}
+
+pub fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let dtype = attributes.dtype("output_type")?.unwrap_or(DType::I32);
+    let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
+    let (rows, columns, offset) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
+    let dims = Shape::from_i64(&[batch, vec![rows, columns]].concat())?;
+    let shape = allowed(cx, dtype, dims.dims())?;
+    let ones = indexing::eval::positions(dims.dims()).map(|position| {
+        let (row, column) = (i64_of(position[position.len() - 2]), i64_of(position[position.len() - 1]));
+        Number::Int(i128::from(column.saturating_sub(row) == offset))
+    });
+    Ok(vec![Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)?.into()])
+}
+
+pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(1)?;
+    require_along_axis(cx)?;
+    like_first(cx, dims)
+}
+
+pub fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {
+    embedding(cx, 2)
+}
+
+pub fn embedding_bag_packed(cx: &mut InferContext<'_, '_>) -> InferResult {
+    embedding(cx, 1)
+}
+
+pub fn random_uniform(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dtype = cx.attributes.dtype("output_type")?;
+    let dims = integers_or(cx, 0, "the shape is not known before the run")?;
+    Ok(vec![of(dtype, dims)])
+}

@@ -1,0 +1,10 @@
+//! Operators that give elements another shape or order.
+
+pub mod eval;
+pub mod identity;
+pub mod infer;
+pub mod older;
+pub mod openvino;
+pub mod rearrange;
+pub mod to_onnx;
+pub mod to_openvino;

@@ -1,0 +1,18 @@
+//! Operators of `ai.onnx.ml`: features of samples, one sample a row.
+//!
+//! Attributes are read once, for inference and evaluation alike, so that both refuse the same
+//! nodes. Scores are computed in float64 and rounded once.
+
+pub mod encode;
+pub mod features;
+pub mod infer;
+pub mod linear;
+pub mod lowered;
+pub mod maps;
+mod samples;
+pub mod scores;
+pub mod svm;
+pub mod svm_lowered;
+mod tree_numbers;
+pub mod trees;
+pub mod trees_lowered;

@@ -1,0 +1,33 @@
+//! Convolution, pooling, normalization, attention and quantization.
+
+pub mod attention;
+pub mod conv_pool;
+pub mod ctc;
+pub mod decomposed;
+mod direct;
+pub mod eval;
+pub mod infer;
+pub mod loss;
+pub mod normalization;
+pub mod older;
+pub mod openvino;
+pub mod pools;
+pub mod quantization;
+pub mod quantization_to_openvino;
+pub mod recurrent;
+pub mod recurrent_to_onnx;
+pub mod recurrent_to_openvino;
+pub mod resize;
+pub mod resize_eval;
+pub mod resize_to_onnx;
+pub mod rotated;
+pub mod sampled;
+pub mod sampling;
+pub mod sampling_to_onnx;
+pub mod sampling_to_openvino;
+pub mod suppression;
+pub mod to_onnx;
+pub mod to_openvino;
+pub mod windows;
+pub mod windows_to_onnx;
+pub mod windows_to_openvino;

@@ -1,0 +1,50 @@
+//! Inference of the operators of ONNX's preview domains: `FlexAttention`, and those of training.
+
+use gradus_core::graph::Content;
+
+use super::errors;
+use crate::fact::{Fact, TensorFact};
+use crate::infer::{InferContext, InferResult};
+
+/// Queries of a batch, of heads and of rows, and the last axis of values.
+pub fn flex_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (queries, values) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(2, 4)?);
+    let dims = [queries[0], queries[1], queries[2], values[3]];
+    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+}
+
+/// As tensors, of `groups` for each that is updated; those of these groups are given anew.
+fn updated(cx: &InferContext<'_, '_>, groups: usize, given: &[usize]) -> InferResult {
+    let tensors = cx.count().saturating_sub(2);
+    if tensors == 0 || !tensors.is_multiple_of(groups) {
+        let wanted = format_args!("2 and a multiple of {groups}");
+        return Err(errors::count("inputs", cx.count(), wanted).into());
+    }
+    let each = tensors / groups;
+    let inputs = given.iter().flat_map(|group| (0..each).map(move |at| 2 + group * each + at));
+    Ok(inputs.map(|input| cx.fact(input).clone().without_elements()).collect())
+}
+
+/// New tensors and sums of squares, of tensors, gradients and sums.
+pub fn adagrad(cx: &mut InferContext<'_, '_>) -> InferResult {
+    updated(cx, 3, &[0, 2])
+}
+
+/// New tensors and both averages, of tensors, gradients and averages.
+pub fn adam(cx: &mut InferContext<'_, '_>) -> InferResult {
+    updated(cx, 4, &[0, 2, 3])
+}
+
+/// New tensors and momenta, of tensors, gradients and momenta.
+pub fn momentum(cx: &mut InferContext<'_, '_>) -> InferResult {
+    updated(cx, 3, &[0, 2])
+}
+
+/// As the inputs that `xs` names, which come first.
+pub fn gradient(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let count = match cx.node.attribute("xs") {
+        Some(Content::Strings(names)) => names.len(),
+        _ => 0,
+    };
+    Ok((0..count).map(|input| cx.fact(input).clone().without_elements()).collect())
+}

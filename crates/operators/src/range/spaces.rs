@@ -1,0 +1,215 @@
+//! Linspace, logspace and geomspace as operators of graphs. ONNX has none of them, so they are of a
+//! domain of our own.
+//!
+//! | operator | inputs | attributes |
+//! |---|---|---|
+//! | `LinSpace` | `start`, `stop`, `num` | `dtype`, `endpoint` = 1 |
+//! | `LogSpace` | `start`, `stop`, `num`, `base` | the same |
+//! | `GeomSpace` | `start`, `stop`, `num` | the same |
+//!
+//! Inputs are scalars. Elements are those of the plans, so a graph gives the bits that a fill
+//! gives.
+
+use gradus_core::convert::nearest_f64;
+use gradus_core::{DType, Error, Kind, Number, Result, Value};
+use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError, samples};
+
+use crate::attributes::required;
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{InferContext, InferResult};
+use crate::op::{BuildContext, EvalContext, Op};
+use crate::row::OWN_DOMAIN as DOMAIN;
+use crate::schema::{Arity, Param, Signature, Sort, Types, attribute, param};
+
+#[rustfmt::skip]
+const NUMBERS: Types = Types::tensors(&[
+    DType::I8, DType::I16, DType::I32, DType::I64, DType::U8, DType::U16, DType::U32, DType::U64,
+    DType::F16, DType::BF16, DType::F32, DType::F64, DType::C64, DType::C128,
+]);
+
+const COUNTS: Types = Types::tensors(&[DType::I32, DType::I64]);
+
+const fn number(name: &'static str) -> Param {
+    param(name, "", NUMBERS, Arity::One)
+}
+
+pub const LINSPACE: Signature = Signature {
+    domain: DOMAIN,
+    name: "LinSpace",
+    since: 1,
+    deprecated: false,
+    inputs: &[number("start"), number("stop"), param("num", "", COUNTS, Arity::One)],
+    outputs: &[number("output")],
+    attributes: &[attribute("dtype", Sort::String, true), attribute("endpoint", Sort::Int, false)],
+};
+
+pub const LOGSPACE: Signature = Signature {
+    name: "LogSpace",
+    inputs: &[
+        number("start"),
+        number("stop"),
+        param("num", "", COUNTS, Arity::One),
+        param("base", "", NUMBERS, Arity::One),
+    ],
+    ..LINSPACE
+};
+
+pub const GEOMSPACE: Signature = Signature { name: "GeomSpace", ..LINSPACE };
+
+#[derive(Clone, Copy, Debug)]
+enum SpaceKind {
+    Linspace,
+    Logspace,
+    Geomspace,
+}
+
+/// The names of start, stop, base and number of samples in errors.
+const LABELS: [&str; 4] = ["input 0 \"start\"", "input 1 \"stop\"", "input 3 \"base\"", "input 2 \"num\""];
+
+#[derive(Debug)]
+struct SpaceOp {
+    form: SpaceKind,
+    dtype: DType,
+    endpoint: bool,
+}
+
+impl SpaceOp {
+    fn build(cx: &BuildContext<'_>, form: SpaceKind) -> Result<Box<dyn Op>> {
+        let dtype = required("dtype", cx.attributes.dtype("dtype")?)?;
+        if !NUMBERS.tensor.contains(dtype) {
+            let wanted = format_args!("one of {NUMBERS}");
+            return Err(Error::mismatch(Kind::Type, "attribute \"dtype\"", dtype, wanted));
+        }
+        Ok(Box::new(SpaceOp { form, dtype, endpoint: cx.attributes.flag("endpoint", true)? }))
+    }
+}
+
+impl Op for SpaceOp {
+    fn eval(&self, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+        let mut numbers = [Number::Int(0); 4];
+        for (index, number) in numbers.iter_mut().enumerate().take(cx.inputs.len()) {
+            *number = cx.tensor(index)?.only_number().map_err(|error| cx.wrong(index, &error))?;
+        }
+        let [start, stop, num, base] = numbers;
+        let SpaceOp { form, dtype, endpoint } = *self;
+        let described = |error: SpaceError| error.describe(LABELS);
+        let num = samples(num).map_err(described)?;
+        let (limits, in_use) = (cx.limits(), cx.in_use());
+        let tensor = match form {
+            SpaceKind::Linspace => {
+                let plan = LinspacePlan::new(start, stop, num, endpoint, dtype).map_err(described)?;
+                gradus_kernels::tensor(&plan, &limits, in_use)
+            }
+            SpaceKind::Logspace => {
+                let plan = LogspacePlan::new(base, start, stop, num, endpoint, dtype).map_err(described)?;
+                gradus_kernels::tensor(&plan, &limits, in_use)
+            }
+            SpaceKind::Geomspace => {
+                let plan = GeomspacePlan::new(start, stop, num, endpoint, dtype).map_err(described)?;
+                gradus_kernels::tensor(&plan, &limits, in_use)
+            }
+        };
+        Ok(vec![tensor?.into()])
+    }
+}
+
+pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
+    for input in 0..cx.count() {
+        cx.one_element(input)?;
+    }
+    let dtype = cx.attributes.dtype("dtype")?;
+    let num = match cx.integer(2) {
+        Some(Dim::Known(num)) if num < 0 => {
+            return Err(SpaceError::Samples(nearest_f64(Number::Int(num.into()))).describe(LABELS).into());
+        }
+        Some(num) => num,
+        None => cx.data("number of samples", Bounds::SIZE),
+    };
+    let dims = [num];
+    Ok(vec![match dtype {
+        Some(dtype) => Fact::typed(dtype, dims),
+        None => Fact::shaped(dims),
+    }])
+}
+
+pub fn lin_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    SpaceOp::build(cx, SpaceKind::Linspace)
+}
+
+pub fn log_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    SpaceOp::build(cx, SpaceKind::Logspace)
+}
+
+pub fn geom_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
+    SpaceOp::build(cx, SpaceKind::Geomspace)
+}
+
+#[cfg(test)]
+mod tests {
+
+    use bytes::Bytes;
+    use gradus_core::Tensor;
+    use gradus_core::graph::{self, Attribute, Builder, Content, Node, OperatorId, Standard};
+
+    use crate::Model;
+
+    /// Runs `10 ^ 0, …` of three, and gives the elements as text, or the error; and the inferred
+    /// type.
+    fn run(operator: &str, num: i64, dtype: &str) -> (String, String) {
+        let mut builder = Builder::new("");
+        for (name, tensor) in [("start", 1i64), ("stop", 3), ("num", num), ("base", 10)]
+            .map(|(name, x)| (name, Tensor::scalar(x)))
+        {
+            builder.constant(name, tensor.into()).unwrap();
+        }
+        let names = if operator == "LogSpace" {
+            &["start", "stop", "num", "base"][..]
+        } else {
+            &["start", "stop", "num"]
+        };
+        let content = Content::Bytes(Bytes::copy_from_slice(dtype.as_bytes()));
+        let node = Node {
+            name: "it".into(),
+            operator: OperatorId { domain: super::DOMAIN.into(), name: operator.into(), overload: "".into() },
+            version: Some(1),
+            inputs: names.iter().map(|name| Some(builder.reference(name))).collect(),
+            outputs: <_>::default(),
+            attributes: vec![Attribute { name: "dtype".into(), content }],
+            position: None,
+        };
+        builder.push(node, &["y"]).unwrap();
+        builder.output("y");
+        let mut model = graph::Model::new(Standard::Onnx);
+        model.graph = builder.finish().unwrap();
+        let model = Model::from_source(model);
+        let inference = model.infer(&crate::infer::InferOptions::default()).unwrap();
+        let found = inference.describe(inference.fact(model.value("y").unwrap()));
+        let result = match model.run::<&str, Tensor>([]) {
+            Ok(results) => gradus_core::display::elided(results[0].tensor().unwrap(), 8),
+            Err(error) => error.to_string(),
+        };
+        (result, found)
+    }
+
+    #[test]
+    fn elements_are_those_of_the_plans() {
+        for (operator, num, dtype, result, found) in [
+            ("LinSpace", 3, "float32", "[1.0, 2.0, 3.0]", "float32[3]"),
+            ("LogSpace", 3, "int64", "[10, 100, 1000]", "int64[3]"),
+            ("GeomSpace", 3, "float64", "[1.0, 1.7320508075688772, 3.0]", "float64[3]"),
+            ("LinSpace", 0, "float16", "[]", "float16[0]"),
+            (
+                "LogSpace",
+                3,
+                "int8",
+                "node \"it\" (onnx LogSpace-1): element 2 is 1000.0, expected a number in the range of int8",
+                "int8[3]",
+            ),
+        ] {
+            assert_eq!(run(operator, num, dtype), (result.to_owned(), found.to_owned()), "{operator}");
+        }
+        assert!(run("LinSpace", -1, "float32").0.ends_with("expected an integer of at least 0"));
+        assert!(run("LinSpace", 3, "bool").0.contains("attribute \"dtype\" is bool, expected one of"));
+    }
+}

@@ -1,0 +1,7 @@
+//! Reductions, orders and sums along axes.
+
+pub mod eval;
+pub mod infer;
+pub mod openvino;
+pub mod to_onnx;
+pub mod to_openvino;

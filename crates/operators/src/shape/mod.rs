@@ -1,0 +1,4 @@
+//! Shape and Size.
+
+pub mod eval;
+pub mod infer;

@@ -1,0 +1,375 @@
+//! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
+
+use super::super::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
+use super::super::row::{Row, ZeroSigns, microsoft, onnx, own};
+use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
+use crate::dialects::elimination as eliminated;
+use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
+
+pub(super) const CONTRIB: &[Row] = &[
+    onnx("SimplifiedLayerNormalization", Order)
+        .works(Work::EachInput(Each::arithmetic(4)))
+        .signatures_are(contrib::signatures::SIMPLIFIED)
+        .infer(contrib::microsoft::normalised)
+        .computes(nn::normalization::layer)
+        .lower(|l| contrib::transformers::layer(l, false)),
+    own("GeomSpace", Formula, &[range::spaces::GEOMSPACE])
+        .works(Work::EachOutput(Each::of(2, 0, 1)))
+        .infer(range::spaces::rule)
+        .build(range::spaces::geom_space),
+    own("LinSpace", Formula, &[range::spaces::LINSPACE])
+        .works(Work::EachOutput(Each::arithmetic(2)))
+        .infer(range::spaces::rule)
+        .build(range::spaces::lin_space),
+    own("LogSpace", Formula, &[range::spaces::LOGSPACE])
+        .works(Work::EachOutput(Each::of(2, 0, 1)))
+        .infer(range::spaces::rule)
+        .build(range::spaces::log_space),
+    microsoft("Attention", Lowered)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::Attention(Attention::Projected))
+        .signatures_are(contrib::signatures::ATTENTION)
+        .infer(contrib::microsoft::attention_rule)
+        .computes(contrib::eval::attention)
+        .lower(contrib::transformers::attention),
+    microsoft("BeamSearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
+    microsoft("BiasAdd", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_add),
+    microsoft("BiasDropout", Lowered)
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_dropout)
+        .random_in_training(),
+    microsoft("BiasGelu", Lowered)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .signatures_are(contrib::signatures::BIAS_GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(contrib::eval::biased_gelu)
+        .lower(|l| contrib::transformers::biased_gelu(l, false)),
+    microsoft("BiasSoftmax", Lowered)
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_softmax),
+    microsoft("BiasSplitGelu", Lowered)
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::bias_split_gelu),
+    microsoft("BitmaskDropout", Open).works(Work::None).infer(elementwise::infer::same),
+    microsoft("CDist", Lowered).infer(contrib::microsoft::c_dist).lowers(contrib::composed::c_dist),
+    microsoft("ComplexMul", Lowered).lowers(|l| contrib::composed::complex_mul(l, false)),
+    microsoft("ComplexMulConj", Lowered).lowers(|l| contrib::composed::complex_mul(l, true)),
+    microsoft("CropAndResize", Formula)
+        .works(Work::GridSample)
+        .infer(contrib::microsoft::crop_and_resize)
+        .computes(contrib::eval::crop_and_resize),
+    microsoft("DequantizeLinear", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(contrib::microsoft::dequantize_linear)
+        .lowers(|l| contrib::quantized::linear(l, "DequantizeLinear")),
+    microsoft("DynamicQuantizeLinear", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::EachInput(Each::of(1, 2, 0)))
+        .infer(contrib::microsoft::dynamic_quantize_linear),
+    microsoft("DynamicQuantizeLSTM", Lowered)
+        .works(Work::Recurrent { weight: 1 })
+        .signatures_are(contrib::signatures::DYNAMIC_QUANTIZE_LSTM)
+        .infer(nn::infer::recurrent)
+        .computes(nn::recurrent::eval)
+        .lower(contrib::quantized_lstm::lstm),
+    microsoft("DynamicQuantizeMatMul", Lowered)
+        .works(Work::MatMul)
+        .infer(matmul::infer::dynamic_quantize_mat_mul)
+        .lowers(contrib::quantized::dynamic_quantize_mat_mul),
+    microsoft("EmbedLayerNormalization", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(9)))
+        .signatures_are(contrib::signatures::EMBED)
+        .infer(contrib::microsoft::embedded)
+        .computes(contrib::eval::embed)
+        .lower(contrib::transformers::embed),
+    microsoft("ExpandDims", Lowered)
+        .works(Work::None)
+        .infer(contrib::microsoft::expand_dims)
+        .lowers(contrib::composed::expand_dims),
+    microsoft("FastGelu", Lowered)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .signatures_are(contrib::signatures::FAST_GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(contrib::eval::biased_gelu)
+        .lower(|l| contrib::transformers::biased_gelu(l, true)),
+    microsoft("FusedConv", Lowered)
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .signatures_are(contrib::signatures::FUSED_CONV)
+        .infer(nn::conv_pool::fused_conv)
+        .computes(contrib::eval::fused_conv)
+        .lower(|l| contrib::transformers::fused_conv(l, false)),
+    microsoft("FusedGemm", Lowered)
+        .works(Work::MatMul)
+        .signatures_are(contrib::signatures::FUSED_GEMM)
+        .infer(matmul::infer::fused_gemm)
+        .computes(contrib::eval::fused_gemm)
+        .lower(contrib::transformers::fused_gemm),
+    microsoft("FusedMatMul", Lowered)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::MatMul)
+        .signatures_are(contrib::signatures::FUSED_MAT_MUL)
+        .infer(matmul::infer::fused)
+        .computes(contrib::eval::fused_mat_mul)
+        .lower(contrib::transformers::fused_mat_mul),
+    microsoft("FusedMatMulActivation", Order).works(Work::MatMul).infer(matmul::infer::fused),
+    microsoft("GatedAdd", Lowered)
+        .signatures_are(contrib::signatures::GATED_ADD)
+        .lowers(contrib::composed::gated_add),
+    microsoft("GatedRMSNorm", Lowered).lowers(contrib::composed::gated_rms_norm),
+    microsoft("GatedRelativePositionBias", Lowered).lowers(contrib::composed::gated_relative_position_bias),
+    microsoft("GatherBlockQuantized", Lowered)
+        .infer(contrib::microsoft::gather_quantized)
+        .lowers(contrib::quantized::gather),
+    microsoft("GatherND", Lowered)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::None)
+        .infer(indexing::infer::gather_nd)
+        .lowers(contrib::composed::gather_nd),
+    microsoft("Gelu", Formula)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .signatures_are(contrib::signatures::GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(contrib::eval::biased_gelu)
+        .lower(|l| contrib::transformers::biased_gelu(l, false)),
+    microsoft("GemmFastGelu", Lowered)
+        .works(Work::MatMul)
+        .infer(contrib::microsoft::gemm_fast_gelu)
+        .lowers(contrib::composed::gemm_fast_gelu),
+    microsoft("GemmFloat8", Order).works(Work::MatMul).infer(matmul::infer::gemm_float8),
+    microsoft("GemmaRotaryEmbedding", Formula).infer(elementwise::infer::microsoft_same),
+    microsoft("GreedySearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
+    microsoft("GridSample", Lowered)
+        .works(Work::GridSample)
+        .infer(nn::conv_pool::grid_sample_rule)
+        .lowers(contrib::composed::grid_sample),
+    microsoft("GroupNorm", Lowered)
+        .works(Work::EachInput(Each::arithmetic(7)))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::composed::group_norm),
+    microsoft("GroupQueryAttention", Lowered)
+        .works(Work::Attention(Attention::GroupQuery))
+        .signatures_are(contrib::signatures::GROUP_QUERY)
+        .infer(contrib::microsoft::group_query)
+        .computes(contrib::group_query_eval::group_query)
+        .lower(contrib::group_query::group_query),
+    microsoft("Inverse", Order)
+        .works(Work::Elimination { parts: 1 })
+        .infer(contrib::microsoft::inverse)
+        .computes(contrib::eval::inverses)
+        .lower(eliminated::inverse)
+        .converts("Inverse", "rounding", matmul::to_openvino::inverse),
+    microsoft("Irfft", Lowered).lowers(contrib::composed::irfft),
+    microsoft("IsAllFinite", Lowered)
+        .works(Work::AllInputs(Each::COMPARISON))
+        .infer(contrib::microsoft::is_all_finite)
+        .lowers(contrib::composed::is_all_finite),
+    microsoft("LayerNormalization", Order)
+        .zeros(ZeroSigns::OfAll)
+        .bias(2)
+        .works(Work::EachInput(Each::arithmetic(7)))
+        .signatures_are(contrib::signatures::LAYER)
+        .infer(contrib::microsoft::normalised)
+        .computes(nn::normalization::layer)
+        .lower(|l| contrib::transformers::layer(l, true)),
+    microsoft("LongformerAttention", Formula).infer(elementwise::infer::microsoft_same),
+    microsoft("MatMulBnb4", Order)
+        .works(Work::MatMul)
+        .infer(matmul::infer::packed_in_blocks)
+        .computes(contrib::eval::mat_mul_bnb4)
+        .becomes("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_bnb4),
+    microsoft("MatMulFpQ4", Order)
+        .works(Work::MatMul)
+        .infer(contrib::codes::rule)
+        .computes(contrib::codes::mat_mul_fp_q4)
+        .becomes("DequantizeLinear, Transpose, MatMul", "rounding", contrib::codes::to_onnx),
+    microsoft("MatMulInteger16", Lowered)
+        .works(Work::MatMul)
+        .infer(matmul::infer::mat_mul_integer16)
+        .lowers(contrib::quantized::mat_mul_integer16),
+    microsoft("MatMulIntegerToFloat", Lowered)
+        .works(Work::MatMul)
+        .infer(matmul::infer::mat_mul_integer_to_float)
+        .lowers(contrib::quantized::mat_mul_integer_to_float),
+    microsoft("MatMulNBits", Order)
+        .works(Work::MatMul)
+        .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
+        .infer(matmul::infer::packed)
+        .computes(contrib::eval::mat_mul_n_bits)
+        .becomes(
+            "DequantizeLinear, Gather, Sub, Mul, Transpose, MatMul",
+            "rounding",
+            contrib::packed_to_onnx::mat_mul_n_bits,
+        ),
+    microsoft("MaxpoolWithMask", Chosen)
+        .works(Work::Window(Each::COMPARISON))
+        .infer(nn::conv_pool::microsoft_pool),
+    microsoft("MoE", Order)
+        .works(Work::Experts { weights: [2, 4, 6] })
+        .infer(elementwise::infer::microsoft_same),
+    microsoft("MulInteger", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .lowers(contrib::quantized::mul_integer),
+    microsoft("MultiHeadAttention", Lowered)
+        .works(Work::Attention(Attention::MultiHead))
+        .signatures_are(contrib::signatures::MULTI_HEAD)
+        .infer(contrib::microsoft::multi_head)
+        .computes(contrib::eval::multi_head)
+        .lower(contrib::transformers::multi_head),
+    microsoft("MurmurHash3", Exact)
+        .infer(contrib::microsoft::murmur_hash3)
+        .computes(contrib::eval::murmur_hash3),
+    microsoft("NGramRepeatBlock", Exact)
+        .infer(contrib::microsoft::n_gram_repeat_block)
+        .computes(contrib::eval::n_gram_repeat_block),
+    microsoft("NhwcConv", Lowered)
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .lowers(|l| contrib::transformers::fused_conv(l, true)),
+    microsoft("NhwcFusedConv", Lowered)
+        .works(Work::Conv { weight: 1, skip: 1 })
+        .infer(nn::conv_pool::fused_conv)
+        .lowers(|l| contrib::transformers::fused_conv(l, true)),
+    microsoft("NhwcMaxPool", Lowered)
+        .works(Work::Window(Each::COMPARISON))
+        .infer(nn::conv_pool::microsoft_pool)
+        .lowers(contrib::composed::nhwc_max_pool),
+    microsoft("Pad", Lowered)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::None)
+        .infer(layout::infer::pad)
+        .lowers(contrib::composed::pad),
+    microsoft("QAttention", Lowered)
+        .works(Work::Attention(Attention::Projected))
+        .infer(contrib::microsoft::q_attention)
+        .lowers(contrib::quantized::attention),
+    microsoft("QEmbedLayerNormalization", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(9)))
+        .infer(contrib::microsoft::embedded)
+        .lowers(contrib::quantized::embed),
+    microsoft("QGemm", Lowered)
+        .works(Work::MatMul)
+        .infer(matmul::infer::q_gemm)
+        .lowers(contrib::quantized::gemm),
+    microsoft("QLinearAdd", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::qlinear)
+        .lowers(|l| contrib::quantized::binary(l, "Add")),
+    microsoft("QLinearAveragePool", Lowered)
+        .works(Work::Window(Each::arithmetic(1)))
+        .infer(nn::conv_pool::microsoft_pool)
+        .lowers(contrib::quantized::average_pool),
+    microsoft("QLinearConcat", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(layout::infer::qlinear_concat)
+        .lowers(contrib::quantized::concat),
+    microsoft("QLinearConv", Lowered)
+        .works(Work::Conv { weight: 3, skip: 1 })
+        .infer(nn::conv_pool::q_linear_conv_rule)
+        .lowers(contrib::quantized::conv),
+    microsoft("QLinearGlobalAveragePool", Lowered)
+        .works(Work::EachInput(Each::arithmetic(1)))
+        .infer(nn::conv_pool::q_linear_global_average_pool)
+        .lowers(contrib::quantized::global_average_pool),
+    microsoft("QLinearLeakyRelu", Lowered)
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::quantized::leaky_relu),
+    microsoft("QLinearMul", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::qlinear)
+        .lowers(|l| contrib::quantized::binary(l, "Mul")),
+    microsoft("QLinearReduceMean", Lowered)
+        .works(Work::EachInput(Each::arithmetic(1)))
+        .lowers(contrib::quantized::reduce_mean),
+    microsoft("QLinearSigmoid", Lowered)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::quantized::sigmoid),
+    microsoft("QLinearSoftmax", Lowered)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(contrib::quantized::softmax),
+    microsoft("QLinearWhere", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::q_linear_where)
+        .lowers(contrib::quantized::choose),
+    microsoft("QMoE", Order)
+        .works(Work::Experts { weights: [2, 5, 8] })
+        .infer(elementwise::infer::microsoft_same),
+    microsoft("QuantizeLinear", Lowered)
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(contrib::microsoft::quantize_linear)
+        .lowers(|l| contrib::quantized::linear(l, "QuantizeLinear")),
+    microsoft("QuickGelu", Lowered)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .signatures_are(contrib::signatures::QUICK_GELU)
+        .infer(elementwise::infer::microsoft_same)
+        .computes(elementwise::activations::eval)
+        .lower(contrib::transformers::quick_gelu),
+    microsoft("Range", Lowered).works(Work::EachOutput(Each::arithmetic(2))).lowers(contrib::composed::range),
+    microsoft("ReduceSumInteger", Lowered)
+        .works(Work::EachInput(Each::arithmetic(1)))
+        .lowers(contrib::quantized::reduce_sum_integer),
+    microsoft("RelativePositionBias", Exact).infer(contrib::microsoft::relative_position_bias),
+    microsoft("Rfft", Lowered).infer(elementwise::infer::microsoft_same).lowers(contrib::composed::rfft),
+    microsoft("RotaryEmbedding", Formula)
+        .zeros(ZeroSigns::OfAll)
+        .works(Work::EachInput(Each::arithmetic(3)))
+        .signatures_are(contrib::signatures::ROTARY)
+        .infer(contrib::microsoft::rotary)
+        .computes(contrib::eval::rotary),
+    microsoft("Sampling", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
+    microsoft("ScaledSiLU", Lowered)
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .lowers(contrib::composed::scaled_silu),
+    microsoft("SimplifiedLayerNormalization", Order)
+        .works(Work::EachInput(Each::arithmetic(4)))
+        .signatures_are(contrib::signatures::SIMPLIFIED)
+        .infer(contrib::microsoft::normalised)
+        .computes(nn::normalization::layer)
+        .lower(|l| contrib::transformers::layer(l, false)),
+    microsoft("SkipGroupNorm", Lowered)
+        .works(Work::EachInput(Each::arithmetic(8)))
+        .infer(contrib::microsoft::skip_group_norm)
+        .lowers(contrib::composed::skip_group_norm),
+    microsoft("SkipLayerNormalization", Lowered)
+        .zeros(ZeroSigns::OfAll)
+        .bias(3)
+        .works(Work::EachInput(Each::arithmetic(8)))
+        .signatures_are(contrib::signatures::SKIP)
+        .infer(contrib::microsoft::normalised)
+        .computes(contrib::eval::skip_layer)
+        .lower(|l| contrib::transformers::skip_layer(l, true)),
+    microsoft("SkipSimplifiedLayerNormalization", Lowered)
+        .works(Work::EachInput(Each::arithmetic(5)))
+        .signatures_are(contrib::signatures::SKIP_SIMPLIFIED)
+        .infer(contrib::microsoft::normalised)
+        .computes(contrib::eval::skip_layer)
+        .lower(|l| contrib::transformers::skip_layer(l, false)),
+    microsoft("Tokenizer", Open)
+        .works(Work::Open(OF_TEXTS))
+        .infer(generate::infer::tokenizer)
+        .computes(generate::text::tokenize)
+        .lacks("operator that splits strings"),
+    microsoft("TorchEmbedding", Lowered)
+        .infer(contrib::microsoft::torch_embedding)
+        .lowers(contrib::composed::embedding),
+    microsoft("TransposeMatMul", Lowered)
+        .works(Work::MatMul)
+        .signatures_are(contrib::signatures::TRANSPOSE_MAT_MUL)
+        .infer(matmul::infer::fused)
+        .computes(contrib::eval::fused_mat_mul)
+        .lower(contrib::transformers::fused_mat_mul),
+    microsoft("Trilu", Lowered)
+        .zeros(ZeroSigns::OfFirst)
+        .works(Work::None)
+        .infer(elementwise::infer::microsoft_same)
+        .lowers(|l| contrib::composed::same(l, "Trilu", &["upper"])),
+    microsoft("UnfoldTensor", Lowered).works(Work::None).lowers(contrib::composed::unfold),
+    microsoft("Unique", Lowered).works(Work::EachInput(Each::COMPARISON)).lowers(contrib::composed::unique),
+];

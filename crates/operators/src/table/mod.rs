@@ -1,0 +1,28 @@
+//! The table of operators, a file for each standard and domain, and for their networks and
+//! sequences, sorted by name.
+
+mod contrib;
+mod ml;
+mod networks;
+mod onnx;
+mod openvino;
+mod openvino_networks;
+mod paddle;
+mod preview;
+mod sequences;
+
+use super::row::Row;
+
+/// All rows.
+pub const TABLE: &[&[Row]] = &[
+    onnx::ONNX,
+    networks::NETWORKS,
+    sequences::SEQUENCES,
+    ml::ML,
+    contrib::CONTRIB,
+    preview::PREVIEW,
+    openvino::OPENVINO,
+    openvino_networks::OPENVINO_NETWORKS,
+    paddle::LOWERED,
+    paddle::PADDLE,
+];
