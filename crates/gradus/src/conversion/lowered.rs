@@ -137,12 +137,6 @@ fn has_floats(cx: &ConvertContext<'_, '_>, row: &operators::Row) -> bool {
     row.rounding != Rounding::Lowered && (reads || cx.node.outputs.iter().flatten().any(gives))
 }
 
-/// The same, for an operator that Gradus evaluates in another order than the graph.
-pub(crate) fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    graph_of(cx)
-}
-
 /// A value of a graph that is written.
 #[derive(Clone, Copy)]
 struct Typed {
