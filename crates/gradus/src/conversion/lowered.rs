@@ -13,7 +13,7 @@ use super::writer::{GraphWriter, NONE, NewValue};
 use super::{caveats, older};
 use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::infer::facts_of_lowered;
-use crate::lowering::{self, Goal, Known, Lower, Written};
+use crate::lowering::{self, Goal, Known, Lower, Wanted, Written};
 use crate::operators::errors;
 use crate::operators::{self, Chance, Rounding};
 use crate::pairs;
@@ -63,7 +63,8 @@ pub(super) fn of_function(
     let output = |(output, id): (usize, &Option<ValueId>)| {
         let fact = cx.scope.fact((*id)?).as_tensor();
         let dims = fact.and_then(|fact| fact.dims.as_ref());
-        cx.wants(output).then(|| dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()))
+        cx.wants(output)
+            .then(|| Wanted { dims: dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()) })
     };
     let outputs: Vec<_> = cx.node.outputs.iter().enumerate().map(output).collect();
     let task = if tells { "" } else { "cannot convert: " };

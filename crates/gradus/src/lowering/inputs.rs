@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
-use gradus_core::graph::Standard;
+use gradus_core::graph::{Constant, Standard};
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Tensor};
 
 use super::{Dims, LoweredValue, Lowering, along, axis as axis_of};
@@ -90,7 +90,7 @@ impl Lowering<'_> {
 
     /// The dimensions of an output, if its rank is known.
     pub(crate) fn result_dims(&self, output: usize) -> Option<Dims> {
-        self.goal.outputs.get(output)?.clone()?
+        self.goal.outputs.get(output)?.clone()?.dims
     }
 
     /// All inputs.
@@ -158,7 +158,7 @@ impl Lowering<'_> {
 
     /// The elements of an input, if they are known before a run.
     pub(crate) fn known(&self, input: usize) -> Result<Option<Tensor>> {
-        self.facts(input).and_then(|known| known.held.as_ref()).map(|held| held.tensor()).transpose()
+        self.facts(input).and_then(|known| known.held.as_ref()).map(Constant::tensor).transpose()
     }
 
     /// The integers that an input holds, if they are known before a run.

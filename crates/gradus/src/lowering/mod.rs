@@ -117,14 +117,21 @@ pub(crate) struct Goal {
     /// The operator set of the model that it becomes part of.
     pub(crate) opset: i64,
     pub(crate) limits: Limits,
-    /// By output: its dimensions, if its rank is known; nothing if nobody reads it.
-    pub(crate) outputs: Vec<Option<Option<Dims>>>,
+    /// By output: nothing if nobody reads it.
+    pub(crate) outputs: Vec<Option<Wanted>>,
+}
+
+/// An output that something reads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    /// Its dimensions, if its rank is known.
+    pub(crate) dims: Option<Dims>,
 }
 
 impl Goal {
     /// A graph that is run, or inferred, with all outputs of the node.
     pub(crate) fn run(node: &Node, limits: Limits) -> Goal {
-        let outputs = vec![Some(None); node.outputs.len()];
+        let outputs = vec![Some(Wanted::default()); node.outputs.len()];
         Goal { task: "", opset: NEWEST_OPSET, limits, outputs }
     }
 }
