@@ -17,7 +17,7 @@ from onnx import onnx_ml_pb2
 
 from generated import ROOT, write_or_check
 
-SIGNATURES = ROOT / "crates/gradus/src/schema/onnx.rs"
+SIGNATURES = ROOT / "crates/engine/src/schema/onnx.rs"
 FIELDS = ROOT / "crates/formats/src/onnx/fields.rs"
 DOMAINS = ("", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training")
 

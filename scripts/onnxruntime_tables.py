@@ -17,8 +17,8 @@ from onnxruntime.capi import onnxruntime_pybind11_state as native
 from generated import ROOT, write_or_check
 from onnx_tables import Sets, signature
 
-SIGNATURES = ROOT / "crates/gradus/src/schema/microsoft.rs"
-TABLE = ROOT / "crates/gradus/src/operators/table/contrib.rs"
+SIGNATURES = ROOT / "crates/engine/src/schema/microsoft.rs"
+TABLE = ROOT / "crates/operators/src/table/contrib.rs"
 DOMAIN = "com.microsoft"
 
 

@@ -19,7 +19,7 @@ from openvino.utils.node_factory import NodeFactory
 
 from generated import ROOT, write_or_check
 
-TABLE = ROOT / "crates/gradus/src/schema/openvino.rs"
+TABLE = ROOT / "crates/engine/src/schema/openvino.rs"
 NEWEST = max(int(name[5:]) for name in os.listdir(os.path.dirname(openvino.__file__)) if re.fullmatch(r"opset\d+", name))
 
 # Files call these otherwise than the package does.

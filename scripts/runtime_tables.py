@@ -21,7 +21,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as native
 from generated import ROOT, write_or_check
 from onnx_tables import ELEMENTS, dtype_set
 
-TABLE = ROOT / "crates/gradus/src/schema/runtimes.rs"
+TABLE = ROOT / "crates/engine/src/schema/runtimes.rs"
 OLDEST_OPSET = 7
 # The other domains whose operators Gradus knows.
 DOMAINS = ("", "ai.onnx.ml", "com.microsoft")

@@ -12,7 +12,7 @@ import sys
 from generated import ROOT, write_or_check
 from mpmath import mp, mpf
 
-TABLE = ROOT / "crates/gradus/src/operators/elementwise/polynomials.rs"
+TABLE = ROOT / "crates/operators/src/elementwise/polynomials.rs"
 mp.dps = 60
 
 ROOT_OF_DIGAMMA = mp.findroot(mp.digamma, mpf("1.4616"))

@@ -28,7 +28,6 @@ pub(crate) struct GraphBuilder {
 /// The operator set of a graph whose nodes and types need no newer one: current runtimes read it.
 const DEFAULT_OPSET: i64 = 21;
 
-#[derive(Default)]
 struct GraphState {
     builder: Builder,
     trace: Trace,
@@ -110,8 +109,11 @@ impl GraphBuilder {
     #[pyo3(signature = (opset=None))]
     fn new(opset: Option<i64>) -> GraphBuilder {
         let builder = Builder::new("graph");
-        let state = GraphState { builder, opset: opset.unwrap_or(DEFAULT_OPSET), ..GraphState::default() };
-        GraphBuilder { fixed: opset.is_some(), state: Mutex::new(state) }
+        let trace = Trace::new(gradus::operators::TABLE);
+        let fixed = opset.is_some();
+        let opset = opset.unwrap_or(DEFAULT_OPSET);
+        let state = GraphState { builder, trace, values: HashMap::new(), nodes: 0, opset };
+        GraphBuilder { fixed, state: Mutex::new(state) }
     }
 
     /// The operator set that the graph needs so far, or that was chosen.

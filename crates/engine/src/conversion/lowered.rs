@@ -13,7 +13,7 @@ use super::writer::{GraphWriter, NONE, NewValue};
 use super::{caveats, older};
 use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
 use crate::infer::facts_of_lowered;
-use crate::lowering::{self, Goal, Known, Lower, Written};
+use crate::lowering::{self, Goal, Known, Lower, Wanted, Written};
 use crate::operators::errors;
 use crate::operators::{Chance, Rounding, Row, registry};
 use crate::pairs;
@@ -59,7 +59,8 @@ pub fn of_function(cx: &mut ConvertContext<'_, '_>, lower: Lower, tells: bool) -
     let output = |(output, id): (usize, &Option<ValueId>)| {
         let fact = cx.scope.fact((*id)?).as_tensor();
         let dims = fact.and_then(|fact| fact.dims.as_ref());
-        cx.wants(output).then(|| dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()))
+        cx.wants(output)
+            .then(|| Wanted { dims: dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()) })
     };
     let outputs: Vec<_> = cx.node.outputs.iter().enumerate().map(output).collect();
     let task = if tells { "" } else { "cannot convert: " };
@@ -133,12 +134,15 @@ fn has_floats(cx: &ConvertContext<'_, '_>, row: &Row) -> bool {
     row.rounding != Rounding::Lowered && (reads || cx.node.outputs.iter().flatten().any(gives))
 }
 
+<<<<<<< HEAD:crates/engine/src/conversion/lowered.rs
 /// The same, for an operator that Gradus evaluates in another order than the graph.
 pub fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     graph_of(cx)
 }
 
+=======
+>>>>>>> language:crates/gradus/src/conversion/lowered.rs
 /// A value of a graph that is written.
 #[derive(Clone, Copy)]
 struct Typed {

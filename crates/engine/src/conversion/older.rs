@@ -11,8 +11,13 @@ use super::node::ConvertContext;
 use super::report::not_known;
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, TensorFact};
+<<<<<<< HEAD:crates/engine/src/conversion/older.rs
 use crate::lowering::{self, Goal, Known, Lower};
 use crate::operators::{Row, errors, registry};
+=======
+use crate::lowering::{self, Goal, Known, Lower, Wanted};
+use crate::operators::{self, errors};
+>>>>>>> language:crates/gradus/src/conversion/older.rs
 
 /// An operator that is written: its inputs and attributes in its newest form.
 pub struct New<'a> {
@@ -139,7 +144,7 @@ impl ConvertContext<'_, '_> {
             task: "cannot convert: ",
             opset: self.target.opset,
             limits: self.conversion.limits,
-            outputs: vec![Some(None); outputs],
+            outputs: vec![Some(Wanted::default()); outputs],
         };
         let written = lowering::write(Standard::Onnx, &node, &known, lower, &goal)?;
         let around = std::mem::replace(&mut self.plain, operator);

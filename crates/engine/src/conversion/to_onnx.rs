@@ -1,4 +1,4 @@
-//! OpenVINO's operators in those of ONNX.
+//! Operators of ONNX that a node with graphs, or a node in another operator set, is written by.
 
 use gradus_core::convert::i64_of;
 use gradus_core::element::Bool;

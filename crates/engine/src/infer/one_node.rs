@@ -52,14 +52,16 @@ impl OneNode {
         pass.only_node(&mut frame)
     }
 
-    /// Facts about the outputs on inputs with these facts, of which those of unknown rank have one.
-    fn facts_of_rank(&self, inputs: &[&Fact], rank: usize) -> Result<Vec<Fact>> {
+    /// Facts about the outputs on inputs with these facts, of which those of unknown rank have this
+    /// one; sizes that are not known are 1, or stay so.
+    fn facts_of_rank(&self, inputs: &[&Fact], rank: usize, ones: bool) -> Result<Vec<Fact>> {
         let mut pass = Pass::new(self.standard, &[], &InferOptions::default());
         let symbols = &mut pass.shared.symbols;
         let mut of_rank = |fact: &&Fact| {
             let tensor = fact.as_tensor().cloned().unwrap_or_default();
             let mut size = |dim: Option<Dim>| match dim {
                 Some(Dim::Known(size)) => Dim::Known(size),
+                _ if ones => Dim::ONE,
                 _ => symbols.fresh("size", Origin::Input, Bounds::SIZE),
             };
             let dims: Vec<_> = match &tensor.dims {
@@ -78,14 +80,17 @@ impl OneNode {
     }
 }
 
-/// Ranks that stand for one that is not known: each operator takes one of them.
+/// Ranks that stand for one that is not known.
 const RANKS: [usize; 5] = [4, 3, 2, 1, 5];
 
 /// The element types of a node's outputs where the rule does not get to them, as an input has no
-/// known rank: they are those of any rank.
+/// known rank, or no known sizes: they are those of any rank.
 pub fn types_of_any_rank(standard: Standard, node: &Node, inputs: &[&Fact]) -> Vec<Fact> {
     let Ok(alone) = OneNode::of(standard, node) else { return Vec::new() };
-    let facts =
-        RANKS.iter().find_map(|&rank| alone.facts_of_rank(inputs, rank).ok().filter(|it| !it.is_empty()));
+    let facts = [false, true].into_iter().find_map(|ones| {
+        RANKS
+            .iter()
+            .find_map(|&rank| alone.facts_of_rank(inputs, rank, ones).ok().filter(|facts| !facts.is_empty()))
+    });
     facts.unwrap_or_default().iter().map(|fact| Fact::tensor_type(fact.dtype())).collect()
 }

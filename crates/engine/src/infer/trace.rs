@@ -10,7 +10,8 @@ use super::remarks::{Assumption, Problem};
 use super::{InferOptions, declared, with_symbols};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
-use crate::operators::registry;
+use crate::operators::registry::{self, Registry};
+use crate::operators::row::Row;
 use crate::program::{Compiler, RunOptions};
 
 /// Facts about the values of a graph that grows.
@@ -19,13 +20,13 @@ use crate::program::{Compiler, RunOptions};
 /// use gradus::graph::{DeclaredDim, Type};
 /// use gradus::infer::Trace;
 /// use gradus::DType;
-/// let mut trace = Trace::default();
+/// let mut trace = Trace::new(gradus::operators::TABLE);
 /// let declared = Type::Tensor(Some(DType::F32), Some(vec![DeclaredDim::Symbol("n".into())]));
 /// let x = trace.input("x", &declared);
 /// let dims = x.fact.as_tensor().unwrap().dims.as_ref().unwrap();
 /// assert_eq!(trace.symbols().print(dims[0]).to_string(), "n");
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Trace {
     symbols: Symbols,
     assumptions: Vec<Assumption>,
@@ -41,6 +42,12 @@ pub struct Traced {
 }
 
 impl Trace {
+    /// A trace of nodes of operators of a table, such as `gradus::operators::TABLE`.
+    pub fn new(table: &'static [&'static [Row]]) -> Trace {
+        Registry::install(table);
+        Trace { symbols: Symbols::default(), assumptions: Vec::new() }
+    }
+
     /// All symbols, and what expressions of them mean.
     pub fn symbols(&self) -> &Symbols {
         &self.symbols
@@ -134,58 +141,5 @@ impl Trace {
             }
         }
         result
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use gradus_core::Kind;
-    use gradus_core::graph::{DeclaredDim, OperatorId};
-
-    use gradus_core::DType;
-
-    use super::*;
-
-    fn node(operator: &str) -> Node {
-        let id = OperatorId { domain: "".into(), name: operator.into(), overload: "".into() };
-        Node {
-            name: "it".into(),
-            operator: id,
-            version: Some(21),
-            inputs: <_>::default(),
-            outputs: <_>::default(),
-            attributes: <_>::default(),
-            position: None,
-        }
-    }
-
-    fn shape(trace: &Trace, of: &Traced) -> Vec<String> {
-        let dims = of.fact.as_tensor().and_then(|fact| fact.dims.clone()).unwrap();
-        dims.iter().map(|&dim| trace.symbols().print(dim).to_string()).collect()
-    }
-
-    #[test]
-    fn symbols_are_the_same_in_all_nodes() {
-        let mut trace = Trace::default();
-        let sizes = vec![DeclaredDim::Symbol("n".into()), DeclaredDim::Known(3)];
-        let x = trace.input("x", &Type::Tensor(Some(DType::F32), Some(sizes)));
-        let mut add = |operator: &str, inputs: &[(&str, &Traced)]| {
-            let inputs: Vec<_> = inputs.iter().map(|&input| Some(input)).collect();
-            trace.node(Standard::Onnx, &node(operator), &inputs, &["out"]).map(|mut all| all.remove(0))
-        };
-        let size = add("Size", &[("x", &x)]).unwrap();
-        let twice = add("Add", &[("size", &size), ("size", &size)]).unwrap();
-        let (zero, one) = (Tensor::scalar(0i64), Tensor::scalar(1i64));
-        let [zero, one] =
-            [zero, one].map(|of| Traced { fact: Fact::Tensor(TensorFact::of(of)), depends: false });
-        let range = add("Range", &[("zero", &zero), ("twice", &twice), ("one", &one)]).unwrap();
-        let error = add("Add", &[("x", &x), ("size", &size)]).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "node \"it\" (onnx Add-14): input 1 \"B\" is int64, expected float32 as input 0 \"A\""
-        );
-        let error = add("NoSuch", &[("x", &x)]).unwrap_err();
-        assert_eq!(error.kind(), Kind::Unsupported);
-        assert_eq!(shape(&trace, &range), ["6*n"]);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gradus_core::graph::{Node, Standard};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
-use super::{Goal, Known, Lower, graph, write};
+use super::{Goal, Known, Lower, Wanted, graph, write};
 use crate::conversion::Writer;
 use crate::fact::TensorFact;
 use crate::infer::{InferContext, InferError, InferResult, OneNode};
@@ -146,7 +146,7 @@ impl Converted {
         let mut goal = Goal::run(&self.node, self.options.limits());
         for (output, fact) in goal.outputs.iter_mut().zip(&facts) {
             let dims = fact.as_tensor().and_then(|fact| fact.dims.as_ref());
-            *output = Some(dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()));
+            *output = Some(Wanted { dims: dims.map(|dims| dims.iter().map(|dim| dim.known()).collect()) });
         }
         let written = write(Standard::OpenVino, &self.node, &known, self.lower, &goal)?;
         let program = Compiler::plain(Standard::Onnx, self.options).inner(&written.graph)?;

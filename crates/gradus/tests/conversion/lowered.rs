@@ -374,3 +374,29 @@ fn known_ends_of_ranges_become_constants() {
     assert_eq!(end.tensor().unwrap().to_i64().unwrap(), [4]);
     assert_eq!(end.dtype(), DType::I32);
 }
+
+/// Operators within the graph of a node are written by what is inferred of their own operands:
+/// scores of four axes, of which the queries have three.
+#[test]
+fn operands_within_a_graph_have_ranks_of_their_own() {
+    let mut random = fastrand::Rng::with_seed(19);
+    for opset in [11, 12, 13] {
+        for causal in ["true", "false"] {
+            let query = floats(&mut random, &[3, 4, 5], -1.0, 1.0);
+            let [key, value] = [(); 2].map(|()| floats(&mut random, &[2, 1, 6, 5], -1.0, 1.0));
+            let one = openvino("ScaledDotProductAttention", 13).text("causal", causal);
+            let (model, given) = one.inputs(&[query, key, value]).model();
+            let want = model.run(given.clone()).unwrap();
+            let mut options = ConvertOptions::default();
+            options.opset = Some(opset);
+            let converted = model.convert(Standard::Onnx, &options).unwrap().model;
+            let nodes = converted.graph().nodes();
+            assert!(nodes.iter().all(|node| node.version == Some(opset)), "set {opset}");
+            let got = converted.run(given).unwrap();
+            for ((_, want), (_, got)) in want.iter().zip(&got) {
+                let how = difference(want.tensor().unwrap(), got.tensor().unwrap(), false);
+                assert_eq!(how, None, "set {opset}, causal={causal}");
+            }
+        }
+    }
+}

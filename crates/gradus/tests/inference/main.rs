@@ -11,3 +11,4 @@ mod inputs;
 mod models;
 mod refusals;
 mod soundness;
+mod trace;

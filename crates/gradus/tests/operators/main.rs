@@ -16,4 +16,5 @@ mod ml;
 mod numerics;
 mod openvino;
 mod random;
+mod spaces;
 mod table;

@@ -72,7 +72,7 @@ pub fn mat_mul_n_bits(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// An input with a number for each block of each column.
 fn grid_input(l: &mut Lowering<'_>, input: usize, grid: &Shape) -> Result<LoweredValue> {
     if let Some(known) = l.known(input)? {
-        return Ok(l.constant(known.reshaped(grid.clone())?)?);
+        return l.constant(known.reshaped(grid.clone())?);
     }
     let dims: Vec<_> = grid.dims().iter().map(|&size| i64_of(size)).collect();
     let (value, dims) = (l.input(input)?, l.list(&dims)?);

@@ -162,7 +162,7 @@ fn bounds(l: &mut Lowering<'_>, input: usize, list: &[Bound]) -> Result<LoweredV
         (Bound::At(_), None) => None,
     };
     if let Some(all) = list.iter().map(of).collect::<Option<Vec<_>>>() {
-        return Ok(l.list(&all)?);
+        return l.list(&all);
     }
     let given = l.whole_list(input)?;
     let parts = list.iter().map(|bound| match *bound {

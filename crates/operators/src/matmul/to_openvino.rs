@@ -4,7 +4,7 @@ use gradus_core::graph::Standard;
 use gradus_core::{Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::lowered::rounded_graph_of;
+use crate::conversion::lowered::graph_of;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::report::cannot;
 use crate::conversion::to_openvino::{numpy, say};
@@ -14,7 +14,8 @@ use crate::conversion::writer::NewValue;
 /// ONNX Runtime's `Inverse`; ONNX has a loop.
 pub fn inverse(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.conversion.to != Standard::OpenVino {
-        return rounded_graph_of(cx);
+        cx.rounding(caveats::ORDER);
+        return graph_of(cx);
     }
     cx.rounding(caveats::ORDER);
     let matrices = cx.input(0)?;

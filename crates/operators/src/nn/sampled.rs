@@ -264,8 +264,13 @@ fn sums(
     sum.ok_or_else(|| not_known("elements around a position"))
 }
 
+<<<<<<< HEAD:crates/operators/src/nn/sampled.rs
 /// The body of `GridSample`, which sets before 16 lack, and sets before 20 but of images.
 pub fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+=======
+/// `GridSample` in operator sets before 16, and before 20 but of images.
+pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
+>>>>>>> language:crates/gradus/src/operators/nn/sampled.rs
     let rank = cx.rank(0)?;
     if cx.target.signature("GridSample").is_some() && rank == 4 {
         return cx.target.put("GridSample", new.inputs, new.attributes, 1);
@@ -282,7 +287,7 @@ pub fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec
 /// Most elements of a window, and windows whose places are listed.
 const MOST: i64 = 1 << 16;
 
-/// The body of `DeformConv` of images: the elements at the positions of each window become
+/// `DeformConv` of images in operator sets that lack it: the elements at the positions of each window become
 /// channels, of which a convolution by kernels of one element is the sum.
 pub fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
     let of_node = match &*cx.node.operator.name {

@@ -8,7 +8,6 @@ use super::super::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Lowered, Mo
 use super::super::row::Role;
 use super::super::row::{Row, openvino};
 use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
-use crate::conversion::lowered::rounded_graph_of;
 use crate::dialects::elimination as eliminated;
 use crate::dialects::openvino::{images, random, rows, types};
 use crate::dialects::special;
@@ -316,7 +315,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(matmul::elimination::square)
         .computes(matmul::elimination::inverse)
         .lower(eliminated::inverse)
-        .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
+        .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
     openvino("IRDFT", Order).works(Work::Fourier).infer(indexing::openvino::transformed).becomes(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",

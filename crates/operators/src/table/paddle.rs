@@ -5,7 +5,6 @@ use super::super::matmul::{eigen, elimination, orthogonal};
 use super::super::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
 use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
-use crate::conversion::lowered::rounded_graph_of;
 use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
@@ -445,7 +444,7 @@ pub(super) const PADDLE: &[Row] = &[
         elimination::solve,
     )
     .lower(eliminated::solution)
-    .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
+    .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::solution)),
     matrices(const { &[signature("svd", const { &[one("x")] })] }, orthogonal::svd_rule, orthogonal::svd),
     matrices(
         const { &[signature("svdvals", const { &[one("x")] })] },
@@ -476,7 +475,7 @@ pub(super) const PADDLE: &[Row] = &[
         elimination::inverse,
     )
     .lower(eliminated::inverse)
-    .converts(eliminated::WRITTEN, "rounding", rounded_graph_of),
+    .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
     function(const { &[signature("i0", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, |x| special::bessel(x, 0, false))
     })
