@@ -134,15 +134,6 @@ fn has_floats(cx: &ConvertContext<'_, '_>, row: &Row) -> bool {
     row.rounding != Rounding::Lowered && (reads || cx.node.outputs.iter().flatten().any(gives))
 }
 
-<<<<<<< HEAD:crates/engine/src/conversion/lowered.rs
-/// The same, for an operator that Gradus evaluates in another order than the graph.
-pub fn rounded_graph_of(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
-    cx.rounding(caveats::ORDER);
-    graph_of(cx)
-}
-
-=======
->>>>>>> language:crates/gradus/src/conversion/lowered.rs
 /// A value of a graph that is written.
 #[derive(Clone, Copy)]
 struct Typed {

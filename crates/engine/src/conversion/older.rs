@@ -11,13 +11,8 @@ use super::node::ConvertContext;
 use super::report::not_known;
 use super::writer::{GraphWriter, NONE, NewValue};
 use crate::fact::{Fact, TensorFact};
-<<<<<<< HEAD:crates/engine/src/conversion/older.rs
-use crate::lowering::{self, Goal, Known, Lower};
-use crate::operators::{Row, errors, registry};
-=======
 use crate::lowering::{self, Goal, Known, Lower, Wanted};
-use crate::operators::{self, errors};
->>>>>>> language:crates/gradus/src/conversion/older.rs
+use crate::operators::{Row, errors, registry};
 
 /// An operator that is written: its inputs and attributes in its newest form.
 pub struct New<'a> {

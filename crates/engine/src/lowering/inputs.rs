@@ -84,13 +84,8 @@ impl Lowering<'_> {
     }
 
     /// The dimensions of an output, if its rank is known.
-<<<<<<< HEAD:crates/engine/src/lowering/inputs.rs
     pub fn result_dims(&self, output: usize) -> Option<Dims> {
-        self.goal.outputs.get(output)?.clone()?
-=======
-    pub(crate) fn result_dims(&self, output: usize) -> Option<Dims> {
         self.goal.outputs.get(output)?.clone()?.dims
->>>>>>> language:crates/gradus/src/lowering/inputs.rs
     }
 
     /// All inputs.
@@ -157,13 +152,8 @@ impl Lowering<'_> {
     }
 
     /// The elements of an input, if they are known before a run.
-<<<<<<< HEAD:crates/engine/src/lowering/inputs.rs
     pub fn known(&self, input: usize) -> Result<Option<Tensor>> {
-        self.facts(input).and_then(|known| known.held.as_ref()).map(|held| held.tensor()).transpose()
-=======
-    pub(crate) fn known(&self, input: usize) -> Result<Option<Tensor>> {
         self.facts(input).and_then(|known| known.held.as_ref()).map(Constant::tensor).transpose()
->>>>>>> language:crates/gradus/src/lowering/inputs.rs
     }
 
     /// The integers that an input holds, if they are known before a run.

@@ -116,35 +116,23 @@ pub struct Goal {
     /// The first words of errors about facts that are not known.
     pub task: &'static str,
     /// The operator set of the model that it becomes part of.
-<<<<<<< HEAD:crates/engine/src/lowering/mod.rs
     pub opset: i64,
     pub limits: Limits,
-    /// By output: its dimensions, if its rank is known; nothing if nobody reads it.
-    pub outputs: Vec<Option<Option<Dims>>>,
-=======
-    pub(crate) opset: i64,
-    pub(crate) limits: Limits,
     /// By output: nothing if nobody reads it.
-    pub(crate) outputs: Vec<Option<Wanted>>,
+    pub outputs: Vec<Option<Wanted>>,
 }
 
 /// An output that something reads.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// Its dimensions, if its rank is known.
-    pub(crate) dims: Option<Dims>,
->>>>>>> language:crates/gradus/src/lowering/mod.rs
+    pub dims: Option<Dims>,
 }
 
 impl Goal {
     /// A graph that is run, or inferred, with all outputs of the node.
-<<<<<<< HEAD:crates/engine/src/lowering/mod.rs
     pub fn run(node: &Node, limits: Limits) -> Goal {
-        let outputs = vec![Some(None); node.outputs.len()];
-=======
-    pub(crate) fn run(node: &Node, limits: Limits) -> Goal {
         let outputs = vec![Some(Wanted::default()); node.outputs.len()];
->>>>>>> language:crates/gradus/src/lowering/mod.rs
         Goal { task: "", opset: NEWEST_OPSET, limits, outputs }
     }
 }

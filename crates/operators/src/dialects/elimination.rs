@@ -6,21 +6,15 @@ use gradus_core::{DType, Result, Tensor};
 
 use crate::conversion::caveats;
 use crate::dialects::indices::positions;
-<<<<<<< HEAD:crates/operators/src/dialects/elimination.rs
 use crate::lowering::terms::{cast, f, ints, of, pick, shaped, with};
-use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
-use crate::matmul::elimination::are_vectors;
-=======
-use crate::dialects::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along, int, not_known};
-use crate::operators::matmul::elimination::are_vectors;
->>>>>>> language:crates/gradus/src/dialects/elimination.rs
+use crate::matmul::elimination::are_vectors;
 
 /// The operators that elimination is written by.
 pub const WRITTEN: &str = "Loop, ArgMax, GatherND, Div, Mul, Sub, Where";
 
 /// Writes a graph whose operators round sums in another order than Gradus evaluates the node.
-pub(crate) fn rounded(l: &mut Lowering<'_>, lower: Lower) -> Result<Vec<LoweredValue>> {
+pub fn rounded(l: &mut Lowering<'_>, lower: Lower) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     l.note_by_operators();
     lower(l)

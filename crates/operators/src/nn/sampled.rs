@@ -264,13 +264,8 @@ fn sums(
     sum.ok_or_else(|| not_known("elements around a position"))
 }
 
-<<<<<<< HEAD:crates/operators/src/nn/sampled.rs
-/// The body of `GridSample`, which sets before 16 lack, and sets before 20 but of images.
-pub fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
-=======
 /// `GridSample` in operator sets before 16, and before 20 but of images.
-pub(crate) fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
->>>>>>> language:crates/gradus/src/operators/nn/sampled.rs
+pub fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
     let rank = cx.rank(0)?;
     if cx.target.signature("GridSample").is_some() && rank == 4 {
         return cx.target.put("GridSample", new.inputs, new.attributes, 1);
