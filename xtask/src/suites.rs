@@ -314,10 +314,18 @@ fn browser(tally: &mut Tally, _: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Arguments by which all suites build the workspace, so that nothing is built twice: the crate
-/// whose tests take longest is optimised, and dependencies have the features that any member asks
+/// Arguments by which all suites build the workspace, so that nothing is built twice: the crates
+/// whose tests take longest are optimised, and dependencies have the features that any member asks
 /// for.
-const BUILD: &[&str] = &["--workspace", "--config", "profile.dev.package.gradus.opt-level=1"];
+const BUILD: &[&str] = &[
+    "--workspace",
+    "--config",
+    "profile.dev.package.gradus.opt-level=1",
+    "--config",
+    "profile.dev.package.gradus-engine.opt-level=1",
+    "--config",
+    "profile.dev.package.gradus-operators.opt-level=1",
+];
 
 /// `cargo test` of the workspace with these arguments, arguments of the tests, and variables.
 pub(crate) fn cargo_test(arguments: &[&str], tests: &[&str], variables: &[(&str, OsString)]) -> Command {
