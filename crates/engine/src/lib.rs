@@ -1,6 +1,12 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
-#![allow(missing_docs, reason = "the crate is a part of gradus, which documents what users name")]
+#![allow(
+    missing_docs,
+    clippy::implicit_hasher,
+    clippy::len_without_is_empty,
+    clippy::return_self_not_must_use,
+    reason = "the crate is a part of gradus, which documents what users name"
+)]
 
 pub mod arrays;
 pub mod attributes;

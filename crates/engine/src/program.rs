@@ -34,6 +34,7 @@ use crate::schema::Signature;
 
 /// How graphs are compiled and run.
 #[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
 pub struct RunOptions {
     /// The limits of each run; if none are given, those of the model.
     pub limits: Option<Limits>,
@@ -52,6 +53,12 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// The same with other limits.
+    #[must_use]
+    pub fn within(self, limits: Limits) -> RunOptions {
+        RunOptions { limits: Some(limits), ..self }
+    }
+
     pub fn limits(&self) -> Limits {
         self.limits.unwrap_or_default()
     }

@@ -41,7 +41,7 @@ const _: () = {
 
 impl Program {
     pub(crate) fn new(model: &Model, outputs: &[&str], options: &RunOptions) -> Result<Program> {
-        let options = RunOptions { limits: Some(options.limits.unwrap_or(model.limits())), ..*options };
+        let options = options.within(options.limits.unwrap_or(model.limits()));
         let compile = || {
             let outputs = match outputs {
                 [] => model.graph().outputs().to_vec(),
@@ -76,7 +76,7 @@ impl Program {
         inputs: impl IntoIterator<Item = (N, V)>,
         limits: Limits,
     ) -> Result<Outputs> {
-        self.run_in(inputs, &mut RunState::new(&RunOptions { limits: Some(limits), ..self.options }))
+        self.run_in(inputs, &mut RunState::new(&self.options.within(limits)))
     }
 
     /// Runs as [`Program::run`] does, and lists the nodes of the main graph with the time and

@@ -9,7 +9,13 @@
 //! on facts, `eval.rs` on tensors, `to_onnx.rs` and `to_openvino.rs` write the operators of the
 //! other standard, and `openvino.rs` adapts what OpenVINO spells differently.
 
-#![allow(missing_docs, reason = "the crate is a part of gradus, which documents what users name")]
+#![allow(
+    missing_docs,
+    clippy::implicit_hasher,
+    clippy::len_without_is_empty,
+    clippy::return_self_not_must_use,
+    reason = "the crate is a part of gradus, which documents what users name"
+)]
 
 pub mod contrib;
 pub mod control_flow;

@@ -212,7 +212,7 @@ impl Facts {
                 let text = escaped(&inference.describe(fact)).into_owned();
                 [None, Some(self.shapes.index(ShapeJson::Text(text)))]
             }
-            _ => [None, None],
+            Fact::Unknown => [None, None],
         }
     }
 }

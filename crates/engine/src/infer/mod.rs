@@ -53,6 +53,7 @@ use pass::Pass;
 
 /// The facts that are given before inference.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct InferOptions {
     /// Symbols and the numbers that they stand for.
     pub dims: HashMap<String, i64>,
@@ -203,6 +204,14 @@ impl SizeAssumptions {
 
 /// The place of what the caller assumes.
 const OPTIONS: &str = "the options";
+
+impl InferOptions {
+    /// The same, taking nothing for granted but what every run implies.
+    #[must_use]
+    pub fn cautiously(self) -> InferOptions {
+        InferOptions { cautious: true, ..self }
+    }
+}
 
 impl Default for InferOptions {
     fn default() -> Self {

@@ -271,8 +271,8 @@ impl Model {
 
     /// A program whose runs end with the time.
     fn program_within(&self, outputs: &[&str], time: &TimeBudget) -> Result<Program> {
-        let limits = Some(time.limits(self.limits()));
-        let program = self.compile(outputs, &RunOptions { limits, ..RunOptions::default() });
+        let options = RunOptions::default().within(time.limits(self.limits()));
+        let program = self.compile(outputs, &options);
         program.map_err(|error| match self.path() {
             Some(path) => error.in_file(path.display()),
             None => error,

@@ -166,8 +166,8 @@ impl TimeBudget {
 /// conditions that are assumed. In every second try of random numbers, dimensions without a name
 /// are one number: no place says that they must be the same.
 pub(crate) fn binding(graph: &Graph, given: &InferOptions, draw: &mut Draw<'_>) -> Option<InferOptions> {
-    let mut options =
-        InferOptions { ignore_declared: true, cautious: true, most_bytes: 1 << 14, ..given.clone() };
+    let mut options = given.clone().cautiously();
+    (options.ignore_declared, options.most_bytes) = (true, 1 << 14);
     options.dims.extend(sizes_of_values(graph, given));
     let random = matches!(draw.sizes, Sizes::Between(_));
     let one = draw.size("", 0);

@@ -14,7 +14,7 @@ use crate::schema::{Signature, in_set, onnx_versions};
 /// format has no other place for them, types of all values are declared.
 pub(crate) fn checked(model: graph::Model, options: &OpenOptions, lenient: bool) -> Result<Model> {
     let mut model = options.from_source(model);
-    let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
+    let inference = model.infer(&InferOptions::default().cautiously())?;
     let (facts, _, bodies, problems) = inference.into_parts();
     if let Some(problem) = problems.first().filter(|_| !lenient) {
         let message = format!("cannot convert: the converted model is invalid: {}", problem.message);

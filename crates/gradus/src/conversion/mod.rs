@@ -252,7 +252,8 @@ impl Model {
     ) -> Result<Converted> {
         let source = self.source();
         self.allow_each(self.limits(), BYTES_OF_VALUE)?;
-        let given = InferOptions { dims: options.dims.clone(), cautious: true, ..InferOptions::default() };
+        let mut given = InferOptions::default().cautiously();
+        given.dims.clone_from(&options.dims);
         let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
         let mut conversion = ConversionState {
             source,

@@ -61,7 +61,7 @@ struct Search {
 
 impl Search {
     fn new(runtime: Runtime, model: &Model) -> Result<Search> {
-        let inference = model.infer(&InferOptions { cautious: true, ..InferOptions::default() })?;
+        let inference = model.infer(&InferOptions::default().cautiously())?;
         let (facts, _, bodies, _) = inference.into_parts();
         Ok(Search { runtime, facts, bodies, place: Vec::new(), obstacles: Vec::new(), newest: 0 })
     }

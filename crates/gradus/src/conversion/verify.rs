@@ -10,7 +10,6 @@ use crate::check::plan::{PlannedRun, Schedule, TimeBudget, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::Fact;
 use crate::fold::verify::draws;
-use crate::infer::InferOptions;
 use crate::model::Model;
 
 /// The comparison of a model with what it was converted to.
@@ -100,7 +99,7 @@ impl Model {
 
     /// By value of the main graph: whether it is a tensor whose sizes follow from those of inputs.
     fn settled_shapes(&self, options: &VerifyOptions) -> Result<Vec<bool>> {
-        let given = InferOptions { cautious: true, ..options.given.clone() };
+        let given = options.given.clone().cautiously();
         let inference = self.infer(&given)?;
         let symbols = inference.symbols();
         let is_settled = |id: ValueId| {

@@ -143,15 +143,12 @@ impl Model {
         mentioned: Option<HashSet<String>>,
     ) -> Result<Folded> {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
-        let given = InferOptions {
-            dims: options.dims.clone(),
-            assume: options.assume.clone(),
-            inputs: options.inputs.clone(),
-            ignore_declared: true,
-            cautious: true,
-            most_bytes: options.max_constant,
-            limits: options.limits,
-        };
+        let mut given = InferOptions::default().cautiously();
+        given.dims.clone_from(&options.dims);
+        given.assume.clone_from(&options.assume);
+        given.inputs.clone_from(&options.inputs);
+        given.ignore_declared = true;
+        (given.most_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
         let mentioned = mentioned.map_or_else(|| self.mentioned(), Ok)?;
         let assumptions = inference.assumptions().to_vec();

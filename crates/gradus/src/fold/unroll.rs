@@ -32,7 +32,8 @@ pub(super) fn candidate(model: &Model, skipped: usize) -> Result<Option<Edit>> {
     let graph = model.graph();
     let is_loop = |index: &&usize| operator(&graph.nodes()[**index]).is_some();
     let loops: Vec<_> = graph.order().iter().filter(is_loop).copied().collect();
-    let given = InferOptions { ignore_declared: true, cautious: true, ..InferOptions::default() };
+    let mut given = InferOptions::default().cautiously();
+    given.ignore_declared = true;
     let inference = model.infer(&given)?;
     let edit = |index: usize| {
         let node = &graph.nodes()[index];

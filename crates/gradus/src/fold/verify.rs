@@ -140,8 +140,9 @@ impl Model {
         let mut left = symbols_of_inputs(folded.graph(), &options.inputs);
         left.extend(nameless_axes(folded.graph()).map(|(_, name)| name));
         let dims = options.dims.iter().filter(|(name, _)| left.contains(*name));
-        let dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
-        let after = folded.infer(&InferOptions { dims, ..options.clone() })?;
+        let mut given = options.clone();
+        given.dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
+        let after = folded.infer(&given)?;
         let (own, others) = (by_name(self.graph()), by_name(folded.graph()));
         for id in self.graph().ids() {
             let name = &self.graph().value(id).name;

@@ -196,7 +196,7 @@ fn type_name(fact: &Fact) -> Option<Cow<'static, str>> {
         }
         Fact::Map(..) => Some("map".into()),
         Fact::Optional(optional) => Some(format!("optional {}", type_name(&optional.value)?).into()),
-        _ => None,
+        Fact::Unknown => None,
     }
 }
 
