@@ -376,7 +376,7 @@ pub(crate) fn fact_to_python<'py>(
             let value = fact_to_python(py, symbols, &optional.value)?;
             typed(py, "OptionalType", (value, optional.present).into_pyobject(py)?)
         }
-        _ => typed(py, "UnknownType", PyTuple::empty(py)),
+        Fact::Unknown => typed(py, "UnknownType", PyTuple::empty(py)),
     }
 }
 
