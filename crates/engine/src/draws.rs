@@ -1,5 +1,5 @@
 //! A stream of random numbers, with the same numbers on every machine: `SplitMix64`, as
-//! `operators/generate/random.rs` says.
+//! `generate/random.rs` says.
 
 use gradus_core::{Number, convert};
 

@@ -12,7 +12,7 @@ use crate::fact::Fact;
 
 /// An operator that you define: how its outputs are inferred and evaluated.
 ///
-/// [`OpenOptions::operator`](crate::OpenOptions::operator) registers it for a model. It then runs,
+/// `OpenOptions::operator` registers it for a model. It then runs,
 /// and inference and folding know it; it also takes the place of an operator of the same name that
 /// Gradus has. Its outputs must depend on nothing but its inputs and attributes.
 ///

@@ -70,7 +70,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
     /// The context of a node in its newest form.
     ///
     /// # Errors
-    /// [`Kind::Type`] if an attribute is of another type.
+    /// [`Kind::Type`](gradus_core::Kind::Type) if an attribute is of another type.
     pub fn new(
         conversion: &'c mut ConversionState<'m>,
         scope: &'c mut SourceGraph<'m>,

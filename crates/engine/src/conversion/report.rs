@@ -114,7 +114,7 @@ pub struct Obstacle {
 pub struct Obstacles(pub Vec<Obstacle>);
 
 impl Obstacles {
-    /// The obstacles that an error of [`Model::convert`](crate::Model::convert) is about, if there
+    /// The obstacles that an error of `Model::convert` is about, if there
     /// are several.
     pub fn of(error: &Error) -> Option<&Obstacles> {
         std::error::Error::source(error)?.downcast_ref()

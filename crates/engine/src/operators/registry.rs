@@ -21,7 +21,7 @@ static INSTALLED: OnceLock<Registry> = OnceLock::new();
 
 impl Registry {
     /// Makes a table the one in which rows are looked up, if there is none yet. Every
-    /// [`Source`](crate::Source) does, so that whatever is computed of a model finds it.
+    /// [`Source`](crate::source::Source) does, so that whatever is computed of a model finds it.
     pub fn install(rows: &'static [&'static [Row]]) -> &'static Registry {
         INSTALLED.get_or_init(|| {
             let all = rows.iter().copied().flatten();

@@ -1,5 +1,5 @@
 //! Graphs of special functions that ONNX does not have, in float64. Series and factors are those of
-//! their evaluation (`operators/elementwise/special.rs`).
+//! their evaluation (`elementwise/special.rs`).
 //!
 //! | function | graph |
 //! |---|---|

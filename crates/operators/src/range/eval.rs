@@ -2,14 +2,14 @@
 //!
 //! | standard | operator | versions | types | scalars |
 //! |---|---|---|---|---|
-//! | ONNX | `Range` | 11 | int16, int32, int64, float32, float64 | of shape [] or [1] |
-//! | ONNX | `Range` | 27 | and float16, bfloat16; `stash_type` | of shape [] or [1] |
-//! | OpenVINO | `Range` | 1 | all numeric types, one for all | of shape [] |
-//! | OpenVINO | `Range` | 4 | any three numeric types; `output_type` | of shape [] |
+//! | ONNX | `Range` | 11 | int16, int32, int64, float32, float64 | of shape `[]` or `[1]` |
+//! | ONNX | `Range` | 27 | and float16, bfloat16; `stash_type` | of shape `[]` or `[1]` |
+//! | OpenVINO | `Range` | 1 | all numeric types, one for all | of shape `[]` |
+//! | OpenVINO | `Range` | 4 | any three numeric types; `output_type` | of shape `[]` |
 //!
 //! Elements are [`RangePlan`]'s: exact, rounded once. So `stash_type`, a precision for running
 //! sums, changes nothing here; it does in the body by which ONNX defines Range as a function, which
-//! [`body`] makes and [`RunOptions::expand_functions`](crate::Options::expand_functions) runs.
+//! [`body`] makes and [`RunOptions::expand_functions`](gradus_engine::program::RunOptions::expand_functions) runs.
 //! docs/numerics.md shows where the two differ.
 //!
 //! Sources: ONNX Range-11, Range-27; OpenVINO Range-1, Range-4.

@@ -8,7 +8,7 @@
 //! | `unsqueeze` | axes are added one after the other, each counted among those that are there then |
 //! | `expand` | -1 keeps a dimension |
 //! | `tile` | repeats and axes are counted from the last |
-//! | `gather` | indices of shape [n, 1] pass for [n] |
+//! | `gather` | indices of shape `[n, 1]` pass for `[n]` |
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
