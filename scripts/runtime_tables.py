@@ -274,7 +274,7 @@ def table() -> str:
     ]
     for name, rows in lines.items():
         text += ["", "/// Sorted by domain, name and version; each holds until the next.", "#[rustfmt::skip]"]
-        text += [f"pub(crate) const {name}: &[RuntimeOperator] = &[", *rows, "];"]
+        text += [f"pub const {name}: &[RuntimeOperator] = &[", *rows, "];"]
     return "\n".join(text) + "\n"
 
 

@@ -87,11 +87,11 @@ def written() -> str:
         "use super::special::Polynomial;",
         "",
         "/// The positive root of the digamma function, and the rest of it.",
-        f"pub(crate) const ROOT_OF_DIGAMMA: [f64; 2] = [{number(high)}, {number(ROOT_OF_DIGAMMA - mpf(high))}];",
+        f"pub const ROOT_OF_DIGAMMA: [f64; 2] = [{number(high)}, {number(ROOT_OF_DIGAMMA - mpf(high))}];",
     ]
     for name, text, function, low, high, degree in POLYNOMIALS:
         center, half, found = factors(function, mpf(low), mpf(high), degree)
-        lines += ["", f"/// {text}", f"pub(crate) const {name}: Polynomial = Polynomial {{"]
+        lines += ["", f"/// {text}", f"pub const {name}: Polynomial = Polynomial {{"]
         lines += [f"    center: {number(center)},", f"    half: {number(half)},", "    factors: &["]
         lines += [f"        {number(factor)}," for factor in found]
         lines += ["    ],", "};"]

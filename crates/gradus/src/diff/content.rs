@@ -164,7 +164,7 @@ pub(super) fn described(constant: &Constant) -> Result<String> {
 /// ```
 /// use gradus::diff::attribute_text;
 /// use gradus::graph::Content;
-/// assert_eq!(attribute_text(&Content::Ints(vec![1, 2]))?, "[1, 2]");
+/// assert_eq!(attribute_text(&Content::Ints([1, 2].into()))?, "[1, 2]");
 /// # Ok::<(), gradus::Error>(())
 /// ```
 pub fn attribute_text(content: &Content) -> Result<String> {
