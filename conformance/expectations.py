@@ -23,6 +23,10 @@ def differences(path: pathlib.Path, results: dict, complete: bool) -> list[str]:
             wrong.extend(f"{name}: {why}" for why in result["problems"])
         if not result["problems"] and name in expected:
             wrong.append(f"{name} passes, but is listed as failing")
+    for group, count in stated.get("others", {}).items() if complete else ():
+        others = sum(name.startswith(f"{group}/") and name not in [*expected, *skipped] for name in results)
+        if others != count:
+            wrong.append(f"{others} cases of {group} are not listed, expected {count}")
     if complete:
         groups = {name.split("/")[0] for name in results}
         gone = [name for name in [*expected, *skipped] if name not in results and name.split("/")[0] in groups]

@@ -151,7 +151,10 @@ def holds(said, inputs) -> bool:
 
 def serve(pipe):
     while True:
-        function, arguments = pipe.recv()
+        try:
+            function, arguments = pipe.recv()
+        except EOFError:
+            return
         try:
             pipe.send(function(*arguments))
         except Exception as error:

@@ -41,9 +41,9 @@ pub(super) struct Without {
 pub(super) struct List {
     #[serde(default)]
     pass: Vec<String>,
-    /// True if cases that are not listed are expected to pass.
+    /// The number of cases that are not listed, if these are expected to pass.
     #[serde(default)]
-    others_pass: bool,
+    others: Option<usize>,
     /// Cases by their bound.
     #[serde(default)]
     ulps: BTreeMap<String, Vec<String>>,
@@ -100,7 +100,7 @@ pub(super) fn mistakes(list: &List, results: &BTreeMap<String, Outcome>, feature
             Some(Expected::FailsWithout(feature)) => {
                 (None, format!("is listed as failing without {feature}"))
             }
-            None if list.others_pass => (Some(Bound::Ulps(0)), String::new()),
+            None if list.others.is_some() => (Some(Bound::Ulps(0)), String::new()),
             None => {
                 wrong.push(format!("{name} is not listed; it gives {result:?}"));
                 continue;
@@ -116,6 +116,10 @@ pub(super) fn mistakes(list: &List, results: &BTreeMap<String, Outcome>, feature
             }
             _ => {}
         }
+    }
+    let others = results.keys().filter(|name| !expected.contains_key(name)).count();
+    if let Some(stated) = list.others.filter(|stated| *stated != others) {
+        wrong.push(format!("{others} cases are not listed, expected {stated}"));
     }
     wrong
 }
@@ -183,4 +187,8 @@ fn lists_are_two_sided() {
     }
     assert_eq!(narrow.lines().count(), 6, "{narrow}");
     assert!(of(&["avx512"]).contains("wide fails with avx512: "));
+    let list: List = toml::from_str("others = 2").unwrap();
+    let two = BTreeMap::from([("a".to_owned(), off(0)), ("b".to_owned(), off(0))]);
+    assert!(mistakes(&list, &two, &[]).is_empty());
+    assert_eq!(mistakes(&list, &BTreeMap::new(), &[]), ["0 cases are not listed, expected 2"]);
 }
