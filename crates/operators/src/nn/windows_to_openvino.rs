@@ -196,8 +196,8 @@ pub fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     convolved(cx, names, None, &attributes)
 }
 
-/// The windows of a pool. One that is larger than the padded data lies on pads behind them, as
-/// OpenVINO has none that reach further.
+/// The windows of a pool. One that is larger than the padded data by less than a stride lies on pads
+/// behind them, as OpenVINO has none that reach further; there is none that is larger still.
 fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
@@ -206,7 +206,18 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let dims = cx.dims(0).unwrap_or_default();
     let sizes: Vec<_> = (2..spatial + 2).map(|axis| dims.get(axis).copied().flatten()).collect();
     let known = beyond(&cx.attributes, &sizes)?;
-    if !same && known.iter().any(|&beyond| beyond > 0) {
+    let strides = each(cx, "strides", 1, spatial)?;
+    let reaches: Vec<_> = known
+        .iter()
+        .zip(&strides)
+        .map(|(&beyond, &stride)| if beyond < stride { beyond.max(0) } else { 0 })
+        .collect();
+    if !same && known.iter().zip(&strides).any(|(beyond, stride)| *beyond > 0 && beyond >= stride) {
+        return Err(cannot(
+            "cannot convert: OpenVINO has no pool whose window is larger than the padded data",
+        ));
+    }
+    if !same && reaches.iter().any(|&beyond| beyond > 0) {
         if cx.attributes.flag("count_include_pad", false)? {
             return Err(cannot(
                 "OpenVINO has no equivalent of an average over a window larger than the padded data",
@@ -214,8 +225,7 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
         }
         let pads = if auto == "VALID" { vec![0; 2 * spatial] } else { each(cx, "pads", 0, 2 * spatial)? };
         let (begin, end) = pads.split_at(spatial);
-        let end: Vec<_> =
-            end.iter().zip(&known).map(|(end, beyond)| end.saturating_add((*beyond).max(0))).collect();
+        let end: Vec<_> = end.iter().zip(&reaches).map(|(end, beyond)| end.saturating_add(*beyond)).collect();
         attributes.retain(|(name, _)| !name.contains("pad"));
         attributes.extend([
             say("pads_begin", list(begin)),
@@ -224,7 +234,8 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
         ]);
     }
     let smallest: Vec<_> = sizes.iter().map(|size| size.or(Some(1))).collect();
-    if !same && beyond(&cx.attributes, &smallest)?.iter().zip(&known).any(|(open, known)| open > known) {
+    let may_reach = beyond(&cx.attributes, &smallest)?.iter().zip(&known).any(|(open, known)| open > known);
+    if !same && may_reach {
         cx.edges(caveats::WINDOW);
     }
     if same && each(cx, "dilations", 1, spatial)?.iter().any(|&dilation| dilation != 1) {

@@ -167,6 +167,17 @@ fn what_has_no_elements_is_a_constant_of_openvino() {
     assert!(open.contains("OpenVINO refuses a window that is larger than the padded data"), "{open}");
     let padded = why(image().attribute("pads", Content::Ints([1, 1].into())));
     assert!(!padded.contains("window"), "{padded}");
+    // A window that is larger by a stride or more is none, of any batch, and pads make
+    // none.
+    let narrow = One::of(Onnx, "MaxPool", 22)
+        .inputs(&[numbers(&[1, 2, 2])])
+        .attribute("kernel_shape", kernel())
+        .declared(0, Some(&[None, Some(2), Some(2)]));
+    let refused = convert(&narrow.model().0).unwrap_err().to_string();
+    assert!(
+        refused.ends_with("OpenVINO has no pool whose window is larger than the padded data"),
+        "{refused}"
+    );
 }
 
 #[test]
