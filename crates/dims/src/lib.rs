@@ -11,8 +11,9 @@
 //! | minimum, maximum | `min(seq, 64)`, `max(seq, 1)` | an atom of operands in order, none of which another makes needless, in a sum of as few terms as possible |
 //! | broadcast | `broadcast(a, b)` | an atom: `b` if `a` is 1, otherwise `a` |
 //!
-//! All expressions live in [`Symbols`], each once: equal canonical forms are the same [`Dim`], so that
-//! to compare is to compare two numbers. A caller makes a fresh symbol of a result that is `None`.
+//! All expressions live in [`Symbols`], each once: equal canonical forms are the same [`Dim`], so
+//! that to compare is to compare two numbers. A caller makes a fresh symbol of a result that is
+//! `None`.
 
 #![forbid(unsafe_code)]
 

@@ -427,7 +427,7 @@ pub enum Watch {
     Replaced(Rc<RefCell<dyn Replaces>>),
 }
 
-/// What takes the place of values that nodes compute.
+/// Values that take the place of those that nodes compute.
 pub trait Replaces: fmt::Debug {
     /// The value that later nodes read in place of the one that a node computed, whose slot is
     /// `slot`.

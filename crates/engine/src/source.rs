@@ -21,8 +21,8 @@ pub struct Source {
 }
 
 impl Source {
-    /// Installs the table of operators, in which everything that is computed of a model looks up its
-    /// rows.
+    /// Installs the table of operators, in which everything that is computed of a model looks up
+    /// its rows.
     pub fn new(
         model: graph::Model,
         limits: Limits,
@@ -38,12 +38,12 @@ impl Source {
         Source { model: Arc::new(model), ..self }
     }
 
-    /// What the file says, copied only if another model has it too.
+    /// The content of the file, copied only if another model has it too.
     pub fn into_model(self) -> graph::Model {
         Arc::unwrap_or_clone(self.model)
     }
 
-    /// What the file says.
+    /// The content of the file.
     pub fn source(&self) -> &graph::Model {
         &self.model
     }

@@ -16,9 +16,9 @@
 //! # Ok::<(), gradus::Error>(())
 //! ```
 //!
-//! Infer shapes by [`Model::infer`](Source::infer), fold by [`Model::fold`] and convert by [`Model::convert`]. Set
-//! limits and register operators by [`OpenOptions`]. Options have public fields: start with their
-//! `default()` and set what differs.
+//! Infer shapes by [`Model::infer`](Source::infer), fold by [`Model::fold`] and convert by
+//! [`Model::convert`]. Set limits and register operators by [`OpenOptions`]. Options have public
+//! fields: start with their `default()` and set what differs.
 //!
 //! Plan a sequence ([`seq`]) and fill it ([`fill`]):
 //!

@@ -164,7 +164,7 @@ impl OpenOptions {
     }
 }
 
-/// What the file says, and what is inferred from it.
+/// The content of the file, and inference from it.
 impl Deref for Model {
     type Target = Source;
 

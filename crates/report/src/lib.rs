@@ -103,8 +103,8 @@ pub fn compare(model: &Model, name: &str, other: Other<'_>, options: &InferOptio
 /// Makes a page about a model, which is called by a name in the head.
 ///
 /// # Errors
-/// As [`Source::infer`](gradus::Source::infer). A model that contradicts itself or that cannot be converted has a page that
-/// says so.
+/// As [`Source::infer`](gradus::Source::infer). A model that contradicts itself or that cannot be
+/// converted has a page that says so.
 ///
 /// ```
 /// use gradus::infer::InferOptions;

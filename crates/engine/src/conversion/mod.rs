@@ -1,4 +1,4 @@
-//! What rules of conversion write with: contexts, graphs of the target, and the report.
+//! The means by which rules of conversion write: contexts, graphs of the target, and the report.
 
 pub mod arithmetic;
 pub mod caveats;

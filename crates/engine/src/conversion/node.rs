@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::{Constant, Content, Graph, Node, Origin, ValueId};
-use gradus_core::{DType, Number, Result, Tensor};
+use gradus_core::{DType, Result, Tensor};
 use smallvec::SmallVec;
 
 use super::caveats;
@@ -15,6 +15,7 @@ use crate::attributes::{self, Attributes};
 use crate::fact::{Fact, TensorFact};
 use crate::lowering::Lower;
 use crate::normalize::{Form, former_inputs};
+use crate::operators::indices::integers_of;
 use crate::operators::{errors, reshape};
 
 /// Writes what a node becomes; gives the values that are its outputs.
@@ -222,12 +223,7 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
 
     /// The integers that an input holds, if they are known before a run.
     pub fn known_integers(&self, input: usize) -> Result<Option<Vec<i64>>> {
-        let whole = |number| match number {
-            Number::Int(value) => i64::try_from(value).ok(),
-            _ => None,
-        };
-        let Some(tensor) = self.known(input)? else { return Ok(None) };
-        Ok(tensor.numbers()?.map(whole).collect())
+        self.known(input)?.map_or(Ok(None), |tensor| integers_of(&tensor))
     }
 
     /// The integers that an input holds: they must be known, as the other standard has no input for

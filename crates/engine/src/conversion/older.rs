@@ -1,5 +1,5 @@
-//! Operators of ONNX in operator sets that lack them, or their newest form: the graphs that their rows
-//! name.
+//! Operators of ONNX in operator sets that lack them, or their newest form: the graphs that their
+//! rows name.
 
 use gradus_core::convert::{self, Rules};
 use gradus_core::graph::{Attribute, Content, Node, OperatorId, Slots, Standard};
@@ -48,7 +48,8 @@ impl New<'_> {
 pub struct Older {
     /// The first operator set that has it.
     pub since: i64,
-    /// True if other operators are written for each of its nodes, and round floats in several steps.
+    /// True if other operators are written for each of its nodes, and round floats in several
+    /// steps.
     pub is_whole: bool,
     pub write: OlderWriter,
 }

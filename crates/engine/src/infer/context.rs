@@ -354,7 +354,8 @@ impl<'m> InferContext<'_, 'm> {
 
 /// Symbols and arithmetic. What has no canonical form becomes a fresh symbol.
 impl InferContext<'_, '_> {
-    /// Returns true if the limits end inference: loops over what a file names ask from time to time.
+    /// Returns true if the limits end inference: loops over what a file names ask from time to
+    /// time.
     pub fn is_over(&mut self) -> bool {
         self.pass.is_over()
     }

@@ -264,8 +264,8 @@ impl<'m> Pass<'m> {
         bytes <= u128::from(self.most_bytes)
     }
 
-    /// Returns true if the limits end inference: time is over, or expressions of sizes take too many
-    /// bytes.
+    /// Returns true if the limits end inference: time is over, or expressions of sizes take too
+    /// many bytes.
     pub fn is_over(&mut self) -> bool {
         if self.shared.ended.is_none() {
             self.shared.ended = self.limits.check().err();

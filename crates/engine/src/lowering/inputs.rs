@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use gradus_core::convert::{self, Rules, i64_of, usize_of_i64};
 use gradus_core::graph::{Constant, Standard};
-use gradus_core::{DType, Error, Kind, Limits, Number, Result, Tensor};
+use gradus_core::{DType, Error, Kind, Limits, Result, Tensor};
 
 use super::{Dims, LoweredValue, Lowering, along, axis as axis_of};
 use crate::conversion::Exactness;
@@ -14,6 +14,7 @@ use crate::conversion::report::cannot;
 use crate::dim::Dim;
 use crate::normalize::Form;
 use crate::operators::errors;
+use crate::operators::indices::integers_of;
 use crate::schema::{Signature, in_set, onnx_versions};
 
 /// The operator set that the graph is written for. Operators are written in their newest form, and
@@ -158,12 +159,7 @@ impl Lowering<'_> {
 
     /// The integers that an input holds, if they are known before a run.
     pub fn known_integers(&self, input: usize) -> Result<Option<Vec<i64>>> {
-        let whole = |number| match number {
-            Number::Int(value) => i64::try_from(value).ok(),
-            _ => None,
-        };
-        let Some(tensor) = self.known(input)? else { return Ok(None) };
-        Ok(tensor.numbers()?.map(whole).collect())
+        self.known(input)?.map_or(Ok(None), |tensor| integers_of(&tensor))
     }
 
     /// The integers that an input holds, which must be known.

@@ -110,7 +110,7 @@ impl Known {
 /// The dimensions of a value, as far as they are known.
 pub type Dims = Vec<Option<i64>>;
 
-/// What a graph is written for.
+/// The purpose for which a graph is written.
 #[derive(Clone, Debug)]
 pub struct Goal {
     /// The first words of errors about facts that are not known.

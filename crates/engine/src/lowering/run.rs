@@ -89,7 +89,8 @@ impl Op for Lowered {
     }
 }
 
-/// Most elements of a list of floats that a graph may depend on, as scales of axes.
+/// The largest number of elements of a list of floats that a graph may depend on, as scales of
+/// axes.
 const MOST_FLOATS: usize = 5;
 
 impl Known {

@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
-use gradus_core::Result;
 use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::{Number, Result, Tensor};
 
 use crate::operators::errors;
 
@@ -188,6 +188,18 @@ pub fn index(index: i64, size: usize) -> Result<usize> {
     usize_of_i64(from_first)
         .filter(|&index| index < size)
         .ok_or_else(|| errors::out_of_range("index", index, size))
+}
+
+/// The elements of a tensor of integers; nothing if one is no integer of 64 bits.
+///
+/// # Errors
+/// As reading the elements.
+pub fn integers_of(tensor: &Tensor) -> Result<Option<Vec<i64>>> {
+    let whole = |number| match number {
+        Number::Int(value) => i64::try_from(value).ok(),
+        _ => None,
+    };
+    Ok(tensor.numbers()?.map(whole).collect())
 }
 
 #[cfg(test)]

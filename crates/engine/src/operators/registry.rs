@@ -34,8 +34,8 @@ impl Registry {
         self.rows.iter().copied().flatten()
     }
 
-    /// The row of an operator, if there is one. Paddle's `relu_`, which may write where it reads, is
-    /// `relu`.
+    /// The row of an operator, if there is one. Paddle's `relu_`, which may write where it reads,
+    /// is `relu`.
     pub fn row(&self, standard: Standard, domain: &str, name: &str) -> Option<&'static Row> {
         let plain = || name.strip_suffix('_').filter(|_| standard == Standard::Paddle);
         let found = self.index.get(&(standard, domain, name));

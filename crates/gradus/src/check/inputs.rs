@@ -29,8 +29,8 @@ impl Model {
     /// what is assumed.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take more
-    /// than the limits allow.
+    /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take
+    /// more than the limits allow.
     pub(crate) fn random_inputs(
         &self,
         given: &InferOptions,
@@ -82,9 +82,9 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// A value of what is known: tensors of known shapes; sequences of items of one shape, whose open
-    /// sizes are small; optionals that have a value. Nothing if an element type or a rank is not
-    /// known.
+    /// A value of what is known: tensors of known shapes; sequences of items of one shape, whose
+    /// open sizes are small; optionals that have a value. Nothing if an element type or a rank is
+    /// not known.
     fn of_fact(&mut self, fact: &Fact) -> Result<Option<Value>> {
         match fact {
             Fact::Tensor(fact) => match (fact.dtype, fact.shape()) {

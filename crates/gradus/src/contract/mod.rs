@@ -108,8 +108,8 @@ impl Model {
     /// The contract of the model: legal sizes of its inputs, and what follows from them.
     ///
     /// # Errors
-    /// As [`Source::infer`](crate::Source::infer), and [`Kind::Graph`](gradus_core::Kind::Graph) if the model contradicts
-    /// itself, as no sizes are legal then.
+    /// As [`Source::infer`](crate::Source::infer), and [`Kind::Graph`](gradus_core::Kind::Graph) if
+    /// the model contradicts itself, as no sizes are legal then.
     ///
     /// ```
     /// use gradus::contract::Language;

@@ -55,7 +55,8 @@ struct Search {
     bodies: SubgraphFacts,
     place: Vec<(usize, usize)>,
     obstacles: Vec<Obstacle>,
-    /// The newest version of ONNX's own operators among the obstacles: an older operator set may do.
+    /// The newest version of ONNX's own operators among the obstacles: an older operator set may
+    /// do.
     newest: i64,
 }
 

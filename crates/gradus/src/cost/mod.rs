@@ -1,9 +1,9 @@
 //! Cost of a model: parameters, operations, bytes moved and memory, as expressions of the symbols
 //! of its inputs.
 //!
-//! The rule of an operator is a column of the operator table (`operators/work`). A node that runs graphs costs what
-//! their nodes do (`graphs.rs`). Nodes without a rule are [listed](Amounts::uncounted), and not
-//! guessed.
+//! The rule of an operator is a column of the operator table (`operators/work`). A node that runs
+//! graphs costs what their nodes do (`graphs.rs`). Nodes without a rule are
+//! [listed](Amounts::uncounted), and not guessed.
 
 mod counts;
 mod fit;

@@ -42,7 +42,8 @@ struct NodeKey {
     outputs: usize,
 }
 
-/// The content of an attribute, floats by their bits. Lists are those of the node: they may be long.
+/// The content of an attribute, floats by their bits. Lists are those of the node: they may be
+/// long.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum AttributeKey {
     Float(u32),

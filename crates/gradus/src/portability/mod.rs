@@ -110,7 +110,8 @@ impl Model {
     /// The nodes whose results depend on the program that runs the model.
     ///
     /// # Errors
-    /// As [`Source::infer`](crate::Source::infer); of a model of another standard, as [`Model::convert`].
+    /// As [`Source::infer`](crate::Source::infer); of a model of another standard, as
+    /// [`Model::convert`].
     ///
     /// ```
     /// use gradus::infer::InferOptions;

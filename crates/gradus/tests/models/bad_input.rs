@@ -331,7 +331,8 @@ fn results_are_not_much_larger_than_models() {
     let large = OpenOptions::new().limits(limits).from_bytes(&model(&graph).into()).unwrap();
     let error = large.infer(&InferOptions::default()).unwrap_err();
     assert_eq!(error.kind(), Kind::Limit, "{error}");
-    // So do expressions for each part of an axis, nodes that one becomes, and items that sequences list.
+    // So do expressions for each part of an axis, nodes that one becomes, and items that sequences
+    // list.
     limits.max_bytes = 1 << 22;
     let open = |graph: &[Vec<u8>]| {
         OpenOptions::new().limits(limits).from_bytes(&model_of(18, graph).into()).unwrap()

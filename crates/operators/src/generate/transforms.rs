@@ -11,7 +11,7 @@ use crate::lowering::terms::{cast, f, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, wide};
 use crate::nn::windows::float_of;
 
-/// Most elements of a matrix.
+/// The largest number of elements of a matrix.
 const MOST: usize = 1 << 24;
 
 /// A transform of one axis.

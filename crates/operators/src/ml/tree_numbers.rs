@@ -21,7 +21,7 @@ pub(super) struct NumberedNodes<'a> {
     trees: Vec<Tree>,
     /// The first of each tree that is listed, in the order of the list.
     roots: Vec<usize>,
-    /// What each node is in the ensemble.
+    /// The kind of each node of the ensemble.
     children: Vec<Child>,
     leaves: usize,
     /// The tree that was looked up last: the next is this one or follows it.

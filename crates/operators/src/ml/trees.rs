@@ -44,7 +44,7 @@ const MODES: [(&str, Mode); 7] = [
     ("BRANCH_MEMBER", Mode::Member),
 ];
 
-/// What is below a node, by its index. There may be millions, so indices have 32 bits.
+/// A child of a node, by its index. There may be millions, so indices have 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Child {
     Node(u32),
@@ -479,8 +479,8 @@ impl Ensemble {
     }
 
     /// The class of a sample, and its scores in place of sums. Where leaves have weights for the
-    /// first of two classes alone, the sum is the score of the second: a probability if no weight is
-    /// below zero, else negative for the first.
+    /// first of two classes alone, the sum is the score of the second: a probability if no weight
+    /// is below zero, else negative for the first.
     fn choose(&self, scores: &mut Vec<f64>) -> usize {
         if !self.binary {
             self.based(scores);

@@ -282,8 +282,8 @@ pub fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec
 /// Most elements of a window, and windows whose places are listed.
 const MOST: i64 = 1 << 16;
 
-/// `DeformConv` of images in operator sets that lack it: the elements at the positions of each window become
-/// channels, of which a convolution by kernels of one element is the sum.
+/// `DeformConv` of images in operator sets that lack it: the elements at the positions of each
+/// window become channels, of which a convolution by kernels of one element is the sum.
 pub fn deform_conv(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec<NewValue>> {
     let of_node = match &*cx.node.operator.name {
         "DeformConv" => [1, 2],

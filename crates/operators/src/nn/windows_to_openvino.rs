@@ -196,8 +196,8 @@ pub fn conv_transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     convolved(cx, names, None, &attributes)
 }
 
-/// The windows of a pool. One that is larger than the padded data by less than a stride lies on pads
-/// behind them, as OpenVINO has none that reach further; there is none that is larger still.
+/// The windows of a pool. One that is larger than the padded data by less than a stride lies on
+/// pads behind them, as OpenVINO has none that reach further; there is none that is larger still.
 fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     let spatial = spatial(cx)?;
     let mut attributes = windows(cx, spatial)?;
@@ -509,8 +509,8 @@ pub fn summed(
     cx.put("ReduceSum", &[products, axis], &[drops])
 }
 
-/// The indices of the elements of weighted sums, a row for each sum, and their weights, which axes of
-/// one element follow.
+/// The indices of the elements of weighted sums, a row for each sum, and their weights, which axes
+/// of one element follow.
 pub fn weight_tables(weights: &[Weights], behind: usize, dtype: DType) -> Result<(Tensor, Tensor)> {
     let most = weights.iter().flatten().map(Vec::len).max().unwrap_or(1).max(1);
     let mut rows = Vec::with_capacity(weights.len());

@@ -9,7 +9,8 @@
 //!
 //! Elements are [`RangePlan`]'s: exact, rounded once. So `stash_type`, a precision for running
 //! sums, changes nothing here; it does in the body by which ONNX defines Range as a function, which
-//! [`body`] makes and [`RunOptions::expand_functions`](gradus_engine::program::RunOptions::expand_functions) runs.
+//! [`body`] makes and
+//! [`RunOptions::expand_functions`](gradus_engine::program::RunOptions::expand_functions) runs.
 //! docs/numerics.md shows where the two differ.
 //!
 //! Sources: ONNX Range-11, Range-27; OpenVINO Range-1, Range-4.

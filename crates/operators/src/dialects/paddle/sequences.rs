@@ -8,7 +8,8 @@
 //!
 //! The result has one axis, as long as the number says, and the type `dtype`; the inputs are cast
 //! to it first. Elements are exact, rounded once. With
-//! [`RunOptions::profile`](gradus_engine::program::RunOptions::profile) they are those that the program gives.
+//! [`RunOptions::profile`](gradus_engine::program::RunOptions::profile) they are those that the
+//! program gives.
 //!
 //! Source: the design of `paddle.logspace`, and `LogspaceInferMeta`.
 

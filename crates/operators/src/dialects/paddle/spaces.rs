@@ -10,10 +10,10 @@ use crate::lowering::terms::{Term, cast, of, pick, range, shaped, whole};
 use crate::lowering::{LoweredValue, Lowering};
 use crate::program::{Compiler, RunOptions, RunState};
 
-/// Most bytes of a sequence that becomes a constant.
+/// The largest number of bytes of a sequence that becomes a constant.
 const MOST_BYTES: u128 = 1 << 24;
 
-/// What the node computes, if all that it needs is known, and it is not too long.
+/// The result of the node, if all that it needs is known, and it is not too long.
 fn computed(l: &Lowering<'_>, dtype: DType) -> Result<Option<Tensor>> {
     let mut builder = Builder::new("");
     let mut names = Vec::new();
