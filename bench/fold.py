@@ -34,7 +34,7 @@ LEVELS = ["exact", "fuse"]
 NAMED = ["hf/bert.ts", "hf/gpt2_48.ts", "hf/llama_32_past.ts"]
 BLOCKS = [25, 250, 2500]
 # Slower peers are left out for models of more bytes.
-MOST_BYTES = 5_000_000
+MAX_BYTES = 5_000_000
 LAYERS, WIDTH = 24, 4096
 
 
@@ -260,7 +260,7 @@ def main():
                 script = pathlib.Path(corpus) / "make_big.py"
                 subprocess.run([sys.executable, script, str(count), path], check=True, stdout=subprocess.DEVNULL)
         for name, path in models.items():
-            able = peers if arguments.slow or path.stat().st_size < MOST_BYTES else []
+            able = peers if arguments.slow or path.stat().st_size < MAX_BYTES else []
             measured[name] = best(folding(path, out, able), arguments.rounds)
     if arguments.large:
         name, taken = large(arguments.large, arguments.rounds, peers if arguments.slow else [])

@@ -17,7 +17,7 @@ import numpy as np
 import openvino as ov
 
 TIMEOUT = 120
-MOST_ELEMENTS = 64
+MAX_ELEMENTS = 64
 # By axis, tried one after the other until the model takes them.
 BY_AXIS = [[2, 5, 7, 6], [3, 8, 8, 8], [1, 6, 5, 4], [2, 4, 4, 4], [4, 4, 4, 4], [1, 3, 32, 32], [2, 3, 48, 48], [1, 1, 1, 1],
            [1, 400, 80, 40]]
@@ -111,7 +111,7 @@ def measured(path: pathlib.Path, shapes, seed: int):
             values.append({"node": name, "output": index, "shape": known[i], "type": compiled.outputs[i].element_type.get_type_name()})
             continue
         entry = {"node": name, "output": index, "shape": list(result.shape), "type": compiled.outputs[i].element_type.get_type_name()}
-        if result.dtype.kind in "iub" and result.size <= MOST_ELEMENTS:
+        if result.dtype.kind in "iub" and result.size <= MAX_ELEMENTS:
             entry["elements"] = [int(element) for element in result.flatten()]
         values.append(entry)
     return {"inputs": shapes, "values": values}

@@ -26,7 +26,7 @@ OLDEST_OPSET = 7
 # The other domains whose operators Gradus knows.
 DOMAINS = ("", "ai.onnx.ml", "com.microsoft")
 # Most models of one node that are tried of one version of an operator.
-MOST_TRIED = 1000
+MAX_TRIED = 1000
 # Shapes of all inputs, one after the other: the functions of some operators depend on the rank.
 SHAPES = (None, [2, 4, 8, 8], [4, 4])
 NUMBERS = {name: TensorProto.DataType.Value(name.upper()) for name in ELEMENTS}
@@ -184,7 +184,7 @@ def onnxruntime_rows(version: Version, kernels, opset: int) -> list[dict]:
     rows = kernels_of(version, kernels)
     required = version.required()
     combinations = list(itertools.product(*(sorted(version.variables[name]) for name in required)))
-    if not 1 < len(combinations) <= MOST_TRIED:
+    if not 1 < len(combinations) <= MAX_TRIED:
         return rows
     known = lambda types: [row for row in rows if all(types[name] in row[name] for name in required)]
     found = []

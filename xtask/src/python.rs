@@ -19,11 +19,11 @@ const PINNED: [(&str, &str); 4] = [
     ("NPY_DISABLE_CPU_FEATURES", "X86_V4 AVX512_ICL AVX512_SPR"),
     ("OPENBLAS_CORETYPE", "Haswell"),
     ("OPENBLAS_NUM_THREADS", "1"),
-    (MOST_OF_ONEDNN, "AVX2"),
+    (ISA_OF_ONEDNN, "AVX2"),
 ];
 
 /// The variable that says which instructions oneDNN, and OpenVINO with it, may use.
-pub(crate) const MOST_OF_ONEDNN: &str = "ONEDNN_MAX_CPU_ISA";
+pub(crate) const ISA_OF_ONEDNN: &str = "ONEDNN_MAX_CPU_ISA";
 
 /// The variable that leaves packages to choose by the processor.
 const UNPINNED: &str = "GRADUS_UNPINNED";

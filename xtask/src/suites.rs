@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use crate::chores;
 use crate::fuzz;
-use crate::python::{MOST_OF_ONEDNN, environment, python};
+use crate::python::{ISA_OF_ONEDNN, environment, python};
 use crate::run::{self, Result, cargo, create, exists, remove, target};
 use crate::tally::Tally;
 use crate::wheel;
@@ -372,7 +372,7 @@ fn fresh(name: &str) -> Result<PathBuf> {
 /// that have it.
 fn compiling() -> Result<Command> {
     let mut python = python()?;
-    python.env_remove(MOST_OF_ONEDNN);
+    python.env_remove(ISA_OF_ONEDNN);
     Ok(python)
 }
 

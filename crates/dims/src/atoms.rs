@@ -4,7 +4,7 @@ use super::sum::Term;
 use super::{Atom, Bounds, Dim, DimOperation, Measure, Symbols};
 
 /// Most operands of a `min` or `max`.
-const MOST_OPERANDS: usize = 8;
+const MAX_OPERANDS: usize = 8;
 
 impl Symbols {
     /// Returns the minimum of two; `None` as for sums.
@@ -51,7 +51,7 @@ impl Symbols {
         if let [only] = kept[..] {
             return Some(only);
         }
-        if kept.len() > MOST_OPERANDS {
+        if kept.len() > MAX_OPERANDS {
             return None;
         }
         let atom = self.extreme_atom(is_min, kept)?;

@@ -13,7 +13,7 @@ use super::sum::{Sum, Term, gcd};
 use super::{Atom, AtomId, Bounds, Dim, Measure, Symbols};
 
 /// Plain minima and maxima of a sum, at most: each is tried in all its forms.
-const MOST_PLAIN: usize = 8;
+const MAX_PLAIN: usize = 8;
 
 impl Symbols {
     /// The operands of an atom that is a minimum or maximum, and true if it is a minimum.
@@ -113,7 +113,7 @@ impl Symbols {
     fn written(&mut self, mut sum: Sum) -> Option<Sum> {
         let mut done = Vec::new();
         while let Some(plain) = self.last_plain(&sum, &done) {
-            if done.len() == MOST_PLAIN {
+            if done.len() == MAX_PLAIN {
                 return None;
             }
             let forms = self.forms(plain)?;

@@ -20,7 +20,7 @@ pub(crate) struct Term {
 }
 
 /// Most terms of a sum while it is made.
-const MOST_TERMS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// The floor of a quotient, unless the divisor is zero or the quotient does not fit.
 pub(crate) fn floor(a: i64, b: i64) -> Option<i64> {
@@ -66,7 +66,7 @@ impl Sum {
             }
         }
         kept.retain(|term| term.coefficient != 0);
-        (kept.len() <= MOST_TERMS).then_some(Sum { terms: kept, constant })
+        (kept.len() <= MAX_TERMS).then_some(Sum { terms: kept, constant })
     }
 
     pub(crate) fn plus(&self, other: &Sum) -> Option<Sum> {
@@ -101,7 +101,7 @@ impl Sum {
     }
 
     pub(crate) fn times(&self, other: &Sum) -> Option<Sum> {
-        if self.terms.len() * other.terms.len() > MOST_TERMS {
+        if self.terms.len() * other.terms.len() > MAX_TERMS {
             return None;
         }
         let mut total = self.scaled(other.constant)?;
@@ -140,7 +140,7 @@ impl Sum {
         let mut rest = self.clone();
         let mut quotient = Vec::new();
         while !rest.terms.is_empty() {
-            if quotient.len() > MOST_TERMS {
+            if quotient.len() > MAX_TERMS {
                 return None;
             }
             let first = &rest.terms[0];
@@ -226,7 +226,7 @@ fn shared(a: &[AtomId], b: &[AtomId]) -> Vec<AtomId> {
 }
 
 /// Minima and maxima that a proof looks into, one within another.
-const MOST_EXTREMES: usize = 2;
+const MAX_EXTREMES: usize = 2;
 
 /// A division within a division.
 enum Within {
@@ -364,7 +364,7 @@ impl Symbols {
     /// bounds, or by those of what is never more than it, with `(x - d + 1)/d` or `x/d` in place of
     /// `x//d`, and operands in place of minima and maxima.
     pub fn never_below(&mut self, dim: Dim, min: i64) -> bool {
-        self.never_below_within(dim, min, MOST_EXTREMES)
+        self.never_below_within(dim, min, MAX_EXTREMES)
     }
 
     fn never_below_within(&mut self, dim: Dim, min: i64, extremes: usize) -> bool {

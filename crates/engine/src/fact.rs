@@ -126,7 +126,7 @@ pub fn fraction_of(number: Number) -> Option<Fraction> {
 }
 
 /// Most elements of integer tensors that facts hold one by one.
-pub const MOST_INTEGERS: usize = 1024;
+pub const MAX_INTEGERS: usize = 1024;
 
 impl TensorFact {
     /// Returns true if the elements are known one by one, be it as expressions.
@@ -154,7 +154,7 @@ impl TensorFact {
         let dims = tensor.shape().dims().iter().map(|&len| Dim::from(len)).collect();
         let dtype = tensor.dtype();
         let whole = dtype.is_integer() || dtype == DType::Bool;
-        let elements = if whole && tensor.len() <= MOST_INTEGERS {
+        let elements = if whole && tensor.len() <= MAX_INTEGERS {
             integers(&tensor).map(Elements::Integers)
         } else {
             None

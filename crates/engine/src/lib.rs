@@ -10,6 +10,7 @@
 
 pub mod arrays;
 pub mod attributes;
+pub mod complex;
 pub mod constants;
 pub mod conversion;
 pub mod draws;
@@ -20,7 +21,6 @@ pub mod normalize;
 pub mod op;
 pub mod operator;
 pub mod operators;
-pub mod pairs;
 pub mod program;
 pub mod schema;
 pub mod source;

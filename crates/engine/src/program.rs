@@ -66,7 +66,7 @@ impl RunOptions {
 
 /// Most nodes of subgraphs and functions that are compiled. A function is compiled once for each
 /// list of arguments for its attributes, and a small model can make any number of lists.
-const MOST_COMPILED: usize = 1_000_000;
+const MAX_COMPILED: usize = 1_000_000;
 
 /// Makes programs from graphs of one model or function.
 pub struct Compiler<'a> {
@@ -212,9 +212,9 @@ impl<'a> Compiler<'a> {
         let CompileState { depth, deepest, nodes, .. } = &*self.state;
         self.allow_depth(1)?;
         nodes.set(nodes.get() + graph.nodes().len());
-        if nodes.get() > MOST_COMPILED {
+        if nodes.get() > MAX_COMPILED {
             let message = format!(
-                "cannot compile the model: its functions and subgraphs have more than {MOST_COMPILED} nodes, \
+                "cannot compile the model: its functions and subgraphs have more than {MAX_COMPILED} nodes, \
                  counted for each list of attributes"
             );
             return Err(Error::new(Kind::Limit, message));

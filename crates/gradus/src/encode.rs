@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
-pub(crate) const MOST_BYTES: usize = 0x7fff_ffff;
+pub(crate) const MAX_BYTES: usize = 0x7fff_ffff;
 
 impl Model {
     /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new
@@ -58,9 +58,9 @@ impl Model {
     /// The parts of the file of an ONNX model that was made in memory, as [`Model::to_onnx`] says.
     pub(crate) fn encoded(&self) -> Result<Splice> {
         let written = onnx::encode_model(&self.portable_model()?)?;
-        if written.len() > MOST_BYTES {
+        if written.len() > MAX_BYTES {
             let what = "cannot write ONNX: number of bytes";
-            let wanted = format_args!("at most {MOST_BYTES} in one file");
+            let wanted = format_args!("at most {MAX_BYTES} in one file");
             return Err(Error::mismatch(Kind::Limit, what, written.len(), wanted));
         }
         Ok(written)

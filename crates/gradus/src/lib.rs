@@ -62,7 +62,7 @@ pub use gradus_core::{
 pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_dims as dim;
 pub use gradus_engine::{arrays, fact, infer, schema};
-use gradus_engine::{attributes, constants, lowering, normalize, operator, pairs, program, source};
+use gradus_engine::{attributes, complex, constants, lowering, normalize, operator, program, source};
 pub use gradus_formats as formats;
 pub use gradus_gpu as gpu;
 #[doc(hidden)]

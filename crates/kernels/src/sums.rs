@@ -203,7 +203,7 @@ impl Twofold {
     fn add_lines<S: Simd>(simd: S, sums: &mut [Twofold], a: &[f64], b: &[f64]) {
         let lanes = S::f64s::LEN;
         for (at, sums) in sums.chunks_mut(lanes).enumerate() {
-            let mut both = [[0.0; MOST_LANES]; 2];
+            let mut both = [[0.0; MAX_LANES]; 2];
             for i in 0..sums.len() {
                 (both[0][i], both[1][i]) = (sums[i].sum, sums[i].rest);
             }
@@ -350,7 +350,7 @@ const COLUMNS: usize = 64;
 const ROWS: usize = 16;
 const INNER: usize = 128;
 /// Lanes of the widest vector.
-const MOST_LANES: usize = 8;
+const MAX_LANES: usize = 8;
 
 /// Multiplies pairs of matrices as [`multiply`](crate::product::multiply) does, adding in another
 /// way.

@@ -40,7 +40,7 @@ use gradus_core::graph::{Node, Standard};
 
 pub use gradus_engine::operators::*;
 use gradus_engine::{
-    attributes, conversion, dim, draws, fact, infer, lowering, normalize, op, pairs, program, schema,
+    attributes, complex, conversion, dim, draws, fact, infer, lowering, normalize, op, program, schema,
 };
 pub use table::TABLE;
 

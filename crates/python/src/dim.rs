@@ -332,7 +332,7 @@ fn list<'py>(
 }
 
 /// Most elements of a progression that are given one by one.
-const MOST_ELEMENTS: i64 = 1024;
+const MAX_ELEMENTS: i64 = 1024;
 
 /// The number of elements of a tensor of one axis.
 fn fact_len(fact: &Fact) -> Option<i64> {
@@ -358,7 +358,7 @@ pub(crate) fn fact_to_python<'py>(
             let elements = match elements {
                 Elements::Integers(all) => list(py, all.iter().map(|&dim| to_python(py, symbols, dim)))?,
                 Elements::Progression(both) => match (both.as_ref(), fact_len(fact)) {
-                    ((Engine::Known(first), Engine::Known(step)), Some(len)) if len <= MOST_ELEMENTS => {
+                    ((Engine::Known(first), Engine::Known(step)), Some(len)) if len <= MAX_ELEMENTS => {
                         list(py, (0..len).map(|i| Ok((first + i * step).into_pyobject(py)?.into_any())))?
                     }
                     _ => none(),

@@ -63,7 +63,7 @@ pub fn diagram(
 }
 
 /// Most boxes within each other.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Nodes whose names begin alike.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl<'a> Group<'a> {
     pub(crate) fn of(graph: &'a Graph, depth: usize, takes: impl Fn(usize) -> bool) -> Group<'a> {
         let mut all = Group::default();
         for &index in graph.order().iter().filter(|&&index| takes(index)) {
-            let parts = graph.nodes()[index].groups().take(depth.min(MOST_DEPTH));
+            let parts = graph.nodes()[index].groups().take(depth.min(MAX_DEPTH));
             parts.fold(&mut all, |group, part| group.groups.entry(part).or_default()).nodes.push(index);
         }
         all

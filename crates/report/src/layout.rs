@@ -56,7 +56,7 @@ const GAP: f64 = 18.0;
 /// The width of the rows, where boxes are narrower.
 const WIDTH: f64 = 2400.0;
 /// Points of edges in the rows that they cross. The longest edges go without where there are more.
-const MOST_POINTS: usize = 100_000;
+const MAX_POINTS: usize = 100_000;
 /// Sweeps that order and place, and then those that only place.
 const SWEEPS: [usize; 2] = [10, 4];
 
@@ -200,7 +200,7 @@ fn chains(
         let span = span(edge);
         let known = shared.entry((edge.from, edge.begin.to_bits())).or_default();
         count += span.saturating_sub(known.len());
-        if count > MOST_POINTS {
+        if count > MAX_POINTS {
             break;
         }
         while known.len() < span {
@@ -402,7 +402,7 @@ mod tests {
         let paths = layered(&items, &edges).paths;
         assert_eq!(paths.len(), edges.len());
         let points: usize = paths.iter().map(|path| path.matches('V').count()).sum();
-        assert!(points < 10 * MOST_POINTS, "{points}");
+        assert!(points < 10 * MAX_POINTS, "{points}");
     }
 
     #[test]

@@ -17,15 +17,15 @@ use crate::layout::{Edge, Item, Place, layered};
 use crate::page::grouped;
 
 /// Boxes that are drawn unless more are asked for, and then.
-const MOST_BOXES: [usize; 2] = [1000, 10_000];
+const MAX_BOXES: [usize; 2] = [1000, 10_000];
 /// Boxes of a group whose own are too many: each stands for consecutive nodes.
 const RUNS: usize = 100;
 /// Ports of a group on each side, of which more are one.
-const MOST_PORTS: usize = 12;
+const MAX_PORTS: usize = 12;
 /// Lines of a title that name values.
-const MOST_LINES: usize = 8;
+const MAX_LINES: usize = 8;
 /// Characters of a line in a box.
-const MOST_CHARACTERS: usize = 34;
+const MAX_CHARACTERS: usize = 34;
 
 /// The width of a character, the height of a line, and the distance from text to its box.
 const CHARACTER: f64 = 6.4;
@@ -100,7 +100,7 @@ pub(crate) fn picture(graph: &Graph, inference: &Inference, depth: Option<usize>
 fn open_levels(all: &Group<'_>, depth: Option<usize>) -> usize {
     let mut levels: Vec<[usize; 2]> = Vec::new();
     all.count(0, &mut levels);
-    let most = MOST_BOXES[usize::from(depth.is_some())];
+    let most = MAX_BOXES[usize::from(depth.is_some())];
     let total = |open: usize| {
         let nodes: usize = levels.iter().take(open + 1).map(|[nodes, _]| nodes).sum();
         nodes + levels.iter().take(open + 2).map(|[_, groups]| groups).sum::<usize>()
@@ -193,7 +193,7 @@ impl<'a> Drawing<'a> {
         let mut children: Vec<_> =
             group.nodes.iter().map(|&index| Child::Node(index)).chain(groups).collect();
         children.sort_by_cached_key(|child| self.first(child));
-        if children.len() > MOST_BOXES[1] || (open == 0 && children.len() > MOST_BOXES[0]) {
+        if children.len() > MAX_BOXES[1] || (open == 0 && children.len() > MAX_BOXES[0]) {
             let each = children.len().div_ceil(RUNS);
             let mut all = children.into_iter().peekable();
             children = std::iter::from_fn(|| {
@@ -212,7 +212,7 @@ impl<'a> Drawing<'a> {
         let mut ports = [Vec::new(), Vec::new()];
         let mut shared = None;
         for &id in &entering {
-            let is_shared = !is_whole && entering.len() > MOST_PORTS;
+            let is_shared = !is_whole && entering.len() > MAX_PORTS;
             let port = shared.filter(|_| is_shared).unwrap_or_else(|| {
                 let end = if is_whole { self.end(id, "input") } else { Drawn::default() };
                 boxes.push(Place::First, end)
@@ -252,7 +252,7 @@ impl<'a> Drawing<'a> {
         }
         let mut shared = None;
         for &id in &leaving {
-            let is_shared = !is_whole && leaving.len() > MOST_PORTS;
+            let is_shared = !is_whole && leaving.len() > MAX_PORTS;
             let port = shared.filter(|_| is_shared).unwrap_or_else(|| {
                 let end = if is_whole { self.end(id, "output") } else { Drawn::default() };
                 boxes.push(Place::Last, end)
@@ -319,7 +319,7 @@ impl<'a> Drawing<'a> {
         let _ = write!(
             body,
             "<text class=\"l\" x=\"6\" y=\"14\">{}{}</text>\n<g transform=\"translate({shift:.0},{LABEL})\">\n{}</g>",
-            text(name, MOST_CHARACTERS),
+            text(name, MAX_CHARACTERS),
             title(vec![name.to_owned()]),
             inner.body
         );
@@ -422,7 +422,7 @@ fn boxed(class: &str, lines: &[String], titles: Vec<String>) -> Drawn {
     let mut y = LINE;
     for (number, line) in lines.iter().enumerate() {
         let class = if number == 0 { "o" } else { "s" };
-        let line = text(line, MOST_CHARACTERS);
+        let line = text(line, MAX_CHARACTERS);
         let _ = write!(
             body,
             "<text class=\"{class}\" x=\"{:.0}\" y=\"{y:.0}\" text-anchor=\"middle\">{line}</text>",
@@ -441,14 +441,14 @@ fn frame(class: &str, width: f64, height: f64) -> String {
 }
 
 fn width_of(line: &str) -> f64 {
-    let characters = u32::try_from(line.chars().count().min(MOST_CHARACTERS)).unwrap_or(u32::MAX);
+    let characters = u32::try_from(line.chars().count().min(MAX_CHARACTERS)).unwrap_or(u32::MAX);
     f64::from(characters) * CHARACTER + 2.0 * PAD
 }
 
 /// The text that browsers show where the pointer rests.
 fn title(mut lines: Vec<String>) -> String {
-    let more = lines.len().saturating_sub(MOST_LINES);
-    lines.truncate(MOST_LINES);
+    let more = lines.len().saturating_sub(MAX_LINES);
+    lines.truncate(MAX_LINES);
     if more > 0 {
         lines.push(format!("and {} more", grouped(more)));
     }

@@ -23,7 +23,7 @@ const DEPTH: u32 = 8;
 const LONGEST_LIST: u64 = 1 << 26;
 
 /// Lines of all lists together: lists that name lists may name them many times.
-const MOST_LINES: usize = 1 << 20;
+const MAX_LINES: usize = 1 << 20;
 
 /// The models that words name: files; folders, with all models below them; patterns (`*`, `?`, and
 /// `**` for folders); `@FILE`, a list with one of these on a line; and `-`, such a list on standard
@@ -58,8 +58,8 @@ fn expand_word(word: &Path, depth: u32, lines: &mut usize, models: &mut Vec<Flee
         }
         for line in list(&text)?.lines().map(str::trim) {
             *lines += 1;
-            if *lines > MOST_LINES {
-                let wanted = format_args!("at most {MOST_LINES}");
+            if *lines > MAX_LINES {
+                let wanted = format_args!("at most {MAX_LINES}");
                 return Err(Error::mismatch(Kind::Limit, "number of lines in lists", *lines, wanted));
             }
             if line.is_empty() || line.starts_with('#') {

@@ -19,7 +19,7 @@ use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
 
 /// Nodes that stayed and are listed where not all are asked for.
-const MOST_KEPT: usize = 10;
+const MAX_KEPT: usize = 10;
 /// The number that random inputs start from: the same in each run.
 const SEED: u64 = 1;
 
@@ -309,7 +309,7 @@ fn text(
     if rows > 0 {
         let _ = writeln!(out, "\n{}", output::render(&table));
     }
-    let most = if args.all { usize::MAX } else { MOST_KEPT };
+    let most = if args.all { usize::MAX } else { MAX_KEPT };
     if !report.weights.is_empty() {
         let _ = writeln!(
             out,

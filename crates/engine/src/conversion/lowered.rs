@@ -11,12 +11,12 @@ use super::report::cannot;
 use super::scope::needed_by;
 use super::writer::{GraphWriter, NONE, NewValue};
 use super::{caveats, older};
-use crate::fact::{Fact, MOST_INTEGERS, TensorFact};
+use crate::complex;
+use crate::fact::{Fact, MAX_INTEGERS, TensorFact};
 use crate::infer::facts_of_lowered;
 use crate::lowering::{self, Goal, Known, Lower, Wanted, Written};
 use crate::operators::errors;
 use crate::operators::{Chance, Rounding, Row, registry};
-use crate::pairs;
 use crate::schema::Signature;
 
 /// Returns true if a graph of ONNX has nodes that are lowered before they are converted to another
@@ -30,7 +30,7 @@ pub fn lowers(graph: &Graph) -> bool {
 
 /// The fact about a value, with the elements of a constant of few integers.
 pub fn with_elements(fact: &Fact, held: Option<&Constant>) -> Fact {
-    let few = |held: &&Constant| held.dtype().is_integer() && held.shape().len() <= MOST_INTEGERS;
+    let few = |held: &&Constant| held.dtype().is_integer() && held.shape().len() <= MAX_INTEGERS;
     let elements = held.filter(few).and_then(|held| held.tensor().ok());
     elements.map_or_else(|| fact.clone(), |tensor| Fact::Tensor(TensorFact::of(tensor)))
 }
@@ -78,7 +78,7 @@ pub fn of_function(cx: &mut ConvertContext<'_, '_>, lower: Lower, tells: bool) -
     let mut read: HashSet<_> = wanted.iter().flatten().copied().collect();
     read.extend(nodes.into_iter().flat_map(|node| graph.nodes()[node].needs()));
     let mut inputs = vec![NONE; graph.inputs().len()];
-    for ((input, id), taken) in graph.inputs().iter().enumerate().zip(pairs::taken(graph)) {
+    for ((input, id), taken) in graph.inputs().iter().enumerate().zip(complex::taken(graph)) {
         if !taken && cx.fact(input).dtype().is_some_and(DType::is_complex) {
             let (to, operator) = (cx.conversion.to, &cx.node.operator);
             return Err(cannot(format!("{to} has no equivalent of {operator} of complex numbers")));
@@ -113,9 +113,9 @@ pub fn noted_graph(
     }
     let (mut values, mut types) = (HashMap::new(), Types::new());
     for (((&id, &value), fact), taken) in
-        graph.inputs().iter().zip(inputs).zip(&facts).zip(pairs::taken(graph))
+        graph.inputs().iter().zip(inputs).zip(&facts).zip(complex::taken(graph))
     {
-        let dtype = fact.dtype().and_then(|dtype| if taken { pairs::part_of(dtype) } else { Some(dtype) });
+        let dtype = fact.dtype().and_then(|dtype| if taken { complex::part_of(dtype) } else { Some(dtype) });
         types.insert(id, Typed { dtype, roundings: 0 });
         if value != NONE {
             values.insert(id, value);

@@ -12,10 +12,10 @@ use super::report::{ConversionReport, Obstacle, cannot};
 use super::runtime::Runtime;
 use super::types;
 use super::writer::{GraphWriter, NamePool, NewValue};
+use crate::complex;
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{Problem, SubgraphFacts};
-use crate::pairs;
 use crate::schema::in_set;
 
 /// Bytes that a value takes while it is converted, as `tests/memory.rs` measures: nodes on both
@@ -368,7 +368,7 @@ impl<'m> SourceGraph<'m> {
         };
         let mut constant = constant.clone();
         if conversion.source.standard == Standard::Paddle && constant.dtype().is_complex() {
-            constant = pairs::split(&constant.tensor()?.into())?.tensor()?.clone().into();
+            constant = complex::split(&constant.tensor()?.into())?.tensor()?.clone().into();
         }
         types::expect(conversion.to, constant.dtype())
             .map_err(|error| error.map_message(|message| format!("constant \"{name}\": {message}")))?;

@@ -9,7 +9,7 @@ use gradus_core::graph::{Function, Graph, Node, Ports, ValueId};
 use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
-use super::pass::{GraphFacts, GraphRuns, Inner, MOST_ITEMS, MOST_UNROLLED, Pass, Visit};
+use super::pass::{GraphFacts, GraphRuns, Inner, MAX_ITEMS, MAX_UNROLLED, Pass, Visit};
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
@@ -82,7 +82,7 @@ impl InferContext<'_, '_> {
     pub fn allow_items(&mut self, count: usize) -> bool {
         let items = &mut self.pass.shared.items;
         *items = items.saturating_add(count);
-        *items <= MOST_ITEMS
+        *items <= MAX_ITEMS
     }
 
     /// How many inputs there are, missing ones included.
@@ -269,8 +269,8 @@ impl InferContext<'_, '_> {
     /// The number of elements of an input that decides a rank, if it is known and no tensor has
     /// more axes.
     pub fn len(&self, input: usize) -> Option<usize> {
-        const MOST_AXES: usize = 256;
-        known_shape(&self.known_dims(input)?).map(|shape| shape.len()).filter(|&len| len <= MOST_AXES)
+        const MAX_AXES: usize = 256;
+        known_shape(&self.known_dims(input)?).map(|shape| shape.len()).filter(|&len| len <= MAX_AXES)
     }
 
     /// The number of elements of an input that decides a rank.
@@ -302,7 +302,7 @@ impl InferContext<'_, '_> {
             Elements::Progression(both)
                 if fact.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool) =>
             {
-                let count = fact.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?.len();
+                let count = fact.shape().filter(|shape| shape.len() <= crate::fact::MAX_INTEGERS)?.len();
                 let (first, step) = **both;
                 let element = |i: usize| {
                     let far = self.pass.shared.symbols.multiply(step, Dim::Known(i64_of(i)))?;
@@ -726,7 +726,7 @@ impl<'m> InferContext<'_, 'm> {
     /// Takes nodes from the budget of unrolled loops; false if it is spent.
     pub fn spend(&mut self, nodes: usize) -> bool {
         let unrolled = self.pass.shared.unrolled.saturating_add(nodes);
-        let allowed = unrolled <= MOST_UNROLLED;
+        let allowed = unrolled <= MAX_UNROLLED;
         if allowed {
             self.pass.shared.unrolled = unrolled;
         }

@@ -8,15 +8,15 @@ use gradus_core::graph::{Graph, Standard};
 use super::context::InferContext;
 use super::pass::Pass;
 use super::{InferOptions, Inference};
+use crate::complex;
 use crate::dim::Symbols;
 use crate::fact::Fact;
-use crate::pairs;
 
 /// Facts about the inputs as the graph takes them.
 fn taken(graph: &Graph, mut inputs: Vec<Fact>) -> Vec<Fact> {
-    for (fact, taken) in inputs.iter_mut().zip(pairs::taken(graph)) {
+    for (fact, taken) in inputs.iter_mut().zip(complex::taken(graph)) {
         if taken {
-            *fact = pairs::split_fact(fact);
+            *fact = complex::split_fact(fact);
         }
     }
     inputs
@@ -77,7 +77,7 @@ impl InferContext<'_, '_> {
             node: None,
             ..problem
         }));
-        let outputs = graph.outputs().iter().map(|id| &frame.facts[id.index()]).zip(pairs::given(graph));
-        outputs.map(|(fact, given)| if given { pairs::joined_fact(fact) } else { fact.clone() }).collect()
+        let outputs = graph.outputs().iter().map(|id| &frame.facts[id.index()]).zip(complex::given(graph));
+        outputs.map(|(fact, given)| if given { complex::joined_fact(fact) } else { fact.clone() }).collect()
     }
 }

@@ -6,16 +6,16 @@
 //! provided that the reported [assumptions](Assumption) hold. What is not known is said with its
 //! reason.
 
+mod check_sizes;
 mod context;
 mod declared;
-mod held;
+mod in_place;
 mod lowered;
 mod one_node;
 mod pass;
 mod peak;
 mod remarks;
 mod report;
-mod rooms;
 mod rules;
 mod trace;
 
@@ -29,13 +29,13 @@ use gradus_core::graph::{DeclaredDim, Graph, Node, Standard, Type, ValueId};
 use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Limits, Result, Value};
 
+pub use in_place::Reuse;
+pub use in_place::Rooms;
 pub use pass::{Subgraph, SubgraphPath};
 pub use peak::Peak;
 pub use peak::{Event, bytes_of};
 pub use remarks::{Assumption, Problem};
 pub use report::Completeness;
-pub use rooms::Reuse;
-pub use rooms::Rooms;
 pub use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
 pub use trace::{Trace, Traced};
 

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use crate::attributes::{Attributes, Parameters};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
-use crate::fact::{Dims, Elements, Fact, MOST_INTEGERS, TensorFact};
+use crate::fact::{Dims, Elements, Fact, MAX_INTEGERS, TensorFact};
 use crate::normalize::former_inputs;
 use crate::op::EvalContext;
 use crate::operator::Operator;
@@ -182,16 +182,16 @@ pub struct Pass<'m> {
 
 /// Most nodes of subgraphs and functions that are visited: graphs that call each other can ask
 /// for more than any number.
-const MOST_VISITED: usize = 1_000_000;
+const MAX_VISITED: usize = 1_000_000;
 /// Most subgraphs and calls of functions that are reported.
-const MOST_REPORTED: usize = 10_000;
+const MAX_REPORTED: usize = 10_000;
 
 /// Most nodes that unrolled loops visit again.
-pub const MOST_UNROLLED: usize = 20_000;
+pub const MAX_UNROLLED: usize = 20_000;
 /// Most items of lists that were made of other lists: each insertion makes a list of its own.
-pub const MOST_ITEMS: usize = 1 << 18;
+pub const MAX_ITEMS: usize = 1 << 18;
 /// Most elements of a small tensor of integers that get a symbol each.
-const MOST_SYMBOLS: usize = 8;
+const MAX_SYMBOLS: usize = 8;
 
 impl<'m> Pass<'m> {
     pub fn new(standard: Standard, functions: &'m [Function], options: &InferOptions) -> Pass<'m> {
@@ -426,7 +426,7 @@ impl<'m> Pass<'m> {
         let Fact::Tensor(tensor) = &fact else { return fact };
         let Elements::Progression(both) = &tensor.elements else { return fact };
         let (first, step) = (both.0.known(), both.1.known());
-        let count = tensor.shape().map(|shape| shape.len()).filter(|&count| count <= MOST_INTEGERS);
+        let count = tensor.shape().map(|shape| shape.len()).filter(|&count| count <= MAX_INTEGERS);
         let (Some(first), Some(step), Some(count)) = (first, step, count) else { return fact };
         let element = |i| step.checked_mul(i64_of(i))?.checked_add(first).map(Dim::Known);
         match (0..count).map(element).collect::<Option<Dims>>() {
@@ -650,7 +650,7 @@ impl<'m> Pass<'m> {
             let count =
                 fact.shape().filter(|shape| shape.rank() <= 1).map_or(usize::MAX, |shape| shape.len());
             let whole = matches!(fact.dtype, Some(DType::I64 | DType::I32));
-            if !whole || fact.elements != Elements::Unknown || count > MOST_SYMBOLS {
+            if !whole || fact.elements != Elements::Unknown || count > MAX_SYMBOLS {
                 continue;
             }
             let data = frame.depends[output.index()];
@@ -706,7 +706,7 @@ impl<'m> Pass<'m> {
             return Err(InferError::unknown("graphs and functions are nested too deeply"));
         }
         self.shared.visited = self.shared.visited.saturating_add(graph.nodes().len() + 1);
-        if self.shared.visited > MOST_VISITED {
+        if self.shared.visited > MAX_VISITED {
             return Err(InferError::unknown("inference budget exhausted (nested graphs and functions)"));
         }
         let path: Rc<str> =
@@ -756,7 +756,7 @@ impl<'m> Pass<'m> {
         let key = body.place.clone();
         if let Some(&index) = self.recorded.get(&key) {
             self.bodies[index] = body;
-        } else if self.bodies.len() < MOST_REPORTED {
+        } else if self.bodies.len() < MAX_REPORTED {
             self.recorded.insert(key, self.bodies.len());
             self.bodies.push(body);
         }

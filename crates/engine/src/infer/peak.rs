@@ -15,7 +15,7 @@ use crate::fact::Fact;
 use crate::source::Source;
 
 /// Most operands of the maximum that a peak is.
-const MOST_ARMS: usize = 3;
+const MAX_ARMS: usize = 3;
 
 /// The most bytes that values occupy at one time.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +63,7 @@ impl Inference {
                         arms.retain(|arm| !self.symbols.covers(&live, arm));
                         arms.push(live.clone());
                     }
-                    if arms.len() > MOST_ARMS {
+                    if arms.len() > MAX_ARMS {
                         join_nearest(&self.symbols, &mut arms);
                     }
                     continue;

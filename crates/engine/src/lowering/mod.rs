@@ -18,13 +18,13 @@ use gradus_core::{DType, Error, Kind, Limits, Result, Tensor, Value};
 use gradus_formats::onnx::NEWEST_OPSET;
 
 use crate::attributes::Attributes;
+use crate::complex;
 use crate::conversion::Exactness;
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
 use crate::normalize::Form;
 use crate::operators::errors;
 use crate::operators::{Row, registry};
-use crate::pairs;
 
 pub use run::{build, converted, infer};
 pub use values::{along, axis, flag, int, wide, word};
@@ -72,7 +72,7 @@ impl PartialEq for Known {
 }
 
 /// Most elements of a tensor of integers that a graph may depend on: sizes, axes and their like.
-const MOST_INTEGERS: usize = 64;
+const MAX_INTEGERS: usize = 64;
 
 impl Known {
     fn of_value(value: &Value) -> Known {
@@ -83,7 +83,7 @@ impl Known {
 
     /// The same, with the elements of a tensor of few integers.
     fn of_elements(value: &Value) -> Known {
-        let few = |tensor: &&Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MOST_INTEGERS;
+        let few = |tensor: &&Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MAX_INTEGERS;
         let integers = value.tensor().ok().filter(few).and_then(|tensor| tensor.to_i64().ok());
         Known { integers, ..Known::of_value(value) }
     }
@@ -91,7 +91,7 @@ impl Known {
     pub fn of_fact(fact: &Fact) -> Known {
         let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
         let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());
-        let few = |tensor: &Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MOST_INTEGERS;
+        let few = |tensor: &Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MAX_INTEGERS;
         let integers = fact.as_tensor().and_then(TensorFact::tensor).filter(few);
         let integers = integers.and_then(|tensor| tensor.to_i64().ok());
         Known { dtype: fact.dtype(), dims, integers, ..Known::default() }
@@ -100,7 +100,7 @@ impl Known {
     /// Facts about an input whose elements may be known, and may be a constant of the model.
     pub fn of_held(fact: &Fact, held: Option<Constant>, is_constant: bool) -> Known {
         let known = Known::of_fact(fact);
-        let few = |held: &&Constant| held.dtype().is_integer() && held.shape().len() <= MOST_INTEGERS;
+        let few = |held: &&Constant| held.dtype().is_integer() && held.shape().len() <= MAX_INTEGERS;
         let few = held.as_ref().filter(few).and_then(|held| held.tensor().ok()?.to_i64().ok());
         let sizes = fact.as_tensor().and_then(|fact| fact.dims.as_deref()).unwrap_or_default().to_vec();
         Known { integers: known.integers.or(few), held, sizes, is_constant, ..known }
@@ -236,7 +236,7 @@ impl Lowering<'_> {
     /// An input of complex numbers as reals, with a last axis of both parts.
     pub fn pairs(&mut self, index: usize) -> Result<LoweredValue> {
         let (value, dtype) = (self.input(index)?, self.dtype_of(index)?);
-        let part = pairs::part_of(dtype);
+        let part = complex::part_of(dtype);
         let part = part.ok_or_else(|| errors::dtype(dtype, "complex64 or complex128"))?;
         self.pairs.push((value, part));
         Ok(value)
@@ -244,7 +244,7 @@ impl Lowering<'_> {
 
     /// The complex numbers whose parts are reals of a type and the last axis of a value: an output.
     pub fn joined(&mut self, value: LoweredValue, part: DType) -> Result<LoweredValue> {
-        self.pairs.push((value, pairs::complex_of(part)?));
+        self.pairs.push((value, complex::complex_of(part)?));
         Ok(value)
     }
 
@@ -273,7 +273,7 @@ impl Lowering<'_> {
     /// The element type of an input.
     pub fn dtype_of(&self, index: usize) -> Result<DType> {
         let dtype = self.facts(index).and_then(|known| known.dtype);
-        let part = dtype.filter(|_| self.parts.is_some()).and_then(pairs::part_of);
+        let part = dtype.filter(|_| self.parts.is_some()).and_then(complex::part_of);
         part.or(dtype).ok_or_else(|| self.unknown(&format!("element type of input {index}")))
     }
 

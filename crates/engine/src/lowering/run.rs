@@ -6,12 +6,12 @@ use gradus_core::graph::{Node, Standard};
 use gradus_core::{DType, Error, Kind, Number, Result, Shape, Tensor, Value};
 
 use super::{Goal, Known, Lower, Wanted, graph, write};
+use crate::complex;
 use crate::conversion::Writer;
 use crate::fact::TensorFact;
 use crate::infer::{InferContext, InferError, InferResult, OneNode};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operators::{Row, registry};
-use crate::pairs;
 use crate::program::{Compiler, GraphProgram, RunOptions};
 
 /// Facts about all inputs; nothing of one that is missing.
@@ -64,7 +64,7 @@ impl Lowered {
             }
             graph => graph?,
         };
-        let (taken, given) = (pairs::taken(&graph), pairs::given(&graph));
+        let (taken, given) = (complex::taken(&graph), complex::given(&graph));
         let program = Compiler::plain(Standard::Onnx, self.options).inner(&graph)?;
         let program = Arc::new(LoweredProgram { program, taken, given });
         *last = Some((inputs, program.clone()));
@@ -79,19 +79,20 @@ impl Op for Lowered {
         let narrow = cx.run.narrow;
         cx.run.narrow = narrow || !wide;
         let inputs = cx.inputs.iter().zip(&program.taken).map(|(value, taken)| {
-            if *taken { value.map(pairs::split).transpose() } else { Ok(value.cloned()) }
+            if *taken { value.map(complex::split).transpose() } else { Ok(value.cloned()) }
         });
         let inputs = inputs.collect::<Result<_>>();
         let outputs = inputs.and_then(|inputs| program.program.run_for_node(inputs, cx.run));
         cx.run.narrow = narrow;
-        let joined = |(value, given): (Value, &bool)| if *given { pairs::joined(&value) } else { Ok(value) };
+        let joined =
+            |(value, given): (Value, &bool)| if *given { complex::joined(&value) } else { Ok(value) };
         outputs?.into_iter().zip(&program.given).map(joined).collect()
     }
 }
 
 /// The largest number of elements of a list of floats that a graph may depend on, as scales of
 /// axes.
-const MOST_FLOATS: usize = 5;
+const MAX_FLOATS: usize = 5;
 
 impl Known {
     /// The facts that a conversion to ONNX sees, with the elements of few integers or floats.
@@ -100,7 +101,7 @@ impl Known {
         let Ok(tensor) = value.tensor() else { return known };
         let shape = tensor.shape();
         let is_float = |tensor: &Tensor| {
-            let few = shape.len() == 1 || (shape.rank() == 1 && shape.len() <= MOST_FLOATS);
+            let few = shape.len() == 1 || (shape.rank() == 1 && shape.len() <= MAX_FLOATS);
             few && tensor.numbers().is_ok_and(|mut all| all.all(|one| matches!(one, Number::Float(_))))
         };
         let is_held = known.integers.is_some() || is_float(tensor);

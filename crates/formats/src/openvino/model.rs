@@ -77,12 +77,12 @@ pub fn read_model(text: &[u8], bin: &str, files: &Arc<dyn Files>, limits: &Limit
 }
 
 /// The most attributes of an element, and the most namespaces of a text.
-const MOST_ATTRIBUTES: usize = 10_000;
-const MOST_NAMESPACES: usize = 256;
+const MAX_ATTRIBUTES: usize = 10_000;
+const MAX_NAMESPACES: usize = 256;
 
 /// How deep metadata is nested at most, so that the paths of all leaves are not much longer than
 /// the text.
-const MOST_NESTED: usize = 64;
+const MAX_NESTED: usize = 64;
 
 /// The document that bytes are, and the number of bytes that mark them as UTF-8.
 ///
@@ -98,9 +98,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<(usize, Document<'_>)> {
     // The cost of these is at least quadratic; files of OpenVINO have one namespace and few
     // attributes.
     let attributes = text.split('<').map(|tag| tag.bytes().filter(|&byte| byte == b'=').count()).max();
-    if attributes.unwrap_or(0) > MOST_ATTRIBUTES || text.matches("xmlns").count() > MOST_NAMESPACES {
+    if attributes.unwrap_or(0) > MAX_ATTRIBUTES || text.matches("xmlns").count() > MAX_NAMESPACES {
         let message = format!(
-            "an element has more than {MOST_ATTRIBUTES} attributes, or the text more than {MOST_NAMESPACES} namespaces"
+            "an element has more than {MAX_ATTRIBUTES} attributes, or the text more than {MAX_NAMESPACES} namespaces"
         );
         return Err(Error::new(Kind::Limit, message));
     }
@@ -147,7 +147,7 @@ pub(super) fn number<T: std::str::FromStr>(node: XmlNode<'_>, name: &str) -> Res
 fn metadata(node: XmlNode<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
     let mut rest = vec![(node, String::new(), 0)];
     while let Some((node, path, depth)) = rest.pop() {
-        if depth > MOST_NESTED {
+        if depth > MAX_NESTED {
             return Err(at(node, Kind::Limit, "metadata is nested too deep".to_owned()));
         }
         let name = |child: XmlNode<'_>| {

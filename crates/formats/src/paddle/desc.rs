@@ -138,7 +138,7 @@ impl<'a> OpDesc<'a> {
 const OLD: &str = "old";
 
 /// Most operations that one block is the body of: each has a graph of its own.
-const MOST_BODIES: usize = 64;
+const MAX_BODIES: usize = 64;
 
 /// A block while it is read.
 struct BlockScope {
@@ -188,8 +188,8 @@ impl<'a> DescReader<'a, '_> {
         if std::mem::replace(is_open, true) {
             return Err(by.error(Kind::Graph, format!("block {index} is the body of an operation within it")));
         }
-        if *count > MOST_BODIES {
-            let message = format!("block {index} is the body of more than {MOST_BODIES} operations");
+        if *count > MAX_BODIES {
+            let message = format!("block {index} is the body of more than {MAX_BODIES} operations");
             return Err(by.error(Kind::Limit, message));
         }
         let mut operations = Vec::new();

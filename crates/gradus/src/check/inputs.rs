@@ -18,7 +18,7 @@ use crate::model::Model;
 const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
 
 /// Most elements of all inputs under a binding of any sizes; with more, sizes are small.
-const MOST_ELEMENTS: usize = 1 << 18;
+const MAX_ELEMENTS: usize = 1 << 18;
 
 /// Small sizes.
 const FEW: Range<i64> = 1..4;
@@ -50,7 +50,7 @@ impl Model {
             ids.clone().filter_map(shape).map(|shape| shape.len()).fold(0, usize::saturating_add)
         };
         let Some(mut inference) = facts(random, planned.sizes.clone())? else { return Ok(None) };
-        if elements(&inference) > MOST_ELEMENTS {
+        if elements(&inference) > MAX_ELEMENTS {
             let Some(smaller) = facts(random, Sizes::Between(FEW))? else { return Ok(None) };
             inference = smaller;
         }

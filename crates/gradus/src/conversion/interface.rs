@@ -9,13 +9,13 @@ use gradus_core::{DType, Error, Kind, Result};
 use super::scope::{ConversionState, Items, SourceGraph};
 use super::types;
 use super::writer::{GraphWriter, NewValue};
+use crate::complex;
 use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
 use crate::infer::read_values;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::operators::sequence::to_openvino::type_of_stacked;
-use crate::pairs;
 
 /// Makes the inputs of the graph.
 pub(crate) fn inputs(
@@ -107,7 +107,7 @@ fn declared(
         let name = format_args!("cannot convert: input \"{name}\"");
         return Err(Error::mismatch(Kind::Unsupported, name, what, "a tensor"));
     };
-    let paired = pairs::split_fact(&Fact::Tensor(fact.clone()));
+    let paired = complex::split_fact(&Fact::Tensor(fact.clone()));
     let is_paired =
         conversion.source.standard == Standard::Paddle && fact.dtype.is_some_and(DType::is_complex);
     let fact = paired.as_tensor().filter(|_| is_paired).unwrap_or(fact);

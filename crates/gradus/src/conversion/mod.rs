@@ -16,11 +16,11 @@
 
 mod check;
 pub(crate) mod driver;
-mod expanded;
+mod inline;
 mod interface;
 pub(crate) mod opset;
 mod search;
-mod states;
+mod variables;
 mod verify;
 
 use std::collections::{BTreeMap, HashMap};
@@ -153,7 +153,7 @@ impl Model {
             return Err(Error::mismatch(Kind::Usage, what, to, Standard::Onnx));
         }
         if !self.source().functions.is_empty() {
-            let expanded = self.with_source(expanded::expanded(self.source(), self.limits())?);
+            let expanded = self.with_source(inline::expanded(self.source(), self.limits())?);
             let converted = expanded.convert(to, options)?;
             return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
@@ -204,7 +204,7 @@ impl Model {
         } else {
             self.convert(to, &without)?
         };
-        let model = states::stateful(&converted, self.graph(), options)?;
+        let model = variables::stateful(&converted, self.graph(), options)?;
         Ok(Converted { model: model.converted_from(self), ..converted })
     }
 

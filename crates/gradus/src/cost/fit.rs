@@ -81,7 +81,7 @@ impl Cost {
         let last = low;
         while !self.meets(&symbol, low) {
             low -= 1;
-            if low < least || last - low > MOST_TRIED {
+            if low < least || last - low > MAX_TRIED {
                 let message =
                     format!("cannot fit: no {symbol} from {} to {last} meets the conditions", low + 1);
                 return Err(Error::new(Kind::Unsupported, message));
@@ -156,7 +156,7 @@ impl Cost {
 }
 
 /// Most values that are tried below the largest one of which the bytes fit.
-const MOST_TRIED: i64 = 1 << 16;
+const MAX_TRIED: i64 = 1 << 16;
 
 /// The bytes that are always held, and those that are made and freed.
 struct Steps {

@@ -17,7 +17,7 @@ use crate::infer::{Reuse, Rooms};
 use crate::model::Model;
 
 /// Most pairs of values living at one time for which orders other than that of the run are tried.
-const MOST_PAIRS: usize = 1 << 22;
+const MAX_PAIRS: usize = 1 << 22;
 /// Orders that are tried.
 const ROUNDS: usize = 32;
 
@@ -248,7 +248,7 @@ fn living_beside(intervals: &[Interval]) -> Option<Vec<Vec<usize>>> {
     for (index, interval) in intervals.iter().enumerate() {
         living.retain(|&other| intervals[other].steps.end() >= interval.steps.start());
         pairs += living.len();
-        if pairs > MOST_PAIRS {
+        if pairs > MAX_PAIRS {
             return None;
         }
         for &other in &living {

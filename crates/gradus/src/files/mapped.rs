@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gradus_core::convert::u64_of;
 
 /// Maps that the process may have. Linux allows 65,530, and allocators need some of them.
-pub(super) const MOST_MAPS: usize = 1 << 15;
+pub(super) const MAX_MAPS: usize = 1 << 15;
 /// Files that are kept open beside their maps: processes may often have 1024.
-const MOST_FILES: usize = 256;
+const MAX_FILES: usize = 256;
 /// Files of fewer bytes are not kept open.
 const LONG: usize = 1 << 16;
 
@@ -41,14 +41,14 @@ impl Map {
     #[expect(unsafe_code, reason = "the one place where a file is mapped")]
     pub(super) fn new(file: &File) -> io::Result<Option<Map>> {
         let mut maps = maps();
-        if maps.places.len() >= MOST_MAPS {
+        if maps.places.len() >= MAX_MAPS {
             return Ok(None);
         }
         // SAFETY: the map is private to this process and only read, through `Bytes`, which outlives
         // no part of it. That nobody changes the file meanwhile cannot be enforced; it is a
         // documented duty of the caller of `map`.
         let map = unsafe { memmap2::Mmap::map(file) }?;
-        let kept = map.len() >= LONG && maps.files < MOST_FILES;
+        let kept = map.len() >= LONG && maps.files < MAX_FILES;
         let file = if kept { file.try_clone().ok().map(Arc::new) } else { None };
         maps.files += usize::from(file.is_some());
         maps.places.insert(map.as_ptr().addr(), Place { len: map.len(), file });

@@ -16,7 +16,7 @@ use gradus_core::{Error, Kind, Result, room_for};
 use gradus_formats::{Files, Part, Splice};
 
 pub(crate) use mapped::origin;
-use mapped::{MOST_MAPS, Map};
+use mapped::{MAX_MAPS, Map};
 pub use write::{NewFiles, abandon_unfinished, cannot_write, check_room};
 
 /// Files of constants of at most so many bytes are read: a map takes a page and more.
@@ -78,7 +78,7 @@ fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
     }
     let map = Map::new(file).map_err(|error| cannot_read(path, error))?;
     let Some(map) = map else {
-        let message = format!("cannot map the file: {MOST_MAPS} files are mapped, which is the limit");
+        let message = format!("cannot map the file: {MAX_MAPS} files are mapped, which is the limit");
         return Err(Error::new(Kind::Limit, message).in_file(path.display()));
     };
     Ok(Bytes::from_owner(map))

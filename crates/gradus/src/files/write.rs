@@ -20,7 +20,7 @@ const PREFIX: &str = ".gradus-";
 /// The locked file in a private folder.
 const LOCK: &str = "lock";
 /// Links that lead from one to the next, as many as Linux follows.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 /// Names that are tried for a private folder. One that is taken is as good as impossible.
 const ATTEMPTS: usize = 8;
 
@@ -190,7 +190,7 @@ fn replaced(path: &Path) -> io::Result<Option<PathBuf>> {
         return Ok(None);
     }
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         // `/dev/stdout` leads here: an open file, not a name to replace.
         if path.starts_with("/proc") {
             return Ok(None);

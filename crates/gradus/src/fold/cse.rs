@@ -63,10 +63,10 @@ enum InputKey {
 }
 
 /// Most bytes of a constant that is compared with others.
-const MOST_BYTES: u128 = 1 << 16;
+const MAX_BYTES: u128 = 1 << 16;
 
 /// Most bytes of a constant of the file that is read to be compared with others of its shape.
-pub(super) const MOST_STORED_BYTES: u128 = 1 << 20;
+pub(super) const MAX_STORED_BYTES: u128 = 1 << 20;
 
 /// Reads constants of the graph as the first of the same bits (ONNX).
 pub(super) fn constants(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>) {
@@ -76,7 +76,7 @@ pub(super) fn constants(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>)
     let mut alike: HashMap<(DType, &[usize]), Vec<ValueId>> = HashMap::default();
     for (id, constant) in scope.graph.constants() {
         let is_plain = scope.graph.value(*id).origin == Origin::Constant;
-        if is_plain && constant.byte_len() <= MOST_STORED_BYTES {
+        if is_plain && constant.byte_len() <= MAX_STORED_BYTES {
             alike.entry((constant.dtype(), constant.shape().dims())).or_default().push(*id);
         }
     }
@@ -157,11 +157,11 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
             let stored = scope
                 .graph
                 .constant(id)
-                .filter(|stored| info.origin == Origin::Constant && stored.byte_len() <= MOST_BYTES);
+                .filter(|stored| info.origin == Origin::Constant && stored.byte_len() <= MAX_BYTES);
             let folded = stored.is_some() || matches!(scope.values[id.index()].read, Read::Constant(_));
             let is_constant = |node: usize| scope.nodes[node].role == Role::Constant;
             let made = matches!(info.origin, Origin::Node(node, _) if is_constant(node));
-            let is_small = |tensor: &Tensor| u128::from(u64_of(tensor.byte_len())) <= MOST_BYTES;
+            let is_small = |tensor: &Tensor| u128::from(u64_of(tensor.byte_len())) <= MAX_BYTES;
             let constant = view.constant(input).filter(|tensor| folded || (made && is_small(tensor)));
             let same = constant.and_then(|tensor| constant_key(&tensor));
             Some(Some(same.unwrap_or(InputKey::Value(id))))
@@ -205,7 +205,7 @@ fn comparable(content: &Content) -> Option<AttributeKey> {
         Content::Bytes(bytes) => AttributeKey::Bytes(bytes.clone()),
         Content::Strings(all) => AttributeKey::Strings(all.clone()),
         Content::Text(text) => AttributeKey::Text(text.clone()),
-        Content::Tensor(stored) if stored.byte_len() <= MOST_BYTES => {
+        Content::Tensor(stored) if stored.byte_len() <= MAX_BYTES => {
             let tensor = stored.tensor().ok()?;
             let dims = tensor.shape().dims().to_vec();
             AttributeKey::Tensor(Box::new((tensor.dtype(), dims, tensor.bytes()?.clone())))

@@ -13,10 +13,10 @@ use super::{FoldOptions, FoldReport};
 use crate::model::Model;
 
 /// Most nodes to which inlining may let a model grow before it is folded, by those it has.
-const MOST_GROWTH: usize = 4;
+const MAX_GROWTH: usize = 4;
 
 /// Most calls of functions within one another.
-const MOST_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The models that may be folded in place of a model with functions, by what is inlined: functions
 /// that are called once, if that adds no node; or all functions, if that adds few.
@@ -31,7 +31,7 @@ pub(super) fn candidates(model: &Model) -> Result<Vec<(Model, Vec<Stage>)>> {
     let small = calls.closed(|count, nodes| count <= 1 || nodes <= 1);
     let grown = |inlined: &HashSet<&OperatorId>| calls.nodes_without(inlined);
     let mut sets = vec![if grown(&small) <= before { small } else { HashSet::new() }];
-    if !sets.contains(&all) && grown(&all) <= before.saturating_mul(MOST_GROWTH) {
+    if !sets.contains(&all) && grown(&all) <= before.saturating_mul(MAX_GROWTH) {
         sets.push(all);
     }
     sets.into_iter().map(|set| inlined(model, set)).collect()
@@ -223,7 +223,7 @@ impl<'m> Calls<'m> {
         sizes: &mut HashMap<&'m OperatorId, usize>,
         depth: usize,
     ) -> usize {
-        if depth > MOST_DEPTH {
+        if depth > MAX_DEPTH {
             return usize::MAX;
         }
         let mut all = Vec::new();

@@ -15,23 +15,23 @@ mod declare;
 mod dialect;
 mod functions;
 mod inline;
+mod intervals;
 mod join;
 mod measure;
+mod negative_zero;
 mod reads;
 mod report;
 mod representable;
 mod reproducible;
-mod reshaped;
 mod rules;
 mod scope;
-mod settled;
 mod shape_source;
 mod simplify_shapes;
 mod stages;
 mod unroll;
 pub(crate) mod verify;
+mod views;
 mod write;
-mod zeros;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -172,8 +172,8 @@ impl Model {
         limits.check()?;
         scope.need_outputs(&mut folder);
         limits.check()?;
-        let reshaped = reshaped::choose(&mut scope, &mut folder);
-        if zeros::choose(&mut scope, &mut folder) || reshaped {
+        let reshaped = views::choose(&mut scope, &mut folder);
+        if negative_zero::choose(&mut scope, &mut folder) || reshaped {
             folder.report.unsettled = true;
             scope.forget_needs();
             scope.need_outputs(&mut folder);

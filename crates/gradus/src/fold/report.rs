@@ -177,7 +177,7 @@ fn left<'a>(graph: &'a Graph, edit: &'a Edit, count: &mut impl FnMut(Counted<'a>
 }
 
 /// Most nodes that are named as the reason of another.
-const MOST_NAMED: usize = 3;
+const MAX_NAMED: usize = 3;
 
 /// The nodes that ask for shapes and stayed, with those that need what they say.
 fn kept(folder: &GraphFolder<'_>, scope: &FoldState<'_>) -> Vec<KeptNode> {
@@ -243,7 +243,7 @@ fn reason(
                 let node = &graph.nodes()[reader];
                 if computes_shapes(scope, node) && !scope.nodes[reader].opaque {
                     open.push(reader);
-                } else if users.len() < MOST_NAMED {
+                } else if users.len() < MAX_NAMED {
                     users.push(user(folder, scope, node, reader));
                 } else {
                     more += 1;

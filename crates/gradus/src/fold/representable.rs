@@ -13,7 +13,7 @@ use crate::operators::range::exact_length;
 use crate::operators::{Reduces, Rounding, Row};
 
 /// Most elements that are looked at one by one.
-const MOST_ELEMENTS: usize = 1 << 12;
+const MAX_ELEMENTS: usize = 1 << 12;
 
 /// The only arguments for which these functions are rational, and the values there.
 const RATIONAL: [(Function, f64, f64); 15] = [
@@ -69,7 +69,7 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         return picks_alike(view, output) == Some(true);
     }
     let function = rational(view);
-    if output.shape().len() > MOST_ELEMENTS || !matches!(output.dtype(), DType::F32 | DType::F64) {
+    if output.shape().len() > MAX_ELEMENTS || !matches!(output.dtype(), DType::F32 | DType::F64) {
         return false;
     }
     let numbers = |tensor: &Tensor| -> Option<Vec<f64>> {
@@ -117,7 +117,7 @@ fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
         Source::Missing => Vec::new(),
         _ => view.constant(2)?.numbers().ok()?.map(nearest_f64).collect(),
     };
-    if !is_nearest || output.shape().len() > MOST_ELEMENTS {
+    if !is_nearest || output.shape().len() > MAX_ELEMENTS {
         return None;
     }
     let is_power = |scale: f64| scale.is_normal() && Parts::of_float(scale).mantissa.is_power_of_two();
@@ -155,7 +155,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
     let given = (0..operands).filter(|&operand| view.value(operand).is_some());
     let Some(all) = given.map(input).collect::<Option<Vec<_>>>() else { return false };
     let has_sign = |x: &f64| x.is_nan() || x.to_bits() == (-0.0f64).to_bits();
-    if all.iter().any(|one| one.len() > MOST_ELEMENTS || one.iter().any(has_sign)) {
+    if all.iter().any(|one| one.len() > MAX_ELEMENTS || one.iter().any(has_sign)) {
         return false;
     }
     let bits = if output.dtype() == DType::F32 { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS };

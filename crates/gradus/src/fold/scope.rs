@@ -15,7 +15,7 @@ use super::join::Joined;
 use super::reproducible::{has_negative_zero, is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, representable, rules, settled, simplify_shapes};
+use super::{GraphFolder, cse, inline, intervals, representable, rules, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
 use crate::operator;
 
@@ -29,7 +29,7 @@ const LARGE: u64 = 1 << 14;
 const MAX_REPLACED: usize = 32;
 
 /// Most sweeps over a graph after it was studied: each makes some node simpler.
-const MOST_SWEEPS: usize = 4;
+const MAX_SWEEPS: usize = 4;
 
 /// Where a value comes from in the folded graph.
 #[derive(Clone, Debug, PartialEq)]
@@ -325,7 +325,7 @@ impl<'m> FoldState<'m> {
 
     /// Applies the rules to readers of what has fewer readers than when they were studied.
     fn study_again(&mut self, folder: &mut GraphFolder<'m>) {
-        for _ in 0..MOST_SWEEPS {
+        for _ in 0..MAX_SWEEPS {
             let changed = take(&mut self.changed);
             if changed.is_empty() {
                 return;
@@ -448,8 +448,8 @@ impl<'m> FoldState<'m> {
         let view = NodeView::new(self, index);
         let result = || self.result(folder, &view);
         self.rules.has(Pass::Settled)
-            && settled::may_be(&view)
-            && result().is_some_and(|result| settled::is_settled(&view, &result))
+            && intervals::may_be(&view)
+            && result().is_some_and(|result| intervals::is_settled(&view, &result))
     }
 
     /// The first output of a node, if it is known.

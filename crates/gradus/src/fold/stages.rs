@@ -16,10 +16,10 @@ use crate::infer::SizeAssumptions;
 use crate::model::Model;
 
 /// Most stages without a new kind of change.
-const MOST_STAGES: usize = 8;
+const MAX_STAGES: usize = 8;
 
 /// Most loops of which it is tried whether unrolling them leaves fewer nodes.
-const MOST_TRIED: usize = 32;
+const MAX_TRIED: usize = 32;
 
 /// A model that was folded in stages.
 struct Staged {
@@ -89,7 +89,7 @@ impl Staged {
     /// got other shapes.
     fn settled(mut self, options: &FoldOptions) -> Result<Staged> {
         let mut open = is_open(&self.folded.report);
-        for _ in 0..MOST_STAGES {
+        for _ in 0..MAX_STAGES {
             if !open {
                 break;
             }
@@ -106,7 +106,7 @@ impl Staged {
 
     /// Inlines functions whose bodies or calls became fewer, while that leaves fewer nodes.
     fn called_again(mut self, options: &FoldOptions) -> Result<Staged> {
-        for _ in 0..MOST_STAGES {
+        for _ in 0..MAX_STAGES {
             if self.model.source().functions.is_empty() || !options.rules.has(Pass::Functions) {
                 break;
             }
@@ -124,7 +124,7 @@ impl Staged {
     /// Unrolls loops where that leaves no more nodes.
     fn unrolled(mut self, options: &FoldOptions) -> Result<Staged> {
         let mut refused = 0;
-        for _ in 0..MOST_TRIED {
+        for _ in 0..MAX_TRIED {
             if !unroll::has_loops(self.model.graph()) {
                 break;
             }
@@ -153,7 +153,7 @@ impl Staged {
         let mut model = self.result()?;
         let mut stages = Vec::new();
         let mut open: HashSet<_> = (0..model.source().functions.len()).collect();
-        for _ in 0..MOST_STAGES {
+        for _ in 0..MAX_STAGES {
             let bodies = functions::folded(&model, options, &open)?;
             if bodies.is_empty() {
                 break;

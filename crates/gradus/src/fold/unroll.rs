@@ -17,10 +17,10 @@ use crate::operators::control_flow::loops::lead;
 use crate::operators::{self, Chance};
 
 /// Most iterations of a loop that is unrolled.
-const MOST_RUNS: usize = 256;
+const MAX_RUNS: usize = 256;
 
 /// Most nodes that a loop becomes.
-const MOST_NODES: usize = 20_000;
+const MAX_NODES: usize = 20_000;
 
 /// Returns true if a node of a graph runs a body again and again.
 pub(super) fn has_loops(graph: &Graph) -> bool {
@@ -39,7 +39,7 @@ pub(super) fn candidate(model: &Model, skipped: usize) -> Result<Option<Edit>> {
         let node = &graph.nodes()[index];
         let Some(Content::Graph(body)) = node.attribute("body") else { return None };
         let runs = inference.runs(&[(index, node.graph_number(body)?)])?;
-        let runs = usize_of_i64(runs.count.known()?).filter(|runs| (1..=MOST_RUNS).contains(runs))?;
+        let runs = usize_of_i64(runs.count.known()?).filter(|runs| (1..=MAX_RUNS).contains(runs))?;
         let unrolled = Unrolled::new(model, node, body, runs)?;
         Some(unrolled.edit(index))
     };
@@ -103,7 +103,7 @@ impl<'m> Unrolled<'m> {
             _ => 0,
         };
         // The first version of Scan has an axis for batches.
-        let fits = size(body).checked_mul(runs)? <= MOST_NODES && (is_loop || node.version? >= 9);
+        let fits = size(body).checked_mul(runs)? <= MAX_NODES && (is_loop || node.version? >= 9);
         let (lead, inside) = body.inputs().split_at_checked(if is_loop { 2 } else { 0 })?;
         let (_, results) = body.outputs().split_at_checked(usize::from(is_loop))?;
         let (first, given) = outside.split_at_checked(outside.len().checked_sub(scans)?)?;

@@ -10,7 +10,7 @@ use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
 use gradus_core::{DType, Number, Shape, Tensor};
 
-use super::cse::MOST_STORED_BYTES;
+use super::cse::MAX_STORED_BYTES;
 use super::join::{self, Joined};
 use super::rules::{NodeView, Replacement, Source};
 use super::scope::{FoldState, Read};
@@ -437,7 +437,7 @@ impl FoldWriter<'_, '_> {
         let key = key(tensor)?;
         let graph = self.scope.graph;
         for id in self.unread.remove(&(key.0, key.1.clone())).unwrap_or_default() {
-            let stored = graph.constant(id).filter(|stored| stored.byte_len() <= MOST_STORED_BYTES);
+            let stored = graph.constant(id).filter(|stored| stored.byte_len() <= MAX_STORED_BYTES);
             let bytes = stored.and_then(|stored| stored.tensor().ok()?.bytes().cloned());
             if let Some(bytes) = bytes {
                 let same = (key.0, key.1.clone(), bytes);

@@ -19,7 +19,7 @@ use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
-use crate::encode::MOST_BYTES;
+use crate::encode::MAX_BYTES;
 use crate::files::{NewFiles, Spliced, cannot_write, folder_of, map, origin};
 use crate::model::{Model, OpenOptions};
 
@@ -80,7 +80,7 @@ impl Model {
             let none = Bytes::new();
             return self.save_pair(&written.xml, &none, &ConstantFiles::Spliced(&written.bin, &none), path);
         }
-        self.save_made(path, MOST_BYTES)
+        self.save_made(path, MAX_BYTES)
     }
 
     /// Writes an ONNX model that was made in memory; where the file would have more than `most` bytes,

@@ -25,7 +25,7 @@ use crate::threads::share;
 use pack::pack;
 pub use pack::{Panels, SPARE, Shifted};
 pub use tiles::add_shifted;
-use tiles::{MOST_VECTORS, add_lines, lanes, tiles};
+use tiles::{MAX_VECTORS, add_lines, lanes, tiles};
 
 /// A matrix that is read row by row.
 pub trait Rows: Sync {
@@ -175,8 +175,8 @@ const LINES: usize = 8;
 const LINE: usize = 512;
 
 /// Most rows of a tile, and most columns.
-const MOST_ROWS: usize = 8;
-const MOST_COLUMNS: usize = MOST_VECTORS * 8;
+const MAX_ROWS: usize = 8;
+const MAX_COLUMNS: usize = MAX_VECTORS * 8;
 
 /// Multiplications that take less time than other threads need to wake.
 const FEW_FOR_THREADS: u128 = 1 << 20;
@@ -191,9 +191,9 @@ impl Sizes {
         let most = if self.few() { FEW_BLOCK } else { BLOCK.columns };
         let (rows, columns) = (self.rows.div_ceil(BLOCK.rows).max(1), self.columns.div_ceil(most).max(1));
         let of = |rows: usize, columns: usize| Sizes {
-            rows: self.rows.div_ceil(rows).max(1).next_multiple_of(MOST_ROWS),
+            rows: self.rows.div_ceil(rows).max(1).next_multiple_of(MAX_ROWS),
             inner: self.inner.min(BLOCK.inner),
-            columns: self.columns.div_ceil(columns).max(1).next_multiple_of(MOST_COLUMNS),
+            columns: self.columns.div_ceil(columns).max(1).next_multiple_of(MAX_COLUMNS),
         };
         let last = |blocks: usize| if threads == 1 { blocks } else { blocks.max(SHARED) };
         let all = (rows..=last(rows)).flat_map(|at| (columns..=last(columns)).map(move |to| of(at, to)));
@@ -243,7 +243,7 @@ impl Sizes {
     /// Elements of the rows of a factor that are read before they are packed, or added, for a block.
     fn lines(self) -> usize {
         // The last block may have few rows.
-        self.columns.max(MOST_ROWS * self.inner).max(LINES * LINE.min(self.columns))
+        self.columns.max(MAX_ROWS * self.inner).max(LINES * LINE.min(self.columns))
     }
 }
 

@@ -5,17 +5,17 @@ use std::ops::Range;
 use fearless_simd::prelude::*;
 use fearless_simd::{Level as Token, Simd};
 
-use super::{MOST_COLUMNS, Sizes};
+use super::{MAX_COLUMNS, Sizes};
 use crate::options::{Options, at_level};
 
 /// Vectors side by side in the widest tile.
-pub(super) const MOST_VECTORS: usize = 3;
+pub(super) const MAX_VECTORS: usize = 3;
 
 /// Rows of a tile and vectors side by side, by lanes of a vector: sums, a row of the second factor
 /// and an element of the first stay in registers, of which there are 32 with 8 lanes and 16 with
 /// fewer.
 pub(super) const fn tile(lanes: usize) -> (usize, usize) {
-    if lanes == 8 { (8, MOST_VECTORS) } else { (4, 2) }
+    if lanes == 8 { (8, MAX_VECTORS) } else { (4, 2) }
 }
 
 /// Adds to each sum the products of numbers and of as many elements, in their order: for the first
@@ -59,23 +59,23 @@ fn add_lines_of<S: Simd, const FUSED: bool>(
     places: &[usize],
     sums: &mut [f64],
 ) {
-    let (lanes, width) = (S::f64s::LEN, MOST_VECTORS * S::f64s::LEN);
+    let (lanes, width) = (S::f64s::LEN, MAX_VECTORS * S::f64s::LEN);
     let places = &places[..a.len()];
     let whole = sums.len() / width * width;
     let (wide, rest) = sums.split_at_mut(whole);
     for (at, sums) in wide.chunks_exact_mut(width).enumerate() {
-        let mut own = [S::f64s::splat(simd, 0.0); MOST_VECTORS];
-        for v in 0..MOST_VECTORS {
+        let mut own = [S::f64s::splat(simd, 0.0); MAX_VECTORS];
+        for v in 0..MAX_VECTORS {
             own[v] = S::f64s::from_slice(simd, &sums[v * lanes..][..lanes]);
         }
         for k in 0..a.len() {
             let (x, line) = (S::f64s::splat(simd, a[k]), &elements[places[k] + at * width..][..width]);
-            for v in 0..MOST_VECTORS {
+            for v in 0..MAX_VECTORS {
                 let y = S::f64s::from_slice(simd, &line[v * lanes..][..lanes]);
                 own[v] = if FUSED { x.mul_add(y, own[v]) } else { own[v] + x * y };
             }
         }
-        for v in 0..MOST_VECTORS {
+        for v in 0..MAX_VECTORS {
             own[v].store_slice(&mut sums[v * lanes..][..lanes]);
         }
     }
@@ -142,7 +142,7 @@ fn tiles_of<S: Simd, const FUSED: bool>(
                 let here = each.min(rest - from);
                 let mut tile = Tile { a, b, sums, columns, column: first + from, from, here, ends };
                 if each == width && lanes == 8 {
-                    tile.rows::<S, MOST_VECTORS, FUSED>(simd, row..rows.min(row + group));
+                    tile.rows::<S, MAX_VECTORS, FUSED>(simd, row..rows.min(row + group));
                 } else if each == width {
                     tile.rows::<S, 2, FUSED>(simd, row..rows.min(row + group));
                 } else {
@@ -196,7 +196,7 @@ impl Tile<'_> {
     ) {
         let lanes = S::f64s::LEN;
         let mut sums = [[S::f64s::splat(simd, 0.0); V]; R];
-        let mut edge = [0.0; MOST_COLUMNS];
+        let mut edge = [0.0; MAX_COLUMNS];
         if !self.ends[0] {
             for r in 0..R {
                 let own = &self.sums[(row + r) * self.columns + self.column..][..self.here];

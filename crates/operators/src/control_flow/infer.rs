@@ -27,11 +27,11 @@ use crate::infer::{InferContext, InferError, InferResult, Visit};
 use crate::normalize::Older;
 
 /// Most runs of a loop that is unrolled.
-const MOST_RUNS: i64 = 256;
+const MAX_RUNS: i64 = 256;
 
 /// Most rounds until nothing changes: facts only ever say less, so fewer are enough unless ranks
 /// are large.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 
 pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let condition = cx.integer(0).and_then(Dim::known);
@@ -82,7 +82,7 @@ pub fn all_runs(
 ) -> Result<Runs, InferError> {
     let mark = small_u32(cx.symbols().symbols().len());
     let mut every = first.clone();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let inputs = arranged(&every);
         let outputs = cx.inner("body", inputs, Visit::Perhaps)?;
         let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
@@ -331,12 +331,12 @@ fn unrolled(
     conditional: bool,
 ) -> Option<(i64, Vec<Fact>)> {
     let most = match (cx.has(0), most) {
-        (false, _) => MOST_RUNS + 1,
+        (false, _) => MAX_RUNS + 1,
         (true, Some(Dim::Known(most))) => most.max(0),
         _ => return None,
     };
     // Few runs, if the condition always holds; others may end early.
-    if !conditional && most > MOST_RUNS {
+    if !conditional && most > MAX_RUNS {
         return None;
     }
     let nodes = cx.graph("body").ok()?.nodes().len();
@@ -345,7 +345,7 @@ fn unrolled(
     let mut rows: Vec<Vec<Fact>> = Vec::new();
     let mut run = 0;
     while goes_on && run < most {
-        if run >= MOST_RUNS || !cx.spend(nodes.max(1)) {
+        if run >= MAX_RUNS || !cx.spend(nodes.max(1)) {
             return None;
         }
         let mut inputs = lead_facts(cx, Dim::Known(run)).ok()?.to_vec();

@@ -214,7 +214,7 @@ fn joined(cx: &mut InferContext<'_, '_>, fact: &Fact, runs: Dim, axis: i64) -> R
 }
 
 /// Most runs of a loop that is unrolled.
-const MOST_RUNS: i64 = 256;
+const MAX_RUNS: i64 = 256;
 
 /// Runs the loop run by run on facts, if it is known when it ends and that is soon: the number of
 /// runs, and facts about the outputs.
@@ -227,10 +227,10 @@ fn unrolled(
 ) -> Option<(Dim, Vec<Fact>)> {
     let most = match most {
         Some(Dim::Known(most)) => most,
-        None if ports.condition.is_some() => MOST_RUNS + 1,
+        None if ports.condition.is_some() => MAX_RUNS + 1,
         _ => return None,
     };
-    if ports.condition.is_none() && most > MOST_RUNS {
+    if ports.condition.is_none() && most > MAX_RUNS {
         return None;
     }
     let nodes = cx.graph("body").ok()?.nodes().len();
@@ -239,7 +239,7 @@ fn unrolled(
     let mut goes_on = true;
     while goes_on && i64_of(rows.len()) < most {
         let run = i64_of(rows.len());
-        if run >= MOST_RUNS || !cx.spend(nodes.max(1)) {
+        if run >= MAX_RUNS || !cx.spend(nodes.max(1)) {
             return None;
         }
         let mut inputs = fixed.to_vec();

@@ -10,7 +10,7 @@ use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 
 /// Most elements along an axis of the result of an adaptive pool.
-pub const MOST_WINDOWS: i64 = 1 << 10;
+pub const MAX_WINDOWS: i64 = 1 << 10;
 
 /// An adaptive pool, an axis after the other: window `i` of `n` has the elements from
 /// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
@@ -27,8 +27,8 @@ fn adaptive(
 ) -> Result<(LoweredValue, Vec<LoweredValue>)> {
     let mut found: Vec<LoweredValue> = Vec::new();
     for (i, &count) in counts.iter().enumerate().rev() {
-        if !(1..=MOST_WINDOWS).contains(&count) {
-            let wanted = format_args!("from 1 to {MOST_WINDOWS}");
+        if !(1..=MAX_WINDOWS).contains(&count) {
+            let wanted = format_args!("from 1 to {MAX_WINDOWS}");
             return Err(errors::value("size of an adaptive pool", count, wanted));
         }
         let (axis, by) = (i64_of(i) + 2, l.list(&[count])?);

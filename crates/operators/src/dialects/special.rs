@@ -17,7 +17,7 @@ use gradus_core::{DType, Error, Result, Tensor};
 use crate::elementwise::polynomials::{self, ROOT_OF_DIGAMMA};
 use crate::elementwise::special::{
     self, BESSEL_SCALE, BESSEL_SERIES_MOST, Bessel, DIGAMMA_SERIES, ERF_INV_LOW_MOST, ERF_INV_MIDDLE_MOST,
-    LEAST_PART, MOST_PARTS, Polynomial, STIRLING, STIRLING_SERIES, UNIFORM, UNIFORM_FIRST, UNIFORM_NEAR,
+    LEAST_PART, MAX_PARTS, Polynomial, STIRLING, STIRLING_SERIES, UNIFORM, UNIFORM_FIRST, UNIFORM_NEAR,
     UNIFORM_SECOND, ZETA_SERIES, ZETA_TERMS,
 };
 use crate::errors;
@@ -270,7 +270,7 @@ fn loop_share(
     let term = value(l, Term::from(1.0) / a)?;
     let under = value(l, Term::from(1.0) / (x + 1.0 - a))?;
     let over = value(l, x * 0.0 + 1.0 / LEAST_PART)?;
-    let most = l.constant(Tensor::scalar(i64::from(MOST_PARTS)))?;
+    let most = l.constant(Tensor::scalar(i64::from(MAX_PARTS)))?;
     let state = l.repeated(most, &[term, term, under, over, under], |l, number, state| {
         let &[term, sum, under, over, fraction] = state else { return Err(errors::missing("state")) };
         let number = l.cast(number, DType::F64)?;

@@ -286,7 +286,7 @@ pub fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
 
 /// The elements of inputs of integers, brought to the shape of the result.
 fn aligned(cx: &mut InferContext<'_, '_>, inputs: &[usize], result: &[Dim]) -> Option<Vec<Vec<Dim>>> {
-    let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
+    let result = known_shape(result).filter(|shape| shape.len() <= crate::fact::MAX_INTEGERS)?;
     let each = inputs.iter().map(|&input| {
         let all = cx.integers(input)?;
         let shape = cx.tensor(input)?.shape()?;

@@ -150,7 +150,7 @@ fn extreme(l: &mut Lowering<'_>, [operator, beyond]: [&'static str; 2]) -> Resul
 }
 
 /// Largest exponent of an integer that becomes multiplications.
-const MOST_FACTORS: i64 = 64;
+const MAX_FACTORS: i64 = 64;
 
 /// Powers whose exponent has another type, and powers of integers: older sets take two floats of
 /// one type alone.
@@ -170,7 +170,7 @@ pub fn pow(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         && known.shape().len() == 1
         && l.rank_of(0)? >= known.shape().dims().len()
         && let Some(whole) = exactly(&known, DType::I64)?
-        && let [factors @ 1..=MOST_FACTORS] = whole.to_i64()?[..]
+        && let [factors @ 1..=MAX_FACTORS] = whole.to_i64()?[..]
     {
         return Ok(vec![multiplied(l, base, factors)?]);
     }

@@ -196,7 +196,7 @@ fn zeta(s: i32, q: f64) -> f64 {
 }
 
 /// Most derivatives of the digamma function: factorials are no numbers of float64 beyond.
-const MOST_ORDER: i64 = 170;
+const MAX_ORDER: i64 = 170;
 
 /// `polygamma`: a derivative of the digamma function.
 pub fn polygamma(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -212,8 +212,8 @@ pub fn polygamma(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 /// The derivative that `polygamma` asks for.
 pub fn order(attributes: &Attributes<'_>) -> Result<i32> {
     let order = attributes.int_or("n", 0)?;
-    let n = i32::try_from(order).ok().filter(|_| (0..=MOST_ORDER).contains(&order));
-    n.ok_or_else(|| errors::value("attribute \"n\"", order, format_args!("0 to {MOST_ORDER}")))
+    let n = i32::try_from(order).ok().filter(|_| (0..=MAX_ORDER).contains(&order));
+    n.ok_or_else(|| errors::value("attribute \"n\"", order, format_args!("0 to {MAX_ORDER}")))
 }
 
 /// The factor by which a derivative of the digamma function is a zeta function.
@@ -288,7 +288,7 @@ pub fn gamma_shares(a: f64, x: f64) -> [f64; 2] {
     let mut constant = x + 1.0 - a;
     let (mut over, mut under) = (1.0 / LEAST_PART, 1.0 / constant);
     let mut fraction = under;
-    for k in (1..=MOST_PARTS).map(f64::from) {
+    for k in (1..=MAX_PARTS).map(f64::from) {
         let numerator = -k * (k - a);
         constant += 2.0;
         let least = |x: f64| if x.abs() < LEAST_PART { LEAST_PART } else { x };
@@ -326,7 +326,7 @@ pub const STIRLING_SERIES: [f64; 7] =
 pub const LEAST_PART: f64 = 1e-30;
 
 /// Most parts of the continued fraction: more than the largest order and its neighbours need.
-pub const MOST_PARTS: i32 = 10_000;
+pub const MAX_PARTS: i32 = 10_000;
 
 /// Factors of the terms of Temme's expansion about the order.
 pub const UNIFORM_FIRST: [f64; 7] =

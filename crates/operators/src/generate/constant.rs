@@ -17,13 +17,13 @@ use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
 
 /// Most elements that are read before a run: shapes and scalars are small.
-const MOST_READ: usize = 1 << 16;
+const MAX_READ: usize = 1 << 16;
 
 /// A large constant is not read.
 pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let content = only_value(&cx.attributes)?;
     if let Content::Tensor(constant) = content
-        && constant.shape().len() > MOST_READ
+        && constant.shape().len() > MAX_READ
     {
         let dims: Vec<_> = constant.shape().dims().iter().map(|&len| Dim::from(len)).collect();
         return Ok(vec![Fact::typed(constant.dtype(), dims)]);

@@ -74,7 +74,7 @@ pub fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let elements = element.map(|element| {
         let element = Dim::Known(element);
         match known_shape(&shape).map(|shape| shape.len()) {
-            Some(count) if count <= crate::fact::MOST_INTEGERS => {
+            Some(count) if count <= crate::fact::MAX_INTEGERS => {
                 Elements::Integers(vec![element; count].into())
             }
             _ => Elements::Progression(Arc::new((element, Dim::ZERO))),
@@ -119,7 +119,7 @@ pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// The elements, where all indices are known and the values are integers.
 fn one_hot_elements(cx: &mut InferContext<'_, '_>, dims: &[Dim], axis: usize) -> Option<Elements> {
-    let shape = known_shape(dims).filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
+    let shape = known_shape(dims).filter(|shape| shape.len() <= crate::fact::MAX_INTEGERS)?;
     let (hot, values) = (cx.known_integers(0)?, cx.integers(2)?);
     let taken = hot_elements(&hot, shape.dims(), axis);
     Some(Elements::Integers(

@@ -18,7 +18,7 @@ use crate::op::EvalContext;
 use crate::output::allowed;
 
 /// Bytes that a compiled pattern may take.
-const MOST_PATTERN: usize = 1 << 20;
+const MAX_PATTERN: usize = 1 << 20;
 
 /// A regular expression of RE2, as `regex` writes it: `\w` and its like are of ASCII, a class has
 /// no classes within nor intersections, and a brace that repeats nothing is a character.
@@ -141,7 +141,7 @@ fn compiled(attribute: &str, text: &str) -> Result<Regex> {
 }
 
 fn built(attribute: &str, written: &str) -> Result<Regex> {
-    RegexBuilder::new(written).size_limit(MOST_PATTERN).build().map_err(|error| {
+    RegexBuilder::new(written).size_limit(MAX_PATTERN).build().map_err(|error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default();
         Error::new(Kind::Value, format!("cannot read attribute \"{attribute}\": {why}"))
@@ -503,7 +503,7 @@ pub fn tf_idf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
 }
 
 /// Most comparisons of a list of n-grams with windows of one distance.
-const MOST_COMPARISONS: usize = 64;
+const MAX_COMPARISONS: usize = 64;
 
 /// `TfIdfVectorizer` of integers: each n-gram is compared with all windows of its length and
 /// distance, and the windows that are equal are counted.
@@ -532,7 +532,7 @@ pub fn compared_grams(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for grams_of_length in all.chunk_by(|(a, _), (b, _)| a.len() == b.len()) {
         let n = grams_of_length[0].0.len();
         let distances = if n == 1 { 1 } else { grams.skips.saturating_add(1) };
-        if distances.saturating_mul(n) > MOST_COMPARISONS {
+        if distances.saturating_mul(n) > MAX_COMPARISONS {
             return Err(unsupported("TfIdfVectorizer of as many lengths and distances"));
         }
         let columns = (0..n).map(|at| {

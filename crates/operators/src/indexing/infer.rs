@@ -36,7 +36,7 @@ pub fn chosen(
 ) -> Elements {
     let choose = |cx: &mut InferContext<'_, '_>| {
         // Long tensors are evaluated if they are known.
-        let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MOST_INTEGERS)?;
+        let shape = cx.tensor(0)?.shape().filter(|shape| shape.len() <= crate::fact::MAX_INTEGERS)?;
         let all = cx.integers(0)?;
         let places = places(shape.dims())?;
         let each = places.into_iter().map(|place| all.get(place).copied());

@@ -68,7 +68,7 @@ pub fn spread(cx: &mut InferContext<'_, '_>, all: &[Dim]) -> InferResult {
     let dims = cx.dims(0)?;
     let count = crate::fact::known_shape(all).map(|shape| shape.len());
     let elements = match cx.integers(0).as_deref() {
-        Some([only]) if count.is_some_and(|count| count <= crate::fact::MOST_INTEGERS) => {
+        Some([only]) if count.is_some_and(|count| count <= crate::fact::MAX_INTEGERS) => {
             Elements::Integers(vec![*only; count.unwrap_or(0)].into())
         }
         Some([only]) => Elements::Progression(Arc::new((*only, Dim::ZERO))),
@@ -114,7 +114,7 @@ pub fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) ->
         (Some(elements), [Dim::Known(times)]) => {
             // A list without elements may be repeated any number of times.
             match usize_of_i64(*times).map(|times| times.saturating_mul(elements.len())) {
-                Some(count) if count <= crate::fact::MOST_INTEGERS => {
+                Some(count) if count <= crate::fact::MAX_INTEGERS => {
                     Elements::Integers(elements.iter().copied().cycle().take(count).collect())
                 }
                 _ => Elements::Unknown,
@@ -181,7 +181,7 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
 fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
     let shapes = inputs.iter().map(|&input| cx.tensor(input)?.shape()).collect::<Option<Vec<_>>>()?;
     let count = shapes.iter().try_fold(0usize, |count, shape| count.checked_add(shape.len()))?;
-    if count > crate::fact::MOST_INTEGERS {
+    if count > crate::fact::MAX_INTEGERS {
         return None;
     }
     let lists = inputs.iter().map(|&input| cx.integers(input)).collect::<Option<Vec<_>>>()?;
@@ -275,7 +275,7 @@ pub fn parts_of(cx: &mut InferContext<'_, '_>, dims: &[Dim], axis: usize, sizes:
         let len = size.known().and_then(usize_of_i64);
         let end = start.zip(len).and_then(|(start, len): (usize, usize)| start.checked_add(len));
         // Longer tensors have no elements that are known one by one.
-        let end = end.filter(|&end| end <= crate::fact::MOST_INTEGERS);
+        let end = end.filter(|&end| end <= crate::fact::MAX_INTEGERS);
         let elements = match start.zip(end) {
             Some((start, end)) => chosen(cx, |dims| {
                 let mut along = indices::all(dims);
@@ -353,7 +353,7 @@ fn padded_integers(
     all: &[Dim],
     fill: usize,
 ) -> Option<Elements> {
-    let few = |shape: &Shape| shape.len() <= crate::fact::MOST_INTEGERS;
+    let few = |shape: &Shape| shape.len() <= crate::fact::MAX_INTEGERS;
     let from = cx.tensor(0)?.shape().filter(few)?;
     let to = crate::fact::known_shape(all).filter(few)?;
     let fill = match cx.has(fill) {

@@ -10,16 +10,16 @@ use gradus_core::convert::Rules;
 use gradus_core::{Error, Kind, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
+use crate::complex::complex_of;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::matmul::elimination::squares;
 use crate::matmul::orthogonal::{EPSILON, dot, expect_finite, magnitude, matrices, subtract};
 use crate::nn::infer::of;
 use crate::op::EvalContext;
-use crate::pairs::complex_of;
 
 /// Shifts after which a matrix of one row more has converged, however bad it is.
-const MOST_SHIFTS: usize = 300;
+const MAX_SHIFTS: usize = 300;
 /// Every so many shifts, another one is taken, in case they go round in circles.
 const OTHER_SHIFT: usize = 10;
 /// Magnitude from which elements of a vector are made smaller.
@@ -142,7 +142,7 @@ impl Schur {
                 continue;
             }
             tries += 1;
-            if tries > MOST_SHIFTS {
+            if tries > MAX_SHIFTS {
                 let what = "cannot find eigenvalues: the matrix";
                 return Err(Error::mismatch(Kind::Value, what, "another", "one whose shifts converge"));
             }

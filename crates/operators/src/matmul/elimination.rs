@@ -339,7 +339,7 @@ pub fn unpack_lu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Val
 }
 
 /// Most rows of matrices whose determinant is written step by step.
-const MOST_ROWS: usize = 32;
+const MAX_ROWS: usize = 32;
 
 /// `Det` as a graph: a step of elimination for each row, by the row with the largest pivot.
 pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -347,7 +347,7 @@ pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::rank("input 0", l.rank_of(0)?, "at least 2"));
     };
     let size = rows.or(columns).ok_or_else(|| not_known("number of rows of Det".to_owned()))?;
-    if !(1..=MOST_ROWS).contains(&size) {
+    if !(1..=MAX_ROWS).contains(&size) {
         return Err(unsupported(&format!("Det of matrices of {size} rows")));
     }
     let (x, (zero, one)) = (widened(l, 0)?, (number(l, 0.0)?, number(l, 1.0)?));

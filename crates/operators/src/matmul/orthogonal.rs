@@ -20,7 +20,7 @@ use crate::nn::windows::float_of;
 use crate::op::EvalContext;
 
 /// Rounds of rotations after which no matrix of float64 has turned on.
-const MOST_SWEEPS: usize = 60;
+const MAX_SWEEPS: usize = 60;
 /// Half the distance of float64 numbers at 1.
 pub(super) const EPSILON: f64 = f64::EPSILON / 2.0;
 
@@ -277,7 +277,7 @@ fn decomposed(cx: &EvalContext<'_>, mut a: Columns) -> Result<(Columns, Vec<f64>
     let columns = a.all.len();
     let least = EPSILON * float_of(a.rows);
     let mut v = Columns::unit(columns, columns);
-    for _ in 0..MOST_SWEEPS {
+    for _ in 0..MAX_SWEEPS {
         let mut turned = false;
         for p in 0..columns {
             cx.limits().check()?;
@@ -531,7 +531,7 @@ fn eigen_of(cx: &mut EvalContext<'_>, lower: bool) -> Result<(Vec<f64>, Vec<f64>
 /// Turns a symmetric matrix until nothing is left beside its diagonal.
 fn diagonalize(cx: &EvalContext<'_>, a: &mut [Vec<f64>], v: &mut [Vec<f64>]) -> Result<()> {
     let rows = a.len();
-    for _ in 0..MOST_SWEEPS {
+    for _ in 0..MAX_SWEEPS {
         let mut turned = false;
         for p in 0..rows {
             cx.limits().check()?;

@@ -122,7 +122,7 @@ fn votes(l: &mut Lowering<'_>, c: &Classifier<'_>, features: usize) -> Result<[L
 }
 
 /// The most classes whose probabilities are written as a graph, which has nodes for each.
-const MOST_CLASSES: usize = 100;
+const MAX_CLASSES: usize = 100;
 
 /// The probabilities of classes from the scores of pairs: for all samples at once, the iteration
 /// that finds them for each, until none changes.
@@ -132,7 +132,7 @@ fn probabilities(
     (factors, shifts): (&[f32], &[f32]),
     classes: usize,
 ) -> Result<LoweredValue> {
-    if classes > MOST_CLASSES {
+    if classes > MAX_CLASSES {
         return Err(unsupported(&format!("SVMClassifier with probabilities of {classes} classes")));
     }
     let list = |l: &mut Lowering<'_>, numbers: &[f32]| {

@@ -15,9 +15,9 @@ use crate::nn::decomposed::unsupported;
 use crate::nn::windows::float_of;
 
 /// Most comparisons on a path from a root to a leaf; the graph has some seven nodes for each.
-const MOST_LEVELS: usize = 256;
+const MAX_LEVELS: usize = 256;
 /// Most elements of a table of weights.
-const MOST_WEIGHTS: u128 = 1 << 26;
+const MAX_WEIGHTS: u128 = 1 << 26;
 
 /// A comparison, or a leaf, whose children are itself.
 #[derive(Debug)]
@@ -87,8 +87,8 @@ fn levels(roots: &[usize], states: &[State]) -> Result<usize> {
     let mut levels = 0;
     while !reached.is_empty() {
         levels += 1;
-        if levels > MOST_LEVELS {
-            return Err(unsupported(&format!("trees with paths of more than {MOST_LEVELS} nodes")));
+        if levels > MAX_LEVELS {
+            return Err(unsupported(&format!("trees with paths of more than {MAX_LEVELS} nodes")));
         }
         reached = reached.iter().flat_map(|&state| states[state].children).filter(inner).collect();
     }
@@ -210,7 +210,7 @@ fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[State]) -> Result<Lower
 /// The weights that leaves give to targets, a row for each state, and which ones are given.
 fn table(l: &mut Lowering<'_>, e: &Ensemble, states: &[State], targets: usize) -> Result<[LoweredValue; 2]> {
     let elements = product(states.len(), targets);
-    if elements > MOST_WEIGHTS {
+    if elements > MAX_WEIGHTS {
         return Err(unsupported(&format!("trees with a table of {elements} weights")));
     }
     let initial = match e.aggregate {

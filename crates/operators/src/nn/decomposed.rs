@@ -541,7 +541,7 @@ pub fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most elements of a block whose columns are added up by kernels, which have as many each.
-const MOST_TAPS: i64 = 1024;
+const MAX_TAPS: i64 = 1024;
 
 /// Columns of windows, added up where they were taken from: the transposed convolution by kernels
 /// that have a 1 at one place each.
@@ -559,9 +559,9 @@ pub fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (strides, dilations) = (list("strides", 1, axes)?, list("dilations", 1, axes)?);
     let pads = list("pads", 0, 2 * axes)?;
     let taps = block.iter().try_fold(1, |taps: i64, &size| taps.checked_mul(size));
-    let taps = taps.filter(|taps| (1..=MOST_TAPS).contains(taps) && block.len() == axes);
+    let taps = taps.filter(|taps| (1..=MAX_TAPS).contains(taps) && block.len() == axes);
     let taps =
-        taps.ok_or_else(|| unsupported(&format!("Col2Im of blocks of more than {MOST_TAPS} elements")))?;
+        taps.ok_or_else(|| unsupported(&format!("Col2Im of blocks of more than {MAX_TAPS} elements")))?;
     let (mut grid, mut more, mut kernel) = (vec![taps], Vec::new(), vec![taps, 1]);
     for axis in 0..axes {
         let sizes = [image[axis], block[axis], dilations[axis], strides[axis], pads[axis], pads[axes + axis]];

@@ -16,7 +16,7 @@ use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
 
 /// Numerators of scales beyond this are rounded with the product.
-const MOST_NUMERATOR: i64 = 1 << 12;
+const MAX_NUMERATOR: i64 = 1 << 12;
 
 /// The caveat for numbers that float32 does not hold exactly.
 const EXACT: i64 = 1 << 24;
@@ -155,7 +155,7 @@ fn scaled(cx: &mut InferContext<'_, '_>, dims: &[Dim], scales: &[Option<f32>]) -
             whole.map_or_else(|| cx.unknown("a scale is not finite", Bounds::SIZE), Dim::Known)
         }
         (Some(scale), dim) => match crate::fact::fraction_of(Number::Float(scale.into())) {
-            Some(Fraction { over: Dim::Known(over), under, .. }) if (0..=MOST_NUMERATOR).contains(&over) => {
+            Some(Fraction { over: Dim::Known(over), under, .. }) if (0..=MAX_NUMERATOR).contains(&over) => {
                 let product = cx.multiply(dim, Dim::Known(over));
                 floor_of(cx, product, under)
             }

@@ -15,7 +15,7 @@ use crate::lowering::terms::{
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
 
 /// Most bins along an axis of a region.
-const MOST_BINS: i64 = 1 << 10;
+const MAX_BINS: i64 = 1 << 10;
 
 /// Elements of images at the positions of a grid.
 pub fn grid_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -69,8 +69,8 @@ fn sampled_regions(l: &mut Lowering<'_>, bins: [i64; 2]) -> Result<Vec<LoweredVa
     // Coordinates of a grid begin with the last axis.
     for (axis, sides) in [(1, [1, 3]), (0, [2, 4])] {
         let count = bins[axis];
-        if !(1..=MOST_BINS).contains(&count) {
-            return Err(errors::value("number of bins", count, format_args!("from 1 to {MOST_BINS}")));
+        if !(1..=MAX_BINS).contains(&count) {
+            return Err(errors::value("number of bins", count, format_args!("from 1 to {MAX_BINS}")));
         }
         let share = |bin: i64| {
             let [bin, last] = [bin, (count - 1).max(1)].map(|n| nearest_f64(Number::Int(n.into())));

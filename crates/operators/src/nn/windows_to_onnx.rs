@@ -377,7 +377,7 @@ pub fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most slices that windows of an image become.
-const MOST_SLICES: i64 = 1024;
+const MAX_SLICES: i64 = 1024;
 
 /// Elements to add around an image such that a window starts at each multiple of the strides;
 /// nothing if there are none.
@@ -424,10 +424,10 @@ pub fn image_patches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let auto = l.attributes.text("auto_pad")?.unwrap_or("valid");
     let (same, upper) = (auto.starts_with("same"), auto == "same_upper");
     let slices = sizes[0].saturating_mul(sizes[1]);
-    if slices > MOST_SLICES {
+    if slices > MAX_SLICES {
         return Err(cannot(format!(
             "cannot convert ExtractImagePatches: number of elements of a patch is {slices}, expected at most \
-             {MOST_SLICES}"
+             {MAX_SLICES}"
         )));
     }
     // Elements between the first and the last of a window.

@@ -7,9 +7,9 @@ use super::super::row::{Row, paddle};
 use super::super::{control_flow, elementwise, elementwise::special};
 use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
-    any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, lines, losses,
-    making_arrays, many, math, matrices, maybe, network, one, ordering, patches, quantized, random,
-    recurrent, rest, sequences, signature, spaces, suppression,
+    any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, losses,
+    making_arrays, many, math, matrices, maybe, network, one, ordering, ordering_eval, patches, quantized,
+    random, recurrent, rest, sequences, signature, spaces, suppression,
 };
 use crate::dialects::special as graphs;
 use crate::infer::Rule;
@@ -98,8 +98,8 @@ lowered! {
     "crop" [one("x"), maybe("shape"), maybe("offsets")] layout::crop;
     "cross" [one("x"), one("y")] matrices::cross;
     "cross_entropy_with_softmax" [one("input"), one("label")] losses::cross_entropy;
-    "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax") => lines::extreme;
-    "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin") => lines::extreme;
+    "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax") => ordering_eval::extreme;
+    "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin") => ordering_eval::extreme;
     "cumprod" [one("x")] |l| network::cumulative(l, "CumProd");
     "cumsum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| network::cumulative(l, "CumSum"));
     "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
@@ -226,7 +226,7 @@ lowered! {
     "min" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMin");
     "minimum" [one("x"), one("y")] |l| math::binary(l, "Min");
     "mish" [one("x")] |l| math::unary(l, "Mish");
-    "mode" [one("x")] ordering::mode => lines::mode;
+    "mode" [one("x")] ordering::mode => ordering_eval::mode;
     "mul" [one("x"), one("y")] matrices::mul;
     "multi_dot" [many("x")] math::multi_dot;
     "multiclass_nms3" [one("bboxes"), one("scores"), maybe("rois_num")] suppression::multiclass_nms;
@@ -278,7 +278,7 @@ lowered! {
     "scale" [one("x"), maybe("scale")] math::scale;
     "scatter" [one("x"), one("index"), one("updates")] indexing::scatter;
     "scatter_nd_add" [one("x"), one("index"), one("updates")] indexing::scatter_nd_add;
-    "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted => lines::search;
+    "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted => ordering_eval::search;
     "segment_pool" [one("x"), one("segment_ids")] indexing::segment_pool;
     "selu" [one("x")] |l| network::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;

@@ -26,7 +26,7 @@ use crate::diagnostics::Failure;
 use crate::output::{self, escaped};
 
 /// Lines that `--why` prints at most.
-const MOST_LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let mut options = given::infer_options(&args.sizes)?;
@@ -101,7 +101,7 @@ fn write_why(
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let id = model.value(name).map_err(|error| error.in_file(path.display()))?;
-    let why = inference.explain(model.graph(), id, MOST_LINES);
+    let why = inference.explain(model.graph(), id, MAX_LINES);
     if args.json {
         let fact = InferredJson::of(inference, inference.fact(id));
         let explained = Explained { model: path.display().to_string(), value: name, fact, why };

@@ -5,8 +5,8 @@ use gradus_core::graph::{Content, Standard};
 use gradus_core::{Class, DType, Number, Shape, Tensor};
 
 use super::super::dialect::{Role, bounds};
+use super::super::negative_zero::is_never_negative_zero;
 use super::super::write::list;
-use super::super::zeros::is_never_negative_zero;
 use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
@@ -289,7 +289,7 @@ pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 
 /// Largest factor that is joined with another, and the inverse of the smallest: of others, a result
 /// may leave the range of the type between the two.
-const MOST_FACTOR: f64 = 4_294_967_296.0;
+const MAX_FACTOR: f64 = 4_294_967_296.0;
 
 /// A constant that a node multiplies its other input by, the shape of the constant, and the input.
 fn scale(view: &View<'_, '_>) -> Option<(f64, Shape, usize)> {
@@ -301,7 +301,7 @@ fn scale(view: &View<'_, '_>) -> Option<(f64, Shape, usize)> {
     let found = |&(operand, other): &(usize, usize)| {
         let factor = view.constant(operand).filter(|tensor| tensor.shape().len() == 1)?;
         let number = nearest_f64(factor.number(0).ok()?);
-        let joins = (MOST_FACTOR.recip()..=MOST_FACTOR).contains(&number.abs());
+        let joins = (MAX_FACTOR.recip()..=MAX_FACTOR).contains(&number.abs());
         let number = if view.operator() == "Div" { number.recip() } else { number };
         joins.then(|| (number, factor.shape().clone(), other))
     };

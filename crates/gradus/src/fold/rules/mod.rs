@@ -239,7 +239,7 @@ impl RuleSet {
 }
 
 /// Most changes of one node: each makes it simpler, so this is never reached by what is right.
-const MOST_CHANGES: usize = 16;
+const MAX_CHANGES: usize = 16;
 
 /// Applies the rules to a node until none matches. Returns true if it changed. `replace` says that
 /// nothing reads its outputs yet, so that these may be other values.
@@ -249,7 +249,7 @@ pub(super) fn apply(
     index: usize,
     replace: bool,
 ) -> bool {
-    for count in 0..MOST_CHANGES {
+    for count in 0..MAX_CHANGES {
         let Some(change) = change(scope, folder, index) else { return count > 0 };
         match change {
             Change::Values(_) if !replace => {

@@ -10,7 +10,7 @@ use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::operators::{self, Chance, Rounding, Row};
 
 /// Most elements of a constant that a rule compares one by one.
-const MOST_ELEMENTS: usize = 1 << 16;
+const MAX_ELEMENTS: usize = 1 << 16;
 
 #[derive(Clone)]
 pub(in crate::fold) struct NodeView<'s, 'm> {
@@ -257,7 +257,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
 
     /// Returns true if an input is a constant of which each element is this number, with its sign.
     pub(in crate::fold) fn is_all(&self, input: usize, wanted: Number) -> bool {
-        let Some(tensor) = self.constant(input).filter(|tensor| tensor.shape().len() <= MOST_ELEMENTS) else {
+        let Some(tensor) = self.constant(input).filter(|tensor| tensor.shape().len() <= MAX_ELEMENTS) else {
             return false;
         };
         let same = |number: Number| match (number, wanted) {

@@ -4,7 +4,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::{Content, Standard};
 use gradus_core::{DType, Tensor};
 
-use super::super::zeros::is_never_negative_zero;
+use super::super::negative_zero::is_never_negative_zero;
 use super::Level::{Exact, Fuse};
 use super::exact::order;
 use super::node_view::NodeView;

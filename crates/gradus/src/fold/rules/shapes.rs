@@ -73,13 +73,13 @@ fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 /// Most elements of a constant that gets another shape.
-const MOST_ELEMENTS: usize = 1 << 16;
+const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Elements stay where they are, so that they are rounded alike.
 fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.only_producer(0).filter(|_| is_view(view))?;
     let operator = first.plain_function(is_approximated)?;
-    let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MOST_ELEMENTS)?;
+    let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MAX_ELEMENTS)?;
     let constant = first.weight(0)?.reshaped(shape).ok()?;
     let inputs = vec![Source::Tensor(constant)];
     Some(Change::Node(Replacement { operator, inputs, attributes: Vec::new() }))
@@ -141,7 +141,7 @@ fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 /// Most inputs of a Concat that another is joined with.
-const MOST_JOINED: usize = 256;
+const MAX_JOINED: usize = 256;
 
 /// The axis of a Concat or Split of ONNX, from 0 on.
 fn axis(view: &NodeView<'_, '_>, of: &Dims) -> Option<i64> {
@@ -167,7 +167,7 @@ fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         }
     }
     let attributes = vec![("axis", Content::Int(axis_of_all))];
-    (count < inputs.len() && inputs.len() <= MOST_JOINED).then_some(Change::Node(Replacement {
+    (count < inputs.len() && inputs.len() <= MAX_JOINED).then_some(Change::Node(Replacement {
         operator: "Concat",
         inputs,
         attributes,

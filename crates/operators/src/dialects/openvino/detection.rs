@@ -445,7 +445,7 @@ fn positions_of(l: &mut Lowering<'_>, count: i64) -> Result<LoweredValue> {
 }
 
 /// Most anchors of a cell.
-const MOST_ANCHORS: usize = 4096;
+const MAX_ANCHORS: usize = 4096;
 
 /// The boxes around a cell, one for each ratio and scale.
 fn anchors(l: &Lowering<'_>, exact: bool) -> Result<Vec<f32>> {
@@ -454,8 +454,8 @@ fn anchors(l: &Lowering<'_>, exact: bool) -> Result<Vec<f32>> {
     let [ratios, scales] = ["ratio", "scale"].map(|name| required(name, l.attributes.numbers(name)?));
     let (ratios, scales) = (ratios?, scales?);
     let count = ratios.len().saturating_mul(scales.len());
-    if !(1..=MOST_ANCHORS).contains(&count) {
-        let wanted = format_args!("from 1 to {MOST_ANCHORS}");
+    if !(1..=MAX_ANCHORS).contains(&count) {
+        let wanted = format_args!("from 1 to {MAX_ANCHORS}");
         return Err(errors::value("number of ratios times scales", count, wanted));
     }
     let narrow = |number: f64| gradus_core::convert::nearest_f32(gradus_core::Number::Float(number));
@@ -662,7 +662,7 @@ struct Anchors {
 }
 
 /// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
-const MOST_STRETCH: f64 = 4.135_166_556_742_356;
+const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
 /// The best boxes of anchors and their deltas, and all boxes of which they are.
 fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredValue)> {
@@ -675,7 +675,7 @@ fn proposed(l: &mut Lowering<'_>, of_image: &Anchors) -> Result<(Found, LoweredV
         let last = (sides[1 - i] - more).write(l, DType::F32)?;
         let side = (a[2 + i] - a[i] + more).write(l, DType::F32)?;
         let center = (d[i] * side + a[i] + side * 0.5).write(l, DType::F32)?;
-        let half = f("Exp", of("Min", d[2 + i], MOST_STRETCH)) * side * 0.5;
+        let half = f("Exp", of("Min", d[2 + i], MAX_STRETCH)) * side * 0.5;
         let half = half.write(l, DType::F32)?;
         let clipped = |end: Term| of("Max", of("Min", end, last), 0.0);
         let low = clipped(center - half).write(l, DType::F32)?;

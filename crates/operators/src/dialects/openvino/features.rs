@@ -18,15 +18,15 @@ use crate::lowering::terms::{Term, f, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 
 /// Most bins along an axis.
-const MOST_BINS: i64 = 256;
+const MAX_BINS: i64 = 256;
 
 /// How many bins an attribute names.
 pub fn bins(l: &Lowering<'_>, name: &str) -> Result<i64> {
     let bins = l.attributes.int_or(name, 1)?;
-    if (1..=MOST_BINS).contains(&bins) {
+    if (1..=MAX_BINS).contains(&bins) {
         return Ok(bins);
     }
-    Err(errors::value(format_args!("attribute \"{name}\""), bins, format_args!("from 1 to {MOST_BINS}")))
+    Err(errors::value(format_args!("attribute \"{name}\""), bins, format_args!("from 1 to {MAX_BINS}")))
 }
 
 /// A size of a value as a float.
@@ -143,15 +143,15 @@ impl BoxBins {
 }
 
 /// Most maps of features.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 /// `ExperimentalDetectronROIFeatureExtractor`: samples of each box from the map that its size asks
 /// for; and the boxes.
 pub fn pyramid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let scales = required("pyramid_scales", l.attributes.list("pyramid_scales")?)?;
     let levels = l.count().saturating_sub(1);
-    if levels == 0 || levels > MOST_LEVELS {
-        return Err(errors::count("inputs", l.count(), format_args!("from 2 to {}", MOST_LEVELS + 1)));
+    if levels == 0 || levels > MAX_LEVELS {
+        return Err(errors::count("inputs", l.count(), format_args!("from 2 to {}", MAX_LEVELS + 1)));
     }
     if scales.len() < levels {
         let wanted = format_args!("at least {levels}");

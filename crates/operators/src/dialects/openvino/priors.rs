@@ -17,7 +17,7 @@ use crate::lowering::terms::{Term, cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 
 /// Most boxes around a center.
-const MOST_BOXES: usize = 4096;
+const MAX_BOXES: usize = 4096;
 
 /// A box around each center.
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,8 +62,8 @@ fn dense(priors: &mut Vec<Prior>, size: f64, density: f64, shape: Prior) -> Resu
             column += 1.0;
         }
         row += 1.0;
-        if priors.len() > MOST_BOXES {
-            let wanted = format_args!("at most {MOST_BOXES}");
+        if priors.len() > MAX_BOXES {
+            let wanted = format_args!("at most {MAX_BOXES}");
             return Err(errors::value("number of boxes of each cell", priors.len(), wanted));
         }
     }
@@ -90,8 +90,8 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
     ratios.retain(|ratio| (ratio - 1.0).abs() >= 1e-6);
     let kinds = fixed_ratios.len().max(ratios.len() + 1);
     let all = fixed.len().saturating_mul(kinds).saturating_add(least.len().saturating_mul(ratios.len() + 2));
-    if all > MOST_BOXES {
-        let wanted = format_args!("at most {MOST_BOXES}");
+    if all > MAX_BOXES {
+        let wanted = format_args!("at most {MAX_BOXES}");
         return Err(errors::value("number of sizes times aspect ratios", all, wanted));
     }
     let mut priors = Vec::new();

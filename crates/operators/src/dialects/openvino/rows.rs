@@ -74,7 +74,7 @@ pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most groups of rows.
-const MOST_GROUPS: usize = 1024;
+const MAX_GROUPS: usize = 1024;
 
 pub fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 1, 3)?;
@@ -88,8 +88,8 @@ pub fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 2)?;
     expect_rank(l, 2, 1)?;
     let groups = l.len_of(2)?;
-    if groups > MOST_GROUPS {
-        let wanted = format_args!("at most {MOST_GROUPS}");
+    if groups > MAX_GROUPS {
+        let wanted = format_args!("at most {MAX_GROUPS}");
         return Err(errors::count("elements of input 2", groups, wanted));
     }
     let (ends, first) = (index(l, 2)?, l.list(&[0])?);

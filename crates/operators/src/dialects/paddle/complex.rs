@@ -8,12 +8,13 @@
 //! | `abs`, `angle`, `scale`, `cast` | in float64, rounded once |
 //! | `add`, `subtract`, `multiply`, `divide` | the same |
 //!
-//! Graphs compute with the [pairs](crate::pairs) of parts.
+//! Graphs compute with the [pairs](crate::complex) of parts.
 
 use gradus_core::convert::{self, Rules, i64_of, nearest_f64};
 use gradus_core::{DType, Error, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
+use crate::complex::{complex_of, part_of};
 use crate::dialects::paddle::math::angle_of;
 use crate::dim::Dim;
 use crate::fact::{Fact, TensorFact};
@@ -23,7 +24,6 @@ use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_known};
 use crate::nn::windows::float_of;
 use crate::op::EvalContext;
-use crate::pairs::{complex_of, part_of};
 use crate::{errors, indices};
 
 /// A complex number by its parts.

@@ -114,7 +114,7 @@ pub fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most boxes around a center.
-const MOST_BOXES: usize = 4096;
+const MAX_BOXES: usize = 4096;
 
 /// Half the widths and heights of the boxes around a center.
 fn prior_sizes(l: &Lowering<'_>) -> Result<Vec<(f64, f64)>> {
@@ -123,11 +123,11 @@ fn prior_sizes(l: &Lowering<'_>) -> Result<Vec<(f64, f64)>> {
     let (least, most, flip) = (of("min_sizes")?, of("max_sizes")?, l.attributes.flag("flip", false)?);
     let (mut ratios, given) = (vec![1.0], of("aspect_ratios")?);
     let count = least.len().saturating_mul(2 * given.len() + 2);
-    if count > MOST_BOXES {
+    if count > MAX_BOXES {
         return Err(errors::value(
             "number of sizes times aspect ratios",
             count,
-            format_args!("at most {MOST_BOXES}"),
+            format_args!("at most {MAX_BOXES}"),
         ));
     }
     for ratio in given {

@@ -23,7 +23,7 @@ fn attribute(l: &Lowering<'_>, name: &str, default: f64) -> Result<f64> {
 }
 
 /// Most levels of the tree of a hierarchical sigmoid.
-const MOST_LEVELS: u32 = 62;
+const MAX_LEVELS: u32 = 62;
 
 /// `hsigmoid_loss`: of the decisions on the way to each label in a tree of classes, which is binary
 /// unless inputs name its nodes.
@@ -34,7 +34,7 @@ pub fn hsigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         (index(l, 4)?, index(l, 5)?)
     } else {
         // The number of a label and the classes has a bit for each decision, the last one first.
-        let levels = (classes - 1).checked_ilog2().filter(|&levels| levels < MOST_LEVELS);
+        let levels = (classes - 1).checked_ilog2().filter(|&levels| levels < MAX_LEVELS);
         let levels =
             levels.ok_or_else(|| errors::value("attribute \"num_classes\"", classes, "at least 2"))?;
         let powers: Vec<_> = (0..=levels).map(|level| 1 << level).collect();

@@ -29,11 +29,11 @@ pub fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most products that a power of a matrix takes.
-const MOST_POWER: i64 = 64;
+const MAX_POWER: i64 = 64;
 
 pub fn matrix_power(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, power) = (l.input(0)?, l.attributes.int_or("n", 1)?);
-    if !(1..=MOST_POWER).contains(&power) {
+    if !(1..=MAX_POWER).contains(&power) {
         return Err(cannot("a power of a matrix below 1, or above 64"));
     }
     let mut product = x;

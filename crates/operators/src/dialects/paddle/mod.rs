@@ -15,7 +15,7 @@
 //! | `fused.rs` | normalizations and softmax with sums before them |
 //! | `indexing.rs` | `argsort`, `unique`, `one_hot`, `roll`, `meshgrid`, `scatter`, `set_value` and their like |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
-//! | `lines.rs` | evaluation of `mode`, `cummax`, `searchsorted` and their like |
+//! | `ordering_eval.rs` | evaluation of `mode`, `cummax`, `searchsorted` and their like |
 //! | `losses.rs` | losses |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
 //! | `matrices.rs` | determinants, products and diagonals of matrices |
@@ -41,12 +41,12 @@ pub mod detection;
 pub mod fused;
 pub mod indexing;
 pub mod layout;
-pub mod lines;
 pub mod losses;
 pub mod math;
 pub mod matrices;
 pub mod network;
 pub mod ordering;
+pub mod ordering_eval;
 pub mod patches;
 pub mod quantized;
 pub mod random;

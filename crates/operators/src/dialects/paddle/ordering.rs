@@ -116,14 +116,14 @@ pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most steps of sequences of which the best path is found.
-const MOST_STEPS: usize = 1 << 9;
+const MAX_STEPS: usize = 1 << 9;
 
 /// `viterbi_decode`: the best path through each sequence, and its score.
 pub fn viterbi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, moves, lengths, dtype) = (l.input(0)?, l.input(1)?, index(l, 2)?, l.dtype_of(0)?);
     expect_rank(l, 0, 3)?;
     let steps = l.dims_of(0)?[1].ok_or_else(|| not_known("number of steps".to_owned()))?;
-    if !(1..=MOST_STEPS).contains(&steps) {
+    if !(1..=MAX_STEPS).contains(&steps) {
         return Err(cannot("viterbi_decode of no step, or of more than 512"));
     }
     let tagged = l.attributes.flag("include_bos_eos_tag", true)?;

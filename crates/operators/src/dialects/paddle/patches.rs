@@ -114,7 +114,7 @@ pub fn fractional_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (axis, (len, &count)) in dims.into_iter().zip(&counts).enumerate() {
         let len = i64_of(len.ok_or_else(|| not_known(format!("size of axis {} of input 0", axis + 2)))?);
         let size = sizes.get(axis).copied().unwrap_or(0);
-        let most = len.min(adaptive::MOST_WINDOWS);
+        let most = len.min(adaptive::MAX_WINDOWS);
         if !(1..=most).contains(&count) || !(0..=len).contains(&size) {
             return Err(errors::value("size of a fractional pool", count, format_args!("from 1 to {most}")));
         }

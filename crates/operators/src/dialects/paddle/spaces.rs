@@ -11,7 +11,7 @@ use crate::lowering::{LoweredValue, Lowering};
 use crate::program::{Compiler, RunOptions, RunState};
 
 /// The largest number of bytes of a sequence that becomes a constant.
-const MOST_BYTES: u128 = 1 << 24;
+const MAX_BYTES: u128 = 1 << 24;
 
 /// The result of the node, if all that it needs is known, and it is not too long.
 fn computed(l: &Lowering<'_>, dtype: DType) -> Result<Option<Tensor>> {
@@ -22,7 +22,7 @@ fn computed(l: &Lowering<'_>, dtype: DType) -> Result<Option<Tensor>> {
         if input == 2 {
             let count = tensor.to_i64()?.first().copied().and_then(gradus_core::convert::usize_of_i64);
             let long = |count: usize| {
-                Shape::new([count]).map_or(product(count, 16), |shape| byte_len(dtype, &shape)) > MOST_BYTES
+                Shape::new([count]).map_or(product(count, 16), |shape| byte_len(dtype, &shape)) > MAX_BYTES
             };
             if count.is_some_and(long) {
                 return Ok(None);

@@ -89,7 +89,7 @@ pub fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
-const MOST_STRETCH: f64 = 4.135_166_556_742_356;
+const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
 pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     (0..5).try_for_each(|input| only_float32(l, input))?;
@@ -129,7 +129,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let side = (a[2 + i] - a[i] + more).write(l, DType::F32)?;
         let center = v[i] * d[i] * side + a[i] + side / 2.0;
         let center = center.write(l, DType::F32)?;
-        let reach = f("Exp", of("Min", v[2 + i] * d[2 + i], MOST_STRETCH)) * side / 2.0;
+        let reach = f("Exp", of("Min", v[2 + i] * d[2 + i], MAX_STRETCH)) * side / 2.0;
         let reach = reach.write(l, DType::F32)?;
         let clipped = |corner: Term| of("Max", of("Min", corner, image - more), 0.0);
         let low = clipped(center - reach).write(l, DType::F32)?;
@@ -174,7 +174,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Most levels of a pyramid.
-const MOST_LEVELS: i64 = 64;
+const MAX_LEVELS: i64 = 64;
 
 pub fn distribute_fpn_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     only_float32(l, 0)?;
@@ -182,8 +182,8 @@ pub fn distribute_fpn_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
     let [low, high, middle] =
         ["min_level", "max_level", "refer_level"].map(|name| l.attributes.int_or(name, 0));
     let (low, high, middle) = (low?, high?, middle?);
-    if !(low..low.saturating_add(MOST_LEVELS)).contains(&high) {
-        let wanted = format_args!("from {low}, at most {MOST_LEVELS} levels");
+    if !(low..low.saturating_add(MAX_LEVELS)).contains(&high) {
+        let wanted = format_args!("from {low}, at most {MAX_LEVELS} levels");
         return Err(errors::value("attribute \"max_level\"", high, wanted));
     }
     let more = if l.attributes.flag("pixel_offset", true)? { 1.0 } else { 0.0 };

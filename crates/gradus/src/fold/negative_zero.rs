@@ -19,10 +19,10 @@ use crate::operators::operation::Operation;
 use crate::operators::{Row, ZeroSigns};
 
 /// Most nodes between a value and what shows that it is never -0.
-const MOST_DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Most elements of a constant that is searched for -0.
-const MOST_ELEMENTS: i64 = 1 << 14;
+const MAX_ELEMENTS: i64 = 1 << 14;
 
 /// The effect on a node's results of the signs of zeros of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
 
 /// Returns true if no element of an input is -0.
 pub(super) fn is_never_negative_zero(view: &NodeView<'_, '_>, input: usize, symbols: &mut Symbols) -> bool {
-    Signs { symbols, dims: view.dims(input) }.is_never(view, input, MOST_DEPTH)
+    Signs { symbols, dims: view.dims(input) }.is_never(view, input, MAX_DEPTH)
 }
 
 /// Signs of the elements of a value, if it has any.
@@ -208,7 +208,7 @@ fn short_constant(view: &NodeView<'_, '_>, input: usize) -> Option<Tensor> {
     if let Some(id) = view.value(input) {
         let sizes = view.dims_of(id)?.iter().map(|dim| dim.known());
         let count = sizes.into_iter().try_fold(1i64, |count, size| count.checked_mul(size?))?;
-        if count > MOST_ELEMENTS {
+        if count > MAX_ELEMENTS {
             return None;
         }
     }

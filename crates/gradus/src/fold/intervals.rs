@@ -15,10 +15,10 @@ use crate::fact::range_of;
 use crate::operators::operation::Operation;
 
 /// Most elements of a tensor that is looked at.
-const MOST_ELEMENTS: usize = 1 << 18;
+const MAX_ELEMENTS: usize = 1 << 18;
 
 /// Most nodes between a result and its constants.
-const MOST_NODES: usize = 32;
+const MAX_NODES: usize = 32;
 
 /// Error of a float beside itself, and of a small one.
 const RELATIVE: f64 = 1.0 / 65_536.0;
@@ -97,7 +97,7 @@ fn function<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
 fn intervals(view: &NodeView<'_, '_>, input: usize, nodes: &mut usize) -> Option<Vec<Interval>> {
     let is_float = |dtype| matches!(dtype, DType::F32 | DType::F64);
     if let Some(constant) = view.constant(input) {
-        if !is_float(constant.dtype()) || constant.shape().len() > MOST_ELEMENTS {
+        if !is_float(constant.dtype()) || constant.shape().len() > MAX_ELEMENTS {
             return None;
         }
         let point = |x: f64| (x.abs() < MOST).then_some(Interval { low: x, high: x });
@@ -123,7 +123,7 @@ fn intervals(view: &NodeView<'_, '_>, input: usize, nodes: &mut usize) -> Option
 /// The number of elements of the first output.
 fn len(view: &NodeView<'_, '_>) -> Option<usize> {
     let sizes = view.output_dims()?.iter().map(|dim| usize::try_from(dim.known()?).ok());
-    sizes.into_iter().try_fold(1usize, |len, size| len.checked_mul(size?)).filter(|len| *len <= MOST_ELEMENTS)
+    sizes.into_iter().try_fold(1usize, |len, size| len.checked_mul(size?)).filter(|len| *len <= MAX_ELEMENTS)
 }
 
 /// Elements of two operands side by side, of which each has all elements of the result, or one.
@@ -145,7 +145,7 @@ pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
 
 /// Returns true if a node gives these results whatever the floats are rounded to that it reads.
 pub(super) fn is_settled(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
-    let mut nodes = MOST_NODES;
+    let mut nodes = MAX_NODES;
     let Some(a) = intervals(view, 0, &mut nodes) else { return false };
     let same =
         |function: fn(f64) -> f64| a.iter().all(|a| function(a.low).to_bits() == function(a.high).to_bits());

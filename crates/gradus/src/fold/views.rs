@@ -25,7 +25,7 @@ use crate::fact::{Dims, Fact};
 use crate::operators::{self, Row};
 
 /// Most operators between views.
-const MOST_NODES: usize = 64;
+const MAX_NODES: usize = 64;
 
 /// The operator set from which operands broadcast by their last axes.
 const FIRST_VERSION: i64 = 7;
@@ -297,7 +297,7 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
                 return None;
             }
         }
-        if nodes.len() > MOST_NODES {
+        if nodes.len() > MAX_NODES {
             return None;
         }
     }
