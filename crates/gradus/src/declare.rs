@@ -88,7 +88,11 @@ pub(crate) struct Telling<'a> {
 
 impl<'a> Telling<'a> {
     pub(crate) fn new(model: &graph::Model, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
-        Telling { symbols, named: symbols_of_inputs(&model.graph, &given.inputs), standard: model.standard }
+        Telling {
+            symbols,
+            named: symbols_of_inputs(&model.graph, &given.sizes.inputs),
+            standard: model.standard,
+        }
     }
 
     /// Returns true if types are said where values leave a node (OpenVINO), and not of inputs and

@@ -13,7 +13,7 @@ use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions};
+use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions, Sizes};
 use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -38,16 +38,13 @@ fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumpti
     SizeAssumptions { ranges, conditions, nonempty }
 }
 
-/// Options of inference: symbols that are numbers, inputs, and assumptions about sizes.
-fn infer_options(
+/// What is said of inputs: symbols that are numbers, types and values, and assumptions about sizes.
+fn said_of_inputs(
     dims: &Bound<'_, PyDict>,
     inputs: HashMap<String, InputFact>,
     assumed: GivenAssumptions,
-) -> PyResult<InferOptions> {
-    let mut options = InferOptions::default();
-    (options.dims, options.inputs) = (numbers(Some(dims))?, inputs);
-    options.assume = assumptions(assumed);
-    Ok(options)
+) -> PyResult<Sizes> {
+    Ok(Sizes { dims: numbers(Some(dims))?, inputs, assume: assumptions(assumed) })
 }
 
 /// The fields of a `gradus.OutputCheck`.
@@ -271,8 +268,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (runs, seed);
-        options.given.dims = numbers(Some(dims))?;
-        options.given.inputs = self.given_inputs(shapes, values)?;
+        options.sizes.dims = numbers(Some(dims))?;
+        options.sizes.inputs = self.given_inputs(shapes, values)?;
         let report = PyDict::new(py);
         if let Some(runtime) = runtime {
             let runtime = runtime::find(runtime).or_raise()?;
@@ -305,7 +302,7 @@ impl Model {
     ) -> PyResult<(usize, Vec<ComparedOutput>)> {
         let mut options = CheckOptions::default();
         options.seed = SEED;
-        options.given = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        options.sizes = said_of_inputs(dims, given_shapes(shapes)?, assumed)?;
         let runtime = runtime::find(&format!("plain {runtime}")).or_raise()?;
         let (runs, outputs) =
             engine(py, || self.model.verify_in(&folded.model, &*runtime, &options)).or_raise()?;
@@ -326,7 +323,7 @@ impl Model {
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
         let inputs = self.given_inputs(shapes, values)?;
-        let mut options = infer_options(dims, inputs, assumed)?;
+        let mut options = InferOptions::of(said_of_inputs(dims, inputs, assumed)?);
         options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
         let model = self.within(&limits)?;
@@ -373,7 +370,7 @@ impl Model {
         in_place: bool,
         depth: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(dims, given_shapes(shapes)?, assumed)?);
         let graph = self.model.graph();
         let model = self.within(&limits)?;
         let found = engine(py, || {
@@ -395,7 +392,7 @@ impl Model {
         assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(dims, given_shapes(shapes)?, assumed)?);
         let model = self.within(&limits)?;
         let found = engine(py, || model.portability(&options)).or_raise()?;
         portability_to_python(py, &found)
@@ -413,7 +410,7 @@ impl Model {
         alignment: u64,
         in_place: bool,
     ) -> PyResult<PlanFields> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(dims, given_shapes(shapes)?, assumed)?);
         let model = self.within(&limits)?;
         let reuse = if in_place { Reuse::InPlace } else { Reuse::Views };
         let plan = engine(py, || model.cost(&options)?.plan(&model, alignment, reuse)).or_raise()?;
@@ -431,7 +428,7 @@ impl Model {
         assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<String> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(dims, given_shapes(shapes)?, assumed)?);
         let model = self.within(&limits)?;
         Ok(engine(py, || gradus_report::report(&model, name, &options)).or_raise()?.html)
     }
@@ -449,7 +446,7 @@ impl Model {
         limits: GivenLimits,
     ) -> PyResult<String> {
         let language: Language = language.parse().or_raise()?;
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(dims, given_shapes(shapes)?, assumed)?);
         let model = self.within(&limits)?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
     }
@@ -472,7 +469,7 @@ impl Model {
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
-        options.assume = assumptions(assumed);
+        options.sizes = said_of_inputs(dims, given_shapes(shapes)?, assumed)?;
         options.rules = RuleSet::of(level.parse().or_raise()?);
         for name in &rules {
             options.rules = options.rules.with(name).or_raise()?;
@@ -483,8 +480,6 @@ impl Model {
         if keep_weights {
             options.rules = options.rules.keeping_weights();
         }
-        options.dims = numbers(Some(dims))?;
-        options.inputs = given_shapes(shapes)?;
         options.max_constant = max_constant;
         options.declare = declare;
         let model = self.within(&limits)?;
@@ -495,13 +490,9 @@ impl Model {
             let begin = Instant::now();
             let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
-            let mut given = InferOptions::default();
-            given.dims.clone_from(&options.dims);
-            given.assume.clone_from(&options.assume);
-            given.inputs.clone_from(&options.inputs);
             let mut of_runs = VerifyOptions::default();
-            (of_runs.given, of_runs.seed) = (given.clone(), SEED);
-            of_runs.given.inputs.extend(values);
+            (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
+            of_runs.sizes.inputs.extend(values);
             if verify.is_none() {
                 of_runs.time = VerifyOptions::time_beside(begin.elapsed());
             }
@@ -516,7 +507,7 @@ impl Model {
                 return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
             }
             let measures = options.rules.may_change_floats();
-            let measured = measures.then(|| model.measure(&after, &given, SEED).ok()).flatten();
+            let measured = measures.then(|| model.measure(&after, &options.sizes, SEED).ok()).flatten();
             Ok::<_, gradus::Error>((after, report, verified, measured))
         });
         let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;
@@ -578,7 +569,7 @@ impl Model {
                 return Err(raised(&gradus::Error::unknown("runtime", name, known.map(Runtime::name))));
             }
         }
-        options.dims = numbers(Some(dims))?;
+        options.sizes.dims = numbers(Some(dims))?;
         (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
         let converted = engine(py, || {
@@ -586,7 +577,7 @@ impl Model {
             let begin = Instant::now();
             let converted = model.convert(standard, &options)?;
             let mut of_runs = VerifyOptions::default();
-            (of_runs.given.dims, of_runs.seed) = (options.dims.clone(), SEED);
+            (of_runs.sizes.dims, of_runs.seed) = (options.sizes.dims.clone(), SEED);
             if verify.is_none() {
                 of_runs.time = VerifyOptions::time_beside(begin.elapsed());
             }

@@ -23,7 +23,7 @@ mod search;
 mod variables;
 mod verify;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Result};
@@ -36,7 +36,7 @@ pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
 pub use verify::Verified;
 
-use crate::infer::InferOptions;
+use crate::infer::{InferOptions, Sizes};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
@@ -65,8 +65,8 @@ pub struct ConvertOptions {
     /// The program that will run the model: if nothing is said of the operator set, it is the
     /// newest in which the program runs every node, and types that the program lacks are avoided.
     pub runtime: Option<Runtime>,
-    /// Symbols and the numbers that they are fixed to, in the converted model too.
-    pub dims: HashMap<String, i64>,
+    /// What is said of the inputs: symbols and types are fixed in the converted model too.
+    pub sizes: Sizes,
     /// To OpenVINO: whether the inputs `past_key_values.*`, or `past*`, become variables, whose
     /// next values are the outputs `present.*`.
     pub stateful: bool,
@@ -253,7 +253,7 @@ impl Model {
         let source = self.source();
         self.allow_each(self.limits(), BYTES_OF_VALUE)?;
         let mut given = InferOptions::default().cautiously();
-        given.dims.clone_from(&options.dims);
+        given.sizes.clone_from(&options.sizes);
         let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
         let mut conversion = ConversionState {
             source,

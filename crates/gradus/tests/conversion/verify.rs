@@ -91,7 +91,7 @@ fn a_model_that_does_not_run_is_not_compared() {
         .output("y", DType::F32, &["1", "4"])
         .model();
     let mut options = VerifyOptions::default();
-    options.given.dims.insert("n".to_owned(), 3);
+    options.sizes.dims.insert("n".to_owned(), 3);
     let found = refused.verify_converted(&converted(&refused), &options).unwrap();
     assert!(found.runs == 0 && found.refused.is_some(), "{found:?}");
 }
