@@ -9,7 +9,7 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
-use crate::infer::{InferOptions, Inference, symbols_of_inputs};
+use crate::infer::{InferOptions, Inference, InputFact, Sizes, symbols_of_inputs};
 use crate::model::Model;
 
 impl Model {
@@ -54,6 +54,16 @@ impl Model {
         let mut source = self.source().clone();
         source.graph.declare(&mut |place, id| given.get(&id).filter(|_| place.is_empty()).cloned());
         Ok(self.with_source(source))
+    }
+
+    /// The model whose inputs have the types that are given; names of inputs that it lacks are left
+    /// to inference.
+    pub(crate) fn with_given(&self, sizes: &Sizes) -> Result<Model> {
+        let types = sizes.inputs.iter().filter_map(|(name, given)| match given {
+            InputFact::Type(of) if self.input(name).is_ok() => Some((&**name, of)),
+            _ => None,
+        });
+        self.with_input_types(types)
     }
 
     /// The edit that declares what was inferred: of the values that nodes compute, and of inputs

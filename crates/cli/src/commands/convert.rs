@@ -85,7 +85,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
         RuntimeName::Onnxruntime => Runtime::OnnxRuntime,
         RuntimeName::Openvino => Runtime::OpenVino,
     });
-    options.sizes.dims = given::dims(&args.shapes.dims)?;
+    options.sizes = given::sizes(&args.sizes)?;
     options.stateful = args.stateful;
     let pair = |text: &String| match text.split_once('=') {
         Some((input, output)) => Ok((input.to_owned(), output.to_owned())),
@@ -126,7 +126,7 @@ fn one(
     } else {
         output.to_owned()
     };
-    let model = given::reshaped(&args.limits.open(path)?, &args.shapes.input_shapes)?;
+    let model = args.limits.open(path)?;
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
     let begin = Instant::now();
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;

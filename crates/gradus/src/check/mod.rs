@@ -142,7 +142,8 @@ impl Model {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
         };
-        let (first, second) = (explicit(self)?, explicit(other)?);
+        let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
+        let (first, second) = (explicit(&first)?, explicit(&second)?);
         let Compared { runs, outputs, differing, .. } = first.compare(&second, options)?;
         let parting = differing.and_then(|(inputs, renamed)| first.parting(&second, &inputs, &renamed));
         Ok(Check { runs, outputs, parting })

@@ -115,7 +115,8 @@ pub(crate) fn varied(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
     if names.is_empty() {
         return [false, true].map(|extreme| of(&SizeChoice::Declared, extreme)).into();
     }
-    let zeros = names.iter().take(MAX_ZERO).cloned().map(SizeChoice::Zero);
+    let may_be_empty = |name: &&String| !given.assume.nonempty && given.assume.clamped(name, 0) == 0;
+    let zeros = names.iter().filter(may_be_empty).take(MAX_ZERO).cloned().map(SizeChoice::Zero);
     let few = [SizeChoice::One, SizeChoice::Unequal, SizeChoice::Equal].into_iter().chain(zeros);
     let few = few.map(|sizes| of(&sizes, false));
     few.chain([false, true].map(|extreme| of(&SizeChoice::Between(SIZES), extreme))).collect()

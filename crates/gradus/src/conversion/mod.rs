@@ -23,9 +23,10 @@ mod search;
 mod variables;
 mod verify;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use gradus_core::graph::{self, Standard};
+use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
@@ -36,7 +37,7 @@ pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
 pub use verify::Verified;
 
-use crate::infer::{InferOptions, Sizes};
+use crate::infer::{InferOptions, InputFact, Sizes};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
@@ -125,6 +126,9 @@ impl Model {
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
+        if !options.sizes.inputs.is_empty() {
+            return self.converted_with_inputs(to, options);
+        }
         if options.stateful || !options.states.is_empty() {
             return self.converted_with_states(to, options);
         }
@@ -190,6 +194,21 @@ impl Model {
             Err(error) if error.kind() == Kind::Unsupported => self.in_set(to, opset, options),
             found => found,
         })
+    }
+
+    /// The model whose inputs have the types that are given, converted.
+    fn converted_with_inputs(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        let types = options.sizes.inputs.iter().map(|(name, given)| match given {
+            InputFact::Type(of) => Ok((&**name, of)),
+            InputFact::Value(_) => {
+                let what = format_args!("cannot convert: input \"{}\"", name_in_message(name));
+                Err(Error::mismatch(Kind::Usage, what, "a value", "a type"))
+            }
+        });
+        let given = self.with_input_types(types.collect::<Result<Vec<_>>>()?)?;
+        let sizes = Sizes { inputs: HashMap::new(), ..options.sizes.clone() };
+        let converted = given.convert(to, &ConvertOptions { sizes, ..options.clone() })?;
+        Ok(Converted { model: converted.model.converted_from(self), ..converted })
     }
 
     /// The model of OpenVINO with variables in place of inputs and outputs.

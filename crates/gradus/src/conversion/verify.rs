@@ -91,7 +91,7 @@ impl Model {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
         };
-        let (first, second) = (explicit(self)?, explicit(&converted.model)?);
+        let (first, second) = (explicit(&self.with_given(&options.sizes)?)?, explicit(&converted.model)?);
         // Numbers beyond a type mean nothing in some standards.
         let plan = varied(first.graph(), &options.sizes).into_iter();
         let runs = plan.map(|run| PlannedRun { extreme: false, ..run }).collect();

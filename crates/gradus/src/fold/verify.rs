@@ -52,6 +52,10 @@ impl Model {
     /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
     /// differ; if the folded model does not run where this one does, its error.
     pub fn verify(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
+        self.with_given(&options.sizes)?.verify_given(folded, rules, options)
+    }
+
+    fn verify_given(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
         let time = TimeBudget::of(options.time);
         // Shapes take no more than half of the time.
         let half = TimeBudget::of(options.time / 2);
