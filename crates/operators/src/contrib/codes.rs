@@ -73,7 +73,7 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.data("the shape of the factor is not known before the run", Bounds::SIZE),
     };
     let all: Vec<_> = rows.iter().copied().chain([columns]).collect();
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(all.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), all)])
 }
 
 /// The rows and columns of the factor.

@@ -11,7 +11,6 @@ use crate::errors;
 use crate::fact::{Dims, Fact};
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
 
 /// The first input's dimensions; statistics of all but the last axis; and the sum with the skipped
 /// input.
@@ -39,7 +38,7 @@ pub fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     statistics.iter_mut().skip(axis).for_each(|dim| *dim = Dim::ONE);
     let statistic = || Fact::typed(DType::F32, statistics.clone());
-    Ok(vec![of(dtype, dims.clone()), statistic(), statistic(), of(dtype, dims)])
+    Ok(vec![Fact::tensor(dtype, dims.clone()), statistic(), statistic(), Fact::tensor(dtype, dims)])
 }
 
 pub fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -59,7 +58,7 @@ pub fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let dtype = if quantised { Some(DType::F32) } else { cx.dtype(2) };
     let all: Dims = [ids[0], ids[1], words[1]].into();
-    Ok(vec![of(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), of(dtype, all)])
+    Ok(vec![Fact::tensor(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), Fact::tensor(dtype, all)])
 }
 
 fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -> InferResult {
@@ -81,16 +80,16 @@ fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -
             } else {
                 cx.add(*len, dims[1])
             };
-            of(dtype, [*two, *batch, *heads, total, *size])
+            Fact::tensor(dtype, [*two, *batch, *heads, total, *size])
         }
         (true, _) => Fact::tensor_type(dtype),
         (false, _) => {
             let heads = Dim::Known(cx.attributes.int_or("num_heads", 1)?.max(1));
             let size = cx.floor_divide(third, heads);
-            of(dtype, [Dim::Known(2), dims[0], heads, dims[1], size])
+            Fact::tensor(dtype, [Dim::Known(2), dims[0], heads, dims[1], size])
         }
     };
-    Ok(vec![of(dtype, [dims[0], dims[1], hidden]), present])
+    Ok(vec![Fact::tensor(dtype, [dims[0], dims[1], hidden]), present])
 }
 
 pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -100,8 +99,8 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     // All three packed: batch, length, heads, 3, size.
     if let [batch, len, heads, _, size] = *query {
         let hidden = cx.multiply(heads, size);
-        let present = of(dtype, [batch, heads, len, size]);
-        return Ok(vec![of(dtype, [batch, len, hidden]), present.clone(), present]);
+        let present = Fact::tensor(dtype, [batch, heads, len, size]);
+        return Ok(vec![Fact::tensor(dtype, [batch, len, hidden]), present.clone(), present]);
     }
     let [batch, len, width] = *query else {
         return Err(errors::rank("the query", query.len(), "3 or 5").into());
@@ -128,9 +127,9 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
         (false, _) => kv_len,
     };
     Ok(vec![
-        of(dtype, [batch, len, hidden]),
-        of(dtype, [batch, heads, total, size_k]),
-        of(dtype, [batch, heads, total, size_v]),
+        Fact::tensor(dtype, [batch, len, hidden]),
+        Fact::tensor(dtype, [batch, heads, total, size_k]),
+        Fact::tensor(dtype, [batch, heads, total, size_v]),
     ])
 }
 
@@ -171,8 +170,8 @@ pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
         (Some(past), Some(total)) => cx.max(past, total),
         _ => cx.data("the total length is not known before the run", Bounds::SIZE),
     };
-    let present = of(cx.dtype(3).or(dtype), [query[0], Dim::Known(kv_heads), total, size]);
-    Ok(vec![of(dtype, [query[0], query[1], hidden]), present.clone(), present])
+    let present = Fact::tensor(cx.dtype(3).or(dtype), [query[0], Dim::Known(kv_heads), total, size]);
+    Ok(vec![Fact::tensor(dtype, [query[0], query[1], hidden]), present.clone(), present])
 }
 
 /// As the first input, whose heads are turned by rows of cosines and sines.
@@ -197,7 +196,7 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         _ => return Err(errors::rank(cx.input_label(0), dims.len(), "3 or 4").into()),
     }
-    Ok(vec![of(cx.dtype(0), dims)])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 pub fn gather_quantized(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -212,12 +211,12 @@ pub fn gather_quantized(cx: &mut InferContext<'_, '_>) -> InferResult {
         *last = cx.multiply(*last, Dim::Known(2));
     }
     let all: Vec<_> = data[..axis].iter().chain(indices.iter()).chain(&data[axis + 1..]).copied().collect();
-    Ok(vec![of(cx.dtype(2), all)])
+    Ok(vec![Fact::tensor(cx.dtype(2), all)])
 }
 
 pub fn skip_group_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
-    Ok(vec![of(cx.dtype(0), dims.clone()), of(cx.dtype(0), dims)])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims.clone()), Fact::tensor(cx.dtype(0), dims)])
 }
 
 pub fn attention_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -236,16 +235,16 @@ pub fn relative_position_bias(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(len) => len,
         None => cx.data("the length is not known before the run", Bounds::SIZE),
     });
-    Ok(vec![of(cx.dtype(0), [Dim::ONE, table[1], q, k])])
+    Ok(vec![Fact::tensor(cx.dtype(0), [Dim::ONE, table[1], q, k])])
 }
 
 pub fn quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = if cx.has(2) { cx.dtype(2) } else { Some(DType::U8) };
-    Ok(vec![of(dtype, cx.dims(0)?)])
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
 pub fn dequantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.dtype(1), cx.dims(0)?)])
+    Ok(vec![Fact::tensor(cx.dtype(1), cx.dims(0)?)])
 }
 
 pub fn dynamic_quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -256,17 +255,17 @@ pub fn expand_dims(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(axis) = cx.integer(1).and_then(Dim::known) else {
         let dims = cx.any_dims("the axis is not known before the run", dims.len() + 1);
-        return Ok(vec![of(cx.dtype(0), dims)]);
+        return Ok(vec![Fact::tensor(cx.dtype(0), dims)]);
     };
     let axis = indices::axis(axis, dims.len() + 1)?;
     let mut all = dims.to_vec();
     all.insert(axis, Dim::ONE);
-    Ok(vec![of(cx.dtype(0), all)])
+    Ok(vec![Fact::tensor(cx.dtype(0), all)])
 }
 
 pub fn torch_embedding(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (table, indices) = (cx.dims_of_rank(0, 2)?, cx.dims(1)?);
-    Ok(vec![of(cx.dtype(0), indices.iter().copied().chain([table[1]]).collect::<Vec<_>>())])
+    Ok(vec![Fact::tensor(cx.dtype(0), indices.iter().copied().chain([table[1]]).collect::<Vec<_>>())])
 }
 
 pub fn gemm_fast_gelu(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -275,18 +274,18 @@ pub fn gemm_fast_gelu(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(last) = all.last_mut() {
         *last = weights[1];
     }
-    Ok(vec![of(cx.dtype(0), all)])
+    Ok(vec![Fact::tensor(cx.dtype(0), all)])
 }
 
 pub fn c_dist(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (a, b) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
-    Ok(vec![of(cx.dtype(0), [a[0], b[0]])])
+    Ok(vec![Fact::tensor(cx.dtype(0), [a[0], b[0]])])
 }
 
 pub fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (ids, scores) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
     cx.equal(ids[0], scores[0], "number of rows")?;
-    Ok(vec![of(cx.dtype(1), scores)])
+    Ok(vec![Fact::tensor(cx.dtype(1), scores)])
 }
 
 pub fn is_all_finite(_: &mut InferContext<'_, '_>) -> InferResult {
@@ -316,7 +315,7 @@ pub fn inverse(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
     };
     cx.equal(rows, columns, "sizes of a matrix to invert")?;
-    Ok(vec![of(cx.dtype(0), dims)])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// A part of each box, of the size that an input holds.
@@ -331,7 +330,7 @@ pub fn crop_and_resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.data("the size of the crops is not known before the run", Bounds::SIZE),
     };
     let (rows, columns) = (size(0), size(1));
-    Ok(vec![of(cx.dtype(0), [boxes[0], image[1], rows, columns])])
+    Ok(vec![Fact::tensor(cx.dtype(0), [boxes[0], image[1], rows, columns])])
 }
 
 /// A hash for each element, as an unsigned integer unless the attribute says otherwise.

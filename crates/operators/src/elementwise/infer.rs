@@ -33,7 +33,7 @@ pub fn along_axis(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// As the first input, with its type.
 pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(cx.dims(0)?)))])
+    Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
 
 /// As the first input, which has the axis.
@@ -62,7 +62,7 @@ pub fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.operator == "Rfft" {
         return Err(InferError::unknown("shape inference does not support the operator"));
     }
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// The dimensions that all inputs from one on broadcast to; those of the first where the
@@ -110,7 +110,7 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
 pub fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(3)?];
     let dims = cx.broadcast(&all)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 pub fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -121,7 +121,7 @@ pub fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
         let wanted = format_args!("a type of {} bits", from.bits());
         return Err(Error::mismatch(Kind::Type, "attribute \"to\"", to, wanted).into());
     }
-    Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
+    Ok(vec![Fact::tensor(to, cx.dims(0)?)])
 }
 
 /// The elements of integers made from those of one input.
@@ -397,7 +397,7 @@ pub fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// As both inputs together, of the type of the first.
 pub fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(broadcast_inputs(cx, 0)?.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), broadcast_inputs(cx, 0)?)])
 }
 
 pub fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -407,5 +407,5 @@ pub fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn q_linear_where(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(1)?, cx.dims(4)?];
     let dims = cx.broadcast(&all)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(1), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(1), dims)])
 }

@@ -21,7 +21,6 @@ use crate::fact::{Elements, Fact, TensorFact, known_shape};
 use crate::indexing::eval::{flat_index, positions};
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
 
 use super::text::{Grams, Normalizer};
 
@@ -44,7 +43,7 @@ fn drawn_type(cx: &InferContext<'_, '_>, other: Option<DType>) -> Result<Option<
 /// or else of the input's.
 pub fn random_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = drawn_type(cx, cx.dtype(0))?;
-    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(cx.dims(0)?)))])
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
 pub fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -90,7 +89,7 @@ pub fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = drawn_type(cx, Some(DType::F32))?;
     let shape = cx.attributes.ints("shape")?.unwrap_or(&[]);
-    Ok(vec![of(dtype, shape.iter().map(|&size| Dim::Known(size)).collect::<Vec<_>>())])
+    Ok(vec![Fact::tensor(dtype, shape.iter().map(|&size| Dim::Known(size)).collect::<Vec<_>>())])
 }
 
 pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -147,7 +146,7 @@ pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     cx.require(dims[1], Relation::AtLeast, Dim::ONE);
     let dtype = drawn_type(cx, Some(DType::I32))?;
-    Ok(vec![of(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
+    Ok(vec![Fact::tensor(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
 }
 
 pub fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -297,7 +296,7 @@ pub fn regex(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
-    Ok(vec![of(to, cx.dims_of_rank(0, 2)?)])
+    Ok(vec![Fact::tensor(to, cx.dims_of_rank(0, 2)?)])
 }
 
 pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -27,7 +27,6 @@ use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::layout::infer::parts_of;
 use crate::lowering;
-use crate::nn::infer::of;
 use crate::normalize::Older;
 use crate::op::{self, BuildContext, EvalContext, Op};
 use crate::output::{self, allowed};
@@ -253,7 +252,7 @@ fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>,
     }
     let dtype = cx.dtype(0);
     let facts = (0..cx.node.outputs.len())
-        .map(|_| of(dtype, cx.any_dims("the axis is not known before the run", rank)))
+        .map(|_| Fact::tensor(dtype, cx.any_dims("the axis is not known before the run", rank)))
         .collect();
     Ok(Err(facts))
 }
@@ -311,7 +310,7 @@ pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.data("the depth is not known before the run", Bounds::SIZE),
     };
     all.insert(axis, depth);
-    Ok(vec![of(cx.dtype(2), all)])
+    Ok(vec![Fact::tensor(cx.dtype(2), all)])
 }
 
 /// Channels to blocks of the spatial axes, or back.
@@ -461,7 +460,7 @@ pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
             None => cx.data("the sizes are not known before the run", Bounds::SIZE),
         });
     }
-    Ok(vec![of(dtype, all)])
+    Ok(vec![Fact::tensor(dtype, all)])
 }
 
 pub fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -784,5 +783,5 @@ pub fn embedding_bag_packed(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn random_uniform(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_type")?;
     let dims = integers_or(cx, 0, "the shape is not known before the run")?;
-    Ok(vec![of(dtype, dims)])
+    Ok(vec![Fact::tensor(dtype, dims)])
 }

@@ -15,7 +15,6 @@ use crate::errors;
 use crate::fact::{Fact, TensorFact};
 use crate::floats::Ring;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
 use crate::nn::windows::float_of;
 use crate::op::EvalContext;
 
@@ -45,7 +44,7 @@ pub(super) fn smaller(cx: &mut InferContext<'_, '_>, [rows, columns]: [Dim; 2]) 
 }
 
 fn shaped(cx: &InferContext<'_, '_>, before: &[Dim], last: &[Dim]) -> Fact {
-    of(cx.dtype(0), [before, last].concat())
+    Fact::tensor(cx.dtype(0), [before, last].concat())
 }
 
 /// Results of `qr`.

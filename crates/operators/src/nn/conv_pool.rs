@@ -20,7 +20,7 @@ use gradus_core::{DType, Error};
 use crate::attributes::{Attributes, missing};
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
-use crate::fact::{Dims, Fact, TensorFact};
+use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
 
 /// How the number of steps from the first window to the last is rounded.
@@ -205,7 +205,7 @@ fn conv(cx: &mut InferContext<'_, '_>, x: usize, w: usize, dtype: Option<DType>)
         all.push(weights[0]);
         all.extend(counts);
     }
-    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(all.into())))])
+    Ok(vec![Fact::tensor(dtype, all)])
 }
 
 /// The number of groups, of which the size of an axis of an input is a multiple.
@@ -301,10 +301,10 @@ pub fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
             all.push(count);
         }
         all.push(*channels);
-        return Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(all.into())))]);
+        return Ok(vec![Fact::tensor(cx.dtype(0), all)]);
     }
     let dims = pooled(cx)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 fn global(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
@@ -507,7 +507,7 @@ pub fn q_linear_conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub fn q_linear_global_average_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = global(cx)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 pub fn grid_sample_rule(cx: &mut InferContext<'_, '_>) -> InferResult {

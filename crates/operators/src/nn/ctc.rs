@@ -13,7 +13,6 @@ use crate::dim::Dim;
 use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
-use crate::nn::infer::of;
 use crate::op::EvalContext;
 
 /// The sizes of `CTCGreedyDecoder`.
@@ -22,7 +21,7 @@ pub fn by_mask(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mask = cx.dims_of_rank(1, 2)?;
     let steps = cx.equal(dims[0], mask[0], "number of steps")?;
     let batch = cx.equal(dims[1], mask[1], "number of sequences")?;
-    Ok(vec![of(cx.dtype(0), [batch, steps, Dim::ONE, Dim::ONE])])
+    Ok(vec![Fact::tensor(cx.dtype(0), [batch, steps, Dim::ONE, Dim::ONE])])
 }
 
 /// The sizes of `CTCGreedyDecoderSeqLen`.

@@ -6,7 +6,7 @@ use gradus_core::graph::Content;
 use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
 use crate::errors;
-use crate::fact::{Dims, Fact, TensorFact};
+use crate::fact::{Dims, Fact};
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::nn::conv_pool::image;
@@ -21,11 +21,6 @@ pub fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let training = cx.has(2) || (older && !cx.attributes.flag("is_test", false)?);
     let first = if training { Fact::shaped(dims.clone()) } else { cx.read_fact(0) };
     Ok(vec![first, Fact::shaped(dims)])
-}
-
-/// A tensor of that type and those dimensions.
-pub fn of(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
-    Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
 }
 
 /// As the first input, to which the others broadcast.
@@ -91,7 +86,11 @@ pub fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let stash = cx.attributes.dtype("stash_type")?.unwrap_or(DType::F32);
     let one = |(at, &dim): (usize, &Dim)| if at < axis { dim } else { Dim::ONE };
     let statistics: Dims = dims.iter().enumerate().map(one).collect();
-    Ok(vec![of(cx.dtype(0), dims), Fact::typed(stash, statistics.clone()), Fact::typed(stash, statistics)])
+    Ok(vec![
+        Fact::tensor(cx.dtype(0), dims),
+        Fact::typed(stash, statistics.clone()),
+        Fact::typed(stash, statistics),
+    ])
 }
 
 pub fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -103,10 +102,10 @@ pub fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
         dims.iter().skip(1).copied().collect()
     };
     (1..5).try_for_each(|input| cx.same_shape(input, &features))?;
-    let mut facts = vec![of(cx.dtype(0), dims)];
+    let mut facts = vec![Fact::tensor(cx.dtype(0), dims)];
     facts.extend((1..cx.node.outputs.len()).map(|output| {
         let input = if output % 2 == 1 { 3 } else { 4 };
-        of(cx.dtype(input).or(cx.dtype(0)), features.clone())
+        Fact::tensor(cx.dtype(input).or(cx.dtype(0)), features.clone())
     }));
     Ok(facts)
 }
@@ -152,7 +151,7 @@ pub fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.same_shape(6, &state)?;
     cx.same_shape(7, &[directions, peepholes])?;
     let dtype = cx.dtype(0);
-    Ok(vec![of(dtype, all), of(dtype, state), of(dtype, state)])
+    Ok(vec![Fact::tensor(dtype, all), Fact::tensor(dtype, state), Fact::tensor(dtype, state)])
 }
 
 /// The number of heads that an attribute gives.
@@ -215,15 +214,15 @@ pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let y = if flat {
         let width = cx.multiply(q_heads, v_size);
-        of(dtype, [batch, q_len, width])
+        Fact::tensor(dtype, [batch, q_len, width])
     } else {
-        of(dtype, [batch, q_heads, q_len, v_size])
+        Fact::tensor(dtype, [batch, q_heads, q_len, v_size])
     };
     Ok(vec![
         y,
-        of(cx.dtype(1), [batch, kv_heads, total, k_size]),
-        of(cx.dtype(2), [batch, kv_heads, total, v_size]),
-        of(dtype, [batch, q_heads, q_len, total]),
+        Fact::tensor(cx.dtype(1), [batch, kv_heads, total, k_size]),
+        Fact::tensor(cx.dtype(2), [batch, kv_heads, total, v_size]),
+        Fact::tensor(dtype, [batch, q_heads, q_len, total]),
     ])
 }
 
@@ -248,7 +247,10 @@ pub fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let width = cx.multiply(q_heads, v_size);
     let state = if cx.has(3) { cx.dtype(3) } else { cx.dtype(0) };
-    Ok(vec![of(cx.dtype(0), [q[0], q[1], width]), of(state, [q[0], kv_heads, size, v_size])])
+    Ok(vec![
+        Fact::tensor(cx.dtype(0), [q[0], q[1], width]),
+        Fact::tensor(state, [q[0], kv_heads, size, v_size]),
+    ])
 }
 
 pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -316,20 +318,20 @@ pub fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
         cx.same_shape(1, &[&[*batch], rest].concat())?;
         cx.same_shape(2, &[*classes])?;
     }
-    let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| of(dtype, dims));
+    let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| Fact::tensor(dtype, dims));
     let first = match cx.attributes.text("reduction")?.unwrap_or("mean") {
         "none" => {
             if let Some(labels) = cx.known_dims(1) {
-                of(dtype, labels)
+                Fact::tensor(dtype, labels)
             } else {
                 let dims = cx.dims(0)?;
                 let [batch, _, rest @ ..] = &*dims else {
                     return Err(errors::rank(cx.input_label(0), dims.len(), "at least 2").into());
                 };
-                of(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
+                Fact::tensor(dtype, std::iter::once(*batch).chain(rest.iter().copied()).collect::<Vec<_>>())
             }
         }
-        _ => of(dtype, []),
+        _ => Fact::tensor(dtype, []),
     };
     Ok(vec![first, probabilities])
 }
@@ -369,13 +371,13 @@ pub fn quantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     type_given(cx, "precision")?;
     let given = type_given(cx, "output_dtype")?;
     let dtype = if cx.has(2) { cx.dtype(2) } else { given.or(Some(DType::U8)) };
-    Ok(vec![of(dtype, cx.dims(0)?)])
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
 pub fn dequantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
     let dtype = type_given(cx, "output_dtype")?.or(cx.dtype(1));
-    Ok(vec![of(dtype, cx.dims(0)?)])
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
 pub fn dynamic_quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {

@@ -5,8 +5,8 @@ use gradus_core::{Result, Value};
 
 use crate::attributes::Attributes;
 use crate::errors;
+use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
-use crate::nn::infer::of;
 use crate::op::EvalContext;
 
 /// `NegativeLogLikelihoodLoss`, and `SoftmaxCrossEntropyLoss`, which takes logarithms of
@@ -69,7 +69,7 @@ pub fn of_sequences(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.has(4) {
         cx.one_element(4)?;
     }
-    Ok(vec![of(cx.dtype(0), [batch])])
+    Ok(vec![Fact::tensor(cx.dtype(0), [batch])])
 }
 
 /// The logarithm of the sum of two numbers, of which the logarithms are given.

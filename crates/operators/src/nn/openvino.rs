@@ -19,7 +19,6 @@ use crate::fact::Fact;
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::nn::conv_pool::{Rounding, Windows, image, parts_of_image, positive};
-use crate::nn::infer::of;
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::output::{allowed, one};
@@ -203,7 +202,7 @@ pub fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let first = cx.dims(0)?;
     let data = if first.len() == 1 { 2 } else { 0 };
-    Ok(vec![of(cx.dtype(data), cx.dims(data)?)])
+    Ok(vec![Fact::tensor(cx.dtype(data), cx.dims(data)?)])
 }
 
 pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -249,7 +248,7 @@ pub fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("variable_type")?.or(cx.dtype(0));
     let Some(text) = cx.attributes.text("variable_shape")? else {
         let rank = cx.dims(0)?.len();
-        return Ok(vec![of(dtype, cx.any_dims("value of a variable", rank))]);
+        return Ok(vec![Fact::tensor(dtype, cx.any_dims("value of a variable", rank))]);
     };
     let sizes = gradus_formats::openvino::shape(text);
     let Some(Type::Tensor(_, Some(sizes))) = sizes else { return Ok(vec![Fact::tensor_type(dtype)]) };
@@ -261,7 +260,7 @@ pub fn read_value(cx: &mut InferContext<'_, '_>) -> InferResult {
         DeclaredDim::Symbol(_) | DeclaredDim::Unknown => cx.data("value of a variable", Bounds::SIZE),
     });
     let dims: Vec<_> = each.collect();
-    Ok(vec![of(dtype, dims)])
+    Ok(vec![Fact::tensor(dtype, dims)])
 }
 
 /// The axes of an image that are resized, and its dimensions with their pads.
@@ -390,6 +389,6 @@ pub fn group_convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferRe
 
 pub fn lstm_cell(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, hidden) = (cx.dims_of_rank(0, 2)?[0], hidden(cx)?);
-    let state = of(cx.dtype(0), [batch, hidden]);
+    let state = Fact::tensor(cx.dtype(0), [batch, hidden]);
     Ok(vec![state.clone(), state])
 }

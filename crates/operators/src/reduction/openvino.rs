@@ -16,7 +16,6 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::generate;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
 use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::reduction::infer;
@@ -41,7 +40,7 @@ pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
         None => cx.data("number of drawn samples", Bounds::SIZE),
     };
     let all: Vec<_> = dims[..dims.len().saturating_sub(1)].iter().copied().chain([samples]).collect();
-    Ok(vec![of(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
+    Ok(vec![Fact::tensor(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
 }
 
 pub fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -116,11 +115,11 @@ pub fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub fn bucketize(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
+    Ok(vec![Fact::tensor(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
 }
 
 pub fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
+    Ok(vec![Fact::tensor(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
 }
 
 pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -135,5 +134,5 @@ pub fn selected_boxes(cx: &InferContext<'_, '_>, count: Dim) -> InferResult {
     let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
     let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
     let chosen = [count, Dim::Known(3)];
-    Ok(vec![of(indices, chosen), Fact::typed(scores, chosen), of(indices, [Dim::ONE])])
+    Ok(vec![Fact::tensor(indices, chosen), Fact::typed(scores, chosen), Fact::tensor(indices, [Dim::ONE])])
 }

@@ -17,7 +17,7 @@ use crate::attributes::Attributes;
 use crate::complex::{complex_of, part_of};
 use crate::dialects::paddle::math::angle_of;
 use crate::dim::Dim;
-use crate::fact::{Fact, TensorFact};
+use crate::fact::Fact;
 use crate::generate::signal::{touch, transformed};
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
@@ -64,7 +64,7 @@ pub fn fourier_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         None => None,
     };
-    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))])
+    Ok(vec![Fact::tensor(dtype, dims)])
 }
 
 /// The numbers of an input as complex ones.
