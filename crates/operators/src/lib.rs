@@ -17,22 +17,32 @@
     reason = "the crate is a part of gradus, which documents what users name"
 )]
 
+pub mod attention;
+pub mod boxes;
 pub mod contrib;
 pub mod control_flow;
 pub mod elementwise;
 pub mod generate;
+pub mod graphs;
+pub mod images;
 pub mod indexing;
 pub mod layout;
+pub mod losses;
 pub mod matmul;
 pub mod ml;
-pub mod nn;
+pub mod normalization;
 pub mod output;
 pub mod preview;
+pub mod quantization;
 pub mod range;
+pub mod recurrent;
 pub mod reduction;
 pub mod sequence;
 pub mod shape;
+pub mod signal;
 mod table;
+pub mod text;
+pub mod windows;
 
 pub mod dialects;
 

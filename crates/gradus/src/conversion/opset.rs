@@ -21,9 +21,9 @@ use crate::fact::Elements;
 use crate::lowering::int;
 use crate::normalize::{Change, Form, Older};
 use crate::operators::generate::constant::held;
+use crate::operators::images::to_openvino::by_weights;
 use crate::operators::indices::axis as axis_of;
-use crate::operators::nn::to_openvino::softmax_axis;
-use crate::operators::nn::windows_to_openvino::by_weights;
+use crate::operators::normalization::to_openvino::softmax_axis;
 use crate::operators::registry;
 use crate::schema::{Arity, Param};
 

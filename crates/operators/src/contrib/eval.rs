@@ -5,16 +5,18 @@ use gradus_core::convert::{i64_of, product, truncated, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value};
 
+use crate::attention::eval::{Heads, Mask, Scores, continued, exchanged};
+use crate::attention::rotary::rotated;
 use crate::attributes::{Attributes, required};
 use crate::elementwise::activations::Activation;
 use crate::errors;
 use crate::floats::Sizes;
 use crate::indices;
 use crate::matmul::eval::{Gemm, Product, products, round};
-use crate::nn::attention::{Heads, Mask, Scores, continued, exchanged, rotated};
-use crate::nn::normalization::standardize;
-use crate::nn::windows::{add_bias, convolved, float_of};
+use crate::normalization::eval::standardize;
 use crate::op::{EvalContext, Op};
+use crate::windows::convolutions::{add_bias, convolved};
+use gradus_core::convert::float_of;
 
 /// The elements of an input that must have this shape.
 pub(super) fn shaped(cx: &EvalContext<'_>, input: usize, dims: &[usize]) -> Result<Vec<f64>> {

@@ -4,11 +4,12 @@
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
+use crate::attention::lowered::{scores_of, shared, turn};
 use crate::attributes::{Attributes, required};
 use crate::errors;
+use crate::graphs::{like, number, widened};
 use crate::lowering::terms::{cast, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
-use crate::nn::decomposed::{like, number, scores_of, shared, turn, widened};
 
 /// Checks attributes of which only the default is known: caches are not quantized, and queries see
 /// no later keys.

@@ -5,8 +5,9 @@ use gradus_core::{Error, Result, Value};
 
 use super::eval::{attended, heads, maybe_shaped, score_bias, shaped, size_of};
 use super::group_query::{cached_window, expect_known, is_smooth};
+use crate::attention::eval::{Heads, exchanged};
+use crate::attention::rotary::Rotation;
 use crate::attributes::Attributes;
-use crate::nn::attention::{Heads, Rotation, exchanged};
 use crate::op::EvalContext;
 use crate::{errors, indices};
 

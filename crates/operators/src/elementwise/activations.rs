@@ -7,10 +7,9 @@ use gradus_core::{Limits, Number, Result, Tensor, Value, dispatch};
 use gradus_kernels::{Call, Float, Function, Options};
 
 use crate::attributes::Attributes;
-use crate::errors;
-use crate::indices;
 use crate::normalize::Older;
 use crate::op::{EvalContext, Op};
+use crate::{errors, indices};
 
 /// A parameter: its name and its default.
 type ActivationParameter = (&'static str, f32);
@@ -145,4 +144,14 @@ pub fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
         }
     }
     Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+pub fn swiglu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
+    let linear = cx.floats(1)?;
+    let mut gate = cx.floats(0)?;
+    for (x, linear) in gate.iter_mut().zip(linear) {
+        *x = *x / (1.0 + libm::exp(-alpha * *x)) * linear;
+    }
+    Ok(vec![cx.rounded(0, &gate)?])
 }

@@ -13,11 +13,12 @@ use gradus_core::{DType, Error, Kind, convert};
 
 use crate::dim::{Bounds, Dim, Symbols};
 use crate::elementwise::symbolic::{combined, compare, exact, fractions, progression};
-use crate::errors;
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
-use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalization::infer::scaled;
+use crate::normalize::Older;
 use crate::operation::Operation;
+use crate::{errors, indices};
 
 /// As the first input.
 pub fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -408,4 +409,22 @@ pub fn q_linear_where(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(1)?, cx.dims(4)?];
     let dims = cx.broadcast(&all)?;
     Ok(vec![Fact::tensor(cx.dtype(1), dims)])
+}
+
+/// `PRelu`, whose older versions have a slope for each channel.
+pub fn p_relu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if !cx.attributes.form().is(Older::ByChannel) {
+        return scaled(cx);
+    }
+    let dims = cx.dims(0)?;
+    let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
+    cx.dims_of_known_rank(1, 1)?;
+    cx.one_element_or(1, Ok(vec![channels]))?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub fn swiglu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    cx.same_shape(1, &dims)?;
+    Ok(vec![Fact::shaped(dims)])
 }

@@ -6,8 +6,8 @@ use gradus_core::{Result, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::floats::Ring;
 use crate::indices;
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
+use gradus_core::convert::float_of;
 
 pub fn mean(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;

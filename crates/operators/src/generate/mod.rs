@@ -3,9 +3,6 @@
 pub mod constant;
 pub mod eval;
 pub mod infer;
+pub mod openvino;
 pub mod random;
-pub mod signal;
-pub mod text;
-pub mod to_onnx;
 pub mod to_openvino;
-pub mod transforms;

@@ -2,7 +2,7 @@
 
 pub mod eval;
 pub mod infer;
-pub mod older;
+pub mod lowered;
 pub mod openvino;
 pub mod segments_to_onnx;
 pub mod to_onnx;

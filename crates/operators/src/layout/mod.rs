@@ -3,7 +3,7 @@
 pub mod eval;
 pub mod identity;
 pub mod infer;
-pub mod older;
+pub mod lowered;
 pub mod openvino;
 pub mod rearrange;
 pub mod to_onnx;

@@ -8,14 +8,14 @@ use crate::attributes::Attributes;
 use crate::dim::Dim;
 use crate::errors;
 use crate::fact::Fact;
+use crate::graphs::{like, number, unsupported, widened};
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{f, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::matmul::eval::Product;
 use crate::matmul::{infer, orthogonal};
-use crate::nn::decomposed::{like, number, unsupported, widened};
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
+use gradus_core::convert::float_of;
 
 /// The steps of an elimination.
 struct Steps {

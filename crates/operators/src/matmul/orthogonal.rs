@@ -15,8 +15,8 @@ use crate::errors;
 use crate::fact::{Fact, TensorFact};
 use crate::floats::Ring;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
+use gradus_core::convert::float_of;
 
 /// Rounds of rotations after which no matrix of float64 has turned on.
 const MAX_SWEEPS: usize = 60;

@@ -9,9 +9,9 @@ use gradus_core::{DType, Result, Shape, Tensor};
 use super::features::Imputed;
 use super::linear::Linear;
 use super::scores::{Labels, PostTransform};
+use crate::graphs::unsupported;
 use crate::lowering::terms::{cast, f, ints, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
-use crate::nn::decomposed::unsupported;
 
 /// An input in float64.
 fn wide(l: &mut Lowering<'_>) -> Result<LoweredValue> {

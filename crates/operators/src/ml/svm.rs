@@ -7,8 +7,8 @@ use super::samples::{Samples, features};
 use super::scores::{Labels, PostTransform, largest, logistic};
 use crate::attributes::{Attributes, required};
 use crate::errors;
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
+use gradus_core::convert::float_of;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kernel {

@@ -8,10 +8,10 @@ use gradus_core::{DType, Result, Shape, Tensor};
 
 use super::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use super::svm::{Classifier, Kernel, Machine, NEAREST, Regressor};
+use crate::graphs::unsupported;
 use crate::lowering::terms::{cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
-use crate::nn::decomposed::unsupported;
-use crate::nn::windows::float_of;
+use gradus_core::convert::float_of;
 
 /// A matrix of float64, whose elements a function of row and column gives.
 fn matrix(

@@ -470,7 +470,7 @@ impl Ensemble {
             }
         }
         if self.aggregate == Aggregate::Average {
-            let trees = crate::nn::windows::float_of(self.roots.len().max(1));
+            let trees = gradus_core::convert::float_of(self.roots.len().max(1));
             for (sum, _) in &mut sums {
                 *sum /= trees;
             }

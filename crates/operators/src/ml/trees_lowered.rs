@@ -10,9 +10,9 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 use super::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use super::scores::{Labels, PostTransform};
 use super::trees::{Aggregate, Child, Ensemble, Mode, at};
+use crate::graphs::unsupported;
 use crate::lowering::{LoweredValue, Lowering, int};
-use crate::nn::decomposed::unsupported;
-use crate::nn::windows::float_of;
+use gradus_core::convert::float_of;
 
 /// Most comparisons on a path from a root to a leaf; the graph has some seven nodes for each.
 const MAX_LEVELS: usize = 256;

@@ -1,17 +1,19 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
-use super::super::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
-use super::super::row::{Row, ZeroSigns, microsoft, onnx, own};
-use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
 use crate::dialects::elimination as eliminated;
+use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
+use crate::row::{Row, ZeroSigns, microsoft, onnx, own};
 use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
+use crate::{
+    contrib, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text, windows,
+};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer)
+        .computes(normalization::eval::layer)
         .lower(|l| contrib::transformers::layer(l, false)),
     own("GeomSpace", Formula, &[range::spaces::GEOMSPACE])
         .works(Work::EachOutput(Each::of(2, 0, 1)))
@@ -73,8 +75,8 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("DynamicQuantizeLSTM", Lowered)
         .works(Work::Recurrent { weight: 1 })
         .signatures_are(contrib::signatures::DYNAMIC_QUANTIZE_LSTM)
-        .infer(nn::infer::recurrent)
-        .computes(nn::recurrent::eval)
+        .infer(recurrent::infer::recurrent)
+        .computes(recurrent::eval::recurrent)
         .lower(contrib::quantized_lstm::lstm),
     microsoft("DynamicQuantizeMatMul", Lowered)
         .works(Work::MatMul)
@@ -100,7 +102,7 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("FusedConv", Lowered)
         .works(Work::Conv { weight: 1, skip: 1 })
         .signatures_are(contrib::signatures::FUSED_CONV)
-        .infer(nn::conv_pool::fused_conv)
+        .infer(windows::infer::fused_conv)
         .computes(contrib::eval::fused_conv)
         .lower(|l| contrib::transformers::fused_conv(l, false)),
     microsoft("FusedGemm", Lowered)
@@ -146,7 +148,7 @@ pub(super) const CONTRIB: &[Row] = &[
     microsoft("GreedySearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
     microsoft("GridSample", Lowered)
         .works(Work::GridSample)
-        .infer(nn::conv_pool::grid_sample_rule)
+        .infer(images::infer::grid_sample_rule)
         .lowers(contrib::composed::grid_sample),
     microsoft("GroupNorm", Lowered)
         .works(Work::EachInput(Each::arithmetic(7)))
@@ -175,7 +177,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::EachInput(Each::arithmetic(7)))
         .signatures_are(contrib::signatures::LAYER)
         .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer)
+        .computes(normalization::eval::layer)
         .lower(|l| contrib::transformers::layer(l, true)),
     microsoft("LongformerAttention", Formula).infer(elementwise::infer::microsoft_same),
     microsoft("MatMulBnb4", Order)
@@ -208,7 +210,7 @@ pub(super) const CONTRIB: &[Row] = &[
         ),
     microsoft("MaxpoolWithMask", Chosen)
         .works(Work::Window(Each::COMPARISON))
-        .infer(nn::conv_pool::microsoft_pool),
+        .infer(windows::infer::microsoft_pool),
     microsoft("MoE", Order)
         .works(Work::Experts { weights: [2, 4, 6] })
         .infer(elementwise::infer::microsoft_same),
@@ -232,11 +234,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(|l| contrib::transformers::fused_conv(l, true)),
     microsoft("NhwcFusedConv", Lowered)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::fused_conv)
+        .infer(windows::infer::fused_conv)
         .lowers(|l| contrib::transformers::fused_conv(l, true)),
     microsoft("NhwcMaxPool", Lowered)
         .works(Work::Window(Each::COMPARISON))
-        .infer(nn::conv_pool::microsoft_pool)
+        .infer(windows::infer::microsoft_pool)
         .lowers(contrib::composed::nhwc_max_pool),
     microsoft("Pad", Lowered)
         .zeros(ZeroSigns::OfFirst)
@@ -261,7 +263,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(|l| contrib::quantized::binary(l, "Add")),
     microsoft("QLinearAveragePool", Lowered)
         .works(Work::Window(Each::arithmetic(1)))
-        .infer(nn::conv_pool::microsoft_pool)
+        .infer(windows::infer::microsoft_pool)
         .lowers(contrib::quantized::average_pool),
     microsoft("QLinearConcat", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -269,11 +271,11 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(contrib::quantized::concat),
     microsoft("QLinearConv", Lowered)
         .works(Work::Conv { weight: 3, skip: 1 })
-        .infer(nn::conv_pool::q_linear_conv_rule)
+        .infer(windows::infer::q_linear_conv_rule)
         .lowers(contrib::quantized::conv),
     microsoft("QLinearGlobalAveragePool", Lowered)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(nn::conv_pool::q_linear_global_average_pool)
+        .infer(windows::infer::q_linear_global_average_pool)
         .lowers(contrib::quantized::global_average_pool),
     microsoft("QLinearLeakyRelu", Lowered)
         .works(Work::EachOutput(Each::COMPARISON))
@@ -331,7 +333,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
         .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer)
+        .computes(normalization::eval::layer)
         .lower(|l| contrib::transformers::layer(l, false)),
     microsoft("SkipGroupNorm", Lowered)
         .works(Work::EachInput(Each::arithmetic(8)))
@@ -353,8 +355,8 @@ pub(super) const CONTRIB: &[Row] = &[
         .lower(|l| contrib::transformers::skip_layer(l, false)),
     microsoft("Tokenizer", Open)
         .works(Work::Open(OF_TEXTS))
-        .infer(generate::infer::tokenizer)
-        .computes(generate::text::tokenize)
+        .infer(text::infer::tokenizer)
+        .computes(text::strings::tokenize)
         .lacks("operator that splits strings"),
     microsoft("TorchEmbedding", Lowered)
         .infer(contrib::microsoft::torch_embedding)

@@ -1,12 +1,9 @@
 //! The operators of `ai.onnx.ml`.
 
-use super::super::ml::{
-    encode, features, infer, linear, lowered, maps, svm, svm_lowered, trees, trees_lowered,
-};
-
-use super::super::ml::trees::Ensemble;
-use super::super::rounding::Rounding::{Exact, Formula, Moved, Order};
-use super::super::row::{Row, ml};
+use crate::ml::trees::Ensemble;
+use crate::ml::{encode, features, infer, linear, lowered, maps, svm, svm_lowered, trees, trees_lowered};
+use crate::rounding::Rounding::{Exact, Formula, Moved, Order};
+use crate::row::{Row, ml};
 use crate::work::{Each, Work};
 
 pub(super) const ML: &[Row] = &[

@@ -2,14 +2,14 @@
 
 use gradus_kernels::Function;
 
-use super::super::operation::Operation;
-
-use super::super::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
-use super::super::row::{Reduces, Role, Row, ZeroSigns, onnx};
-use super::super::{
-    contrib, control_flow, elementwise, generate, indexing, layout, matmul, nn, range, reduction, shape,
-};
+use crate::operation::Operation;
+use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
+use crate::row::{Reduces, Role, Row, ZeroSigns, onnx};
 use crate::work::{Each, OF_TEXTS, Work};
+use crate::{
+    boxes, contrib, control_flow, elementwise, generate, images, indexing, layout, matmul, normalization,
+    quantization, range, reduction, shape, signal, text,
+};
 
 pub(super) const ONNX: &[Row] = &[
     onnx("Abs", Exact)
@@ -100,33 +100,33 @@ pub(super) const ONNX: &[Row] = &[
             elementwise::to_openvino::bit_shift,
         ),
     onnx("BitwiseAnd", Exact)
-        .before(18, elementwise::older::bitwise_and)
+        .before(18, elementwise::lowered::bitwise_and)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::And)
         .build(elementwise::binary::build)
         .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
     onnx("BitwiseNot", Exact)
-        .before(18, elementwise::older::bitwise_not)
+        .before(18, elementwise::lowered::bitwise_not)
         .infer(elementwise::infer::same)
         .map(elementwise::unary::bitwise_not)
         .build(elementwise::unary::build)
         .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
     onnx("BitwiseOr", Exact)
-        .before(18, elementwise::older::bitwise_or)
+        .before(18, elementwise::lowered::bitwise_or)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Or)
         .build(elementwise::binary::build)
         .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
     onnx("BitwiseXor", Exact)
-        .before(18, elementwise::older::bitwise_xor)
+        .before(18, elementwise::lowered::bitwise_xor)
         .infer(elementwise::infer::bit_shift)
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
     onnx("BlackmanWindow", Formula)
-        .infer(generate::infer::window)
-        .computes(generate::signal::window)
-        .lower(|l| nn::decomposed::window(l, generate::signal::BLACKMAN)),
+        .infer(signal::infer::window)
+        .computes(signal::eval::window)
+        .lower(|l| signal::lowered::window(l, signal::eval::BLACKMAN)),
     onnx("Cast", Ieee)
         .infer(elementwise::infer::cast_rule)
         .build(elementwise::cast::CastOp::build)
@@ -137,7 +137,7 @@ pub(super) const ONNX: &[Row] = &[
         )
         .role(Role::Cast),
     onnx("CastLike", Ieee)
-        .before(15, elementwise::older::cast_like)
+        .before(15, elementwise::lowered::cast_like)
         .infer(elementwise::infer::cast_like)
         .eval(elementwise::cast::cast_like)
         .converts(
@@ -159,12 +159,12 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
-        .lower(nn::decomposed::celu),
+        .lower(elementwise::lowered::celu),
     onnx("CenterCropPad", Moved)
         .works(Work::None)
         .infer(layout::infer::center_crop_pad)
         .computes(layout::rearrange::center_crop_pad)
-        .lower(nn::decomposed::center_crop_pad),
+        .lower(layout::lowered::center_crop_pad),
     onnx("Clip", Chosen)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -209,7 +209,7 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
         .eval(reduction::eval::cum_sum)
-        .lower(nn::decomposed::cum_prod),
+        .lower(reduction::lowered::cum_prod),
     onnx("CumSum", Order)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -217,17 +217,17 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::cum_sum)
         .converts("CumSum", "floats: rounding", reduction::to_openvino::cum_sum),
     onnx("DFT", Order)
-        .composed_before(17, generate::transforms::dft)
+        .composed_before(17, signal::lowered::dft)
         .works(Work::Fourier)
-        .infer(generate::infer::dft)
-        .computes(generate::signal::dft)
-        .converts("DFT, IDFT, RDFT, IRDFT", "rounding", generate::to_openvino::dft),
+        .infer(signal::infer::dft)
+        .computes(signal::eval::dft)
+        .converts("DFT, IDFT, RDFT, IRDFT", "rounding", signal::to_openvino::dft),
     onnx("DepthToSpace", Moved)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::depth_to_space)
         .computes(layout::rearrange::depth_to_space)
-        .converts("DepthToSpace", "", |cx| nn::windows_to_openvino::blocks(cx, "DepthToSpace")),
+        .converts("DepthToSpace", "", |cx| layout::to_openvino::blocks(cx, "DepthToSpace")),
     onnx("Det", Order)
         .works(Work::Elimination { parts: 3 })
         .infer(matmul::infer::det)
@@ -311,14 +311,14 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::gather_elements)
         .converts("GatherElements, StridedSlice", "", indexing::to_openvino::gather_elements),
     onnx("GatherND", Moved)
-        .before(12, indexing::older::gather_nd)
+        .before(12, indexing::lowered::gather_nd)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(indexing::infer::gather_nd)
         .eval(indexing::eval::gather_nd)
         .converts("GatherND", "", indexing::to_openvino::gather_nd),
     onnx("Gelu", Formula)
-        .composed_before(20, elementwise::older::gelu)
+        .composed_before(20, elementwise::lowered::gelu)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -326,7 +326,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval_gelu)
         .converts("Gelu", "rounding", elementwise::to_openvino::gelu),
     onnx("Gemm", Order)
-        .before(11, nn::older::gemm)
+        .before(11, matmul::lowered::gemm)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::MatMul)
@@ -340,20 +340,20 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Greater", "", |cx| elementwise::to_openvino::binary(cx, "Greater")),
     onnx("GreaterOrEqual", Exact)
-        .before(12, elementwise::older::greater_or_equal)
+        .before(12, elementwise::lowered::greater_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::GreaterOrEqual)
         .build(elementwise::binary::build)
         .converts("GreaterEqual", "", |cx| elementwise::to_openvino::binary(cx, "GreaterEqual")),
     onnx("HammingWindow", Formula)
-        .infer(generate::infer::window)
-        .computes(generate::signal::window)
-        .lower(|l| nn::decomposed::window(l, generate::signal::HAMMING)),
+        .infer(signal::infer::window)
+        .computes(signal::eval::window)
+        .lower(|l| signal::lowered::window(l, signal::eval::HAMMING)),
     onnx("HannWindow", Formula)
-        .infer(generate::infer::window)
-        .computes(generate::signal::window)
-        .lower(|l| nn::decomposed::window(l, generate::signal::HANN)),
+        .infer(signal::infer::window)
+        .computes(signal::eval::window)
+        .lower(|l| signal::lowered::window(l, signal::eval::HANN)),
     onnx("HardSigmoid", Formula)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
@@ -362,7 +362,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("HardSigmoid", "rounding", elementwise::to_openvino::hard_sigmoid),
     onnx("HardSwish", Formula)
-        .composed_before(14, elementwise::older::hard_swish)
+        .composed_before(14, elementwise::lowered::hard_swish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -370,12 +370,12 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
     onnx("Hardmax", Chosen)
-        .before(13, |l| nn::older::softmax(l, "Hardmax"))
+        .before(13, |l| normalization::lowered::softmax(l, "Hardmax"))
         .axis(-1)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(elementwise::infer::along_axis)
-        .eval(nn::eval::hardmax)
-        .lower(nn::decomposed::hardmax),
+        .eval(normalization::softmax::hardmax)
+        .lower(normalization::lowered::hardmax),
     onnx("Identity", Moved)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -391,7 +391,7 @@ pub(super) const ONNX: &[Row] = &[
         .role(Role::If),
     onnx("ImageDecoder", Open)
         .works(Work::Open("the contents of images decide the number of operations"))
-        .infer(generate::infer::image_decoder),
+        .infer(images::infer::image_decoder),
     onnx("IsInf", Exact)
         .zeros(ZeroSigns::Unseen)
         .elementwise()
@@ -420,7 +420,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Less", "", |cx| elementwise::to_openvino::binary(cx, "Less")),
     onnx("LessOrEqual", Exact)
-        .before(12, elementwise::older::less_or_equal)
+        .before(12, elementwise::lowered::less_or_equal)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::binary)
         .operation(Operation::LessOrEqual)
@@ -433,13 +433,13 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
     onnx("LogSoftmax", Formula)
-        .before(13, |l| nn::older::softmax(l, "LogSoftmax"))
+        .before(13, |l| normalization::lowered::softmax(l, "LogSoftmax"))
         .zeros(ZeroSigns::OfFirst)
         .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::along_axis)
-        .eval(nn::eval::log_softmax)
-        .converts("LogSoftmax", "rounding", |cx| nn::to_openvino::softmax(cx, "LogSoftmax")),
+        .eval(normalization::softmax::log_softmax)
+        .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("Loop", Moved)
         .works(Work::Graphs)
         .infer(control_flow::infer::repeat)
@@ -458,10 +458,10 @@ pub(super) const ONNX: &[Row] = &[
         .converts(
             "Convert, Subtract, MatMul",
             "sums of 2^24 and more",
-            nn::quantization_to_openvino::mat_mul_integer,
+            quantization::to_openvino::mat_mul_integer,
         ),
     onnx("Max", Chosen)
-        .before(12, elementwise::older::max)
+        .before(12, elementwise::lowered::max)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
@@ -473,20 +473,20 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::bit_shift)
         .computes(elementwise::mixed::mean)
-        .lower(nn::decomposed::mean),
+        .lower(elementwise::lowered::mean),
     onnx("MelWeightMatrix", Formula)
         .works(Work::EachOutput(Each::arithmetic(2)))
-        .infer(generate::infer::mel_weights)
-        .computes(generate::signal::mel_weights),
+        .infer(signal::infer::mel_weights)
+        .computes(signal::eval::mel_weights),
     onnx("Min", Chosen)
-        .before(12, elementwise::older::min)
+        .before(12, elementwise::lowered::min)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
         .build(elementwise::binary::fold)
         .converts("Minimum", "floats: NaN", elementwise::to_openvino::min),
     onnx("Mish", Formula)
-        .composed_before(18, elementwise::older::mish)
+        .composed_before(18, elementwise::lowered::mish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -494,7 +494,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
     onnx("Mod", Open)
-        .before(i64::MAX, elementwise::older::floor_mod)
+        .before(i64::MAX, elementwise::lowered::floor_mod)
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
         .build(elementwise::binary::mod_build)
@@ -518,12 +518,12 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Negative", "", |cx| cx.unary("Negative")),
     onnx("NonMaxSuppression", Chosen)
         .works(Work::NonMaxSuppression)
-        .infer(generate::infer::non_max_suppression)
-        .computes(nn::sampling::non_max_suppression)
+        .infer(boxes::infer::non_max_suppression)
+        .computes(boxes::suppression::non_max_suppression)
         .converts(
             "NonMaxSuppression",
             "boxes of equal scores, or that overlap by the threshold",
-            nn::sampling_to_openvino::non_max_suppression,
+            boxes::to_openvino::non_max_suppression,
         ),
     onnx("NonZero", Exact)
         .works(Work::EachInput(Each::COMPARISON))
@@ -546,14 +546,14 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr")),
     onnx("Pad", Moved)
-        .before(18, layout::older::pad)
+        .before(18, layout::lowered::pad)
         .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::pad)
         .eval(layout::eval::pad)
         .converts("Pad; wrapped: Gather", "", layout::to_openvino::pad)
         .role(Role::Pad),
     onnx("Pow", Formula)
-        .before(12, elementwise::older::pow)
+        .before(12, elementwise::lowered::pow)
         .infer(elementwise::infer::binary)
         .operation(Operation::Pow)
         .build(elementwise::binary::build)
@@ -565,7 +565,7 @@ pub(super) const ONNX: &[Row] = &[
     onnx("QLinearMatMul", Order)
         .works(Work::MatMul)
         .infer(matmul::infer::q_linear_mat_mul)
-        .computes(nn::quantization::q_linear_mat_mul)
+        .computes(quantization::eval::q_linear_mat_mul)
         .lower(contrib::quantized::q_linear_mat_mul),
     onnx("RandomNormal", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -635,7 +635,7 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachInput(Each::of(2, 1, 1)))
         .infer(reduction::infer::reduce)
         .eval(reduction::eval::reduce)
-        .lower(nn::decomposed::reduce_log_sum_exp),
+        .lower(reduction::lowered::reduce_log_sum_exp),
     onnx("ReduceMax", Chosen)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -687,8 +687,8 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Multiply, ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum_square),
     onnx("RegexFullMatch", Open)
         .works(Work::Open(OF_TEXTS))
-        .infer(generate::infer::regex)
-        .computes(generate::text::full_match)
+        .infer(text::infer::regex)
+        .computes(text::patterns::full_match)
         .lacks("operator that matches strings"),
     onnx("Relu", Chosen)
         .zeros(ZeroSigns::OfFirst)
@@ -699,7 +699,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(elementwise::unary::relu)
         .converts("ReLU", "floats: NaN", elementwise::to_openvino::relu),
     onnx("Reshape", Moved)
-        .before(14, layout::older::reshape)
+        .before(14, layout::lowered::reshape)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::reshape)
@@ -719,11 +719,11 @@ pub(super) const ONNX: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Round", "", elementwise::to_openvino::round),
     onnx("STFT", Order)
-        .composed_before(17, generate::transforms::stft)
+        .composed_before(17, signal::lowered::stft)
         .works(Work::FourierOfFrames)
-        .infer(generate::infer::stft)
-        .computes(generate::signal::stft)
-        .converts("STFT", "rounding", generate::to_openvino::stft),
+        .infer(signal::infer::stft)
+        .computes(signal::eval::stft)
+        .converts("STFT", "rounding", signal::to_openvino::stft),
     onnx("Scan", Moved)
         .works(Work::Graphs)
         .infer(control_flow::infer::scan)
@@ -733,14 +733,14 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::None)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
-        .lower(nn::decomposed::scatter)
+        .lower(indexing::lowered::scatter)
         .converts(
             "ScatterElementsUpdate",
             "indices that occur twice",
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterElements", Moved)
-        .before(18, indexing::older::scatter_elements)
+        .before(18, indexing::lowered::scatter_elements)
         .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_elements)
         .eval(indexing::eval::scatter_elements)
@@ -750,7 +750,7 @@ pub(super) const ONNX: &[Row] = &[
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterND", Moved)
-        .before(18, indexing::older::scatter_nd)
+        .before(18, indexing::lowered::scatter_nd)
         .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_nd)
         .eval(indexing::eval::scatter_nd)
@@ -763,7 +763,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("Selu", "rounding", elementwise::to_openvino::selu),
     onnx("Shape", Moved)
-        .before(15, layout::older::shape)
+        .before(15, layout::lowered::shape)
         .infer(shape::infer::shape_rule)
         .build(shape::eval::ShapeOp::windowed)
         .converts("ShapeOf, Slice", "", layout::to_openvino::shape)
@@ -775,7 +775,7 @@ pub(super) const ONNX: &[Row] = &[
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
-        .lower(nn::decomposed::shrink),
+        .lower(elementwise::lowered::shrink),
     onnx("Sigmoid", Formula)
         .zeros(ZeroSigns::Unseen)
         .unsigned()
@@ -816,14 +816,14 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Slice", "", indexing::to_openvino::slice)
         .role(Role::Slice),
     onnx("Softmax", Formula)
-        .before(13, |l| nn::older::softmax(l, "Softmax"))
+        .before(13, |l| normalization::lowered::softmax(l, "Softmax"))
         .zeros(ZeroSigns::Unseen)
         .unsigned()
         .axis(-1)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::along_axis)
-        .eval(nn::eval::softmax)
-        .converts("SoftMax", "rounding", |cx| nn::to_openvino::softmax(cx, "SoftMax")),
+        .eval(normalization::softmax::softmax)
+        .converts("SoftMax", "rounding", |cx| normalization::to_openvino::softmax(cx, "SoftMax")),
     onnx("Softplus", Formula)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
@@ -842,7 +842,7 @@ pub(super) const ONNX: &[Row] = &[
         .picks()
         .infer(layout::infer::space_to_depth)
         .computes(layout::rearrange::space_to_depth)
-        .converts("SpaceToDepth", "", |cx| nn::windows_to_openvino::blocks(cx, "SpaceToDepth")),
+        .converts("SpaceToDepth", "", |cx| layout::to_openvino::blocks(cx, "SpaceToDepth")),
     onnx("Split", Moved)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -871,12 +871,12 @@ pub(super) const ONNX: &[Row] = &[
         .lacks("operator that joins strings"),
     onnx("StringNormalizer", Open)
         .works(Work::Open(OF_TEXTS))
-        .infer(generate::infer::string_normalizer)
-        .computes(generate::text::normalize)
+        .infer(text::infer::string_normalizer)
+        .computes(text::strings::normalize)
         .lacks("operator that normalizes strings"),
     onnx("StringSplit", Moved)
         .works(Work::Open(OF_TEXTS))
-        .infer(generate::infer::string_split)
+        .infer(text::infer::string_split)
         .computes(elementwise::mixed::string_split)
         .lacks("operator that splits strings"),
     onnx("Sub", Ieee)
@@ -893,7 +893,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)
         .role(Role::Join),
     onnx("Swish", Formula)
-        .composed_before(24, elementwise::older::swish)
+        .composed_before(24, elementwise::lowered::swish)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -915,16 +915,16 @@ pub(super) const ONNX: &[Row] = &[
     onnx("TfIdfVectorizer", Ieee)
         .learned()
         .works(Work::Grams)
-        .infer(generate::infer::tf_idf)
-        .computes(generate::text::tf_idf)
-        .lower(generate::text::compared_grams),
+        .infer(text::infer::tf_idf)
+        .computes(text::grams::tf_idf)
+        .lower(text::grams::compared_grams),
     onnx("ThresholdedRelu", Exact)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
-        .lower(nn::decomposed::thresholded_relu),
+        .lower(elementwise::lowered::thresholded_relu),
     onnx("Tile", Moved)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -951,11 +951,11 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Transpose", "", layout::to_openvino::transpose)
         .role(Role::Transpose),
     onnx("Trilu", Moved)
-        .before(14, layout::older::trilu)
+        .before(14, layout::lowered::trilu)
         .zeros(ZeroSigns::OfFirst)
         .infer(elementwise::infer::trilu)
         .eval(layout::eval::trilu)
-        .converts("Range, Select", "", nn::windows_to_openvino::trilu),
+        .converts("Range, Select", "", layout::to_openvino::trilu),
     onnx("Unique", Chosen)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::unique)

@@ -2,16 +2,14 @@
 
 use gradus_kernels::Function;
 
-use super::super::operation::Operation;
-
-use super::super::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Lowered, Moved, Open, Order};
-use super::super::row::Role;
-use super::super::row::{Row, openvino};
-use super::super::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape};
 use crate::dialects::elimination as eliminated;
-use crate::dialects::openvino::{images, random, rows, types};
+use crate::dialects::openvino::{random, rows, types};
 use crate::dialects::special;
+use crate::operation::Operation;
+use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Lowered, Moved, Open, Order};
+use crate::row::{Role, Row, openvino};
 use crate::work::{Each, OF_TEXTS, Work};
+use crate::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape, signal};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs", Exact)
@@ -59,7 +57,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Atanh)
         .build(elementwise::openvino::floats)
         .becomes("Atanh", "rounding", |l| l.function("Atanh")),
-    openvino("BatchToSpace", Moved).infer(indexing::openvino::batches).becomes(
+    openvino("BatchToSpace", Moved).infer(layout::openvino::batches).becomes(
         "Reshape, Transpose, Slice",
         "",
         indexing::to_onnx::batches,
@@ -155,10 +153,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .eval(reduction::eval::cum_sum)
         .becomes("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
-    openvino("DFT", Order).works(Work::Fourier).infer(indexing::openvino::transformed).becomes(
+    openvino("DFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",
-        generate::to_onnx::dft,
+        signal::to_onnx::dft,
     ),
     openvino("Divide", Ieee)
         .elementwise()
@@ -222,7 +220,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .real(Function::Exp)
         .build(elementwise::openvino::floats)
         .becomes("Exp", "rounding", |l| l.function("Exp")),
-    openvino("Eye", Moved).infer(indexing::openvino::eye).eval(indexing::openvino::run_eye).becomes(
+    openvino("Eye", Moved).infer(generate::openvino::eye).eval(generate::openvino::run_eye).becomes(
         "EyeLike, ConstantOfShape, Expand",
         "",
         layout::to_onnx::eye,
@@ -294,10 +292,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("HardSigmoid", "rounding", |l| {
             elementwise::to_onnx::with_numbers(l, "HardSigmoid", ["alpha", "beta"])
         }),
-    openvino("IDFT", Order).works(Work::Fourier).infer(indexing::openvino::transformed).becomes(
+    openvino("IDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",
-        generate::to_onnx::dft,
+        signal::to_onnx::dft,
     ),
     openvino("Identity", Moved)
         .infer(layout::infer::identity)
@@ -316,10 +314,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .computes(matmul::elimination::inverse)
         .lower(eliminated::inverse)
         .becomes(eliminated::WRITTEN, "rounding", |l| eliminated::rounded(l, eliminated::inverse)),
-    openvino("IRDFT", Order).works(Work::Fourier).infer(indexing::openvino::transformed).becomes(
+    openvino("IRDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",
-        generate::to_onnx::dft,
+        signal::to_onnx::dft,
     ),
     openvino("IsFinite", Exact)
         .elementwise()
@@ -414,10 +412,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Fmod)
         .build(elementwise::openvino::both)
         .becomes("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
-    openvino("Multinomial", Open)
-        .infer(reduction::openvino::multinomial)
-        .lowers(random::multinomial)
-        .random(),
+    openvino("Multinomial", Open).infer(generate::openvino::multinomial).lowers(random::multinomial).random(),
     openvino("Multiply", Ieee)
         .meaning("Mul")
         .infer(elementwise::infer::binary)
@@ -445,8 +440,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::both)
         .becomes("Equal, Not", "", elementwise::to_onnx::not_equal),
     openvino("OneHot", Moved)
-        .infer(indexing::openvino::one_hot)
-        .eval(indexing::openvino::run_one_hot)
+        .infer(generate::openvino::one_hot)
+        .eval(generate::openvino::run_one_hot)
         .becomes("OneHot, Where", "", layout::to_onnx::one_hot),
     openvino("PReLU", Ieee)
         .works(Work::EachOutput(Each::COMPARISON))
@@ -463,14 +458,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .operation(Operation::Pow)
         .build(elementwise::openvino::both)
         .becomes("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
-    openvino("RDFT", Order).works(Work::Fourier).infer(indexing::openvino::transformed).becomes(
+    openvino("RDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",
-        generate::to_onnx::dft,
+        signal::to_onnx::dft,
     ),
     openvino("RandomUniform", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(indexing::openvino::random_uniform)
+        .infer(generate::openvino::random_uniform)
         .lowers(random::uniform)
         .random(),
     openvino("Range", Open)
@@ -559,14 +554,14 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("Reverse", Moved)
         .works(Work::None)
         .infer(elementwise::infer::same)
-        .eval(indexing::openvino::run_reverse)
+        .eval(layout::openvino::run_reverse)
         .becomes("Slice", "", indexing::to_onnx::reverse),
     openvino("ReverseSequence", Moved).infer(elementwise::infer::same).becomes(
         "ReverseSequence, Transpose",
         "",
         layout::to_onnx::reverse_sequence,
     ),
-    openvino("Roll", Moved).infer(indexing::openvino::roll).eval(indexing::openvino::run_roll).becomes(
+    openvino("Roll", Moved).infer(layout::openvino::roll).eval(layout::openvino::run_roll).becomes(
         "Range, Mod, Gather",
         "",
         indexing::to_onnx::roll,
@@ -579,8 +574,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round),
     openvino("STFT", Order)
         .works(Work::FourierOfFrames)
-        .infer(indexing::openvino::windows_transformed)
-        .becomes("STFT", "rounding", generate::to_onnx::stft),
+        .infer(signal::openvino::windows_transformed)
+        .becomes("STFT", "rounding", signal::to_onnx::stft),
     openvino("ScatterElementsUpdate", Moved)
         .works(Work::None)
         .infer(indexing::openvino::scatter_elements_update)
@@ -660,7 +655,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("SliceScatter", Moved)
         .works(Work::None)
         .infer(elementwise::infer::same)
-        .lowers(images::slice_scatter),
+        .lowers(indexing::lowered::slice_scatter),
     openvino("SoftPlus", Formula)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -671,15 +666,15 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .becomes("Softsign", "rounding", |l| l.function("Softsign")),
-    openvino("SpaceToBatch", Moved).infer(indexing::openvino::batches).becomes(
+    openvino("SpaceToBatch", Moved).infer(layout::openvino::batches).becomes(
         "Reshape, Transpose, Pad",
         "",
         indexing::to_onnx::batches,
     ),
     openvino("SparseFillEmptyRows", Moved).works(Work::None).lowers(rows::fill_empty_rows),
     openvino("Split", Moved)
-        .infer(indexing::openvino::split)
-        .eval(indexing::openvino::run_split)
+        .infer(layout::openvino::split)
+        .eval(layout::openvino::run_split)
         .becomes("Split", "", indexing::to_onnx::split)
         .role(Role::Split),
     openvino("Sqrt", Ieee)
@@ -774,8 +769,8 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Unsqueeze", "", layout::to_onnx::unsqueeze)
         .role(Role::View),
     openvino("VariadicSplit", Moved)
-        .infer(indexing::openvino::variadic_split)
-        .eval(indexing::openvino::run_variadic_split)
+        .infer(layout::openvino::variadic_split)
+        .eval(layout::openvino::run_variadic_split)
         .becomes("Split; with an open length: Shape, Sub, Where", "", indexing::to_onnx::variadic_split)
         .role(Role::Split),
     openvino("Xor", Exact)

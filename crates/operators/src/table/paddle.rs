@@ -1,10 +1,5 @@
 //! The operators of Paddle.
 
-use super::super::matmul::{eigen, elimination, orthogonal};
-
-use super::super::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
-use super::super::row::{Row, paddle};
-use super::super::{control_flow, elementwise, elementwise::special};
 use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
     any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, losses,
@@ -12,11 +7,16 @@ use crate::dialects::paddle::{
     random, recurrent, rest, sequences, signature, spaces, suppression,
 };
 use crate::dialects::special as graphs;
+use crate::elementwise::special;
 use crate::infer::Rule;
 use crate::lowering;
+use crate::matmul::{eigen, elimination, orthogonal};
 use crate::op::Compute;
+use crate::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
+use crate::row::{Row, paddle};
 use crate::schema::Signature;
 use crate::work::{Each, Work};
+use crate::{control_flow, elementwise};
 
 /// Rows of operators that are lowered: a name, its inputs, the function that writes the graph, and
 /// perhaps one that runs faster than the graph, and the work, where it is not that of the graph.

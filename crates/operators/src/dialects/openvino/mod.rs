@@ -21,7 +21,6 @@
 
 pub mod detection;
 pub mod features;
-pub mod images;
 pub mod priors;
 pub mod random;
 pub mod rows;

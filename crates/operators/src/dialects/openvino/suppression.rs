@@ -4,12 +4,12 @@
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
+use crate::boxes::rotated::LEAST_AREA;
 use crate::dialects::boxes::{columns, expect_rank, greatest};
 use crate::dialects::indices::{positions, size};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
-use crate::nn::rotated::LEAST_AREA;
 
 /// The overlap of the chosen boxes with all others, by numbers of both, `[image, class, box]`.
 type Overlap = fn(&mut Lowering<'_>, &[LoweredValue], &[LoweredValue]) -> Result<LoweredValue>;

@@ -18,13 +18,13 @@ use crate::complex::{complex_of, part_of};
 use crate::dialects::paddle::math::angle_of;
 use crate::dim::Dim;
 use crate::fact::Fact;
-use crate::generate::signal::{touch, transformed};
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_known};
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
+use crate::signal::eval::{touch, transformed};
 use crate::{errors, indices};
+use gradus_core::convert::float_of;
 
 /// A complex number by its parts.
 type Pair = (f64, f64);

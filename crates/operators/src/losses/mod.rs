@@ -1,0 +1,6 @@
+//! Losses of classifications and of sequences, and decoders of scores of classes over time.
+
+pub mod ctc;
+pub mod eval;
+pub mod infer;
+pub mod lowered;
