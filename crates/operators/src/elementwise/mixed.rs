@@ -1,13 +1,12 @@
 //! Evaluation of Mean, which rounds once, and of operators on bits and strings.
 
-use gradus_core::convert::product;
+use gradus_core::convert::{float_of, product};
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::floats::Ring;
 use crate::indices;
 use crate::op::EvalContext;
-use gradus_core::convert::float_of;
 
 pub fn mean(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;

@@ -6,5 +6,6 @@ pub mod infer;
 pub mod lowered;
 pub mod openvino;
 pub mod rearrange;
+pub mod reshaped;
 pub mod to_onnx;
 pub mod to_openvino;

@@ -23,9 +23,8 @@ use crate::fact::Fact;
 use crate::indexing::infer::like_first;
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::layout::infer::{
-    expand, named_axes, padded, parts_of, repeated, reshape_to, spread, squeezed, turned, unsqueezed,
-};
+use crate::layout::infer::{expand, padded, parts_of, repeated, spread, turned};
+use crate::layout::reshaped::{named_axes, reshape_to, squeezed, unsqueezed};
 use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::{errors, indices, layout, output};

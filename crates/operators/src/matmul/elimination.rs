@@ -1,7 +1,7 @@
 //! Determinants, inverses, systems of equations and factors of matrices, in float64 and rounded
 //! once.
 
-use gradus_core::convert::{i64_of, product, usize_of_i64};
+use gradus_core::convert::{float_of, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
@@ -15,7 +15,6 @@ use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::matmul::eval::Product;
 use crate::matmul::{infer, orthogonal};
 use crate::op::EvalContext;
-use gradus_core::convert::float_of;
 
 /// The steps of an elimination.
 struct Steps {

@@ -6,7 +6,7 @@
 //! of the largest magnitude, the first of equals, is positive; LAPACK, which Paddle calls, leaves
 //! it to rounding. The triangle of `qr` has LAPACK's signs.
 
-use gradus_core::convert::{product, usize_of_i64};
+use gradus_core::convert::{float_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 
 use crate::attributes::Attributes;
@@ -16,7 +16,6 @@ use crate::fact::{Fact, TensorFact};
 use crate::floats::Ring;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::op::EvalContext;
-use gradus_core::convert::float_of;
 
 /// Rounds of rotations after which no matrix of float64 has turned on.
 const MAX_SWEEPS: usize = 60;

@@ -6,17 +6,17 @@ use gradus_core::DType;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 
-use super::encode::{Encoder, categories};
-use super::features::{Imputed, norm_of, one_or_each};
-use super::linear::Linear;
 use super::maps::{MapCast, class_labels, vocabulary};
 use super::scores::Labels;
-use super::svm::{Classifier, Regressor};
-use super::trees::Ensemble;
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Fact, SequenceFact};
 use crate::infer::{InferContext, InferError, InferResult, InputLabel};
+use crate::ml::encode::eval::{Encoder, categories};
+use crate::ml::features::eval::{Imputed, norm_of, one_or_each};
+use crate::ml::linear::eval::Linear;
+use crate::ml::svm::eval::{Classifier, Regressor};
+use crate::ml::trees::ensemble::Ensemble;
 use crate::schema::Typed;
 
 /// How many entries an attribute's list has, if it has any.

@@ -56,7 +56,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::conv_rule)
         .computes(quantization::eval::conv_integer)
-        .lower(contrib::quantized::conv_integer),
+        .lower(contrib::quantized::lowered::conv_integer),
     onnx("ConvTranspose", Order)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -219,7 +219,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv)
         .computes(quantization::eval::q_linear_conv)
-        .lower(contrib::quantized::conv),
+        .lower(contrib::quantized::lowered::conv),
     onnx("QuantizeLinear", Quantized)
         .before(21, quantization::lowered::quantize_linear)
         .axis(1)

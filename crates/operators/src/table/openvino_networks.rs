@@ -1,6 +1,8 @@
 //! The operators of OpenVINO that networks are made of.
 
-use crate::dialects::openvino::{detection, features, priors, samples, sequences, signal, suppression};
+use crate::dialects::openvino::{
+    detection_output, features, multiclass, priors, proposals, samples, sequences, signal, suppression,
+};
 use crate::images::{colors, yolo};
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
 use crate::row::{Row, openvino};
@@ -71,13 +73,13 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         "",
         |l| layout::to_onnx::blocks(l, "DepthToSpace"),
     ),
-    openvino("DetectionOutput", Lowered).lowers(detection::detection_output),
-    openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(detection::detectron_output),
+    openvino("DetectionOutput", Lowered).lowers(detection_output::detection_output),
+    openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(proposals::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage", Lowered)
-        .lowers(detection::proposals_of_image),
+        .lowers(proposals::proposals_of_image),
     openvino("ExperimentalDetectronPriorGridGenerator", Lowered).lowers(priors::prior_grid),
     openvino("ExperimentalDetectronROIFeatureExtractor", Lowered).lowers(features::pyramid),
-    openvino("ExperimentalDetectronTopKROIs", Lowered).lowers(detection::top_boxes),
+    openvino("ExperimentalDetectronTopKROIs", Lowered).lowers(proposals::top_boxes),
     openvino("ExtractImagePatches", Moved).infer(windows::openvino::image_patches).becomes(
         "Shape, Slice, Sub, Mod, Max, Div, Concat, Pad",
         "",
@@ -101,7 +103,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .becomes("GRU", "rounding", |l| {
             recurrent::to_onnx::sequence(l, recurrent::to_openvino::Network::Gru)
         }),
-    openvino("GenerateProposals", Lowered).lowers(detection::generate_proposals),
+    openvino("GenerateProposals", Lowered).lowers(proposals::generate_proposals),
     openvino("GridSample", Formula).works(Work::GridSample).infer(images::infer::grid_sample).becomes(
         "GridSample",
         "rounding; nearest: halfway",
@@ -150,13 +152,13 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::EachInput(Each::arithmetic(5)))
         .infer(elementwise::infer::same)
         .becomes("ReduceMean, Sub, Mul, Add, Sqrt, Div", "rounding", normalization::to_onnx::mean_variance),
-    openvino("MatrixNms", Lowered).lowers(detection::matrix_nms),
+    openvino("MatrixNms", Lowered).lowers(multiclass::matrix_nms),
     openvino("MaxPool", Chosen).works(Work::Window(Each::COMPARISON)).infer(windows::openvino::pool).becomes(
         "MaxPool, Pad, Mod",
         "floats: NaN",
         windows::to_onnx::max_pool,
     ),
-    openvino("MulticlassNms", Lowered).lowers(detection::multiclass_nms),
+    openvino("MulticlassNms", Lowered).lowers(multiclass::multiclass_nms),
     openvino("NMSRotated", Lowered)
         .works(Work::NonMaxSuppression)
         .infer(boxes::openvino::rotated)
@@ -181,7 +183,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("PSROIPooling", Lowered).lowers(features::psroi_pooling),
     openvino("PriorBox", Lowered).lowers(priors::prior_box),
     openvino("PriorBoxClustered", Lowered).lowers(priors::prior_box_clustered),
-    openvino("Proposal", Lowered).lowers(detection::proposal),
+    openvino("Proposal", Lowered).lowers(proposals::proposal),
     openvino("RNNCell", Order)
         .works(Work::Recurrent { weight: 2 })
         .infer(recurrent::openvino::lstm_cell)

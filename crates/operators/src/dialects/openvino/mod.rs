@@ -19,9 +19,11 @@
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
 //! they are silent.
 
-pub mod detection;
+pub mod detection_output;
 pub mod features;
+pub mod multiclass;
 pub mod priors;
+pub mod proposals;
 pub mod random;
 pub mod rows;
 pub mod samples;

@@ -10,7 +10,7 @@
 //!
 //! Graphs compute with the [pairs](crate::complex) of parts.
 
-use gradus_core::convert::{self, Rules, i64_of, nearest_f64};
+use gradus_core::convert::{self, Rules, float_of, i64_of, nearest_f64};
 use gradus_core::{DType, Error, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
@@ -24,7 +24,6 @@ use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_
 use crate::op::EvalContext;
 use crate::signal::eval::{touch, transformed};
 use crate::{errors, indices};
-use gradus_core::convert::float_of;
 
 /// A complex number by its parts.
 type Pair = (f64, f64);

@@ -11,7 +11,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::{positions, size};
-use crate::dialects::paddle::network::{cannot, constant_like};
+use crate::dialects::paddle::attributes::{cannot, constant_like};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};

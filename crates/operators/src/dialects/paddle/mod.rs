@@ -33,18 +33,21 @@
 //!
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 
+pub mod activations;
 pub mod arrays;
+pub mod attributes;
 pub mod complex;
 pub mod convert;
 pub mod create;
 pub mod detection;
 pub mod fused;
+pub mod images;
 pub mod indexing;
 pub mod layout;
 pub mod losses;
 pub mod math;
 pub mod matrices;
-pub mod network;
+pub mod normalization;
 pub mod ordering;
 pub mod ordering_eval;
 pub mod patches;
@@ -54,6 +57,7 @@ pub mod recurrent;
 pub mod sequences;
 pub mod spaces;
 pub mod suppression;
+pub mod windows;
 
 use gradus_core::DType;
 

@@ -5,9 +5,8 @@ use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
 use crate::dialects::indices::index;
+use crate::dialects::paddle::attributes::{cannot, float};
 use crate::dialects::paddle::layout::list;
-use crate::dialects::paddle::network::cannot;
-use crate::dialects::paddle::network::float;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f};
 use crate::lowering::{LoweredValue, Lowering, int};
