@@ -5,9 +5,16 @@
 //! One table of all, and a folder for each family.
 //!
 //! A row of the table says what is known about an operator of a standard, and names the
-//! functions that infer, evaluate and convert it. A family holds these functions: `infer.rs` works
-//! on facts, `eval.rs` on tensors, `to_onnx.rs` and `to_openvino.rs` write the operators of the
-//! other standard, and `openvino.rs` adapts what OpenVINO spells differently.
+//! functions that infer, evaluate and convert it. A family holds these functions, in files that say
+//! their part:
+//!
+//! | file | has |
+//! |---|---|
+//! | `infer.rs` | rules, which work on facts |
+//! | `eval.rs`, or files named by subject | evaluation of tensors |
+//! | `lowered.rs` | graphs of simpler operators, for a run or for an operator set that lacks the operator |
+//! | `openvino.rs` | operators of OpenVINO that mean something else than ONNX's |
+//! | `to_onnx.rs`, `to_openvino.rs` | the operators of the other standard |
 
 #![allow(
     missing_docs,

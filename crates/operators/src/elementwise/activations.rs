@@ -1,5 +1,5 @@
 //! Activations: functions of one element with up to two parameters, as attributes or as fields of
-//! recurrent networks give them.
+//! recurrent networks give them; and `SwiGLU`, of two elements.
 
 use gradus_core::convert::Rules;
 use gradus_core::tensor::byte_len;

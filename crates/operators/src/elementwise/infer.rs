@@ -25,13 +25,6 @@ pub fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
-/// The output has the shape and type of the first input, which has the axis.
-pub fn along_axis(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
-    Ok(vec![Fact::shaped(dims)])
-}
-
 /// As the first input, with its type.
 pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
@@ -401,7 +394,7 @@ pub fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), broadcast_inputs(cx, 0)?)])
 }
 
-pub fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
+pub fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }
 

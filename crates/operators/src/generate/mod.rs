@@ -1,4 +1,4 @@
-//! Operators that create tensors: constants, random numbers, windows, transforms.
+//! Operators that create tensors: constants, random numbers, and what is made of indices.
 
 pub mod constant;
 pub mod eval;

@@ -5,7 +5,6 @@
 //! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
 //! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
-//! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
 
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::Content;

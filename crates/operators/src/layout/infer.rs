@@ -1,4 +1,10 @@
 //! Rules of operators that move, repeat, join and split elements.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `Split`, `Concat` | parts of an axis; the sum along an axis, other dimensions equal |
+//! | `Transpose`, `Expand`, `Tile`, `Pad`, `CenterCropPad`, `ReverseSequence` | by axis |
+//! | `DepthToSpace`, `SpaceToDepth` | by axis |
 
 use std::sync::Arc;
 

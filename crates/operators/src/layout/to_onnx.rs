@@ -1,4 +1,4 @@
-//! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
+//! Operators that tell shapes, give elements another shape, move or repeat them, or make tensors.
 
 use std::collections::BTreeSet;
 

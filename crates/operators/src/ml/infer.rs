@@ -165,10 +165,6 @@ pub fn tree_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-pub fn binarizer(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
-}
-
 pub fn imputer(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(dtype) = cx.dtype(0) {
         let imputed = Imputed::of(&cx.attributes, dtype.is_integer())?;

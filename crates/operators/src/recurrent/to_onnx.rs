@@ -1,5 +1,5 @@
 //! Recurrent networks in the operators of ONNX: sequences, and cells, which are sequences of one
-//! step. `recurrent_to_openvino.rs` says what differs.
+//! step. `to_openvino.rs` says what differs.
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;

@@ -2,11 +2,11 @@
 
 use gradus_kernels::Function;
 
+use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Role, Row, ZeroSigns, onnx};
 use crate::work::{Each, OF_TEXTS, Work};
-use crate::{elementwise, normalization};
 
 pub(super) const ELEMENTS: &[Row] = &[
     onnx("Abs", Exact)
@@ -69,7 +69,7 @@ pub(super) const ELEMENTS: &[Row] = &[
     onnx("BitShift", Open)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .build(elementwise::binary::bit_shift)
         .converts(
             "BitwiseLeftShift, BitwiseRightShift",
@@ -78,7 +78,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         ),
     onnx("BitwiseAnd", Exact)
         .before(18, elementwise::lowered::bitwise_and)
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::And)
         .build(elementwise::binary::build)
         .converts("BitwiseAnd", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseAnd")),
@@ -90,13 +90,13 @@ pub(super) const ELEMENTS: &[Row] = &[
         .converts("BitwiseNot", "", |cx| cx.unary("BitwiseNot")),
     onnx("BitwiseOr", Exact)
         .before(18, elementwise::lowered::bitwise_or)
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Or)
         .build(elementwise::binary::build)
         .converts("BitwiseOr", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseOr")),
     onnx("BitwiseXor", Exact)
         .before(18, elementwise::lowered::bitwise_xor)
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Xor)
         .build(elementwise::binary::build)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
@@ -228,13 +228,6 @@ pub(super) const ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .computes(elementwise::activations::eval)
         .converts("HSwish", "rounding", |cx| cx.function("HSwish")),
-    onnx("Hardmax", Chosen)
-        .before(13, |l| normalization::lowered::softmax(l, "Hardmax"))
-        .axis(-1)
-        .works(Work::EachInput(Each::COMPARISON))
-        .infer(elementwise::infer::along_axis)
-        .eval(normalization::softmax::hardmax)
-        .lower(normalization::lowered::hardmax),
     onnx("IsInf", Exact)
         .zeros(ZeroSigns::Unseen)
         .elementwise()
@@ -275,14 +268,6 @@ pub(super) const ELEMENTS: &[Row] = &[
         .real(Function::Log)
         .build(elementwise::unary::build)
         .converts("Log", "rounding", |cx| cx.function("Log")),
-    onnx("LogSoftmax", Formula)
-        .before(13, |l| normalization::lowered::softmax(l, "LogSoftmax"))
-        .zeros(ZeroSigns::OfFirst)
-        .axis(-1)
-        .works(Work::EachInput(Each::SOFTMAX))
-        .infer(elementwise::infer::along_axis)
-        .eval(normalization::softmax::log_softmax)
-        .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("Max", Chosen)
         .before(12, elementwise::lowered::max)
         .zeros(ZeroSigns::OfAll)
@@ -294,7 +279,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .zeros(ZeroSigns::OfAll)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .computes(elementwise::mixed::mean)
         .lower(elementwise::lowered::mean),
     onnx("Min", Chosen)
@@ -410,15 +395,6 @@ pub(super) const ELEMENTS: &[Row] = &[
         .real(Function::Sinh)
         .build(elementwise::unary::build)
         .converts("Sinh", "rounding", |cx| cx.function("Sinh")),
-    onnx("Softmax", Formula)
-        .before(13, |l| normalization::lowered::softmax(l, "Softmax"))
-        .zeros(ZeroSigns::Unseen)
-        .unsigned()
-        .axis(-1)
-        .works(Work::EachInput(Each::SOFTMAX))
-        .infer(elementwise::infer::along_axis)
-        .eval(normalization::softmax::softmax)
-        .converts("SoftMax", "rounding", |cx| normalization::to_openvino::softmax(cx, "SoftMax")),
     onnx("Softplus", Formula)
         .zeros(ZeroSigns::Unseen)
         .infer(elementwise::infer::same)
@@ -440,7 +416,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .converts("Sqrt", "", |cx| cx.unary("Sqrt")),
     onnx("StringConcat", Moved)
         .works(Work::Open(OF_TEXTS))
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .computes(elementwise::mixed::string_concat)
         .lacks("operator that joins strings"),
     onnx("Sub", Ieee)
@@ -451,7 +427,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract")),
     onnx("Sum", Order)
         .zeros(ZeroSigns::OfAll)
-        .infer(elementwise::infer::bit_shift)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Add)
         .build(elementwise::binary::fold)
         .converts("Add", "floats, three or more: rounding", elementwise::to_openvino::sum)

@@ -1,5 +1,6 @@
 //! The operators of `ai.onnx.ml`.
 
+use crate::elementwise;
 use crate::ml::trees::ensemble;
 use crate::ml::trees::ensemble::Ensemble;
 use crate::ml::{encode, features, infer, linear, maps, svm, trees};
@@ -14,7 +15,7 @@ pub(super) const ML: &[Row] = &[
         .lower(features::lowered::extract),
     ml("Binarizer", Exact)
         .works(Work::EachOutput(Each::COMPARISON))
-        .infer(infer::binarizer)
+        .infer(elementwise::infer::alike)
         .computes(features::eval::binarizer)
         .lower(features::lowered::binarizer),
     ml("CastMap", Moved).works(Work::None).infer(infer::cast_map).computes(maps::cast),

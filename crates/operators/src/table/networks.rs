@@ -141,6 +141,13 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(normalization::infer::by_channel)
         .computes(normalization::eval::group)
         .converts("GroupNormalization", "rounding", normalization::to_openvino::group_normalization),
+    onnx("Hardmax", Chosen)
+        .before(13, |l| normalization::lowered::softmax(l, "Hardmax"))
+        .axis(-1)
+        .works(Work::EachInput(Each::COMPARISON))
+        .infer(normalization::infer::along)
+        .eval(normalization::softmax::hardmax)
+        .lower(normalization::lowered::hardmax),
     onnx("InstanceNormalization", Order)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -175,6 +182,14 @@ pub(super) const NETWORKS: &[Row] = &[
         .works(Work::LinearAttention)
         .infer(attention::infer::linear_attention)
         .computes(attention::eval::linear),
+    onnx("LogSoftmax", Formula)
+        .before(13, |l| normalization::lowered::softmax(l, "LogSoftmax"))
+        .zeros(ZeroSigns::OfFirst)
+        .axis(-1)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(normalization::infer::along)
+        .eval(normalization::softmax::log_softmax)
+        .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("LpNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(normalization::infer::along)
@@ -268,6 +283,15 @@ pub(super) const NETWORKS: &[Row] = &[
         .infer(attention::infer::rotary)
         .computes(attention::rotary::rotary)
         .lower(attention::lowered::rotary),
+    onnx("Softmax", Formula)
+        .before(13, |l| normalization::lowered::softmax(l, "Softmax"))
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .axis(-1)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(normalization::infer::along)
+        .eval(normalization::softmax::softmax)
+        .converts("SoftMax", "rounding", |cx| normalization::to_openvino::softmax(cx, "SoftMax")),
     onnx("SoftmaxCrossEntropyLoss", Formula)
         .infer(losses::infer::loss)
         .computes(losses::eval::loss)

@@ -5,7 +5,7 @@ use crate::dialects::openvino::{random, rows, types};
 use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
 use crate::row::{Role, Row, openvino};
 use crate::work::{Each, Work};
-use crate::{control_flow, generate, indexing, layout, matmul, range, reduction, shape, signal};
+use crate::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape, signal};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Assign", Open)
@@ -37,6 +37,11 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Concat", "", layout::to_onnx::concat)
         .role(Role::Join),
     openvino("ConvertPromoteTypes", Lowered).works(Work::None).lowers(types::promote),
+    openvino("CumSum", Order)
+        .works(Work::EachInput(Each::arithmetic(1)))
+        .infer(elementwise::infer::same)
+        .eval(reduction::eval::cum_sum)
+        .becomes("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
     openvino("DFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
         "DFT, Shape, Gather, Equal, Where",
         "rounding",
@@ -85,17 +90,18 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(indexing::openvino::gather_nd_merged)
         .eval(indexing::openvino::run_gather_nd)
         .becomes("GatherND, Reshape", "", indexing::to_onnx::gather_nd),
+    openvino("GatherTree", Moved).works(Work::None).infer(elementwise::infer::same).lowers(rows::gather_tree),
     openvino("GroupedMatMul", Lowered).lowers(rows::grouped_product),
-    openvino("IDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
-        "DFT, Shape, Gather, Equal, Where",
-        "rounding",
-        signal::to_onnx::dft,
-    ),
     openvino("Identity", Moved)
         .infer(layout::reshaped::identity)
         .build(layout::identity::Identity::build)
         .becomes("Identity", "", |l| l.unary("Identity"))
         .role(Role::Copy),
+    openvino("IDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
+        "DFT, Shape, Gather, Equal, Where",
+        "rounding",
+        signal::to_onnx::dft,
+    ),
     openvino("If", Moved)
         .works(Work::Graphs)
         .infer(control_flow::openvino::branch)
@@ -144,11 +150,6 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(layout::openvino::run_pad)
         .becomes("Pad, Concat; symmetric: Range, Mod, Gather", "", layout::to_onnx::pad)
         .role(Role::Pad),
-    openvino("RDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
-        "DFT, Shape, Gather, Equal, Where",
-        "rounding",
-        signal::to_onnx::dft,
-    ),
     openvino("RandomUniform", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::openvino::random_uniform)
@@ -164,6 +165,11 @@ pub(super) const OPENVINO: &[Row] = &[
             "floats: rounding, and with it perhaps the number of elements; uint64: 2^63 or more",
             layout::to_onnx::range,
         ),
+    openvino("RDFT", Order).works(Work::Fourier).infer(signal::openvino::transformed).becomes(
+        "DFT, Shape, Gather, Equal, Where",
+        "rounding",
+        signal::to_onnx::dft,
+    ),
     openvino("ReduceL1", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(reduction::infer::reduce)
@@ -230,15 +236,21 @@ pub(super) const OPENVINO: &[Row] = &[
         .eval(layout::openvino::run_reshape)
         .becomes("Reshape", "", layout::to_onnx::reshape)
         .role(Role::Reshape),
+    openvino("Reverse", Moved)
+        .works(Work::None)
+        .infer(elementwise::infer::same)
+        .eval(layout::openvino::run_reverse)
+        .becomes("Slice", "", indexing::to_onnx::reverse),
+    openvino("ReverseSequence", Moved).infer(elementwise::infer::same).becomes(
+        "ReverseSequence, Transpose",
+        "",
+        layout::to_onnx::reverse_sequence,
+    ),
     openvino("Roll", Moved).infer(layout::openvino::roll).eval(layout::openvino::run_roll).becomes(
         "Range, Mod, Gather",
         "",
         indexing::to_onnx::roll,
     ),
-    openvino("STFT", Order)
-        .works(Work::FourierOfFrames)
-        .infer(signal::openvino::windows_transformed)
-        .becomes("STFT", "rounding", signal::to_onnx::stft),
     openvino("ScatterElementsUpdate", Moved)
         .works(Work::None)
         .infer(indexing::openvino::scatter_elements_update)
@@ -275,11 +287,20 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Shape, Cast", "as int32: sizes of 2^31 or more", layout::to_onnx::shape_of)
         .role(Role::Shape)
         .shape_only(),
+    openvino("ShuffleChannels", Moved).infer(elementwise::infer::same).becomes(
+        "Reshape, Transpose",
+        "",
+        layout::to_onnx::shuffle_channels,
+    ),
     openvino("Slice", Moved)
         .infer(indexing::infer::slice)
         .eval(indexing::eval::slice)
         .becomes("Slice", "", indexing::to_onnx::slice)
         .role(Role::Slice),
+    openvino("SliceScatter", Moved)
+        .works(Work::None)
+        .infer(elementwise::infer::same)
+        .lowers(indexing::lowered::slice_scatter),
     openvino("SpaceToBatch", Moved).infer(layout::openvino::batches).becomes(
         "Reshape, Transpose, Pad",
         "",
@@ -300,6 +321,10 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::squeeze,
         )
         .role(Role::View),
+    openvino("STFT", Order)
+        .works(Work::FourierOfFrames)
+        .infer(signal::openvino::windows_transformed)
+        .becomes("STFT", "rounding", signal::to_onnx::stft),
     openvino("StridedSlice", Moved)
         .infer(indexing::openvino::strided_slice)
         .eval(indexing::openvino::run_strided_slice)

@@ -2,13 +2,12 @@
 
 use gradus_kernels::Function;
 
-use crate::dialects::openvino::rows;
 use crate::dialects::special;
+use crate::elementwise;
 use crate::operation::Operation;
-use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
+use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open};
 use crate::row::{Role, Row, openvino};
 use crate::work::{Each, OF_TEXTS, Work};
-use crate::{elementwise, indexing, layout, reduction};
 
 pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
     openvino("Abs", Exact)
@@ -52,12 +51,12 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Atanh", "rounding", |l| l.function("Atanh")),
     openvino("BitwiseAnd", Exact)
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::And)
         .build(elementwise::openvino::both)
         .becomes("BitwiseAnd, And", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseAnd", "And")),
     openvino("BitwiseLeftShift", Open)
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Left)
         .build(elementwise::openvino::both)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "LEFT")),
@@ -68,17 +67,17 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .eval(elementwise::openvino::bitwise_not)
         .becomes("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
     openvino("BitwiseOr", Exact)
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Or)
         .build(elementwise::openvino::both)
         .becomes("BitwiseOr, Or", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseOr", "Or")),
     openvino("BitwiseRightShift", Open)
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Right)
         .build(elementwise::openvino::both)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "RIGHT")),
     openvino("BitwiseXor", Exact)
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::Xor)
         .build(elementwise::openvino::both)
         .becomes("BitwiseXor, Xor", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseXor", "Xor")),
@@ -118,11 +117,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .real(Function::Cosh)
         .build(elementwise::openvino::floats)
         .becomes("Cosh", "rounding", |l| l.function("Cosh")),
-    openvino("CumSum", Order)
-        .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(elementwise::infer::same)
-        .eval(reduction::eval::cum_sum)
-        .becomes("CumSum", "floats: rounding", reduction::to_onnx::cum_sum),
     openvino("Divide", Ieee)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -179,7 +173,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
             "floats: rounding",
             elementwise::to_onnx::floor_mod,
         ),
-    openvino("GatherTree", Moved).works(Work::None).infer(elementwise::infer::same).lowers(rows::gather_tree),
     openvino("Gelu", Formula)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -328,16 +321,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::relu)
         .eval(elementwise::unary::relu)
         .becomes("Relu", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Relu")),
-    openvino("Reverse", Moved)
-        .works(Work::None)
-        .infer(elementwise::infer::same)
-        .eval(layout::openvino::run_reverse)
-        .becomes("Slice", "", indexing::to_onnx::reverse),
-    openvino("ReverseSequence", Moved).infer(elementwise::infer::same).becomes(
-        "ReverseSequence, Transpose",
-        "",
-        layout::to_onnx::reverse_sequence,
-    ),
     openvino("Round", Exact)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -354,11 +337,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .becomes("Selu", "rounding", |l| elementwise::to_onnx::with_numbers(l, "Selu", ["alpha", "gamma"])),
-    openvino("ShuffleChannels", Moved).infer(elementwise::infer::same).becomes(
-        "Reshape, Transpose",
-        "",
-        layout::to_onnx::shuffle_channels,
-    ),
     openvino("Sigmoid", Formula)
         .infer(elementwise::infer::same)
         .real(Function::Sigmoid)
@@ -379,10 +357,6 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .real(Function::Sinh)
         .build(elementwise::openvino::floats)
         .becomes("Sinh", "rounding", |l| l.function("Sinh")),
-    openvino("SliceScatter", Moved)
-        .works(Work::None)
-        .infer(elementwise::infer::same)
-        .lowers(indexing::lowered::slice_scatter),
     openvino("SoftPlus", Formula)
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
@@ -399,7 +373,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Sqrt", "", |l| l.unary("Sqrt")),
     openvino("SquaredDifference", Formula)
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .operation(Operation::SquaredDifference)
         .build(elementwise::openvino::both)
         .becomes("Sub, Mul", "floats: rounding", elementwise::to_onnx::squared_difference),

@@ -87,7 +87,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     ),
     openvino("FakeQuantize", Formula)
         .works(Work::EachInput(Each::of(1, 1, 0)))
-        .infer(elementwise::openvino::bitwise_and)
+        .infer(elementwise::infer::broadcast)
         .becomes("Min, Max, Round, Mul, Add", "rounding", quantization::to_onnx::fake_quantize),
     openvino("GRN", Order)
         .works(Work::EachInput(Each::arithmetic(3)))

@@ -7,8 +7,8 @@ use crate::attributes::required;
 use crate::dialects::boxes::{
     Found, columns, expect_rank, joined, kept, listed, only_float32, only_top, suppressed,
 };
+use crate::dialects::cannot;
 use crate::dialects::indices::size;
-use crate::dialects::openvino::cannot;
 use crate::dialects::openvino::proposals::{float, positions_of, sliced};
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, with};

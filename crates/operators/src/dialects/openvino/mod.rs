@@ -3,10 +3,11 @@
 //!
 //! | file | operators that are lowered to graphs of ONNX's |
 //! |---|---|
-//! | `detection.rs` | `DetectionOutput`, `MulticlassNms`, `MatrixNms`, `Proposal`, `GenerateProposals` and their like |
+//! | `detection_output.rs` | `DetectionOutput` |
 //! | `features.rs` | `PSROIPooling`, `ExperimentalDetectronROIFeatureExtractor` |
-//! | `images.rs` | `NV12toRGB` and its like, `ReorgYolo`, `RegionYolo`, adaptive pools, `SliceScatter` |
+//! | `multiclass.rs` | `MulticlassNms`, `MatrixNms` |
 //! | `priors.rs` | `PriorBox`, `PriorBoxClustered`, `ExperimentalDetectronPriorGridGenerator` |
+//! | `proposals.rs` | `Proposal`, `GenerateProposals` and their like |
 //! | `random.rs` | `RandomUniform`, `Multinomial` |
 //! | `rows.rs` | `GatherTree`, `SparseFillEmptyRows`, `GroupedMatMul` |
 //! | `samples.rs` | `ROIAlignRotated`, `PSROIPooling` with samples, `DeformablePSROIPooling` |
@@ -33,7 +34,7 @@ pub mod suppression;
 pub mod types;
 
 use gradus_core::graph::{Attribute, Content};
-use gradus_core::{Error, Kind, Result, Tensor, Value};
+use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
 use crate::errors;
@@ -85,11 +86,6 @@ pub fn input(cx: &EvalContext<'_>, index: usize) -> Option<Value> {
 /// Integers as an input.
 pub fn integers(list: &[i64]) -> Option<Value> {
     Some(Tensor::vector(list).into())
-}
-
-/// Returns the error of a node that has no graph of ONNX operators.
-pub fn cannot(what: &str) -> Error {
-    Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
 }
 
 /// A positive integer attribute that must be given.

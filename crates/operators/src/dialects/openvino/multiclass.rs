@@ -7,8 +7,8 @@ use crate::dialects::boxes::{
     Choice, Decay, Found, detections, expect_rank, kept, matrix, multiclass, only_float32, only_top, spans,
     suppressed,
 };
+use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size, sorted};
-use crate::dialects::openvino::cannot;
 use crate::errors;
 use crate::lowering::terms::{f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};

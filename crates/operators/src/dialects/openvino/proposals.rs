@@ -15,8 +15,9 @@ use crate::dialects::boxes::{
     Found, at_most, columns, expect_rank, greatest, joined, kept, listed, only_float32, only_top, spans,
     suppressed,
 };
+use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, positions, size, sorted};
-use crate::dialects::openvino::{cannot, positive};
+use crate::dialects::openvino::positive;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};

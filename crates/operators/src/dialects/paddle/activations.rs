@@ -4,7 +4,8 @@ use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor, convert};
 
-use crate::dialects::paddle::attributes::{cannot, constant_like, float, text};
+use crate::dialects::cannot;
+use crate::dialects::paddle::attributes::{constant_like, float, text};
 use crate::dialects::paddle::images::divided;
 use crate::dialects::paddle::math::unary;
 use crate::lowering::terms::{f, of, pick, with};

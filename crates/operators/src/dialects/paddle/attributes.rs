@@ -2,15 +2,11 @@
 
 use gradus_core::convert::Rules;
 use gradus_core::graph::Content;
-use gradus_core::{Error, Kind, Number, Result, Tensor, convert};
+use gradus_core::{Number, Result, Tensor, convert};
 
 use crate::lowering::{LoweredValue, Lowering};
 
 pub(super) type LoweredAttributes = Vec<(&'static str, Content)>;
-
-pub(super) fn cannot(what: &str) -> Error {
-    Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
-}
 
 pub(super) fn text<'a>(l: &Lowering<'a>, name: &str, default: &'static str) -> Result<&'a str> {
     Ok(l.attributes.text(name)?.unwrap_or(default))

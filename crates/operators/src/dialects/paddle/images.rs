@@ -4,7 +4,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
-use crate::dialects::paddle::attributes::{cannot, constant_like, floats, ints, text};
+use crate::dialects::cannot;
+use crate::dialects::paddle::attributes::{constant_like, floats, ints, text};
 use crate::dialects::paddle::layout::list;
 use crate::dialects::paddle::windows::{channels_first, channels_last};
 use crate::errors;

@@ -13,8 +13,9 @@ use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor, convert};
 
+use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
-use crate::dialects::paddle::attributes::{cannot, constant_like, ints, text};
+use crate::dialects::paddle::attributes::{constant_like, ints, text};
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;

@@ -8,7 +8,8 @@
 use gradus_core::convert::{Rules, i64_of};
 use gradus_core::{DType, Result, Tensor, convert};
 
-use crate::dialects::paddle::attributes::{cannot, constant_like, float, text};
+use crate::dialects::cannot;
+use crate::dialects::paddle::attributes::{constant_like, float, text};
 use crate::dialects::paddle::windows::{channels_first, channels_last};
 use crate::lowering::terms::{f, of, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};

@@ -16,8 +16,9 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::expect_rank;
+use crate::dialects::cannot;
 use crate::dialects::indices::{beams, index, positions, size};
-use crate::dialects::paddle::attributes::{cannot, constant_like, ints, text};
+use crate::dialects::paddle::attributes::{constant_like, ints, text};
 use crate::dialects::paddle::layout::list;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};

@@ -4,8 +4,9 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
+use crate::dialects::cannot;
 use crate::dialects::indices::index;
-use crate::dialects::paddle::attributes::{cannot, float};
+use crate::dialects::paddle::attributes::float;
 use crate::dialects::paddle::layout::list;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f};

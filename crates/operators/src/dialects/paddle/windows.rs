@@ -11,7 +11,8 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result};
 
 use crate::dialects::adaptive;
-use crate::dialects::paddle::attributes::{LoweredAttributes, cannot, constant_like, ints, text};
+use crate::dialects::cannot;
+use crate::dialects::paddle::attributes::{LoweredAttributes, constant_like, ints, text};
 use crate::dialects::paddle::layout::list;
 use crate::errors;
 use crate::lowering::terms::{f, of, with};
