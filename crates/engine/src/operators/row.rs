@@ -79,6 +79,14 @@ pub struct Row {
     pub shape_only: bool,
     /// The attributes that are constants of the model, as weights are; none if it has no such.
     pub learned: Option<fn(&str) -> bool>,
+    /// The inputs that are weights where they are constants.
+    pub weights: &'static [usize],
+    /// The ONNX operator by whose rules an operator of OpenVINO is folded, as it computes the same.
+    pub folds_as: Option<&'static str>,
+    /// The check that tells whether results of constants are the same in every program.
+    pub checked: Option<Checked>,
+    /// The sequence that it makes.
+    pub sequence: Option<Sequence>,
 }
 
 /// How an operator is evaluated.
@@ -148,6 +156,33 @@ pub enum Reduces {
     Once,
 }
 
+/// What results of constants are, where a check tells whether programs that round or order
+/// operations otherwise return the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// Means of elements, or of inputs if it computes each element.
+    Mean,
+    /// Elements of the input that are nearest to coordinates, since an operator set.
+    Nearest {
+        since: i64,
+    },
+    Power,
+    Product,
+    Range,
+    Remainder,
+    Sum,
+    SumOfSquares,
+}
+
+/// A sequence whose elements follow from a few numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    Range,
+    LinSpace,
+    LogSpace,
+    GeomSpace,
+}
+
 /// True if results are drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chance {
@@ -191,6 +226,10 @@ impl Row {
             stateful: false,
             shape_only: false,
             learned: None,
+            weights: &[],
+            folds_as: None,
+            checked: None,
+            sequence: None,
         }
     }
 
@@ -500,6 +539,22 @@ impl Row {
 
     pub const fn shape_only(self) -> Row {
         Row { shape_only: true, ..self }
+    }
+
+    pub const fn weights(self, weights: &'static [usize]) -> Row {
+        Row { weights, ..self }
+    }
+
+    pub const fn folds_as(self, operator: &'static str) -> Row {
+        Row { folds_as: Some(operator), ..self }
+    }
+
+    pub const fn checked(self, checked: Checked) -> Row {
+        Row { checked: Some(checked), ..self }
+    }
+
+    pub const fn sequence(self, sequence: Sequence) -> Row {
+        Row { sequence: Some(sequence), ..self }
     }
 
     /// Lists and tensors in its attributes are constants of the model.

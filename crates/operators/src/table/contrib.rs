@@ -2,7 +2,7 @@
 
 use crate::dialects::elimination as eliminated;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
-use crate::row::{Row, ZeroSigns, microsoft, onnx, own};
+use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
 use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 use crate::{
     contrib, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text, windows,
@@ -16,14 +16,17 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(normalization::eval::layer)
         .lower(|l| contrib::normalization::lowered::layer(l, false)),
     own("GeomSpace", Formula, &[range::spaces::GEOMSPACE])
+        .sequence(Sequence::GeomSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
         .build(range::spaces::geom_space),
     own("LinSpace", Formula, &[range::spaces::LINSPACE])
+        .sequence(Sequence::LinSpace)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::spaces::rule)
         .build(range::spaces::lin_space),
     own("LogSpace", Formula, &[range::spaces::LOGSPACE])
+        .sequence(Sequence::LogSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
         .build(range::spaces::log_space),
@@ -114,6 +117,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::products::eval::fused_gemm)
         .lower(contrib::products::lowered::fused_gemm),
     microsoft("FusedMatMul", Lowered)
+        .weights(&[0, 1])
         .zeros(ZeroSigns::OfAll)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_MAT_MUL)
@@ -317,6 +321,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(elementwise::activations::eval)
         .lower(contrib::activations::lowered::quick_gelu),
     microsoft("Range", Lowered)
+        .sequence(Sequence::Range)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .lowers(contrib::renamed::lowered::range),
     microsoft("ReduceSumInteger", Lowered)

@@ -5,7 +5,7 @@ use gradus_kernels::Function;
 use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
-use crate::row::{Role, Row, ZeroSigns, onnx};
+use crate::row::{Checked, Role, Row, ZeroSigns, onnx};
 use crate::work::{Each, OF_TEXTS, Work};
 
 pub(super) const ELEMENTS: &[Row] = &[
@@ -276,6 +276,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .build(elementwise::binary::fold)
         .converts("Maximum", "floats: NaN", elementwise::to_openvino::max),
     onnx("Mean", Order)
+        .checked(Checked::Mean)
         .zeros(ZeroSigns::OfAll)
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -298,6 +299,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .computes(elementwise::activations::eval)
         .converts("Mish", "rounding", |cx| cx.function("Mish")),
     onnx("Mod", Open)
+        .checked(Checked::Remainder)
         .before(i64::MAX, elementwise::lowered::floor_mod)
         .infer(elementwise::infer::modulo)
         .operation(Operation::Mod)
@@ -326,6 +328,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("LogicalOr", "", |cx| elementwise::to_openvino::binary(cx, "LogicalOr")),
     onnx("Pow", Formula)
+        .checked(Checked::Power)
         .before(12, elementwise::lowered::pow)
         .infer(elementwise::infer::binary)
         .operation(Operation::Pow)
@@ -426,6 +429,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("Subtract", "", |cx| elementwise::to_openvino::binary(cx, "Subtract")),
     onnx("Sum", Order)
+        .checked(Checked::Sum)
         .zeros(ZeroSigns::OfAll)
         .infer(elementwise::infer::broadcast)
         .operation(Operation::Add)

@@ -1,7 +1,7 @@
 //! The operators of ONNX's own domain for neural networks.
 
 use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
-use crate::row::{Row, ZeroSigns, onnx};
+use crate::row::{Checked, Row, ZeroSigns, onnx};
 use crate::work::{Attention, Each, OF_REGIONS, Work};
 use crate::{
     attention, boxes, contrib, elementwise, generate, images, losses, normalization, quantization, recurrent,
@@ -46,6 +46,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::convolutions::col2im)
         .lower(windows::lowered::col2im),
     onnx("Conv", Order)
+        .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::Conv { weight: 1, skip: 1 })
@@ -58,6 +59,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(quantization::eval::conv_integer)
         .lower(contrib::quantized::lowered::conv_integer),
     onnx("ConvTranspose", Order)
+        .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::ConvTranspose { skip: 1 })
@@ -98,6 +100,7 @@ pub(super) const NETWORKS: &[Row] = &[
             quantization::to_openvino::dynamic_quantize,
         ),
     onnx("GRU", Order)
+        .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(recurrent::infer::recurrent)
@@ -162,6 +165,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(normalization::eval::lrn)
         .converts("LRN, Multiply", "rounding", normalization::to_openvino::local_response),
     onnx("LSTM", Order)
+        .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(recurrent::infer::recurrent)
@@ -254,6 +258,7 @@ pub(super) const NETWORKS: &[Row] = &[
             normalization::to_openvino::rms_normalization,
         ),
     onnx("RNN", Order)
+        .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
         .infer(recurrent::infer::recurrent)
@@ -262,6 +267,7 @@ pub(super) const NETWORKS: &[Row] = &[
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .checked(Checked::Nearest { since: 11 })
         .before(18, images::lowered::resize)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Resize)

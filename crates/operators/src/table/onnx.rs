@@ -1,7 +1,7 @@
 //! The operators of ONNX's own domain, but for those of elements and networks.
 
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
-use crate::row::{Reduces, Role, Row, ZeroSigns, onnx};
+use crate::row::{Checked, Reduces, Role, Row, Sequence, ZeroSigns, onnx};
 use crate::work::{Each, OF_TEXTS, Work};
 use crate::{
     boxes, contrib, control_flow, elementwise, generate, images, indexing, layout, matmul, quantization,
@@ -64,6 +64,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::cum_sum)
         .lower(reduction::lowered::cum_prod),
     onnx("CumSum", Order)
+        .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
         .infer(elementwise::infer::cumulative)
@@ -132,6 +133,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(indexing::eval::gather_nd)
         .converts("GatherND", "", indexing::to_openvino::gather_nd),
     onnx("Gemm", Order)
+        .weights(&[0, 1])
         .before(11, matmul::lowered::gemm)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -169,6 +171,7 @@ pub(super) const ONNX: &[Row] = &[
         .build(control_flow::loops::Loop::build)
         .converts("Loop", "scans of a loop that does not run", control_flow::to_openvino::repeat),
     onnx("MatMul", Order)
+        .weights(&[0, 1])
         .zeros(ZeroSigns::OfAll)
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul)
@@ -248,6 +251,8 @@ pub(super) const ONNX: &[Row] = &[
         .converts("RandomUniform", "other random numbers", generate::to_openvino::uniform)
         .random(),
     onnx("Range", Open)
+        .sequence(Sequence::Range)
+        .checked(Checked::Range)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::infer::rule)
         .build(range::eval::RangeOp::build)
@@ -258,6 +263,7 @@ pub(super) const ONNX: &[Row] = &[
             layout::to_openvino::range,
         ),
     onnx("ReduceL1", Order)
+        .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
         .unsigned()
         .reduces(Reduces::Once)
@@ -298,6 +304,7 @@ pub(super) const ONNX: &[Row] = &[
             reduction::to_openvino::min_max(cx, "ReduceMax", "ReduceLogicalOr")
         }),
     onnx("ReduceMean", Order)
+        .checked(Checked::Mean)
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -315,6 +322,7 @@ pub(super) const ONNX: &[Row] = &[
             reduction::to_openvino::min_max(cx, "ReduceMin", "ReduceLogicalAnd")
         }),
     onnx("ReduceProd", Order)
+        .checked(Checked::Product)
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -322,6 +330,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::reduce)
         .converts("ReduceProd", "floats: rounding", reduction::to_openvino::reduce_prod),
     onnx("ReduceSum", Order)
+        .checked(Checked::Sum)
         .zeros(ZeroSigns::OfFirst)
         .reduces(Reduces::Nested)
         .works(Work::EachInput(Each::arithmetic(1)))
@@ -329,6 +338,7 @@ pub(super) const ONNX: &[Row] = &[
         .eval(reduction::eval::reduce)
         .converts("ReduceSum", "floats: rounding", reduction::to_openvino::reduce_sum),
     onnx("ReduceSumSquare", Order)
+        .checked(Checked::SumOfSquares)
         .zeros(ZeroSigns::OfFirst)
         .unsigned()
         .reduces(Reduces::Once)

@@ -3,7 +3,7 @@
 use crate::dialects::elimination as eliminated;
 use crate::dialects::openvino::{random, rows, types};
 use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
-use crate::row::{Role, Row, openvino};
+use crate::row::{Role, Row, Sequence, openvino};
 use crate::work::{Each, Work};
 use crate::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape, signal};
 
@@ -127,6 +127,7 @@ pub(super) const OPENVINO: &[Row] = &[
             control_flow::to_onnx::repeat(cx, true)
         }),
     openvino("MatMul", Order)
+        .weights(&[0, 1])
         .works(Work::MatMul)
         .infer(matmul::openvino::mat_mul)
         .eval(matmul::openvino::run_mat_mul)
@@ -156,6 +157,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .lowers(random::uniform)
         .random(),
     openvino("Range", Open)
+        .sequence(Sequence::Range)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .signatures_are(&[range::eval::RANGE_1, range::eval::RANGE_4])
         .infer(range::infer::rule)

@@ -56,10 +56,12 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         windows::to_onnx::col2im,
     ),
     openvino("Convolution", Order)
+        .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .becomes("Conv", "rounding", |l| windows::to_onnx::conv(l, false)),
     openvino("ConvolutionBackpropData", Order)
+        .weights(&[1])
         .works(Work::ConvTranspose { skip: 1 })
         .infer(windows::openvino::convolution_backprop_data)
         .becomes("ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, false)),
@@ -110,10 +112,12 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         images::to_onnx::grid_sample,
     ),
     openvino("GroupConvolution", Order)
+        .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(windows::openvino::group_convolution)
         .becomes("Reshape, Conv", "rounding", |l| windows::to_onnx::conv(l, true)),
     openvino("GroupConvolutionBackpropData", Order)
+        .weights(&[1])
         .works(Work::ConvTranspose { skip: 2 })
         .infer(windows::openvino::group_convolution_backprop_data)
         .becomes("Reshape, ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, true)),
@@ -220,6 +224,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(attention::openvino::attention)
         .becomes("MatMul, Softmax, MatMul", "rounding", attention::to_onnx::attention),
     openvino("SoftMax", Formula)
+        .folds_as("Softmax")
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .becomes("Softmax", "rounding", |l| normalization::to_onnx::softmax(l, "Softmax")),

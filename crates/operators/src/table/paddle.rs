@@ -11,7 +11,7 @@ use crate::infer::Rule;
 use crate::matmul::{eigen, elimination, orthogonal};
 use crate::op::Compute;
 use crate::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
-use crate::row::{Row, paddle};
+use crate::row::{Row, Sequence, paddle};
 use crate::schema::Signature;
 use crate::work::{Each, Work};
 use crate::{control_flow, elementwise, lowering};
@@ -461,7 +461,11 @@ pub(super) const PADDLE: &[Row] = &[
     paddle(Moved, const { &[signature("assign_value", const { &[] })] })
         .lowers(create::assign_value)
         .holds_values(),
-    paddle(Open, sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
+    paddle(Open, sequences::ARANGE)
+        .sequence(Sequence::Range)
+        .infer(lowering::infer)
+        .build(sequences::arange)
+        .lower(create::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)
@@ -501,6 +505,7 @@ pub(super) const PADDLE: &[Row] = &[
     function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma)
         .lower(graphs::polygamma),
     paddle(Formula, sequences::LINSPACE)
+        .sequence(Sequence::LinSpace)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
         .build(sequences::linspace)
@@ -508,6 +513,7 @@ pub(super) const PADDLE: &[Row] = &[
             spaces::space(l, None)
         }),
     paddle(Formula, sequences::LOGSPACE)
+        .sequence(Sequence::LogSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(sequences::rule)
         .build(sequences::logspace)

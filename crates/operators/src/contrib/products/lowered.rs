@@ -10,6 +10,7 @@ use crate::contrib::inputs::unsupported;
 use crate::contrib::values::{
     channels_second, given, like_first, maybe_wide, number, plus, wide, wide_input,
 };
+use crate::elementwise::activations::Activation;
 use crate::errors;
 use crate::lowering::terms::{ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
@@ -73,30 +74,30 @@ fn activated(
     parameter: impl Fn(&Lowering<'_>, usize, &str) -> Result<Option<f32>>,
 ) -> Result<LoweredValue> {
     let name = l.attributes.text("activation")?.unwrap_or_default().to_owned();
-    let names: &[&'static str] = match name.as_str() {
+    match name.as_str() {
         "" => return Ok(value),
-        "Relu" | "Sigmoid" | "Softplus" | "Softsign" | "Tanh" => &[],
         "LeakyRelu" => {
             let alpha = parameter(l, 0, "alpha")?.unwrap_or(0.01);
             return leaky_relu(l, value, alpha);
         }
-        "Elu" | "ThresholdedRelu" => &["alpha"],
-        "HardSigmoid" => &["alpha", "beta"],
         "Clip" => {
             let low = parameter(l, 0, "min")?.unwrap_or(f32::MIN);
             let high = parameter(l, 1, "max")?.unwrap_or(f32::MAX);
             let (low, high) = (number(l, low.into())?, number(l, high.into())?);
             return l.apply("Clip", &[value, low, high], &[]);
         }
-        other => return Err(unsupported(&format!("activation {other} by ONNX operators"))),
+        _ => {}
+    }
+    let Some((operator, names)) = Activation::operator(&name) else {
+        return Err(unsupported(&format!("activation {name} by ONNX operators")));
     };
     let mut attributes = Vec::new();
-    for (index, &own) in names.iter().enumerate() {
+    for (index, own) in names.enumerate() {
         if let Some(x) = parameter(l, index, own)? {
             attributes.push((own, Content::Float(x)));
         }
     }
-    l.apply(&name, &[value], &attributes)
+    l.apply(operator, &[value], &attributes)
 }
 
 pub fn fused_gemm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
