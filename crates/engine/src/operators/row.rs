@@ -6,7 +6,7 @@ use gradus_kernels::Function;
 
 use super::operation::Operation;
 use super::rounding::Rounding;
-use crate::conversion::older::{Older, OlderRule, OlderWriter};
+use crate::conversion::older::{Idle, Instead, Older, OlderRule, OlderWriter};
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
@@ -51,6 +51,10 @@ pub struct Row {
     pub conversion: Option<Conversion>,
     /// How it is written in older operator sets, which lack it as it is now.
     pub older: Option<Older>,
+    /// Writes other operators of ONNX, where the set that is written cannot say what a node does.
+    pub instead: Option<Instead>,
+    /// Tells whether an attribute of a node changes nothing, so that an operator set may lack it.
+    pub idle: Option<Idle>,
     /// Lack of the other standard that leaves it without a conversion.
     pub lack: Option<&'static str>,
     pub role: Role,
@@ -210,6 +214,8 @@ impl Row {
             partial: None,
             conversion: None,
             older: None,
+            instead: None,
+            idle: None,
             lack: None,
             role: Role::Other,
             work: None,
@@ -478,6 +484,14 @@ impl Row {
     /// Written by a function in operator sets before one.
     pub const fn sampled_before(self, since: i64, write: OlderRule) -> Row {
         Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
+    }
+
+    pub const fn instead(self, instead: Instead) -> Row {
+        Row { instead: Some(instead), ..self }
+    }
+
+    pub const fn idle(self, idle: Idle) -> Row {
+        Row { idle: Some(idle), ..self }
     }
 
     /// Not converted, as the other standard lacks something.

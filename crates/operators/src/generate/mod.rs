@@ -3,6 +3,7 @@
 pub mod constant;
 pub mod eval;
 pub mod infer;
+pub mod lowered;
 pub mod openvino;
 pub mod random;
 pub mod to_openvino;

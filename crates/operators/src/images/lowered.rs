@@ -17,9 +17,11 @@ use crate::conversion::writer::NewValue;
 use crate::errors;
 use crate::graphs::{compute_type, like, number, widened};
 use crate::images::sampling::{Interpolation, Outside, manner};
+use crate::images::to_openvino::by_weights;
 use crate::indices::axes as axes_of;
 use crate::lowering::terms::{Term, cast, f, ints, of, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::normalize::Older;
 
 /// `Upsample`: a `Resize` that divides coordinates by the scale, and rounds them down.
 pub fn upsample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -374,4 +376,48 @@ pub fn grid_sample(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Result<Vec
         corners: new.int("align_corners", 0) != 0,
     };
     Ok(vec![at_grid(cx, [x, grid], (rank, own), how)?])
+}
+
+/// A manner in which Resize samples, and the operator set does not.
+fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
+    if cx.target.form("Resize").is(Older::Upsampled) && !cx.attributes.form().is(Older::Upsampled) {
+        let text = |name, default| Ok(cx.attributes.text(name)?.unwrap_or(default));
+        let coordinates = text("coordinate_transformation_mode", "half_pixel")?;
+        let rounds_down = match text("mode", "nearest")? {
+            "nearest" => text("nearest_mode", "round_prefer_floor")? == "floor",
+            mode => mode == "linear",
+        };
+        let by_scales = cx.has(2) && cx.len(2) != Some(0) && !cx.has(3);
+        if coordinates != "asymmetric" || !rounds_down || !by_scales {
+            return Ok(Some("attributes of operator set 11"));
+        }
+    }
+    if cx.attributes.flag("antialias", false)? && !cx.set_has("antialias") {
+        return Ok(Some("antialias"));
+    }
+    let policy = "keep_aspect_ratio_policy";
+    if cx.attributes.text(policy)?.is_some_and(|policy| policy != "stretch") && !cx.set_has(policy) {
+        return Ok(Some(policy));
+    }
+    let (attribute, symmetric) = ("coordinate_transformation_mode", "half_pixel_symmetric");
+    let is_symmetric = cx.attributes.text(attribute)? == Some(symmetric);
+    let lacks = cx.target.form("Resize").lacks_value(attribute, symmetric);
+    Ok((is_symmetric && lacks).then_some(symmetric))
+}
+
+/// `Resize` in a manner that the operator set lacks: sums by weights that are constants.
+pub fn resize_by_weights(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    lack_of_resize(cx)?.map(|lack| by_weights(cx, lack)).transpose()
+}
+
+/// Attributes of a `Resize` that belong to other modes than its own.
+pub fn is_idle_for_resize(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
+    Ok(match attribute {
+        "cubic_coeff_a" => cx.attributes.text("mode")? != Some("cubic"),
+        "extrapolation_value" => {
+            cx.attributes.text("coordinate_transformation_mode")? != Some("tf_crop_and_resize")
+        }
+        "nearest_mode" => cx.attributes.text("mode")?.is_some_and(|mode| mode != "nearest"),
+        _ => false,
+    })
 }

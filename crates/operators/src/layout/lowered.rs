@@ -1,8 +1,13 @@
 //! Operators of layout as graphs of simpler operators, in operator sets and standards that lack them.
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
+use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
+use crate::conversion::node::ConvertContext;
+use crate::conversion::writer::NewValue;
+use crate::dim::Dim;
+use crate::fact::Elements;
 use crate::lowering::terms::{f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis as axis_of, int};
 
@@ -85,4 +90,57 @@ pub fn trilu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     // ONNX Runtime has no `Where` that chooses among booleans.
     let kept = if dtype == DType::Bool { of("And", x, f("Not", beyond)) } else { pick(beyond, 0.0, x) };
     Ok(vec![kept.write(l, dtype)?])
+}
+
+/// Parts of which the last may be smaller, in sets whose equal parts are equal.
+pub fn smaller_last_part(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    let count = i64_of(cx.node.outputs.len());
+    if cx.has(1) || cx.attributes.get("num_outputs").is_none() || cx.set_has("num_outputs") {
+        return Ok(None);
+    }
+    let axis = i64_of(cx.axis(cx.attributes.int_or("axis", 0)?, 0)?);
+    let size = cx.known_size(0, usize_of_i64(axis).unwrap_or_default());
+    let x = cx.input(0)?;
+    if let Some(size) = size {
+        if size % count == 0 {
+            return Ok(None);
+        }
+        let each = size / count + 1;
+        let sizes = (0..count).map(|part| (size - part * each).clamp(0, each)).collect::<Vec<_>>();
+        let sizes = cx.list(&sizes);
+        return cx
+            .put_many("Split", &[x, sizes], &[("axis", Content::Int(axis))], cx.node.outputs.len())
+            .map(Some);
+    }
+    let (shape, at, less) = (cx.sizes(x)?, cx.list(&[axis]), cx.list(&[count - 1]));
+    let size = cx.put("Gather", &[shape, at], &[])?;
+    let size = cx.put("Add", &[size, less], &[])?;
+    let count = cx.list(&[count]);
+    let each = cx.put("Div", &[size, count], &[])?;
+    let (mut parts, mut start) = (Vec::new(), cx.list(&[0]));
+    for _ in 0..cx.node.outputs.len() {
+        let end = cx.put("Add", &[start, each], &[])?;
+        parts.push(cx.put("Slice", &[x, start, end, at], &[])?);
+        start = end;
+    }
+    Ok(Some(parts))
+}
+
+/// Returns true if no dimension that a Reshape is given is 0, or that of the same axis of the input
+/// is 0 then, too.
+fn copies_no_dims(cx: &ConvertContext<'_, '_>) -> bool {
+    let (Some(x), Some(shape)) = (cx.fact(0).as_tensor(), cx.fact(1).as_tensor()) else { return false };
+    let symbols = &cx.conversion.symbols;
+    let dims = x.dims.as_deref().unwrap_or_default();
+    let full = !dims.is_empty() && dims.iter().all(|&dim| symbols.at_least(dim, 1));
+    let copied = |(axis, &size): (usize, &Dim)| {
+        symbols.at_least(size, 1) || size.known() == Some(-1) || dims.get(axis) == Some(&size)
+    };
+    let none = matches!(&shape.elements, Elements::Integers(sizes) if sizes.iter().enumerate().all(copied));
+    full || none
+}
+
+/// An `allowzero` that no dimension of a `Reshape` depends on.
+pub fn is_idle_for_reshape(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
+    Ok(attribute == "allowzero" && copies_no_dims(cx))
 }

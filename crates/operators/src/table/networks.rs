@@ -27,6 +27,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::pools::average_pool)
         .converts("AvgPool", "rounding", windows::to_openvino::average_pool),
     onnx("BatchNormalization", Formula)
+        .idle(normalization::lowered::is_idle_for_batch)
         .before(14, normalization::lowered::batch_normalization)
         .bias(2)
         .works(Work::EachOutput(Each::arithmetic(2)))
@@ -77,6 +78,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::deformable::deform_conv)
         .converts("DeformableConvolution", "rounding", windows::to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
+        .idle(quantization::lowered::is_idle_for_dequantize)
         .before(21, quantization::lowered::dequantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -84,6 +86,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(quantization::eval::dequantize)
         .converts("Convert, Subtract, Multiply", "", quantization::to_openvino::dequantize),
     onnx("Dropout", Moved)
+        .idle(generate::lowered::is_idle_for_dropout)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::infer::dropout)
         .eval(generate::random::dropout)
@@ -205,6 +208,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::pools::lp_pool)
         .lower(windows::lowered::lp_pool),
     onnx("MaxPool", Chosen)
+        .idle(windows::lowered::is_idle_for_max_pool)
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::pool)
         .computes(windows::pools::max_pool)
@@ -240,6 +244,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(quantization::eval::q_linear_conv)
         .lower(contrib::quantized::lowered::conv),
     onnx("QuantizeLinear", Quantized)
+        .idle(quantization::lowered::is_idle_for_quantize)
         .before(21, quantization::lowered::quantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -267,6 +272,8 @@ pub(super) const NETWORKS: &[Row] = &[
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .instead(images::lowered::resize_by_weights)
+        .idle(images::lowered::is_idle_for_resize)
         .checked(Checked::Nearest { since: 11 })
         .before(18, images::lowered::resize)
         .zeros(ZeroSigns::OfFirst)

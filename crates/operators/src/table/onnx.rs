@@ -50,6 +50,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Concat", "", layout::to_openvino::concat)
         .role(Role::Join),
     onnx("Constant", Moved)
+        .instead(generate::lowered::constant_as_tensor)
         .infer(generate::constant::rule)
         .build(generate::constant::ConstantOp::build)
         .converts("a constant", "", layout::to_openvino::constant)
@@ -101,11 +102,11 @@ pub(super) const ONNX: &[Row] = &[
         .eval(layout::eval::expand)
         .converts("Broadcast", "", layout::to_openvino::expand)
         .role(Role::Expand),
-    onnx("EyeLike", Moved).infer(generate::infer::eye_like).eval(generate::eval::eye_like).converts(
-        "Eye",
-        "",
-        layout::to_openvino::eye_like,
-    ),
+    onnx("EyeLike", Moved)
+        .instead(generate::lowered::eye_in_other_type)
+        .infer(generate::infer::eye_like)
+        .eval(generate::eval::eye_like)
+        .converts("Eye", "", layout::to_openvino::eye_like),
     onnx("Flatten", Moved)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -352,6 +353,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(text::patterns::full_match)
         .lacks("operator that matches strings"),
     onnx("Reshape", Moved)
+        .idle(layout::lowered::is_idle_for_reshape)
         .before(14, layout::lowered::reshape)
         .zeros(ZeroSigns::OfFirst)
         .picks()
@@ -428,6 +430,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(layout::rearrange::space_to_depth)
         .converts("SpaceToDepth", "", |cx| layout::to_openvino::blocks(cx, "SpaceToDepth")),
     onnx("Split", Moved)
+        .instead(layout::lowered::smaller_last_part)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .axis(0)
