@@ -94,31 +94,6 @@ pub fn multinomial(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     Ok(vec![Tensor::from_numbers(dtype, shape, all, convert::Rules::IEEE)?.into()])
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The first numbers of the reference implementation of `SplitMix64` with state 0.
-    #[test]
-    fn the_generator_is_splitmix64() {
-        let mut draws = Draws { state: 0 };
-        let first = [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
-        for number in first {
-            let upper = convert::nearest_f64(Number::Int((number >> 11).into()));
-            assert_eq!(draws.uniform() * 9_007_199_254_740_992.0, upper);
-        }
-    }
-
-    #[test]
-    fn normal_numbers_have_mean_0_and_deviation_1() {
-        let mut draws = Draws::of(7, 1);
-        let all: Vec<_> = (0..100_000).map(|_| draws.normal()).collect();
-        let mean = all.iter().sum::<f64>() / 1e5;
-        let variance = all.iter().map(|x| x * x).sum::<f64>() / 1e5;
-        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
-    }
-}
-
 pub fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let training = if attributes.form().is(Older::Training) {
@@ -147,4 +122,29 @@ pub fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     }
     let mask = Tensor::from_numbers(dtype, shape, kept, convert::Rules::IEEE)?;
     Ok(vec![output.into(), mask.into()])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers of the reference implementation of `SplitMix64` with state 0.
+    #[test]
+    fn the_generator_is_splitmix64() {
+        let mut draws = Draws { state: 0 };
+        let first = [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f];
+        for number in first {
+            let upper = convert::nearest_f64(Number::Int((number >> 11).into()));
+            assert_eq!(draws.uniform() * 9_007_199_254_740_992.0, upper);
+        }
+    }
+
+    #[test]
+    fn normal_numbers_have_mean_0_and_deviation_1() {
+        let mut draws = Draws::of(7, 1);
+        let all: Vec<_> = (0..100_000).map(|_| draws.normal()).collect();
+        let mean = all.iter().sum::<f64>() / 1e5;
+        let variance = all.iter().map(|x| x * x).sum::<f64>() / 1e5;
+        assert!(mean.abs() < 0.02 && (variance - 1.0).abs() < 0.02, "{mean} {variance}");
+    }
 }

@@ -7,7 +7,7 @@
 //! | `GridSample`, `AffineGrid` | those of the grid |
 //! | `ImageDecoder` | the data decide |
 //!
-//! Sources: ONNX Resize-10 to -19, Upsample-1 to -10, GridSample, `AffineGrid`, `ImageDecoder`.
+//! Sources: ONNX Resize-10 to -19, Upsample-1 to -10, `GridSample`, `AffineGrid`, `ImageDecoder`.
 
 use gradus_core::{DType, Number, Tensor, convert};
 

@@ -3,6 +3,7 @@
 use crate::dim::{Bounds, Dim};
 use crate::indexing::infer::like_first;
 use crate::infer::{InferContext, InferResult};
+use crate::signal::infer::half;
 use crate::{errors, indices};
 
 /// The input's dimensions, but where sizes are given along axes. `RDFT` halves the last named axis,
@@ -38,7 +39,7 @@ pub fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
                 }
             }
             if from_real && !axes.is_empty() {
-                all[last] = crate::signal::infer::half(cx, all[last]);
+                all[last] = half(cx, all[last]);
             }
         }
         (None, Some(sizes)) if sizes.is_empty() && !from_real && !to_real => {}
@@ -63,7 +64,7 @@ pub fn windows_transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
         let room = cx.subtract(signal, frame);
         let steps = cx.floor_divide(room, step);
         frames = cx.add(steps, Dim::ONE);
-        bins = crate::signal::infer::half(cx, frame);
+        bins = half(cx, frame);
     }
     let across = cx.attributes.flag("transpose_frames", false)?;
     all.extend(if across { [bins, frames] } else { [frames, bins] });

@@ -7,6 +7,7 @@ use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::text::grams::Grams;
+use crate::text::patterns::pattern;
 use crate::text::strings::Normalizer;
 
 pub fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -43,7 +44,7 @@ pub fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub fn regex(cx: &mut InferContext<'_, '_>) -> InferResult {
-    crate::text::patterns::pattern(&cx.attributes)?;
+    pattern(&cx.attributes)?;
     Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
 
