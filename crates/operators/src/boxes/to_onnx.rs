@@ -5,9 +5,9 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::required;
+use crate::boxes::lowered::of_upright;
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::openvino::suppression::of_upright;
 use crate::errors;
 use crate::lowering::terms::{
     Term, cast, f, gathered, ints, joined, of, pick, shaped, size, unsqueezed, with,

@@ -14,4 +14,5 @@ pub mod symbolic;
 pub mod text;
 pub mod to_onnx;
 pub mod to_openvino;
+pub mod types;
 pub mod unary;

@@ -11,7 +11,7 @@ use gradus_core::graph::Content;
 use gradus_core::{Class, Number, Result as Computed, Shape, Tensor, Value, convert};
 
 use crate::attributes::Attributes;
-use crate::dialects::openvino::{called, input, rows};
+use crate::dialects::openvino::{called, input};
 use crate::dim::{Bounds, Dim};
 use crate::elementwise::infer::same;
 use crate::elementwise::unary::neg;
@@ -20,6 +20,7 @@ use crate::indexing::infer::{
     chosen, cut, gather_nd, gathered, like_first, require_along_axis, require_in_range, scattered,
     with_elements,
 };
+use crate::indexing::rows;
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;

@@ -1,7 +1,8 @@
 //! The operators of OpenVINO, but for those of elements and networks.
 
 use crate::dialects::elimination as eliminated;
-use crate::dialects::openvino::{random, rows, types};
+use crate::elementwise::types;
+use crate::indexing::rows;
 use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
 use crate::row::{Role, Row, Sequence, openvino};
 use crate::work::{Each, Work};
@@ -132,7 +133,10 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(matmul::openvino::mat_mul)
         .eval(matmul::openvino::run_mat_mul)
         .becomes("MatMul, Transpose", "floats: rounding", matmul::to_onnx::mat_mul),
-    openvino("Multinomial", Open).infer(generate::openvino::multinomial).lowers(random::multinomial).random(),
+    openvino("Multinomial", Open)
+        .infer(generate::openvino::multinomial)
+        .lowers(generate::lowered::multinomial)
+        .random(),
     openvino("NonZero", Exact)
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::infer::non_zero)
@@ -154,7 +158,7 @@ pub(super) const OPENVINO: &[Row] = &[
     openvino("RandomUniform", Open)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::openvino::random_uniform)
-        .lowers(random::uniform)
+        .lowers(generate::lowered::uniform)
         .random(),
     openvino("Range", Open)
         .sequence(Sequence::Range)

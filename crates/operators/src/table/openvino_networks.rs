@@ -1,15 +1,14 @@
 //! The operators of OpenVINO that networks are made of.
 
-use crate::dialects::openvino::{
-    detection_output, features, multiclass, priors, proposals, samples, sequences, signal, suppression,
-};
+use crate::boxes::{detection_output, features, multiclass, priors, proposals, samples};
 use crate::images::{colors, yolo};
+use crate::losses::ctc_lowered;
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
 use crate::row::{Row, openvino};
 use crate::work::{Attention, Each, Work};
 use crate::{
     attention, boxes, control_flow, elementwise, images, layout, losses, normalization, quantization,
-    recurrent, windows,
+    recurrent, signal, windows,
 };
 
 pub(super) const OPENVINO_NETWORKS: &[Row] = &[
@@ -41,15 +40,15 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("CTCGreedyDecoder", Lowered)
         .infer(losses::infer::by_mask)
         .computes(losses::ctc::decode_masked)
-        .lower(sequences::greedy_by_mask),
+        .lower(ctc_lowered::greedy_by_mask),
     openvino("CTCGreedyDecoderSeqLen", Lowered)
         .infer(losses::infer::by_length)
         .computes(losses::ctc::decode)
-        .lower(sequences::greedy_by_length),
+        .lower(ctc_lowered::greedy_by_length),
     openvino("CTCLoss", Formula)
         .infer(losses::infer::of_sequences)
         .computes(losses::ctc::ctc)
-        .lower(sequences::ctc_loss),
+        .lower(ctc_lowered::ctc_loss),
     openvino("Col2Im", Order).infer(windows::infer::col2im_of_any_rank).becomes(
         "Col2Im",
         "floats: rounding",
@@ -127,7 +126,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .becomes("GroupNormalization", "rounding", normalization::to_onnx::group_normalization),
     openvino("I420toBGR", Lowered).lowers(colors::i420_to_bgr),
     openvino("I420toRGB", Lowered).lowers(colors::i420_to_rgb),
-    openvino("ISTFT", Lowered).lowers(signal::inverse_stft),
+    openvino("ISTFT", Lowered).lowers(signal::lowered::inverse_stft),
     openvino("Interpolate", Interpolated).works(Work::Resize).infer(images::openvino::interpolate).becomes(
         "Resize, Pad, Gather, Mul, ReduceSum",
         "rounding",
@@ -167,14 +166,14 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::NonMaxSuppression)
         .infer(boxes::openvino::rotated)
         .computes(boxes::rotated::suppressed)
-        .lower(suppression::of_turned),
+        .lower(boxes::lowered::of_turned),
     openvino("NV12toBGR", Lowered).lowers(colors::nv12_to_bgr),
     openvino("NV12toRGB", Lowered).lowers(colors::nv12_to_rgb),
     openvino("NonMaxSuppression", Chosen)
         .works(Work::NonMaxSuppression)
         .infer(boxes::openvino::non_max_suppression)
         .computes(boxes::suppression::of_upright)
-        .lower(suppression::of_upright)
+        .lower(boxes::lowered::of_upright)
         .becomes(
             "NonMaxSuppression; with soft_nms_sigma: Loop",
             "boxes of equal scores, or that overlap by the threshold; with soft_nms_sigma: rounding",

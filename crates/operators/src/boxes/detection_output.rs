@@ -4,12 +4,12 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Result, Tensor};
 
 use crate::attributes::required;
+use crate::boxes::proposals::{float, positions_of, sliced};
 use crate::dialects::boxes::{
     Found, columns, expect_rank, joined, kept, listed, only_float32, only_top, suppressed,
 };
 use crate::dialects::cannot;
 use crate::dialects::indices::size;
-use crate::dialects::openvino::proposals::{float, positions_of, sliced};
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};

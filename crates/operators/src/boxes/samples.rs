@@ -12,9 +12,9 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::{DType, Number, Result};
 
 use crate::attributes::required;
+use crate::boxes::features::{bins, counted, float_size, rounded};
 use crate::dialects::boxes::{expect_rank, only_float32};
 use crate::dialects::indices::{index, positions, size};
-use crate::dialects::openvino::features::{bins, counted, float_size, rounded};
 use crate::dialects::openvino::positive;
 use crate::errors;
 use crate::lowering::terms::{Term, f, of, pick, shaped, with};

@@ -1,37 +1,9 @@
-//! OpenVINO's operators: of each what is its own, names, attributes, order of inputs, before the
-//! functions that all standards share.
-//!
-//! | file | operators that are lowered to graphs of ONNX's |
-//! |---|---|
-//! | `detection_output.rs` | `DetectionOutput` |
-//! | `features.rs` | `PSROIPooling`, `ExperimentalDetectronROIFeatureExtractor` |
-//! | `multiclass.rs` | `MulticlassNms`, `MatrixNms` |
-//! | `priors.rs` | `PriorBox`, `PriorBoxClustered`, `ExperimentalDetectronPriorGridGenerator` |
-//! | `proposals.rs` | `Proposal`, `GenerateProposals` and their like |
-//! | `random.rs` | `RandomUniform`, `Multinomial` |
-//! | `rows.rs` | `GatherTree`, `SparseFillEmptyRows`, `GroupedMatMul` |
-//! | `samples.rs` | `ROIAlignRotated`, `PSROIPooling` with samples, `DeformablePSROIPooling` |
-//! | `sequences.rs` | `CTCGreedyDecoder`, `CTCGreedyDecoderSeqLen`, `CTCLoss` |
-//! | `signal.rs` | `ISTFT` |
-//! | `suppression.rs` | `NMSRotated`, `NonMaxSuppression` with scores that decay |
-//! | `types.rs` | `ConvertPromoteTypes` |
+//! What operators of OpenVINO share: calls of the functions of all standards, with the attributes and
+//! inputs that these have.
 //!
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where
 //! they are silent.
-
-pub mod detection_output;
-pub mod features;
-pub mod multiclass;
-pub mod priors;
-pub mod proposals;
-pub mod random;
-pub mod rows;
-pub mod samples;
-pub mod sequences;
-pub mod signal;
-pub mod suppression;
-pub mod types;
 
 use gradus_core::graph::{Attribute, Content};
 use gradus_core::{Result, Tensor, Value};
@@ -89,6 +61,6 @@ pub fn integers(list: &[i64]) -> Option<Value> {
 }
 
 /// A positive integer attribute that must be given.
-fn positive(l: &Lowering<'_>, name: &str) -> Result<i64> {
+pub fn positive(l: &Lowering<'_>, name: &str) -> Result<i64> {
     errors::at_least_1(name, required(name, l.attributes.int(name)?)?)
 }

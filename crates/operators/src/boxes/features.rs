@@ -10,9 +10,9 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::attributes::required;
+use crate::boxes::samples::psroi_bilinear;
 use crate::dialects::boxes::{columns, expect_rank, only_float32};
 use crate::dialects::indices::{positions, size, sorted};
-use crate::dialects::openvino::samples::psroi_bilinear;
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
