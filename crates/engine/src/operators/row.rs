@@ -34,6 +34,9 @@ pub struct Row {
     early: &'static [Signature],
     /// The ONNX operator of the same meaning, by whose name the functions know it.
     meaning: Option<&'static str>,
+    /// ONNX's operator of the same function of elements, by whose name folding knows it. Quotients
+    /// of integers may be rounded otherwise.
+    pub same_as: Option<&'static str>,
     /// The operation on two elements.
     pub operation: Option<Operation>,
     /// The function of one element.
@@ -85,8 +88,6 @@ pub struct Row {
     pub learned: Option<fn(&str) -> bool>,
     /// The inputs that are weights where they are constants.
     pub weights: &'static [usize],
-    /// The ONNX operator by whose rules an operator of OpenVINO is folded, as it computes the same.
-    pub folds_as: Option<&'static str>,
     /// The check that tells whether results of constants are the same in every program.
     pub checked: Option<Checked>,
     /// The sequence that it makes.
@@ -166,10 +167,8 @@ pub enum Reduces {
 pub enum Checked {
     /// Means of elements, or of inputs if it computes each element.
     Mean,
-    /// Elements of the input that are nearest to coordinates, since an operator set.
-    Nearest {
-        since: i64,
-    },
+    /// Elements of the input that are nearest to coordinates.
+    Nearest,
     Power,
     Product,
     Range,
@@ -204,6 +203,7 @@ impl Row {
             own: &[],
             early: &[],
             meaning: None,
+            same_as: None,
             operation: None,
             function: None,
             real: None,
@@ -233,7 +233,6 @@ impl Row {
             shape_only: false,
             learned: None,
             weights: &[],
-            folds_as: None,
             checked: None,
             sequence: None,
         }
@@ -411,6 +410,10 @@ impl Row {
         Row { meaning: Some(name), ..self }
     }
 
+    pub const fn same_as(self, name: &'static str) -> Row {
+        Row { same_as: Some(name), ..self }
+    }
+
     pub const fn operation(self, operation: Operation) -> Row {
         Row { operation: Some(operation), ..self }
     }
@@ -557,10 +560,6 @@ impl Row {
 
     pub const fn weights(self, weights: &'static [usize]) -> Row {
         Row { weights, ..self }
-    }
-
-    pub const fn folds_as(self, operator: &'static str) -> Row {
-        Row { folds_as: Some(operator), ..self }
     }
 
     pub const fn checked(self, checked: Checked) -> Row {

@@ -274,7 +274,7 @@ pub(super) const NETWORKS: &[Row] = &[
     onnx("Resize", Interpolated)
         .instead(images::lowered::resize_by_weights)
         .idle(images::lowered::is_idle_for_resize)
-        .checked(Checked::Nearest { since: 11 })
+        .checked(Checked::Nearest)
         .before(18, images::lowered::resize)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Resize)

@@ -11,7 +11,7 @@ use crate::work::{Each, OF_TEXTS, Work};
 
 pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
     openvino("Abs", Exact)
-        .folds_as("Abs")
+        .same_as("Abs")
         .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
@@ -27,7 +27,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Acosh", "rounding", |l| l.function("Acosh")),
     openvino("Add", Ieee)
-        .folds_as("Add")
+        .same_as("Add")
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
         .build(elementwise::openvino::both)
@@ -84,7 +84,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::both)
         .becomes("BitwiseXor, Xor", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseXor", "Xor")),
     openvino("Ceiling", Exact)
-        .folds_as("Ceil")
+        .same_as("Ceil")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
         .map(elementwise::unary::ceil)
@@ -121,7 +121,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Cosh", "rounding", |l| l.function("Cosh")),
     openvino("Divide", Ieee)
-        .folds_as("Div")
+        .same_as("Div")
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .meaning("FloorDiv")
@@ -154,7 +154,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
         .lower(special::erf_inv),
     openvino("Exp", Formula)
-        .folds_as("Exp")
+        .same_as("Exp")
         .infer(elementwise::infer::same)
         .real(Function::Exp)
         .build(elementwise::openvino::floats)
@@ -164,7 +164,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("Mul, Sub, Cast, Add, Div", "rounding", elementwise::to_onnx::fake_convert),
     openvino("Floor", Exact)
-        .folds_as("Floor")
+        .same_as("Floor")
         .infer(elementwise::openvino::whole_or_rounded)
         .map(elementwise::unary::floor)
         .build(elementwise::unary::build)
@@ -247,28 +247,28 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Log", "rounding", |l| l.function("Log")),
     openvino("LogicalAnd", Exact)
-        .folds_as("And")
+        .same_as("And")
         .meaning("And")
         .infer(elementwise::openvino::compare)
         .operation(Operation::And)
         .build(elementwise::openvino::both)
         .becomes("And", "", |l| elementwise::to_onnx::binary(l, "And")),
     openvino("LogicalNot", Exact)
-        .folds_as("Not")
+        .same_as("Not")
         .meaning("Not")
         .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
         .becomes("Not", "", |l| l.unary("Not")),
     openvino("LogicalOr", Exact)
-        .folds_as("Or")
+        .same_as("Or")
         .meaning("Or")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Or)
         .build(elementwise::openvino::both)
         .becomes("Or", "", |l| elementwise::to_onnx::binary(l, "Or")),
     openvino("LogicalXor", Exact)
-        .folds_as("Xor")
+        .same_as("Xor")
         .meaning("Xor")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Xor)
@@ -298,14 +298,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::both)
         .becomes("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
     openvino("Multiply", Ieee)
-        .folds_as("Mul")
+        .same_as("Mul")
         .meaning("Mul")
         .infer(elementwise::infer::binary)
         .operation(Operation::Mul)
         .build(elementwise::openvino::both)
         .becomes("Mul", "", |l| elementwise::to_onnx::binary(l, "Mul")),
     openvino("Negative", Exact)
-        .folds_as("Neg")
+        .same_as("Neg")
         .meaning("Neg")
         .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
@@ -321,14 +321,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("PRelu", "", elementwise::to_onnx::p_relu),
     openvino("Power", Formula)
-        .folds_as("Pow")
+        .same_as("Pow")
         .meaning("Pow")
         .infer(elementwise::infer::binary)
         .operation(Operation::Pow)
         .build(elementwise::openvino::both)
         .becomes("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
     openvino("ReLU", Chosen)
-        .folds_as("Relu")
+        .same_as("Relu")
         .elementwise()
         .meaning("Relu")
         .works(Work::EachOutput(Each::COMPARISON))
@@ -342,7 +342,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::round)
         .becomes("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round),
     openvino("Select", Moved)
-        .folds_as("Where")
+        .same_as("Where")
         .elementwise()
         .infer(elementwise::openvino::select)
         .eval(elementwise::select::select)
@@ -353,13 +353,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("Selu", "rounding", |l| elementwise::to_onnx::with_numbers(l, "Selu", ["alpha", "gamma"])),
     openvino("Sigmoid", Formula)
-        .folds_as("Sigmoid")
+        .same_as("Sigmoid")
         .infer(elementwise::infer::same)
         .real(Function::Sigmoid)
         .build(elementwise::openvino::floats)
         .becomes("Sigmoid", "rounding", |l| l.function("Sigmoid")),
     openvino("Sign", Exact)
-        .folds_as("Sign")
+        .same_as("Sign")
         .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
@@ -405,7 +405,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .computes(elementwise::text::unpack)
         .lacks("operator that reads the bytes of strings"),
     openvino("Subtract", Ieee)
-        .folds_as("Sub")
+        .same_as("Sub")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)

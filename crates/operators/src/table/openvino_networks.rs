@@ -223,7 +223,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(attention::openvino::attention)
         .becomes("MatMul, Softmax, MatMul", "rounding", attention::to_onnx::attention),
     openvino("SoftMax", Formula)
-        .folds_as("Softmax")
+        .same_as("Softmax")
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .becomes("Softmax", "rounding", |l| normalization::to_onnx::softmax(l, "Softmax")),

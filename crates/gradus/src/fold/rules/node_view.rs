@@ -59,7 +59,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         if self.standard() != Standard::OpenVino || !known {
             return self.operator();
         }
-        operators::row_of(Standard::OpenVino, self.node).and_then(|row| row.folds_as).unwrap_or("")
+        operators::row_of(Standard::OpenVino, self.node).and_then(|row| row.same_as).unwrap_or("")
     }
 
     /// The row of the operator, if it is known.
