@@ -59,23 +59,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         if self.standard() != Standard::OpenVino || !known {
             return self.operator();
         }
-        match &*self.node.operator.name {
-            "Ceiling" => "Ceil",
-            "Divide" => "Div",
-            "LogicalAnd" => "And",
-            "LogicalNot" => "Not",
-            "LogicalOr" => "Or",
-            "LogicalXor" => "Xor",
-            "Multiply" => "Mul",
-            "Negative" => "Neg",
-            "Power" => "Pow",
-            "ReLU" => "Relu",
-            "Select" => "Where",
-            "SoftMax" => "Softmax",
-            "Subtract" => "Sub",
-            same @ ("Abs" | "Add" | "Exp" | "Floor" | "Sigmoid" | "Sign") => same,
-            _ => "",
-        }
+        operators::row_of(Standard::OpenVino, self.node).and_then(|row| row.same_as).unwrap_or("")
     }
 
     /// The row of the operator, if it is known.
