@@ -500,7 +500,7 @@ impl Model {
             given.assume.clone_from(&options.assume);
             given.inputs.clone_from(&options.inputs);
             let mut of_runs = VerifyOptions::default();
-            (of_runs.given, of_runs.seed) = (given.clone(), SEED);
+            (of_runs.given, of_runs.seed) = (given, SEED);
             of_runs.given.inputs.extend(values);
             if verify.is_none() {
                 of_runs.time = VerifyOptions::time_beside(begin.elapsed());
@@ -516,7 +516,7 @@ impl Model {
                 return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
             }
             let measures = options.rules.may_change_floats();
-            let measured = measures.then(|| model.measure(&after, &given, SEED).ok()).flatten();
+            let measured = measures.then(|| model.measure(&after, &of_runs).ok()).flatten();
             Ok::<_, gradus::Error>((after, report, verified, measured))
         });
         let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;

@@ -3,12 +3,11 @@
 
 use std::collections::HashMap;
 
-use gradus::check::CheckOptions;
+use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::conversion::ConvertOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::{Content, Standard};
-use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::sketch::{Sketch, operators};
@@ -440,7 +439,7 @@ fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
     ];
     for model in models.map(Sketch::model) {
         let after = folded_by(&model, RuleSet::of(Level::Fuse));
-        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
         assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{}", operators(&model));
     }
 }
@@ -460,7 +459,7 @@ fn bounds_of_clip_keep_their_shape() {
         .output("y", DType::F32, &["1"])
         .model();
     let after = folded(&model);
-    let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+    let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0));
 }
 
