@@ -44,7 +44,7 @@ impl Model {
     pub fn measure(&self, folded: &Model, options: &VerifyOptions) -> Result<Measured> {
         let time = TimeBudget::of(options.time);
         let is_late = || Error::new(Kind::Limit, NO_TIME);
-        let runs = measuring(self.graph(), &options.given);
+        let runs = measuring(self.graph(), &options.sizes);
         let schedule = Schedule { runs, time, goes_on: false };
         let check = self.compare_planned(folded, options, schedule);
         let check = check.map_err(|error| if time.is_over() { is_late() } else { error })?;

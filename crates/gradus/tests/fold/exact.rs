@@ -469,7 +469,7 @@ fn assert_same_at_all_sizes(model: &Model) {
     let after = folded(model);
     for (n, m) in (0..4).flat_map(|n| (0..4).map(move |m| (n, m))) {
         let mut options = CheckOptions::default();
-        options.given.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
+        options.sizes.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
         match model.check(&after, &options) {
             Ok(check) => assert!(check.is_same(), "n = {n}, m = {m}: {} {check:?}", operators(model)),
             Err(error) => assert!(model.check(model, &options).is_err(), "n = {n}, m = {m}: {error}"),
