@@ -288,8 +288,22 @@ impl<'a> Attributes<'a> {
             if !admits(rule.sort, content) {
                 return Err(wrong(name, content, &format!("{:?}", rule.sort).to_lowercase()));
             }
+            if !is_utf8(content) {
+                let what = format_args!("attribute \"{name}\"");
+                return Err(Error::mismatch(Kind::Type, what, "a string of bytes", "UTF-8"));
+            }
         }
         Ok(())
+    }
+}
+
+/// Returns false if an attribute has a string that is no text.
+fn is_utf8(content: &Content) -> bool {
+    let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+    match content {
+        Content::Bytes(bytes) => is_text(bytes),
+        Content::Strings(all) => all.iter().all(|bytes| is_text(bytes)),
+        _ => true,
     }
 }
 
