@@ -384,7 +384,7 @@ fn new_layers_stand_before_those_that_they_come_before() {
         version: 3,
         inputs: vec!["x".into()],
         outputs: vec!["shape".into()],
-        attributes: vec![("output_type", text("i64"))],
+        attributes: Attribute::list([("output_type", text("i64"))]),
     };
     let mut edit = Edit::keeping([0, 1]);
     edit.nodes.insert(1, Step::Made(Box::new(made)));

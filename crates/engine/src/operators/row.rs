@@ -34,6 +34,9 @@ pub struct Row {
     early: &'static [Signature],
     /// The ONNX operator of the same meaning, by whose name the functions know it.
     meaning: Option<&'static str>,
+    /// ONNX's operator of the same function of elements, by whose name folding knows it. Quotients
+    /// of integers may be rounded otherwise.
+    pub same_as: Option<&'static str>,
     /// The operation on two elements.
     pub operation: Option<Operation>,
     /// The function of one element.
@@ -165,6 +168,7 @@ impl Row {
             own: &[],
             early: &[],
             meaning: None,
+            same_as: None,
             operation: None,
             function: None,
             real: None,
@@ -364,6 +368,10 @@ impl Row {
 
     pub const fn meaning(self, name: &'static str) -> Row {
         Row { meaning: Some(name), ..self }
+    }
+
+    pub const fn same_as(self, name: &'static str) -> Row {
+        Row { same_as: Some(name), ..self }
     }
 
     pub const fn operation(self, operation: Operation) -> Row {

@@ -167,17 +167,9 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
             Some(Some(same.unwrap_or(InputKey::Value(id))))
         }
     };
-    let attributes = match replaced {
-        Some(replaced) => {
-            replaced.attributes.iter().map(|(name, content)| ((*name).to_owned(), content)).collect()
-        }
-        None => {
-            node.attributes.iter().map(|given| (given.name.to_string(), &given.content)).collect::<Vec<_>>()
-        }
-    };
+    let attributes = view.attributes().newest().into_iter();
     let mut attributes = attributes
-        .into_iter()
-        .map(|(name, content)| Some((name, comparable(content)?)))
+        .map(|(name, content)| Some((name.to_owned(), comparable(content)?)))
         .collect::<Option<Vec<_>>>()?;
     attributes.sort_by(|(a, _), (b, _)| a.cmp(b));
     let name = replaced.map_or_else(|| node.operator.name.clone(), |replaced| replaced.operator.into());

@@ -48,6 +48,7 @@ pub use verify::Verified;
 use crate::dim::Symbols;
 use crate::infer::{InferOptions, InputFact, SizeAssumptions, SubgraphFacts};
 use crate::model::Model;
+use crate::normalize::{Change, Form};
 use crate::operators::{self, Chance, Role, Row};
 use scope::FoldState;
 
@@ -180,7 +181,7 @@ impl Model {
         }
         shape_source::choose(&mut scope, &mut folder);
         join::choose(&mut scope, &mut folder);
-        let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new());
+        let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new())?;
         folder.report.changed = changed;
         declare::interface(&folder, &scope, &mut edit);
         if folder.declare {
@@ -202,21 +203,35 @@ struct GraphFolder<'m> {
     bodies: SubgraphFacts,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
-    known: foldhash::HashMap<(OperatorId, Option<i64>), (Role, bool)>,
+    /// By operator and version: what [`GraphFolder::known`] returns.
+    known: foldhash::HashMap<(OperatorId, Option<i64>), KnownOperator>,
     names: ValueNames,
     report: FoldReport,
 }
 
+/// Facts about an operator in a version.
+#[derive(Clone, Copy)]
+struct KnownOperator {
+    role: Role,
+    /// Nobody knows what it does, or chance decides it.
+    opaque: bool,
+    /// Inputs of the newest version are attributes, or stand at other indices.
+    moves_inputs: bool,
+}
+
 impl GraphFolder<'_> {
-    /// The role of a node's operator; and true if nobody knows what it does, or chance decides it.
-    fn known(&mut self, node: &Node) -> (Role, bool) {
+    /// Facts about a node's operator.
+    fn known(&mut self, node: &Node) -> KnownOperator {
         let key = (node.operator.clone(), node.version);
         *self.known.entry(key).or_insert_with(|| {
-            let row = operators::row_of(self.model.source().standard, node);
+            let standard = self.model.source().standard;
+            let row = operators::row_of(standard, node);
             // A variable that is assigned is not among the outputs.
             let opaque = |row: &Row| row.chance == Chance::Yes || row.stateful;
             let opaque = row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node);
-            (row.map_or(Role::Other, |row| row.role), opaque)
+            let moves = |change: &Change| matches!(change, Change::Input(..) | Change::Index(..));
+            let moves_inputs = Form::of_node(standard, node).changes().any(|(change, _)| moves(change));
+            KnownOperator { role: row.map_or(Role::Other, |row| row.role), opaque, moves_inputs }
         })
     }
 

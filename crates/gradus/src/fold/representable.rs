@@ -4,11 +4,11 @@
 
 use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Tensor};
 use gradus_kernels::Function;
 
 use super::rules::{NodeView, Source};
+use crate::normalize::Older;
 use crate::operators::range::exact_length;
 use crate::operators::{Reduces, Rounding, Row};
 
@@ -57,7 +57,7 @@ const JOINING: [&str; 9] =
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
     let function = view.function();
     matches!(function, "Pow" | "Range")
-        || (view.operator() == "Resize" && view.version() >= 11)
+        || (view.operator() == "Resize" && !view.form().is(Older::Upsampled))
         || chooses(view)
         || JOINING.contains(&function)
         || rational(view).is_some()
@@ -104,15 +104,9 @@ const APART: f64 = 1.0 / 1024.0;
 /// Returns true if a Resize picks the same nearest elements wherever coordinates are rounded: where
 /// these are exact, as scales are powers of two, or far from where another element is nearest.
 fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
-    let text = |name: &str, default: &'static str| match view.attribute(name) {
-        None => Some(default),
-        Some(Content::Text(text)) => Some(&**text),
-        Some(Content::Bytes(bytes)) => std::str::from_utf8(bytes).ok(),
-        Some(_) => None,
-    };
-    let coordinates = text("coordinate_transformation_mode", "half_pixel")?;
-    let nearest = text("nearest_mode", "round_prefer_floor")?;
-    let is_nearest = text("mode", "nearest") == Some("nearest") && view.int("antialias", 0) == 0;
+    let coordinates = view.text("coordinate_transformation_mode", "half_pixel")?;
+    let nearest = view.text("nearest_mode", "round_prefer_floor")?;
+    let is_nearest = view.text("mode", "nearest")? == "nearest" && view.int("antialias", 0)? == 0;
     let given = match view.input(2) {
         Source::Missing => Vec::new(),
         _ => view.constant(2)?.numbers().ok()?.map(nearest_f64).collect(),
@@ -165,7 +159,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
         "Clip" => {
             let is_ordered = |low: &Vec<f64>, high: &Vec<f64>| low.first() <= high.first();
             let (low, high) = (view.value(1).and(all.get(1)), view.value(2).and(all.last()));
-            view.version() >= 11 && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
+            view.former_inputs().is_empty() && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
         }
         _ if chooses(view) => true,
         // The remainder of division by truncation is exact.

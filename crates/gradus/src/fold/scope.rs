@@ -9,14 +9,16 @@ use foldhash::{HashMap, HashSet};
 use gradus_core::Tensor;
 use gradus_core::convert::u64_of;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
+use gradus_formats::onnx::OPSET_OF_MADE;
 
 use super::dialect::Role;
 use super::join::Joined;
 use super::reproducible::{has_negative_zero, is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, intervals, representable, rules, simplify_shapes};
+use super::{GraphFolder, KnownOperator, cse, inline, intervals, representable, rules, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
+use crate::normalize::Form;
 use crate::operator;
 
 /// Bytes of a constant that may be larger than what computes it.
@@ -75,6 +77,8 @@ pub(super) struct NodeState {
     pub(super) role: Role,
     /// The node and all that it reads are left as they are: nobody knows what it does.
     pub(super) opaque: bool,
+    /// Inputs of the newest version of its operator are attributes, or stand at other indices.
+    pub(super) moves_inputs: bool,
     /// The node is kept.
     pub(super) stays: bool,
     /// Some input reads another value than in the file.
@@ -84,6 +88,8 @@ pub(super) struct NodeState {
 /// A graph while it is folded.
 pub(super) struct FoldState<'m> {
     pub(super) standard: Standard,
+    /// ONNX: the version of the operator set.
+    pub(super) opset: i64,
     pub(super) graph: &'m Graph,
     /// The nodes around it, as in [`crate::infer::Subgraph`].
     pub(super) place: Vec<(usize, usize)>,
@@ -130,12 +136,15 @@ impl<'m> FoldState<'m> {
             costly: false,
         };
         let node = |node| {
-            let (role, opaque) = folder.known(node);
-            NodeState { role, opaque, stays: false, reads_another: false }
+            let KnownOperator { role, opaque, moves_inputs } = folder.known(node);
+            NodeState { role, opaque, moves_inputs, stays: false, reads_another: false }
         };
         let nodes = graph.nodes().iter().map(node).collect();
+        let source = folder.model.source();
+        let own = source.opsets.iter().find(|(domain, _)| domain.is_empty());
         let mut scope = FoldState {
-            standard: folder.model.source().standard,
+            standard: source.standard,
+            opset: own.map_or(OPSET_OF_MADE, |(_, version)| *version),
             graph,
             values: facts.into_iter().map(value).collect(),
             nodes,
@@ -194,9 +203,11 @@ impl<'m> FoldState<'m> {
 
     /// Lets an input of a node, as it will be, read another value.
     pub(super) fn set_input(&mut self, node: usize, input: usize, source: Source) {
-        match self.replacements.get_mut(&node) {
-            Some(replacement) => replacement.inputs[input] = source,
-            None => self.set_own_input(node, input, source),
+        let form = Form::of_node(self.standard, &self.graph.nodes()[node]);
+        match (self.replacements.get_mut(&node), form.index_of(input)) {
+            (Some(replacement), _) => replacement.inputs[input] = source,
+            (None, Some(input)) => self.set_own_input(node, input, source),
+            (None, None) => {}
         }
     }
 

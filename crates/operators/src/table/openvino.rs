@@ -15,6 +15,7 @@ use crate::work::{Each, OF_TEXTS, Work};
 
 pub(super) const OPENVINO: &[Row] = &[
     openvino("Abs", Exact)
+        .same_as("Abs")
         .infer(elementwise::infer::abs)
         .map(elementwise::unary::abs)
         .build(elementwise::unary::build)
@@ -30,6 +31,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Acosh", "rounding", |l| l.function("Acosh")),
     openvino("Add", Ieee)
+        .same_as("Add")
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
         .build(elementwise::openvino::both)
@@ -109,6 +111,7 @@ pub(super) const OPENVINO: &[Row] = &[
             reduction::to_onnx::bucketize,
         ),
     openvino("Ceiling", Exact)
+        .same_as("Ceil")
         .meaning("Ceil")
         .infer(elementwise::openvino::whole_or_rounded)
         .map(elementwise::unary::ceil)
@@ -161,6 +164,7 @@ pub(super) const OPENVINO: &[Row] = &[
         generate::to_onnx::dft,
     ),
     openvino("Divide", Ieee)
+        .same_as("Div")
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .meaning("FloorDiv")
@@ -218,6 +222,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
         .lower(special::erf_inv),
     openvino("Exp", Formula)
+        .same_as("Exp")
         .infer(elementwise::infer::same)
         .real(Function::Exp)
         .build(elementwise::openvino::floats)
@@ -232,6 +237,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("Mul, Sub, Cast, Add, Div", "rounding", elementwise::to_onnx::fake_convert),
     openvino("Floor", Exact)
+        .same_as("Floor")
         .infer(elementwise::openvino::whole_or_rounded)
         .map(elementwise::unary::floor)
         .build(elementwise::unary::build)
@@ -356,24 +362,28 @@ pub(super) const OPENVINO: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Log", "rounding", |l| l.function("Log")),
     openvino("LogicalAnd", Exact)
+        .same_as("And")
         .meaning("And")
         .infer(elementwise::openvino::compare)
         .operation(Operation::And)
         .build(elementwise::openvino::both)
         .becomes("And", "", |l| elementwise::to_onnx::binary(l, "And")),
     openvino("LogicalNot", Exact)
+        .same_as("Not")
         .meaning("Not")
         .infer(elementwise::infer::not)
         .map(elementwise::unary::logical_not)
         .build(elementwise::unary::build)
         .becomes("Not", "", |l| l.unary("Not")),
     openvino("LogicalOr", Exact)
+        .same_as("Or")
         .meaning("Or")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Or)
         .build(elementwise::openvino::both)
         .becomes("Or", "", |l| elementwise::to_onnx::binary(l, "Or")),
     openvino("LogicalXor", Exact)
+        .same_as("Xor")
         .meaning("Xor")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Xor)
@@ -419,12 +429,14 @@ pub(super) const OPENVINO: &[Row] = &[
         .lowers(random::multinomial)
         .random(),
     openvino("Multiply", Ieee)
+        .same_as("Mul")
         .meaning("Mul")
         .infer(elementwise::infer::binary)
         .operation(Operation::Mul)
         .build(elementwise::openvino::both)
         .becomes("Mul", "", |l| elementwise::to_onnx::binary(l, "Mul")),
     openvino("Negative", Exact)
+        .same_as("Neg")
         .meaning("Neg")
         .infer(elementwise::infer::neg)
         .map(elementwise::unary::neg)
@@ -458,6 +470,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Pad, Concat; symmetric: Range, Mod, Gather", "", layout::to_onnx::pad)
         .role(Role::Pad),
     openvino("Power", Formula)
+        .same_as("Pow")
         .meaning("Pow")
         .infer(elementwise::infer::binary)
         .operation(Operation::Pow)
@@ -484,6 +497,7 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::range,
         ),
     openvino("ReLU", Chosen)
+        .same_as("Relu")
         .elementwise()
         .meaning("Relu")
         .works(Work::EachOutput(Each::COMPARISON))
@@ -611,6 +625,7 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::segments_to_onnx::segment_max,
     ),
     openvino("Select", Moved)
+        .same_as("Where")
         .elementwise()
         .infer(elementwise::openvino::select)
         .eval(elementwise::select::select)
@@ -633,11 +648,13 @@ pub(super) const OPENVINO: &[Row] = &[
         layout::to_onnx::shuffle_channels,
     ),
     openvino("Sigmoid", Formula)
+        .same_as("Sigmoid")
         .infer(elementwise::infer::same)
         .real(Function::Sigmoid)
         .build(elementwise::openvino::floats)
         .becomes("Sigmoid", "rounding", |l| l.function("Sigmoid")),
     openvino("Sign", Exact)
+        .same_as("Sign")
         .infer(elementwise::infer::sign)
         .map(elementwise::unary::sign)
         .build(elementwise::unary::build)
@@ -717,6 +734,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .computes(elementwise::text::unpack)
         .lacks("operator that reads the bytes of strings"),
     openvino("Subtract", Ieee)
+        .same_as("Sub")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
         .operation(Operation::Sub)

@@ -222,6 +222,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(nn::openvino::attention)
         .becomes("MatMul, Softmax, MatMul", "rounding", nn::windows_to_onnx::attention),
     openvino("SoftMax", Formula)
+        .same_as("Softmax")
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .becomes("Softmax", "rounding", |l| nn::to_onnx::softmax(l, "Softmax")),

@@ -12,6 +12,7 @@ use super::node_view::NodeView;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::Symbols;
 use crate::fact::range_of;
+use crate::normalize::Older;
 use crate::operators::Rounding;
 use crate::schema::Signature;
 
@@ -105,12 +106,12 @@ fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let role = if view.operator() == "Slice" { Role::Slice } else { view.role() };
     let is_whole = match role {
-        Role::Slice if view.input_count() > 1 => {
+        Role::Slice => {
             let by_one = |input| view.is_number(input, 1) || matches!(view.input(input), Source::Missing);
             bounds(view.standard(), view.node).is_some_and(|bounds| by_one(bounds.steps))
         }
         Role::Split => view.node.outputs.len() == 1,
-        Role::Expand | Role::Slice | Role::Tile => true,
+        Role::Expand | Role::Tile => true,
         _ => false,
     };
     if is_whole && view.is_like(0) { view.becomes(0) } else { None }
@@ -128,9 +129,11 @@ fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if view.role() != Role::Pad || !view.is_like(0) {
         return None;
     }
-    let are_zero = || view.is_number(1, 0) && (view.standard() != Standard::OpenVino || view.is_number(2, 0));
-    let none = view.ints("pads").map_or_else(are_zero, |pads| pads.iter().all(|&pad| pad == 0));
-    if none { view.becomes(0) } else { None }
+    if view.is_number(1, 0) && (view.standard() != Standard::OpenVino || view.is_number(2, 0)) {
+        view.becomes(0)
+    } else {
+        None
+    }
 }
 
 /// The order in which a Transpose takes the axes.
@@ -138,7 +141,7 @@ pub(in crate::fold) fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
     if view.role() != Role::Transpose && view.operator() != "Transpose" {
         return None;
     }
-    if let Some(perm) = view.ints("perm") {
+    if let Some(perm) = view.ints("perm")? {
         return Some(perm.to_vec());
     }
     let given = view.constant(1).and_then(|order| order.to_i64().ok()).filter(|order| !order.is_empty());
@@ -170,7 +173,7 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(order))]));
     }
     let (inputs, attributes) = (vec![first.input(0)], vec![("perm", Content::Ints(both.into()))]);
-    Some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
+    Some(Change::Node(Replacement::new("Transpose", inputs, attributes)))
 }
 
 /// Returns true if a function of such a rounding is rounded alike wherever the element lies.
@@ -194,7 +197,7 @@ fn around(view: &View<'_, '_>, is: fn(Rounding) -> bool) -> Option<Change> {
     let (second, before) = (order(view)?, order(&first)?);
     let both = second.iter().map(|&axis| before.get(usize::try_from(axis).ok()?).copied());
     let inputs = vec![first.input(0)];
-    let change = Change::Node(Replacement { operator, inputs, attributes: Vec::new() });
+    let change = Change::Node(Replacement::new(operator, inputs, Vec::new()));
     in_order(&both.collect::<Option<Vec<_>>>()?).then_some(change)
 }
 
@@ -207,7 +210,7 @@ pub(super) fn transposes_around_functions(view: &View<'_, '_>, _: &mut Symbols) 
 }
 
 fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let training = view.version() < 7
+    let training = view.form().is(Older::Training)
         || match view.input(2) {
             Source::Missing => false,
             _ => !view.is_number(2, 0),
@@ -229,10 +232,11 @@ fn neutral(view: &View<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
         }
         _ => false,
     };
-    // Before version 7 of ONNX, shapes were joined by attributes.
-    let by_shapes = view.standard() == Standard::OpenVino || view.version() >= 7;
     let kept = [(1, 0), (0, 1)].into_iter().find(|&(operand, other)| {
-        view.input_count() == 2 && by_shapes && is_neutral(operand, other) && view.is_like(other)
+        view.input_count() == 2
+            && is_neutral(operand, other)
+            && view.is_like(other)
+            && view.has_newest_meaning()
     });
     kept.and_then(|(_, other)| view.becomes(other))
 }
@@ -260,13 +264,14 @@ fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64, usize)> {
             |&(bound, other): &(usize, usize)| Some((number(bound)?, other)).filter(|_| view.is_like(other));
         [(1, 0), (0, 1)].iter().find_map(found).filter(|_| view.input_count() == 2)
     };
-    match view.operator() {
-        "Relu" if view.version() >= 11 => Some((0.0, f64::INFINITY, 0)),
-        "Clip" if view.version() >= 11 => Some((number(1)?, number(2)?, 0)),
-        "Max" if view.version() >= 11 => either().map(|(least, other)| (least, f64::INFINITY, other)),
-        "Min" if view.version() >= 11 => either().map(|(most, other)| (f64::NEG_INFINITY, most, other)),
-        _ => None,
-    }
+    let bounds = match view.operator() {
+        "Relu" => (0.0, f64::INFINITY, 0),
+        "Clip" => (number(1)?, number(2)?, 0),
+        "Max" => either().map(|(least, other)| (least, f64::INFINITY, other))?,
+        "Min" => either().map(|(most, other)| (f64::NEG_INFINITY, most, other))?,
+        _ => return None,
+    };
+    view.has_newest_meaning().then_some(bounds)
 }
 
 pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -284,7 +289,7 @@ pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         Tensor::from_numbers(dtype, Shape::new(Vec::new()).ok()?, number, Rules::IEEE).ok()
     };
     let inputs = vec![first.input(before.2), Source::Tensor(bound(least)?), Source::Tensor(bound(most)?)];
-    Some(Change::Node(Replacement { operator: "Clip", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Clip", inputs, Vec::new())))
 }
 
 /// Largest factor that is joined with another, and the inverse of the smallest: of others, a result
@@ -305,8 +310,7 @@ fn scale(view: &View<'_, '_>) -> Option<(f64, Shape, usize)> {
         let number = if view.operator() == "Div" { number.recip() } else { number };
         joins.then(|| (number, factor.shape().clone(), other))
     };
-    // Before version 7, shapes were joined by attributes.
-    sides.iter().find_map(found).filter(|_| view.version() >= 7)
+    sides.iter().find_map(found).filter(|_| view.has_newest_meaning())
 }
 
 pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -318,17 +322,18 @@ pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let product = [Number::Float(number * before)].into_iter();
     let product = Tensor::from_numbers(dtype, shape, product, Rules::IEEE).ok()?;
     let inputs = vec![first.input(input), Source::Tensor(product)];
-    Some(Change::Node(Replacement { operator: "Mul", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Mul", inputs, Vec::new())))
 }
 
 /// The input that a node negates.
 fn negated(view: &View<'_, '_>) -> Option<usize> {
-    // Before version 7 of ONNX, shapes were joined by attributes.
-    let by_shapes = view.standard() == Standard::OpenVino || view.version() >= 7;
     let is_negated = |&(factor, other): &(usize, usize)| view.is_number(factor, -1) && view.is_like(other);
     match view.function() {
         "Neg" => Some(0),
-        "Mul" if by_shapes => [(1, 0), (0, 1)].into_iter().find(is_negated).map(|(_, other)| other),
+        "Mul" => {
+            let found = [(1, 0), (0, 1)].into_iter().find(is_negated).filter(|_| view.has_newest_meaning());
+            found.map(|(_, other)| other)
+        }
         _ => None,
     }
 }
@@ -352,7 +357,7 @@ fn open_clip(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_missing = |input| matches!(view.input(input), Source::Missing);
     let open = view.operator() == "Clip" && (1..view.input_count()).all(is_missing);
     let whole = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
-    if open && whole && view.version() >= 12 { view.becomes(0) } else { None }
+    if open && whole { view.becomes(0) } else { None }
 }
 
 fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -392,7 +397,7 @@ fn computed(operator: &str, a: Number, b: Number) -> Option<Number> {
 /// effect.
 fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_unary = view.operator() == "Neg";
-    if view.version() < 9 || !(is_unary || matches!(view.operator(), "Add" | "Mul" | "Sub")) {
+    if !(is_unary || matches!(view.operator(), "Add" | "Mul" | "Sub")) {
         return None;
     }
     let sides: &[(usize, usize)] = if is_unary { &[(0, 0)] } else { &[(0, 1), (1, 0)] };
@@ -421,7 +426,7 @@ fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         let value = Tensor::from_numbers(dtype, Shape::vector(1), [number], Rules::IEEE);
         let attributes = vec![("value", Content::Tensor(value.ok().filter(|_| is_held)?.into()))];
         let inputs = vec![shape.input(0)];
-        Some(Change::Node(Replacement { operator: "ConstantOfShape", inputs, attributes }))
+        Some(Change::Node(Replacement::new("ConstantOfShape", inputs, attributes)))
     })
 }
 
@@ -467,7 +472,7 @@ fn defaults(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let inputs: &[usize] = match view.operator() {
         "LSTM" => &[5, 6],
         "GRU" | "RNN" => &[5],
-        "Slice" if view.version() >= 10 => &[4],
+        "Slice" => &[4],
         _ => &[],
     };
     let is_default = |input: usize| match view.operator() {

@@ -7,19 +7,20 @@ mod fuse;
 mod node_view;
 mod normalizations;
 mod reductions;
+mod replacement;
 mod sequences;
 mod shapes;
 
 use gradus_core::graph::ValueId;
-use gradus_core::{Error, Kind, Result, Tensor};
+use gradus_core::{Error, Kind, Result};
 
 use super::GraphFolder;
 use super::scope::{FoldState, Read};
-use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
 pub(super) use exact::{fills, is_approximated, is_rounded_alike, order, zero_sum_of};
 pub(super) use node_view::NodeView;
 pub(super) use reductions::Reduction;
+pub(super) use replacement::{Replacement, Source, beside_data};
 pub(super) use shapes::{bounds, is_view};
 
 /// How far folding may go.
@@ -84,27 +85,6 @@ pub(super) enum Change {
     Node(Replacement),
 }
 
-/// A value that a node reads after folding.
-#[derive(Clone, Debug)]
-pub(super) enum Source {
-    /// A value of the graph.
-    Value(ValueId),
-    /// A value of the graph with its four axes in another order, which a new node gives it.
-    Transposed(ValueId, [i64; 4]),
-    /// A constant.
-    Tensor(Tensor),
-    /// An optional input that is missing.
-    Missing,
-}
-
-/// A node that is written in place of another (ONNX).
-#[derive(Debug)]
-pub(super) struct Replacement {
-    pub(super) operator: &'static str,
-    pub(super) inputs: Vec<Source>,
-    pub(super) attributes: NewAttributes,
-}
-
 /// A rule that one function applies to a node.
 const fn local(name: &'static str, level: Level, pattern: &'static str, apply: Apply) -> Rule {
     Rule { name, level, pattern, apply: Some(apply) }
@@ -164,7 +144,7 @@ passes! {
     SlicesAsSplit = "slices-as-split", Exact,
         "Slices of one value that together are the value, along an axis of known size -> Split (ONNX)";
     JoinedProducts = "joined-products", Fuse,
-        "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
+        "MatMul of one value by three or more constant matrices -> MatMul, Split";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
 }
 
@@ -300,8 +280,12 @@ fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> 
 fn can_be_made(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize, change: &Change) -> bool {
     let node = &scope.graph.nodes()[index];
     // A file may have nodes of more outputs than their operator.
-    if matches!(change, Change::Node(_)) && node.outputs.iter().skip(1).any(Option::is_some) {
-        return false;
+    if let Change::Node(replacement) = change {
+        let view = NodeView::new(scope, index);
+        let alone = node.outputs.iter().skip(1).all(Option::is_none);
+        if !alone || replacement.in_set(scope.opset, &view).is_err() {
+            return false;
+        }
     }
     let Change::Values(values) = change else {
         let own = |id: &ValueId| scope.values[id.index()].read == Read::Own;

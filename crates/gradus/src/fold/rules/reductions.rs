@@ -59,23 +59,19 @@ pub(in crate::fold) struct Reduction {
     /// The axes, from 0 on, in order.
     pub(in crate::fold) axes: Vec<i64>,
     pub(in crate::fold) keeps: bool,
-    /// True if the axes are an attribute.
-    attribute: bool,
 }
 
 impl Reduction {
     pub(in crate::fold) fn of(view: &NodeView<'_, '_>) -> Option<Reduction> {
         let operator = reducing(view)?.name;
         let rank = i64_of(view.dims(0)?.len());
-        let attribute = view.version() < if operator == "ReduceSum" { 13 } else { 18 };
-        let given = match (attribute, view.input(1)) {
-            (true, _) => view.ints("axes").map(<[i64]>::to_vec),
-            (false, Source::Missing) => None,
-            (false, _) => Some(view.constant(1)?.to_i64().ok()?),
+        let given = match view.input(1) {
+            Source::Missing => None,
+            _ => Some(view.constant(1)?.to_i64().ok()?),
         };
         let mut axes = given.unwrap_or_default();
         if axes.is_empty() {
-            if view.int("noop_with_empty_axes", 0) != 0 {
+            if view.int("noop_with_empty_axes", 0)? != 0 {
                 return None;
             }
             axes = (0..rank).collect();
@@ -86,7 +82,8 @@ impl Reduction {
         axes.sort_unstable();
         axes.dedup();
         let inside = axes.iter().all(|axis| (0..rank).contains(axis));
-        inside.then_some(Reduction { operator, axes, keeps: view.int("keepdims", 1) != 0, attribute })
+        let keeps = view.int("keepdims", 1)? != 0;
+        inside.then_some(Reduction { operator, axes, keeps })
     }
 
     /// The dimensions that are left of these.
@@ -99,15 +96,10 @@ impl Reduction {
 
     /// The node that reduces a value so.
     pub(in crate::fold) fn node(self, data: Source) -> Replacement {
-        let Reduction { operator, axes, keeps, attribute } = self;
-        let mut attributes = vec![("keepdims", Content::Int(keeps.into()))];
-        let mut inputs = vec![data];
-        if attribute {
-            attributes.push(("axes", Content::Ints(axes.into())));
-        } else {
-            inputs.push(Source::Tensor(Tensor::vector(&axes)));
-        }
-        Replacement { operator, inputs, attributes }
+        let Reduction { operator, axes, keeps } = self;
+        let attributes = vec![("keepdims", Content::Int(keeps.into()))];
+        let inputs = vec![data, Source::Tensor(Tensor::vector(&axes))];
+        Replacement::new(operator, inputs, attributes)
     }
 }
 
@@ -116,7 +108,7 @@ fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
     if !is_nested(view) {
         return None;
     }
-    if view.int("keepdims", 1) != 0 {
+    if view.int("keepdims", 1)? != 0 {
         return if view.is_like(0) { view.becomes(0) } else { None };
     }
     let reduction = Reduction::of(view)?;
@@ -125,13 +117,8 @@ fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
     if reduction.axes.is_empty() || !reduction.axes.iter().all(is_unit) {
         return None;
     }
-    let (mut inputs, mut attributes) = (vec![view.input(0)], Vec::new());
-    if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(reduction.axes.into())));
-    } else {
-        inputs.push(Source::Tensor(Tensor::vector(&reduction.axes)));
-    }
-    Some(Change::Node(Replacement { operator: "Squeeze", inputs, attributes }))
+    let inputs = vec![view.input(0), Source::Tensor(Tensor::vector(&reduction.axes))];
+    Some(Change::Node(Replacement::new("Squeeze", inputs, Vec::new())))
 }
 
 fn single(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {

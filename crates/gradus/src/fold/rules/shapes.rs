@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Constant starts, ends, axes and steps of a Slice.
 pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> {
-    if view.operator() != "Slice" || view.version() < 10 {
+    if view.operator() != "Slice" {
         return None;
     }
     let rank = i64::try_from(view.dims(0)?.len()).ok()?;
@@ -64,10 +64,7 @@ fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     if !matches!((view.operator(), first.operator()), ("Squeeze", "Unsqueeze") | ("Unsqueeze", "Squeeze")) {
         return None;
     }
-    let axes = |view: &NodeView<'_, '_>| match view.ints("axes") {
-        Some(axes) => Some(axes.to_vec()),
-        None => view.constant(1)?.to_i64().ok(),
-    };
+    let axes = |view: &NodeView<'_, '_>| view.constant(1)?.to_i64().ok();
     let same = axes(&first).is_some_and(|before| !before.is_empty() && axes(view) == Some(before));
     if same { first.becomes(0) } else { None }
 }
@@ -82,7 +79,7 @@ fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change
     let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MAX_ELEMENTS)?;
     let constant = first.weight(0)?.reshaped(shape).ok()?;
     let inputs = vec![Source::Tensor(constant)];
-    Some(Change::Node(Replacement { operator, inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new(operator, inputs, Vec::new())))
 }
 
 fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -106,7 +103,7 @@ fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     }
     let lists = [starts, ends, axes, steps].map(|list| Source::Tensor(Tensor::vector(&list)));
     let inputs = std::iter::once(first.input(0)).chain(lists).collect();
-    Some(Change::Node(Replacement { operator: "Slice", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Slice", inputs, Vec::new())))
 }
 
 /// The axes of size 1 that the second list of dimensions has beside the first.
@@ -131,13 +128,8 @@ fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         (None, Some(axes)) => ("Squeeze", axes),
         (None, None) => return None,
     };
-    let (mut inputs, mut attributes) = (vec![first.input(0)], Vec::new());
-    if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(axes.into())));
-    } else {
-        inputs.push(Source::Tensor(Tensor::vector(&axes)));
-    }
-    Some(Change::Node(Replacement { operator, inputs, attributes }))
+    let inputs = vec![first.input(0), Source::Tensor(Tensor::vector(&axes))];
+    Some(Change::Node(Replacement::new(operator, inputs, Vec::new())))
 }
 
 /// Most inputs of a Concat that another is joined with.
@@ -146,9 +138,9 @@ const MAX_JOINED: usize = 256;
 /// The axis of a Concat or Split of ONNX, from 0 on.
 fn axis(view: &NodeView<'_, '_>, of: &Dims) -> Option<i64> {
     let rank = i64::try_from(of.len()).ok()?;
-    let given = matches!(view.attribute("axis"), Some(Content::Int(_))) || view.operator() == "Split";
-    let axis = view.int("axis", 0);
-    given.then_some(if axis < 0 { axis + rank } else { axis })
+    let default = if view.operator() == "Split" { Some(0) } else { None };
+    let axis = view.attributes().int("axis").ok()?.or(default)?;
+    Some(if axis < 0 { axis + rank } else { axis })
 }
 
 fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -167,11 +159,8 @@ fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         }
     }
     let attributes = vec![("axis", Content::Int(axis_of_all))];
-    (count < inputs.len() && inputs.len() <= MAX_JOINED).then_some(Change::Node(Replacement {
-        operator: "Concat",
-        inputs,
-        attributes,
-    }))
+    (count < inputs.len() && inputs.len() <= MAX_JOINED)
+        .then_some(Change::Node(Replacement::new("Concat", inputs, attributes)))
 }
 
 fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -190,7 +179,7 @@ fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     }
     let attributes = vec![("axis", Content::Int(axis_of_all))];
     let fewer = inputs.len() < count;
-    fewer.then_some(Change::Node(Replacement { operator: "Concat", inputs, attributes }))
+    fewer.then_some(Change::Node(Replacement::new("Concat", inputs, attributes)))
 }
 
 fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -233,11 +222,7 @@ fn reshapes(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
         let target = list(view.dtype_of(view.value(1)?)?, &target)?;
         return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(target))]));
     }
-    // Reshape took an attribute before version 5.
-    if view.version() < 5 {
-        return None;
-    }
     let target = reshape_target(symbols, first.dims(0)?, view.output_dims()?, false)?;
     let inputs = vec![first.input(0), Source::Tensor(Tensor::vector(&target))];
-    Some(Change::Node(Replacement { operator: "Reshape", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Reshape", inputs, Vec::new())))
 }
