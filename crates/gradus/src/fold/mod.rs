@@ -50,6 +50,7 @@ use crate::infer::{InferOptions, InputFact, SizeAssumptions, SubgraphFacts};
 use crate::model::Model;
 use crate::normalize::{Change, Form};
 use crate::operators::{self, Chance, Role, Row};
+use rules::Looked;
 use scope::FoldState;
 
 /// How a model is folded.
@@ -164,6 +165,7 @@ impl Model {
             bodies,
             mentioned,
             known: foldhash::HashMap::default(),
+            looking: Vec::new(),
             names: ValueNames::default(),
             report: FoldReport { assumptions, problems, ..FoldReport::default() },
         };
@@ -205,6 +207,8 @@ struct GraphFolder<'m> {
     mentioned: HashSet<String>,
     /// By operator and version: what [`GraphFolder::known`] returns.
     known: foldhash::HashMap<(OperatorId, Option<i64>), KnownOperator>,
+    /// Rules of one node that look at an operator.
+    looking: Vec<RuleSet>,
     names: ValueNames,
     report: FoldReport,
 }
@@ -217,6 +221,8 @@ struct KnownOperator {
     opaque: bool,
     /// Inputs of the newest version are attributes, or stand at other indices.
     moves_inputs: bool,
+    /// The index of the rules that look at it.
+    looking: u16,
 }
 
 impl GraphFolder<'_> {
@@ -231,7 +237,14 @@ impl GraphFolder<'_> {
             let opaque = row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node);
             let moves = |change: &Change| matches!(change, Change::Input(..) | Change::Index(..));
             let moves_inputs = Form::of_node(standard, node).changes().any(|(change, _)| moves(change));
-            KnownOperator { role: row.map_or(Role::Other, |row| row.role), opaque, moves_inputs }
+            let looking = rules::looking(&Looked::of(standard, node, row));
+            let place = self.looking.iter().position(|other| *other == looking).unwrap_or_else(|| {
+                self.looking.push(looking);
+                self.looking.len() - 1
+            });
+            // There are fewer sets than operators in the table.
+            let looking = u16::try_from(place).unwrap_or(u16::MAX);
+            KnownOperator { role: row.map_or(Role::Other, |row| row.role), opaque, moves_inputs, looking }
         })
     }
 

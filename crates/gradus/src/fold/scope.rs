@@ -79,8 +79,12 @@ pub(super) struct NodeState {
     pub(super) opaque: bool,
     /// Inputs of the newest version of its operator are attributes, or stand at other indices.
     pub(super) moves_inputs: bool,
+    /// The index of the rules that look at its operator.
+    pub(super) looking: u16,
     /// The node is kept.
     pub(super) stays: bool,
+    /// Another node is written in its place.
+    is_replaced: bool,
     /// Some input reads another value than in the file.
     pub(super) reads_another: bool,
 }
@@ -99,7 +103,7 @@ pub(super) struct FoldState<'m> {
     /// By node and input: the value that the node reads in place of the file's.
     inputs: BTreeMap<(usize, usize), Source>,
     /// By node: the node that is written in its place.
-    pub(super) replacements: BTreeMap<usize, Replacement>,
+    replacements: BTreeMap<usize, Replacement>,
     /// By node: the values that a Split gives where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
     /// Slices that a Split takes the place of: nothing needs their bounds.
@@ -136,8 +140,16 @@ impl<'m> FoldState<'m> {
             costly: false,
         };
         let node = |node| {
-            let KnownOperator { role, opaque, moves_inputs } = folder.known(node);
-            NodeState { role, opaque, moves_inputs, stays: false, reads_another: false }
+            let KnownOperator { role, opaque, moves_inputs, looking } = folder.known(node);
+            NodeState {
+                role,
+                opaque,
+                moves_inputs,
+                looking,
+                stays: false,
+                is_replaced: false,
+                reads_another: false,
+            }
         };
         let nodes = graph.nodes().iter().map(node).collect();
         let source = folder.model.source();
@@ -199,6 +211,18 @@ impl<'m> FoldState<'m> {
     pub(super) fn set_own_input(&mut self, node: usize, input: usize, source: Source) {
         self.nodes[node].reads_another = true;
         self.inputs.insert((node, input), source);
+    }
+
+    /// The node that is written in place of a node of the file.
+    pub(super) fn replacement(&self, node: usize) -> Option<&Replacement> {
+        // Few nodes have any.
+        if self.nodes[node].is_replaced { self.replacements.get(&node) } else { None }
+    }
+
+    /// Writes a node in place of a node of the file.
+    pub(super) fn set_replacement(&mut self, node: usize, replacement: Replacement) {
+        self.nodes[node].is_replaced = true;
+        self.replacements.insert(node, replacement);
     }
 
     /// Lets an input of a node, as it will be, read another value.

@@ -117,7 +117,7 @@ pub(super) fn reshape_target(
 /// more than its own: another fold would find it.
 pub(super) fn settle(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
     let view = NodeView::new(scope, index);
-    let is_changed = scope.replacements.contains_key(&index) || scope.own_input(index, 1).is_some();
+    let is_changed = scope.replacement(index).is_some() || scope.own_input(index, 1).is_some();
     if !is_changed || view.operator() != "Reshape" {
         return;
     }

@@ -362,7 +362,9 @@ fn fits(operand: &Dims, around: &Dims, within: &Dims, in_order: bool) -> bool {
 
 fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut Readers, region: Region) {
     let Region { entries, exits, moved, values, ending } = region;
-    scope.replacements.extend(moved);
+    for (node, replacement) in moved {
+        scope.set_replacement(node, replacement);
+    }
     for (node, input, source) in entries {
         if let Source::Value(before) = source {
             readers.entry(before).or_default().push((node, input));

@@ -144,7 +144,7 @@ impl FoldWriter<'_, '_> {
             self.make(made);
             return Ok(true);
         }
-        if let Some(replacement) = scope.replacements.get(&index) {
+        if let Some(replacement) = scope.replacement(index) {
             let made = self.replaced(folder, &view, replacement)?;
             self.make(made);
             return Ok(true);

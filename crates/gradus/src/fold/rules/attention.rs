@@ -74,7 +74,7 @@ fn is_mask(mask: &[Dim], scores: &[Dim]) -> bool {
 }
 
 pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "MatMul" || !view.set_has("Attention") {
+    if !view.set_has("Attention") {
         return None;
     }
     let softmax = view.only_producer(0).filter(|node| node.operator() == "Softmax")?;

@@ -195,7 +195,7 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
 }
 
 pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Add" || !view.has_newest_meaning() {
+    if !view.has_newest_meaning() {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
@@ -213,7 +213,7 @@ pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Cha
 }
 
 pub(super) fn transpose_into_gemm(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Gemm" || !view.has_newest_meaning() {
+    if !view.has_newest_meaning() {
         return None;
     }
     [(0, "transA"), (1, "transB")].into_iter().find_map(|(input, name)| {

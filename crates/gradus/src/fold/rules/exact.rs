@@ -13,59 +13,116 @@ use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::Symbols;
 use crate::fact::range_of;
 use crate::normalize::Older;
-use crate::operators::Rounding;
-use crate::schema::Signature;
+use crate::operators::{self, Rounding};
 
 type View<'a, 'm> = NodeView<'a, 'm>;
 
 pub(super) const RULES: &[Rule] = &[
-    local("identity", Shapes, "Identity(x) -> x", identity),
-    local("same-cast", Shapes, "Cast(x) to the type of x -> x", same_cast),
-    local("lossless-casts", Exact, "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x", casts),
-    local("whole-slice", Shapes, "Slice, Expand, Tile, Split that leave the shape -> x", whole),
-    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", single),
-    local("zero-pad", Exact, "Pad by zero -> x", pad),
-    local("same-transpose", Exact, "Transpose that keeps the order of axes -> x", transpose),
-    local("transposes", Exact, "Transpose(Transpose(x)) -> Transpose(x), or x", transposes),
+    local("identity", Shapes, "Identity(x) -> x", |of| of.role == Role::Copy, identity),
+    local("same-cast", Shapes, "Cast(x) to the type of x -> x", |of| of.role == Role::Cast, same_cast),
+    local(
+        "lossless-casts",
+        Exact,
+        "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x",
+        |of| of.role == Role::Cast,
+        casts,
+    ),
+    local(
+        "whole-slice",
+        Shapes,
+        "Slice, Expand, Tile, Split that leave the shape -> x",
+        |of| matches!(of.role, Role::Expand | Role::Slice | Role::Split | Role::Tile) || of.is("Slice"),
+        whole,
+    ),
+    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", |of| of.joins(), single),
+    local("zero-pad", Exact, "Pad by zero -> x", |of| of.role == Role::Pad, pad),
+    local(
+        "same-transpose",
+        Exact,
+        "Transpose that keeps the order of axes -> x",
+        |of| of.transposes(),
+        transpose,
+    ),
+    local(
+        "transposes",
+        Exact,
+        "Transpose(Transpose(x)) -> Transpose(x), or x",
+        |of| of.transposes(),
+        transposes,
+    ),
     local(
         "transposes-around",
         Exact,
         "Transpose(f(Transpose(x))) that keep the order together, f one of Abs, Neg, Relu, Sqrt, … -> f(x)",
+        |of| of.is("Transpose"),
         transposes_around,
     ),
-    local("dropout", Exact, "Dropout(x) in inference -> x", dropout),
-    local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
-    local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x", inverse),
-    local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
-    local("open-clip", Exact, "Clip of integers without bounds -> x", open_clip),
-    local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
+    local("dropout", Exact, "Dropout(x) in inference -> x", |of| of.is("Dropout"), dropout),
+    local(
+        "neutral-operand",
+        Exact,
+        "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x",
+        |of| of.computes(&["Add", "And", "Div", "Mul", "Or", "Pow", "Sub", "Xor"]),
+        neutral,
+    ),
+    local(
+        "double-inverse",
+        Exact,
+        "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x",
+        |of| of.computes(&["Mul", "Neg", "Not"]),
+        inverse,
+    ),
+    local(
+        "repeated",
+        Exact,
+        "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first",
+        |of| operators::row(Standard::Onnx, "", of.function).is_some_and(|row| row.idempotent),
+        repeated,
+    ),
+    local("open-clip", Exact, "Clip of integers without bounds -> x", |of| of.is("Clip"), open_clip),
+    local(
+        "known-where",
+        Exact,
+        "Where of a condition that is all true or all false -> x",
+        |of| of.computes(&["Where"]),
+        choice,
+    ),
     local(
         "filled-operand",
         Exact,
         "Add, Sub, Mul of ConstantOfShape and a constant of one element, Neg -> ConstantOfShape (ONNX)",
+        |of| of.is_one(&["Add", "Mul", "Neg", "Sub"]),
         filled,
     ),
-    local("negated-where", Exact, "Where(Not(c), a, b) -> Where(c, b, a)", negated_choice),
+    local(
+        "negated-where",
+        Exact,
+        "Where(Not(c), a, b) -> Where(c, b, a)",
+        |of| of.computes(&["Where"]),
+        negated_choice,
+    ),
     local(
         "empty-loop",
         Exact,
         "Loop of no iteration, without concatenated outputs -> its initial values",
+        |of| of.is("Loop"),
         no_loop,
     ),
     local(
         "default-inputs",
         Exact,
         "optional inputs that are the default: zero states, steps of 1 -> none",
+        |of| of.is_one(&["GRU", "LSTM", "RNN", "Slice"]),
         defaults,
     ),
 ];
 
 fn identity(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.role() == Role::Copy { view.becomes(0) } else { None }
+    view.becomes(0)
 }
 
 fn same_cast(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.role() == Role::Cast && view.has_type_of(0) { view.becomes(0) } else { None }
+    if view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
 /// Returns true if the second type has every number of the first.
@@ -91,7 +148,7 @@ fn widens(from: DType, to: DType) -> bool {
 }
 
 fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| view.role() == Role::Cast && first.role() == Role::Cast)?;
+    let first = view.producer(0).filter(|first| first.role() == Role::Cast)?;
     let (from, between) = (view.dtype_of(first.value(0)?)?, view.dtype_of(first.output()?)?);
     // OpenVINO keeps weights narrow by such pairs.
     if view.standard() == Standard::OpenVino || from == between || !widens(from, between) {
@@ -118,15 +175,11 @@ fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let joins = view.row().is_some_and(|row| {
-        row.role == Role::Join
-            || (row.is_of_elements() && row.signatures().last().is_some_and(Signature::joins))
-    });
-    if joins && view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
+    if view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
 fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.role() != Role::Pad || !view.is_like(0) {
+    if !view.is_like(0) {
         return None;
     }
     if view.is_number(1, 0) && (view.standard() != Standard::OpenVino || view.is_number(2, 0)) {
@@ -188,9 +241,6 @@ pub(in crate::fold) fn is_approximated(rounding: Rounding) -> bool {
 
 /// A function of each element between two Transposes that keep the order together, without these.
 fn around(view: &View<'_, '_>, is: fn(Rounding) -> bool) -> Option<Change> {
-    if view.operator() != "Transpose" {
-        return None;
-    }
     let node = view.only_producer(0)?;
     let operator = node.plain_function(is)?;
     let first = node.only_producer(0).filter(|first| first.operator() == "Transpose")?;
@@ -215,7 +265,7 @@ fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
             Source::Missing => false,
             _ => !view.is_number(2, 0),
         };
-    if view.operator() == "Dropout" && !training { view.becomes(0) } else { None }
+    if !training { view.becomes(0) } else { None }
 }
 
 fn neutral(view: &View<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
@@ -348,27 +398,25 @@ fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 
 fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let same = view.producer(0).is_some_and(|first| first.function() == view.function());
-    let settles = view.known().is_some_and(|row| row.idempotent);
-    if same && settles { view.becomes(0) } else { None }
+    if same { view.becomes(0) } else { None }
 }
 
 /// The default bounds of floats make infinities finite.
 fn open_clip(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_missing = |input| matches!(view.input(input), Source::Missing);
-    let open = view.operator() == "Clip" && (1..view.input_count()).all(is_missing);
+    let open = (1..view.input_count()).all(is_missing);
     let whole = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
     if open && whole { view.becomes(0) } else { None }
 }
 
 fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let chosen = [(1, 1), (0, 2)].into_iter().find(|&(value, input)| {
-        view.function() == "Where" && view.is_number(0, value) && view.is_like(input)
-    });
+    let chosen =
+        [(1, 1), (0, 2)].into_iter().find(|&(value, input)| view.is_number(0, value) && view.is_like(input));
     chosen.and_then(|(_, input)| view.becomes(input))
 }
 
 fn negated_choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| view.function() == "Where" && first.function() == "Not")?;
+    let first = view.producer(0).filter(|first| first.function() == "Not")?;
     let swapped = [(0, first.input(0)), (1, view.input(2)), (2, view.input(1))];
     Some(Change::Inputs(swapped.into()))
 }
@@ -397,9 +445,6 @@ fn computed(operator: &str, a: Number, b: Number) -> Option<Number> {
 /// effect.
 fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_unary = view.operator() == "Neg";
-    if !(is_unary || matches!(view.operator(), "Add" | "Mul" | "Sub")) {
-        return None;
-    }
     let sides: &[(usize, usize)] = if is_unary { &[(0, 0)] } else { &[(0, 1), (1, 0)] };
     sides.iter().find_map(|&(input, other)| {
         let shape = view.only_producer(input).filter(|shape| shape.operator() == "ConstantOfShape")?;
@@ -433,7 +478,7 @@ fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 fn no_loop(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let carried = view.node.inputs.len().checked_sub(2)?;
     let none = || view.is_number(0, 0) || view.is_number(1, 0);
-    if view.operator() != "Loop" || view.node.outputs.len() > carried || !none() {
+    if view.node.outputs.len() > carried || !none() {
         return None;
     }
     let slots = view.node.outputs.iter().enumerate().filter(|(_, id)| id.is_some());

@@ -4,6 +4,7 @@ mod attention;
 mod convolutions;
 mod exact;
 mod fuse;
+mod looked;
 mod node_view;
 mod normalizations;
 mod reductions;
@@ -18,6 +19,7 @@ use super::GraphFolder;
 use super::scope::{FoldState, Read};
 use crate::dim::Symbols;
 pub(super) use exact::{fills, is_approximated, is_rounded_alike, order, zero_sum_of};
+pub(super) use looked::Looked;
 pub(super) use node_view::NodeView;
 pub(super) use reductions::Reduction;
 pub(super) use replacement::{Replacement, Source, beside_data};
@@ -70,8 +72,12 @@ pub struct Rule {
     pub level: Level,
     /// The nodes that it looks for, and their replacement.
     pub pattern: &'static str,
-    apply: Option<Apply>,
+    /// The nodes that it looks at, and what it makes of one; none if it is a pass of its own.
+    local: Option<(Looks, Apply)>,
 }
+
+/// Returns true if a rule looks at nodes of an operator.
+type Looks = fn(&Looked<'_>) -> bool;
 
 type Apply = fn(&NodeView<'_, '_>, &mut Symbols) -> Option<Change>;
 
@@ -86,13 +92,13 @@ pub(super) enum Change {
 }
 
 /// A rule that one function applies to a node.
-const fn local(name: &'static str, level: Level, pattern: &'static str, apply: Apply) -> Rule {
-    Rule { name, level, pattern, apply: Some(apply) }
+const fn local(name: &'static str, level: Level, pattern: &'static str, looks: Looks, apply: Apply) -> Rule {
+    Rule { name, level, pattern, local: Some((looks, apply)) }
 }
 
 /// A rule that is a pass of its own.
 const fn pass(name: &'static str, level: Level, pattern: &'static str) -> Rule {
-    Rule { name, level, pattern, apply: None }
+    Rule { name, level, pattern, local: None }
 }
 
 macro_rules! passes {
@@ -250,7 +256,7 @@ pub(super) fn apply(
                 }
             }
             Change::Node(replacement) => {
-                scope.replacements.insert(index, replacement);
+                scope.set_replacement(index, replacement);
             }
         }
         // Another fold sees the nodes that this one makes; views and Transposes of what is not
@@ -265,9 +271,14 @@ pub(super) fn apply(
 /// The first change of a node that can be made.
 fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> Option<Change> {
     let view = NodeView::new(scope, index);
-    for (number, rule) in RULES.iter().enumerate() {
-        if scope.rules.0 & (1 << number) != 0
-            && let Some(apply) = rule.apply
+    let looking = match scope.replacement(index) {
+        Some(replacement) => looking(&Looked::of_new(replacement.operator)),
+        None => folder.looking[usize::from(scope.nodes[index].looking)],
+    };
+    let mut rest = scope.rules.0 & looking.0;
+    while let Some(rule) = RULES.get(rest.trailing_zeros() as usize) {
+        rest &= rest - 1;
+        if let Some((_, apply)) = rule.local
             && let Some(change) = apply(&view, &mut folder.symbols)
             && can_be_made(scope, folder, index, &change)
         {
@@ -275,6 +286,13 @@ fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> 
         }
     }
     None
+}
+
+/// The rules of one node that look at an operator.
+pub(super) fn looking(of: &Looked<'_>) -> RuleSet {
+    let looks = |rule: &Rule| rule.local.is_some_and(|(looks, _)| looks(of));
+    let found = RULES.iter().enumerate().filter(|(_, rule)| looks(rule));
+    RuleSet(found.fold(0, |set, (number, _)| set | 1 << number))
 }
 
 fn can_be_made(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize, change: &Change) -> bool {

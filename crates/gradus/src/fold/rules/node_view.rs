@@ -27,7 +27,7 @@ pub(in crate::fold) struct NodeView<'s, 'm> {
 impl<'s, 'm> NodeView<'s, 'm> {
     pub(in crate::fold) fn new(scope: &'s FoldState<'m>, index: usize) -> NodeView<'s, 'm> {
         let node = &scope.graph.nodes()[index];
-        NodeView { scope, index, node, replacement: scope.replacements.get(&index) }
+        NodeView { scope, index, node, replacement: scope.replacement(index) }
     }
 
     pub(in crate::fold) fn standard(&self) -> Standard {
@@ -140,6 +140,14 @@ impl<'s, 'm> NodeView<'s, 'm> {
     {
         let given = self.replacement.map_or(&self.node.attributes, |replacement| &replacement.attributes);
         Attributes::new(given, self.form())
+    }
+
+    /// The attributes that are given, without those that are inputs of the newest version.
+    pub(in crate::fold) fn newest_attributes(&self) -> Vec<(&'s str, &'s Content)>
+    where
+        'm: 's,
+    {
+        self.attributes().newest()
     }
 
     pub(in crate::fold) fn attribute(&self, name: &str) -> Option<&'s Content>

@@ -61,7 +61,7 @@ fn gelu_factor(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, &'stat
 }
 
 pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || !view.set_has("Gelu") {
+    if !view.set_has("Gelu") {
         return None;
     }
     let mut parts = Vec::new();
@@ -84,7 +84,7 @@ pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 pub(super) fn swish(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || !view.set_has("Swish") {
+    if !view.set_has("Swish") {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(plain, gate)| {
@@ -166,7 +166,7 @@ fn is_of_last(view: &NodeView<'_, '_>, x: ValueId, dims: Option<&Dims>) -> bool 
 }
 
 pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || !view.set_has("LayerNormalization") {
+    if !view.set_has("LayerNormalization") {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
@@ -176,7 +176,7 @@ pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> O
 }
 
 pub(super) fn normalization_bias(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    [(0, 1), (1, 0)].into_iter().filter(|_| view.operator() == "Add").find_map(|(input, other)| {
+    [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
         let norm = view.only_producer(input).filter(|node| node.operator() == "LayerNormalization")?;
         let (x, alone) = (norm.value(0)?, norm.input_count() == 2 && norm.node.outputs.len() == 1);
         let of_last = norm.int("axis", -1)? == -1 && is_of_last(view, x, view.dims(other));
@@ -233,7 +233,7 @@ fn mean_square(root: &NodeView<'_, '_>) -> Option<(ValueId, f64)> {
 }
 
 pub(super) fn rms_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || !view.set_has("RMSNormalization") {
+    if !view.set_has("RMSNormalization") {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {

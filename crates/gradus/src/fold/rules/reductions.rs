@@ -8,7 +8,6 @@ use super::super::negative_zero::is_never_negative_zero;
 use super::Level::{Exact, Fuse};
 use super::exact::order;
 use super::node_view::NodeView;
-use super::shapes::is_view;
 use super::{Change, Replacement, Rule, Source, local};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
@@ -19,12 +18,14 @@ pub(super) const RULES: &[Rule] = &[
         "single-reduction",
         Exact,
         "ReduceMax, ReduceMin, ReduceProd, sums of what is never -0, of axes of size 1 -> x, Squeeze",
+        |of| of.reduces(),
         single,
     ),
     local(
         "kept-axes",
         Exact,
         "Squeeze, Unsqueeze, Reshape of what ReduceMax, ReduceSum, … reduces, by the reduced axes -> keepdims",
+        |of| of.is_view(),
         kept,
     ),
 ];
@@ -34,12 +35,14 @@ pub(super) const FUSED: &[Rule] = &[
         "transpose-into-reduction",
         Fuse,
         "ReduceMax, ReduceSum, … of a Transpose that leaves the order of the other axes, without keepdims -> of x",
+        |of| of.reduces(),
         transposed,
     ),
     local(
         "reductions",
         Fuse,
         "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x, Squeeze: -0 stays",
+        |of| of.reduces(),
         reductions,
     ),
 ];
@@ -129,7 +132,7 @@ fn single(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
 }
 
 fn kept(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.only_producer(0).filter(|_| is_view(view))?;
+    let first = view.only_producer(0)?;
     let mut reduction = Reduction::of(&first)?;
     reduction.keeps = !reduction.keeps;
     let same = view.output_dims() == Some(&reduction.dims(first.dims(0)?));

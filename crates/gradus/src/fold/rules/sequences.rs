@@ -14,12 +14,14 @@ pub(super) const RULES: &[Rule] = &[
         "known-element",
         Exact,
         "SequenceAt of SequenceConstruct, SplitToSequence by constants; OptionalGetElement of Optional -> the element, Slice, Gather",
+        |of| of.is_one(&["OptionalGetElement", "SequenceAt"]),
         element,
     ),
     local(
         "known-sequence",
         Exact,
         "ConcatFromSequence(SequenceConstruct(a, b)) without a new axis -> Concat(a, b)",
+        |of| of.is("ConcatFromSequence"),
         joined,
     ),
 ];
@@ -90,7 +92,7 @@ fn split_element(view: &NodeView<'_, '_>, split: &NodeView<'_, '_>) -> Option<Ch
 fn joined(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0).filter(|first| first.operator() == "SequenceConstruct")?;
     let axis = view.attributes().int("axis").ok()??;
-    if view.operator() != "ConcatFromSequence" || view.int("new_axis", 0)? != 0 {
+    if view.int("new_axis", 0)? != 0 {
         return None;
     }
     let inputs = (0..first.input_count()).map(|input| first.input(input)).collect();

@@ -18,25 +18,58 @@ pub(super) const RULES: &[Rule] = &[
         "reshapes",
         Exact,
         "Reshape, Flatten, Squeeze, Unsqueeze, Transpose of axes of size 1 of one another, with one unknown size -> Reshape",
+        |of| of.is_view() || of.transposes(),
         reshapes,
     ),
     local(
         "unit-axes",
         Exact,
         "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
+        |of| of.is_view(),
         unit_axes,
     ),
-    local("undone-axes", Exact, "Squeeze, Unsqueeze of one another, of the same axes -> x", undone_axes),
+    local(
+        "undone-axes",
+        Exact,
+        "Squeeze, Unsqueeze of one another, of the same axes -> x",
+        |of| of.is_one(&["Squeeze", "Unsqueeze"]),
+        undone_axes,
+    ),
     local(
         "views-of-functions",
         Exact,
         "Reshape, Squeeze, Unsqueeze of Cos, Exp, Log, Sin, … of a constant -> the function of the constant in that shape (ONNX)",
+        |of| of.is_view(),
         views_of_functions,
     ),
-    local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
-    local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
-    local("empty-joins", Exact, "inputs of Concat without elements along its axis -> none", empty_joins),
-    local("split-join", Exact, "Concat of all outputs of Split in order -> its input", split_join),
+    local(
+        "slices",
+        Exact,
+        "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)",
+        |of| of.is("Slice"),
+        slices,
+    ),
+    local(
+        "joins",
+        Exact,
+        "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)",
+        |of| of.is("Concat"),
+        joins,
+    ),
+    local(
+        "empty-joins",
+        Exact,
+        "inputs of Concat without elements along its axis -> none",
+        |of| of.is("Concat"),
+        empty_joins,
+    ),
+    local(
+        "split-join",
+        Exact,
+        "Concat of all outputs of Split in order -> its input",
+        |of| of.is("Concat"),
+        split_join,
+    ),
 ];
 
 /// Constant starts, ends, axes and steps of a Slice.
@@ -61,7 +94,8 @@ pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> 
 /// Also where nothing else is known of the shape.
 fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0)?;
-    if !matches!((view.operator(), first.operator()), ("Squeeze", "Unsqueeze") | ("Unsqueeze", "Squeeze")) {
+    let inverse = if view.operator() == "Squeeze" { "Unsqueeze" } else { "Squeeze" };
+    if first.operator() != inverse {
         return None;
     }
     let axes = |view: &NodeView<'_, '_>| view.constant(1)?.to_i64().ok();
@@ -74,7 +108,7 @@ const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Elements stay where they are, so that they are rounded alike.
 fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.only_producer(0).filter(|_| is_view(view))?;
+    let first = view.only_producer(0)?;
     let operator = first.plain_function(is_approximated)?;
     let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MAX_ELEMENTS)?;
     let constant = first.weight(0)?.reshaped(shape).ok()?;
@@ -120,7 +154,7 @@ fn added(from: &Dims, to: &Dims) -> Option<Vec<i64>> {
 }
 
 fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| is_view(view) && is_view(first))?;
+    let first = view.producer(0).filter(is_view)?;
     let (from, to) = (first.dims(0)?, view.output_dims()?);
     let (operator, axes) = match (added(from, to), added(to, from)) {
         _ if view.standard() != Standard::Onnx => return None,
@@ -144,7 +178,7 @@ fn axis(view: &NodeView<'_, '_>, of: &Dims) -> Option<i64> {
 }
 
 fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let dims = view.output_dims().filter(|_| view.operator() == "Concat")?;
+    let dims = view.output_dims()?;
     let axis_of_all = axis(view, dims)?;
     let inner = |input| {
         let node = view.only_producer(input).filter(|node| node.operator() == "Concat")?;
@@ -164,7 +198,7 @@ fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let dims = view.output_dims().filter(|_| view.operator() == "Concat")?;
+    let dims = view.output_dims()?;
     let axis_of_all = axis(view, dims)?;
     let at = usize::try_from(axis_of_all).ok()?;
     let is_empty = |source: &Source| match source {
@@ -183,9 +217,6 @@ fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Concat" {
-        return None;
-    }
     let (split, _) = view.node_of(view.value(0)?)?;
     let dims = split.dims(0).filter(|_| split.operator() == "Split")?;
     let in_order = (0..view.input_count()).all(|input| {
