@@ -355,6 +355,8 @@ impl<'m> FoldState<'m> {
             }
             self.recount(index, read);
         }
+        // Nothing is looked up any more, and what was noted is large.
+        self.seen = cse::Seen::default();
         self.study_again(folder);
     }
 

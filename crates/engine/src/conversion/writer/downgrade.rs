@@ -86,6 +86,7 @@ pub fn in_form_of<T: Target>(
             None => Err(refused(format!("cannot convert: ONNX has no operator {operator}"))),
         };
     };
+    drop_missing::<T>(inputs);
     if operator == "Slice" && inputs.len() == 5 && signature.inputs.len() < 5 {
         let steps = target.known(&inputs[4])?.map(|steps| steps.to_i64()).transpose()?;
         if steps.is_none_or(|steps| steps.iter().any(|&step| step != 1)) {
@@ -123,9 +124,7 @@ pub fn in_form_of<T: Target>(
         }
     }
     check_axes(target, operator, attributes)?;
-    while inputs.last().is_some_and(T::is_missing) {
-        inputs.pop();
-    }
+    drop_missing::<T>(inputs);
     drop_defaults(target, operator, signature, attributes);
     check_attributes(target, operator, signature, attributes)?;
     let open = signature.inputs.last().is_some_and(|last| matches!(last.arity, Arity::Many { .. }));
@@ -136,6 +135,13 @@ pub fn in_form_of<T: Target>(
         return Err(Error::mismatch(Kind::Unsupported, what, inputs.len(), wanted));
     }
     Ok(())
+}
+
+/// Drops inputs at the end that are missing.
+fn drop_missing<T: Target>(inputs: &mut Vec<T::Value>) {
+    while inputs.last().is_some_and(T::is_missing) {
+        inputs.pop();
+    }
 }
 
 fn refused(why: String) -> Error {
