@@ -174,9 +174,9 @@ impl TensorFact {
 
     /// The tensor, if all elements are known and take so many bytes at most; progressions are
     /// written out.
-    pub fn tensor_within(&self, most_bytes: u64) -> Option<Tensor> {
+    pub fn tensor_within(&self, max_bytes: u64) -> Option<Tensor> {
         let (dtype, shape) = (self.dtype?, self.shape()?);
-        if byte_len(dtype, &shape) > u128::from(most_bytes) {
+        if byte_len(dtype, &shape) > u128::from(max_bytes) {
             return None;
         }
         let Elements::Progression(both) = &self.elements else { return self.tensor() };
@@ -253,10 +253,10 @@ impl Typed for Fact {
 
 impl Fact {
     /// The value, if all of it is known, with tensors of at most that many bytes.
-    pub fn value_within(&self, most_bytes: u64) -> Option<Value> {
-        let value_of = |fact: &Fact| fact.value_within(most_bytes);
+    pub fn value_within(&self, max_bytes: u64) -> Option<Value> {
+        let value_of = |fact: &Fact| fact.value_within(max_bytes);
         match self {
-            Fact::Tensor(tensor) => tensor.tensor_within(most_bytes).map(Value::from),
+            Fact::Tensor(tensor) => tensor.tensor_within(max_bytes).map(Value::from),
             Fact::Sequence(sequence) => {
                 Some(Value::Sequence(sequence.items.as_ref()?.iter().map(value_of).collect::<Option<_>>()?))
             }

@@ -9,7 +9,7 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
-use crate::infer::{InferOptions, Inference, symbols_of_inputs};
+use crate::infer::{InferOptions, Inference, InputFact, Sizes, symbols_of_inputs};
 use crate::model::Model;
 
 impl Model {
@@ -56,6 +56,16 @@ impl Model {
         Ok(self.with_source(source))
     }
 
+    /// The model whose inputs have the types that are given; names of inputs that it lacks are left
+    /// to inference.
+    pub(crate) fn with_given(&self, sizes: &Sizes) -> Result<Model> {
+        let types = sizes.inputs.iter().filter_map(|(name, given)| match given {
+            InputFact::Type(of) if self.input(name).is_ok() => Some((&**name, of)),
+            _ => None,
+        });
+        self.with_input_types(types)
+    }
+
     /// The edit that declares what was inferred: of the values that nodes compute, and of inputs
     /// and outputs where the model leaves a dimension open, or where what was given fixes one.
     ///
@@ -88,7 +98,11 @@ pub(crate) struct Telling<'a> {
 
 impl<'a> Telling<'a> {
     pub(crate) fn new(model: &graph::Model, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
-        Telling { symbols, named: symbols_of_inputs(&model.graph, &given.inputs), standard: model.standard }
+        Telling {
+            symbols,
+            named: symbols_of_inputs(&model.graph, &given.sizes.inputs),
+            standard: model.standard,
+        }
     }
 
     /// Returns true if types are said where values leave a node (OpenVINO), and not of inputs and

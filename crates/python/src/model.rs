@@ -13,7 +13,7 @@ use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::formats::InMemory;
 use gradus::graph::{Standard, Type, ValueId};
-use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions};
+use gradus::infer::{InferOptions, InputFact, Reuse, SizeAssumptions, Sizes};
 use gradus::{Limits, Map, OpenOptions, Program, RunOptions, Sums, Value};
 use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
@@ -38,16 +38,11 @@ fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumpti
     SizeAssumptions { ranges, conditions, nonempty }
 }
 
-/// Options of inference: symbols that are numbers, inputs, and assumptions about sizes.
-fn infer_options(
-    dims: &Bound<'_, PyDict>,
-    inputs: HashMap<String, InputFact>,
-    assumed: GivenAssumptions,
-) -> PyResult<InferOptions> {
-    let mut options = InferOptions::default();
-    (options.dims, options.inputs) = (numbers(Some(dims))?, inputs);
-    options.assume = assumptions(assumed);
-    Ok(options)
+/// What is said of inputs: symbols that are numbers, shapes, and assumptions about sizes.
+type GivenSizes<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, GivenAssumptions);
+
+fn said_of_inputs((dims, shapes, assumed): GivenSizes<'_>) -> PyResult<Sizes> {
+    Ok(Sizes { dims: numbers(Some(&dims))?, inputs: given_shapes(&shapes)?, assume: assumptions(assumed) })
 }
 
 /// The fields of a `gradus.OutputCheck`.
@@ -172,19 +167,14 @@ impl Model {
         Ok(program)
     }
 
-    /// Shapes of inputs and inputs themselves, by name.
-    fn given_inputs(
-        &self,
-        shapes: &Bound<'_, PyDict>,
-        values: &Bound<'_, PyDict>,
-    ) -> PyResult<HashMap<String, InputFact>> {
-        let mut given = given_shapes(shapes)?;
-        for (name, value) in values {
+    /// Inputs by name.
+    fn given_values(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
+        let values = values.iter().map(|(name, value)| {
             let name: String = name.extract()?;
             let value = self.given(&name, &value)?;
-            given.insert(name, InputFact::Value(value));
-        }
-        Ok(given)
+            Ok((name, InputFact::Value(value)))
+        });
+        values.collect()
     }
 
     /// The value given for an input of that name.
@@ -262,8 +252,7 @@ impl Model {
         &self,
         py: Python<'py>,
         other: &Model,
-        dims: &Bound<'py, PyDict>,
-        shapes: &Bound<'py, PyDict>,
+        sizes: GivenSizes<'_>,
         values: &Bound<'py, PyDict>,
         runs: usize,
         seed: u64,
@@ -271,8 +260,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (runs, seed);
-        options.given.dims = numbers(Some(dims))?;
-        options.given.inputs = self.given_inputs(shapes, values)?;
+        options.sizes = said_of_inputs(sizes)?;
+        options.sizes.inputs.extend(self.given_values(values)?);
         let report = PyDict::new(py);
         if let Some(runtime) = runtime {
             let runtime = runtime::find(runtime).or_raise()?;
@@ -299,13 +288,11 @@ impl Model {
         py: Python<'_>,
         folded: &Model,
         runtime: &str,
-        dims: &Bound<'_, PyDict>,
-        shapes: &Bound<'_, PyDict>,
-        assumed: GivenAssumptions,
+        sizes: GivenSizes<'_>,
     ) -> PyResult<(usize, Vec<ComparedOutput>)> {
         let mut options = CheckOptions::default();
         options.seed = SEED;
-        options.given = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        options.sizes = said_of_inputs(sizes)?;
         let runtime = runtime::find(&format!("plain {runtime}")).or_raise()?;
         let (runs, outputs) =
             engine(py, || self.model.verify_in(&folded.model, &*runtime, &options)).or_raise()?;
@@ -318,15 +305,13 @@ impl Model {
     fn _infer<'py>(
         &self,
         py: Python<'py>,
-        dims: &Bound<'py, PyDict>,
-        shapes: &Bound<'py, PyDict>,
+        sizes: GivenSizes<'_>,
         values: &Bound<'py, PyDict>,
         ignore_declared: bool,
-        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let inputs = self.given_inputs(shapes, values)?;
-        let mut options = infer_options(dims, inputs, assumed)?;
+        let mut options = InferOptions::of(said_of_inputs(sizes)?);
+        options.sizes.inputs.extend(self.given_values(values)?);
         options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
         let model = self.within(&limits)?;
@@ -365,15 +350,13 @@ impl Model {
     fn _cost<'py>(
         &self,
         py: Python<'py>,
-        dims: &Bound<'py, PyDict>,
-        shapes: &Bound<'py, PyDict>,
-        assumed: GivenAssumptions,
+        sizes: GivenSizes<'_>,
         limits: GivenLimits,
         fit: Option<u128>,
         in_place: bool,
         depth: usize,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(sizes)?);
         let graph = self.model.graph();
         let model = self.within(&limits)?;
         let found = engine(py, || {
@@ -390,12 +373,10 @@ impl Model {
     fn _differences<'py>(
         &self,
         py: Python<'py>,
-        dims: &Bound<'py, PyDict>,
-        shapes: &Bound<'py, PyDict>,
-        assumed: GivenAssumptions,
+        sizes: GivenSizes<'_>,
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
         let found = engine(py, || model.portability(&options)).or_raise()?;
         portability_to_python(py, &found)
@@ -406,14 +387,12 @@ impl Model {
     fn _plan(
         &self,
         py: Python<'_>,
-        dims: &Bound<'_, PyDict>,
-        shapes: &Bound<'_, PyDict>,
-        assumed: GivenAssumptions,
+        sizes: GivenSizes<'_>,
         limits: GivenLimits,
         alignment: u64,
         in_place: bool,
     ) -> PyResult<PlanFields> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
         let reuse = if in_place { Reuse::InPlace } else { Reuse::Views };
         let plan = engine(py, || model.cost(&options)?.plan(&model, alignment, reuse)).or_raise()?;
@@ -426,12 +405,10 @@ impl Model {
         &self,
         py: Python<'_>,
         name: &str,
-        dims: &Bound<'_, PyDict>,
-        shapes: &Bound<'_, PyDict>,
-        assumed: GivenAssumptions,
+        sizes: GivenSizes<'_>,
         limits: GivenLimits,
     ) -> PyResult<String> {
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
         Ok(engine(py, || gradus_report::report(&model, name, &options)).or_raise()?.html)
     }
@@ -443,13 +420,11 @@ impl Model {
         py: Python<'_>,
         language: &str,
         name: &str,
-        dims: &Bound<'_, PyDict>,
-        shapes: &Bound<'_, PyDict>,
-        assumed: GivenAssumptions,
+        sizes: GivenSizes<'_>,
         limits: GivenLimits,
     ) -> PyResult<String> {
         let language: Language = language.parse().or_raise()?;
-        let options = infer_options(dims, given_shapes(shapes)?, assumed)?;
+        let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
     }
@@ -459,8 +434,7 @@ impl Model {
     fn _fold<'py>(
         &self,
         py: Python<'py>,
-        dims: &Bound<'py, PyDict>,
-        shapes: &Bound<'py, PyDict>,
+        sizes: GivenSizes<'_>,
         max_constant: u64,
         declare: bool,
         verify: (Option<bool>, Bound<'py, PyDict>),
@@ -468,11 +442,10 @@ impl Model {
         rules: Vec<String>,
         no_rules: Vec<String>,
         keep_weights: bool,
-        assumed: GivenAssumptions,
         limits: GivenLimits,
     ) -> PyResult<(Model, Bound<'py, PyDict>)> {
         let mut options = FoldOptions::default();
-        options.assume = assumptions(assumed);
+        options.sizes = said_of_inputs(sizes)?;
         options.rules = RuleSet::of(level.parse().or_raise()?);
         for name in &rules {
             options.rules = options.rules.with(name).or_raise()?;
@@ -483,25 +456,19 @@ impl Model {
         if keep_weights {
             options.rules = options.rules.keeping_weights();
         }
-        options.dims = numbers(Some(dims))?;
-        options.inputs = given_shapes(shapes)?;
         options.max_constant = max_constant;
         options.declare = declare;
         let model = self.within(&limits)?;
         let (verify, values) = verify;
-        let values = self.given_inputs(&PyDict::new(py), &values)?;
+        let values = self.given_values(&values)?;
         let folded = engine(py, || {
             let model = read(model)?;
             let begin = Instant::now();
             let Folded { edit, report, .. } = model.fold(&options)?;
             let after = model.edited(&edit)?;
-            let mut given = InferOptions::default();
-            given.dims.clone_from(&options.dims);
-            given.assume.clone_from(&options.assume);
-            given.inputs.clone_from(&options.inputs);
             let mut of_runs = VerifyOptions::default();
-            (of_runs.given, of_runs.seed) = (given.clone(), SEED);
-            of_runs.given.inputs.extend(values);
+            (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
+            of_runs.sizes.inputs.extend(values);
             if verify.is_none() {
                 of_runs.time = VerifyOptions::time_beside(begin.elapsed());
             }
@@ -516,7 +483,7 @@ impl Model {
                 return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
             }
             let measures = options.rules.may_change_floats();
-            let measured = measures.then(|| model.measure(&after, &given, SEED).ok()).flatten();
+            let measured = measures.then(|| model.measure(&after, &options.sizes, SEED).ok()).flatten();
             Ok::<_, gradus::Error>((after, report, verified, measured))
         });
         let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;
@@ -553,7 +520,7 @@ impl Model {
         &self,
         py: Python<'py>,
         to: &str,
-        dims: &Bound<'py, PyDict>,
+        sizes: GivenSizes<'_>,
         opset: Option<i64>,
         runtime: Option<&str>,
         states: (bool, Vec<(String, String)>),
@@ -578,7 +545,7 @@ impl Model {
                 return Err(raised(&gradus::Error::unknown("runtime", name, known.map(Runtime::name))));
             }
         }
-        options.dims = numbers(Some(dims))?;
+        options.sizes = said_of_inputs(sizes)?;
         (options.stateful, options.states) = states;
         let model = self.within(&limits)?;
         let converted = engine(py, || {
@@ -586,7 +553,7 @@ impl Model {
             let begin = Instant::now();
             let converted = model.convert(standard, &options)?;
             let mut of_runs = VerifyOptions::default();
-            (of_runs.given.dims, of_runs.seed) = (options.dims.clone(), SEED);
+            (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
             if verify.is_none() {
                 of_runs.time = VerifyOptions::time_beside(begin.elapsed());
             }

@@ -168,9 +168,7 @@ fn counts(graph: &Graph, cost: &Cost) -> [usize; 3] {
 
 fn folded(model: &Model, options: &InferOptions) -> Result<FoldReport> {
     let mut fold = FoldOptions::default();
-    fold.dims.clone_from(&options.dims);
-    fold.assume.clone_from(&options.assume);
-    fold.inputs.clone_from(&options.inputs);
+    fold.sizes.clone_from(&options.sizes);
     Ok(model.fold(&fold)?.report)
 }
 
@@ -181,7 +179,7 @@ fn conversions(model: &Model, options: &InferOptions) -> Vec<Conversion> {
         Standard::Paddle => &[Standard::Onnx, Standard::OpenVino],
     };
     let mut convert = ConvertOptions::default();
-    convert.dims.clone_from(&options.dims);
+    convert.sizes.clone_from(&options.sizes);
     let one = |&to| Conversion {
         to,
         outcome: model

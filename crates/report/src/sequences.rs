@@ -32,7 +32,7 @@ pub(crate) fn section(
     sizes: &[(String, i64)],
 ) -> Result<Option<Markup>> {
     let mut options = options.clone();
-    options.dims.extend(sizes.iter().cloned());
+    options.sizes.dims.extend(sizes.iter().cloned());
     let found = model.sequences(&options)?;
     if found.is_empty() {
         return Ok(None);

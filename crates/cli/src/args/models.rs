@@ -666,7 +666,7 @@ pub(crate) struct ConvertArgs {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    pub(crate) shapes: ShapeArgs,
+    pub(crate) sizes: SizeArgs,
 
     #[command(flatten)]
     pub(crate) fleet: FleetArgs,

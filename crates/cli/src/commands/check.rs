@@ -108,10 +108,10 @@ impl args::CheckArgs {
     fn options(&self, before: &Model) -> Result<CheckOptions, Failure> {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (self.runs, self.seed);
-        options.given.dims = given::dims(&self.shapes.dims)?;
-        options.given.inputs = given::shapes(&self.shapes.input_shapes)?;
+        options.sizes.dims = given::dims(&self.shapes.dims)?;
+        options.sizes.inputs = given::shapes(&self.shapes.input_shapes)?;
         let values = given::values(before, &self.inputs, self.seed, &self.limits.limits())?;
-        options.given.inputs.extend(values);
+        options.sizes.inputs.extend(values);
         Ok(options)
     }
 }

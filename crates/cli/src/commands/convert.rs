@@ -85,7 +85,7 @@ pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
         RuntimeName::Onnxruntime => Runtime::OnnxRuntime,
         RuntimeName::Openvino => Runtime::OpenVino,
     });
-    options.dims = given::dims(&args.shapes.dims)?;
+    options.sizes = given::sizes(&args.sizes)?;
     options.stateful = args.stateful;
     let pair = |text: &String| match text.split_once('=') {
         Some((input, output)) => Ok((input.to_owned(), output.to_owned())),
@@ -126,7 +126,7 @@ fn one(
     } else {
         output.to_owned()
     };
-    let model = given::reshaped(&args.limits.open(path)?, &args.shapes.input_shapes)?;
+    let model = args.limits.open(path)?;
     let files = OutputFiles { path, output: &output, from: model.source().standard, to };
     let begin = Instant::now();
     let converted = model.convert(to, options).map_err(|error| error.in_file(path.display()))?;
@@ -134,7 +134,7 @@ fn one(
     let refused = args.strict && !converted.report.is_exact();
     let same = if args.check && !refused {
         let mut of_check = CheckOptions::default();
-        of_check.given.dims.clone_from(&options.dims);
+        of_check.sizes.clone_from(&options.sizes);
         let same = checked(&model, &converted, &of_check).map_err(|error| error.in_file(path.display()));
         if same.is_err() && !args.json {
             write!(out, "{}", text(args, &files, &converted.report, false))?;
@@ -147,7 +147,7 @@ fn one(
         None
     } else {
         let mut of_runs = VerifyOptions::default();
-        of_runs.given.dims.clone_from(&options.dims);
+        of_runs.sizes.clone_from(&options.sizes);
         of_runs.time = VerifyOptions::time_beside(work);
         let found = model.verify_converted(&converted, &of_runs).map_err(|error| {
             error.map_message(|text| format!("{text}; nothing is written")).in_file(path.display())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use gradus::check::VerifyOptions;
 use gradus::fold::{FoldOptions, FoldReport, Measured, MeasuredOutput, RULES, RuleSet, Verified};
 use gradus::graph::Standard;
-use gradus::infer::InferOptions;
+use gradus::infer::Sizes;
 use gradus::{Error, Kind, Model};
 use serde::Serialize;
 
@@ -132,8 +132,7 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     if args.keep_weights {
         options.rules = options.rules.keeping_weights();
     }
-    let given = given::infer_options(&args.sizes)?;
-    (options.dims, options.assume, options.inputs) = (given.dims, given.assume, given.inputs);
+    options.sizes = given::sizes(&args.sizes)?;
     options.max_constant = args.max_constant;
     options.declare = !args.no_declare;
     let models = fleet::expand(&args.models)?;
@@ -148,12 +147,12 @@ fn verified(
     args: &args::FoldArgs,
     model: &Model,
     after: &Model,
-    (given, rules): (&InferOptions, RuleSet),
+    (of, rules): (&Sizes, RuleSet),
     work: Duration,
 ) -> Result<Verified, Failure> {
     let mut options = VerifyOptions::default();
-    (options.given, options.seed) = (given.clone(), SEED);
-    options.given.inputs.extend(given::values(model, &args.inputs, SEED, &args.limits.limits())?);
+    (options.sizes, options.seed) = (of.clone(), SEED);
+    options.sizes.inputs.extend(given::values(model, &args.inputs, SEED, &args.limits.limits())?);
     if !args.verify {
         options.time = VerifyOptions::time_beside(work);
     }
@@ -187,20 +186,16 @@ fn one(
     let to = &given::destination(output, of, model.source().standard)?;
     let begin = Instant::now();
     let folded = model.fold(options).map_err(|error| error.in_file(path.display()))?;
-    let mut given = InferOptions::default();
-    given.dims.clone_from(&options.dims);
-    given.assume.clone_from(&options.assume);
-    given.inputs.clone_from(&options.inputs);
     let measures = options.rules.may_change_floats();
     let mut checks = Checks::default();
     if measures || !args.no_verify {
         let after = model.edited(&folded.edit)?;
         let work = begin.elapsed();
         if !args.no_verify {
-            checks.verified = Some(verified(args, &model, &after, (&given, options.rules), work)?);
+            checks.verified = Some(verified(args, &model, &after, (&options.sizes, options.rules), work)?);
         }
         if measures {
-            checks.measured = Some(model.measure(&after, &given, SEED));
+            checks.measured = Some(model.measure(&after, &options.sizes, SEED));
         }
     }
     let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());

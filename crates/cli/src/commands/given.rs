@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
-use gradus::infer::{InferOptions, InputFact, SizeAssumptions};
+use gradus::infer::{InferOptions, InputFact, SizeAssumptions, Sizes};
 use gradus::{Error, Kind, Limits, Model, Result};
 
 use super::fleet::FleetModel;
@@ -66,13 +66,18 @@ pub(super) fn in_folder(to: &Path, name: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
+/// What is said of the inputs.
+pub(super) fn sizes(given: &SizeArgs) -> Result<Sizes> {
+    Ok(Sizes {
+        dims: dims(&given.shapes.dims)?,
+        inputs: shapes(&given.shapes.input_shapes)?,
+        assume: assumptions(&given.assume)?,
+    })
+}
+
 /// Options of inference.
 pub(super) fn infer_options(given: &SizeArgs) -> Result<InferOptions> {
-    let mut options = InferOptions::default();
-    options.dims = dims(&given.shapes.dims)?;
-    options.inputs = shapes(&given.shapes.input_shapes)?;
-    options.assume = assumptions(&given.assume)?;
-    Ok(options)
+    sizes(given).map(InferOptions::of)
 }
 
 /// Inputs of a model from arguments, by name.

@@ -79,8 +79,8 @@ fn missing_inputs(
     dims: &[String],
 ) -> Result<Vec<MissingInput>> {
     let mut options = InferOptions::default();
-    options.dims = given::numbers(dims)?;
-    options.inputs =
+    options.sizes.dims = given::numbers(dims)?;
+    options.sizes.inputs =
         inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone()))).collect();
     let inference = model.infer(&options)?;
     let of = |name: String| {

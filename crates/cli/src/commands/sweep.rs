@@ -102,7 +102,7 @@ impl Sweep {
         let (mut rows, mut points, mut failed) = (vec![heading], Vec::new(), None);
         let (mut macs, mut peaks) = (Vec::new(), Vec::new());
         for &size in &self.sizes {
-            options.dims.insert(self.symbol.clone(), size);
+            options.sizes.dims.insert(self.symbol.clone(), size);
             let cost = model.cost(&options).map_err(|error| error.in_file(&name))?;
             rows.push(row(size, &cost));
             macs.push(height(&cost, cost.total.counts.macs));

@@ -54,7 +54,7 @@ impl InferContext<'_, '_> {
         let options = InferOptions {
             ignore_declared: true,
             cautious: outer.cautious,
-            most_bytes: outer.most_bytes,
+            max_bytes: outer.max_bytes,
             limits: Some(outer.limits),
             ..InferOptions::default()
         };

@@ -17,9 +17,10 @@ mod peak;
 mod remarks;
 mod report;
 mod rules;
+mod sizes;
 mod trace;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub use peak::{Event, bytes_of};
 pub use remarks::{Assumption, Problem};
 pub use report::Completeness;
 pub use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
+pub use sizes::{SizeAssumptions, Sizes};
 pub use trace::{Trace, Traced};
 
 pub use context::{InferContext, InferError, InputLabel};
@@ -45,7 +47,7 @@ pub use one_node::OneNode;
 pub use pass::{GraphRuns, SubgraphFacts, Visit};
 pub use rules::{InferResult, Rule};
 
-use crate::dim::{Bounds, Condition, Dim, Origin, Symbols, axis_name};
+use crate::dim::{Bounds, Dim, Origin, Symbols, axis_name};
 use crate::fact::Fact;
 use crate::normalize::has_default_inputs;
 use crate::source::Source;
@@ -55,12 +57,8 @@ use pass::Pass;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// Symbols and the numbers that they stand for.
-    pub dims: HashMap<String, i64>,
-    /// Assumptions about the sizes of inputs.
-    pub assume: SizeAssumptions,
-    /// Facts about inputs, by name; of the others, what the model declares.
-    pub inputs: HashMap<String, InputFact>,
+    /// What is said of the inputs.
+    pub sizes: Sizes,
     /// Do not look at declared types of values that nodes compute.
     pub ignore_declared: bool,
     /// Take nothing for granted but what every run implies: inputs that have a default may be given
@@ -68,144 +66,18 @@ pub struct InferOptions {
     /// whatever the model runs on.
     pub cautious: bool,
     /// Most bytes of a constant that is computed.
-    pub most_bytes: u64,
+    pub max_bytes: u64,
     /// Limits of what constant nodes may spend, and of nesting; if none are given, those of the
     /// model.
     pub limits: Option<Limits>,
 }
 
-/// Assumptions about the sizes of inputs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SizeAssumptions {
-    /// The smallest and the largest value of a symbol.
-    pub ranges: BTreeMap<String, (i64, Option<i64>)>,
-    /// Conditions: `h % 32 == 0`, `a == b`, `seq <= past + 1`.
-    pub conditions: Vec<String>,
-    /// True if each size is at least 1.
-    pub nonempty: bool,
-}
-
-impl SizeAssumptions {
-    /// The number within the bounds of a symbol that is next to a number.
-    pub fn clamped(&self, name: &str, value: i64) -> i64 {
-        let (least, most) = self.ranges.get(name).copied().unwrap_or((0, None));
-        value.clamp(least, most.unwrap_or(i64::MAX).max(least))
-    }
-
-    /// Lets sizes that were drawn meet the conditions; false if they do not.
-    pub fn meet(&self, dims: &mut HashMap<String, i64>, given: &HashMap<String, i64>) -> bool {
-        // Several rounds: one condition may change a size that another is about.
-        for text in self.conditions.iter().cycle().take(3 * self.conditions.len()) {
-            let mut symbols = Symbols::default();
-            for (name, value) in given {
-                symbols.fix(name, *value);
-            }
-            let Ok(condition) = symbols.parse_condition(text) else { continue };
-            symbols.assume(&condition);
-            let names: Vec<_> = symbols.symbols().iter().map(|symbol| symbol.name.clone()).collect();
-            for name in names {
-                let bounds = symbols.find(&name).map_or(Bounds::SIZE, |dim| symbols.bounds(dim));
-                let dim = symbols.named(&name);
-                let met = symbols.evaluate(dim, &|name| dims.get(name).copied());
-                if let (Some(met), Some(value)) = (met, dims.get_mut(&*name)) {
-                    let (least, most) = (bounds.lower().unwrap_or(0), bounds.upper().unwrap_or(i64::MAX));
-                    *value = met.clamp(least, most.max(least));
-                }
-            }
-        }
-        self.conditions.iter().all(|text| {
-            let mut symbols = Symbols::default();
-            for (name, value) in &*dims {
-                symbols.fix(name, *value);
-            }
-            symbols.parse_condition(text).is_ok_and(|condition| symbols.always_holds(&condition))
-        })
-    }
-
-    /// The bounds, in words.
-    fn assumptions(&self) -> impl Iterator<Item = Assumption> {
-        let named = self.ranges.iter().map(|(name, (least, most))| match most {
-            Some(most) => format!("{least} <= {name} <= {most}"),
-            None => format!("{name} >= {least}"),
-        });
-        let all = self.nonempty.then(|| "each size of an input is at least 1".to_owned());
-        named.chain(all).map(|text| Assumption {
-            text,
-            node: OPTIONS.to_owned(),
-            condition: None,
-            of_sizes: true,
-        })
-    }
-
-    /// Bounds symbols before they are made.
-    fn apply(&self, known: &HashSet<String>, symbols: &mut Symbols) -> Result<()> {
-        for (name, &(least, most)) in &self.ranges {
-            if !known.contains(name) {
-                let known: BTreeSet<_> = known.iter().map(String::as_str).collect();
-                return Err(Error::unknown("dimension", name, known));
-            }
-            if least < 0 || most.is_some_and(|most| most < least) {
-                let got = format_args!("{least} to {}", most.unwrap_or(i64::MAX));
-                let what = format_args!("range of dimension \"{name}\"");
-                return Err(Error::mismatch(Kind::Usage, what, got, "increasing numbers of at least 0"));
-            }
-            symbols.bound_inputs(Some(name), Bounds::between(Some(least), most));
-        }
-        if self.nonempty {
-            symbols.bound_inputs(None, Bounds::between(Some(1), None));
-        }
-        Ok(())
-    }
-
-    /// Lets the conditions hold, after sizes that are given are known.
-    fn assume(
-        &self,
-        known: &HashSet<String>,
-        nameless: &HashSet<String>,
-        symbols: &mut Symbols,
-    ) -> Result<Vec<Assumption>> {
-        let mut assumptions = Vec::new();
-        for text in &self.conditions {
-            let condition = symbols.parse_condition(text)?;
-            for dim in [condition.left, condition.right] {
-                let names: Vec<_> =
-                    symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect();
-                for name in names {
-                    if nameless.contains(&*name) {
-                        symbols.expect_axis(&name);
-                    } else if !known.contains(&*name) {
-                        let known: BTreeSet<_> = known.iter().chain(nameless).map(String::as_str).collect();
-                        return Err(Error::unknown("dimension", &name, known));
-                    }
-                }
-            }
-            if symbols.always_holds(&condition) {
-                continue;
-            }
-            if symbols.never_holds(&condition) {
-                let Condition { left, relation, right } = condition;
-                let (left, right) = (symbols.print(left), symbols.print(right));
-                let message =
-                    format!("assumption \"{text}\" holds for no sizes, as it says {left} {relation} {right}");
-                return Err(Error::new(Kind::Usage, message));
-            }
-            let of_sizes = symbols.assume(&condition).ok_or_else(|| {
-                let what = format_args!("assumption \"{text}\"");
-                let wanted = "a size that stands alone, as in \"a <= 2*b\"";
-                Error::mismatch(Kind::Usage, what, "about products of sizes", wanted)
-            })?;
-            let node = OPTIONS.to_owned();
-            let (text, condition) = (text.trim().to_owned(), Some(condition));
-            assumptions.push(Assumption { text, node, condition, of_sizes });
-        }
-        Ok(assumptions)
-    }
-}
-
-/// The place of what the caller assumes.
-const OPTIONS: &str = "the options";
-
 impl InferOptions {
+    /// The options that say nothing but this of the inputs.
+    pub fn of(sizes: Sizes) -> InferOptions {
+        InferOptions { sizes, ..InferOptions::default() }
+    }
+
     /// The same, taking nothing for granted but what every run implies.
     #[must_use]
     pub fn cautiously(self) -> InferOptions {
@@ -216,12 +88,10 @@ impl InferOptions {
 impl Default for InferOptions {
     fn default() -> Self {
         InferOptions {
-            dims: HashMap::new(),
-            assume: SizeAssumptions::default(),
-            inputs: HashMap::new(),
+            sizes: Sizes::default(),
             ignore_declared: false,
             cautious: false,
-            most_bytes: 1 << 19,
+            max_bytes: 1 << 19,
             limits: None,
         }
     }
@@ -362,15 +232,15 @@ impl Source {
         let mut pass = Pass::new(source.standard, &source.functions, options);
         pass.operators = self.operators();
         pass.limits = options.limits.unwrap_or(self.limits());
-        for (name, given) in &options.inputs {
+        for (name, given) in &options.sizes.inputs {
             self.input(name)?;
             within_signed(name, given)?;
         }
-        let declared = symbols_of_inputs(graph, &options.inputs);
+        let declared = symbols_of_inputs(graph, &options.sizes.inputs);
         let nameless: HashSet<_> = nameless_axes(graph).map(|(_, name)| name).collect();
         let nameless = &nameless - &declared;
         let known = &declared | &nameless;
-        for (name, value) in &options.dims {
+        for (name, value) in &options.sizes.dims {
             if !known.contains(name) {
                 let mut known: Vec<_> = known.iter().map(String::as_str).collect();
                 known.sort_unstable();
@@ -380,7 +250,7 @@ impl Source {
                 let what = format_args!("dimension \"{name}\"");
                 return Err(Error::mismatch(Kind::Usage, what, value, "at least 0"));
             }
-            let within = options.assume.clamped(name, *value);
+            let within = options.sizes.assume.clamped(name, *value);
             if within != *value {
                 let what = format_args!("dimension \"{name}\"");
                 return Err(Error::mismatch(
@@ -392,13 +262,13 @@ impl Source {
             }
             pass.shared.symbols.fix(name, *value);
         }
-        options.assume.apply(&known, &mut pass.shared.symbols)?;
+        options.sizes.assume.apply(&known, &mut pass.shared.symbols)?;
         fix_symbols(&mut pass, graph, options)?;
-        if !options.assume.conditions.is_empty() {
+        if !options.sizes.assume.conditions.is_empty() {
             // In the order that they have without conditions.
-            make_symbols(graph, &options.inputs, &mut pass.shared.symbols);
+            make_symbols(graph, &options.sizes.inputs, &mut pass.shared.symbols);
         }
-        let assumed = options.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?;
+        let assumed = options.sizes.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?;
         let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
         let read = read_values(graph);
@@ -407,13 +277,13 @@ impl Source {
             input_fact(&mut pass, graph, id, options, overridable)
         });
         let facts = facts.collect::<Vec<_>>();
-        pass.assumptions.extend(options.assume.assumptions());
+        pass.assumptions.extend(options.sizes.assume.assumptions());
         pass.assumptions.extend(assumed);
         pass.assumptions.extend(names_taken(graph, options));
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
         for &id in graph.inputs() {
             let name = &*graph.value(id).name;
-            let given = matches!(options.inputs.get(name), Some(InputFact::Value(_)));
+            let given = matches!(options.sizes.inputs.get(name), Some(InputFact::Value(_)));
             frame.depends[id.index()] = !given && graph.constant(id).is_none();
         }
         pass.run(&mut frame);
@@ -481,7 +351,7 @@ fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
             if scratch.as_symbol(dim).is_none() {
                 let name = name_in_message(&info.name);
                 taken.push(format!("size of axis {axis} of input \"{name}\" is {text}"));
-            } else if !options.dims.contains_key(&**text) {
+            } else if !options.sizes.dims.contains_key(&**text) {
                 *axes.entry(text).or_default() += 1;
             }
         }
@@ -538,7 +408,7 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
     for &id in graph.inputs() {
         let info = graph.value(id);
         let (Some(given), Some(Type::Tensor(_, Some(declared)))) =
-            (options.inputs.get(&*info.name), &info.declared)
+            (options.sizes.inputs.get(&*info.name), &info.declared)
         else {
             continue;
         };
@@ -569,7 +439,8 @@ fn fix_symbols(pass: &mut Pass<'_>, graph: &Graph, options: &InferOptions) -> Re
             let dim = scratch.declared(name);
             let plain = scratch.as_symbol(dim).is_some();
             let len = i64_of(*size);
-            let known = options.dims.get(&**name).map(|&known| (known, format!("dimension \"{name}\"")));
+            let known =
+                options.sizes.dims.get(&**name).map(|&known| (known, format!("dimension \"{name}\"")));
             match known.or_else(|| fixed.get(&**name).cloned()) {
                 Some((other, by)) if other != len => {
                     return wrong(&what, *size, &format_args!("{other}, the size of \"{name}\" by {by}"));
@@ -600,7 +471,7 @@ fn input_fact(
     let info = graph.value(id);
     let declared = info.declared.as_ref().map(|declared| declared::fact_of_input(pass, &info.name, declared));
     let declared = declared.unwrap_or_default();
-    let fact = match options.inputs.get(&*info.name) {
+    let fact = match options.sizes.inputs.get(&*info.name) {
         Some(InputFact::Value(value)) => return Fact::of(value),
         Some(InputFact::Type(given)) => {
             let given = declared::fact_of_input(pass, &info.name, given);

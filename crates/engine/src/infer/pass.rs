@@ -162,7 +162,7 @@ pub struct Pass<'m> {
     pub cautious: bool,
     /// True if inputs that have a default have that.
     pub fixed_defaults: bool,
-    pub most_bytes: u64,
+    pub max_bytes: u64,
     pub limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
     pub assumptions: Vec<Assumption>,
@@ -203,7 +203,7 @@ impl<'m> Pass<'m> {
             use_declared: !options.ignore_declared,
             cautious: options.cautious,
             fixed_defaults: true,
-            most_bytes: options.most_bytes,
+            max_bytes: options.max_bytes,
             limits: options.limits.unwrap_or_default(),
             resolved: HashMap::default(),
             assumptions: Vec::new(),
@@ -261,7 +261,7 @@ impl<'m> Pass<'m> {
     fn is_small(&self, dtype: Option<DType>, shape: &Shape) -> bool {
         // Texts are counted by their number.
         let bytes = dtype.map_or(0, |dtype| byte_len(dtype, shape)).max(product(shape.len(), 1));
-        bytes <= u128::from(self.most_bytes)
+        bytes <= u128::from(self.max_bytes)
     }
 
     /// Returns true if the limits end inference: time is over, or expressions of sizes take too
@@ -560,7 +560,7 @@ impl<'m> Pass<'m> {
             None => Some(None),
             Some(id) => {
                 self.read(frame, id);
-                frame.facts[id.index()].value_within(self.most_bytes).map(Some)
+                frame.facts[id.index()].value_within(self.max_bytes).map(Some)
             }
         };
         node.inputs.iter().map(value).collect()
@@ -588,7 +588,7 @@ impl<'m> Pass<'m> {
         };
         // Results may take a few times the bytes while they are made, as those in float64.
         let mut limits = self.limits;
-        (limits.max_bytes, limits.max_steps) = (self.most_bytes.saturating_mul(8), 1);
+        (limits.max_bytes, limits.max_steps) = (self.max_bytes.saturating_mul(8), 1);
         let options = RunOptions { limits: Some(limits), ..RunOptions::default() };
         let mut run = RunState::new(&options);
         // Results that chance decides are not known before a run.

@@ -8,10 +8,10 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
 use super::Inputs;
-use super::plan::{Draw, PlannedRun, Sizes, binding};
+use super::plan::{Draw, PlannedRun, SizeChoice, binding};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, Inference, InputFact};
+use crate::infer::{Inference, InputFact, Sizes};
 use crate::model::Model;
 
 /// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
@@ -33,7 +33,7 @@ impl Model {
     /// more than the limits allow.
     pub(crate) fn random_inputs(
         &self,
-        given: &InferOptions,
+        given: &Sizes,
         random: &mut fastrand::Rng,
         planned: &PlannedRun,
         tried: usize,
@@ -51,7 +51,7 @@ impl Model {
         };
         let Some(mut inference) = facts(random, planned.sizes.clone())? else { return Ok(None) };
         if elements(&inference) > MAX_ELEMENTS {
-            let Some(smaller) = facts(random, Sizes::Between(FEW))? else { return Ok(None) };
+            let Some(smaller) = facts(random, SizeChoice::Between(FEW))? else { return Ok(None) };
             inference = smaller;
         }
         let mut maker = Maker { random, extreme: planned.extreme, limits, bytes: 0 };

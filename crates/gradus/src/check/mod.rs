@@ -14,10 +14,10 @@ use gradus_core::{Error, Kind, Result, Value};
 
 pub use compared::{ElementDifference, OutputCheck};
 use paired::{InputPair, input_pairs, output_pairs};
-use plan::{Schedule, Sizes, TimeBudget};
+use plan::{Schedule, SizeChoice, TimeBudget};
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
-use crate::infer::InferOptions;
+use crate::infer::Sizes;
 use crate::model::Model;
 use crate::program::RunOptions;
 use crate::run::Program;
@@ -27,7 +27,7 @@ use crate::run::Program;
 #[non_exhaustive]
 pub struct CheckOptions {
     /// Dimensions and inputs that are the same in all runs.
-    pub given: InferOptions,
+    pub sizes: Sizes,
     /// The number of runs. Each has random sizes for the open dimensions and random elements; in
     /// every third, floats are zeros, ones, and very large and small numbers.
     pub runs: usize,
@@ -37,7 +37,7 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { given: InferOptions::default(), runs: 5, seed: 1 }
+        CheckOptions { sizes: Sizes::default(), runs: 5, seed: 1 }
     }
 }
 
@@ -46,7 +46,7 @@ impl Default for CheckOptions {
 #[non_exhaustive]
 pub struct VerifyOptions {
     /// Dimensions and inputs that are the same in all runs, and what is assumed of sizes.
-    pub given: InferOptions,
+    pub sizes: Sizes,
     /// The seed of all that is random.
     pub seed: u64,
     /// The time for all comparisons: runs of more sizes are made while they are likely to end
@@ -63,7 +63,7 @@ impl VerifyOptions {
 
 impl Default for VerifyOptions {
     fn default() -> VerifyOptions {
-        VerifyOptions { given: InferOptions::default(), seed: 1, time: Duration::from_secs(30) }
+        VerifyOptions { sizes: Sizes::default(), seed: 1, time: Duration::from_secs(30) }
     }
 }
 
@@ -142,7 +142,8 @@ impl Model {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
         };
-        let (first, second) = (explicit(self)?, explicit(other)?);
+        let (first, second) = (self.with_given(&options.sizes)?, other.with_given(&options.sizes)?);
+        let (first, second) = (explicit(&first)?, explicit(&second)?);
         let Compared { runs, outputs, differing, .. } = first.compare(&second, options)?;
         let parting = differing.and_then(|(inputs, renamed)| first.parting(&second, &inputs, &renamed));
         Ok(Check { runs, outputs, parting })
@@ -167,7 +168,7 @@ impl Model {
         let (first, second) = (program(self)?, program(other)?);
         let mut first = |inputs: &Inputs| run(&first, inputs);
         let mut second = |inputs: &Inputs, _: &[&str]| run(&second, inputs).map(Some);
-        let (given, seed) = (&options.given, options.seed);
+        let (given, seed) = (&options.sizes, options.seed);
         self.compare_all(other, (given, seed), schedule, &mut first, &mut second)
     }
 
@@ -182,7 +183,7 @@ impl Model {
     ) -> Result<Compared> {
         let runs = plan::usual(options.runs);
         let schedule = Schedule { runs, time: TimeBudget::UNLIMITED, goes_on: false };
-        let given = (&options.given, options.seed);
+        let given = (&options.sizes, options.seed);
         let compared = self.compare_all(other, given, schedule, first, second)?;
         match compared.failed {
             Some(error) => Err(error),
@@ -193,7 +194,7 @@ impl Model {
     fn compare_all(
         &self,
         other: &Model,
-        (given, seed): (&InferOptions, u64),
+        (given, seed): (&Sizes, u64),
         Schedule { runs, mut time, goes_on }: Schedule,
         first: &mut First<'_>,
         second: &mut Second<'_>,
@@ -244,7 +245,7 @@ impl Model {
                 time.note(begin.elapsed(), elements);
                 compared.runs += 1;
                 let sizes = planned.sizes.to_string();
-                if planned.sizes != Sizes::Declared && !compared.sizes.contains(&sizes) {
+                if planned.sizes != SizeChoice::Declared && !compared.sizes.contains(&sizes) {
                     compared.sizes.push(sizes);
                 }
                 for (output, pair) in compared.outputs.iter_mut().zip(&outputs) {

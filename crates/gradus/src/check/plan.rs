@@ -10,7 +10,7 @@ use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Limits, Value};
 
 use crate::dim::Symbols;
-use crate::infer::{InferOptions, InputFact, nameless_axes};
+use crate::infer::{InferOptions, InputFact, Sizes, nameless_axes};
 
 /// The usual sizes of open dimensions.
 pub(crate) const SIZES: Range<i64> = 1..40;
@@ -23,7 +23,7 @@ const MAX_ZERO: usize = 8;
 
 /// Sizes of the open dimensions of inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Sizes {
+pub(crate) enum SizeChoice {
     One,
     /// One number for all.
     Equal,
@@ -37,33 +37,33 @@ pub(crate) enum Sizes {
     Declared,
 }
 
-impl Sizes {
+impl SizeChoice {
     /// The number of bindings that are tried: one may contradict what the model needs.
     pub(crate) fn tries(&self) -> usize {
         match self {
-            Sizes::One | Sizes::Declared => 1,
-            Sizes::Zero(_) => 2,
-            Sizes::Equal | Sizes::Unequal | Sizes::Between(_) => MAX_TRIES,
+            SizeChoice::One | SizeChoice::Declared => 1,
+            SizeChoice::Zero(_) => 2,
+            SizeChoice::Equal | SizeChoice::Unequal | SizeChoice::Between(_) => MAX_TRIES,
         }
     }
 }
 
-impl fmt::Display for Sizes {
+impl fmt::Display for SizeChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sizes::One => f.write_str("1"),
-            Sizes::Equal => f.write_str("equal"),
-            Sizes::Unequal => f.write_str("unequal"),
-            Sizes::Zero(name) => write!(f, "{name} = 0"),
-            Sizes::Between(range) => write!(f, "{} to {}", range.start, range.end - 1),
-            Sizes::Declared => f.write_str("declared"),
+            SizeChoice::One => f.write_str("1"),
+            SizeChoice::Equal => f.write_str("equal"),
+            SizeChoice::Unequal => f.write_str("unequal"),
+            SizeChoice::Zero(name) => write!(f, "{name} = 0"),
+            SizeChoice::Between(range) => write!(f, "{} to {}", range.start, range.end - 1),
+            SizeChoice::Declared => f.write_str("declared"),
         }
     }
 }
 
 /// Numbers for open dimensions.
 pub(crate) struct Draw<'r> {
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: SizeChoice,
     /// The number of bindings that were refused.
     pub(crate) tried: usize,
     pub(crate) random: &'r mut fastrand::Rng,
@@ -76,13 +76,13 @@ impl Draw<'_> {
     /// The size of a dimension, of which this many were drawn before.
     fn size(&mut self, name: &str, before: usize) -> i64 {
         match &self.sizes {
-            Sizes::One | Sizes::Declared => 1,
-            Sizes::Equal => EQUAL[self.tried % EQUAL.len()],
-            Sizes::Zero(zero) if zero == name => 0,
+            SizeChoice::One | SizeChoice::Declared => 1,
+            SizeChoice::Equal => EQUAL[self.tried % EQUAL.len()],
+            SizeChoice::Zero(zero) if zero == name => 0,
             // The first try has small numbers, later ones any that suit the model.
-            Sizes::Unequal | Sizes::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
-            Sizes::Unequal | Sizes::Zero(_) => self.random.i64(1..9),
-            Sizes::Between(range) => self.random.i64(range.clone()),
+            SizeChoice::Unequal | SizeChoice::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
+            SizeChoice::Unequal | SizeChoice::Zero(_) => self.random.i64(1..9),
+            SizeChoice::Between(range) => self.random.i64(range.clone()),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Draw<'_> {
 /// A run to compare.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedRun {
-    pub(crate) sizes: Sizes,
+    pub(crate) sizes: SizeChoice,
     /// True if floats are zeros, ones, and very large and small numbers.
     pub(crate) extreme: bool,
 }
@@ -105,20 +105,21 @@ pub(crate) struct Schedule {
 
 /// Runs of random sizes, every third of extreme floats.
 pub(crate) fn usual(runs: usize) -> Vec<PlannedRun> {
-    (0..runs).map(|run| PlannedRun { sizes: Sizes::Between(SIZES), extreme: run % 3 == 2 }).collect()
+    (0..runs).map(|run| PlannedRun { sizes: SizeChoice::Between(SIZES), extreme: run % 3 == 2 }).collect()
 }
 
 /// Runs of all kinds of sizes that a model may treat apart, those that take least time first.
-pub(crate) fn varied(graph: &Graph, given: &InferOptions) -> Vec<PlannedRun> {
+pub(crate) fn varied(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
     let names = open_names(graph, given);
-    let of = |sizes: &Sizes, extreme| PlannedRun { sizes: sizes.clone(), extreme };
+    let of = |sizes: &SizeChoice, extreme| PlannedRun { sizes: sizes.clone(), extreme };
     if names.is_empty() {
-        return [false, true].map(|extreme| of(&Sizes::Declared, extreme)).into();
+        return [false, true].map(|extreme| of(&SizeChoice::Declared, extreme)).into();
     }
-    let zeros = names.iter().take(MAX_ZERO).cloned().map(Sizes::Zero);
-    let few = [Sizes::One, Sizes::Unequal, Sizes::Equal].into_iter().chain(zeros);
+    let may_be_empty = |name: &&String| !given.assume.nonempty && given.assume.clamped(name, 0) == 0;
+    let zeros = names.iter().filter(may_be_empty).take(MAX_ZERO).cloned().map(SizeChoice::Zero);
+    let few = [SizeChoice::One, SizeChoice::Unequal, SizeChoice::Equal].into_iter().chain(zeros);
     let few = few.map(|sizes| of(&sizes, false));
-    few.chain([false, true].map(|extreme| of(&Sizes::Between(SIZES), extreme))).collect()
+    few.chain([false, true].map(|extreme| of(&SizeChoice::Between(SIZES), extreme))).collect()
 }
 
 /// The time for some runs.
@@ -165,18 +166,18 @@ impl TimeBudget {
 /// Numbers for all that is open in the dimensions of inputs, or nothing if these do not meet the
 /// conditions that are assumed. In every second try of random numbers, dimensions without a name
 /// are one number: no place says that they must be the same.
-pub(crate) fn binding(graph: &Graph, given: &InferOptions, draw: &mut Draw<'_>) -> Option<InferOptions> {
-    let mut options = given.clone().cautiously();
-    (options.ignore_declared, options.most_bytes) = (true, 1 << 14);
-    options.dims.extend(sizes_of_values(graph, given));
-    let random = matches!(draw.sizes, Sizes::Between(_));
+pub(crate) fn binding(graph: &Graph, given: &Sizes, draw: &mut Draw<'_>) -> Option<InferOptions> {
+    let mut options = InferOptions::of(given.clone()).cautiously();
+    (options.ignore_declared, options.max_bytes) = (true, 1 << 14);
+    options.sizes.dims.extend(sizes_of_values(graph, given));
+    let random = matches!(draw.sizes, SizeChoice::Between(_));
     let one = draw.size("", 0);
     for (count, name) in declared_names(graph, given).into_iter().enumerate() {
         let value = given.assume.clamped(&name, draw.size(&name, count));
-        options.dims.entry(name).or_insert(value);
+        options.sizes.dims.entry(name).or_insert(value);
     }
     for (size, name) in nameless_axes(graph) {
-        let other = draw.size(&name, options.dims.len());
+        let other = draw.size(&name, options.sizes.dims.len());
         let value = given.assume.clamped(&name, if random && draw.tried % 2 == 1 { one } else { other });
         let value = match size {
             DeclaredDim::Between(least, most) => {
@@ -185,15 +186,15 @@ pub(crate) fn binding(graph: &Graph, given: &InferOptions, draw: &mut Draw<'_>) 
             }
             _ => value,
         };
-        options.dims.entry(name).or_insert(value);
+        options.sizes.dims.entry(name).or_insert(value);
     }
-    let met = given.assume.meet(&mut options.dims, &given.dims);
-    options.assume.conditions.clear();
+    let met = given.assume.meet(&mut options.sizes.dims, &given.dims);
+    options.sizes.assume.conditions.clear();
     met.then_some(options)
 }
 
 /// The names that dimensions of inputs declare and that no number stands for, each once.
-fn declared_names(graph: &Graph, given: &InferOptions) -> Vec<String> {
+fn declared_names(graph: &Graph, given: &Sizes) -> Vec<String> {
     let fixed = fixed_names(graph, given);
     let mut names = Vec::new();
     let mut seen = HashSet::new();
@@ -213,7 +214,7 @@ fn declared_names(graph: &Graph, given: &InferOptions) -> Vec<String> {
 }
 
 /// The names of dimensions whose sizes are drawn.
-fn open_names(graph: &Graph, given: &InferOptions) -> Vec<String> {
+fn open_names(graph: &Graph, given: &Sizes) -> Vec<String> {
     let known: HashSet<_> = sizes_of_values(graph, given).into_iter().map(|(name, _)| name).collect();
     let nameless = nameless_axes(graph).map(|(_, name)| name);
     let all = declared_names(graph, given).into_iter().chain(nameless);
@@ -221,7 +222,7 @@ fn open_names(graph: &Graph, given: &InferOptions) -> Vec<String> {
 }
 
 /// Names of dimensions for which a shape that is given has numbers.
-fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
+fn fixed_names(graph: &Graph, given: &Sizes) -> HashSet<String> {
     let mut fixed = HashSet::new();
     for info in graph.inputs().iter().map(|&id| graph.value(id)) {
         if let Some(Type::Tensor(_, Some(declared))) = &info.declared
@@ -236,7 +237,7 @@ fn fixed_names(graph: &Graph, given: &InferOptions) -> HashSet<String> {
 }
 
 /// The sizes that inputs which are given have, by the names that the model declares for them.
-fn sizes_of_values(graph: &Graph, given: &InferOptions) -> Vec<(String, i64)> {
+fn sizes_of_values(graph: &Graph, given: &Sizes) -> Vec<(String, i64)> {
     let named = |&id: &_| {
         let info = graph.value(id);
         let Some(Type::Tensor(_, Some(declared))) = &info.declared else { return Vec::new() };

@@ -68,7 +68,7 @@ impl Model {
         options: &CheckOptions,
     ) -> Result<RuntimeCheck> {
         let file = other.file()?;
-        let first = self.program(&[])?;
+        let first = self.with_given(&options.sizes)?.program(&[])?;
         let program = other.program(&[])?;
         let shown = computed(other.graph());
         let forced = Rc::new(RefCell::new(Forced::default()));

@@ -26,6 +26,7 @@ mod verify;
 use std::collections::{BTreeMap, HashMap};
 
 use gradus_core::graph::{self, Standard};
+use gradus_core::text::name_in_message;
 use gradus_core::{Error, Kind, Result};
 use gradus_formats::onnx::NEWEST_OPSET;
 
@@ -36,7 +37,7 @@ pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
 pub use verify::Verified;
 
-use crate::infer::InferOptions;
+use crate::infer::{InferOptions, InputFact, Sizes};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
@@ -65,8 +66,8 @@ pub struct ConvertOptions {
     /// The program that will run the model: if nothing is said of the operator set, it is the
     /// newest in which the program runs every node, and types that the program lacks are avoided.
     pub runtime: Option<Runtime>,
-    /// Symbols and the numbers that they are fixed to, in the converted model too.
-    pub dims: HashMap<String, i64>,
+    /// What is said of the inputs: symbols and types are fixed in the converted model too.
+    pub sizes: Sizes,
     /// To OpenVINO: whether the inputs `past_key_values.*`, or `past*`, become variables, whose
     /// next values are the outputs `present.*`.
     pub stateful: bool,
@@ -125,6 +126,9 @@ impl Model {
     /// ```
     pub fn convert(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         let from = self.source().standard;
+        if !options.sizes.inputs.is_empty() {
+            return self.converted_with_inputs(to, options);
+        }
         if options.stateful || !options.states.is_empty() {
             return self.converted_with_states(to, options);
         }
@@ -192,6 +196,21 @@ impl Model {
         })
     }
 
+    /// The model whose inputs have the types that are given, converted.
+    fn converted_with_inputs(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
+        let types = options.sizes.inputs.iter().map(|(name, given)| match given {
+            InputFact::Type(of) => Ok((&**name, of)),
+            InputFact::Value(_) => {
+                let what = format_args!("cannot convert: input \"{}\"", name_in_message(name));
+                Err(Error::mismatch(Kind::Usage, what, "a value", "a type"))
+            }
+        });
+        let given = self.with_input_types(types.collect::<Result<Vec<_>>>()?)?;
+        let sizes = Sizes { inputs: HashMap::new(), ..options.sizes.clone() };
+        let converted = given.convert(to, &ConvertOptions { sizes, ..options.clone() })?;
+        Ok(Converted { model: converted.model.converted_from(self), ..converted })
+    }
+
     /// The model of OpenVINO with variables in place of inputs and outputs.
     fn converted_with_states(&self, to: Standard, options: &ConvertOptions) -> Result<Converted> {
         if to != Standard::OpenVino {
@@ -253,7 +272,7 @@ impl Model {
         let source = self.source();
         self.allow_each(self.limits(), BYTES_OF_VALUE)?;
         let mut given = InferOptions::default().cautiously();
-        given.dims.clone_from(&options.dims);
+        given.sizes.clone_from(&options.sizes);
         let (facts, symbols, bodies, problems) = self.infer(&given)?.into_parts();
         let mut conversion = ConversionState {
             source,

@@ -10,6 +10,7 @@ use crate::check::plan::{PlannedRun, Schedule, TimeBudget, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::Fact;
 use crate::fold::verify::draws;
+use crate::infer::InferOptions;
 use crate::model::Model;
 
 /// The comparison of a model with what it was converted to.
@@ -90,16 +91,16 @@ impl Model {
         let explicit = |model: &Model| -> Result<Model> {
             Ok(model.without_variables()?.map_or_else(|| model.clone(), |(explicit, _)| explicit))
         };
-        let (first, second) = (explicit(self)?, explicit(&converted.model)?);
+        let (first, second) = (explicit(&self.with_given(&options.sizes)?)?, explicit(&converted.model)?);
         // Numbers beyond a type mean nothing in some standards.
-        let plan = varied(first.graph(), &options.given).into_iter();
+        let plan = varied(first.graph(), &options.sizes).into_iter();
         let runs = plan.map(|run| PlannedRun { extreme: false, ..run }).collect();
         first.compare_planned(&second, options, Schedule { runs, time, goes_on: true })
     }
 
     /// By value of the main graph: whether it is a tensor whose sizes follow from those of inputs.
     fn settled_shapes(&self, options: &VerifyOptions) -> Result<Vec<bool>> {
-        let given = options.given.clone().cautiously();
+        let given = InferOptions::of(options.sizes.clone()).cautiously();
         let inference = self.infer(&given)?;
         let symbols = inference.symbols();
         let is_settled = |id: ValueId| {

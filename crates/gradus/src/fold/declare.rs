@@ -21,7 +21,7 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
             edit.types.push((info.name.clone(), of));
         }
     }
-    if folder.given.dims.is_empty() && folder.given.inputs.is_empty() {
+    if folder.given.sizes.dims.is_empty() && folder.given.sizes.inputs.is_empty() {
         return;
     }
     let graph = scope.graph;
@@ -29,8 +29,8 @@ pub(super) fn interface(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &
         let info = graph.value(id);
         // Names that are given take the place of numbers.
         let is_given = match info.origin {
-            Origin::Input => folder.given.inputs.contains_key(&*info.name),
-            _ => !folder.given.inputs.is_empty(),
+            Origin::Input => folder.given.sizes.inputs.contains_key(&*info.name),
+            _ => !folder.given.sizes.inputs.is_empty(),
         };
         let fixed = merged(info, &scope.values[id.index()].fact, |dim| {
             let known = dim.known().and_then(usize_of_i64).map(DeclaredDim::Known);

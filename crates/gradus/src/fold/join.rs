@@ -133,7 +133,7 @@ fn products(scope: &mut FoldState<'_>, folder: &GraphFolder<'_>) {
     for ((factor, ..), group) in groups {
         let members = &found[group];
         let bytes: usize = members.iter().map(|(_, _, matrix)| matrix.byte_len()).sum();
-        let is_small = u64_of(bytes) <= folder.given.most_bytes;
+        let is_small = u64_of(bytes) <= folder.given.max_bytes;
         let Some(matrix) = beside(members).filter(|_| members.len() >= FEWEST && is_small) else { continue };
         let mut products = Vec::new();
         for (index, weights, matrix) in members {

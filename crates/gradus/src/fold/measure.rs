@@ -3,7 +3,7 @@
 use gradus_core::{Error, Kind, Result};
 
 use crate::check::CheckOptions;
-use crate::infer::InferOptions;
+use crate::infer::Sizes;
 use crate::model::Model;
 
 /// The largest differences between the outputs of two models.
@@ -39,8 +39,8 @@ impl Model {
     ///
     /// # Errors
     /// Those of [`Model::check`]; [`Kind::Graph`] if outputs differ in type or shape.
-    pub fn measure(&self, folded: &Model, given: &InferOptions, seed: u64) -> Result<Measured> {
-        let check = self.compare(folded, &CheckOptions { given: given.clone(), runs: 1, seed })?;
+    pub fn measure(&self, folded: &Model, sizes: &Sizes, seed: u64) -> Result<Measured> {
+        let check = self.compare(folded, &CheckOptions { sizes: sizes.clone(), runs: 1, seed })?;
         let mut measured = Measured::default();
         for output in &check.outputs {
             if let Some((before, after)) = &output.types {

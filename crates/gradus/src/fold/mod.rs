@@ -46,7 +46,7 @@ pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{InferOptions, InputFact, SizeAssumptions, SubgraphFacts};
+use crate::infer::{InferOptions, Sizes, SubgraphFacts};
 use crate::model::Model;
 use crate::normalize::{Change, Form};
 use crate::operators::{self, Chance, Role, Row};
@@ -57,12 +57,8 @@ use scope::FoldState;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FoldOptions {
-    /// Symbols and the numbers that they are fixed to, in the folded model too.
-    pub dims: HashMap<String, i64>,
-    /// Assumptions about the sizes of inputs.
-    pub assume: SizeAssumptions,
-    /// Types that inputs are fixed to, in the folded model too.
-    pub inputs: HashMap<String, InputFact>,
+    /// What is said of the inputs: symbols and types are fixed in the folded model too.
+    pub sizes: Sizes,
     /// Most bytes of a constant that is added.
     pub max_constant: u64,
     /// The rules that are applied.
@@ -81,9 +77,7 @@ const BYTES_OF_VALUE: usize = 1024;
 impl Default for FoldOptions {
     fn default() -> Self {
         FoldOptions {
-            dims: HashMap::new(),
-            assume: SizeAssumptions::default(),
-            inputs: HashMap::new(),
+            sizes: Sizes::default(),
             max_constant: 1 << 20,
             rules: RuleSet::default(),
             declare: true,
@@ -146,11 +140,9 @@ impl Model {
     ) -> Result<Folded> {
         self.allow_each(options.limits.unwrap_or(self.limits()), BYTES_OF_VALUE)?;
         let mut given = InferOptions::default().cautiously();
-        given.dims.clone_from(&options.dims);
-        given.assume.clone_from(&options.assume);
-        given.inputs.clone_from(&options.inputs);
+        given.sizes.clone_from(&options.sizes);
         given.ignore_declared = true;
-        (given.most_bytes, given.limits) = (options.max_constant, options.limits);
+        (given.max_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
         let mentioned = mentioned.map_or_else(|| self.mentioned(), Ok)?;
         let assumptions = inference.assumptions().to_vec();

@@ -417,7 +417,7 @@ impl<'m> FoldState<'m> {
                 continue;
             }
             let Fact::Tensor(fact) = &self.values[id.index()].fact else { continue };
-            let Some(tensor) = fact.tensor_within(folder.given.most_bytes) else { continue };
+            let Some(tensor) = fact.tensor_within(folder.given.max_bytes) else { continue };
             let first = self.fact(node, 0).and_then(Fact::as_tensor).and_then(TensorFact::tensor);
             if !computed && !is_settled(self.standard, node, &[first.as_ref()], &tensor) {
                 continue;
@@ -492,7 +492,7 @@ impl<'m> FoldState<'m> {
     /// The first output of a node, if it is known.
     fn result(&self, folder: &GraphFolder<'_>, view: &NodeView<'_, '_>) -> Option<Tensor> {
         let fact = self.values[view.output()?.index()].fact.as_tensor()?;
-        fact.tensor_within(folder.given.most_bytes)
+        fact.tensor_within(folder.given.max_bytes)
     }
 
     /// Marks what the outputs of the graph need.
@@ -571,7 +571,7 @@ impl<'m> FoldState<'m> {
         let is_known = |id: &ValueId| {
             let value = &self.values[id.index()];
             let fact = value.fact.as_tensor().filter(|_| !value.exact && value.read == Read::Own);
-            fact.is_some_and(|fact| fact.tensor_within(folder.given.most_bytes).is_some())
+            fact.is_some_and(|fact| fact.tensor_within(folder.given.max_bytes).is_some())
         };
         child.nodes.iter().any(|node| !node.stays)
             && self.graph.nodes()[index].outputs.iter().flatten().any(is_known)

@@ -3,7 +3,7 @@
 //! Nodes that take the place of a function, a branch or a loop are folded with the nodes around
 //! them in the stage after that.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::mem::take;
 
 use gradus_core::Result;
@@ -12,7 +12,7 @@ use gradus_core::graph::edit::{Change, Stage};
 
 use super::rules::Pass;
 use super::{FoldOptions, FoldReport, Folded, functions, unroll};
-use crate::infer::SizeAssumptions;
+use crate::infer::Sizes;
 use crate::model::Model;
 
 /// Most stages without a new kind of change.
@@ -33,8 +33,7 @@ struct Staged {
 pub(super) fn fold(model: &Model, options: &FoldOptions) -> Result<Folded> {
     let mut staged = calls(model, options)?;
     // The folded model has these already.
-    let given = (HashMap::new(), HashMap::new(), SizeAssumptions::default());
-    let later = FoldOptions { dims: given.0, inputs: given.1, assume: given.2, ..options.clone() };
+    let later = FoldOptions { sizes: Sizes::default(), ..options.clone() };
     staged = staged.within_functions(&later)?.settled(&later)?;
     staged = staged.called_again(&later)?;
     if model.source().standard == Standard::Onnx && options.rules.has(Pass::Unrolled) {

@@ -9,7 +9,7 @@ use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Error, Kind, Result};
 
 use super::RuleSet;
-use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, Sizes, TimeBudget, binding, varied};
+use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudget, binding, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, nameless_axes, symbols_of_inputs};
@@ -52,6 +52,10 @@ impl Model {
     /// [`Kind::Graph`] names the first value that differs, with the binding, or the outputs that
     /// differ; if the folded model does not run where this one does, its error.
     pub fn verify(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
+        self.with_given(&options.sizes)?.verify_given(folded, rules, options)
+    }
+
+    fn verify_given(&self, folded: &Model, rules: RuleSet, options: &VerifyOptions) -> Result<Verified> {
         let time = TimeBudget::of(options.time);
         // Shapes take no more than half of the time.
         let half = TimeBudget::of(options.time / 2);
@@ -62,9 +66,9 @@ impl Model {
                 if half.is_over() {
                     break;
                 }
-                let sizes = Sizes::Between(if round == 0 { LARGE } else { SIZES });
+                let sizes = SizeChoice::Between(if round == 0 { LARGE } else { SIZES });
                 let mut draw = Draw { sizes, tried, random: &mut random };
-                if let Some(binding) = binding(self.graph(), &options.given, &mut draw)
+                if let Some(binding) = binding(self.graph(), &options.sizes, &mut draw)
                     && self.compared(folded, &binding, rules, &mut verified)?
                 {
                     verified.bindings += 1;
@@ -89,7 +93,7 @@ impl Model {
             verified.refused = Some("the model draws numbers at random".to_owned());
             return Ok(());
         }
-        let runs = varied(self.graph(), &options.given);
+        let runs = varied(self.graph(), &options.sizes);
         let first = Schedule { runs: vec![runs[0].clone()], time, goes_on: false };
         let check = match self.compare_planned(folded, options, Schedule { runs, time, goes_on: false }) {
             Ok(Compared { failed: Some(error), .. }) => return Err(error),
@@ -137,11 +141,11 @@ impl Model {
             return Ok(false);
         }
         // Dimensions that folding fixed have no name any more.
-        let mut left = symbols_of_inputs(folded.graph(), &options.inputs);
+        let mut left = symbols_of_inputs(folded.graph(), &options.sizes.inputs);
         left.extend(nameless_axes(folded.graph()).map(|(_, name)| name));
-        let dims = options.dims.iter().filter(|(name, _)| left.contains(*name));
+        let dims = options.sizes.dims.iter().filter(|(name, _)| left.contains(*name));
         let mut given = options.clone();
-        given.dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
+        given.sizes.dims = dims.map(|(name, value)| (name.clone(), *value)).collect();
         let after = folded.infer(&given)?;
         let (own, others) = (by_name(self.graph()), by_name(folded.graph()));
         for id in self.graph().ids() {
@@ -153,7 +157,7 @@ impl Model {
                 Some(true) => verified.values += 1,
                 Some(false) => {
                     let mut dims: Vec<_> =
-                        options.dims.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+                        options.sizes.dims.iter().map(|(name, value)| format!("{name} = {value}")).collect();
                     dims.sort();
                     let what = format_args!("with {}, folded value \"{name}\"", dims.join(", "));
                     let (got, wanted) = (before.describe(after), before.describe(before.fact(id)));

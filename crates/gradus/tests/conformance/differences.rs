@@ -113,7 +113,7 @@ pub(super) fn same(got: &Value, want: &Value) -> Result<(), String> {
 /// Infers a model from the inputs that are given alone, which no declared shape may narrow.
 pub(super) fn inferred(model: &Model, inputs: HashMap<String, InputFact>) -> Result<Inference, String> {
     let mut options = InferOptions::default();
-    options.inputs = inputs;
+    options.sizes.inputs = inputs;
     options.ignore_declared = true;
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
     match inference.problems().first() {

@@ -390,7 +390,7 @@ fn inferred(
             .iter()
             .map(|&size| Ok(DeclaredDim::Known(usize::try_from(size).map_err(|e| e.to_string())?)));
         let of = Type::Tensor(None, Some(known.collect::<Result<_, String>>()?));
-        options.inputs.insert(input.name.clone(), InputFact::Type(of));
+        options.sizes.inputs.insert(input.name.clone(), InputFact::Type(of));
     }
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
     if let Some(problem) = inference.problems().first() {
@@ -667,7 +667,7 @@ fn conditions_have_their_reasons() {
 
     let (_, model) = conditional().into_iter().find(|(of, _)| *of == "window").unwrap();
     let mut options = InferOptions::default();
-    options.assume.conditions.push("h % 4 == 0".to_owned());
+    options.sizes.assume.conditions.push("h % 4 == 0".to_owned());
     let contract = model.contract(&options).unwrap();
     let texts: Vec<_> = contract.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(texts, ["h >= 0", "h % 4 == 0", "h >= 4"]);

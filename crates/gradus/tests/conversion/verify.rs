@@ -1,11 +1,12 @@
 //! Verification of what a model was converted to.
 
-use gradus::check::VerifyOptions;
+use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::conversion::{ConvertOptions, Converted};
 use gradus::graph::{Content, Standard};
-use gradus::{DType, Model, Tensor};
+use gradus::infer::InputFact;
+use gradus::{DType, Kind, Model, Tensor};
 
-use crate::common::sketch::Sketch;
+use crate::common::sketch::{Sketch, tensor_type};
 
 /// A product, and a function that programs round otherwise of another.
 fn model(exact: f32, rounded: f32) -> Model {
@@ -91,7 +92,49 @@ fn a_model_that_does_not_run_is_not_compared() {
         .output("y", DType::F32, &["1", "4"])
         .model();
     let mut options = VerifyOptions::default();
-    options.given.dims.insert("n".to_owned(), 3);
+    options.sizes.dims.insert("n".to_owned(), 3);
     let found = refused.verify_converted(&converted(&refused), &options).unwrap();
     assert!(found.runs == 0 && found.refused.is_some(), "{found:?}");
+}
+
+/// Shapes that are given take the place of those that the model declares, in the converted model
+/// and in the runs that verify it.
+#[test]
+fn given_shapes_are_converted_and_verified() {
+    let model = Sketch::new().input("x", DType::F32, &["1", "3", "4"]).node("Relu", &["x"], &["y"]);
+    let model = model.output("y", DType::F32, &["1", "3", "4"]).model();
+    let mut options = ConvertOptions::default();
+    options.sizes.inputs.insert("x".to_owned(), InputFact::Type(tensor_type(DType::F32, &["2", "3", "7"])));
+    let converted = model.convert(Standard::OpenVino, &options).unwrap();
+    for value in ["x", "y"] {
+        let id = converted.model.value(value).unwrap();
+        let declared = converted.model.graph().value(id).declared.as_ref().map(ToString::to_string);
+        assert_eq!(declared.as_deref(), Some("float32[2, 3, 7]"));
+    }
+    let mut given = VerifyOptions::default();
+    given.sizes.clone_from(&options.sizes);
+    let found = model.verify_converted(&converted, &given).unwrap();
+    assert!(found.runs == 2 && found.refused.is_none(), "{found:?}");
+    let mut check = CheckOptions::default();
+    check.sizes.clone_from(&options.sizes);
+    assert!(model.check(&converted.model, &check).unwrap().is_same());
+
+    let value = Tensor::vector(&[1f32]).into();
+    options.sizes.inputs.insert("x".to_owned(), InputFact::Value(value));
+    let error = model.convert(Standard::OpenVino, &options).unwrap_err();
+    assert_eq!(error.kind(), Kind::Usage);
+    assert_eq!(error.to_string(), "cannot convert: input \"x\" is a value, expected a type");
+}
+
+/// Sizes of 0 are no runs where a range excludes them.
+#[test]
+fn empty_sizes_are_not_verified_outside_a_range() {
+    let model = model(2.0, 0.1);
+    let sizes = |range| {
+        let mut given = VerifyOptions::default();
+        given.sizes.assume.ranges.insert("n".to_owned(), range);
+        model.verify_converted(&converted(&model), &given).unwrap().sizes
+    };
+    assert!(sizes((0, Some(4))).contains(&"n = 0".to_owned()));
+    assert!(!sizes((1, Some(4))).contains(&"n = 0".to_owned()));
 }

@@ -235,7 +235,7 @@ fn operators_without_a_rule_are_not_guessed() {
 /// The memory of the model at one batch, from the peak with all sizes known.
 fn memory_at(model: &Model, batch: i64, reuse: Reuse) -> u128 {
     let mut options = InferOptions::default();
-    options.dims = [("batch".to_owned(), batch), ("seq".to_owned(), 16)].into();
+    options.sizes.dims = [("batch".to_owned(), batch), ("seq".to_owned(), 16)].into();
     let cost = model.cost(&options).unwrap();
     let known = |dim: Option<Dim>| u128::try_from(dim.unwrap().known().unwrap()).unwrap();
     let peak = if reuse == Reuse::None { cost.memory.peak } else { cost.memory.in_place };
@@ -246,7 +246,7 @@ fn memory_at(model: &Model, batch: i64, reuse: Reuse) -> u128 {
 fn fit_is_the_largest_of_all_sizes_tried() {
     let model = feed_forward();
     let mut options = InferOptions::default();
-    options.dims = [("seq".to_owned(), 16)].into();
+    options.sizes.dims = [("seq".to_owned(), 16)].into();
     let mut cost = model.cost(&options).unwrap();
     for reuse in [Reuse::None, Reuse::InPlace] {
         let memory: Vec<_> = (1..60).map(|batch| memory_at(&model, batch, reuse)).collect();
@@ -571,9 +571,9 @@ fn architectures_cost_as_published() {
     for Published { model: name, parameters, statistics, shapes_and_scalars, seq, macs } in published {
         let model = Model::open(format!("tests/architectures/{name}.onnx")).unwrap();
         let mut options = InferOptions::default();
-        options.dims = [("batch".to_owned(), 1)].into();
+        options.sizes.dims = [("batch".to_owned(), 1)].into();
         if seq > 0 {
-            options.dims.insert("seq".to_owned(), seq);
+            options.sizes.dims.insert("seq".to_owned(), seq);
         }
         let cost = model.cost(&options).unwrap();
         assert_eq!(cost.total.counts.macs, Some(Dim::Known(macs)), "{name}");

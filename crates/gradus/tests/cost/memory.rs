@@ -9,7 +9,7 @@ use crate::common::sketch::Sketch;
 
 fn plan(model: &Model, dims: &[(&str, i64)], alignment: u64) -> MemoryPlan {
     let mut options = InferOptions::default();
-    options.dims = dims.iter().map(|&(name, size)| (name.to_owned(), size)).collect();
+    options.sizes.dims = dims.iter().map(|&(name, size)| (name.to_owned(), size)).collect();
     model.cost(&options).unwrap().plan(model, alignment, Reuse::Views).unwrap()
 }
 
@@ -108,7 +108,7 @@ fn values_in_place_are_those_of_values_apart() {
         let model = random_model(&mut random);
         let input: Vec<f32> = (0..random.u8(1..20)).map(f32::from).collect();
         let mut options = InferOptions::default();
-        options.dims = [("n".to_owned(), input.len().try_into().unwrap())].into();
+        options.sizes.dims = [("n".to_owned(), input.len().try_into().unwrap())].into();
         let mut cost = model.cost(&options).unwrap();
         let [apart, views, in_place] =
             [Reuse::None, Reuse::Views, Reuse::InPlace].map(|reuse| cost.plan(&model, 4, reuse).unwrap());
@@ -273,7 +273,7 @@ fn sizes_that_contradict_the_model_are_told() {
         .output("y", DType::I64, &["2", "?"])
         .model();
     let mut options = InferOptions::default();
-    options.dims.insert("k".to_owned(), 3);
+    options.sizes.dims.insert("k".to_owned(), 3);
     let mut cost = model.cost(&options).unwrap();
     let message =
         "the model contradicts itself: node \"make sum\" (Add): cannot broadcast: size is 3, expected 4 or 1";

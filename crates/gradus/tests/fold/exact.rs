@@ -8,7 +8,7 @@ use gradus::conversion::ConvertOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::{Content, Standard};
-use gradus::infer::InferOptions;
+use gradus::infer::Sizes;
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::sketch::{Sketch, operators};
@@ -440,7 +440,7 @@ fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
     ];
     for model in models.map(Sketch::model) {
         let after = folded_by(&model, RuleSet::of(Level::Fuse));
-        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
         assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{}", operators(&model));
     }
 }
@@ -460,7 +460,7 @@ fn bounds_of_clip_keep_their_shape() {
         .output("y", DType::F32, &["1"])
         .model();
     let after = folded(&model);
-    let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+    let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
     assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0));
 }
 
@@ -470,7 +470,7 @@ fn assert_same_at_all_sizes(model: &Model) {
     let after = folded(model);
     for (n, m) in (0..4).flat_map(|n| (0..4).map(move |m| (n, m))) {
         let mut options = CheckOptions::default();
-        options.given.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
+        options.sizes.dims = HashMap::from([("n".to_owned(), n), ("m".to_owned(), m)]);
         match model.check(&after, &options) {
             Ok(check) => assert!(check.is_same(), "n = {n}, m = {m}: {} {check:?}", operators(model)),
             Err(error) => assert!(model.check(model, &options).is_err(), "n = {n}, m = {m}: {error}"),

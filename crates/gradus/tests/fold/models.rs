@@ -22,8 +22,8 @@ fn folded(model: &Model) -> Model {
 fn folded_with(model: &Model, options: &FoldOptions) -> Model {
     let once = model.edited(&model.fold(options).unwrap().edit).unwrap();
     let mut options = options.clone();
-    options.dims.clear();
-    options.inputs.clear();
+    options.sizes.dims.clear();
+    options.sizes.inputs.clear();
     let again = once.fold(&options).unwrap();
     let twice = once.edited(&again.edit).unwrap();
     assert!(
@@ -101,7 +101,7 @@ fn what_is_left_is_left_only_where_no_other_size_may_be_zero() {
     assert!(operators(&after).contains(&"Shape"));
     same(&model("batch"), &after, &[("x", floats(&[0, 3, 8]))]);
     let mut options = FoldOptions::default();
-    options.dims = HashMap::from([("batch".to_owned(), 2)]);
+    options.sizes.dims = HashMap::from([("batch".to_owned(), 2)]);
     let after = folded_with(&model("batch"), &options);
     assert_eq!(operators(&after), ["Reshape"]);
     same(&model("batch"), &after, &[("x", floats(&[2, 3, 8]))]);
@@ -639,7 +639,7 @@ fn that_equal_names_are_equal_sizes_is_an_assumption() {
     let expression = "size of axis 1 of input \"b\" is 2*n";
     assert_eq!(texts(&FoldOptions::default()), [expression, "axes of one name have one size: n"]);
     let mut fixed = FoldOptions::default();
-    fixed.dims.insert("n".to_owned(), 3);
+    fixed.sizes.dims.insert("n".to_owned(), 3);
     assert_eq!(texts(&fixed), [expression]);
 }
 
@@ -653,11 +653,11 @@ fn folding_to_given_shapes_is_verified() {
         .model();
     let mut options = FoldOptions::default();
     let shape = tensor_type(DType::F32, &["2", "4"]);
-    options.inputs.insert("x".to_owned(), InputFact::Type(shape));
+    options.sizes.inputs.insert("x".to_owned(), InputFact::Type(shape));
     let folded = model.fold(&options).unwrap();
     let after = model.edited(&folded.edit).unwrap();
     let mut given = VerifyOptions::default();
-    given.given.inputs.clone_from(&options.inputs);
+    given.sizes.inputs.clone_from(&options.sizes.inputs);
     assert!(model.verify(&after, options.rules, &given).unwrap().values > 0);
 }
 
@@ -667,7 +667,7 @@ fn folding_opens_the_shapes_that_are_given() {
     let model = Sketch::new().input("x", DType::F32, &["1", "3", "4"]).node("Relu", &["x"], &["y"]);
     let model = model.output("y", DType::F32, &["1", "3", "4"]).model();
     let mut options = FoldOptions::default();
-    options.inputs.insert("x".to_owned(), InputFact::Type(tensor_type(DType::F32, &["n", "3", "4"])));
+    options.sizes.inputs.insert("x".to_owned(), InputFact::Type(tensor_type(DType::F32, &["n", "3", "4"])));
     let after = model.edited(&model.fold(&options).unwrap().edit).unwrap();
     let declared = |id: &graph::ValueId| after.graph().value(*id).declared.as_ref().map(ToString::to_string);
     for id in after.graph().inputs().iter().chain(after.graph().outputs()) {
@@ -755,7 +755,7 @@ fn verification_runs_both_models_and_names_the_outputs_that_differ() {
     assert_eq!(late.refused.as_deref(), Some("no run ended in the time for it"));
     let mut fixed = VerifyOptions::default();
     let x = Tensor::from_vec(Shape::new(vec![2, 4]).unwrap(), vec![0f32; 8]).unwrap();
-    fixed.given.inputs.insert("x".to_owned(), InputFact::Value(x.into()));
+    fixed.sizes.inputs.insert("x".to_owned(), InputFact::Value(x.into()));
     assert!(model(0.5).verify(&model(0.75), exact, &fixed).unwrap().sizes.is_empty());
     let drawn = Sketch::new()
         .with("RandomUniform", &[], &["y"], vec![("shape", Content::Ints([2].into()))])

@@ -360,7 +360,7 @@ fn a_branch_without_sizes_of_ports_keeps_the_name_of_its_tensor() {
     std::fs::remove_dir_all(folder).unwrap();
     let given = Type::Tensor(None, Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
     let mut options = FoldOptions::default();
-    options.inputs = [("x".to_owned(), InputFact::Type(given))].into();
+    options.sizes.inputs = [("x".to_owned(), InputFact::Type(given))].into();
     let after = folded_with(&before, &options);
     assert_eq!(operators(&after), ["Add", "ReLU"]);
     assert_eq!(after.value("y").unwrap(), after.graph().outputs()[0]);
@@ -371,7 +371,7 @@ fn fixed_inputs_are_fixed_in_the_file() {
     let before = by_rank(&[-1, -1]);
     let given = Type::Tensor(None, Some(vec![DeclaredDim::Known(2), DeclaredDim::Known(3)]));
     let mut options = FoldOptions::default();
-    options.inputs = [("x".to_owned(), InputFact::Type(given))].into();
+    options.sizes.inputs = [("x".to_owned(), InputFact::Type(given))].into();
     let after = folded_with(&before, &options);
     let of =
         |name: &str| after.graph().value(after.value(name).unwrap()).declared.clone().unwrap().to_string();

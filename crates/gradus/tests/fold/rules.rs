@@ -10,7 +10,7 @@ use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::Content;
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, Sizes};
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::random;
@@ -537,7 +537,7 @@ fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
 fn each_pattern_gives_the_same_results() {
     for Pattern { rule, level, model, .. } in patterns() {
         let after = folded(&model, RuleSet::of(level));
-        let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+        let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
         if level < Level::Fuse {
             assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{rule}");
         }
@@ -810,15 +810,15 @@ fn assumed_sizes_make_shapes_constants_and_are_listed() {
     let mut options = FoldOptions::default();
     let plain = model.fold(&options).unwrap();
     assert!(plain.report.nodes().1 > 1, "{:?}", plain.report.operators);
-    options.assume.nonempty = true;
+    options.sizes.assume.nonempty = true;
     let folded = model.fold(&options).unwrap();
     assert_eq!(folded.report.nodes().1, 1, "{:?}", folded.report.operators);
     let texts: Vec<_> = folded.report.assumptions.iter().map(|assumed| &*assumed.text).collect();
     assert!(texts.contains(&"each size of an input is at least 1"), "{texts:?}");
-    options.assume.nonempty = false;
-    options.assume.ranges.insert("n".to_owned(), (1, Some(64)));
+    options.sizes.assume.nonempty = false;
+    options.sizes.assume.ranges.insert("n".to_owned(), (1, Some(64)));
     assert_eq!(model.fold(&options).unwrap().report.nodes().1, 1);
-    options.assume.ranges.insert("n".to_owned(), (3, Some(2)));
+    options.sizes.assume.ranges.insert("n".to_owned(), (3, Some(2)));
     let error = model.fold(&options).unwrap_err().to_string();
     assert_eq!(error, "range of dimension \"n\" is 3 to 2, expected increasing numbers of at least 0");
 }
@@ -837,18 +837,17 @@ fn typed_by(conditions: &[&str]) -> Result<String, String> {
         .output("t", DType::F32, &["", "", "", ""])
         .model();
     let mut options = InferOptions::default();
-    options.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
-    options.dims.insert("n".to_owned(), 3);
+    options.sizes.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
+    options.sizes.dims.insert("n".to_owned(), 3);
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
     let texts: Vec<_> = inference.assumptions().iter().map(|assumed| &*assumed.text).collect();
     assert!(conditions.iter().all(|text| *text == "n == 3" || texts.contains(text)), "{texts:?}");
     // The folded model is the same for all sizes that meet the conditions.
     let mut fold = FoldOptions::default();
-    fold.assume.conditions.clone_from(&options.assume.conditions);
-    fold.dims.clone_from(&options.dims);
+    fold.sizes.clone_from(&options.sizes);
     let folded = model.edited(&model.fold(&fold).unwrap().edit).unwrap();
     let mut verify = VerifyOptions::default();
-    verify.given = options.clone();
+    verify.sizes.clone_from(&options.sizes);
     let verified = model.verify(&folded, fold.rules, &verify).unwrap();
     assert!(verified.bindings > 0 || !conditions.contains(&"q == r"), "{conditions:?}");
     Ok(inference.describe(inference.fact(model.value("t").unwrap())))

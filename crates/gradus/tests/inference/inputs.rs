@@ -19,7 +19,7 @@ fn shape(sizes: &[&str]) -> Type {
 
 fn given(model: &Model, sizes: &[&str]) -> InferOptions {
     let mut options = InferOptions::default();
-    options.inputs = HashMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
+    options.sizes.inputs = HashMap::from([("x".to_owned(), InputFact::Type(shape(sizes)))]);
     assert!(model.input("x").is_ok());
     options
 }
@@ -58,7 +58,7 @@ fn given_shapes_take_the_place_of_declared_ones() {
     let model = model.output("y", DType::F32, &["1", "136", "6"]).model();
     let numbers = given(&model, &["1", "272", "6"]);
     let mut names = given(&model, &["1", "L", "6"]);
-    names.dims.insert("L".to_owned(), 272);
+    names.sizes.dims.insert("L".to_owned(), 272);
     for options in [numbers, names] {
         assert_eq!(shape_of(&model, &options, "y"), "float32[1, 272, 6]");
     }
@@ -185,6 +185,6 @@ fn a_fit_names_the_link_between_sizes() {
     let error = model.cost(&InferOptions::default()).unwrap().fit(&model, 1 << 20, Reuse::None).unwrap_err();
     assert!(error.message().ends_with("or assume \"past + 1 == total\""), "{error}");
     let mut options = InferOptions::default();
-    options.assume.conditions.push("total == past + 1".to_owned());
+    options.sizes.assume.conditions.push("total == past + 1".to_owned());
     assert!(model.cost(&options).unwrap().fit(&model, 1 << 20, Reuse::None).unwrap().most.is_some());
 }

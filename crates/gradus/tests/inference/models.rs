@@ -133,7 +133,7 @@ fn sizes_that_no_tensor_has_are_refused() {
     for size in [DeclaredDim::Known(beyond), DeclaredDim::Between(0, Some(beyond))] {
         let mut options = InferOptions::default();
         let given = Type::Tensor(None, Some(vec![size, DeclaredDim::Unknown]));
-        options.inputs.insert("tokens".to_owned(), InputFact::Type(given));
+        options.sizes.inputs.insert("tokens".to_owned(), InputFact::Type(given));
         let error = model.infer(&options).err().unwrap().to_string();
         let wanted = "size of axis 0 of input \"tokens\" is 9223372036854775808, expected at most 2^63 - 1";
         assert_eq!(error, wanted);
@@ -164,7 +164,7 @@ fn every_shape_of_the_corpus_is_right() {
             };
             check(&mut symbolic, &format!("{name} at {which}"), &model, &inference, shapes, &bindings);
             let mut options = options.clone();
-            options.inputs = given(&model, &bindings);
+            options.sizes.inputs = given(&model, &bindings);
             let inference = model.infer(&options).unwrap();
             if which == "A" {
                 count(&mut fixed, &name, &model, &inference);
@@ -471,7 +471,7 @@ fn axes_without_a_name_are_fixed_by_the_name_that_they_get() {
     let infer = |dims: &[(&str, i64)]| {
         let dims = dims.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
         let mut options = InferOptions::default();
-        options.dims = dims;
+        options.sizes.dims = dims;
         model.infer(&options)
     };
     let shown = |dims: &[(&str, i64)]| {

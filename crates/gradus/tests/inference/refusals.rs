@@ -111,7 +111,7 @@ impl Wrong {
             given.insert(format!("in{i}"), known);
         }
         let mut options = InferOptions::default();
-        options.inputs = given;
+        options.sizes.inputs = given;
         (values, options)
     }
 

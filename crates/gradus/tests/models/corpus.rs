@@ -20,7 +20,7 @@ fn corpus() -> Vec<PathBuf> {
 }
 
 /// The most bytes of values at one time where symbols have these values.
-fn most_bytes(inference: &mut Inference, graph: &Graph, of: &impl Fn(&str) -> Option<i64>) -> i64 {
+fn max_bytes(inference: &mut Inference, graph: &Graph, of: &impl Fn(&str) -> Option<i64>) -> i64 {
     let mut last_use = vec![0; graph.values().len()];
     for (step, &index) in graph.order().iter().enumerate() {
         let node = &graph.nodes()[index];
@@ -66,7 +66,7 @@ fn peak_is_a_bound(path: &Path) {
             .collect();
         let of = |name: &str| named.get(name).copied();
         let Some(told) = inference.symbols().evaluate(peak.bytes, &of) else { continue };
-        let most = most_bytes(&mut inference, model.graph(), &of);
+        let most = max_bytes(&mut inference, model.graph(), &of);
         assert!(told >= most, "{}: {told} bytes at most, found {most}", path.display());
     }
 }
@@ -106,7 +106,7 @@ fn peak_holds_in_runs(path: &Path, limits: Limits) -> (usize, usize) {
         let size =
             |(i, name): (usize, &String)| (name.clone(), 1 + i64::try_from((i * seed + seed) % 5).unwrap());
         let mut sized = InferOptions::default();
-        sized.dims = names.iter().enumerate().map(size).collect();
+        sized.sizes.dims = names.iter().enumerate().map(size).collect();
         let Ok(mut inference) = model.infer(&sized) else { continue };
         let Some(inputs) = inputs(&model, &inference).filter(|_| inference.problems().is_empty()) else {
             continue;
@@ -114,7 +114,7 @@ fn peak_holds_in_runs(path: &Path, limits: Limits) -> (usize, usize) {
         let Ok((_, nodes)) = program.run_profiled(inputs) else { continue };
         ran += 1;
         let found = nodes.iter().map(|node| node.value_bytes).max().unwrap_or(0);
-        let of = |name: &str| sized.dims.get(name).copied();
+        let of = |name: &str| sized.sizes.dims.get(name).copied();
         let by_formula = free.symbols().evaluate(formula.bytes, &of).filter(|_| formula.unknown == 0);
         let in_place = inference.peak(&model, Reuse::InPlace).and_then(|peak| peak.bytes.known());
         let by_formula_in_place = free_in_place.and_then(|peak| free.symbols().evaluate(peak.bytes, &of));

@@ -123,7 +123,7 @@ fn check(case: &Case) -> BTreeMap<String, String> {
     let name = &case.name;
     let given = case.inputs.iter().map(|(name, value)| (name.clone(), InputFact::Value(value.clone())));
     let mut with_inputs = InferOptions::default();
-    with_inputs.inputs = given.collect();
+    with_inputs.sizes.inputs = given.collect();
     for (options, complete) in [(InferOptions::default(), false), (with_inputs, true)] {
         let inference = case.model.infer(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
         if let Some(how) = inferred(&inference, case, complete) {

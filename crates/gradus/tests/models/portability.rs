@@ -235,7 +235,7 @@ fn sequences_are_compared_where_sizes_are_given() {
     let model = range_of_sizes();
     assert!(model.sequences(&InferOptions::default()).unwrap().is_empty());
     let mut options = InferOptions::default();
-    options.dims.insert("n".into(), 3);
+    options.sizes.dims.insert("n".into(), 3);
     let [sequence] = &model.sequences(&options).unwrap()[..] else { panic!("one sequence") };
     assert_eq!(sequence.node, "node \"make y\"");
     assert_eq!(sequence.call, "range 0.0 3.0 0.1 --in-dtype float32 --dtype float32");

@@ -64,7 +64,7 @@ fn the_node_that_loses_bits_comes_first_and_alone() {
     let model = Model::open(MODEL).unwrap();
     let runtime = Inexact::new("phase");
     let mut options = CheckOptions::default();
-    options.given.dims = [("batch".to_owned(), 2), ("seq".to_owned(), 7)].into();
+    options.sizes.dims = [("batch".to_owned(), 2), ("seq".to_owned(), 7)].into();
     let check = model.check_in(&model, &runtime, &options).unwrap();
     assert_eq!((check.runs, check.outputs.len(), check.hidden.is_none()), (5, 3, true));
     let differing: Vec<_> = check.outputs.iter().filter(|output| !output.is_same()).collect();

@@ -122,7 +122,7 @@ fn run_random_nodes(seed: u64, each: usize) {
                     (name.clone(), fact)
                 });
                 let mut known = InferOptions::default();
-                known.inputs = given.collect();
+                known.sizes.inputs = given.collect();
                 let inference = node.model.infer(&known);
                 let result = node.model.compile(&[], &options);
                 let result = result.and_then(|program| program.run(node.values.clone()));

@@ -177,7 +177,7 @@ fn inferred(case: &Case, model: &Model) -> Option<String> {
         } else {
             InputFact::Type(graph::Type::tensor(tensor.dtype(), tensor.shape()))
         };
-        options.inputs.insert(key, fact);
+        options.sizes.inputs.insert(key, fact);
     }
     let inference = model.infer(&options).unwrap();
     if let Some(problem) = inference.problems().first() {

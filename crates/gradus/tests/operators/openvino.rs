@@ -153,7 +153,7 @@ fn every_shape_of_openvinos_models_is_right() {
                 inputs.insert(info.name.to_string(), given);
             }
             let mut given = options.clone();
-            given.inputs = inputs;
+            given.sizes.inputs = inputs;
             let inference = model.infer(&given).unwrap();
             if which == 0 {
                 count(&mut fixed, &name, &model, &inference);

@@ -64,7 +64,7 @@ impl OneNode {
     /// Infers the output from what is given of the inputs.
     fn inferred(&self, given: HashMap<String, InputFact>) -> (Inference, Fact) {
         let mut options = InferOptions::default();
-        options.inputs = given;
+        options.sizes.inputs = given;
         let model = self.model();
         let inference = model.infer(&options).unwrap();
         let fact = inference.fact(model.graph().outputs()[0]).clone();

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -187,9 +187,8 @@ class Model:
             float32[2*batch]
         """
         limits = (max_bytes, max_work, timeout)
-        given = (dict(dims or {}), dict(shapes or {}), dict(values or {}))
-        assumed = (dict(ranges or {}), nonempty, list(assume))
-        return Inference(self._native._infer(*given, ignore_declared, assumed, limits))
+        sizes = _sizes(dims, shapes, ranges, nonempty, assume)
+        return Inference(self._native._infer(sizes, dict(values or {}), ignore_declared, limits))
 
     def cost(
         self,
@@ -236,12 +235,12 @@ class Model:
             Fit(symbol='seq', most=13106, bytes=1048508)
         """
         limits = (max_bytes, max_work, timeout)
-        given = (dict(shapes or {}), (dict(ranges or {}), nonempty, list(assume)), limits)
+        sizes = _sizes(dims, shapes, ranges, nonempty, assume)
 
         def plan(more: Mapping[str, int], alignment: int, in_place: bool) -> Any:
-            return self._native._plan({**(dims or {}), **more}, *given, alignment, in_place)
+            return self._native._plan(({**sizes[0], **more}, *sizes[1:]), limits, alignment, in_place)
 
-        return Cost(self._native._cost(dict(dims or {}), *given, fit, in_place, depth), plan)
+        return Cost(self._native._cost(sizes, limits, fit, in_place, depth), plan)
 
     def compare(
         self,
@@ -275,9 +274,9 @@ class Model:
             >>> [(it.operator, it.condition, it.results["openvino"]) for it in found]
             [('Range', 'seq >= 2147483648', 'reads 32 bits'), ('Div', 'a quotient is rounded', 'multiplies by the rounded reciprocal')]
         """
-        assumed = (dict(ranges or {}), nonempty, list(assume))
+        sizes = _sizes(dims, shapes, ranges, nonempty, assume)
         limits = (max_bytes, max_work, timeout)
-        return Portability(self._native._differences(dict(dims or {}), dict(shapes or {}), assumed, limits))
+        return Portability(self._native._differences(sizes, limits))
 
     def to_html(
         self,
@@ -312,8 +311,8 @@ class Model:
             >>> page.startswith("<!DOCTYPE html>")
             True
         """
-        given = (name, dict(dims or {}), dict(shapes or {}))
-        return self._native._report(*given, (dict(ranges or {}), nonempty, list(assume)), (max_bytes, max_work, timeout))
+        sizes = _sizes(dims, shapes, ranges, nonempty, assume)
+        return self._native._report(name, sizes, (max_bytes, max_work, timeout))
 
     def contract(
         self,
@@ -351,8 +350,8 @@ class Model:
             >>> "def shapes(x: Sequence[int]) -> Shapes:" in text
             True
         """
-        given = (language, name, dict(dims or {}), dict(shapes or {}))
-        return self._native._contract(*given, (dict(ranges or {}), nonempty, list(assume)), (max_bytes, max_work, timeout))
+        sizes = _sizes(dims, shapes, ranges, nonempty, assume)
+        return self._native._contract(language, name, sizes, (max_bytes, max_work, timeout))
 
     def fold(
         self,
@@ -421,9 +420,9 @@ class Model:
         if isinstance(verify, str) and verify != "onnxruntime":
             raise UsageError.mismatch("the runtime that verifies", f'"{verify}"', "onnxruntime")
         limits = (max_bytes, max_work, timeout)
+        sizes = _sizes(dims, input_shapes, ranges, nonempty, assume)
         native, report = self._native._fold(
-            dict(dims or {}),
-            dict(input_shapes or {}),
+            sizes,
             max_constant,
             declare,
             (None if verify is None else bool(verify), dict(values or {})),
@@ -431,16 +430,14 @@ class Model:
             list(rules),
             list(no_rules),
             keep_weights,
-            (dict(ranges or {}), nonempty, list(assume)),
             limits,
         )
         report["kept"] = [Kept(*kept) for kept in report["kept"]]
         if isinstance(verify, str):
-            given = (dict(dims or {}), dict(input_shapes or {}), (dict(ranges or {}), nonempty, list(assume)))
             with tempfile.TemporaryDirectory() as folder:
                 path = os.path.join(folder, "folded.onnx")
                 native.save(path, False)
-                _, differing = self._native._verify_in(load(path)._native, verify, *given)
+                _, differing = self._native._verify_in(load(path)._native, verify, sizes)
             report["differing"] = [OutputCheck(*output) for output in differing]
         return FoldedModel(native, FoldReport(**report))
 
@@ -449,11 +446,15 @@ class Model:
         to: str,
         *,
         dims: Mapping[str, int] | None = None,
+        input_shapes: Mapping[str, Sequence[Any]] | None = None,
         opset: int | None = None,
         runtime: str | None = None,
         stateful: bool = False,
         states: Mapping[str, str] | None = None,
         verify: bool | None = None,
+        ranges: Mapping[str, tuple[int, int | None]] | None = None,
+        nonempty: bool = False,
+        assume: Sequence[str] = (),
         max_bytes: int | None = None,
         max_work: int | None = None,
         timeout: float | None = None,
@@ -465,6 +466,7 @@ class Model:
         Args:
             to: ``"onnx"`` or ``"openvino"``; models of Paddle can become either.
             dims: symbols of the inputs' shapes, and the numbers that they are fixed to.
+            input_shapes: shapes of inputs by name that they are fixed to.
             opset: the version of ONNX's operator set; by default 21, or where it lacks what a node needs, the newest that released runtimes load.
             runtime: the program that will run the model, ``"onnxruntime"`` or ``"openvino"``: without ``opset``, the newest set in which it runs every node. Types that it lacks are avoided.
             stateful: to OpenVINO, make variables of the inputs ``past_key_values.*`` and the outputs ``present.*``.
@@ -472,6 +474,7 @@ class Model:
             verify: run both models on random inputs of several sizes, and compare the bits of outputs that exact nodes
                 compute, and types of others. ``None`` takes as long as the conversion took and half a second; ``True`` up to
                 30 seconds, and raises if no run could be compared; ``False`` compares nothing.
+            ranges, nonempty, assume: as of :meth:`infer`.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
@@ -494,7 +497,8 @@ class Model:
         """
         limits = (max_bytes, max_work, timeout)
         pairs = (stateful, list((states or {}).items()))
-        native, report = self._native._convert(to, dict(dims or {}), opset, runtime, pairs, verify, limits)
+        sizes = _sizes(dims, input_shapes, ranges, nonempty, assume)
+        native, report = self._native._convert(to, sizes, opset, runtime, pairs, verify, limits)
         report["notes"] = [ConversionNote(*note) for note in report["notes"]]
         return ConvertedModel(native, ConversionReport(**report))
 
@@ -534,7 +538,7 @@ class Model:
             (True, 5)
         """
         report = self._native._check(
-            other._native, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed, None
+            other._native, _sizes(dims, shapes), dict(values or {}), runs, seed, None
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         return CheckReport(**report)
@@ -576,7 +580,7 @@ class Model:
             raise UsageError.mismatch("the runtime", f'"{runtime}"', " or ".join(RUNTIMES))
         second = (other or self)._native
         report = self._native._check(
-            second, dict(dims or {}), dict(shapes or {}), dict(values or {}), runs, seed, runtime
+            second, _sizes(dims, shapes), dict(values or {}), runs, seed, runtime
         )
         report["outputs"] = [OutputCheck(*output) for output in report["outputs"]]
         report["nodes"] = [NodeCheck(node, OutputCheck(*value)) for node, value in report["nodes"]]
@@ -692,6 +696,22 @@ class Model:
 
 # By standard, the name of the file that is opened, in a folder of its own.
 _FILES = {"onnx": "model.onnx", "openvino": "model.xml", "paddle": "model.json"}
+
+
+_Sizes: TypeAlias = tuple[
+    dict[str, int], dict[str, Any], tuple[dict[str, tuple[int, int | None]], bool, list[str]]
+]
+
+
+def _sizes(
+    dims: Mapping[str, int] | None,
+    shapes: Mapping[str, Sequence[Any]] | None,
+    ranges: Mapping[str, tuple[int, int | None]] | None = None,
+    nonempty: bool = False,
+    assume: Sequence[str] = (),
+) -> _Sizes:
+    """What is said of inputs, as native methods take it."""
+    return dict(dims or {}), dict(shapes or {}), (dict(ranges or {}), nonempty, list(assume))
 
 
 def _unpickled(cls: type[Model], standard: str, files: dict[str, bytes], made: dict[str, Any]) -> Model:

@@ -15,7 +15,9 @@ _DType: TypeAlias = npt.DTypeLike | None
 _Numbers: TypeAlias = Any
 #: Bytes, elements of work, and seconds; ``None`` for those of the model.
 _Limits: TypeAlias = tuple[int | None, int | None, float | None]
-_Assumptions: TypeAlias = tuple[dict[str, tuple[int, int | None]], bool, list[str]]
+_Sizes: TypeAlias = tuple[
+    dict[str, int], dict[str, Any], tuple[dict[str, tuple[int, int | None]], bool, list[str]]
+]
 _Profile: TypeAlias = Literal[
     "exact", "onnx-body", "onnxruntime", "openvino", "openvino-cpu", "openvino-cpu-avx2", "numpy", "dask", "torch",
     "tensorflow", "paddle", "jax", "octave",
@@ -249,31 +251,25 @@ class Model:
     def opsets(self) -> dict[str, int]: ...
     def _infer(
         self,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
+        sizes: _Sizes,
         values: dict[str, Any],
         ignore_declared: bool,
-        assumed: _Assumptions,
         limits: _Limits,
     ) -> dict[str, Any]: ...
     def _cost(
         self,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
-        assumed: _Assumptions,
+        sizes: _Sizes,
         limits: _Limits,
         fit: int | None,
         in_place: bool,
         depth: int,
     ) -> dict[str, Any]: ...
     def _differences(
-        self, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions, limits: _Limits
+        self, sizes: _Sizes, limits: _Limits
     ) -> dict[str, Any]: ...
     def _plan(
         self,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
-        assumed: _Assumptions,
+        sizes: _Sizes,
         limits: _Limits,
         alignment: int,
         in_place: bool,
@@ -282,23 +278,18 @@ class Model:
         self,
         language: str,
         name: str,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
-        assumed: _Assumptions,
+        sizes: _Sizes,
         limits: _Limits,
     ) -> str: ...
     def _report(
         self,
         name: str,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
-        assumed: _Assumptions,
+        sizes: _Sizes,
         limits: _Limits,
     ) -> str: ...
     def _fold(
         self,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
+        sizes: _Sizes,
         max_constant: int,
         declare: bool,
         verify: tuple[bool | None, dict[str, Any]],
@@ -306,13 +297,12 @@ class Model:
         rules: list[str],
         no_rules: list[str],
         keep_weights: bool,
-        assumed: _Assumptions,
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _convert(
         self,
         to: str,
-        dims: dict[str, int],
+        sizes: _Sizes,
         opset: int | None,
         runtime: str | None,
         states: tuple[bool, list[tuple[str, str]]],
@@ -320,13 +310,12 @@ class Model:
         limits: _Limits,
     ) -> tuple[Model, dict[str, Any]]: ...
     def _verify_in(
-        self, folded: Model, runtime: str, dims: dict[str, int], shapes: dict[str, Any], assumed: _Assumptions
+        self, folded: Model, runtime: str, sizes: _Sizes
     ) -> tuple[int, list[tuple[Any, ...]]]: ...
     def _check(
         self,
         other: Model,
-        dims: dict[str, int],
-        shapes: dict[str, Any],
+        sizes: _Sizes,
         values: dict[str, Any],
         runs: int,
         seed: int,

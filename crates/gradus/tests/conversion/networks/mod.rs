@@ -353,7 +353,7 @@ fn the_number_of_windows_is_right_for_every_size() {
     let sizes = [1, 1].map(DeclaredDim::Known).into_iter();
     let sizes = sizes.chain([DeclaredDim::Symbol("h".into()), DeclaredDim::Known(3)]).collect();
     let mut options = InferOptions::default();
-    options.inputs.insert("x0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));
+    options.sizes.inputs.insert("x0".into(), InputFact::Type(Type::Tensor(Some(DType::F32), Some(sizes))));
     for height in 1..20 {
         let x = Tensor::zeros(DType::F32, Shape::new([1, 1, height, 3]).unwrap()).unwrap();
         let (model, inputs) = pool("MaxPool", &x, false);
