@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Step};
 use gradus_core::graph::{
-    Builder, Content, DeclaredDim, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
+    Attribute, Builder, Content, DeclaredDim, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
 };
 use gradus_core::{DType, Kind, Limits, Shape, Tensor};
 use gradus_formats::openvino::{Written, edit_model, encode_model, read_model};

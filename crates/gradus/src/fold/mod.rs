@@ -182,6 +182,8 @@ impl Model {
             declare::values(&folder, &scope, &mut edit);
         }
         declare::reshaped(&folder, &scope, &mut edit);
+        // An edit stays in memory while the model that it makes is folded.
+        edit.types.shrink_to_fit();
         report::complete(&mut folder, &scope, &edit, original);
         Ok(Folded { edit, report: folder.report })
     }

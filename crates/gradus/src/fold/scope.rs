@@ -73,6 +73,7 @@ pub(super) struct ValueState {
 }
 
 /// A node while its graph is folded.
+#[allow(clippy::struct_excessive_bools, reason = "independent properties of a node")]
 pub(super) struct NodeState {
     pub(super) role: Role,
     /// The node and all that it reads are left as they are: nobody knows what it does.

@@ -3,7 +3,7 @@
 
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::Content;
-use gradus::infer::InferOptions;
+use gradus::infer::{InferOptions, Sizes};
 use gradus::{DType, Model, Shape, Tensor};
 
 use crate::common::sketch::{Sketch, operators};
@@ -49,7 +49,7 @@ fn left(model: &Model, level: Level) -> String {
     let mut options = FoldOptions::default();
     options.rules = RuleSet::of(level);
     let after = model.edited(&model.fold(&options).unwrap().edit).unwrap();
-    let measured = model.measure(&after, &InferOptions::default(), 1).unwrap();
+    let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
     assert!(measured.relative < 1e-6, "{measured:?}");
     assert!(after.infer(&InferOptions::default()).unwrap().problems().is_empty());
     operators(&after)

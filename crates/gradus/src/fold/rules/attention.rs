@@ -40,13 +40,13 @@ fn unscaled<'s, 'm>(view: &NodeView<'s, 'm>, input: usize) -> Scaled<'s, 'm> {
 fn keys(product: &NodeView<'_, '_>) -> Option<(Source, f64)> {
     let Scaled { node, input, factor } = unscaled(product, 1);
     let exchange = node.only_producer(input).filter(|node| node.operator() == "Transpose")?;
-    let &[a, b, c, d] = exchange.ints("perm")?? else { return None };
+    let &[a, b, c, d] = exchange.ints("perm").ok()?? else { return None };
     if [a, b, c, d] == [0, 1, 3, 2] {
         let inner = unscaled(&exchange, 0);
         return Some((inner.node.input(inner.input), factor * inner.factor));
     }
     // In the file the axes may have been exchanged twice; the keys are in between.
-    let exchanged = exchange.in_file().ints("perm")? == Some(&[0, 1, 3, 2]);
+    let exchanged = exchange.in_file().ints("perm").ok()? == Some(&[0, 1, 3, 2]);
     let keys = match exchange.written(0).filter(|_| exchanged) {
         Some(between) => Source::Value(between),
         None => Source::Transposed(exchange.value(0)?, [a, b, d, c]),

@@ -174,14 +174,14 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
         return None;
     }
     let spatial = [&begin[2..], &end[2..]].concat();
-    let own = view.ints("pads")?.map_or_else(|| vec![0; spatial.len()], <[i64]>::to_vec);
+    let own = view.ints("pads").ok()?.map_or_else(|| vec![0; spatial.len()], <[i64]>::to_vec);
     let pads: Vec<_> = own.iter().zip(&spatial).map(|(own, added)| own + added).collect();
     let mut attributes = attributes(view);
     attributes.retain(|(name, _)| *name != "pads");
     if operator == "AveragePool" {
         // Zeros count as elements: those of the padding must too. No window may have these alone.
         let counts = view.int("count_include_pad", 0)? == 1 || own.iter().all(|&size| size == 0);
-        let kernel = view.ints("kernel_shape")??;
+        let kernel = view.ints("kernel_shape").ok()??;
         let narrow = pads.iter().zip(kernel.iter().chain(kernel)).all(|(pad, size)| pad < size);
         if !counts || !narrow || view.int("ceil_mode", 0)? != 0 {
             return None;
@@ -218,7 +218,8 @@ pub(super) fn transpose_into_gemm(view: &NodeView<'_, '_>, _: &mut Symbols) -> O
     }
     [(0, "transA"), (1, "transB")].into_iter().find_map(|(input, name)| {
         let before = view.only_producer(input).filter(|before| before.operator() == "Transpose")?;
-        let exchanges = before.dims(0)?.len() == 2 && matches!(before.ints("perm")?, None | Some([1, 0]));
+        let exchanges =
+            before.dims(0)?.len() == 2 && matches!(before.ints("perm").ok()?, None | Some([1, 0]));
         let mut attributes = attributes(view);
         attributes.extend(view.attribute("beta").map(|beta| ("beta", beta.clone())));
         attributes.retain(|(other, _)| *other != name);

@@ -9,7 +9,7 @@ use super::super::negative_zero::is_never_negative_zero;
 use super::super::write::list;
 use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Rule, Source, local, looked};
 use crate::dim::Symbols;
 use crate::fact::range_of;
 use crate::normalize::Older;
@@ -34,20 +34,20 @@ pub(super) const RULES: &[Rule] = &[
         |of| matches!(of.role, Role::Expand | Role::Slice | Role::Split | Role::Tile) || of.is("Slice"),
         whole,
     ),
-    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", |of| of.joins(), single),
+    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", looked::joins, single),
     local("zero-pad", Exact, "Pad by zero -> x", |of| of.role == Role::Pad, pad),
     local(
         "same-transpose",
         Exact,
         "Transpose that keeps the order of axes -> x",
-        |of| of.transposes(),
+        looked::transposes,
         transpose,
     ),
     local(
         "transposes",
         Exact,
         "Transpose(Transpose(x)) -> Transpose(x), or x",
-        |of| of.transposes(),
+        looked::transposes,
         transposes,
     ),
     local(
@@ -194,7 +194,7 @@ pub(in crate::fold) fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
     if view.role() != Role::Transpose && view.operator() != "Transpose" {
         return None;
     }
-    if let Some(perm) = view.ints("perm")? {
+    if let Some(perm) = view.ints("perm").ok()? {
         return Some(perm.to_vec());
     }
     let given = view.constant(1).and_then(|order| order.to_i64().ok()).filter(|order| !order.is_empty());
@@ -265,7 +265,7 @@ fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
             Source::Missing => false,
             _ => !view.is_number(2, 0),
         };
-    if !training { view.becomes(0) } else { None }
+    if training { None } else { view.becomes(0) }
 }
 
 fn neutral(view: &View<'_, '_>, symbols: &mut Symbols) -> Option<Change> {

@@ -47,26 +47,26 @@ impl<'n> Looked<'n> {
     pub(super) fn computes(&self, functions: &[&str]) -> bool {
         functions.contains(&self.function)
     }
+}
 
-    /// Returns true if it gives the elements of its first input another shape.
-    pub(super) fn is_view(&self) -> bool {
-        matches!(self.role, Role::Reshape | Role::View) || self.is_one(&["Reshape", "Squeeze", "Unsqueeze"])
-    }
+/// Returns true if an operator gives the elements of its first input another shape.
+pub(super) fn is_view(of: &Looked<'_>) -> bool {
+    matches!(of.role, Role::Reshape | Role::View) || of.is_one(&["Reshape", "Squeeze", "Unsqueeze"])
+}
 
-    pub(super) fn transposes(&self) -> bool {
-        self.role == Role::Transpose || self.is("Transpose")
-    }
+pub(super) fn transposes(of: &Looked<'_>) -> bool {
+    of.role == Role::Transpose || of.is("Transpose")
+}
 
-    /// Returns true if it is an operator of ONNX that reduces axes.
-    pub(super) fn reduces(&self) -> bool {
-        operators::row(Standard::Onnx, "", self.operator).is_some_and(|row| row.reduces != Reduces::No)
-    }
+/// Returns true if an operator of ONNX reduces axes.
+pub(super) fn reduces(of: &Looked<'_>) -> bool {
+    operators::row(Standard::Onnx, "", of.operator).is_some_and(|row| row.reduces != Reduces::No)
+}
 
-    /// Returns true if it has any number of inputs and only one result.
-    pub(super) fn joins(&self) -> bool {
-        self.row.is_some_and(|row| {
-            row.role == Role::Join
-                || (row.is_of_elements() && row.signatures().last().is_some_and(Signature::joins))
-        })
-    }
+/// Returns true if an operator has any number of inputs, and one of one input returns that.
+pub(super) fn joins(of: &Looked<'_>) -> bool {
+    of.row.is_some_and(|row| {
+        row.role == Role::Join
+            || (row.is_of_elements() && row.signatures().last().is_some_and(Signature::joins))
+    })
 }

@@ -12,6 +12,7 @@ mod replacement;
 mod sequences;
 mod shapes;
 
+use gradus_core::convert::usize_of_u32;
 use gradus_core::graph::ValueId;
 use gradus_core::{Error, Kind, Result};
 
@@ -276,7 +277,7 @@ fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> 
         None => folder.looking[usize::from(scope.nodes[index].looking)],
     };
     let mut rest = scope.rules.0 & looking.0;
-    while let Some(rule) = RULES.get(rest.trailing_zeros() as usize) {
+    while let Some(rule) = RULES.get(usize_of_u32(rest.trailing_zeros())) {
         rest &= rest - 1;
         if let Some((_, apply)) = rule.local
             && let Some(change) = apply(&view, &mut folder.symbols)

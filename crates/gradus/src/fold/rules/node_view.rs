@@ -2,7 +2,7 @@
 //! of the newest version of its operator.
 
 use gradus_core::graph::{Content, Node, Origin, Standard, ValueId};
-use gradus_core::{DType, Number, Tensor};
+use gradus_core::{DType, Number, Result, Tensor};
 
 use super::super::dialect::Role;
 use super::super::scope::{FoldState, Read};
@@ -175,12 +175,12 @@ impl<'s, 'm> NodeView<'s, 'm> {
         Some(self.attributes().text(name).ok()?.unwrap_or(default))
     }
 
-    /// Integers, if they are given; nothing if the attribute is something else.
-    pub(in crate::fold) fn ints(&self, name: &str) -> Option<Option<&'s [i64]>>
+    /// Integers, if they are given.
+    pub(in crate::fold) fn ints(&self, name: &str) -> Result<Option<&'s [i64]>>
     where
         'm: 's,
     {
-        self.attributes().ints(name).ok()
+        self.attributes().ints(name)
     }
 
     /// Inputs of the newest version that are attributes in the file.
@@ -210,18 +210,17 @@ impl<'s, 'm> NodeView<'s, 'm> {
 
     /// The value that an input reads.
     pub(in crate::fold) fn input(&self, input: usize) -> Source {
-        let source = match self.replacement {
-            Some(replacement) => replacement.inputs.get(input).cloned(),
-            None => {
-                let own = |own: usize| self.node.inputs.get(own).copied().flatten().map(Source::Value);
-                let given = self
-                    .index_in_file(input)
-                    .and_then(|at| self.scope.own_input(self.index, at).cloned().or_else(|| own(at)));
-                given.or_else(|| {
-                    let former = self.former_inputs().into_iter().find(|(at, _)| *at == input);
-                    former.map(|(_, tensor)| Source::Tensor(tensor))
-                })
-            }
+        let source = if let Some(replacement) = self.replacement {
+            replacement.inputs.get(input).cloned()
+        } else {
+            let own = |own: usize| self.node.inputs.get(own).copied().flatten().map(Source::Value);
+            let given = self
+                .index_in_file(input)
+                .and_then(|at| self.scope.own_input(self.index, at).cloned().or_else(|| own(at)));
+            given.or_else(|| {
+                let former = self.former_inputs().into_iter().find(|(at, _)| *at == input);
+                former.map(|(_, tensor)| Source::Tensor(tensor))
+            })
         };
         match source {
             Some(Source::Value(id)) => Source::Value(self.scope.resolved(id)),

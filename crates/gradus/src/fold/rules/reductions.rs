@@ -8,7 +8,7 @@ use super::super::negative_zero::is_never_negative_zero;
 use super::Level::{Exact, Fuse};
 use super::exact::order;
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Rule, Source, local, looked};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
 use crate::operators::{self, Reduces, Row};
@@ -18,14 +18,14 @@ pub(super) const RULES: &[Rule] = &[
         "single-reduction",
         Exact,
         "ReduceMax, ReduceMin, ReduceProd, sums of what is never -0, of axes of size 1 -> x, Squeeze",
-        |of| of.reduces(),
+        looked::reduces,
         single,
     ),
     local(
         "kept-axes",
         Exact,
         "Squeeze, Unsqueeze, Reshape of what ReduceMax, ReduceSum, … reduces, by the reduced axes -> keepdims",
-        |of| of.is_view(),
+        looked::is_view,
         kept,
     ),
 ];
@@ -35,14 +35,14 @@ pub(super) const FUSED: &[Rule] = &[
         "transpose-into-reduction",
         Fuse,
         "ReduceMax, ReduceSum, … of a Transpose that leaves the order of the other axes, without keepdims -> of x",
-        |of| of.reduces(),
+        looked::reduces,
         transposed,
     ),
     local(
         "reductions",
         Fuse,
         "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x, Squeeze: -0 stays",
-        |of| of.reduces(),
+        looked::reduces,
         reductions,
     ),
 ];

@@ -9,7 +9,7 @@ use super::super::write::list;
 use super::Level::Exact;
 use super::exact::{is_approximated, order};
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Rule, Source, local, looked};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, known_shape};
 
@@ -18,14 +18,14 @@ pub(super) const RULES: &[Rule] = &[
         "reshapes",
         Exact,
         "Reshape, Flatten, Squeeze, Unsqueeze, Transpose of axes of size 1 of one another, with one unknown size -> Reshape",
-        |of| of.is_view() || of.transposes(),
+        |of| looked::is_view(of) || looked::transposes(of),
         reshapes,
     ),
     local(
         "unit-axes",
         Exact,
         "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
-        |of| of.is_view(),
+        looked::is_view,
         unit_axes,
     ),
     local(
@@ -39,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         "views-of-functions",
         Exact,
         "Reshape, Squeeze, Unsqueeze of Cos, Exp, Log, Sin, … of a constant -> the function of the constant in that shape (ONNX)",
-        |of| of.is_view(),
+        looked::is_view,
         views_of_functions,
     ),
     local(
