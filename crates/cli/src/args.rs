@@ -12,7 +12,7 @@ use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
 pub(crate) use models::{
-    AssumeArgs, CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, DimArgs, Emit, FleetArgs,
+    AssumeArgs, CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Dim, DimArgs, Emit, FleetArgs,
     FoldArgs, GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, SizeArgs, Target,
 };
 pub(crate) use sequences::{
@@ -81,6 +81,7 @@ pub(crate) enum Command {
     Diff(DiffArgs),
     Check(CheckArgs),
     Ops(Ops),
+    Dim(Dim),
     Devices(Devices),
     Range(RangeArgs),
     Linspace(Linspace),
@@ -116,6 +117,7 @@ impl Args {
             Command::Diff(diff) => diff.json,
             Command::Check(check) => check.json,
             Command::Ops(ops) => ops.json,
+            Command::Dim(dim) => dim.json,
             Command::Devices(devices) => devices.json,
             Command::Range(range) => range.sequence.out.json,
             Command::Linspace(linspace) => linspace.sequence.out.json,

@@ -19,6 +19,8 @@ pub(crate) const WRONG_DATA: u8 = 1;
 const DIFFERENT: u8 = 1;
 /// The command line is wrong, or things cannot be compared.
 const WRONG_USAGE: u8 = 2;
+/// A question is not decided.
+const UNDECIDED: u8 = 3;
 /// Gradus panicked: `EX_SOFTWARE` of `sysexits.h`.
 const PANICKED: u8 = 70;
 
@@ -52,6 +54,8 @@ pub(crate) enum Failure {
     Panicked,
     /// There are differences, as has been printed.
     Different,
+    /// A question has no answer, as has been printed.
+    Undecided,
     /// Something kept a comparison from being made.
     NotCompared(Error),
     /// Nobody reads the output any more.
@@ -156,6 +160,7 @@ pub(crate) fn report(failure: Failure, json: bool) -> u8 {
         Failure::Reported => return WRONG_DATA,
         Failure::Panicked => return PANICKED,
         Failure::Different => return DIFFERENT,
+        Failure::Undecided => return UNDECIDED,
         Failure::Mistake(mistake) => {
             let text = snippet(mistake.error.message(), None, 1, &mistake.source, mistake.part);
             (Error::new(Kind::Usage, format!("{}: {}", mistake.source, mistake.error.message())), text)

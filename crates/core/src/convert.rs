@@ -189,6 +189,11 @@ pub fn nearest_f64(number: Number) -> f64 {
     }
 }
 
+/// The float nearest to a count.
+pub fn float_of(count: usize) -> f64 {
+    count as f64
+}
+
 /// The `f32` nearest to a number, ties to even, by one rounding.
 pub fn nearest_f32(number: Number) -> f32 {
     match number {

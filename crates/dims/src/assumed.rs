@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use gradus_core::Result;
 use gradus_core::convert::usize_of_u32;
-use gradus_core::{Error, Kind, Result};
 
 use super::condition::of_one;
 use super::sum::Term;
-use super::{Atom, AtomId, Bounds, Condition, Dim, Relation, Symbols};
+use super::{Atom, AtomId, Bounds, Claim, Condition, Dim, Relation, Symbols};
 
 impl Symbols {
-    /// Reads a condition: two expressions and `==`, `<=`, `>=`, `<` or `>` between them.
+    /// Reads a condition, as [`Claim::parse`] does.
     ///
     /// # Errors
     /// [`Kind::Syntax`] if the text is no condition, [`Kind::Limit`] if an expression is too large.
@@ -23,31 +23,7 @@ impl Symbols {
     /// # Ok::<(), gradus_core::Error>(())
     /// ```
     pub fn parse_condition(&mut self, text: &str) -> Result<Condition> {
-        const SIGNS: [(&str, Relation, i64); 6] = [
-            ("==", Relation::Equal, 0),
-            ("<=", Relation::AtMost, 0),
-            (">=", Relation::AtLeast, 0),
-            ("=", Relation::Equal, 0),
-            ("<", Relation::AtMost, -1),
-            (">", Relation::AtLeast, 1),
-        ];
-        let mut quoted = false;
-        let at = text.find(|c: char| {
-            quoted ^= c == '\'';
-            !quoted && matches!(c, '=' | '<' | '>')
-        });
-        let wanted = "two expressions with ==, <=, >=, < or > between them, as \"h % 32 == 0\"";
-        let at =
-            at.ok_or_else(|| Error::mismatch(Kind::Syntax, "condition", format_args!("{text:?}"), wanted))?;
-        let (left, rest) = text.split_at(at);
-        let signs = SIGNS
-            .iter()
-            .find_map(|&(sign, relation, more)| rest.strip_prefix(sign).map(|right| (relation, right, more)));
-        // Each of the three characters is a sign.
-        let (relation, right, more) = signs.unwrap_or((Relation::Equal, rest, 0));
-        let (left, right) = (self.parse(left)?, self.parse(right)?);
-        let right = self.add(right, Dim::Known(more)).unwrap_or(right);
-        Ok(Condition::new(left, relation, right))
+        Claim::parse(text)?.condition(self)
     }
 
     /// Lets a condition hold from now on: the one symbol for which it can be solved stands for what
@@ -62,7 +38,8 @@ impl Symbols {
             (Relation::AtLeast, Dim::Known(least)) => (Some(dim), Bounds::between(Some(least), None)),
             (Relation::AtMost, _) => (self.min(dim, bound), Bounds::ANY),
             (Relation::AtLeast, _) => (self.max(dim, bound), Bounds::ANY),
-            (Relation::Equal | Relation::Broadcast, _) => (Some(bound), Bounds::ANY),
+            (Relation::Equal, _) => (Some(bound), Bounds::ANY),
+            (Relation::NotEqual | Relation::Broadcast, _) => return None,
         };
         // Expressions with the atom are there: those of the condition.
         self.raised |= bounds != Bounds::ANY;

@@ -48,6 +48,13 @@ impl Bounds {
         if both.lower.zip(both.upper).is_some_and(|(lower, upper)| lower > upper) { self } else { both }
     }
 
+    /// The bounds as far as numbers say them that are no further from 0 than one.
+    pub(crate) fn within(self, most: i64) -> Bounds {
+        let lower = self.lower.map(|lower| lower.min(most)).filter(|lower| *lower >= -most);
+        let upper = self.upper.map(|upper| upper.max(-most)).filter(|upper| *upper <= most);
+        Bounds { lower, upper }
+    }
+
     /// The bounds of a sum.
     #[must_use]
     pub fn plus(self, other: Bounds) -> Bounds {

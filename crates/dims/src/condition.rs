@@ -16,6 +16,8 @@ pub enum Relation {
     AtLeast,
     /// They are equal, or one of them is 1.
     Broadcast,
+    /// They are not equal.
+    NotEqual,
 }
 
 impl Relation {
@@ -26,6 +28,7 @@ impl Relation {
             Relation::AtMost => "<=",
             Relation::AtLeast => ">=",
             Relation::Broadcast => "broadcasts with",
+            Relation::NotEqual => "!=",
         }
     }
 
@@ -36,6 +39,7 @@ impl Relation {
             Relation::AtMost => a <= b,
             Relation::AtLeast => a >= b,
             Relation::Broadcast => a == b || a == 1 || b == 1,
+            Relation::NotEqual => a != b,
         }
     }
 }
@@ -76,7 +80,7 @@ pub(crate) fn of_one(times: i64, relation: Relation, rest: i64) -> Option<(Relat
         Relation::AtMost => below,
         Relation::AtLeast => floor(rest.checked_neg()?, times)?.checked_neg()?,
         Relation::Equal if below.checked_mul(times)? == rest => below,
-        Relation::Equal | Relation::Broadcast => return None,
+        Relation::Equal | Relation::NotEqual | Relation::Broadcast => return None,
     };
     Some((relation, bound))
 }
@@ -93,7 +97,7 @@ impl Symbols {
             (Dim::Symbolic(_), _) => (left, relation, right),
             (_, Relation::AtLeast) => (right, Relation::AtMost, left),
             (_, Relation::AtMost) => (right, Relation::AtLeast, left),
-            (_, Relation::Equal | Relation::Broadcast) => (right, relation, left),
+            (_, Relation::Equal | Relation::NotEqual | Relation::Broadcast) => (right, relation, left),
         };
         format!("{} {relation} {}", self.print(left), self.print(right))
     }
@@ -135,7 +139,7 @@ impl Symbols {
                 return match relation {
                     Relation::AtLeast => Some((of, relation, first)),
                     Relation::AtMost => Some((of, relation, first.checked_add(by - 1)?)),
-                    Relation::Equal | Relation::Broadcast => Some(whole),
+                    Relation::Equal | Relation::NotEqual | Relation::Broadcast => Some(whole),
                 };
             }
             Atom::Max(all) => (all, true),
@@ -179,6 +183,7 @@ impl Symbols {
             Relation::AtMost => self.bounds(apart).upper().is_some_and(|most| most <= 0),
             Relation::Equal => apart == Dim::ZERO,
             Relation::Broadcast => left == Dim::ONE || right == Dim::ONE,
+            Relation::NotEqual => self.never_zero(apart),
         }
     }
 
@@ -200,6 +205,7 @@ impl Symbols {
             Relation::AtMost => above,
             Relation::Equal => above || below,
             Relation::Broadcast => false,
+            Relation::NotEqual => apart == Dim::ZERO,
         }
     }
 }

@@ -20,10 +20,12 @@
 mod assumed;
 mod atoms;
 mod bounds;
+mod claim;
 mod combination;
 mod condition;
+mod decide;
+mod expression;
 mod extremes;
-mod foreign;
 mod form;
 mod order;
 mod sum;
@@ -38,11 +40,14 @@ use foldhash::{HashMap, HashSet};
 use gradus_core::convert::product;
 
 pub use bounds::Bounds;
+pub use claim::Claim;
 pub use combination::Combination;
 pub use condition::{Condition, Relation};
+pub use decide::{Answer, Ranges};
+pub use expression::Expression;
 pub use form::{Factor, SumForm};
 use sum::{Sum, Term};
-pub use text::Printed;
+pub use text::{Dialect, Printed};
 
 /// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -218,6 +223,25 @@ impl Symbols {
             Some(&index) => self.symbol_dim(index),
             None => self.make(name, Origin::Input, Bounds::ANY),
         }
+    }
+
+    /// Makes a name a symbol that stands for an integer within bounds.
+    pub(crate) fn bound_integer(&mut self, name: &str, bounds: Bounds) {
+        self.make(name, Origin::Input, bounds);
+    }
+
+    /// Lets a name stand for a number of times another integer, which is within bounds, and a rest.
+    pub(crate) fn stand_for_multiple(
+        &mut self,
+        name: &str,
+        (times, rest): (i64, i64),
+        bounds: Bounds,
+    ) -> Option<()> {
+        let part = self.make(&format!("{name}//{times}"), Origin::Input, bounds);
+        let whole = self.multiply(part, Dim::Known(times))?;
+        let whole = self.add(whole, Dim::Known(rest))?;
+        self.fixed.insert(name.into(), whole);
+        Some(())
     }
 
     /// The symbol of that name, if there is one.

@@ -36,6 +36,11 @@ pub(crate) fn gcd(a: i64, b: i64) -> i64 {
     i64::try_from(a).unwrap_or(1)
 }
 
+/// The least common multiple, or the largest number if that is more.
+pub(crate) fn lcm(a: i64, b: i64) -> i64 {
+    (a / gcd(a, b).max(1)).saturating_mul(b).saturating_abs()
+}
+
 impl Sum {
     pub(crate) fn constant(value: i64) -> Sum {
         Sum { terms: Vec::new(), constant: value }

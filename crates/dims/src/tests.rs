@@ -404,7 +404,11 @@ fn expressions_of_exporters_are_read() {
         ("TruncToInt(n)", None),
         ("floor(n", None),
         ("floor()", None),
-        ("n**2", None),
+        ("n**2", Some("n*n")),
+        ("Pow(n + 1, 2)", Some("(n + 1)*(n + 1)")),
+        ("n**n", None),
+        ("n**9", None),
+        ("CeilDiv(n)", None),
         ("batch size", None),
         ("Max", None),
     ];

@@ -9,17 +9,31 @@ use std::fmt::{self, Write as _};
 
 use gradus_core::{Error, Kind, Result};
 
-use super::sum::Sum;
-use super::{Atom, AtomId, Dim, Symbols};
+use super::{Atom, AtomId, Dim, Expression, Symbols};
 
-/// Deepest nesting of parentheses that is read.
-const DEEPEST: usize = 64;
+/// Longest text of a declaration that is read as an expression, in bytes.
+const LONGEST: usize = 1024;
+
+/// Who reads a printed expression.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// `min(a, (h + 1)//2)`.
+    #[default]
+    Gradus,
+    /// Tools of ONNX: `Min(a, (h + 1)//2)`.
+    Onnx,
+    /// `Min(a, floor((h + 1)/2))`.
+    SymPy,
+    /// `Min(a, (h + 1)//2)`.
+    Torch,
+}
 
 /// An expression with the symbols that give it a meaning, to print.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed<'a> {
     symbols: &'a Symbols,
     dim: Dim,
+    dialect: Dialect,
 }
 
 impl Printed<'_> {
@@ -27,34 +41,38 @@ impl Printed<'_> {
     pub fn dim(&self) -> Dim {
         self.dim
     }
+
+    /// The same, printed for another reader. Names with other characters than those of most readers
+    /// stay in quotes, and `broadcast` has no counterpart.
+    #[must_use]
+    pub fn in_dialect(self, dialect: Dialect) -> Self {
+        Printed { dialect, ..self }
+    }
 }
 
 impl Symbols {
     /// The expression, to print.
     pub fn print(&self, dim: Dim) -> Printed<'_> {
-        Printed { symbols: self, dim }
+        Printed { symbols: self, dim, dialect: Dialect::Gradus }
     }
 
     /// The dimension that a text declares: an expression, as it is printed or as exporters write it,
     /// or else a name. Texts that are numbers are names too, as nothing holds the inputs of a run to
     /// them.
     pub fn declared(&mut self, text: &str) -> Dim {
-        // A text that is no expression leaves no symbols of its parts.
-        let mut scratch = Symbols::default();
-        let read = |symbols: &mut Symbols| match symbols.parse(text) {
-            Ok(dim) => Some(dim),
-            Err(_) => symbols.parse_foreign(text),
-        };
         let is_plain = text.starts_with(starts_name) && text.chars().all(continues_name);
-        let is_expression = !is_plain && read(&mut scratch).is_some_and(|dim| dim.known().is_none());
-        let dim = if is_expression { read(self) } else { None };
+        let expression = if is_plain || text.len() > LONGEST { None } else { Expression::parse(text).ok() };
+        // A text that is no expression leaves no symbols of its parts.
+        let dim = expression.and_then(|expression| {
+            let made = Symbols::default().made(&expression)?;
+            if made.known().is_some() { None } else { self.made(&expression) }
+        });
         dim.unwrap_or_else(|| self.named(text))
     }
 
     /// The expression as an operand: in parentheses, unless it is a number or a name.
     pub(crate) fn print_operand(&self, dim: Dim) -> String {
-        let plain = self.as_symbol(dim).is_some() || dim.known().is_some_and(|value| value >= 0);
-        if plain { self.print(dim).to_string() } else { format!("({})", self.print(dim)) }
+        format!("{}", Operand(self.print(dim)))
     }
 
     /// Reads an expression; names that are new become symbols of inputs.
@@ -62,13 +80,26 @@ impl Symbols {
     /// # Errors
     /// [`Kind::Syntax`] if the text is no expression, [`Kind::Limit`] if it is too large.
     pub fn parse(&mut self, text: &str) -> Result<Dim> {
-        let mut parser = Parser { text, at: 0, depth: 0, symbols: self };
-        let dim = parser.sum()?;
-        match parser.peek() {
-            None => Ok(dim),
-            Some(_) => Err(parser.wrong("an operator")),
-        }
+        self.canonical(&Expression::parse(text)?)
     }
+
+    /// The canonical form of an expression; of a quotient that is no integer, the floor.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if it is too large.
+    pub fn canonical(&mut self, expression: &Expression) -> Result<Dim> {
+        self.made(expression).ok_or_else(|| too_large(expression.text()))
+    }
+
+    fn made(&mut self, expression: &Expression) -> Option<Dim> {
+        let quotient = expression.quotient(self)?;
+        self.floor_of_quotient(quotient)
+    }
+}
+
+pub(crate) fn too_large(text: &str) -> Error {
+    let message = format!("cannot evaluate \"{text}\": it is too large, exceeds 64 bits or divides by zero");
+    Error::new(Kind::Limit, message)
 }
 
 impl fmt::Display for Printed<'_> {
@@ -145,27 +176,45 @@ impl Printed<'_> {
             }
             f.write_char(')')
         };
+        let plain = self.dialect == Dialect::Gradus;
         match &self.symbols.atom(atom).0 {
             Atom::Symbol(index) => {
                 f.write_str(&quoted(&self.symbols.named[gradus_core::convert::usize_of_u32(*index)].name))
             }
+            Atom::Floor(a, b) if self.dialect == Dialect::SymPy => {
+                f.write_str("floor(")?;
+                write!(f, "{}", Operand(of(*a)))?;
+                f.write_char('/')?;
+                write!(f, "{}", Operand(of(*b)))?;
+                f.write_char(')')
+            }
             Atom::Floor(a, b) => {
                 let (open, close) = if alone { ("", "") } else { ("(", ")") };
                 f.write_str(open)?;
-                of(*a).operand(f)?;
+                write!(f, "{}", Operand(of(*a)))?;
                 f.write_str("//")?;
-                of(*b).operand(f)?;
+                write!(f, "{}", Operand(of(*b)))?;
                 f.write_str(close)
             }
-            Atom::Min(all) => list(f, "min", &self.symbols.printed_operands(all)),
-            Atom::Max(all) => list(f, "max", &self.symbols.printed_operands(all)),
+            Atom::Min(all) => list(f, if plain { "min" } else { "Min" }, &self.symbols.printed_operands(all)),
+            Atom::Max(all) => list(f, if plain { "max" } else { "Max" }, &self.symbols.printed_operands(all)),
             Atom::Broadcast(a, b) => list(f, "broadcast", &[*a, *b]),
         }
     }
+}
 
-    /// In parentheses, unless it is a number or a name.
-    fn operand(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.symbols.print_operand(self.dim))
+/// In parentheses, unless it is a number or a name.
+struct Operand<'a>(Printed<'a>);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Operand(printed) = self;
+        let is_name = printed.symbols.as_symbol(printed.dim).is_some();
+        if is_name || printed.dim.known().is_some_and(|value| value >= 0) {
+            write!(f, "{printed}")
+        } else {
+            write!(f, "({printed})")
+        }
     }
 }
 
@@ -182,184 +231,4 @@ fn quoted(name: &str) -> String {
         && name.chars().all(continues_name)
         && !matches!(name, "min" | "max" | "broadcast");
     if plain { name.to_owned() } else { format!("'{}'", name.replace('\'', "''")) }
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-    depth: usize,
-    symbols: &'a mut Symbols,
-}
-
-impl Parser<'_> {
-    fn rest(&self) -> &str {
-        &self.text[self.at..]
-    }
-
-    /// The next character that is no space.
-    fn peek(&mut self) -> Option<char> {
-        let rest = self.rest();
-        let spaces = rest.len() - rest.trim_start().len();
-        self.at += spaces;
-        self.rest().chars().next()
-    }
-
-    fn takes(&mut self, token: &str) -> bool {
-        self.peek();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.at += token.len();
-        }
-        found
-    }
-
-    fn wrong(&mut self, wanted: &str) -> Error {
-        let found = self.peek().map_or_else(|| "the end".to_owned(), |c| format!("'{c}'"));
-        let position = self.text[..self.at].chars().count() + 1;
-        let what = format_args!("cannot parse expression \"{}\": character {position}", self.text);
-        Error::mismatch(Kind::Syntax, what, found, wanted)
-    }
-
-    fn fits<T>(&self, result: Option<T>) -> Result<T> {
-        result.ok_or_else(|| {
-            Error::new(
-                Kind::Limit,
-                format!(
-                    "cannot evaluate \"{}\": it is too large, exceeds 64 bits or divides by zero",
-                    self.text
-                ),
-            )
-        })
-    }
-
-    /// Interned once it is whole: a part of it may be larger than all of it.
-    fn sum(&mut self) -> Result<Dim> {
-        let mut total = self.product()?;
-        loop {
-            let by = if self.takes("+") {
-                1
-            } else if self.takes("-") {
-                -1
-            } else {
-                let dim = self.symbols.intern(total);
-                return self.fits(dim);
-            };
-            let next = self.product()?.scaled(by);
-            let result = next.and_then(|next| total.plus(&next));
-            total = self.fits(result)?;
-        }
-    }
-
-    fn product(&mut self) -> Result<Sum> {
-        let first = self.factor()?;
-        let mut total = Sum::clone(&self.symbols.as_sum(first));
-        loop {
-            let result = if self.takes("*") {
-                let next = self.factor()?;
-                total.times(&self.symbols.as_sum(next))
-            } else if self.takes("//") {
-                let next = self.factor()?;
-                self.with_whole(total, |symbols, total| symbols.floor_divide(total, next))
-            } else if self.takes("%") {
-                let next = self.factor()?;
-                self.with_whole(total, |symbols, total| symbols.modulo(total, next))
-            } else {
-                return Ok(total);
-            };
-            total = self.fits(result)?;
-        }
-    }
-
-    /// The result of an operation on a product that ends there.
-    fn with_whole(
-        &mut self,
-        product: Sum,
-        operation: impl FnOnce(&mut Symbols, Dim) -> Option<Dim>,
-    ) -> Option<Sum> {
-        let whole = self.symbols.intern(product)?;
-        let result = operation(self.symbols, whole)?;
-        Some(Sum::clone(&self.symbols.as_sum(result)))
-    }
-
-    fn factor(&mut self) -> Result<Dim> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            let what = format_args!("cannot parse expression \"{}\": nesting depth", self.text);
-            return Err(Error::mismatch(Kind::Limit, what, self.depth, format_args!("at most {DEEPEST}")));
-        }
-        let dim = self.operand();
-        self.depth -= 1;
-        dim
-    }
-
-    fn operand(&mut self) -> Result<Dim> {
-        match self.peek() {
-            Some('-') if self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) => {
-                let len = 1 + self.rest()[1..].bytes().take_while(u8::is_ascii_digit).count();
-                let number = self.rest()[..len].parse().ok().map(Dim::Known);
-                self.at += len;
-                self.fits(number)
-            }
-            Some('-') => {
-                self.at += 1;
-                let dim = self.factor()?;
-                let negated = self.symbols.negate(dim);
-                self.fits(negated)
-            }
-            Some('(') => {
-                self.at += 1;
-                let dim = self.sum()?;
-                if self.takes(")") { Ok(dim) } else { Err(self.wrong("\")\"")) }
-            }
-            Some('\'') => self.quoted_name(),
-            Some(c) if c.is_ascii_digit() => {
-                let len = self.rest().bytes().take_while(u8::is_ascii_digit).count();
-                let number = self.rest()[..len].parse().ok().map(Dim::Known);
-                self.at += len;
-                self.fits(number)
-            }
-            Some(c) if starts_name(c) => {
-                let len = self.rest().find(|c| !continues_name(c)).unwrap_or(self.rest().len());
-                let name = self.rest()[..len].to_owned();
-                self.at += len;
-                match name.as_str() {
-                    "min" | "max" | "broadcast" if self.takes("(") => self.call(&name),
-                    _ => Ok(self.symbols.named(&name)),
-                }
-            }
-            _ => Err(self.wrong("a name, a number or \"(\"")),
-        }
-    }
-
-    fn quoted_name(&mut self) -> Result<Dim> {
-        let mut name = String::new();
-        loop {
-            self.at += 1;
-            let Some(len) = self.rest().find('\'') else {
-                self.at = self.text.len();
-                return Err(self.wrong("\"'\""));
-            };
-            name.push_str(&self.rest()[..len]);
-            self.at += len + 1;
-            if !self.rest().starts_with('\'') {
-                return Ok(self.symbols.named(&name));
-            }
-            name.push('\'');
-        }
-    }
-
-    /// The arguments of a function, behind the parenthesis.
-    fn call(&mut self, name: &str) -> Result<Dim> {
-        let mut total = self.sum()?;
-        while self.takes(",") {
-            let next = self.sum()?;
-            let result = match name {
-                "min" => self.symbols.min(total, next),
-                "max" => self.symbols.max(total, next),
-                _ => self.symbols.broadcast(total, next),
-            };
-            total = self.fits(result)?;
-        }
-        if self.takes(")") { Ok(total) } else { Err(self.wrong("\",\" or \")\"")) }
-    }
 }

@@ -281,6 +281,11 @@ impl Fact {
         Fact::Tensor(TensorFact::new(Some(dtype), Some(dims.into())))
     }
 
+    /// A tensor of those dimensions, and of that type if there is one.
+    pub fn tensor(dtype: Option<DType>, dims: impl Into<Dims>) -> Fact {
+        Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))
+    }
+
     /// All there is to know of a value.
     pub fn of(value: &Value) -> Fact {
         match value {

@@ -5,9 +5,16 @@
 //! One table of all, and a folder for each family.
 //!
 //! A row of the table says what is known about an operator of a standard, and names the
-//! functions that infer, evaluate and convert it. A family holds these functions: `infer.rs` works
-//! on facts, `eval.rs` on tensors, `to_onnx.rs` and `to_openvino.rs` write the operators of the
-//! other standard, and `openvino.rs` adapts what OpenVINO spells differently.
+//! functions that infer, evaluate and convert it. A family holds these functions, in files that say
+//! their part:
+//!
+//! | file | has |
+//! |---|---|
+//! | `infer.rs` | rules, which work on facts |
+//! | `eval.rs`, or files named by subject | evaluation of tensors |
+//! | `lowered.rs` | graphs of simpler operators, for a run or for an operator set that lacks the operator |
+//! | `openvino.rs` | operators of OpenVINO that mean something else than ONNX's |
+//! | `to_onnx.rs`, `to_openvino.rs` | the operators of the other standard |
 
 #![allow(
     missing_docs,
@@ -17,22 +24,32 @@
     reason = "the crate is a part of gradus, which documents what users name"
 )]
 
+pub mod attention;
+pub mod boxes;
 pub mod contrib;
 pub mod control_flow;
 pub mod elementwise;
 pub mod generate;
+pub mod graphs;
+pub mod images;
 pub mod indexing;
 pub mod layout;
+pub mod losses;
 pub mod matmul;
 pub mod ml;
-pub mod nn;
+pub mod normalization;
 pub mod output;
 pub mod preview;
+pub mod quantization;
 pub mod range;
+pub mod recurrent;
 pub mod reduction;
 pub mod sequence;
 pub mod shape;
+pub mod signal;
 mod table;
+pub mod text;
+pub mod windows;
 
 pub mod dialects;
 

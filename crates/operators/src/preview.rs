@@ -3,14 +3,14 @@
 use gradus_core::graph::Content;
 
 use super::errors;
-use crate::fact::{Fact, TensorFact};
+use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 
 /// Queries of a batch, of heads and of rows, and the last axis of values.
 pub fn flex_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (queries, values) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(2, 4)?);
     let dims = [queries[0], queries[1], queries[2], values[3]];
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// As tensors, of `groups` for each that is updated; those of these groups are given anew.

@@ -1,9 +1,9 @@
 //! Dimensions: numbers, and expressions of symbols that print and evaluate.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gradus::dim::{Bounds, Dim as Engine, Symbols};
+use gradus::dim::{Answer, Bounds, Claim, Dim as Engine, Ranges, Symbols};
 use gradus::fact::{Elements, Fact, TensorFact};
 use gradus::graph::{DeclaredDim, Type};
 use gradus::{DType, Kind, convert};
@@ -11,7 +11,8 @@ use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyString, PyTuple};
 
-use crate::error::{OrRaise, error, mismatch, type_name};
+use crate::error::{OrRaise, engine, error, mismatch, type_name};
+use crate::model::GivenLimits;
 
 /// An expression of symbols: a size, or an element, that is not known as a number.
 ///
@@ -440,6 +441,32 @@ pub(crate) fn size(object: &Bound<'_, PyAny>) -> PyResult<DeclaredDim> {
 pub(crate) fn sizes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vec<DeclaredDim>>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
     object.try_iter()?.map(|each| size(&each?)).collect::<PyResult<_>>().map(Some)
+}
+
+/// The answer to a condition, and numbers for which it fails.
+type Decided = (&'static str, Option<BTreeMap<String, i64>>);
+
+/// Decides a condition.
+#[pyfunction]
+pub(crate) fn _decide(
+    py: Python<'_>,
+    condition: &str,
+    assume: Vec<String>,
+    ranges: Ranges,
+    timeout: Option<f64>,
+) -> PyResult<Decided> {
+    let claim = Claim::parse(condition).or_raise()?;
+    let given =
+        assume.iter().map(|text| Claim::parse(text)).collect::<gradus::Result<Vec<_>>>().or_raise()?;
+    let limits = GivenLimits::of_time(timeout)?;
+    Ok(match engine(py, || Ok(claim.decide(&given, &ranges, Some(&limits)))).or_raise()? {
+        Answer::True => ("true", None),
+        Answer::Unknown => ("unknown", None),
+        Answer::Contradiction => ("contradiction", None),
+        Answer::False(found) => {
+            ("false", Some(found.into_iter().map(|(name, value)| (name.to_string(), value)).collect()))
+        }
+    })
 }
 
 /// Symbols by name, with the numbers that they stand for.

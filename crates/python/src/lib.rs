@@ -34,7 +34,7 @@ mod _native {
     #[pymodule_export]
     use super::device::{DeviceArray, devices};
     #[pymodule_export]
-    use super::dim::Dim;
+    use super::dim::{_decide, Dim};
     #[pymodule_export]
     use super::error::_panic;
     #[pymodule_export]

@@ -78,6 +78,11 @@ pub(crate) fn options() -> OpenOptions {
 pub(crate) struct GivenLimits(Option<u64>, Option<u64>, Option<f64>);
 
 impl GivenLimits {
+    /// The time alone, and the usual limits.
+    pub(crate) fn of_time(timeout: Option<f64>) -> PyResult<Limits> {
+        GivenLimits(None, None, timeout).over(signals::limits())
+    }
+
     /// These limits, in place of a model's own.
     fn over(&self, mut limits: Limits) -> PyResult<Limits> {
         let &GivenLimits(max_bytes, max_work, timeout) = self;

@@ -6,6 +6,7 @@ mod convert;
 mod cost;
 mod devices;
 mod diff;
+mod dim;
 mod fleet;
 mod fold;
 mod given;
@@ -49,6 +50,7 @@ pub(crate) fn run(args: &Args, runtime: FindRuntime) -> Result<(), Failure> {
         Command::Diff(args) => diff::diff(args),
         Command::Check(args) => check::check(args, runtime),
         Command::Ops(args) => ops::ops(args),
+        Command::Dim(args) => dim::dim(args),
         Command::Devices(args) => devices::devices(args),
         Command::Range(args) => sequence::range(args),
         Command::Linspace(args) => sequence::linspace(args),

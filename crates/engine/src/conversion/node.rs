@@ -178,6 +178,13 @@ impl<'c, 'm> ConvertContext<'c, 'm> {
         Some(dims.iter().map(|dim| dim.known()).collect())
     }
 
+    /// Returns true if the operator of the node has an attribute in the operator set that is
+    /// written.
+    pub fn set_has(&self, attribute: &str) -> bool {
+        let signature = self.target.signature(&self.node.operator.name);
+        signature.is_some_and(|signature| signature.has_attribute(attribute))
+    }
+
     /// The number of axes of an input, if it is known.
     pub fn rank_if_known(&self, input: usize) -> Option<usize> {
         self.fact(input).as_tensor()?.rank()

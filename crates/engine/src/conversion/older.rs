@@ -14,6 +14,12 @@ use crate::fact::{Fact, TensorFact};
 use crate::lowering::{self, Goal, Known, Lower, Wanted};
 use crate::operators::{Row, errors, registry};
 
+/// Writes other operators where the operator set lacks something that a node needs.
+pub type Instead = fn(&mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>>;
+
+/// Returns true if an attribute changes nothing of what a node computes.
+pub type Idle = fn(&ConvertContext<'_, '_>, &str, &Content) -> Result<bool>;
+
 /// An operator that is written: its inputs and attributes in its newest form.
 pub struct New<'a> {
     pub inputs: &'a [NewValue],

@@ -26,6 +26,7 @@ pub fn unmet(symbols: &Symbols, condition: &Condition) -> Error {
         Relation::AtLeast => shape("size", left, format_args!("at least {right}")),
         Relation::AtMost => shape("size", left, format_args!("at most {right}")),
         Relation::Equal | Relation::Broadcast => shape("size", left, right),
+        Relation::NotEqual => shape("size", left, format_args!("not {right}")),
     }
 }
 

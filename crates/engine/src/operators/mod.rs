@@ -16,4 +16,4 @@ pub mod work;
 
 pub use registry::{Registry, signature};
 pub use rounding::Rounding;
-pub use row::{Chance, Conversion, Eval, OWN_DOMAIN, Reduces, Role, Row, ZeroSigns};
+pub use row::{Chance, Checked, Conversion, Eval, OWN_DOMAIN, Reduces, Role, Row, Sequence, ZeroSigns};

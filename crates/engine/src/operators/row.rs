@@ -6,7 +6,7 @@ use gradus_kernels::Function;
 
 use super::operation::Operation;
 use super::rounding::Rounding;
-use crate::conversion::older::{Older, OlderRule, OlderWriter};
+use crate::conversion::older::{Idle, Instead, Older, OlderRule, OlderWriter};
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
@@ -54,6 +54,10 @@ pub struct Row {
     pub conversion: Option<Conversion>,
     /// How it is written in older operator sets, which lack it as it is now.
     pub older: Option<Older>,
+    /// Writes other operators of ONNX, where the set that is written cannot say what a node does.
+    pub instead: Option<Instead>,
+    /// Tells whether an attribute of a node changes nothing, so that an operator set may lack it.
+    pub idle: Option<Idle>,
     /// Lack of the other standard that leaves it without a conversion.
     pub lack: Option<&'static str>,
     pub role: Role,
@@ -82,6 +86,12 @@ pub struct Row {
     pub shape_only: bool,
     /// The attributes that are constants of the model, as weights are; none if it has no such.
     pub learned: Option<fn(&str) -> bool>,
+    /// The inputs that are weights where they are constants.
+    pub weights: &'static [usize],
+    /// The check that tells whether results of constants are the same in every program.
+    pub checked: Option<Checked>,
+    /// The sequence that it makes.
+    pub sequence: Option<Sequence>,
 }
 
 /// How an operator is evaluated.
@@ -151,6 +161,31 @@ pub enum Reduces {
     Once,
 }
 
+/// What results of constants are, where a check tells whether programs that round or order
+/// operations otherwise return the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// Means of elements, or of inputs if it computes each element.
+    Mean,
+    /// Elements of the input that are nearest to coordinates.
+    Nearest,
+    Power,
+    Product,
+    Range,
+    Remainder,
+    Sum,
+    SumOfSquares,
+}
+
+/// A sequence whose elements follow from a few numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sequence {
+    Range,
+    LinSpace,
+    LogSpace,
+    GeomSpace,
+}
+
 /// True if results are drawn at random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chance {
@@ -179,6 +214,8 @@ impl Row {
             partial: None,
             conversion: None,
             older: None,
+            instead: None,
+            idle: None,
             lack: None,
             role: Role::Other,
             work: None,
@@ -195,6 +232,9 @@ impl Row {
             stateful: false,
             shape_only: false,
             learned: None,
+            weights: &[],
+            checked: None,
+            sequence: None,
         }
     }
 
@@ -449,6 +489,14 @@ impl Row {
         Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
     }
 
+    pub const fn instead(self, instead: Instead) -> Row {
+        Row { instead: Some(instead), ..self }
+    }
+
+    pub const fn idle(self, idle: Idle) -> Row {
+        Row { idle: Some(idle), ..self }
+    }
+
     /// Not converted, as the other standard lacks something.
     pub const fn lacks(self, lack: &'static str) -> Row {
         Row { lack: Some(lack), ..self }
@@ -508,6 +556,18 @@ impl Row {
 
     pub const fn shape_only(self) -> Row {
         Row { shape_only: true, ..self }
+    }
+
+    pub const fn weights(self, weights: &'static [usize]) -> Row {
+        Row { weights, ..self }
+    }
+
+    pub const fn checked(self, checked: Checked) -> Row {
+        Row { checked: Some(checked), ..self }
+    }
+
+    pub const fn sequence(self, sequence: Sequence) -> Row {
+        Row { sequence: Some(sequence), ..self }
     }
 
     /// Lists and tensors in its attributes are constants of the model.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | ONNX | OpenVINO | the rows of ONNX's operators; `to_openvino.rs` in each family |
 //! | OpenVINO | ONNX | the graphs of ONNX operators that the rows of OpenVINO's name; `to_onnx.rs` in each family |
-//! | ONNX | an older operator set | the same operators, or the graphs that their rows name; `older.rs` in each family |
+//! | ONNX | an older operator set | the same operators, or the graphs that their rows name; `lowered.rs` in each family |
 //! | Paddle | ONNX | the graphs of ONNX operators that Paddle's are run by (`dialects/paddle/`) |
 //! | ONNX Runtime's | ONNX | the graphs of ONNX operators that they are run by (`operators/contrib/`) |
 //! | Paddle, and ONNX with operators of ONNX Runtime | OpenVINO | to ONNX, and from there |

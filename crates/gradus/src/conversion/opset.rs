@@ -3,11 +3,9 @@
 
 use std::sync::Arc;
 
-use gradus_core::convert::{i64_of, usize_of_i64};
-use gradus_core::element::Bool;
+use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Node, Standard};
-use gradus_core::{DType, Error, Kind, Result, Shape, Tensor};
-use gradus_formats::onnx::dtype_of;
+use gradus_core::{Error, Kind, Result};
 
 use super::nested::nested;
 use super::node::ConvertContext;
@@ -16,14 +14,11 @@ use super::report::{cannot, not_known};
 use super::runtime::Widening;
 use super::writer::NewValue;
 use super::writer::downgrade::is_value;
-use crate::dim::Dim;
-use crate::fact::Elements;
 use crate::lowering::int;
 use crate::normalize::{Change, Form, Older};
-use crate::operators::generate::constant::held;
+use crate::operators::generate::lowered::is_false;
 use crate::operators::indices::axis as axis_of;
-use crate::operators::nn::to_openvino::softmax_axis;
-use crate::operators::nn::windows_to_openvino::by_weights;
+use crate::operators::normalization::to_openvino::softmax_axis;
 use crate::operators::registry;
 use crate::schema::{Arity, Param};
 
@@ -64,51 +59,12 @@ fn same_meaning(cx: &ConvertContext<'_, '_>, from: Form, to: Form) -> Result<()>
     Ok(())
 }
 
-/// Returns true if an operator has an attribute in the operator set that is written.
-fn to_set_has(cx: &ConvertContext<'_, '_>, operator: &str, attribute: &str) -> bool {
-    cx.target.signature(operator).is_some_and(|signature| signature.has_attribute(attribute))
-}
-
 /// Equal parts: newer sets are told how many.
 fn counted(cx: &ConvertContext<'_, '_>, attributes: &mut Vec<(&str, Content)>) {
     attributes.retain(|(name, _)| *name != "num_outputs");
-    if to_set_has(cx, "Split", "num_outputs") {
+    if cx.set_has("num_outputs") {
         attributes.push(("num_outputs", Content::Int(i64_of(cx.node.outputs.len()))));
     }
-}
-
-/// Parts of which the last may be smaller, in sets whose equal parts are equal.
-fn smaller_last_part(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
-    let count = i64_of(cx.node.outputs.len());
-    if cx.has(1) || cx.attributes.get("num_outputs").is_none() || to_set_has(cx, "Split", "num_outputs") {
-        return Ok(None);
-    }
-    let axis = i64_of(cx.axis(cx.attributes.int_or("axis", 0)?, 0)?);
-    let size = cx.known_size(0, usize_of_i64(axis).unwrap_or_default());
-    let x = cx.input(0)?;
-    if let Some(size) = size {
-        if size % count == 0 {
-            return Ok(None);
-        }
-        let each = size / count + 1;
-        let sizes = (0..count).map(|part| (size - part * each).clamp(0, each)).collect::<Vec<_>>();
-        let sizes = cx.list(&sizes);
-        return cx
-            .put_many("Split", &[x, sizes], &[("axis", Content::Int(axis))], cx.node.outputs.len())
-            .map(Some);
-    }
-    let (shape, at, less) = (cx.sizes(x)?, cx.list(&[axis]), cx.list(&[count - 1]));
-    let size = cx.put("Gather", &[shape, at], &[])?;
-    let size = cx.put("Add", &[size, less], &[])?;
-    let count = cx.list(&[count]);
-    let each = cx.put("Div", &[size, count], &[])?;
-    let (mut parts, mut start) = (Vec::new(), cx.list(&[0]));
-    for _ in 0..cx.node.outputs.len() {
-        let end = cx.put("Add", &[start, each], &[])?;
-        parts.push(cx.put("Slice", &[x, start, end, at], &[])?);
-        start = end;
-    }
-    Ok(Some(parts))
 }
 
 /// A node of another domain as it is: the operator sets of other domains stay.
@@ -170,94 +126,15 @@ fn count_axes_from_first(
     Ok(())
 }
 
-/// Ones on a diagonal in a type that the program of the model has, cast to that of the node, if it
-/// lacks that one.
-fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<NewValue>> {
-    let (Some(runtime), from) = (cx.conversion.runtime, cx.dtype(0)?) else { return Ok(None) };
-    let to = cx.attributes.dtype("dtype")?.unwrap_or(from);
-    let takes = |from, to| runtime.takes(cx.target, "EyeLike", &[("T1", from), ("T2", to)]);
-    let other = [DType::F32, DType::F64, DType::I64].into_iter().find(|&own| takes(own, own));
-    let Some(own) = other.filter(|_| !takes(from, to)) else { return Ok(None) };
-    let x = cx.input(0)?;
-    let (sizes, k) = (cx.sizes(x)?, cx.attributes.int_or("k", 0)?);
-    let zero = Content::Tensor(Tensor::zeros(own, Shape::vector(1))?.into());
-    let zeros = cx.put("ConstantOfShape", &[sizes], &[("value", zero)])?;
-    let eye = cx.put("EyeLike", &[zeros], &[("k", Content::Int(k))])?;
-    Ok(Some(if own == to { eye } else { cx.cast(eye, to)? }))
-}
-
-/// A manner in which Resize samples, and the operator set does not.
-fn lack_of_resize(cx: &ConvertContext<'_, '_>) -> Result<Option<&'static str>> {
-    if cx.target.form("Resize").is(Older::Upsampled) && !cx.attributes.form().is(Older::Upsampled) {
-        let text = |name, default| Ok(cx.attributes.text(name)?.unwrap_or(default));
-        let coordinates = text("coordinate_transformation_mode", "half_pixel")?;
-        let rounds_down = match text("mode", "nearest")? {
-            "nearest" => text("nearest_mode", "round_prefer_floor")? == "floor",
-            mode => mode == "linear",
-        };
-        let by_scales = cx.has(2) && cx.len(2) != Some(0) && !cx.has(3);
-        if coordinates != "asymmetric" || !rounds_down || !by_scales {
-            return Ok(Some("attributes of operator set 11"));
-        }
-    }
-    if cx.attributes.flag("antialias", false)? && !to_set_has(cx, "Resize", "antialias") {
-        return Ok(Some("antialias"));
-    }
-    let policy = "keep_aspect_ratio_policy";
-    if cx.attributes.text(policy)?.is_some_and(|policy| policy != "stretch")
-        && !to_set_has(cx, "Resize", policy)
-    {
-        return Ok(Some(policy));
-    }
-    let (attribute, symmetric) = ("coordinate_transformation_mode", "half_pixel_symmetric");
-    let is_symmetric = cx.attributes.text(attribute)? == Some(symmetric);
-    let lacks = cx.target.form("Resize").lacks_value(attribute, symmetric);
-    Ok((is_symmetric && lacks).then_some(symmetric))
-}
-
-/// Returns true if an attribute that the operator set lacks changes what the node computes.
-fn has_effect(cx: &ConvertContext<'_, '_>, name: &str, attribute: &str, content: &Content) -> Result<bool> {
+/// Returns true if an attribute changes nothing of what the node computes.
+fn is_idle(cx: &ConvertContext<'_, '_>, attribute: &str, content: &Content) -> Result<bool> {
     if cx.attributes.form().former(attribute).is_some_and(|former| is_value(former, content)) {
-        return Ok(false);
+        return Ok(true);
     }
-    let is_type_of = |input: usize, other: Option<DType>| {
-        let named = if let Content::Int(number) = content { dtype_of(*number) } else { None };
-        let own = if cx.has(input) { cx.fact(input).dtype() } else { other };
-        named.is_some() && named == own
-    };
-    Ok(match (name, attribute) {
-        ("Reshape", "allowzero") => !copies_no_dims(cx),
-        // Statistics of channels that have one element are those of the elements.
-        ("BatchNormalization", "spatial") => cx.rank_if_known(0) != Some(2),
-        ("DequantizeLinear" | "QuantizeLinear", "axis") => cx.rank_if_known(1) != Some(0),
-        ("DequantizeLinear", "output_dtype") | ("QuantizeLinear", "precision") => !is_type_of(1, None),
-        ("QuantizeLinear", "output_dtype") => !is_type_of(2, Some(DType::U8)),
-        ("Dropout", "seed") => match cx.known(2)? {
-            Some(training) => !is_false(&training),
-            None => cx.has(2),
-        },
-        ("MaxPool", "storage_order") => cx.wants(1),
-        ("Resize", "cubic_coeff_a") => cx.attributes.text("mode")? == Some("cubic"),
-        ("Resize", "extrapolation_value") => {
-            cx.attributes.text("coordinate_transformation_mode")? == Some("tf_crop_and_resize")
-        }
-        ("Resize", "nearest_mode") => cx.attributes.text("mode")?.is_none_or(|mode| mode == "nearest"),
-        _ => true,
-    })
-}
-
-/// Returns true if no dimension that a Reshape is given is 0, or that of the same axis of the input
-/// is 0 then, too.
-fn copies_no_dims(cx: &ConvertContext<'_, '_>) -> bool {
-    let (Some(x), Some(shape)) = (cx.fact(0).as_tensor(), cx.fact(1).as_tensor()) else { return false };
-    let symbols = &cx.conversion.symbols;
-    let dims = x.dims.as_deref().unwrap_or_default();
-    let full = !dims.is_empty() && dims.iter().all(|&dim| symbols.at_least(dim, 1));
-    let copied = |(axis, &size): (usize, &Dim)| {
-        symbols.at_least(size, 1) || size.known() == Some(-1) || dims.get(axis) == Some(&size)
-    };
-    let none = matches!(&shape.elements, Elements::Integers(sizes) if sizes.iter().enumerate().all(copied));
-    full || none
+    match registry::row_of(Standard::Onnx, cx.node).and_then(|row| row.idle) {
+        Some(idle) => idle(cx, attribute, content),
+        None => Ok(false),
+    }
 }
 
 /// `Softmax` and its like of an operator set that takes all axes from one on together, in one that
@@ -276,16 +153,10 @@ fn softmax_of_flattened(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Resu
     Ok(vec![cx.with_shape(y, sizes)?])
 }
 
-/// Returns true if a flag is not set.
-fn is_false(flag: &Tensor) -> bool {
-    flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
-}
-
 /// The attributes of a node in the newest form, without those that the operator set lacks and that
 /// change nothing.
 fn newest_attributes<'m>(
     cx: &ConvertContext<'_, 'm>,
-    name: &str,
     (from, to): (Form, Form),
 ) -> Result<Vec<(&'m str, Content)>> {
     let newest = cx.attributes.newest().into_iter();
@@ -306,9 +177,7 @@ fn newest_attributes<'m>(
         newest.push(("coordinate_transformation_mode", word("asymmetric")));
         newest.push(("nearest_mode", word("floor")));
     }
-    let lacked = newest
-        .iter()
-        .map(|(own, content)| Ok(!to_set_has(cx, name, own) && !has_effect(cx, name, own, content)?));
+    let lacked = newest.iter().map(|(own, content)| Ok(!cx.set_has(own) && is_idle(cx, own, content)?));
     let mut lacked = lacked.collect::<Result<Vec<_>>>()?.into_iter();
     newest.retain(|_| !lacked.next().unwrap_or(false));
     if from.is(Older::ModesOfImages)
@@ -357,38 +226,24 @@ fn newest_inputs(
 pub(crate) fn same(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (node, name): (&Node, &str) = (cx.node, &cx.node.operator.name);
     let (from, to) = (cx.attributes.form(), cx.target.form(name));
+    let row = registry::row_of(Standard::Onnx, node);
     if from.is(Older::Flattened) {
         if !to.is(Older::Flattened) {
             return softmax_of_flattened(cx, name);
         }
-        cx.plain = registry::row_of(Standard::Onnx, node).map_or("", |row| row.name);
+        cx.plain = row.map_or("", |row| row.name);
     }
-    if name == "Split"
-        && let Some(parts) = smaller_last_part(cx)?
+    if let Some(instead) = row.and_then(|row| row.instead)
+        && let Some(outputs) = instead(cx)?
     {
-        return Ok(parts);
-    }
-    if name == "Resize"
-        && let Some(lack) = lack_of_resize(cx)?
-    {
-        return by_weights(cx, lack);
-    }
-    if name == "EyeLike"
-        && let Some(eye) = eye_in_other_type(cx)?
-    {
-        return Ok(vec![eye]);
-    }
-    let lacks = |(given, _): (&str, &Content)| !to_set_has(cx, name, given);
-    if name == "Constant" && cx.attributes.all().next().is_some_and(lacks) {
-        let value = Content::Tensor(held(&cx.attributes)?.into());
-        return cx.put_many(name, &[], &[("value", value)], 1);
+        return Ok(outputs);
     }
     let by_group =
         from.is(Older::ScaledByGroup) && (is_older(cx.target, name) || !to.is(Older::ScaledByGroup));
     if !is_older(cx.target, name) && !by_group {
         same_meaning(cx, from, to)?;
     }
-    let mut newest = newest_attributes(cx, name, (from, to))?;
+    let mut newest = newest_attributes(cx, (from, to))?;
     if name == "Split" && !cx.has(1) {
         counted(cx, &mut newest);
     }

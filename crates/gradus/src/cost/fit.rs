@@ -139,7 +139,7 @@ impl Cost {
                 Relation::Equal => Bounds::exactly(bound),
                 Relation::AtMost => Bounds::between(None, Some(bound)),
                 Relation::AtLeast => Bounds::between(Some(bound), None),
-                Relation::Broadcast => continue,
+                Relation::Broadcast | Relation::NotEqual => continue,
             });
         }
         (bounds.lower().unwrap_or(0).max(1), bounds.upper().unwrap_or(i64::MAX))

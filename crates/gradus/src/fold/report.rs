@@ -87,21 +87,6 @@ pub(super) fn complete(
     folder.report.kept = kept(folder, scope);
 }
 
-/// The inputs that are weights where they are constants.
-fn weight_inputs(operator: &str) -> &'static [usize] {
-    match operator {
-        "FusedMatMul" | "Gemm" | "MatMul" => &[0, 1],
-        "Conv"
-        | "ConvTranspose"
-        | "Convolution"
-        | "ConvolutionBackpropData"
-        | "GroupConvolution"
-        | "GroupConvolutionBackpropData" => &[1],
-        "GRU" | "LSTM" | "RNN" => &[1, 2],
-        _ => &[],
-    }
-}
-
 /// The nodes that read a weight which folding computed.
 fn weights(scope: &FoldState<'_>) -> Vec<String> {
     let is_computed = |view: &NodeView<'_, '_>, input: usize| {
@@ -117,8 +102,8 @@ fn weights(scope: &FoldState<'_>) -> Vec<String> {
     };
     let found = |&&index: &&usize| {
         let view = NodeView::new(scope, index);
-        let operator = if view.operator().is_empty() { &*view.node.operator.name } else { view.operator() };
-        scope.nodes[index].stays && weight_inputs(operator).iter().any(|&input| is_computed(&view, input))
+        let inputs = view.row().map_or(&[][..], |row| row.weights);
+        scope.nodes[index].stays && inputs.iter().any(|&input| is_computed(&view, input))
     };
     let nodes = scope.graph.order().iter().filter(found);
     nodes

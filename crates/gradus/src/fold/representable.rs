@@ -10,7 +10,7 @@ use gradus_kernels::Function;
 use super::rules::{NodeView, Source};
 use crate::normalize::Older;
 use crate::operators::range::exact_length;
-use crate::operators::{Reduces, Rounding, Row};
+use crate::operators::{Checked, Reduces, Rounding, Row};
 
 /// Most elements that are looked at one by one.
 const MAX_ELEMENTS: usize = 1 << 12;
@@ -49,23 +49,23 @@ fn rational(view: &NodeView<'_, '_>) -> Option<(f64, f64)> {
     Some((found.1, found.2))
 }
 
-/// Functions that add or multiply in any order.
-const JOINING: [&str; 9] =
-    ["CumSum", "Mean", "Mod", "ReduceL1", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Sum"];
+/// The check of the function that a node computes, if it has one.
+fn check(view: &NodeView<'_, '_>) -> Option<Checked> {
+    view.known()?.checked.filter(|checked| match *checked {
+        Checked::Nearest => !view.form().is(Older::Upsampled),
+        _ => true,
+    })
+}
 
-/// Returns true if a node computes one of these functions.
+/// Returns true if results of a node may be the same in every program.
 pub(super) fn may_be(view: &NodeView<'_, '_>) -> bool {
-    let function = view.function();
-    matches!(function, "Pow" | "Range")
-        || (view.operator() == "Resize" && !view.form().is(Older::Upsampled))
-        || chooses(view)
-        || JOINING.contains(&function)
-        || rational(view).is_some()
+    check(view).is_some() || chooses(view) || rational(view).is_some()
 }
 
 /// Returns true if each element that such a node has of constants is exact.
 pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool {
-    if view.operator() == "Resize" {
+    let check = check(view);
+    if check == Some(Checked::Nearest) {
         return picks_alike(view, output) == Some(true);
     }
     let function = rational(view);
@@ -77,11 +77,10 @@ pub(super) fn is_representable(view: &NodeView<'_, '_>, output: &Tensor) -> bool
         is_double.then(|| tensor.numbers().ok().map(|all| all.map(nearest_f64).collect()))?
     };
     let input = |input: usize| numbers(&view.constant(input)?);
-    if view.function() == "Range" {
-        return is_exact_range(&[0, 1, 2].map(input), output.shape().len());
-    }
-    if chooses(view) || JOINING.contains(&view.function()) {
-        return is_joined(view, output, &input);
+    match check {
+        Some(Checked::Range) => return is_exact_range(&[0, 1, 2].map(input), output.shape().len()),
+        None | Some(Checked::Power) if !chooses(view) => {}
+        _ => return is_joined(view, output, &input),
     }
     let (Some(values), Some(arguments)) = (numbers(output), input(0)) else { return false };
     if let Some((argument, value)) = function {
@@ -140,12 +139,9 @@ fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
 
 /// Returns true if a node chooses among numbers, or adds or multiplies some without rounding.
 fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) -> Option<Vec<f64>>) -> bool {
-    let function = view.function();
+    let of_elements = view.known().is_some_and(Row::is_of_elements);
     // Other inputs are axes.
-    let operands = match function {
-        _ if view.known().is_some_and(Row::is_of_elements) => view.input_count(),
-        _ => 1,
-    };
+    let operands = if of_elements { view.input_count() } else { 1 };
     let given = (0..operands).filter(|&operand| view.value(operand).is_some());
     let Some(all) = given.map(input).collect::<Option<Vec<_>>>() else { return false };
     let has_sign = |x: &f64| x.is_nan() || x.to_bits() == (-0.0f64).to_bits();
@@ -154,29 +150,27 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
     }
     let bits = if output.dtype() == DType::F32 { f32::MANTISSA_DIGITS } else { f64::MANTISSA_DIGITS };
     let flat = || all.iter().flatten().copied();
-    match function {
+    match check(view) {
         // Bounds that are attributes, or in the wrong order, mean other things elsewhere.
-        "Clip" => {
+        _ if view.function() == "Clip" => {
             let is_ordered = |low: &Vec<f64>, high: &Vec<f64>| low.first() <= high.first();
             let (low, high) = (view.value(1).and(all.get(1)), view.value(2).and(all.last()));
             view.former_inputs().is_empty() && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
         }
         _ if chooses(view) => true,
         // The remainder of division by truncation is exact.
-        "Mod" => {
+        Some(Checked::Remainder) => {
             let [dividends, divisors] = &all[..] else { return false };
             let is_positive = |x: &f64| *x > 0.0 && x.is_finite();
             dividends.iter().all(|x| *x == 0.0 || is_positive(x)) && divisors.iter().all(is_positive)
         }
-        "Mean" | "ReduceMean" => {
-            let count = match function {
-                "Mean" => all.len(),
-                _ => all[0].len().checked_div(output.shape().len()).unwrap_or(0),
-            };
+        Some(Checked::Mean) => {
+            let reduced = || all[0].len().checked_div(output.shape().len()).unwrap_or(0);
+            let count = if of_elements { all.len() } else { reduced() };
             count.is_power_of_two() && is_exact_sum(flat(), bits)
         }
-        "ReduceProd" => is_exact_product(flat(), bits),
-        "ReduceSumSquare" => {
+        Some(Checked::Product) => is_exact_product(flat(), bits),
+        Some(Checked::SumOfSquares) => {
             flat().all(|x| x.abs() < f64::from(1u32 << 26) && has_bits(x, 26))
                 && is_exact_sum(flat().map(|x| x * x), bits)
         }

@@ -15,6 +15,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 use crate::model::Model;
 use crate::normalize::Form;
+use crate::operators::{self, Sequence};
 
 /// Sequences of a model that are compared.
 const MOST: usize = 100;
@@ -62,7 +63,7 @@ impl Model {
         let mut open = vec![self.graph()];
         while let Some(graph) = open.pop() {
             let standard = self.source().standard;
-            if graph.nodes().iter().any(|node| is_sequence(standard, node)) {
+            if graph.nodes().iter().any(|node| sequence_of(standard, node).is_some()) {
                 return Ok(of_model(self, &self.infer(options)?));
             }
             open.extend(graph.nodes().iter().flat_map(|node| node.graphs().map(|graph| &**graph)));
@@ -99,14 +100,9 @@ pub(super) fn of_model(model: &Model, inference: &Inference) -> Vec<ModelSequenc
     found
 }
 
-/// Returns true for operators whose results are sequences.
-fn is_sequence(standard: Standard, node: &Node) -> bool {
-    let names: &[&str] = match standard {
-        Standard::Onnx => &["Range", "LinSpace", "LogSpace", "GeomSpace"],
-        Standard::OpenVino => &["Range"],
-        Standard::Paddle => &["arange", "range", "linspace", "logspace"],
-    };
-    names.contains(&&*node.operator.name)
+/// The sequence that a node makes, if it makes one.
+fn sequence_of(standard: Standard, node: &Node) -> Option<Sequence> {
+    operators::row_of(standard, node)?.sequence
 }
 
 type Results = Vec<(Profile, std::result::Result<Found, String>)>;
@@ -141,28 +137,22 @@ impl Arguments<'_> {
     /// not known.
     fn results(&self) -> Option<(String, Results)> {
         let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
-        let operator = &self.node.operator;
-        match (self.standard, &*operator.domain, &*operator.name) {
-            (Standard::Onnx, "" | "com.microsoft", "Range") => {
+        match (sequence_of(self.standard, self.node)?, self.standard) {
+            (Sequence::Range, Standard::Onnx) => {
                 let dtype = self.dtype(0)?;
                 self.range(self.input(2).map_or(Some(Number::Int(1)), |_| self.number(2))?, dtype)
             }
-            (Standard::OpenVino, _, "Range") => {
+            (Sequence::Range, Standard::OpenVino) => {
                 let dtype = attributes.dtype("output_type").ok().flatten();
                 self.range(self.number(2)?, dtype.or_else(|| self.dtype(0))?)
             }
-            (Standard::Paddle, _, "arange" | "range") => {
+            (Sequence::Range, Standard::Paddle) => {
                 let dtype = attributes.dtype("dtype").ok().flatten();
                 self.range(self.number(2)?, dtype.or_else(|| self.dtype(0))?)
             }
-            (Standard::Paddle, _, "linspace") | (Standard::Onnx, "gradus", "LinSpace") => {
-                self.space(&attributes, None, false)
-            }
-            (Standard::Paddle, _, "logspace") | (Standard::Onnx, "gradus", "LogSpace") => {
-                self.space(&attributes, Some(self.number(3)?), false)
-            }
-            (Standard::Onnx, "gradus", "GeomSpace") => self.space(&attributes, None, true),
-            _ => None,
+            (Sequence::LinSpace, _) => self.space(&attributes, None, false),
+            (Sequence::LogSpace, _) => self.space(&attributes, Some(self.number(3)?), false),
+            (Sequence::GeomSpace, _) => self.space(&attributes, None, true),
         }
     }
 

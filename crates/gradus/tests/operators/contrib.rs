@@ -317,6 +317,42 @@ fn convert_all(cases: &[Case]) {
 }
 
 #[test]
+fn activations_after_products_are_converted() {
+    let numbers = |dims: [usize; 2], numbers: &[f32]| {
+        Some(Tensor::from_vec(Shape::new(dims.to_vec()).unwrap(), numbers.to_vec()).unwrap())
+    };
+    let activations = [
+        "Elu",
+        "HardSigmoid",
+        "HardSwish",
+        "LeakyRelu",
+        "Mish",
+        "Relu",
+        "Selu",
+        "Shrink",
+        "Sigmoid",
+        "Softplus",
+        "Softsign",
+        "Swish",
+        "Tanh",
+        "ThresholdedRelu",
+    ];
+    let case = |activation: &str| Case {
+        operator: "FusedGemm".to_owned(),
+        attributes: [("activation", Content::Bytes(activation.to_owned().into()))]
+            .into_iter()
+            .chain((activation == "Elu").then_some(("activation_alpha", Content::Float(0.5))))
+            .map(|(name, content)| graph::Attribute { name: name.into(), content })
+            .collect(),
+        inputs: vec![numbers([2, 2], &[-3.0, -1.0, 0.25, 2.0]), numbers([2, 2], &[1.0, 0.5, -0.5, 0.75])],
+        outputs: vec![Tensor::scalar(0.0f32)],
+        steps: 0,
+        ulps: 4.0,
+    };
+    convert_all(&activations.map(case));
+}
+
+#[test]
 fn matrices_of_few_bits_stay_packed() {
     let (mut random, mut converts) = (fastrand::Rng::with_seed(7), 0);
     for (bits, inner, block) in [(4, 64, 32), (4, 80, 32), (4, 48, 16), (8, 64, 32), (8, 40, 16)] {

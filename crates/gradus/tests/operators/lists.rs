@@ -10,17 +10,12 @@ use gradus::operators;
 /// The names in a list that is no list of operators, at most.
 const FEW: usize = 3;
 
-/// Files that list more operators, by how many lists of them they have, and why. Each should become
-/// a query of the table, but for those that are tables of their own.
+/// Files that list more operators, by how many lists of them they have, and why: tables of their
+/// own.
 const LISTED: &[(&str, usize, &str)] = &[
     ("engine/normalize/mod.rs", 5, "a table of forms"),
     ("engine/normalize/openvino.rs", 1, "a table of spellings"),
-    ("gradus/fold/report.rs", 1, "inputs that are weights"),
-    ("gradus/fold/representable.rs", 1, "sums and products that are checked for rounding"),
-    ("gradus/fold/rules/node_view.rs", 1, "functions of the same name in OpenVINO"),
     ("gradus/portability/rules.rs", 6, "a table of differences"),
-    ("gradus/portability/sequences.rs", 1, "operators that make sequences"),
-    ("operators/contrib/transformers.rs", 1, "activations that ONNX Runtime names"),
 ];
 
 fn files(folder: &Path) -> Vec<PathBuf> {

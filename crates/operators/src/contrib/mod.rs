@@ -1,13 +1,16 @@
-//! Operators that other programs add to ONNX, and those for classical machine learning.
+//! Operators that ONNX Runtime adds to ONNX.
 
-pub mod codes;
-pub mod composed;
-pub mod eval;
-pub mod group_query;
-pub mod group_query_eval;
-pub mod microsoft;
-pub mod packed_to_onnx;
+pub mod activations;
+pub mod attention;
+pub mod embeddings;
+pub mod images;
+pub mod inputs;
+pub mod normalization;
+pub mod packed;
+pub mod products;
 pub mod quantized;
-pub mod quantized_lstm;
+pub mod renamed;
+pub mod signal;
 pub mod signatures;
-pub mod transformers;
+pub mod tokens;
+pub mod values;

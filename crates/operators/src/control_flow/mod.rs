@@ -6,3 +6,4 @@ pub mod loops;
 pub mod openvino;
 pub mod to_onnx;
 pub mod to_openvino;
+pub mod variables;

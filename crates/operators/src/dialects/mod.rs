@@ -8,3 +8,10 @@ pub mod indices;
 pub mod openvino;
 pub mod paddle;
 pub mod special;
+
+use gradus_core::{Error, Kind};
+
+/// Returns the error of a node that no graph of ONNX operators computes.
+pub fn cannot(what: &str) -> Error {
+    Error::new(Kind::Unsupported, format!("cannot lower to ONNX operators: {what}"))
+}

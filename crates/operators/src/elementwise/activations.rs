@@ -1,16 +1,16 @@
 //! Activations: functions of one element with up to two parameters, as attributes or as fields of
-//! recurrent networks give them.
+//! recurrent networks give them; and `SwiGLU`, of two elements.
 
 use gradus_core::convert::Rules;
 use gradus_core::tensor::byte_len;
-use gradus_core::{Limits, Number, Result, Tensor, Value, dispatch};
+use gradus_core::{DType, Limits, Number, Result, Tensor, Value, dispatch};
 use gradus_kernels::{Call, Float, Function, Options};
 
 use crate::attributes::Attributes;
-use crate::errors;
-use crate::indices;
 use crate::normalize::Older;
 use crate::op::{EvalContext, Op};
+use crate::schema::onnx_versions;
+use crate::{errors, indices};
 
 /// A parameter: its name and its default.
 type ActivationParameter = (&'static str, f32);
@@ -71,6 +71,15 @@ impl Activation {
         let read = |(name, default): ActivationParameter| Ok(f64::from(given(name)?.unwrap_or(default)));
         let parameters = [read(parameters[0])?, read(parameters[1])?];
         Ok(Activation(Call { function: *function, parameters }))
+    }
+
+    /// The ONNX operator of doubles that computes the function of that name, and its parameters.
+    pub fn operator(name: &str) -> Option<(&'static str, impl Iterator<Item = &'static str>)> {
+        let (operator, parameters, _) = FUNCTIONS.iter().find(|(own, ..)| own.eq_ignore_ascii_case(name))?;
+        let newest = onnx_versions("", operator).last()?;
+        let takes_doubles = newest.inputs.first()?.types.tensor.contains(DType::F64);
+        let named = parameters.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
+        takes_doubles.then_some((*operator, named))
     }
 
     /// The value at x, in float64.
@@ -145,4 +154,14 @@ pub fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
         }
     }
     Ok(vec![cx.rounded(0, &numbers)?])
+}
+
+pub fn swiglu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
+    let linear = cx.floats(1)?;
+    let mut gate = cx.floats(0)?;
+    for (x, linear) in gate.iter_mut().zip(linear) {
+        *x = *x / (1.0 + libm::exp(-alpha * *x)) * linear;
+    }
+    Ok(vec![cx.rounded(0, &gate)?])
 }

@@ -13,27 +13,21 @@ use gradus_core::{DType, Error, Kind, convert};
 
 use crate::dim::{Bounds, Dim, Symbols};
 use crate::elementwise::symbolic::{combined, compare, exact, fractions, progression};
-use crate::errors;
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
-use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::normalization::infer::scaled;
+use crate::normalize::Older;
 use crate::operation::Operation;
+use crate::{errors, indices};
 
 /// As the first input.
 pub fn same(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
-/// The output has the shape and type of the first input, which has the axis.
-pub fn along_axis(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
-    Ok(vec![Fact::shaped(dims)])
-}
-
 /// As the first input, with its type.
 pub fn alike(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(cx.dims(0)?)))])
+    Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
 
 /// As the first input, which has the axis.
@@ -62,7 +56,7 @@ pub fn microsoft_same(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.operator == "Rfft" {
         return Err(InferError::unknown("shape inference does not support the operator"));
     }
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims)))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// The dimensions that all inputs from one on broadcast to; those of the first where the
@@ -110,7 +104,7 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
 pub fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(3)?];
     let dims = cx.broadcast(&all)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 pub fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -121,7 +115,7 @@ pub fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
         let wanted = format_args!("a type of {} bits", from.bits());
         return Err(Error::mismatch(Kind::Type, "attribute \"to\"", to, wanted).into());
     }
-    Ok(vec![Fact::Tensor(TensorFact::new(to, Some(cx.dims(0)?)))])
+    Ok(vec![Fact::tensor(to, cx.dims(0)?)])
 }
 
 /// The elements of integers made from those of one input.
@@ -397,15 +391,33 @@ pub fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// As both inputs together, of the type of the first.
 pub fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(broadcast_inputs(cx, 0)?.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), broadcast_inputs(cx, 0)?)])
 }
 
-pub fn bit_shift(cx: &mut InferContext<'_, '_>) -> InferResult {
+pub fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }
 
 pub fn q_linear_where(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(1)?, cx.dims(4)?];
     let dims = cx.broadcast(&all)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(1), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(1), dims)])
+}
+
+/// `PRelu`, whose older versions have a slope for each channel.
+pub fn p_relu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    if !cx.attributes.form().is(Older::ByChannel) {
+        return scaled(cx);
+    }
+    let dims = cx.dims(0)?;
+    let channels = dims.get(1).copied().unwrap_or(Dim::ONE);
+    cx.dims_of_known_rank(1, 1)?;
+    cx.one_element_or(1, Ok(vec![channels]))?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub fn swiglu(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    cx.same_shape(1, &dims)?;
+    Ok(vec![Fact::shaped(dims)])
 }

@@ -1,12 +1,11 @@
 //! Evaluation of Mean, which rounds once, and of operators on bits and strings.
 
-use gradus_core::convert::product;
+use gradus_core::convert::{float_of, product};
 use gradus_core::{Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::floats::Ring;
 use crate::indices;
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
 
 pub fn mean(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {

@@ -18,7 +18,7 @@ use crate::conversion::types::largest_float8;
 use crate::dialects::openvino::{called, input};
 use crate::elementwise::binary::{BinaryOp, Broadcast, operation};
 use crate::elementwise::cast::{CastOp, rules};
-use crate::elementwise::infer::{binary, broadcast_inputs, rounding};
+use crate::elementwise::infer::{binary, rounding};
 use crate::elementwise::select::check_types;
 use crate::elementwise::unary::{build_as, clip, float, test};
 use crate::elementwise::{infer, unary};
@@ -146,10 +146,6 @@ pub fn is_finite_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn divide_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let down = cx.attributes.flag("m_pythondiv", true)?;
     infer::binary_of(cx, if down { Operation::FloorDiv } else { Operation::Div })
-}
-
-pub fn bitwise_and(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }
 
 pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {

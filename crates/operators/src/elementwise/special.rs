@@ -4,8 +4,7 @@
 use std::cmp::Ordering;
 use std::f64::consts::PI;
 
-use gradus_core::convert;
-use gradus_core::{DType, Error, Number, Result, Value};
+use gradus_core::{DType, Error, Number, Result, Value, convert};
 
 use crate::attributes::Attributes;
 use crate::elementwise::polynomials::{self, ROOT_OF_DIGAMMA};

@@ -3,9 +3,9 @@
 use gradus_core::convert::{self, FromNumber, i64_of, usize_of_i64};
 use gradus_core::{Number, Result, Shape, Tensor, Value};
 
-use super::infer::hot_elements;
 use crate::attributes::Attributes;
 use crate::errors;
+use crate::generate::infer::hot_elements;
 use crate::indices;
 use crate::op::EvalContext;
 use crate::output::{allowed, one};

@@ -1,11 +1,9 @@
-//! Operators that create tensors: constants, random numbers, windows, transforms.
+//! Operators that create tensors: constants, random numbers, and what is made of indices.
 
 pub mod constant;
 pub mod eval;
 pub mod infer;
+pub mod lowered;
+pub mod openvino;
 pub mod random;
-pub mod signal;
-pub mod text;
-pub mod to_onnx;
 pub mod to_openvino;
-pub mod transforms;

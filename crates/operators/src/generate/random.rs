@@ -15,14 +15,16 @@
 //!
 //! Elements are computed in float64, and rounded once.
 
-use gradus_core::convert;
+use gradus_core::convert::product;
 use gradus_core::graph::Content;
-use gradus_core::{Number, Result, Tensor, Value};
+use gradus_core::{DType, DTypeSet, Number, Result, Tensor, Value, convert};
 
 use crate::attributes::Attributes;
 use crate::draws::Draws;
 use crate::floats::Ring;
+use crate::normalize::Older;
 use crate::op::EvalContext;
+use crate::output::allowed;
 
 /// The random numbers of a node.
 pub fn draws(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Draws> {
@@ -73,7 +75,7 @@ pub fn multinomial(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let classes = cx.tensor(0)?.shape().dims().last().copied().unwrap_or(0);
     let (dtype, shape) = cx.output(0)?;
     let samples = shape.dims().last().copied().unwrap_or(0);
-    cx.reserve(convert::product(shape.len(), size_of::<Number>()))?;
+    cx.reserve(product(shape.len(), size_of::<Number>()))?;
     let mut all = Vec::with_capacity(shape.len());
     for row in sums.chunks_mut(classes.max(1)) {
         let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -90,6 +92,36 @@ pub fn multinomial(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         cx.limits().check()?;
     }
     Ok(vec![Tensor::from_numbers(dtype, shape, all, convert::Rules::IEEE)?.into()])
+}
+
+pub fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let training = if attributes.form().is(Older::Training) {
+        !attributes.flag("is_test", false)?
+    } else {
+        cx.has(2) && !cx.tensor(2)?.only_number()?.is_zero()
+    };
+    // Older versions have a mask of the input's type.
+    let mask = cx.signature.and_then(|signature| signature.outputs.get(1));
+    let of_truth = mask.is_none_or(|mask| mask.types.tensor == DTypeSet::of(&[DType::Bool]));
+    let dtype = if of_truth { DType::Bool } else { data.dtype() };
+    let shape = allowed(cx, dtype, data.shape().dims())?;
+    let mut kept = vec![Number::Int(1); shape.len()];
+    let mut output = data.clone();
+    if training {
+        let ratio = cx.maybe_floats(1)?.and_then(|ratio| ratio.first().copied()).unwrap_or(0.5);
+        let mut numbers = cx.floats(0)?;
+        cx.reserve(product(numbers.len(), 3 * size_of::<Number>()))?;
+        let mut draws = draws(attributes, cx)?;
+        for (x, kept) in numbers.iter_mut().zip(&mut kept) {
+            let keep = draws.uniform() >= ratio;
+            *kept = Number::Int(keep.into());
+            *x = if keep { *x / (1.0 - ratio) } else { 0.0 };
+        }
+        output = f64::tensor(data.dtype(), shape.clone(), &numbers)?;
+    }
+    let mask = Tensor::from_numbers(dtype, shape, kept, convert::Rules::IEEE)?;
+    Ok(vec![output.into(), mask.into()])
 }
 
 #[cfg(test)]

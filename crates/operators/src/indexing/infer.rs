@@ -1,13 +1,11 @@
-//! Operators that take parts of tensors, or put tensors together.
+//! Rules of operators that choose elements, and put elements in place of others.
 //!
 //! | operators | shape |
 //! |---|---|
 //! | `Slice` | along each axis, `ceil((end - start)/step)`, where bounds below 0 count from the end and all are clamped |
-//! | `Split`, `Concat` | parts of an axis; the sum along an axis, other dimensions equal |
 //! | `Gather`, `GatherElements`, `GatherND` | the indices' dimensions in place of those they choose from |
 //! | `Scatter`, `ScatterElements`, `ScatterND`, `TensorScatter` | the first input's |
-//! | `Transpose`, `Expand`, `Tile`, `Pad`, `CenterCropPad`, `ReverseSequence` | by axis |
-//! | `DepthToSpace`, `SpaceToDepth`, `Compress` | by axis |
+//! | `Compress` | by axis |
 
 use std::sync::Arc;
 

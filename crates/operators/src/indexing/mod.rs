@@ -2,8 +2,9 @@
 
 pub mod eval;
 pub mod infer;
-pub mod older;
+pub mod lowered;
 pub mod openvino;
+pub mod rows;
 pub mod segments_to_onnx;
 pub mod to_onnx;
 pub mod to_openvino;

@@ -5,36 +5,31 @@
 //! | `Gather` | `Gather` | the axis is an input; `batch_dims`; since version 8, an index out of range gives zeros |
 //! | `GatherND` | `GatherND` | version 5 makes one axis of those of the batch |
 //! | `StridedSlice` | `Slice` | masks: bounds to ignore, axes that are new, go, or stand for all that are left |
-//! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
 
-use gradus_core::convert::{self, FromNumber, Rules, i64_of, usize_of_i64};
+use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Class, DType, Number, Result as Computed, Shape, Tensor, Value};
+use gradus_core::{Class, Number, Result as Computed, Shape, Tensor, Value, convert};
 
-use crate::Eval;
-use crate::attributes::{Attributes, required};
-use crate::dialects::openvino::{called, input, integers, rows};
+use crate::attributes::Attributes;
+use crate::dialects::openvino::{called, input};
 use crate::dim::{Bounds, Dim};
 use crate::elementwise::infer::same;
 use crate::elementwise::unary::neg;
-use crate::errors;
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::indexing::infer::{
     chosen, cut, gather_nd, gathered, like_first, require_along_axis, require_in_range, scattered,
     with_elements,
 };
+use crate::indexing::rows;
 use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::layout::infer::parts_of;
-use crate::lowering;
-use crate::nn::infer::of;
 use crate::normalize::Older;
-use crate::op::{self, BuildContext, EvalContext, Op};
-use crate::output::{self, allowed};
-use crate::{indexing, indices, layout};
+use crate::op::{BuildContext, EvalContext, Op};
+use crate::output::allowed;
+use crate::{Eval, errors, indexing, indices, lowering, op, output};
 
 /// The integers of an input, or as many dimensions that the data decide.
-fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, InferError> {
+pub fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Result<Vec<Dim>, InferError> {
     if let Some(all) = cx.integers(input) {
         return Ok(all.to_vec());
     }
@@ -245,124 +240,6 @@ pub fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     with_elements(cx, all, elements)
 }
 
-/// The axis that the second input names, or as many unknown shapes as there are outputs.
-fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>, InferError> {
-    let rank = cx.dims(0)?.len();
-    if let Some(axis) = cx.integer(1).and_then(Dim::known) {
-        return Ok(Ok(indices::axis(axis, rank)?));
-    }
-    let dtype = cx.dtype(0);
-    let facts = (0..cx.node.outputs.len())
-        .map(|_| of(dtype, cx.any_dims("the axis is not known before the run", rank)))
-        .collect();
-    Ok(Err(facts))
-}
-
-pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let axis = match named_axis(cx)? {
-        Ok(axis) => axis,
-        Err(facts) => return Ok(facts),
-    };
-    let dims = cx.dims(0)?;
-    let count = cx.node.outputs.len();
-    let parts = cx.attributes.int("num_splits")?.filter(|&parts| parts > 0).unwrap_or(i64_of(count));
-    let size = cx.floor_divide(dims[axis], Dim::Known(parts));
-    let whole = cx.multiply(size, Dim::Known(parts));
-    cx.equal(whole, dims[axis], errors::SPLIT_SIZES)?;
-    parts_of(cx, &dims, axis, &vec![size; count])
-}
-
-pub fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let axis = match named_axis(cx)? {
-        Ok(axis) => axis,
-        Err(facts) => return Ok(facts),
-    };
-    let dims = cx.dims(0)?;
-    let count = cx.node.outputs.len();
-    let Some(lengths) = cx.integers(2) else {
-        let sizes: Vec<_> = (0..count)
-            .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
-            .collect();
-        return parts_of(cx, &dims, axis, &sizes);
-    };
-    if lengths.len() != count {
-        return Err(errors::count("split sizes", lengths.len(), count).into());
-    }
-    let mut sizes = lengths.to_vec();
-    let open = sizes.iter().position(|&size| size == Dim::Known(-1));
-    let others = sizes.iter().enumerate().filter(|(i, _)| Some(*i) != open).map(|(_, size)| *size);
-    let total = cx.symbols().total(others.collect::<Vec<_>>());
-    let total = cx.or_fresh(total);
-    match open {
-        Some(open) => sizes[open] = cx.subtract(dims[axis], total),
-        None => {
-            cx.equal(total, dims[axis], errors::SPLIT_SIZES)?;
-        }
-    }
-    parts_of(cx, &dims, axis, &sizes)
-}
-
-pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let mut all = cx.dims(0)?.to_vec();
-    let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
-    [2, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
-    let depth = match cx.integer(1) {
-        Some(depth) => depth,
-        None => cx.data("the depth is not known before the run", Bounds::SIZE),
-    };
-    all.insert(axis, depth);
-    Ok(vec![of(cx.dtype(2), all)])
-}
-
-/// Channels to blocks of the spatial axes, or back.
-pub fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    let [batch, channels, spatial @ ..] = &*dims else {
-        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
-    };
-    let block = Dim::Known(errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?);
-    let blocks = cx.product(&vec![block; spatial.len()]);
-    let spread = cx.operator == "DepthToSpace";
-    let mut all = vec![*batch];
-    all.push(if spread { cx.floor_divide(*channels, blocks) } else { cx.multiply(*channels, blocks) });
-    for &size in spatial {
-        all.push(if spread { cx.multiply(size, block) } else { cx.floor_divide(size, block) });
-    }
-    like_first(cx, all)
-}
-
-/// Blocks of the spatial axes to the batch, or back; the dimensions that are added or cut off are
-/// inputs.
-pub fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    if dims.is_empty() {
-        return Err(errors::rank("input 0", 0, "at least 1").into());
-    }
-    let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
-    let [Some(block), Some(begins), Some(ends)] = inputs else {
-        let dims = cx.any_dims("the blocks are not known before the run", dims.len());
-        return like_first(cx, dims);
-    };
-    if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
-        let got = format!("{}, {} and {}", block.len(), begins.len(), ends.len());
-        return Err(errors::count("blocks, begins and ends", got, format_args!("{} each", dims.len())).into());
-    }
-    let size = cx.product(&block);
-    let together = cx.operator == "SpaceToBatch";
-    let mut all = vec![if together { cx.multiply(dims[0], size) } else { cx.floor_divide(dims[0], size) }];
-    for axis in 1..dims.len() {
-        let edges = cx.add(begins[axis], ends[axis]);
-        all.push(if together {
-            let padded = cx.add(dims[axis], edges);
-            cx.floor_divide(padded, block[axis])
-        } else {
-            let spread = cx.multiply(dims[axis], block[axis]);
-            cx.subtract(spread, edges)
-        });
-    }
-    like_first(cx, all)
-}
-
 /// A row of the table for each bag, of which an input has so many.
 fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
     let (table, bags) = (cx.dims(0)?, cx.dims(bags)?);
@@ -383,85 +260,6 @@ pub fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let row = table.get(1..).ok_or_else(|| errors::rank("the table", 0, "at least 1"))?;
     let all: Vec<_> = std::iter::once(count).chain(row.iter().copied()).collect();
     like_first(cx, all)
-}
-
-/// The input's dimensions, but where sizes are given along axes. `RDFT` halves the last named axis,
-/// and adds one of real and imaginary parts; `IRDFT` undoes that.
-pub fn transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (from_real, to_real) = match &*cx.node.operator.name {
-        "RDFT" => (true, false),
-        name => (false, name == "IRDFT"),
-    };
-    let mut all = cx.dims(0)?.to_vec();
-    if !from_real && all.pop().is_none() {
-        return Err(errors::rank("input 0", 0, "at least 1").into());
-    }
-    let rank = all.len();
-    let axes = cx.known_integers(1).map(|axes| indices::axes(&axes, rank)).transpose()?;
-    let sizes = if cx.has(2) { cx.integers(2).map(|sizes| sizes.to_vec()) } else { Some(Vec::new()) };
-    match (axes, sizes) {
-        (Some(axes), Some(sizes)) => {
-            let last = axes.last().copied().unwrap_or_default();
-            for (place, &axis) in axes.iter().enumerate() {
-                match sizes.get(place) {
-                    None | Some(Dim::Known(-1)) if to_real && axis == last => {
-                        let less = cx.subtract(all[axis], Dim::ONE);
-                        all[axis] = cx.multiply(less, Dim::Known(2));
-                    }
-                    None | Some(Dim::Known(-1)) => {}
-                    Some(&size) if size.known().is_some() || cx.symbols().at_least(size, 0) => {
-                        all[axis] = size;
-                    }
-                    Some(_) => {
-                        all[axis] = cx.data("a size that may be -1, which is the input's", Bounds::SIZE);
-                    }
-                }
-            }
-            if from_real && !axes.is_empty() {
-                all[last] = crate::generate::infer::half(cx, all[last]);
-            }
-        }
-        (None, Some(sizes)) if sizes.is_empty() && !from_real && !to_real => {}
-        _ => all = cx.any_dims("the sizes are not known before the run", rank),
-    }
-    if !to_real {
-        all.push(Dim::Known(2));
-    }
-    like_first(cx, all)
-}
-
-/// Windows of a signal, as real and imaginary parts of half of their frequencies.
-pub fn windows_transformed(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    let Some((&signal, batch)) = dims.split_last() else {
-        return Err(errors::rank("input 0", 0, "1 or 2").into());
-    };
-    let mut all = batch.to_vec();
-    let (frame, step) = (cx.integer(2), cx.integer(3));
-    let [mut frames, mut bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
-    if let (Some(frame), Some(step)) = (frame, step) {
-        let room = cx.subtract(signal, frame);
-        let steps = cx.floor_divide(room, step);
-        frames = cx.add(steps, Dim::ONE);
-        bins = crate::generate::infer::half(cx, frame);
-    }
-    let across = cx.attributes.flag("transpose_frames", false)?;
-    all.extend(if across { [bins, frames] } else { [frames, bins] });
-    all.push(Dim::Known(2));
-    like_first(cx, all)
-}
-
-pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.attributes.dtype("output_type")?.or(Some(DType::I32));
-    let mut all =
-        if cx.has(3) { integers_or(cx, 3, "the batch is not known before the run")? } else { Vec::new() };
-    for input in [0, 1] {
-        all.push(match cx.integer(input) {
-            Some(size) => size,
-            None => cx.data("the sizes are not known before the run", Bounds::SIZE),
-        });
-    }
-    Ok(vec![of(dtype, all)])
 }
 
 pub fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
@@ -531,39 +329,6 @@ pub fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
         })
         .collect();
     Ok(vec![output::chosen(cx, data, &indices)?.reshaped(Shape::new(result)?)?.into()])
-}
-
-/// The parts of an axis of these sizes.
-fn run_parts(cx: &mut EvalContext<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
-    let axis = cx.integer(1)?;
-    let inputs = [input(cx, 0), integers(sizes)];
-    called(cx, layout::eval::split, vec![("axis", Content::Int(axis))], &inputs)
-}
-
-/// The dimension of the axis that the second input names.
-fn split_size(cx: &EvalContext<'_>) -> Computed<i64> {
-    let shape = cx.tensor(0)?.shape();
-    Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
-}
-
-pub fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let size = split_size(cx)?;
-    let parts = required("num_splits", attributes.int("num_splits")?)?;
-    let outputs = cx.outputs.max(1);
-    let count = usize_of_i64(parts).filter(|&count| (1..=outputs).contains(&count) && size % parts == 0);
-    let wanted = format!("a divisor of {size} between 1 and {outputs}");
-    let count = count.ok_or_else(|| errors::value("attribute \"num_splits\"", parts, wanted))?;
-    run_parts(cx, &vec![size / parts; count])
-}
-
-pub fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let mut sizes = cx.integers(2)?;
-    if let Some(open) = sizes.iter().position(|&size| size == -1) {
-        let others =
-            sizes.iter().filter(|&&size| size != -1).fold(0i64, |sum, size| sum.saturating_add(*size));
-        sizes[open] = split_size(cx)?.saturating_sub(others);
-    }
-    run_parts(cx, &sizes)
 }
 
 /// Slices of an axis are replaced where the indices say.
@@ -680,93 +445,6 @@ fn negated(tensor: &Tensor) -> Computed<Tensor> {
     Tensor::from_numbers(dtype, tensor.shape().clone(), numbers, Rules::IEEE)
 }
 
-pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let (indices, on, off) = (cx.tensor(0)?, cx.only(2)?, cx.only(3)?);
-    let depth = cx.integer(1)?;
-    let depth = usize_of_i64(depth).ok_or_else(|| errors::value("depth", depth, "at least 0"))?;
-    let mut dims = indices.shape().dims().to_vec();
-    let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), dims.len() + 1)?;
-    dims.insert(axis, depth);
-    let shape = allowed(cx, on.dtype(), &dims)?;
-    cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
-    let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
-    let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
-    let each = indexing::eval::positions(&dims).map(|mut position| {
-        let at = position.remove(axis);
-        let index = numbers[indexing::eval::flat_index(&position, indices.shape().dims())];
-        let index = if normalized && index < 0 { index.saturating_add(i64_of(depth)) } else { index };
-        (usize::from(index == i64_of(at)), 0)
-    });
-    Ok(vec![Tensor::woven(&[off, on], shape, each, &cx.limits())?.into()])
-}
-
-pub fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let data = cx.tensor(0)?;
-    let dims = data.shape().dims();
-    let axes: Vec<usize> = match attributes.text("mode")? {
-        Some("mask") => {
-            let mask = cx.tensor(1)?.numbers()?;
-            mask.enumerate().filter(|(_, bit)| !bit.is_zero()).map(|(axis, _)| axis).collect()
-        }
-        _ => indices::axes(&cx.integers(1)?, dims.len())?,
-    };
-    let mut indices = indices::all(dims);
-    for axis in axes {
-        let wanted = format_args!("at most {}", dims.len());
-        let list = indices.get_mut(axis);
-        list.ok_or_else(|| errors::count("mask elements", axis + 1, wanted))?.reverse();
-    }
-    Ok(vec![output::chosen(cx, data, &indices)?.into()])
-}
-
-/// As the first input, which has the axes.
-pub fn roll(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    for axis in cx.known_integers(2).unwrap_or_default() {
-        indices::axis(axis, dims.len())?;
-    }
-    Ok(vec![Fact::shaped(dims)])
-}
-
-/// Elements move along axes, and come in again at the other end.
-pub fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let data = cx.tensor(0)?;
-    let dims = data.shape().dims();
-    let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
-    let axes = axes.iter().map(|&axis| indices::axis(axis, dims.len())).collect::<Computed<Vec<_>>>()?;
-    if data.is_empty() {
-        return Ok(vec![data.clone().into()]);
-    }
-    let places = dims.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
-    cx.reserve(convert::product(places, 2 * size_of::<usize>()))?;
-    // The shifts of an axis that is named again add up.
-    let mut by = vec![0; dims.len()];
-    for (i, &axis) in axes.iter().enumerate() {
-        let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
-        let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
-        by[axis] = (by[axis] + usize_of_i64(shift.rem_euclid(i64_of(dims[axis]))).unwrap_or(0)) % dims[axis];
-    }
-    let along = |(&size, by): (&usize, usize)| match by {
-        0 => Along::Steps(0, 1, size),
-        _ => Along::List((size - by..size).chain(0..size - by).collect()),
-    };
-    let indices: Vec<_> = dims.iter().zip(by).map(along).collect();
-    Ok(vec![output::chosen(cx, data, &indices)?.into()])
-}
-
-pub fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
-    let dtype = attributes.dtype("output_type")?.unwrap_or(DType::I32);
-    let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
-    let (rows, columns, offset) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
-    let dims = Shape::from_i64(&[batch, vec![rows, columns]].concat())?;
-    let shape = allowed(cx, dtype, dims.dims())?;
-    let ones = indexing::eval::positions(dims.dims()).map(|position| {
-        let (row, column) = (i64_of(position[position.len() - 2]), i64_of(position[position.len() - 1]));
-        Number::Int(i128::from(column.saturating_sub(row) == offset))
-    });
-    Ok(vec![Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)?.into()])
-}
-
 pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
     require_along_axis(cx)?;
@@ -779,10 +457,4 @@ pub fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub fn embedding_bag_packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedding(cx, 1)
-}
-
-pub fn random_uniform(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dtype = cx.attributes.dtype("output_type")?;
-    let dims = integers_or(cx, 0, "the shape is not known before the run")?;
-    Ok(vec![of(dtype, dims)])
 }

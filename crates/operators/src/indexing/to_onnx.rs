@@ -6,9 +6,9 @@ use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
-use crate::dialects::openvino::rows;
 use crate::errors;
 use crate::indexing::openvino::Masks;
+use crate::indexing::rows;
 use crate::indices::axis as axis_of;
 use crate::lowering::terms::{
     Term, f, gathered, in_shape, ints, joined, of, part, pick, range, shaped, size, turned, unsqueezed,

@@ -1,4 +1,4 @@
-//! Operators that give the same elements another shape, or repeat them.
+//! Operators that give elements another shape or order, repeat them, or part them.
 //!
 //! | OpenVINO | elsewhere | what differs |
 //! |---|---|---|
@@ -9,25 +9,221 @@
 //! | `Broadcast` | `Expand` | `numpy`: the target is the shape; `explicit`: and says which axes the input's are; `bidirectional` is `Expand` |
 //! | `Tile` | `Tile` | fewer repeats or fewer axes are filled up with 1 in front |
 //! | `Pad` | `Pad` | pads before and behind are two inputs; below 0 they cut |
+//! | `Split`, `VariadicSplit` | `Split` | the axis is an input; one length may be -1 |
+//! | `BatchToSpace`, `SpaceToBatch` | | blocks of some axes become samples |
+//! | `Reverse`, `Roll` | | elements of axes in reverse, or pushed on from the end to the start |
 
 use std::collections::BTreeSet;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{Result, Shape, Value};
+use gradus_core::{Result, Result as Computed, Shape, Value, convert};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, required};
 use crate::dialects::openvino::{called, input, integers};
 use crate::dim::{Bounds, Dim};
-use crate::errors;
+use crate::fact::Fact;
 use crate::indexing::infer::like_first;
+use crate::indices::Along;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::layout::infer::{
-    expand, named_axes, padded, repeated, reshape_to, spread, squeezed, turned, unsqueezed,
-};
+use crate::layout::infer::{expand, padded, parts_of, repeated, spread, turned};
+use crate::layout::reshaped::{named_axes, reshape_to, squeezed, unsqueezed};
 use crate::op::EvalContext;
 use crate::output::allowed;
-use crate::{indices, layout};
+use crate::{errors, indices, layout, output};
+
+/// The axis that the second input names, or as many unknown shapes as there are outputs.
+fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>, InferError> {
+    let rank = cx.dims(0)?.len();
+    if let Some(axis) = cx.integer(1).and_then(Dim::known) {
+        return Ok(Ok(indices::axis(axis, rank)?));
+    }
+    let dtype = cx.dtype(0);
+    let facts = (0..cx.node.outputs.len())
+        .map(|_| Fact::tensor(dtype, cx.any_dims("the axis is not known before the run", rank)))
+        .collect();
+    Ok(Err(facts))
+}
+
+pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axis = match named_axis(cx)? {
+        Ok(axis) => axis,
+        Err(facts) => return Ok(facts),
+    };
+    let dims = cx.dims(0)?;
+    let count = cx.node.outputs.len();
+    let parts = cx.attributes.int("num_splits")?.filter(|&parts| parts > 0).unwrap_or(i64_of(count));
+    let size = cx.floor_divide(dims[axis], Dim::Known(parts));
+    let whole = cx.multiply(size, Dim::Known(parts));
+    cx.equal(whole, dims[axis], errors::SPLIT_SIZES)?;
+    parts_of(cx, &dims, axis, &vec![size; count])
+}
+
+pub fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axis = match named_axis(cx)? {
+        Ok(axis) => axis,
+        Err(facts) => return Ok(facts),
+    };
+    let dims = cx.dims(0)?;
+    let count = cx.node.outputs.len();
+    let Some(lengths) = cx.integers(2) else {
+        let sizes: Vec<_> = (0..count)
+            .map(|_| cx.data("the split sizes are not known before the run", Bounds::SIZE))
+            .collect();
+        return parts_of(cx, &dims, axis, &sizes);
+    };
+    if lengths.len() != count {
+        return Err(errors::count("split sizes", lengths.len(), count).into());
+    }
+    let mut sizes = lengths.to_vec();
+    let open = sizes.iter().position(|&size| size == Dim::Known(-1));
+    let others = sizes.iter().enumerate().filter(|(i, _)| Some(*i) != open).map(|(_, size)| *size);
+    let total = cx.symbols().total(others.collect::<Vec<_>>());
+    let total = cx.or_fresh(total);
+    match open {
+        Some(open) => sizes[open] = cx.subtract(dims[axis], total),
+        None => {
+            cx.equal(total, dims[axis], errors::SPLIT_SIZES)?;
+        }
+    }
+    parts_of(cx, &dims, axis, &sizes)
+}
+
+/// Channels to blocks of the spatial axes, or back.
+pub fn blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let [batch, channels, spatial @ ..] = &*dims else {
+        return Err(errors::rank("input 0", dims.len(), "at least 2").into());
+    };
+    let block = Dim::Known(errors::at_least_1("block_size", cx.attributes.int_or("block_size", 1)?)?);
+    let blocks = cx.product(&vec![block; spatial.len()]);
+    let spread = cx.operator == "DepthToSpace";
+    let mut all = vec![*batch];
+    all.push(if spread { cx.floor_divide(*channels, blocks) } else { cx.multiply(*channels, blocks) });
+    for &size in spatial {
+        all.push(if spread { cx.multiply(size, block) } else { cx.floor_divide(size, block) });
+    }
+    like_first(cx, all)
+}
+
+/// Blocks of the spatial axes to the batch, or back; the dimensions that are added or cut off are
+/// inputs.
+pub fn batches(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    if dims.is_empty() {
+        return Err(errors::rank("input 0", 0, "at least 1").into());
+    }
+    let inputs = [cx.integers(1), cx.integers(2), cx.integers(3)];
+    let [Some(block), Some(begins), Some(ends)] = inputs else {
+        let dims = cx.any_dims("the blocks are not known before the run", dims.len());
+        return like_first(cx, dims);
+    };
+    if [block.len(), begins.len(), ends.len()] != [dims.len(); 3] {
+        let got = format!("{}, {} and {}", block.len(), begins.len(), ends.len());
+        return Err(errors::count("blocks, begins and ends", got, format_args!("{} each", dims.len())).into());
+    }
+    let size = cx.product(&block);
+    let together = cx.operator == "SpaceToBatch";
+    let mut all = vec![if together { cx.multiply(dims[0], size) } else { cx.floor_divide(dims[0], size) }];
+    for axis in 1..dims.len() {
+        let edges = cx.add(begins[axis], ends[axis]);
+        all.push(if together {
+            let padded = cx.add(dims[axis], edges);
+            cx.floor_divide(padded, block[axis])
+        } else {
+            let spread = cx.multiply(dims[axis], block[axis]);
+            cx.subtract(spread, edges)
+        });
+    }
+    like_first(cx, all)
+}
+
+/// The parts of an axis of these sizes.
+fn run_parts(cx: &mut EvalContext<'_>, sizes: &[i64]) -> Computed<Vec<Value>> {
+    let axis = cx.integer(1)?;
+    let inputs = [input(cx, 0), integers(sizes)];
+    called(cx, layout::eval::split, vec![("axis", Content::Int(axis))], &inputs)
+}
+
+/// The dimension of the axis that the second input names.
+fn split_size(cx: &EvalContext<'_>) -> Computed<i64> {
+    let shape = cx.tensor(0)?.shape();
+    Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
+}
+
+pub fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let size = split_size(cx)?;
+    let parts = required("num_splits", attributes.int("num_splits")?)?;
+    let outputs = cx.outputs.max(1);
+    let count = usize_of_i64(parts).filter(|&count| (1..=outputs).contains(&count) && size % parts == 0);
+    let wanted = format!("a divisor of {size} between 1 and {outputs}");
+    let count = count.ok_or_else(|| errors::value("attribute \"num_splits\"", parts, wanted))?;
+    run_parts(cx, &vec![size / parts; count])
+}
+
+pub fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let mut sizes = cx.integers(2)?;
+    if let Some(open) = sizes.iter().position(|&size| size == -1) {
+        let others =
+            sizes.iter().filter(|&&size| size != -1).fold(0i64, |sum, size| sum.saturating_add(*size));
+        sizes[open] = split_size(cx)?.saturating_sub(others);
+    }
+    run_parts(cx, &sizes)
+}
+
+pub fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let axes: Vec<usize> = match attributes.text("mode")? {
+        Some("mask") => {
+            let mask = cx.tensor(1)?.numbers()?;
+            mask.enumerate().filter(|(_, bit)| !bit.is_zero()).map(|(axis, _)| axis).collect()
+        }
+        _ => indices::axes(&cx.integers(1)?, dims.len())?,
+    };
+    let mut indices = indices::all(dims);
+    for axis in axes {
+        let wanted = format_args!("at most {}", dims.len());
+        let list = indices.get_mut(axis);
+        list.ok_or_else(|| errors::count("mask elements", axis + 1, wanted))?.reverse();
+    }
+    Ok(vec![output::chosen(cx, data, &indices)?.into()])
+}
+
+/// As the first input, which has the axes.
+pub fn roll(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    for axis in cx.known_integers(2).unwrap_or_default() {
+        indices::axis(axis, dims.len())?;
+    }
+    Ok(vec![Fact::shaped(dims)])
+}
+
+/// Elements move along axes, and come in again at the other end.
+pub fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
+    let data = cx.tensor(0)?;
+    let dims = data.shape().dims();
+    let (shifts, axes) = (cx.integers(1)?, cx.integers(2)?);
+    let axes = axes.iter().map(|&axis| indices::axis(axis, dims.len())).collect::<Computed<Vec<_>>>()?;
+    if data.is_empty() {
+        return Ok(vec![data.clone().into()]);
+    }
+    let places = dims.iter().fold(0usize, |sum, &size| sum.saturating_add(size));
+    cx.reserve(convert::product(places, 2 * size_of::<usize>()))?;
+    // The shifts of an axis that is named again add up.
+    let mut by = vec![0; dims.len()];
+    for (i, &axis) in axes.iter().enumerate() {
+        let shift = if let [only] = shifts[..] { Some(only) } else { shifts.get(i).copied() };
+        let shift = shift.ok_or_else(|| errors::count("shifts", shifts.len(), axes.len()))?;
+        by[axis] = (by[axis] + usize_of_i64(shift.rem_euclid(i64_of(dims[axis]))).unwrap_or(0)) % dims[axis];
+    }
+    let along = |(&size, by): (&usize, usize)| match by {
+        0 => Along::Steps(0, 1, size),
+        _ => Along::List((size - by..size).chain(0..size - by).collect()),
+    };
+    let indices: Vec<_> = dims.iter().zip(by).map(along).collect();
+    Ok(vec![output::chosen(cx, data, &indices)?.into()])
+}
 
 pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(target) = cx.integers(1) else {

@@ -1,4 +1,4 @@
-//! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
+//! Operators that tell shapes, give elements another shape, move or repeat them, or make tensors.
 
 use std::collections::BTreeSet;
 
@@ -9,6 +9,7 @@ use gradus_core::{Class, DType, Result, Tensor};
 use crate::conversion::caveats;
 use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
+use crate::errors;
 use crate::indices::axis as axis_of;
 use crate::layout::openvino::added_axes;
 use crate::lowering::terms::{
@@ -319,4 +320,62 @@ pub fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let batch = l.whole_list(3)?;
     Ok(vec![of("Expand", value, joined([batch, shape], 0)).write(l, dtype)?])
+}
+
+/// Blocks of the channels' axis become blocks of the image, or the other way round.
+pub fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let (spreads, spatial) = (operator == "DepthToSpace", l.rank_of(0)?.saturating_sub(2));
+    let block = errors::at_least_1("block_size", l.attributes.int_or("block_size", 1)?)?;
+    let deep = l.attributes.text("mode")? == Some("depth_first");
+    let x = l.input(0)?;
+    if spatial == 2 && (spreads || !deep) {
+        let mut attributes = vec![int("blocksize", block)];
+        if deep {
+            attributes.push(word("mode", "CRD"));
+        }
+        return Ok(vec![l.apply(operator, &[x], &attributes)?]);
+    }
+    // Each axis of the image next to one of its blocks, which belong to the channels, before or
+    // behind them.
+    let sizes = l.shape(x)?;
+    let each = || ints(&[block]);
+    let all = ints(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))]);
+    let length = |axis: usize| part(sizes, i64_of(axis), i64_of(axis) + 1);
+    let (batch, mut channels) = (length(0).write(l, DType::I64)?, length(1));
+    let mut axes = Vec::new();
+    for axis in 0..spatial {
+        let own = length(axis + 2);
+        axes.push(if spreads { own } else { own / each() }.write(l, DType::I64)?);
+    }
+    channels = if spreads { channels / all.clone() } else { channels };
+    let channels = channels.write(l, DType::I64)?;
+    let (apart, order): (Vec<Term>, Vec<_>) = if spreads {
+        let blocks = (0..spatial).map(|_| each());
+        let own: Vec<_> = if deep {
+            [channels.into()].into_iter().chain(blocks).collect()
+        } else {
+            blocks.chain([channels.into()]).collect()
+        };
+        let first = usize::from(deep) + 1;
+        let pairs = (0..spatial).flat_map(|axis| [spatial + 2 + axis, first + axis]);
+        let channel = if deep { 1 } else { spatial + 1 };
+        let lengths = axes.iter().map(|&axis| axis.into());
+        (
+            [batch.into()].into_iter().chain(own).chain(lengths).collect(),
+            [0, channel].into_iter().chain(pairs).collect(),
+        )
+    } else {
+        let pairs = axes.iter().flat_map(|&axis| [axis.into(), each()]);
+        let inner = (0..spatial).map(|axis| 2 * axis + 3);
+        let own: Vec<_> =
+            if deep { [1].into_iter().chain(inner).collect() } else { inner.chain([1]).collect() };
+        let outer = (0..spatial).map(|axis| 2 * axis + 2);
+        let lead = [batch.into(), channels.into()];
+        (lead.into_iter().chain(pairs).collect(), [0].into_iter().chain(own).chain(outer).collect())
+    };
+    let apart = turned(in_shape(x, joined(apart, 0)), order);
+    let channels = if spreads { channels.into() } else { channels * all };
+    let axes = axes.into_iter().map(|axis| if spreads { axis * each() } else { axis.into() });
+    let together = joined([batch.into(), channels].into_iter().chain(axes), 0);
+    Ok(vec![in_shape(apart, together).write(l, DType::I64)?])
 }

@@ -1,12 +1,12 @@
-//! Operators that tell shapes, give elements another shape, repeat them, or make tensors.
+//! Operators that tell shapes, give elements another shape, move or repeat them, or make tensors.
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Result, Shape, Tensor};
 
 use crate::conversion::caveats;
 use crate::conversion::node::{ConvertContext, GivenIntegers};
 use crate::conversion::report::{cannot, not_known};
-use crate::conversion::to_openvino::say;
+use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::types::named;
 use crate::conversion::writer::{NONE, NewValue};
 use crate::generate::constant::held;
@@ -261,4 +261,33 @@ pub fn eye_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let diagonal = cx.attributes.int_or("k", 0)?;
     let diagonal = cx.scalar(diagonal);
     Ok(vec![cx.put("Eye", &[rows, columns, diagonal], &[named("output_type", dtype)?])?])
+}
+
+/// Elements on one side of a diagonal; zeros elsewhere.
+pub fn trilu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
+    let upper = cx.attributes.flag("upper", true)?;
+    let (x, rank, dtype) = (cx.input(0)?, i64_of(cx.rank(0)?), cx.dtype(0)?);
+    let shape = cx.shape_of(x)?;
+    let (zero, one) = (cx.scalar(0), cx.scalar(1));
+    let mut numbered = |axis: i64| -> Result<NewValue> {
+        let size = cx.sliced(shape, axis, axis + 1)?;
+        let size = cx.reshaped(size, &[])?;
+        cx.put("Range", &[zero, size, one], &[say("output_type", "i64")])
+    };
+    let (rows, columns) = (numbered(rank - 2)?, numbered(rank - 1)?);
+    let rows = cx.reshaped(rows, &[-1, 1])?;
+    let diagonal = if cx.has(1) { cx.scalar_input(1)? } else { zero };
+    // Sums with the diagonal may exceed 64 bits.
+    let above = cx.put("Subtract", &[columns, rows], &[numpy()])?;
+    let kept = cx.put(if upper { "GreaterEqual" } else { "LessEqual" }, &[above, diagonal], &[numpy()])?;
+    let nothing = cx.number(0.0, dtype)?;
+    Ok(vec![cx.put("Select", &[kept, x, nothing], &[numpy()])?])
+}
+
+/// Blocks of the channels' axis become blocks of the image, or the other way round.
+pub fn blocks(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
+    let mode = if cx.attributes.text("mode")? == Some("CRD") { "depth_first" } else { "blocks_first" };
+    let size = cx.attributes.int("blocksize")?.and_then(usize_of_i64).unwrap_or(1);
+    let x = cx.input(0)?;
+    Ok(vec![cx.put(operator, &[x], &[say("block_size", size), say("mode", mode)])?])
 }

@@ -15,7 +15,6 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::matmul::elimination::squares;
 use crate::matmul::orthogonal::{EPSILON, dot, expect_finite, magnitude, matrices, subtract};
-use crate::nn::infer::of;
 use crate::op::EvalContext;
 
 /// Shifts after which a matrix of one row more has converged, however bad it is.
@@ -52,9 +51,9 @@ pub fn eig_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.equal(rows, columns, "number of columns of a square matrix")?;
     let dtype = cx.dtype(0).map(complex_of).transpose()?;
     dims.push(rows);
-    let values: Fact = of(dtype, dims.clone());
+    let values: Fact = Fact::tensor(dtype, dims.clone());
     dims.push(columns);
-    Ok(vec![values, of(dtype, dims)])
+    Ok(vec![values, Fact::tensor(dtype, dims)])
 }
 
 /// A square matrix, row by row.

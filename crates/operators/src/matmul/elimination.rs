@@ -1,21 +1,19 @@
 //! Determinants, inverses, systems of equations and factors of matrices, in float64 and rounded
 //! once.
 
-use gradus_core::convert::{i64_of, product, usize_of_i64};
+use gradus_core::convert::{float_of, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::dim::Dim;
 use crate::errors;
 use crate::fact::Fact;
+use crate::graphs::{like, number, unsupported, widened};
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{f, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
 use crate::matmul::eval::Product;
 use crate::matmul::{infer, orthogonal};
-use crate::nn::decomposed::{like, number, unsupported, widened};
-use crate::nn::infer::of;
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
 
 /// The steps of an elimination.
@@ -401,7 +399,7 @@ pub fn square(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::rank("input 0", dims.len(), "at least 2").into());
     };
     cx.equal(rows, columns, "number of columns of a square matrix")?;
-    Ok(vec![of(cx.dtype(0), dims)])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// As the product of the inputs, of which the first is square.
@@ -414,7 +412,7 @@ pub fn solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let mut dims = infer::product(cx, &a, &b)?;
     dims.truncate(dims.len() - usize::from(vectors));
-    Ok(vec![of(cx.dtype(0), dims)])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// As the product of the second input, which is square, and the first.
@@ -428,7 +426,7 @@ pub fn factor_solution(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::rank("input 0", b.len(), "at least 2").into());
     }
     let dims = infer::product(cx, &a, &b)?;
-    Ok(vec![of(cx.dtype(0), dims)])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 pub fn lu_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -436,7 +434,7 @@ pub fn lu_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (whole, inner) = (cx.dims(0)?, orthogonal::smaller(cx, [rows, columns]));
     let stuck = Fact::typed(DType::I32, before.clone());
     before.push(inner);
-    Ok(vec![of(cx.dtype(0), whole), Fact::typed(DType::I32, before), stuck])
+    Ok(vec![Fact::tensor(cx.dtype(0), whole), Fact::typed(DType::I32, before), stuck])
 }
 
 /// Results that are not asked for have no elements.
@@ -455,7 +453,7 @@ pub fn unpack_lu_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let shaped = |wanted: bool, last: [Dim; 2]| {
         let dims = if wanted { [&before[..], &last].concat() } else { vec![Dim::ZERO] };
-        of(dtype, dims)
+        Fact::tensor(dtype, dims)
     };
     Ok(vec![
         shaped(permuted, [rows, rows]),

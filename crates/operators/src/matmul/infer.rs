@@ -15,12 +15,12 @@ use crate::attributes::required;
 use crate::dim::Dim;
 use crate::equation::Equation;
 use crate::errors;
-use crate::fact::{Dims, Fact, TensorFact};
+use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
 
 /// A tensor of the first input's element type.
 fn like(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(0), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
 /// The dimensions of NumPy's product of two inputs.
@@ -183,7 +183,7 @@ pub fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     [6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
     let dims = multiplied(cx, 0, 3)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(7), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(7), dims)])
 }
 
 pub fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -219,7 +219,7 @@ pub fn mat_mul_integer16(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 pub fn mat_mul_integer_to_float(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
-    Ok(vec![Fact::Tensor(TensorFact::new(cx.dtype(2), Some(dims.into())))])
+    Ok(vec![Fact::tensor(cx.dtype(2), dims)])
 }
 
 pub fn dynamic_quantize_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -230,5 +230,5 @@ pub fn dynamic_quantize_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
 pub fn q_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 3)?;
     let dtype = if cx.has(8) { cx.dtype(8) } else { Some(DType::F32) };
-    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))])
+    Ok(vec![Fact::tensor(dtype, dims)])
 }

@@ -9,9 +9,10 @@ use crate::dialects::openvino::{called, input};
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::layout;
+use crate::matmul;
 use crate::matmul::infer::product;
 use crate::op::EvalContext;
-use crate::{layout, matmul};
 
 pub fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let turned = |cx: &InferContext<'_, '_>, input: usize, name: &str| -> Result<Vec<Dim>, InferError> {

@@ -6,7 +6,7 @@
 //! of the largest magnitude, the first of equals, is positive; LAPACK, which Paddle calls, leaves
 //! it to rounding. The triangle of `qr` has LAPACK's signs.
 
-use gradus_core::convert::{product, usize_of_i64};
+use gradus_core::convert::{float_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Result, Shape, Value};
 
 use crate::attributes::Attributes;
@@ -15,8 +15,6 @@ use crate::errors;
 use crate::fact::{Fact, TensorFact};
 use crate::floats::Ring;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
 
 /// Rounds of rotations after which no matrix of float64 has turned on.
@@ -45,7 +43,7 @@ pub(super) fn smaller(cx: &mut InferContext<'_, '_>, [rows, columns]: [Dim; 2]) 
 }
 
 fn shaped(cx: &InferContext<'_, '_>, before: &[Dim], last: &[Dim]) -> Fact {
-    of(cx.dtype(0), [before, last].concat())
+    Fact::tensor(cx.dtype(0), [before, last].concat())
 }
 
 /// Results of `qr`.

@@ -6,18 +6,17 @@ use gradus_core::DType;
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 
-use super::encode::{Encoder, categories};
-use super::features::{Imputed, norm_of, one_or_each};
-use super::linear::Linear;
 use super::maps::{MapCast, class_labels, vocabulary};
 use super::scores::Labels;
-use super::svm::{Classifier, Regressor};
-use super::trees::Ensemble;
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Fact, SequenceFact};
 use crate::infer::{InferContext, InferError, InferResult, InputLabel};
-use crate::nn::infer::of;
+use crate::ml::encode::eval::{Encoder, categories};
+use crate::ml::features::eval::{Imputed, norm_of, one_or_each};
+use crate::ml::linear::eval::Linear;
+use crate::ml::svm::eval::{Classifier, Regressor};
+use crate::ml::trees::ensemble::Ensemble;
 use crate::schema::Typed;
 
 /// How many entries an attribute's list has, if it has any.
@@ -65,7 +64,7 @@ pub fn extract(cx: &mut InferContext<'_, '_>) -> InferResult {
     {
         return Err(errors::out_of_range("index", index, features).into());
     }
-    Ok(vec![of(cx.dtype(0), all)])
+    Ok(vec![Fact::tensor(cx.dtype(0), all)])
 }
 
 pub fn encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -73,7 +72,7 @@ pub fn encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(dtype) => Some(Encoder::of(&cx.attributes, dtype)?.dtype()),
         None => None,
     };
-    Ok(vec![of(dtype, cx.dims(0)?)])
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
 /// Requires that there is a row of coefficients, one for each feature, for each target.
@@ -143,7 +142,7 @@ fn trees(cx: &mut InferContext<'_, '_>, ensemble: &Ensemble, dtype: Option<DType
     if let Some(features) = known(features) {
         ensemble.check_features(features)?;
     }
-    Ok(vec![of(dtype, [rows, Dim::Known(i64_of(ensemble.targets))])])
+    Ok(vec![Fact::tensor(dtype, [rows, Dim::Known(i64_of(ensemble.targets))])])
 }
 
 pub fn tree_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -166,10 +165,6 @@ pub fn tree_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-pub fn binarizer(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.dtype(0), cx.dims(0)?)])
-}
-
 pub fn imputer(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(dtype) = cx.dtype(0) {
         let imputed = Imputed::of(&cx.attributes, dtype.is_integer())?;
@@ -177,7 +172,7 @@ pub fn imputer(cx: &mut InferContext<'_, '_>) -> InferResult {
             one_or_each("imputed_value_*", imputed.len(), features)?;
         }
     }
-    Ok(vec![of(cx.dtype(0), cx.dims(0)?)])
+    Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
 
 pub fn scaler(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -224,7 +219,7 @@ pub fn dict_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
         Some(key) => Dim::from(vocabulary(&cx.attributes, key)?.len()),
         None => cx.data("number of keys of the vocabulary", Bounds::SIZE),
     };
-    Ok(vec![of(dtype, [Dim::ONE, width])])
+    Ok(vec![Fact::tensor(dtype, [Dim::ONE, width])])
 }
 
 pub fn feature_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {

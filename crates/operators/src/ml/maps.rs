@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use gradus_core::convert::{self, Rules, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Error, Kind, Map, Number, Result, Shape, Tensor, Value, display};
 
-use super::encode::{keys, vector};
 use crate::attributes::Attributes;
 use crate::conversion::node::ConvertContext;
 use crate::conversion::to_openvino::say;
 use crate::conversion::writer::NewValue;
 use crate::errors;
+use crate::ml::encode::eval::{keys, vector};
 use crate::op::EvalContext;
 
 /// Bytes of a map beside the elements of its values: a value with a shape and memory of its own.

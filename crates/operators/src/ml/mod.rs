@@ -12,7 +12,4 @@ pub mod maps;
 mod samples;
 pub mod scores;
 pub mod svm;
-pub mod svm_lowered;
-mod tree_numbers;
 pub mod trees;
-pub mod trees_lowered;

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use gradus_core::convert::{self, usize_of_i64};
 use gradus_core::graph::Standard;
 use gradus_core::{DType, Number};
-use gradus_sequences::Plan;
-use gradus_sequences::RangeError;
+use gradus_sequences::{Plan, RangeError};
 
 use crate::dim::{Bounds, Dim};
 use crate::fact::{Elements, Fact, Fraction, TensorFact};

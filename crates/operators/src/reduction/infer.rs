@@ -17,7 +17,7 @@ use crate::errors;
 use crate::fact::{Elements, Fact, TensorFact};
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::layout::infer::named_axes;
+use crate::layout::reshaped::named_axes;
 
 /// Along the axes that the second input names; if none is named, along all or none
 /// of them.

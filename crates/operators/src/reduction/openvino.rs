@@ -12,11 +12,9 @@ use gradus_core::{DType, Result, Value};
 
 use crate::attributes::Attributes;
 use crate::dialects::openvino::{called, called_as, input, integers};
-use crate::dim::{Bounds, Dim};
+use crate::dim::Dim;
 use crate::fact::Fact;
-use crate::generate;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
 use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::reduction::infer;
@@ -32,16 +30,6 @@ pub fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);
     let counts = cx.attributes.index_dtype("count_element_type")?.unwrap_or(DType::I64);
     uniques(cx, axis, indices, counts)
-}
-
-pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let dims = cx.dims(0)?;
-    let samples = match cx.integer(1) {
-        Some(samples) => samples,
-        None => cx.data("number of drawn samples", Bounds::SIZE),
-    };
-    let all: Vec<_> = dims[..dims.len().saturating_sub(1)].iter().copied().chain([samples]).collect();
-    Ok(vec![of(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
 }
 
 pub fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -116,24 +104,9 @@ pub fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {
 }
 
 pub fn bucketize(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
+    Ok(vec![Fact::tensor(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
 }
 
 pub fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
-    Ok(vec![of(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
-}
-
-pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
-    generate::infer::scored_boxes(cx)?;
-    (2..6).try_for_each(|input| cx.one_element(input))?;
-    let count = generate::infer::selected_boxes(cx);
-    selected_boxes(cx, count)
-}
-
-/// Rows of so many selected boxes, their scores, and their number.
-pub fn selected_boxes(cx: &InferContext<'_, '_>, count: Dim) -> InferResult {
-    let indices = cx.attributes.index_dtype("output_type")?.or(Some(DType::I64));
-    let scores = if cx.dtype(1) == Some(DType::F16) { DType::F16 } else { DType::F32 };
-    let chosen = [count, Dim::Known(3)];
-    Ok(vec![of(indices, chosen), Fact::typed(scores, chosen), of(indices, [Dim::ONE])])
+    Ok(vec![Fact::tensor(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
 }

@@ -13,7 +13,6 @@ use crate::errors;
 use crate::fact::{Fact, OptionalFact, SequenceFact, TensorFact};
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
-use crate::nn::infer::of;
 
 /// The facts about all items.
 fn common(cx: &mut InferContext<'_, '_>, items: &[Fact], dtype: Option<DType>) -> Fact {
@@ -39,7 +38,7 @@ fn any_item(cx: &mut InferContext<'_, '_>, each: &Fact) -> Fact {
         0 | 1 => dim,
         _ => cx.data("item of a sequence of different items", Bounds::SIZE),
     };
-    of(*dtype, dims.iter().map(own).collect::<Vec<_>>())
+    Fact::tensor(*dtype, dims.iter().map(own).collect::<Vec<_>>())
 }
 
 /// A list of these items.
@@ -127,7 +126,7 @@ pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
                 part.remove(axis);
             }
         }
-        of(dtype, part)
+        Fact::tensor(dtype, part)
     };
     if !cx.has(1) {
         let size = cx.attributes.flag("keepdims", true)?.then_some(Dim::ONE);
@@ -198,7 +197,7 @@ pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = each.to_vec();
     if new {
         all.insert(axis, list.len);
-        return Ok(vec![of(*dtype, all)]);
+        return Ok(vec![Fact::tensor(*dtype, all)]);
     }
     let uniform = list.items.as_ref().is_none_or(|items| {
         items.iter().all(|item| item.as_tensor().and_then(|item| item.dims.as_deref()) == Some(&**each))
@@ -217,7 +216,7 @@ pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
         None if uniform && each[axis].known().is_some() => cx.multiply(list.len, each[axis]),
         None => cx.data("total size of the items", Bounds::SIZE),
     };
-    Ok(vec![of(*dtype, all)])
+    Ok(vec![Fact::tensor(*dtype, all)])
 }
 
 pub fn optional(cx: &mut InferContext<'_, '_>) -> InferResult {

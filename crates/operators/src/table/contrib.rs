@@ -1,27 +1,32 @@
 //! The operators that ONNX Runtime adds to ONNX, and those that Gradus adds.
 
-use super::super::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
-use super::super::row::{Row, ZeroSigns, microsoft, onnx, own};
-use super::super::{contrib, elementwise, generate, indexing, layout, matmul, nn, range};
 use crate::dialects::elimination as eliminated;
+use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
+use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
 use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
+use crate::{
+    contrib, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text, windows,
+};
 
 pub(super) const CONTRIB: &[Row] = &[
     onnx("SimplifiedLayerNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
-        .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer)
-        .lower(|l| contrib::transformers::layer(l, false)),
+        .infer(contrib::normalization::infer::normalised)
+        .computes(normalization::eval::layer)
+        .lower(|l| contrib::normalization::lowered::layer(l, false)),
     own("GeomSpace", Formula, &[range::spaces::GEOMSPACE])
+        .sequence(Sequence::GeomSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
         .build(range::spaces::geom_space),
     own("LinSpace", Formula, &[range::spaces::LINSPACE])
+        .sequence(Sequence::LinSpace)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(range::spaces::rule)
         .build(range::spaces::lin_space),
     own("LogSpace", Formula, &[range::spaces::LOGSPACE])
+        .sequence(Sequence::LogSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(range::spaces::rule)
         .build(range::spaces::log_space),
@@ -29,347 +34,356 @@ pub(super) const CONTRIB: &[Row] = &[
         .zeros(ZeroSigns::OfAll)
         .works(Work::Attention(Attention::Projected))
         .signatures_are(contrib::signatures::ATTENTION)
-        .infer(contrib::microsoft::attention_rule)
-        .computes(contrib::eval::attention)
-        .lower(contrib::transformers::attention),
-    microsoft("BeamSearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
+        .infer(contrib::attention::infer::attention_rule)
+        .computes(contrib::attention::eval::attention)
+        .lower(contrib::attention::lowered::attention),
+    microsoft("BeamSearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::tokens::infer::beam_search),
     microsoft("BiasAdd", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::composed::bias_add),
+        .lowers(contrib::activations::lowered::bias_add),
     microsoft("BiasDropout", Lowered)
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::composed::bias_dropout)
+        .lowers(contrib::activations::lowered::bias_dropout)
         .random_in_training(),
     microsoft("BiasGelu", Lowered)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::BIAS_GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(contrib::eval::biased_gelu)
-        .lower(|l| contrib::transformers::biased_gelu(l, false)),
+        .computes(contrib::activations::eval::biased_gelu)
+        .lower(|l| contrib::activations::lowered::biased_gelu(l, false)),
     microsoft("BiasSoftmax", Lowered)
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::composed::bias_softmax),
+        .lowers(contrib::activations::lowered::bias_softmax),
     microsoft("BiasSplitGelu", Lowered)
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::composed::bias_split_gelu),
+        .lowers(contrib::activations::lowered::bias_split_gelu),
     microsoft("BitmaskDropout", Open).works(Work::None).infer(elementwise::infer::same),
-    microsoft("CDist", Lowered).infer(contrib::microsoft::c_dist).lowers(contrib::composed::c_dist),
-    microsoft("ComplexMul", Lowered).lowers(|l| contrib::composed::complex_mul(l, false)),
-    microsoft("ComplexMulConj", Lowered).lowers(|l| contrib::composed::complex_mul(l, true)),
+    microsoft("CDist", Lowered)
+        .infer(contrib::products::infer::c_dist)
+        .lowers(contrib::products::lowered::c_dist),
+    microsoft("ComplexMul", Lowered).lowers(|l| contrib::signal::complex_mul(l, false)),
+    microsoft("ComplexMulConj", Lowered).lowers(|l| contrib::signal::complex_mul(l, true)),
     microsoft("CropAndResize", Formula)
         .works(Work::GridSample)
-        .infer(contrib::microsoft::crop_and_resize)
-        .computes(contrib::eval::crop_and_resize),
+        .infer(contrib::images::infer::crop_and_resize)
+        .computes(contrib::images::eval::crop_and_resize),
     microsoft("DequantizeLinear", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(contrib::microsoft::dequantize_linear)
-        .lowers(|l| contrib::quantized::linear(l, "DequantizeLinear")),
+        .infer(contrib::quantized::infer::dequantize_linear)
+        .lowers(|l| contrib::quantized::lowered::linear(l, "DequantizeLinear")),
     microsoft("DynamicQuantizeLinear", Formula)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
-        .infer(contrib::microsoft::dynamic_quantize_linear),
+        .infer(contrib::quantized::infer::dynamic_quantize_linear),
     microsoft("DynamicQuantizeLSTM", Lowered)
         .works(Work::Recurrent { weight: 1 })
         .signatures_are(contrib::signatures::DYNAMIC_QUANTIZE_LSTM)
-        .infer(nn::infer::recurrent)
-        .computes(nn::recurrent::eval)
-        .lower(contrib::quantized_lstm::lstm),
+        .infer(recurrent::infer::recurrent)
+        .computes(recurrent::eval::recurrent)
+        .lower(contrib::quantized::lstm::lstm),
     microsoft("DynamicQuantizeMatMul", Lowered)
         .works(Work::MatMul)
         .infer(matmul::infer::dynamic_quantize_mat_mul)
-        .lowers(contrib::quantized::dynamic_quantize_mat_mul),
+        .lowers(contrib::quantized::lowered::dynamic_quantize_mat_mul),
     microsoft("EmbedLayerNormalization", Lowered)
         .works(Work::EachOutput(Each::arithmetic(9)))
         .signatures_are(contrib::signatures::EMBED)
-        .infer(contrib::microsoft::embedded)
-        .computes(contrib::eval::embed)
-        .lower(contrib::transformers::embed),
+        .infer(contrib::embeddings::infer::embedded)
+        .computes(contrib::embeddings::eval::embed)
+        .lower(contrib::embeddings::lowered::embed),
     microsoft("ExpandDims", Lowered)
         .works(Work::None)
-        .infer(contrib::microsoft::expand_dims)
-        .lowers(contrib::composed::expand_dims),
+        .infer(contrib::renamed::infer::expand_dims)
+        .lowers(contrib::renamed::lowered::expand_dims),
     microsoft("FastGelu", Lowered)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::FAST_GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(contrib::eval::biased_gelu)
-        .lower(|l| contrib::transformers::biased_gelu(l, true)),
+        .computes(contrib::activations::eval::biased_gelu)
+        .lower(|l| contrib::activations::lowered::biased_gelu(l, true)),
     microsoft("FusedConv", Lowered)
         .works(Work::Conv { weight: 1, skip: 1 })
         .signatures_are(contrib::signatures::FUSED_CONV)
-        .infer(nn::conv_pool::fused_conv)
-        .computes(contrib::eval::fused_conv)
-        .lower(|l| contrib::transformers::fused_conv(l, false)),
+        .infer(windows::infer::fused_conv)
+        .computes(contrib::products::eval::fused_conv)
+        .lower(|l| contrib::products::lowered::fused_conv(l, false)),
     microsoft("FusedGemm", Lowered)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_GEMM)
         .infer(matmul::infer::fused_gemm)
-        .computes(contrib::eval::fused_gemm)
-        .lower(contrib::transformers::fused_gemm),
+        .computes(contrib::products::eval::fused_gemm)
+        .lower(contrib::products::lowered::fused_gemm),
     microsoft("FusedMatMul", Lowered)
+        .weights(&[0, 1])
         .zeros(ZeroSigns::OfAll)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_MAT_MUL)
         .infer(matmul::infer::fused)
-        .computes(contrib::eval::fused_mat_mul)
-        .lower(contrib::transformers::fused_mat_mul),
+        .computes(contrib::products::eval::fused_mat_mul)
+        .lower(contrib::products::lowered::fused_mat_mul),
     microsoft("FusedMatMulActivation", Order).works(Work::MatMul).infer(matmul::infer::fused),
     microsoft("GatedAdd", Lowered)
         .signatures_are(contrib::signatures::GATED_ADD)
-        .lowers(contrib::composed::gated_add),
-    microsoft("GatedRMSNorm", Lowered).lowers(contrib::composed::gated_rms_norm),
-    microsoft("GatedRelativePositionBias", Lowered).lowers(contrib::composed::gated_relative_position_bias),
+        .lowers(contrib::activations::lowered::gated_add),
+    microsoft("GatedRMSNorm", Lowered).lowers(contrib::normalization::lowered::gated_rms_norm),
+    microsoft("GatedRelativePositionBias", Lowered)
+        .lowers(contrib::attention::lowered::gated_relative_position_bias),
     microsoft("GatherBlockQuantized", Lowered)
-        .infer(contrib::microsoft::gather_quantized)
-        .lowers(contrib::quantized::gather),
+        .infer(contrib::quantized::infer::gather_quantized)
+        .lowers(contrib::quantized::lowered::gather),
     microsoft("GatherND", Lowered)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::None)
         .infer(indexing::infer::gather_nd)
-        .lowers(contrib::composed::gather_nd),
+        .lowers(contrib::renamed::lowered::gather_nd),
     microsoft("Gelu", Formula)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::GELU)
         .infer(elementwise::infer::microsoft_same)
-        .computes(contrib::eval::biased_gelu)
-        .lower(|l| contrib::transformers::biased_gelu(l, false)),
+        .computes(contrib::activations::eval::biased_gelu)
+        .lower(|l| contrib::activations::lowered::biased_gelu(l, false)),
     microsoft("GemmFastGelu", Lowered)
         .works(Work::MatMul)
-        .infer(contrib::microsoft::gemm_fast_gelu)
-        .lowers(contrib::composed::gemm_fast_gelu),
+        .infer(contrib::products::infer::gemm_fast_gelu)
+        .lowers(contrib::products::lowered::gemm_fast_gelu),
     microsoft("GemmFloat8", Order).works(Work::MatMul).infer(matmul::infer::gemm_float8),
     microsoft("GemmaRotaryEmbedding", Formula).infer(elementwise::infer::microsoft_same),
-    microsoft("GreedySearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
+    microsoft("GreedySearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::tokens::infer::beam_search),
     microsoft("GridSample", Lowered)
         .works(Work::GridSample)
-        .infer(nn::conv_pool::grid_sample_rule)
-        .lowers(contrib::composed::grid_sample),
+        .infer(images::infer::grid_sample_rule)
+        .lowers(contrib::images::lowered::grid_sample),
     microsoft("GroupNorm", Lowered)
         .works(Work::EachInput(Each::arithmetic(7)))
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::composed::group_norm),
+        .lowers(contrib::normalization::lowered::group_norm),
     microsoft("GroupQueryAttention", Lowered)
         .works(Work::Attention(Attention::GroupQuery))
         .signatures_are(contrib::signatures::GROUP_QUERY)
-        .infer(contrib::microsoft::group_query)
-        .computes(contrib::group_query_eval::group_query)
-        .lower(contrib::group_query::group_query),
+        .infer(contrib::attention::infer::group_query)
+        .computes(contrib::attention::group_query_eval::group_query)
+        .lower(contrib::attention::group_query_lowered::group_query),
     microsoft("Inverse", Order)
         .works(Work::Elimination { parts: 1 })
-        .infer(contrib::microsoft::inverse)
-        .computes(contrib::eval::inverses)
+        .infer(contrib::products::infer::inverse)
+        .computes(contrib::products::eval::inverses)
         .lower(eliminated::inverse)
         .converts("Inverse", "rounding", matmul::to_openvino::inverse),
-    microsoft("Irfft", Lowered).lowers(contrib::composed::irfft),
+    microsoft("Irfft", Lowered).lowers(contrib::signal::irfft),
     microsoft("IsAllFinite", Lowered)
         .works(Work::AllInputs(Each::COMPARISON))
-        .infer(contrib::microsoft::is_all_finite)
-        .lowers(contrib::composed::is_all_finite),
+        .infer(contrib::renamed::infer::is_all_finite)
+        .lowers(contrib::renamed::lowered::is_all_finite),
     microsoft("LayerNormalization", Order)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
         .signatures_are(contrib::signatures::LAYER)
-        .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer)
-        .lower(|l| contrib::transformers::layer(l, true)),
+        .infer(contrib::normalization::infer::normalised)
+        .computes(normalization::eval::layer)
+        .lower(|l| contrib::normalization::lowered::layer(l, true)),
     microsoft("LongformerAttention", Formula).infer(elementwise::infer::microsoft_same),
     microsoft("MatMulBnb4", Order)
         .works(Work::MatMul)
         .infer(matmul::infer::packed_in_blocks)
-        .computes(contrib::eval::mat_mul_bnb4)
-        .becomes("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed_to_onnx::mat_mul_bnb4),
+        .computes(contrib::packed::eval::mat_mul_bnb4)
+        .becomes("DequantizeLinear, Gather, MatMul", "rounding", contrib::packed::lowered::mat_mul_bnb4),
     microsoft("MatMulFpQ4", Order)
         .works(Work::MatMul)
-        .infer(contrib::codes::rule)
-        .computes(contrib::codes::mat_mul_fp_q4)
-        .becomes("DequantizeLinear, Transpose, MatMul", "rounding", contrib::codes::to_onnx),
+        .infer(contrib::packed::fp_q4::rule)
+        .computes(contrib::packed::fp_q4::mat_mul_fp_q4)
+        .becomes("DequantizeLinear, Transpose, MatMul", "rounding", contrib::packed::fp_q4::to_onnx),
     microsoft("MatMulInteger16", Lowered)
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer16)
-        .lowers(contrib::quantized::mat_mul_integer16),
+        .lowers(contrib::quantized::lowered::mat_mul_integer16),
     microsoft("MatMulIntegerToFloat", Lowered)
         .works(Work::MatMul)
         .infer(matmul::infer::mat_mul_integer_to_float)
-        .lowers(contrib::quantized::mat_mul_integer_to_float),
+        .lowers(contrib::quantized::lowered::mat_mul_integer_to_float),
     microsoft("MatMulNBits", Order)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::MAT_MUL_N_BITS)
         .infer(matmul::infer::packed)
-        .computes(contrib::eval::mat_mul_n_bits)
+        .computes(contrib::packed::eval::mat_mul_n_bits)
         .becomes(
             "DequantizeLinear, Gather, Sub, Mul, Transpose, MatMul",
             "rounding",
-            contrib::packed_to_onnx::mat_mul_n_bits,
+            contrib::packed::lowered::mat_mul_n_bits,
         ),
     microsoft("MaxpoolWithMask", Chosen)
         .works(Work::Window(Each::COMPARISON))
-        .infer(nn::conv_pool::microsoft_pool),
+        .infer(windows::infer::microsoft_pool),
     microsoft("MoE", Order)
         .works(Work::Experts { weights: [2, 4, 6] })
         .infer(elementwise::infer::microsoft_same),
     microsoft("MulInteger", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .lowers(contrib::quantized::mul_integer),
+        .lowers(contrib::quantized::lowered::mul_integer),
     microsoft("MultiHeadAttention", Lowered)
         .works(Work::Attention(Attention::MultiHead))
         .signatures_are(contrib::signatures::MULTI_HEAD)
-        .infer(contrib::microsoft::multi_head)
-        .computes(contrib::eval::multi_head)
-        .lower(contrib::transformers::multi_head),
+        .infer(contrib::attention::infer::multi_head)
+        .computes(contrib::attention::eval::multi_head)
+        .lower(contrib::attention::lowered::multi_head),
     microsoft("MurmurHash3", Exact)
-        .infer(contrib::microsoft::murmur_hash3)
-        .computes(contrib::eval::murmur_hash3),
+        .infer(contrib::tokens::infer::murmur_hash3)
+        .computes(contrib::tokens::eval::murmur_hash3),
     microsoft("NGramRepeatBlock", Exact)
-        .infer(contrib::microsoft::n_gram_repeat_block)
-        .computes(contrib::eval::n_gram_repeat_block),
+        .infer(contrib::tokens::infer::n_gram_repeat_block)
+        .computes(contrib::tokens::eval::n_gram_repeat_block),
     microsoft("NhwcConv", Lowered)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .lowers(|l| contrib::transformers::fused_conv(l, true)),
+        .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcFusedConv", Lowered)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::fused_conv)
-        .lowers(|l| contrib::transformers::fused_conv(l, true)),
+        .infer(windows::infer::fused_conv)
+        .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcMaxPool", Lowered)
         .works(Work::Window(Each::COMPARISON))
-        .infer(nn::conv_pool::microsoft_pool)
-        .lowers(contrib::composed::nhwc_max_pool),
+        .infer(windows::infer::microsoft_pool)
+        .lowers(contrib::images::lowered::nhwc_max_pool),
     microsoft("Pad", Lowered)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::None)
         .infer(layout::infer::pad)
-        .lowers(contrib::composed::pad),
+        .lowers(contrib::renamed::lowered::pad),
     microsoft("QAttention", Lowered)
         .works(Work::Attention(Attention::Projected))
-        .infer(contrib::microsoft::q_attention)
-        .lowers(contrib::quantized::attention),
+        .infer(contrib::attention::infer::q_attention)
+        .lowers(contrib::quantized::lowered::attention),
     microsoft("QEmbedLayerNormalization", Lowered)
         .works(Work::EachOutput(Each::arithmetic(9)))
-        .infer(contrib::microsoft::embedded)
-        .lowers(contrib::quantized::embed),
+        .infer(contrib::embeddings::infer::embedded)
+        .lowers(contrib::quantized::lowered::embed),
     microsoft("QGemm", Lowered)
         .works(Work::MatMul)
         .infer(matmul::infer::q_gemm)
-        .lowers(contrib::quantized::gemm),
+        .lowers(contrib::quantized::lowered::gemm),
     microsoft("QLinearAdd", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::qlinear)
-        .lowers(|l| contrib::quantized::binary(l, "Add")),
+        .lowers(|l| contrib::quantized::lowered::binary(l, "Add")),
     microsoft("QLinearAveragePool", Lowered)
         .works(Work::Window(Each::arithmetic(1)))
-        .infer(nn::conv_pool::microsoft_pool)
-        .lowers(contrib::quantized::average_pool),
+        .infer(windows::infer::microsoft_pool)
+        .lowers(contrib::quantized::lowered::average_pool),
     microsoft("QLinearConcat", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(layout::infer::qlinear_concat)
-        .lowers(contrib::quantized::concat),
+        .lowers(contrib::quantized::lowered::concat),
     microsoft("QLinearConv", Lowered)
         .works(Work::Conv { weight: 3, skip: 1 })
-        .infer(nn::conv_pool::q_linear_conv_rule)
-        .lowers(contrib::quantized::conv),
+        .infer(windows::infer::q_linear_conv_rule)
+        .lowers(contrib::quantized::lowered::conv),
     microsoft("QLinearGlobalAveragePool", Lowered)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(nn::conv_pool::q_linear_global_average_pool)
-        .lowers(contrib::quantized::global_average_pool),
+        .infer(windows::infer::q_linear_global_average_pool)
+        .lowers(contrib::quantized::lowered::global_average_pool),
     microsoft("QLinearLeakyRelu", Lowered)
         .works(Work::EachOutput(Each::COMPARISON))
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::quantized::leaky_relu),
+        .lowers(contrib::quantized::lowered::leaky_relu),
     microsoft("QLinearMul", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::qlinear)
-        .lowers(|l| contrib::quantized::binary(l, "Mul")),
+        .lowers(|l| contrib::quantized::lowered::binary(l, "Mul")),
     microsoft("QLinearReduceMean", Lowered)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .lowers(contrib::quantized::reduce_mean),
+        .lowers(contrib::quantized::lowered::reduce_mean),
     microsoft("QLinearSigmoid", Lowered)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::quantized::sigmoid),
+        .lowers(contrib::quantized::lowered::sigmoid),
     microsoft("QLinearSoftmax", Lowered)
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::microsoft_same)
-        .lowers(contrib::quantized::softmax),
+        .lowers(contrib::quantized::lowered::softmax),
     microsoft("QLinearWhere", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::q_linear_where)
-        .lowers(contrib::quantized::choose),
+        .lowers(contrib::quantized::lowered::choose),
     microsoft("QMoE", Order)
         .works(Work::Experts { weights: [2, 5, 8] })
         .infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear", Lowered)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(contrib::microsoft::quantize_linear)
-        .lowers(|l| contrib::quantized::linear(l, "QuantizeLinear")),
+        .infer(contrib::quantized::infer::quantize_linear)
+        .lowers(|l| contrib::quantized::lowered::linear(l, "QuantizeLinear")),
     microsoft("QuickGelu", Lowered)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .signatures_are(contrib::signatures::QUICK_GELU)
         .infer(elementwise::infer::microsoft_same)
         .computes(elementwise::activations::eval)
-        .lower(contrib::transformers::quick_gelu),
-    microsoft("Range", Lowered).works(Work::EachOutput(Each::arithmetic(2))).lowers(contrib::composed::range),
+        .lower(contrib::activations::lowered::quick_gelu),
+    microsoft("Range", Lowered)
+        .sequence(Sequence::Range)
+        .works(Work::EachOutput(Each::arithmetic(2)))
+        .lowers(contrib::renamed::lowered::range),
     microsoft("ReduceSumInteger", Lowered)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .lowers(contrib::quantized::reduce_sum_integer),
-    microsoft("RelativePositionBias", Exact).infer(contrib::microsoft::relative_position_bias),
-    microsoft("Rfft", Lowered).infer(elementwise::infer::microsoft_same).lowers(contrib::composed::rfft),
+        .lowers(contrib::quantized::lowered::reduce_sum_integer),
+    microsoft("RelativePositionBias", Exact).infer(contrib::attention::infer::relative_position_bias),
+    microsoft("Rfft", Lowered).infer(elementwise::infer::microsoft_same).lowers(contrib::signal::rfft),
     microsoft("RotaryEmbedding", Formula)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(3)))
         .signatures_are(contrib::signatures::ROTARY)
-        .infer(contrib::microsoft::rotary)
-        .computes(contrib::eval::rotary),
-    microsoft("Sampling", Open).works(Work::Open(OF_TOKENS)).infer(contrib::microsoft::beam_search),
+        .infer(contrib::attention::infer::rotary)
+        .computes(contrib::attention::eval::rotary),
+    microsoft("Sampling", Open).works(Work::Open(OF_TOKENS)).infer(contrib::tokens::infer::beam_search),
     microsoft("ScaledSiLU", Lowered)
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
-        .lowers(contrib::composed::scaled_silu),
+        .lowers(contrib::activations::lowered::scaled_silu),
     microsoft("SimplifiedLayerNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(4)))
         .signatures_are(contrib::signatures::SIMPLIFIED)
-        .infer(contrib::microsoft::normalised)
-        .computes(nn::normalization::layer)
-        .lower(|l| contrib::transformers::layer(l, false)),
+        .infer(contrib::normalization::infer::normalised)
+        .computes(normalization::eval::layer)
+        .lower(|l| contrib::normalization::lowered::layer(l, false)),
     microsoft("SkipGroupNorm", Lowered)
         .works(Work::EachInput(Each::arithmetic(8)))
-        .infer(contrib::microsoft::skip_group_norm)
-        .lowers(contrib::composed::skip_group_norm),
+        .infer(contrib::normalization::infer::skip_group_norm)
+        .lowers(contrib::normalization::lowered::skip_group_norm),
     microsoft("SkipLayerNormalization", Lowered)
         .zeros(ZeroSigns::OfAll)
         .bias(3)
         .works(Work::EachInput(Each::arithmetic(8)))
         .signatures_are(contrib::signatures::SKIP)
-        .infer(contrib::microsoft::normalised)
-        .computes(contrib::eval::skip_layer)
-        .lower(|l| contrib::transformers::skip_layer(l, true)),
+        .infer(contrib::normalization::infer::normalised)
+        .computes(contrib::normalization::eval::skip_layer)
+        .lower(|l| contrib::normalization::lowered::skip_layer(l, true)),
     microsoft("SkipSimplifiedLayerNormalization", Lowered)
         .works(Work::EachInput(Each::arithmetic(5)))
         .signatures_are(contrib::signatures::SKIP_SIMPLIFIED)
-        .infer(contrib::microsoft::normalised)
-        .computes(contrib::eval::skip_layer)
-        .lower(|l| contrib::transformers::skip_layer(l, false)),
+        .infer(contrib::normalization::infer::normalised)
+        .computes(contrib::normalization::eval::skip_layer)
+        .lower(|l| contrib::normalization::lowered::skip_layer(l, false)),
     microsoft("Tokenizer", Open)
         .works(Work::Open(OF_TEXTS))
-        .infer(generate::infer::tokenizer)
-        .computes(generate::text::tokenize)
+        .infer(text::infer::tokenizer)
+        .computes(text::strings::tokenize)
         .lacks("operator that splits strings"),
     microsoft("TorchEmbedding", Lowered)
-        .infer(contrib::microsoft::torch_embedding)
-        .lowers(contrib::composed::embedding),
+        .infer(contrib::embeddings::infer::torch_embedding)
+        .lowers(contrib::embeddings::lowered::embedding),
     microsoft("TransposeMatMul", Lowered)
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::TRANSPOSE_MAT_MUL)
         .infer(matmul::infer::fused)
-        .computes(contrib::eval::fused_mat_mul)
-        .lower(contrib::transformers::fused_mat_mul),
+        .computes(contrib::products::eval::fused_mat_mul)
+        .lower(contrib::products::lowered::fused_mat_mul),
     microsoft("Trilu", Lowered)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::None)
         .infer(elementwise::infer::microsoft_same)
-        .lowers(|l| contrib::composed::same(l, "Trilu", &["upper"])),
-    microsoft("UnfoldTensor", Lowered).works(Work::None).lowers(contrib::composed::unfold),
-    microsoft("Unique", Lowered).works(Work::EachInput(Each::COMPARISON)).lowers(contrib::composed::unique),
+        .lowers(|l| contrib::renamed::lowered::same(l, "Trilu", &["upper"])),
+    microsoft("UnfoldTensor", Lowered).works(Work::None).lowers(contrib::images::lowered::unfold),
+    microsoft("Unique", Lowered)
+        .works(Work::EachInput(Each::COMPARISON))
+        .lowers(contrib::renamed::lowered::unique),
 ];

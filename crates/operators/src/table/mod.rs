@@ -1,11 +1,13 @@
-//! The table of operators, a file for each standard and domain, and for their networks and
-//! sequences, sorted by name.
+//! The table of operators, a file for each standard and domain, and for their functions of elements,
+//! networks and sequences, sorted by name.
 
 mod contrib;
+mod elements;
 mod ml;
 mod networks;
 mod onnx;
 mod openvino;
+mod openvino_elements;
 mod openvino_networks;
 mod paddle;
 mod preview;
@@ -16,12 +18,14 @@ use super::row::Row;
 /// All rows.
 pub const TABLE: &[&[Row]] = &[
     onnx::ONNX,
+    elements::ELEMENTS,
     networks::NETWORKS,
     sequences::SEQUENCES,
     ml::ML,
     contrib::CONTRIB,
     preview::PREVIEW,
     openvino::OPENVINO,
+    openvino_elements::OPENVINO_ELEMENTS,
     openvino_networks::OPENVINO_NETWORKS,
     paddle::LOWERED,
     paddle::PADDLE,

@@ -1,281 +1,325 @@
 //! The operators of ONNX's own domain for neural networks.
 
-use super::super::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
-use super::super::row::{Row, ZeroSigns, onnx};
-use super::super::{contrib, elementwise, nn};
+use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
+use crate::row::{Checked, Row, ZeroSigns, onnx};
 use crate::work::{Attention, Each, OF_REGIONS, Work};
+use crate::{
+    attention, boxes, contrib, elementwise, generate, images, losses, normalization, quantization, recurrent,
+    windows,
+};
 
 pub(super) const NETWORKS: &[Row] = &[
     onnx("AffineGrid", Order)
         .works(Work::MatMul)
-        .infer(nn::conv_pool::affine_grid)
-        .computes(nn::sampling::affine_grid)
-        .lower(nn::decomposed::affine_grid),
+        .infer(images::infer::affine_grid)
+        .computes(images::sampling::affine_grid)
+        .lower(images::lowered::affine_grid),
     onnx("Attention", Formula)
         .zeros(ZeroSigns::OfAll)
         .works(Work::Attention(Attention::Onnx))
-        .infer(nn::infer::attention)
-        .computes(nn::attention::eval)
-        .lower(nn::decomposed::attention),
+        .infer(attention::infer::attention)
+        .computes(attention::eval::attention)
+        .lower(attention::lowered::attention),
     onnx("AveragePool", Order)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Window(Each::arithmetic(1)))
-        .infer(nn::conv_pool::pool)
-        .computes(nn::pools::average_pool)
-        .converts("AvgPool", "rounding", nn::windows_to_openvino::average_pool),
+        .infer(windows::infer::pool)
+        .computes(windows::pools::average_pool)
+        .converts("AvgPool", "rounding", windows::to_openvino::average_pool),
     onnx("BatchNormalization", Formula)
-        .before(14, nn::older::batch_normalization)
+        .idle(normalization::lowered::is_idle_for_batch)
+        .before(14, normalization::lowered::batch_normalization)
         .bias(2)
         .works(Work::EachOutput(Each::arithmetic(2)))
-        .infer(nn::infer::batch_norm)
-        .computes(nn::normalization::batch)
+        .infer(normalization::infer::batch_norm)
+        .computes(normalization::eval::batch)
         .converts(
             "BatchNormInference; in training: MVN, ReduceMean, Multiply, Add",
             "rounding",
-            nn::windows_to_openvino::batch_normalization,
+            normalization::to_openvino::batch_normalization,
         ),
     onnx("CausalConvWithState", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::causal_conv)
-        .computes(nn::attention::causal_conv),
+        .infer(windows::infer::causal_conv)
+        .computes(windows::convolutions::causal_conv),
     onnx("Col2Im", Order)
-        .infer(nn::conv_pool::col2im)
-        .computes(nn::windows::col2im)
-        .lower(nn::decomposed::col2im),
+        .infer(windows::infer::col2im)
+        .computes(windows::convolutions::col2im)
+        .lower(windows::lowered::col2im),
     onnx("Conv", Order)
+        .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::conv_rule)
-        .computes(nn::windows::conv)
-        .converts("Convolution, GroupConvolution", "rounding", nn::windows_to_openvino::conv),
+        .infer(windows::infer::conv_rule)
+        .computes(windows::convolutions::conv)
+        .converts("Convolution, GroupConvolution", "rounding", windows::to_openvino::conv),
     onnx("ConvInteger", Order)
         .works(Work::Conv { weight: 1, skip: 1 })
-        .infer(nn::conv_pool::conv_rule)
-        .computes(nn::quantization::conv_integer)
-        .lower(contrib::quantized::conv_integer),
+        .infer(windows::infer::conv_rule)
+        .computes(quantization::eval::conv_integer)
+        .lower(contrib::quantized::lowered::conv_integer),
     onnx("ConvTranspose", Order)
+        .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::ConvTranspose { skip: 1 })
-        .infer(nn::conv_pool::conv_transpose)
-        .computes(nn::windows::conv)
+        .infer(windows::infer::conv_transpose)
+        .computes(windows::convolutions::conv)
         .converts(
             "ConvolutionBackpropData, GroupConvolutionBackpropData",
             "rounding",
-            nn::windows_to_openvino::conv_transpose,
+            windows::to_openvino::conv_transpose,
         ),
     onnx("DeformConv", Order)
-        .sampled_before(19, nn::sampled::deform_conv)
+        .sampled_before(19, windows::deformable::deform_conv_lowered)
         .works(Work::DeformConv { weight: 1 })
-        .infer(nn::conv_pool::deform_conv)
-        .computes(nn::sampling::deform_conv)
-        .converts("DeformableConvolution", "rounding", nn::windows_to_openvino::deform_conv),
+        .infer(windows::infer::deform_conv)
+        .computes(windows::deformable::deform_conv)
+        .converts("DeformableConvolution", "rounding", windows::to_openvino::deform_conv),
     onnx("DequantizeLinear", Quantized)
-        .before(21, nn::older::dequantize_linear)
+        .idle(quantization::lowered::is_idle_for_dequantize)
+        .before(21, quantization::lowered::dequantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(nn::infer::dequantize)
-        .computes(nn::quantization::dequantize)
-        .converts("Convert, Subtract, Multiply", "", nn::quantization_to_openvino::dequantize),
+        .infer(quantization::infer::dequantize)
+        .computes(quantization::eval::dequantize)
+        .converts("Convert, Subtract, Multiply", "", quantization::to_openvino::dequantize),
     onnx("Dropout", Moved)
+        .idle(generate::lowered::is_idle_for_dropout)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(nn::infer::dropout)
-        .eval(nn::eval::dropout)
+        .infer(generate::infer::dropout)
+        .eval(generate::random::dropout)
         .random_in_training()
-        .converts("Convert to the same type", "", nn::sampling_to_openvino::dropout),
+        .converts("Convert to the same type", "", generate::to_openvino::dropout),
     onnx("DynamicQuantizeLinear", Formula)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::of(1, 2, 0)))
-        .infer(nn::infer::dynamic_quantize_linear)
-        .computes(nn::quantization::dynamic_quantize)
+        .infer(quantization::infer::dynamic_quantize_linear)
+        .computes(quantization::eval::dynamic_quantize)
         .converts(
             "ReduceMin, ReduceMax, Divide, Round, Clamp, Convert",
             "rounding",
-            nn::quantization_to_openvino::dynamic_quantize,
+            quantization::to_openvino::dynamic_quantize,
         ),
     onnx("GRU", Order)
+        .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
-        .infer(nn::infer::recurrent)
-        .computes(nn::recurrent::eval)
+        .infer(recurrent::infer::recurrent)
+        .computes(recurrent::eval::recurrent)
         .converts("GRUSequence", "rounding", |cx| {
-            nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Gru)
+            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Gru)
         }),
     onnx("GlobalAveragePool", Order)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::pools::average_pool)
-        .converts("ReduceMean", "rounding", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMean")),
+        .infer(windows::infer::global_average_pool)
+        .computes(windows::pools::average_pool)
+        .converts("ReduceMean", "rounding", |cx| windows::to_openvino::global_pool(cx, "ReduceMean")),
     onnx("GlobalLpPool", Order)
         .works(Work::EachInput(Each::arithmetic(1)))
-        .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::pools::lp_pool)
-        .lower(nn::decomposed::lp_pool),
+        .infer(windows::infer::global_average_pool)
+        .computes(windows::pools::lp_pool)
+        .lower(windows::lowered::lp_pool),
     onnx("GlobalMaxPool", Chosen)
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .works(Work::EachInput(Each::COMPARISON))
-        .infer(nn::conv_pool::global_average_pool)
-        .computes(nn::pools::max_pool)
-        .converts("ReduceMax", "floats: NaN", |cx| nn::windows_to_openvino::global_pool(cx, "ReduceMax")),
+        .infer(windows::infer::global_average_pool)
+        .computes(windows::pools::max_pool)
+        .converts("ReduceMax", "floats: NaN", |cx| windows::to_openvino::global_pool(cx, "ReduceMax")),
     onnx("GridSample", Formula)
-        .sampled_before(20, nn::sampled::grid_sample)
+        .sampled_before(20, images::lowered::grid_sample)
         .works(Work::GridSample)
-        .infer(nn::conv_pool::grid_sample)
-        .computes(nn::sampling::grid_sample)
+        .infer(images::infer::grid_sample)
+        .computes(images::sampling::grid_sample)
         .converts(
             "GridSample; of volumes: Gather, Multiply, Add",
             "rounding; nearest: halfway",
-            nn::sampling_to_openvino::grid_sample,
+            images::to_openvino::grid_sample,
         ),
     onnx("GroupNormalization", Order)
-        .composed_before(21, nn::older::group_normalization)
+        .composed_before(21, normalization::lowered::group_normalization)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
-        .infer(nn::infer::by_channel)
-        .computes(nn::normalization::group)
-        .converts("GroupNormalization", "rounding", nn::to_openvino::group_normalization),
+        .infer(normalization::infer::by_channel)
+        .computes(normalization::eval::group)
+        .converts("GroupNormalization", "rounding", normalization::to_openvino::group_normalization),
+    onnx("Hardmax", Chosen)
+        .before(13, |l| normalization::lowered::softmax(l, "Hardmax"))
+        .axis(-1)
+        .works(Work::EachInput(Each::COMPARISON))
+        .infer(normalization::infer::along)
+        .eval(normalization::softmax::hardmax)
+        .lower(normalization::lowered::hardmax),
     onnx("InstanceNormalization", Order)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .works(Work::EachInput(Each::arithmetic(7)))
-        .infer(nn::infer::by_channel)
-        .computes(nn::normalization::group)
-        .converts("MVN, Multiply, Add", "rounding", nn::windows_to_openvino::instance_normalization),
+        .infer(normalization::infer::by_channel)
+        .computes(normalization::eval::group)
+        .converts("MVN, Multiply, Add", "rounding", normalization::to_openvino::instance_normalization),
     onnx("LRN", Formula)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::LocalResponse)
-        .infer(nn::infer::lrn)
-        .computes(nn::normalization::lrn)
-        .converts("LRN, Multiply", "rounding", nn::sampling_to_openvino::local_response),
+        .infer(normalization::infer::lrn)
+        .computes(normalization::eval::lrn)
+        .converts("LRN, Multiply", "rounding", normalization::to_openvino::local_response),
     onnx("LSTM", Order)
+        .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
-        .infer(nn::infer::recurrent)
-        .computes(nn::recurrent::eval)
+        .infer(recurrent::infer::recurrent)
+        .computes(recurrent::eval::recurrent)
         .converts("LSTMSequence", "rounding", |cx| {
-            nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Lstm)
+            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Lstm)
         }),
     onnx("LayerNormalization", Order)
-        .composed_before(17, nn::older::layer_normalization)
+        .composed_before(17, normalization::lowered::layer_normalization)
         .zeros(ZeroSigns::OfAll)
         .bias(2)
         .early_signatures_are(contrib::signatures::LAYER)
         .works(Work::EachInput(Each::arithmetic(7)))
-        .infer(nn::infer::layer_norm)
-        .computes(nn::normalization::layer)
-        .converts("MVN, Multiply, Add", "rounding", nn::to_openvino::layer_normalization),
+        .infer(normalization::infer::layer_norm)
+        .computes(normalization::eval::layer)
+        .converts("MVN, Multiply, Add", "rounding", normalization::to_openvino::layer_normalization),
     onnx("LinearAttention", Order)
         .works(Work::LinearAttention)
-        .infer(nn::infer::linear_attention)
-        .computes(nn::attention::linear),
+        .infer(attention::infer::linear_attention)
+        .computes(attention::eval::linear),
+    onnx("LogSoftmax", Formula)
+        .before(13, |l| normalization::lowered::softmax(l, "LogSoftmax"))
+        .zeros(ZeroSigns::OfFirst)
+        .axis(-1)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(normalization::infer::along)
+        .eval(normalization::softmax::log_softmax)
+        .converts("LogSoftmax", "rounding", |cx| normalization::to_openvino::softmax(cx, "LogSoftmax")),
     onnx("LpNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(3)))
-        .infer(nn::infer::along)
-        .computes(nn::normalization::lp)
-        .lower(nn::decomposed::lp_normalization),
+        .infer(normalization::infer::along)
+        .computes(normalization::eval::lp)
+        .lower(normalization::lowered::lp_normalization),
     onnx("LpPool", Order)
         .works(Work::Window(Each::arithmetic(1)))
-        .infer(nn::conv_pool::pool)
-        .computes(nn::pools::lp_pool)
-        .lower(nn::decomposed::lp_pool),
+        .infer(windows::infer::pool)
+        .computes(windows::pools::lp_pool)
+        .lower(windows::lowered::lp_pool),
     onnx("MaxPool", Chosen)
+        .idle(windows::lowered::is_idle_for_max_pool)
         .works(Work::Window(Each::COMPARISON))
-        .infer(nn::conv_pool::pool)
-        .computes(nn::pools::max_pool)
-        .converts("MaxPool", "floats: NaN", nn::windows_to_openvino::max_pool),
+        .infer(windows::infer::pool)
+        .computes(windows::pools::max_pool)
+        .converts("MaxPool", "floats: NaN", windows::to_openvino::max_pool),
     onnx("MaxRoiPool", Chosen)
         .works(Work::Open(OF_REGIONS))
-        .infer(nn::conv_pool::roi_pool)
-        .computes(nn::sampling::max_roi_pool)
-        .converts("ROIPooling", "floats: NaN", nn::sampling_to_openvino::max_roi_pool),
+        .infer(boxes::infer::roi_pool)
+        .computes(boxes::regions::max_roi_pool)
+        .converts("ROIPooling", "floats: NaN", boxes::to_openvino::max_roi_pool),
     onnx("MaxUnpool", Open)
         .works(Work::None)
-        .infer(nn::conv_pool::max_unpool)
-        .computes(nn::windows::max_unpool),
+        .infer(windows::infer::max_unpool)
+        .computes(windows::pools::max_unpool),
     onnx("MeanVarianceNormalization", Order)
         .works(Work::EachInput(Each::arithmetic(5)))
-        .infer(nn::infer::mean_variance)
-        .computes(nn::normalization::mean_variance)
-        .converts("MVN", "rounding", nn::sampling_to_openvino::mean_variance),
+        .infer(normalization::infer::mean_variance)
+        .computes(normalization::eval::mean_variance)
+        .converts("MVN", "rounding", normalization::to_openvino::mean_variance),
     onnx("NegativeLogLikelihoodLoss", Order)
-        .infer(nn::infer::loss)
-        .computes(nn::loss::eval)
-        .lower(nn::decomposed::loss),
+        .infer(losses::infer::loss)
+        .computes(losses::eval::loss)
+        .lower(losses::lowered::loss),
     onnx("PRelu", Ieee)
         .zeros(ZeroSigns::OfAll)
         .elementwise()
         .works(Work::EachOutput(Each::COMPARISON))
-        .infer(nn::infer::p_relu)
+        .infer(elementwise::infer::p_relu)
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
     onnx("QLinearConv", Order)
         .works(Work::Conv { weight: 3, skip: 1 })
-        .infer(nn::conv_pool::q_linear_conv)
-        .computes(nn::quantization::q_linear_conv)
-        .lower(contrib::quantized::conv),
+        .infer(windows::infer::q_linear_conv)
+        .computes(quantization::eval::q_linear_conv)
+        .lower(contrib::quantized::lowered::conv),
     onnx("QuantizeLinear", Quantized)
-        .before(21, nn::older::quantize_linear)
+        .idle(quantization::lowered::is_idle_for_quantize)
+        .before(21, quantization::lowered::quantize_linear)
         .axis(1)
         .works(Work::EachOutput(Each::arithmetic(1)))
-        .infer(nn::infer::quantize)
-        .computes(nn::quantization::quantize)
-        .converts("Divide, Round, Add, Clamp, Convert", "NaN", nn::quantization_to_openvino::quantize),
+        .infer(quantization::infer::quantize)
+        .computes(quantization::eval::quantize)
+        .converts("Divide, Round, Add, Clamp, Convert", "NaN", quantization::to_openvino::quantize),
     onnx("RMSNormalization", Order)
-        .composed_before(23, nn::older::rms_normalization)
+        .composed_before(23, normalization::lowered::rms_normalization)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(4)))
-        .infer(nn::infer::scaled)
-        .computes(nn::normalization::layer)
-        .converts("ReduceMean, Sqrt, Divide, Multiply", "rounding", nn::to_openvino::rms_normalization),
+        .infer(normalization::infer::scaled)
+        .computes(normalization::eval::layer)
+        .converts(
+            "ReduceMean, Sqrt, Divide, Multiply",
+            "rounding",
+            normalization::to_openvino::rms_normalization,
+        ),
     onnx("RNN", Order)
+        .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
-        .infer(nn::infer::recurrent)
-        .computes(nn::recurrent::eval)
+        .infer(recurrent::infer::recurrent)
+        .computes(recurrent::eval::recurrent)
         .converts("RNNSequence", "rounding", |cx| {
-            nn::recurrent_to_openvino::recurrent(cx, nn::recurrent_to_openvino::Network::Rnn)
+            recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
-        .before(18, nn::older::resize)
+        .instead(images::lowered::resize_by_weights)
+        .idle(images::lowered::is_idle_for_resize)
+        .checked(Checked::Nearest)
+        .before(18, images::lowered::resize)
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Resize)
-        .infer(nn::resize::resize)
-        .computes(nn::resize_eval::resize)
+        .infer(images::infer::resize)
+        .computes(images::resize::resize)
         .converts(
             "Interpolate; where it has no equivalent: Gather, Multiply, ReduceSum",
             "rounding",
-            nn::windows_to_openvino::resize,
+            images::to_openvino::resize,
         ),
     onnx("RoiAlign", Formula)
         .works(Work::RoiAlign)
-        .infer(nn::conv_pool::roi_align)
-        .computes(nn::sampling::roi_align)
-        .converts("ROIAlign", "rounding", nn::sampling_to_openvino::roi_align),
+        .infer(boxes::infer::roi_align)
+        .computes(boxes::regions::roi_align)
+        .converts("ROIAlign", "rounding", boxes::to_openvino::roi_align),
     onnx("RotaryEmbedding", Formula)
         .zeros(ZeroSigns::OfAll)
         .works(Work::EachInput(Each::arithmetic(3)))
-        .infer(nn::infer::rotary)
-        .computes(nn::attention::rotary)
-        .lower(nn::decomposed::rotary),
+        .infer(attention::infer::rotary)
+        .computes(attention::rotary::rotary)
+        .lower(attention::lowered::rotary),
+    onnx("Softmax", Formula)
+        .before(13, |l| normalization::lowered::softmax(l, "Softmax"))
+        .zeros(ZeroSigns::Unseen)
+        .unsigned()
+        .axis(-1)
+        .works(Work::EachInput(Each::SOFTMAX))
+        .infer(normalization::infer::along)
+        .eval(normalization::softmax::softmax)
+        .converts("SoftMax", "rounding", |cx| normalization::to_openvino::softmax(cx, "SoftMax")),
     onnx("SoftmaxCrossEntropyLoss", Formula)
-        .infer(nn::infer::loss)
-        .computes(nn::loss::eval)
-        .lower(nn::decomposed::loss),
+        .infer(losses::infer::loss)
+        .computes(losses::eval::loss)
+        .lower(losses::lowered::loss),
     onnx("SwiGLU", Formula)
-        .infer(nn::infer::swiglu)
-        .computes(nn::attention::swiglu)
-        .lower(nn::decomposed::swiglu),
+        .infer(elementwise::infer::swiglu)
+        .computes(elementwise::activations::swiglu)
+        .lower(elementwise::lowered::swiglu),
     onnx("TensorScatter", Moved)
         .works(Work::None)
-        .infer(nn::infer::tensor_scatter)
-        .computes(nn::attention::tensor_scatter),
+        .infer(attention::infer::tensor_scatter)
+        .computes(attention::eval::tensor_scatter),
     onnx("Upsample", Interpolated)
         .works(Work::Resize)
-        .infer(nn::resize::upsample)
-        .computes(nn::resize_eval::resize)
-        .lower(nn::decomposed::upsample),
+        .infer(images::infer::upsample)
+        .computes(images::resize::resize)
+        .lower(images::lowered::upsample),
 ];

@@ -1,22 +1,20 @@
 //! The operators of Paddle.
 
-use super::super::matmul::{eigen, elimination, orthogonal};
-
-use super::super::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
-use super::super::row::{Row, paddle};
-use super::super::{control_flow, elementwise, elementwise::special};
-use crate::dialects::elimination as eliminated;
 use crate::dialects::paddle::{
-    any, array, arrays, carried, complex, convert, create, detection, fused, indexing, layout, losses,
-    making_arrays, many, math, matrices, maybe, network, one, ordering, ordering_eval, patches, quantized,
-    random, recurrent, rest, sequences, signature, spaces, suppression,
+    activations, any, array, arrays, carried, complex, convert, create, detection, fused, images, indexing,
+    layout, losses, making_arrays, many, math, matrices, maybe, normalization, one, ordering, ordering_eval,
+    patches, quantized, random, recurrent, rest, sequences, signature, spaces, suppression, windows,
 };
-use crate::dialects::special as graphs;
+use crate::dialects::{elimination as eliminated, special as graphs};
+use crate::elementwise::special;
 use crate::infer::Rule;
-use crate::lowering;
+use crate::matmul::{eigen, elimination, orthogonal};
 use crate::op::Compute;
+use crate::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
+use crate::row::{Row, Sequence, paddle};
 use crate::schema::Signature;
 use crate::work::{Each, Work};
+use crate::{control_flow, elementwise, lowering};
 
 /// Rows of operators that are lowered: a name, its inputs, the function that writes the graph, and
 /// perhaps one that runs faster than the graph, and the work, where it is not that of the graph.
@@ -38,16 +36,16 @@ lowered! {
     "add" [one("x"), one("y")] |l| math::binary(l, "Add");
     "add_n" [many("x")] math::add_n;
     "addmm" [one("input"), one("x"), one("y")] math::addmm;
-    "affine_channel" [one("x"), one("scale"), one("bias")] network::affine_channel;
-    "affine_grid" [one("input"), maybe("output_shape")] network::affine_grid;
+    "affine_channel" [one("x"), one("scale"), one("bias")] normalization::affine_channel;
+    "affine_grid" [one("input"), maybe("output_shape")] images::affine_grid;
     "all" [one("x")] |l| math::reduce_truth(l, "ReduceMin");
     "allclose" [one("x"), one("y"), maybe("rtol"), maybe("atol")] |l| math::is_close(l, true);
     "amax" [one("x")] |l| math::reduce(l, "ReduceMax");
     "amin" [one("x")] |l| math::reduce(l, "ReduceMin");
     "any" [one("x")] |l| math::reduce_truth(l, "ReduceMax");
     "angle" [one("x")] complex::angle;
-    "argmax" [one("x"), maybe("axis")] |l| network::arg(l, "ArgMax");
-    "argmin" [one("x"), maybe("axis")] |l| network::arg(l, "ArgMin");
+    "argmax" [one("x"), maybe("axis")] |l| ordering::arg(l, "ArgMax");
+    "argmin" [one("x"), maybe("axis")] |l| ordering::arg(l, "ArgMin");
     "argsort" [one("x")] indexing::argsort;
     "array_length" [array("x")] arrays::length;
     "array_pop" [array("input")] arrays::pop;
@@ -65,11 +63,11 @@ lowered! {
     "atan2" [one("x"), one("y")] math::atan2;
     "atanh" [one("x")] |l| math::unary(l, "Atanh");
     "baddbmm" [one("input"), one("x"), one("y")] math::addmm;
-    "batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] network::batch_norm;
+    "batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] normalization::batch_norm;
     "bce_loss" [one("input"), one("label")] losses::bce;
-    "bicubic_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "cubic");
+    "bicubic_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| images::resize(l, "cubic");
     "bilinear" [one("x"), one("y"), one("weight"), maybe("bias")] matrices::bilinear;
-    "bilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
+    "bilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| images::resize(l, "linear");
     "bincount" [one("x"), maybe("weights"), maybe("minlength")] ordering::bincount;
     "bitwise_and" [one("x"), one("y")] |l| math::bitwise(l, "And");
     "bitwise_left_shift" [one("x"), one("y")] |l| math::shift(l, "LEFT");
@@ -82,16 +80,16 @@ lowered! {
     "broadcast_tensors" [many("input")] indexing::broadcast_tensors;
     "cast" [one("x")] create::cast;
     "ceil" [one("x")] |l| math::rounded(l, "Ceil");
-    "celu" [one("x")] |l| network::activation(l, "Celu", &[("alpha", "alpha", 1.0)]);
-    "channel_shuffle" [one("x")] |l| network::shuffle(l, "groups");
-    "clip" [one("x"), maybe("min"), maybe("max")] |l| network::clip(l, None);
+    "celu" [one("x")] |l| activations::activation(l, "Celu", &[("alpha", "alpha", 1.0)]);
+    "channel_shuffle" [one("x")] |l| images::shuffle(l, "groups");
+    "clip" [one("x"), maybe("min"), maybe("max")] |l| activations::clip(l, None);
     "complex" [one("real"), one("imag")] complex::complex, Work::None;
     "concat" [many("x")] |l| complex::by_parts(l, layout::concat);
     "conj" [one("x")] complex::conj;
-    "conv2d" [one("input"), one("filter")] network::conv;
-    "conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
-    "conv3d" [one("input"), one("filter")] network::conv;
-    "conv3d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
+    "conv2d" [one("input"), one("filter")] windows::conv;
+    "conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] windows::conv_transpose;
+    "conv3d" [one("input"), one("filter")] windows::conv;
+    "conv3d_transpose" [one("x"), one("filter"), maybe("output_size")] windows::conv_transpose;
     "cos" [one("x")] |l| math::unary(l, "Cos");
     "copysign" [one("x"), one("y")] math::copysign;
     "cosh" [one("x")] |l| math::unary(l, "Cosh");
@@ -100,11 +98,11 @@ lowered! {
     "cross_entropy_with_softmax" [one("input"), one("label")] losses::cross_entropy;
     "cummax" [one("x")] |l| ordering::extreme(l, "ReduceMax", "ArgMax") => ordering_eval::extreme;
     "cummin" [one("x")] |l| ordering::extreme(l, "ReduceMin", "ArgMin") => ordering_eval::extreme;
-    "cumprod" [one("x")] |l| network::cumulative(l, "CumProd");
-    "cumsum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| network::cumulative(l, "CumSum"));
+    "cumprod" [one("x")] |l| math::cumulative(l, "CumProd");
+    "cumsum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| math::cumulative(l, "CumSum"));
     "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
-    "depthwise_conv2d" [one("input"), one("filter")] network::conv;
-    "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] network::conv_transpose;
+    "depthwise_conv2d" [one("input"), one("filter")] windows::conv;
+    "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] windows::conv_transpose;
     "dequantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::dequantize_linear;
     "det" [one("x")] |l| math::unary(l, "Det");
     "diag" [one("x")] matrices::diag;
@@ -114,11 +112,11 @@ lowered! {
     "distribute_fpn_proposals" [one("fpn_rois"), maybe("rois_num")] suppression::distribute_fpn_proposals;
     "divide" [one("x"), one("y")] |l| math::binary(l, "Div");
     "dot" [one("x"), one("y")] math::dot;
-    "dropout" [one("x"), maybe("seed_tensor"), maybe("p")] network::dropout;
+    "dropout" [one("x"), maybe("seed_tensor"), maybe("p")] normalization::dropout;
     "einsum" [many("x")] math::einsum;
     "elementwise_pow" [one("x"), one("y")] |l| math::binary(l, "Pow");
-    "elu" [one("x")] |l| network::activation(l, "Elu", &[("alpha", "alpha", 1.0)]);
-    "embedding" [one("x"), one("weight")] network::embedding;
+    "elu" [one("x")] |l| activations::activation(l, "Elu", &[("alpha", "alpha", 1.0)]);
+    "embedding" [one("x"), one("weight")] indexing::embedding;
     "empty" [maybe("shape")] create::empty;
     "equal" [one("x"), one("y")] |l| math::binary(l, "Equal");
     "equal_all" [one("x"), one("y")] math::equal_all;
@@ -126,7 +124,7 @@ lowered! {
     "exp" [one("x")] |l| math::unary(l, "Exp");
     "expand" [one("x"), maybe("shape")] |l| complex::by_parts(l, layout::expand);
     "expand_as" [one("x"), maybe("y")] |l| complex::by_parts(l, layout::expand_as);
-    "expm1" [one("x")] math::wide;
+    "expm1" [one("x")] activations::wide;
     "eye" [maybe("num_rows"), maybe("num_columns")] indexing::eye;
     "fake_channel_wise_quantize_dequantize_abs_max" [one("x")] |l| quantized::fake_by_greatest(l, true);
     "fake_quantize_dequantize_abs_max" [one("x")] |l| quantized::fake_by_greatest(l, false);
@@ -134,7 +132,7 @@ lowered! {
     "fetch" [one("x")] create::same;
     "flatten" [one("x")] |l| complex::by_parts(l, layout::flatten);
     "flatten2" [one("x")] layout::flatten_to_matrix;
-    "flip" [one("x")] |l| complex::by_parts(l, network::flip);
+    "flip" [one("x")] |l| complex::by_parts(l, indexing::flip);
     "floor" [one("x")] |l| math::rounded(l, "Floor");
     "floor_divide" [one("x"), one("y")] math::floor_divide;
     "fill_diagonal_tensor" [one("x"), one("y")] matrices::fill_diagonal;
@@ -156,16 +154,16 @@ lowered! {
     "gather" [one("x"), one("index"), maybe("axis")] |l| complex::by_parts(l, layout::gather);
     "gather_nd" [one("x"), one("index")] |l| complex::by_parts(l, layout::gather_nd);
     "gather_tree" [one("ids"), one("parents")] ordering::gather_tree;
-    "gelu" [one("x")] network::gelu;
+    "gelu" [one("x")] activations::gelu;
     "generate_proposals" [one("scores"), one("bbox_deltas"), one("im_shape"), one("anchors"), one("variances")] suppression::generate_proposals;
     "greater_equal" [one("x"), one("y")] |l| math::binary(l, "GreaterOrEqual");
     "greater_than" [one("x"), one("y")] |l| math::binary(l, "Greater");
-    "grid_sample" [one("x"), one("grid")] network::grid_sample;
-    "group_norm" [one("x"), maybe("scale"), maybe("bias")] network::group_norm;
-    "hardshrink" [one("x")] |l| math::shrink(l, false);
-    "hardsigmoid" [one("x")] |l| network::activation(l, "HardSigmoid", &[("slope", "alpha", 0.2), ("offset", "beta", 0.5)]);
-    "hardswish" [one("x")] math::hardswish;
-    "hardtanh" [one("x")] |l| network::clip(l, None);
+    "grid_sample" [one("x"), one("grid")] images::grid_sample;
+    "group_norm" [one("x"), maybe("scale"), maybe("bias")] normalization::group_norm;
+    "hardshrink" [one("x")] |l| activations::shrink(l, false);
+    "hardsigmoid" [one("x")] |l| activations::activation(l, "HardSigmoid", &[("slope", "alpha", 0.2), ("offset", "beta", 0.5)]);
+    "hardswish" [one("x")] activations::hardswish;
+    "hardtanh" [one("x")] |l| activations::clip(l, None);
     "heaviside" [one("x"), one("y")] math::heaviside;
     "histogram" [one("input"), maybe("weight")] ordering::histogram;
     "hsigmoid_loss" [one("x"), one("label"), one("w"), maybe("bias"), maybe("path"), maybe("code")] losses::hsigmoid;
@@ -176,7 +174,7 @@ lowered! {
     "index_put" [one("x"), many("indices_and_value")] indexing::index_put;
     "index_sample" [one("x"), one("index")] indexing::index_sample;
     "index_select" [one("x"), one("index")] |l| complex::by_parts(l, layout::gather);
-    "instance_norm" [one("x"), maybe("scale"), maybe("bias")] network::instance_norm;
+    "instance_norm" [one("x"), maybe("scale"), maybe("bias")] normalization::instance_norm;
     "isclose" [one("x"), one("y"), maybe("rtol"), maybe("atol")] |l| math::is_close(l, false);
     "isfinite" [one("x")] math::is_finite;
     "isinf" [one("x")] |l| math::float_function(l, "IsInf");
@@ -185,38 +183,38 @@ lowered! {
     "kron" [one("x"), one("y")] matrices::kron;
     "kthvalue" [one("x")] ordering::kthvalue;
     "label_smooth" [one("label"), maybe("prior_dist")] losses::label_smooth;
-    "layer_norm" [one("x"), maybe("scale"), maybe("bias")] network::layer_norm;
-    "leaky_relu" [one("x")] |l| network::activation(l, "LeakyRelu", &[("negative_slope", "alpha", 0.02)]);
+    "layer_norm" [one("x"), maybe("scale"), maybe("bias")] normalization::layer_norm;
+    "leaky_relu" [one("x")] |l| activations::activation(l, "LeakyRelu", &[("negative_slope", "alpha", 0.02)]);
     "lerp" [one("x"), one("y"), one("weight")] math::lerp;
     "less_equal" [one("x"), one("y")] |l| math::binary(l, "LessOrEqual");
     "less_than" [one("x"), one("y")] |l| math::binary(l, "Less");
-    "linear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
+    "linear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| images::resize(l, "linear");
     "log" [one("x")] |l| math::unary(l, "Log");
-    "log10" [one("x")] math::wide;
-    "log1p" [one("x")] math::wide;
-    "log2" [one("x")] math::wide;
+    "log10" [one("x")] activations::wide;
+    "log1p" [one("x")] activations::wide;
+    "log2" [one("x")] activations::wide;
     "log_loss" [one("input"), one("label")] losses::log_loss;
-    "log_softmax" [one("x")] |l| math::softmax(l, "LogSoftmax");
-    "lp_pool2d" [one("x")] network::power_pool;
+    "log_softmax" [one("x")] |l| activations::softmax(l, "LogSoftmax");
+    "lp_pool2d" [one("x")] windows::power_pool;
     "logcumsumexp" [one("x")] ordering::logcumsumexp;
     "logical_and" [one("x"), one("y")] |l| math::logical(l, "And");
     "logical_not" [one("x")] |l| math::logical(l, "Not");
     "logical_or" [one("x"), one("y")] |l| math::logical(l, "Or");
     "logical_xor" [one("x"), one("y")] |l| math::logical(l, "Xor");
     "logit" [one("x")] math::logit;
-    "logsigmoid" [one("x")] math::log_sigmoid;
+    "logsigmoid" [one("x")] activations::log_sigmoid;
     "logsumexp" [one("x")] |l| math::reduce(l, "ReduceLogSumExp");
-    "lookup_table" [one("ids"), one("w")] network::embedding;
+    "lookup_table" [one("ids"), one("w")] indexing::embedding;
     "masked_fill" [one("x"), one("mask"), one("value")] indexing::masked_fill;
     "masked_select" [one("x"), one("mask")] indexing::masked_select;
     "matmul" [one("x"), one("y")] |l| complex::product(l, math::matmul);
     "matrix_nms" [one("bboxes"), one("scores")] suppression::matrix_nms;
     "matrix_power" [one("x")] matrices::matrix_power;
     "max" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceMax");
-    "max_pool2d_with_index" [one("x")] network::pool_with_index;
-    "max_pool3d_with_index" [one("x")] network::pool_with_index;
+    "max_pool2d_with_index" [one("x")] windows::pool_with_index;
+    "max_pool3d_with_index" [one("x")] windows::pool_with_index;
     "maximum" [one("x"), one("y")] |l| math::binary(l, "Max");
-    "maxout" [one("x")] network::maxout;
+    "maxout" [one("x")] activations::maxout;
     "mean" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| math::reduce(l, "ReduceMean"));
     "mean_all" [one("x")] losses::mean_all;
     "median" [one("x")] |l| ordering::median(l, false);
@@ -234,24 +232,24 @@ lowered! {
     "multiply" [one("x"), one("y")] |l| math::binary(l, "Mul");
     "mv" [one("x"), one("vec")] |l| math::binary(l, "MatMul");
     "nanmedian" [one("x")] |l| ordering::median(l, true);
-    "nearest_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "nearest");
+    "nearest_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| images::resize(l, "nearest");
     "nll_loss" [one("input"), one("label"), maybe("weight")] losses::nll;
     "nms" [one("x")] suppression::nms;
-    "nonzero" [one("condition")] network::nonzero;
+    "nonzero" [one("condition")] indexing::nonzero;
     "norm" [one("x")] matrices::norm;
     "not_equal" [one("x"), one("y")] math::not_equal;
     "numel" [one("x")] create::numel;
     "one_hot" [one("x"), maybe("num_classes")] indexing::one_hot;
     "p_norm" [one("x")] math::p_norm;
-    "pad" [one("x"), maybe("pad_value")] |l| complex::by_parts(l, network::pad);
-    "pad2d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, network::pad);
-    "pad3d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, network::pad);
-    "pixel_shuffle" [one("x")] |l| network::shuffle(l, "upscale_factor");
-    "pixel_unshuffle" [one("x")] |l| network::shuffle(l, "downscale_factor");
-    "pool2d" [one("x"), maybe("kernel_size")] network::pool;
-    "pool3d" [one("x"), maybe("kernel_size")] network::pool;
-    "pow" [one("x"), maybe("y")] network::pow;
-    "prelu" [one("x"), one("alpha")] network::prelu;
+    "pad" [one("x"), maybe("pad_value")] |l| complex::by_parts(l, images::pad);
+    "pad2d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, images::pad);
+    "pad3d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, images::pad);
+    "pixel_shuffle" [one("x")] |l| images::shuffle(l, "upscale_factor");
+    "pixel_unshuffle" [one("x")] |l| images::shuffle(l, "downscale_factor");
+    "pool2d" [one("x"), maybe("kernel_size")] windows::pool;
+    "pool3d" [one("x"), maybe("kernel_size")] windows::pool;
+    "pow" [one("x"), maybe("y")] activations::pow;
+    "prelu" [one("x"), one("alpha")] activations::prelu;
     "print" [one("in")] create::same;
     "prior_box" [one("input"), one("image")] detection::prior_box;
     "prod" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceProd");
@@ -262,7 +260,7 @@ lowered! {
     "reciprocal" [one("x")] |l| math::unary(l, "Reciprocal");
     "reduce_as" [one("x"), one("target")] math::reduce_as;
     "relu" [one("x")] |l| math::unary(l, "Relu");
-    "relu6" [one("x")] |l| network::clip(l, Some((0.0, 6.0)));
+    "relu6" [one("x")] |l| activations::clip(l, Some((0.0, 6.0)));
     "remainder" [one("x"), one("y")] |l| math::binary(l, "Mod");
     "renorm" [one("x")] matrices::renorm;
     "repeat_interleave" [one("x"), maybe("repeats")] indexing::repeat_interleave;
@@ -273,14 +271,14 @@ lowered! {
     "roi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_pool;
     "roll" [one("x"), maybe("shifts")] |l| complex::by_parts(l, indexing::roll);
     "round" [one("x")] math::round;
-    "rrelu" [one("x")] math::rrelu;
-    "rsqrt" [one("x")] |l| network::chain(l, &["Sqrt", "Reciprocal"]);
+    "rrelu" [one("x")] activations::rrelu;
+    "rsqrt" [one("x")] |l| activations::chain(l, &["Sqrt", "Reciprocal"]);
     "scale" [one("x"), maybe("scale")] math::scale;
     "scatter" [one("x"), one("index"), one("updates")] indexing::scatter;
     "scatter_nd_add" [one("x"), one("index"), one("updates")] indexing::scatter_nd_add;
     "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted => ordering_eval::search;
     "segment_pool" [one("x"), one("segment_ids")] indexing::segment_pool;
-    "selu" [one("x")] |l| network::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
+    "selu" [one("x")] |l| activations::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
     "set_value_with_tensor" [one("x"), maybe("values"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [2, 3, 4], 1);
@@ -297,47 +295,47 @@ lowered! {
     "slice" [one("input"), maybe("starts"), maybe("ends")] |l| complex::by_parts(l, layout::slice);
     "slogdet" [one("x")] matrices::slogdet;
     "slice_array_dense" [array("input"), maybe("starts")] arrays::read;
-    "softmax" [one("x")] |l| math::softmax(l, "Softmax");
-    "softplus" [one("x")] math::softplus;
-    "softshrink" [one("x")] |l| math::shrink(l, true);
+    "softmax" [one("x")] |l| activations::softmax(l, "Softmax");
+    "softplus" [one("x")] activations::softplus;
+    "softshrink" [one("x")] |l| activations::shrink(l, true);
     "softsign" [one("x")] |l| math::unary(l, "Softsign");
     "split" [one("x"), maybe("sections"), maybe("axis")] |l| complex::by_parts(l, layout::split);
     "split_with_num" [one("x"), maybe("axis")] |l| complex::by_parts(l, layout::split_with_num);
     "sqrt" [one("x")] |l| math::unary(l, "Sqrt");
-    "square" [one("x")] network::square;
+    "square" [one("x")] activations::square;
     "squared_l2_norm" [one("x")] math::squared_norm;
     "squeeze" [one("x"), maybe("axis")] |l| complex::by_parts(l, layout::squeeze);
     "stack" [many("x")] |l| complex::by_parts(l, layout::stack);
-    "stanh" [one("x")] math::stanh;
+    "stanh" [one("x")] activations::stanh;
     "strided_slice" [one("x"), maybe("starts"), maybe("ends"), maybe("strides")] |l| complex::by_parts(l, layout::strided_slice);
     "subtract" [one("x"), one("y")] |l| math::binary(l, "Sub");
     "sum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| math::reduce(l, "ReduceSum"));
-    "swiglu" [one("x"), maybe("y")] math::swiglu;
-    "swish" [one("x")] |l| network::activation(l, "Swish", &[("beta", "alpha", 1.0)]);
-    "sync_batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] network::batch_norm;
-    "take_along_axis" [one("arr"), one("indices")] network::take_along_axis;
+    "swiglu" [one("x"), maybe("y")] activations::swiglu;
+    "swish" [one("x")] |l| activations::activation(l, "Swish", &[("beta", "alpha", 1.0)]);
+    "sync_batch_norm" [one("x"), one("mean"), one("variance"), maybe("scale"), maybe("bias")] normalization::batch_norm;
+    "take_along_axis" [one("arr"), one("indices")] indexing::take_along_axis;
     "tan" [one("x")] |l| math::unary(l, "Tan");
     "tanh" [one("x")] |l| math::unary(l, "Tanh");
-    "tanh_shrink" [one("x")] math::tanh_shrink;
+    "tanh_shrink" [one("x")] activations::tanh_shrink;
     "temporal_shift" [one("x")] patches::temporal_shift;
-    "thresholded_relu" [one("x")] math::thresholded_relu;
+    "thresholded_relu" [one("x")] activations::thresholded_relu;
     "tile" [one("x"), maybe("repeat_times")] |l| complex::by_parts(l, layout::tile);
-    "topk" [one("x"), maybe("k")] network::topk;
+    "topk" [one("x"), maybe("k")] ordering::topk;
     "trace" [one("x")] matrices::trace;
     "transpose" [one("x")] |l| complex::by_parts(l, layout::transpose);
-    "tril" [one("x")] |l| network::triangle(l, false);
+    "tril" [one("x")] |l| layout::triangle(l, false);
     "tril_indices" [] |l| indexing::triangle_places(l, ["rows", "cols"], false);
-    "tril_triu" [one("x")] |l| network::triangle(l, false);
-    "trilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| network::resize(l, "linear");
-    "triu" [one("x")] |l| network::triangle(l, true);
+    "tril_triu" [one("x")] |l| layout::triangle(l, false);
+    "trilinear_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| images::resize(l, "linear");
+    "triu" [one("x")] |l| layout::triangle(l, true);
     "triu_indices" [] |l| indexing::triangle_places(l, ["row", "col"], true);
     "trunc" [one("input")] math::trunc;
     "unbind" [one("input")] |l| complex::by_parts(l, layout::unbind);
     "unfold" [one("x")] patches::unfold;
     "unique" [one("x")] indexing::unique;
     "unique_consecutive" [one("x")] ordering::unique_consecutive;
-    "unpool" [one("x"), one("indices"), maybe("output_size")] network::unpool;
-    "unpool3d" [one("x"), one("indices"), maybe("output_size")] network::unpool;
+    "unpool" [one("x"), one("indices"), maybe("output_size")] windows::unpool;
+    "unpool3d" [one("x"), one("indices"), maybe("output_size")] windows::unpool;
     "unsqueeze" [one("x"), maybe("axis")] |l| complex::by_parts(l, layout::unsqueeze);
     "unstack" [one("x")] |l| complex::by_parts(l, layout::unbind);
     "viterbi_decode" [one("potentials"), one("transition_params"), one("lengths")] ordering::viterbi;
@@ -463,7 +461,11 @@ pub(super) const PADDLE: &[Row] = &[
     paddle(Moved, const { &[signature("assign_value", const { &[] })] })
         .lowers(create::assign_value)
         .holds_values(),
-    paddle(Open, sequences::ARANGE).infer(lowering::infer).build(sequences::arange).lower(create::arange),
+    paddle(Open, sequences::ARANGE)
+        .sequence(Sequence::Range)
+        .infer(lowering::infer)
+        .build(sequences::arange)
+        .lower(create::arange),
     paddle(Moved, const { &[making_arrays("if", const { &[one("cond")] })] })
         .works(Work::Graphs)
         .infer(control_flow::infer::branch)
@@ -503,6 +505,7 @@ pub(super) const PADDLE: &[Row] = &[
     function(const { &[signature("polygamma", const { &[one("x")] })] }, special::polygamma)
         .lower(graphs::polygamma),
     paddle(Formula, sequences::LINSPACE)
+        .sequence(Sequence::LinSpace)
         .works(Work::EachOutput(Each::arithmetic(2)))
         .infer(sequences::rule)
         .build(sequences::linspace)
@@ -510,6 +513,7 @@ pub(super) const PADDLE: &[Row] = &[
             spaces::space(l, None)
         }),
     paddle(Formula, sequences::LOGSPACE)
+        .sequence(Sequence::LogSpace)
         .works(Work::EachOutput(Each::of(2, 0, 1)))
         .infer(sequences::rule)
         .build(sequences::logspace)

@@ -1,9 +1,8 @@
 //! The operators of ONNX's preview domains.
 
-use super::super::preview;
-
-use super::super::rounding::Rounding::{Formula, Open};
-use super::super::row::{Row, preview as row, training};
+use crate::preview;
+use crate::rounding::Rounding::{Formula, Open};
+use crate::row::{Row, preview as row, training};
 
 pub(super) const PREVIEW: &[Row] = &[
     row("FlexAttention", Formula).infer(preview::flex_attention),

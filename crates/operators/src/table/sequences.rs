@@ -1,9 +1,9 @@
 //! The operators of ONNX on sequences and optionals.
 
-use super::super::rounding::Rounding::Moved;
-use super::super::row::{Row, onnx};
-use super::super::{control_flow, sequence};
+use crate::rounding::Rounding::Moved;
+use crate::row::{Row, onnx};
 use crate::work::Work;
+use crate::{control_flow, sequence};
 
 pub(super) const SEQUENCES: &[Row] = &[
     onnx("ConcatFromSequence", Moved)

@@ -21,6 +21,7 @@ from . import _native, errors, plan
 from ._check import CheckReport, NodeCheck, OutputCheck, RuntimeReport
 from ._cost import Amounts, Block, Cost, Fit, MemoryPlan, NodeCost
 from ._compare import Difference, ModelSequence, Portability, compare
+from ._dims import Decision, decide
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
 from ._models import (
@@ -75,6 +76,7 @@ __all__ = [
     "ConversionReport",
     "ConvertedModel",
     "Cost",
+    "Decision",
     "DeviceArray",
     "Difference",
     "Dim",
@@ -104,6 +106,7 @@ __all__ = [
     "arange",
     "check",
     "compare",
+    "decide",
     "devices",
     "errors",
     "from_dlpack",

@@ -239,6 +239,13 @@ class Dim:
     def __hash__(self) -> int: ...
     def _sympy_(self) -> Any: ...
 
+def _decide(
+    condition: str,
+    assume: list[str],
+    ranges: dict[str, tuple[int, int | None]],
+    timeout: float | None,
+) -> tuple[Literal["true", "false", "unknown", "contradiction"], dict[str, int] | None]: ...
+
 @final
 class Model:
     @property

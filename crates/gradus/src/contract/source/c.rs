@@ -9,7 +9,7 @@ use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written. `NUMBER` stands for the type, and
 /// `NAME` for the name.
-const FUNCTIONS: [(&str, &str); 11] = [
+const FUNCTIONS: [(&str, &str); 12] = [
     ("number", "NUMBER NAME(int64_t value)\n{\n    NUMBER result = {value, 1};\n    return result;\n}\n"),
     (
         "add",
@@ -81,6 +81,7 @@ const FUNCTIONS: [(&str, &str); 11] = [
     ("equal", "int NAME(NUMBER a, NUMBER b)\n{\n    return a.known && b.known ? a.value == b.value : -1;\n}\n"),
     ("at_most", "int NAME(NUMBER a, NUMBER b)\n{\n    return a.known && b.known ? a.value <= b.value : -1;\n}\n"),
     ("at_least", "int NAME(NUMBER a, NUMBER b)\n{\n    return a.known && b.known ? a.value >= b.value : -1;\n}\n"),
+    ("unequal", "int NAME(NUMBER a, NUMBER b)\n{\n    return a.known && b.known ? a.value != b.value : -1;\n}\n"),
     (
         "broadcasts",
         "int NAME(NUMBER a, NUMBER b)

@@ -249,6 +249,7 @@ impl<'a> Formulas<'a> {
             Relation::AtMost => "at_most",
             Relation::AtLeast => "at_least",
             Relation::Broadcast => "broadcasts",
+            Relation::NotEqual => "unequal",
         }
     }
 

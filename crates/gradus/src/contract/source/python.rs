@@ -6,7 +6,7 @@ use super::{Check, Field, FieldKind, Formulas};
 use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 10] = [
+const FUNCTIONS: [(&str, &str); 11] = [
     (
         "add",
         "def _add(a: int | None, b: int | None) -> int | None:
@@ -59,6 +59,12 @@ const FUNCTIONS: [(&str, &str); 10] = [
         "at_least",
         "def _at_least(a: int | None, b: int | None) -> bool | None:
     return None if a is None or b is None else a >= b
+",
+    ),
+    (
+        "unequal",
+        "def _unequal(a: int | None, b: int | None) -> bool | None:
+    return None if a is None or b is None else a != b
 ",
     ),
     (

@@ -6,7 +6,7 @@ use super::{Check, Field, FieldKind, Formulas};
 use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 10] = [
+const FUNCTIONS: [(&str, &str); 11] = [
     ("add", "fn add(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_add(b?)\n}\n"),
     ("multiply", "fn multiply(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_mul(b?)\n}\n"),
     (
@@ -27,6 +27,7 @@ const FUNCTIONS: [(&str, &str); 10] = [
     ("equal", "fn equal(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? == b?)\n}\n"),
     ("at_most", "fn at_most(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? <= b?)\n}\n"),
     ("at_least", "fn at_least(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? >= b?)\n}\n"),
+    ("unequal", "fn unequal(a: Option<i64>, b: Option<i64>) -> Option<bool> {\n    Some(a? != b?)\n}\n"),
     (
         "broadcasts",
         "fn broadcasts(a: Option<i64>, b: Option<i64>) -> Option<bool> {

@@ -10,20 +10,19 @@
 //!
 //! Graphs compute with the [pairs](crate::complex) of parts.
 
-use gradus_core::convert::{self, Rules, i64_of, nearest_f64};
+use gradus_core::convert::{self, Rules, float_of, i64_of, nearest_f64};
 use gradus_core::{DType, Error, Number, Result, Tensor, Value};
 
 use crate::attributes::Attributes;
 use crate::complex::{complex_of, part_of};
 use crate::dialects::paddle::math::angle_of;
 use crate::dim::Dim;
-use crate::fact::{Fact, TensorFact};
-use crate::generate::signal::{touch, transformed};
+use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_known};
-use crate::nn::windows::float_of;
 use crate::op::EvalContext;
+use crate::signal::eval::{touch, transformed};
 use crate::{errors, indices};
 
 /// A complex number by its parts.
@@ -64,7 +63,7 @@ pub fn fourier_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         None => None,
     };
-    Ok(vec![Fact::Tensor(TensorFact::new(dtype, Some(dims.into())))])
+    Ok(vec![Fact::tensor(dtype, dims)])
 }
 
 /// The numbers of an input as complex ones.

@@ -16,9 +16,9 @@ use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use crate::attributes::{missing, required, wrong};
 use crate::dialects::indices::size;
+use crate::dialects::paddle::attributes::ints;
 use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::list;
-use crate::dialects::paddle::network::ints;
 use crate::errors;
 use crate::lowering::terms::{f, of, shaped};
 use crate::lowering::{LoweredValue, Lowering, along, axis};

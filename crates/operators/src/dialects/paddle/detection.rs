@@ -13,10 +13,11 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Shape, Tensor};
 
+use crate::boxes::features::{BoxBins, bins};
 use crate::dialects::boxes::{columns, expect_rank, joined, only_float32};
+use crate::dialects::cannot;
 use crate::dialects::indices::{index, owners, positions, size};
-use crate::dialects::openvino::features::{BoxBins, bins};
-use crate::dialects::paddle::network::{cannot, constant_like, float, floats, ints, text};
+use crate::dialects::paddle::attributes::{constant_like, float, floats, ints, text};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, int};

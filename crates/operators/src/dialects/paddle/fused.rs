@@ -8,7 +8,8 @@
 use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
-use crate::dialects::paddle::network::{cannot, constant_like, float};
+use crate::dialects::cannot;
+use crate::dialects::paddle::attributes::{constant_like, float};
 use crate::lowering::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 

@@ -9,15 +9,16 @@
 //! | `repeat_interleave` | repeats of each element, as a number or as a tensor |
 //! | `masked_select`, `index_put`, `meshgrid` | inputs are broadcast against each other |
 
-use gradus_core::convert::i64_of;
+use gradus_core::convert::{Rules, i64_of};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result, Tensor};
+use gradus_core::{DType, Result, Tensor, convert};
 
+use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
+use crate::dialects::paddle::attributes::{constant_like, ints, text};
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
-use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
 use crate::errors;
 use crate::lowering::terms::{cast, f, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
@@ -449,4 +450,42 @@ pub fn shard_index(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let here = of("Equal", x / each, own);
     let place = x - (x / each) * each;
     Ok(vec![pick(here, place, other).write(l, dtype)?])
+}
+
+/// `embedding`; the indices of `lookup_table` have a last axis of one element.
+pub fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut index, weight) = (l.input(0)?, l.input(1)?);
+    if l.node_is("lookup_table") {
+        let last = l.list(&[-1])?;
+        index = l.apply("Squeeze", &[index, last], &[])?;
+    }
+    let rows = l.apply("Gather", &[weight, index], &[along(0)])?;
+    let padding = l.attributes.int_or("padding_idx", -1)?;
+    if padding == -1 {
+        return Ok(vec![rows]);
+    }
+    let padding = l.constant(Tensor::scalar(padding))?;
+    let is_padding = of("Equal", cast(index, DType::I64), padding).put(l)?;
+    let last = l.list(&[-1])?;
+    let zero = l.constant(convert::cast(&Tensor::scalar(0f64), l.dtype_of(1)?, Rules::IEEE)?)?;
+    Ok(vec![pick(of("Unsqueeze", is_padding, last), zero, rows).put(l)?])
+}
+
+pub fn flip(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, rank) = (l.input(0)?, l.rank_of(0)?);
+    let axes = ints(l, "axis")?.into_iter().map(|each| axis(each, rank).map(i64_of));
+    let axes = axes.collect::<Result<Vec<_>>>()?;
+    let [starts, ends, steps] = [-1, i64::MIN, -1].map(|value| vec![value; axes.len()]);
+    let inputs = [x, l.list(&starts)?, l.list(&ends)?, l.list(&axes)?, l.list(&steps)?];
+    Ok(vec![l.apply("Slice", &inputs, &[])?])
+}
+
+pub fn take_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, index) = (l.input(0)?, l.input(1)?);
+    Ok(vec![l.apply("GatherElements", &[x, index], &[int("axis", l.attributes.int_or("axis", 0)?)])?])
+}
+
+/// `nonzero`: an index a row, where ONNX has one a column.
+pub fn nonzero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    Ok(vec![with("Transpose", [f("NonZero", l.input(0)?)], [("perm", Content::Ints([1, 0].into()))]).put(l)?])
 }

@@ -12,12 +12,12 @@
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::index;
 use crate::errors;
 use crate::lowering::terms::{f, ints, of, pick, with};
-use crate::lowering::{LoweredValue, Lowering, along, axis, not_known};
+use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
 
 /// The list of integers that an attribute or an input says, as int64.
 pub(super) fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<LoweredValue> {
@@ -263,4 +263,12 @@ pub fn crop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub fn flatten_to_matrix(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rows = l.attributes.int_or("axis", 1)?;
     Ok(vec![with("Flatten", [l.input(0)?.into()], [("axis", Content::Int(rows))]).put(l)?])
+}
+
+/// `tril` and `triu`; of old programs `tril_triu`, with the attribute `lower`.
+pub fn triangle(l: &mut Lowering<'_>, upper: bool) -> Result<Vec<LoweredValue>> {
+    let upper = !l.attributes.flag("lower", !upper)?;
+    let diagonal = l.attributes.int_or("diagonal", 0)?;
+    let diagonal = l.constant(Tensor::scalar(diagonal))?;
+    Ok(vec![with("Trilu", [l.input(0)?.into(), diagonal.into()], [int("upper", upper.into())]).put(l)?])
 }

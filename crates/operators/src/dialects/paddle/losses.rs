@@ -13,7 +13,7 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::indices::index;
-use crate::dialects::paddle::network::{constant_like, text};
+use crate::dialects::paddle::attributes::{constant_like, text};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};

@@ -9,14 +9,14 @@
 //! | `increment` | the input and `value`, cast to its type |
 //! | `sum`, `max`, … | over the axes of `axis`, or all; `keepdim` leaves 1 in their place |
 
-use gradus_core::convert::{self, usize_of_i64};
+use gradus_core::convert::usize_of_i64;
 use gradus_core::graph::{Content, Standard};
-use gradus_core::{Class, DType, Result, Tensor};
+use gradus_core::{Class, DType, Result, Tensor, convert};
 
 use crate::attributes::required;
+use crate::dialects::paddle::attributes::constant_like;
 use crate::dialects::paddle::complex;
 use crate::dialects::paddle::layout::inputs;
-use crate::dialects::paddle::network::{cannot, chain, constant_like, float};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
@@ -372,11 +372,6 @@ pub fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Not", &[equal], &[])?])
 }
 
-pub fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
-    let (x, axis) = (l.input(0)?, l.attributes.int("axis")?.unwrap_or(-1));
-    Ok(vec![l.apply(operator, &[x], &[int("axis", axis)])?])
-}
-
 pub fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let tests = [float_function(l, "IsNaN")?, float_function(l, "IsInf")?].concat();
     let either = l.apply("Or", &tests, &[])?;
@@ -404,80 +399,6 @@ pub fn trunc(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let (x, zero) = (l.input(0)?, constant_like(l, 0.0)?);
     Ok(vec![pick(of("Less", x, zero), f("Ceil", x), f("Floor", x)).put(l)?])
-}
-
-/// `log2`, `log10`, `log1p` and `expm1`, which ONNX does not have: in float64, rounded at the end.
-pub fn wide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
-    let x = l.cast(x, DType::F64)?;
-    let one = l.constant(Tensor::scalar(1f64))?;
-    let y = if l.node_is("log2") || l.node_is("log10") {
-        let base = l.constant(Tensor::scalar(if l.node_is("log2") { 2f64 } else { 10f64 }))?;
-        let logs = [l.apply("Log", &[x], &[])?, l.apply("Log", &[base], &[])?];
-        l.apply("Div", &logs, &[])?
-    } else {
-        // Errors of `near`, which is near 1 for small elements, cancel out: W. Kahan.
-        let log = l.node_is("log1p");
-        let near = if log { l.apply("Add", &[x, one], &[])? } else { l.apply("Exp", &[x], &[])? };
-        let (apart, logs) = (l.apply("Sub", &[near, one], &[])?, l.apply("Log", &[near], &[])?);
-        let terms = if log { [logs, apart] } else { [apart, logs] };
-        let ratio = l.apply("Div", &[x, terms[1]], &[])?;
-        // Beyond these limits there is nothing to correct, or the ratio is not a number.
-        let limit = l.constant(Tensor::scalar(0.5f64))?;
-        let small = of("Less", f("Abs", x), limit).put(l)?;
-        let inner = pick(of("Equal", near, one), x, terms[0] * ratio).put(l)?;
-        l.apply("Where", &[small, inner, terms[0]], &[])?
-    };
-    Ok(vec![l.cast(y, if dtype.is_float() { dtype } else { DType::F32 })?])
-}
-
-pub fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (beta, most) = (l.float("beta")?.unwrap_or(1.0), l.float("threshold")?.unwrap_or(20.0));
-    let (x, beta, most) = (l.input(0)?, constant_like(l, beta)?, constant_like(l, most)?);
-    let scaled = l.apply("Mul", &[x, beta], &[])?;
-    let soft = (f("Softplus", scaled) / beta).put(l)?;
-    Ok(vec![pick(of("Greater", scaled, most), x, soft).put(l)?])
-}
-
-pub fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    chain(l, &["Neg", "Softplus", "Neg"])
-}
-
-pub fn tanh_shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    Ok(vec![(x - f("Tanh", x)).put(l)?])
-}
-
-pub fn stanh(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (inner, outer) = (l.float("scale_a")?.unwrap_or(0.67), l.float("scale_b")?.unwrap_or(1.7159));
-    let (inner, outer) = (constant_like(l, inner)?, constant_like(l, outer)?);
-    let x = f("Tanh", l.input(0)? * inner).put(l)?;
-    Ok(vec![l.apply("Mul", &[x, outer], &[])?])
-}
-
-/// `softshrink` and `hardshrink`: zero up to a size; soft ones also take it off from the others.
-pub fn shrink(l: &mut Lowering<'_>, soft: bool) -> Result<Vec<LoweredValue>> {
-    let (x, most) = (l.input(0)?, l.float("threshold")?.unwrap_or(0.5));
-    let attributes = [float("lambd", most), float("bias", if soft { most } else { 0.0 })];
-    Ok(vec![l.apply("Shrink", &[x], &attributes)?])
-}
-
-pub fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let (least, other) = (l.float("threshold")?.unwrap_or(1.0), l.float("value")?.unwrap_or(0.0));
-    let (x, least, other) = (l.input(0)?, constant_like(l, least)?, constant_like(l, other)?);
-    Ok(vec![pick(of("Greater", x, least), x, other).put(l)?])
-}
-
-/// `swiglu`: of two inputs, or of the halves of one.
-pub fn swiglu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let x = l.input(0)?;
-    let halves = if l.has(1) {
-        vec![x, l.input(1)?]
-    } else {
-        l.apply_many("Split", &[x], &[int("axis", -1), int("num_outputs", 2)], 2)?
-    };
-    let gate = l.apply("Swish", &halves[..1], &[])?;
-    Ok(vec![l.apply("Mul", &[gate, halves[1]], &[])?])
 }
 
 /// `fmax` and `fmin`: of a NaN and a number, the number.
@@ -598,25 +519,16 @@ pub fn equal_all(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     every(l, equal)
 }
 
-/// `rrelu`, where nothing trains: the slope is the mean of the bounds. The noise is for training.
-pub fn rrelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    if !l.attributes.flag("is_test", false)? {
-        return Err(cannot("rrelu in training"));
+pub fn cumulative(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let mut x = l.input(0)?;
+    let mut axis = l.attributes.int("axis")?.or(l.attributes.int("dim")?).unwrap_or(-1);
+    if l.attributes.flag("flatten", false)? {
+        x = l.reshape(x, &[-1])?;
+        axis = 0;
     }
-    let (low, high) = (l.float("lower")?.unwrap_or(0.125), l.float("upper")?.unwrap_or(1.0 / 3.0));
-    let x = l.input(0)?;
-    let y = l.apply("LeakyRelu", &[x], &[float("alpha", f64::midpoint(low, high))])?;
-    Ok(vec![y, x])
-}
-
-/// `hardswish`: `x * clip(x + offset, 0, threshold) / scale`.
-pub fn hardswish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let number = |name, default| Ok::<_, gradus_core::Error>(l.float(name)?.unwrap_or(default));
-    let (most, scale, offset) = (number("threshold", 6.0)?, number("scale", 6.0)?, number("offset", 3.0)?);
-    if (most, scale, offset) == (6.0, 6.0, 3.0) {
-        return unary(l, "HardSwish");
-    }
-    let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
-    let inner = of("Min", of("Max", x + offset, 0.0), most);
-    Ok(vec![(x * inner / scale).write(l, dtype)?])
+    let axis = l.constant(Tensor::scalar(axis))?;
+    let attributes = ["exclusive", "reverse"].map(|name| (name, l.attributes.flag(name, false)));
+    let attributes =
+        attributes.into_iter().map(|(name, flag)| Ok(int(name, flag?.into()))).collect::<Result<Vec<_>>>()?;
+    Ok(vec![l.apply(operator, &[x, axis], &attributes)?])
 }

@@ -10,8 +10,9 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
+use crate::dialects::cannot;
 use crate::dialects::indices::{positions, size};
-use crate::dialects::paddle::network::{cannot, constant_like};
+use crate::dialects::paddle::attributes::constant_like;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};

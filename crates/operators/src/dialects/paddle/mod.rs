@@ -8,43 +8,49 @@
 //!
 //! | file | operators |
 //! |---|---|
+//! | `activations.rs` | `gelu`, `hardswish`, `softmax`, `prelu` and their like |
 //! | `arrays.rs` | `create_array`, `array_write`, `array_read`, `array_to_tensor` and their like |
 //! | `complex.rs` | Fourier transforms, and the parts of complex numbers |
 //! | `create.rs` | `full`, `full_int_array`, `full_like`, `full_with_tensor`, `assign_value`, `shape`, `shape64`, `numel`, `cast`, `assign`, `fetch` |
 //! | `detection.rs` | `yolo_box`, `prior_box`, `box_coder`, `roi_align`, `roi_pool` |
 //! | `fused.rs` | normalizations and softmax with sums before them |
-//! | `indexing.rs` | `argsort`, `unique`, `one_hot`, `roll`, `meshgrid`, `scatter`, `set_value` and their like |
+//! | `images.rs` | `nearest_interp` and its like, `pad`, `grid_sample`, `affine_grid`, `pixel_shuffle` |
+//! | `indexing.rs` | `embedding`, `argsort`, `unique`, `one_hot`, `roll`, `meshgrid`, `scatter`, `set_value` and their like |
 //! | `layout.rs` | `concat`, `stack`, `split`, `slice`, `strided_slice`, `reshape`, `squeeze`, `unsqueeze`, `expand`, `tile`, `gather`, `transpose`, `where` and their like |
 //! | `ordering_eval.rs` | evaluation of `mode`, `cummax`, `searchsorted` and their like |
 //! | `losses.rs` | losses |
 //! | `math.rs` | arithmetic, comparisons, functions of one tensor, reductions, `matmul` |
 //! | `matrices.rs` | determinants, products and diagonals of matrices |
-//! | `network.rs` | convolutions, pools, normalizations, activations, `embedding`, `topk` and their like |
-//! | `ordering.rs` | `median`, `mode`, `cummax`, `searchsorted`, `histogram` and their like |
+//! | `normalization.rs` | normalizations, `dropout` |
+//! | `ordering.rs` | `topk`, `argmax`, `median`, `mode`, `cummax`, `searchsorted`, `histogram` and their like |
 //! | `patches.rs` | `unfold`, `fold`, `frame`, `temporal_shift`, `deformable_conv` |
 //! | `quantized.rs` | `quantize_linear`, `dequantize_linear` and their like |
 //! | `random.rs` | `gaussian`, `uniform`, `randint` and their like |
 //! | `recurrent.rs` | `rnn` |
 //! | `sequences.rs` | `linspace`, `logspace`, `arange` |
 //! | `suppression.rs` | `multiclass_nms3`, `matrix_nms`, `nms`, `generate_proposals`, `distribute_fpn_proposals` |
+//! | `windows.rs` | convolutions, pools |
 //!
 //! Where PaddlePaddle computes something else than its texts say, the texts are followed;
 //! `conformance/paddle.toml` lists where that shows.
 //!
 //! Sources: the texts of the Python API of PaddlePaddle 3.3, and results of the program.
 
+pub mod activations;
 pub mod arrays;
+pub mod attributes;
 pub mod complex;
 pub mod convert;
 pub mod create;
 pub mod detection;
 pub mod fused;
+pub mod images;
 pub mod indexing;
 pub mod layout;
 pub mod losses;
 pub mod math;
 pub mod matrices;
-pub mod network;
+pub mod normalization;
 pub mod ordering;
 pub mod ordering_eval;
 pub mod patches;
@@ -54,6 +60,7 @@ pub mod recurrent;
 pub mod sequences;
 pub mod spaces;
 pub mod suppression;
+pub mod windows;
 
 use gradus_core::DType;
 

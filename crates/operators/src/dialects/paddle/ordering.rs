@@ -16,11 +16,13 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result, Tensor};
 
 use crate::dialects::boxes::expect_rank;
+use crate::dialects::cannot;
 use crate::dialects::indices::{beams, index, positions, size};
-use crate::dialects::paddle::network::{cannot, constant_like, ints, text};
+use crate::dialects::paddle::attributes::{constant_like, ints, text};
+use crate::dialects::paddle::layout::list;
 use crate::errors;
-use crate::lowering::terms::{self, Term, cast, f, of, pick, shaped, with};
-use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known};
+use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
+use crate::lowering::{LoweredValue, Lowering, along, axis, int, not_known, terms};
 
 /// All elements along an axis in ascending order, and where they were.
 fn ascending(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<Vec<LoweredValue>> {
@@ -405,4 +407,33 @@ pub fn unique_consecutive(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let counts = tallied(l, found, inverse, unit, DType::I64)?;
     outputs.push(l.cast(counts, to)?);
     Ok(outputs)
+}
+
+pub fn arg(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
+    let mut x = l.input(0)?;
+    let flat = l.attributes.flag("flatten", false)?;
+    if flat {
+        x = l.reshape(x, &[-1])?;
+    }
+    let axis =
+        if flat { 0 } else { l.attributes.int("axis")?.ok_or_else(|| not_known("axis".to_owned()))? };
+    let keep = l.attributes.flag("keepdims", false)?;
+    let mut y = l.apply(operator, &[x], &[int("axis", axis), int("keepdims", (keep && !flat).into())])?;
+    if keep && flat {
+        y = l.reshape(y, &vec![1; l.rank_of(0)?])?;
+    }
+    match l.dtype("dtype")? {
+        Some(to) if to != DType::I64 => Ok(vec![l.cast(y, to)?]),
+        _ => Ok(vec![y]),
+    }
+}
+
+pub fn topk(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (x, k) = (l.input(0)?, list(l, "k", 1)?);
+    let attributes = [
+        int("axis", l.attributes.int_or("axis", -1)?),
+        int("largest", l.attributes.flag("largest", true)?.into()),
+        int("sorted", 1),
+    ];
+    l.apply_many("TopK", &[x, k], &attributes, 2)
 }

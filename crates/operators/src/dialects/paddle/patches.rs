@@ -5,8 +5,10 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Result};
 
 use crate::dialects::adaptive;
+use crate::dialects::cannot;
 use crate::dialects::indices::{positions, size};
-use crate::dialects::paddle::network::{cannot, channels_first, channels_last, constant_like, ints, windows};
+use crate::dialects::paddle::attributes::{constant_like, ints};
+use crate::dialects::paddle::windows::{channels_first, channels_last, windows};
 use crate::errors;
 use crate::lowering::terms::{Term, f, of, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};

@@ -13,7 +13,7 @@ use gradus_core::convert::{i64_of, nearest_f64};
 use gradus_core::{DType, Number, Result, Tensor};
 
 use crate::dialects::boxes::only_float32;
-use crate::dialects::paddle::network::cannot;
+use crate::dialects::cannot;
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};

@@ -4,10 +4,10 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result, Tensor};
 use gradus_formats::onnx::number_of;
 
+use crate::dialects::cannot;
 use crate::dialects::indices::index;
+use crate::dialects::paddle::attributes::float;
 use crate::dialects::paddle::layout::list;
-use crate::dialects::paddle::network::cannot;
-use crate::dialects::paddle::network::float;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f};
 use crate::lowering::{LoweredValue, Lowering, int};

@@ -11,7 +11,8 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
-use crate::dialects::paddle::network::{cannot, constant_like, text};
+use crate::dialects::cannot;
+use crate::dialects::paddle::attributes::{constant_like, text};
 use crate::errors;
 use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};

@@ -14,8 +14,8 @@ use gradus_core::{DType, Result, Tensor};
 use crate::dialects::boxes::{
     Choice, Decay, at_most, columns, detections, joined, matrix, multiclass, only_float32,
 };
+use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
-use crate::dialects::paddle::network::cannot;
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};

@@ -1,0 +1,172 @@
+//! `gradus dim` as it is typed, with what it prints and its exit status.
+//!
+//! `SNAPSHOTS=overwrite cargo test -p gradus-cli` writes what is printed into this file.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod common;
+
+use common::{gradus, misused, prints};
+use snapbox::{IntoData, str};
+
+/// The output and the exit status of what is not true.
+fn ends(status: i32, arguments: &[&str], stdout: impl IntoData) {
+    let arguments = [&["dim"], arguments].concat();
+    gradus(&arguments).assert().code(status).stderr_eq("").stdout_eq(stdout);
+}
+
+#[test]
+fn conditions_are_decided() {
+    prints(
+        &["dim", "(n + 7)//8*8 >= n"],
+        str![[r#"
+true
+
+"#]],
+    );
+    prints(
+        &["dim", "n//8*8 == n", "--assume", "n % 16 == 0"],
+        str![[r#"
+true
+
+"#]],
+    );
+    prints(
+        &["dim", "n < 10", "--range", "n=-3..9"],
+        str![[r#"
+true
+
+"#]],
+    );
+    prints(
+        &["dim", "n >= 1", "--nonempty", "--json"],
+        str![[r#"
+{"condition":"n >= 1","answer":"true"}
+
+"#]],
+    );
+    ends(
+        1,
+        &["n//8*8 == n"],
+        str![[r#"
+false: n = 1
+
+"#]],
+    );
+    ends(
+        1,
+        &["Eq(Mod(s0, 2), 0)", "--json"],
+        str![[r#"
+{"condition":"Eq(Mod(s0, 2), 0)","answer":"false","counterexample":{"s0":1}}
+
+"#]],
+    );
+    ends(
+        1,
+        &["n//8*8 == n", "--at", "n=12"],
+        str![[r#"
+false: n = 12
+
+"#]],
+    );
+    ends(
+        1,
+        &["a == 1", "--assume", "a < b", "--assume", "b < a"],
+        str![[r#"
+contradiction: no numbers meet what is assumed
+
+"#]],
+    );
+    ends(
+        3,
+        &["a**3 + b**3 != c**3", "--nonempty"],
+        str![[r#"
+unknown
+
+"#]],
+    );
+}
+
+#[test]
+fn expressions_have_one_form() {
+    prints(
+        &["dim", "CeilDiv(4*n + 2, 2)"],
+        str![[r#"
+2*n + 1
+
+"#]],
+    );
+    prints(
+        &["dim", "CeilDiv(4*n + 2, 2)", "--at", "n=5"],
+        str![[r#"
+11
+
+"#]],
+    );
+    prints(
+        &["dim", "min(h//2, 8)", "--dims", "sympy"],
+        str![[r#"
+Min(floor(h/2), 8)
+
+"#]],
+    );
+    prints(
+        &["dim", "min(h//2, 8)", "--dims", "onnx", "--range", "h=0..99", "--json"],
+        str![[r#"
+{"expression":"Min(h//2, 8)","symbols":["h"],"min":0,"max":8}
+
+"#]],
+    );
+    prints(
+        &["dim", "min(h, 8)", "--range", "h=0..4"],
+        str![[r#"
+h
+
+"#]],
+    );
+}
+
+#[test]
+fn mistakes_are_marked() {
+    misused(
+        &["dim", "n +"],
+        str![[r#"
+error: cannot parse expression "n +": character 4 is the end, expected a name, a number or "("
+  |
+1 | n +
+  | ^^^
+
+"#]],
+    );
+    misused(
+        &["dim", "n == ("],
+        str![[r#"
+error: cannot parse expression " (": character 3 is the end, expected a name, a number or "("
+  |
+1 | n == (
+  | ^^^^^^
+
+"#]],
+    );
+    misused(
+        &["dim", "n", "--at", "m=3"],
+        str![[r#"
+error: unknown name "m"; known: "n"
+
+"#]],
+    );
+    misused(
+        &["dim", "n + m", "--at", "m=3"],
+        str![[r#"
+error: --at n is missing, expected NAME=NUMBER
+
+"#]],
+    );
+    misused(
+        &["dim", "n > 3", "--range", "n=9..4"],
+        str![[r#"
+error: --range n=9..4: it holds no number
+
+"#]],
+    );
+}

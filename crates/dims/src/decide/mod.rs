@@ -1,0 +1,213 @@
+//! Claims, decided for all integers: by a proof, or by a point at which they fail.
+//!
+//! A claim is tried at a few thousand points first. Then the system of its opposite and of what is
+//! given is refuted, if it can be: as it stands, or with each name as `m*k + r` for all remainders
+//! `r` by a number `m` that occurs as a divisor. At last all points of a box are tried, which is a
+//! proof where ranges leave no others.
+
+mod linear;
+mod points;
+mod refute;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gradus_core::Limits;
+use gradus_core::convert::usize_of_u32;
+
+use points::Points;
+use refute::{Refuter, Strategy};
+
+use crate::{Atom, Bounds, Claim, Condition, Dim, Expression, Relation, Symbols};
+
+/// Names and the smallest and the largest number that they stand for; others are sizes, 0 and above.
+pub type Ranges = BTreeMap<String, (i64, Option<i64>)>;
+
+/// What is known of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It holds for all numbers that meet what is given and for which it has a meaning.
+    True,
+    /// It fails for these, which meet what is given.
+    False(Vec<(Arc<str>, i64)>),
+    /// Neither was found.
+    Unknown,
+    /// No numbers meet what is given.
+    Contradiction,
+}
+
+/// What is tried in turn for a proof, and for each of the remainders of one.
+const STRATEGIES: [Strategy; 3] = [
+    Strategy { systems: 400, products: 0, rests: false },
+    Strategy { systems: 200, products: 0, rests: true },
+    Strategy { systems: 60, products: 4, rests: false },
+];
+const OF_REMAINDERS: [Strategy; 1] = [Strategy { systems: 40, products: 0, rests: false }];
+/// Largest number by whose remainders a claim is taken apart, and most combinations of remainders.
+const MAX_DIVISOR: i64 = 64;
+const MAX_REMAINDERS: i64 = 1500;
+
+impl Claim {
+    /// Decides whether the claim holds for all integers within ranges that meet what is given. Where
+    /// it divides by zero, it says nothing. An answer is `True` by a proof alone, and `False` by
+    /// numbers for which both sides are evaluated as they are written.
+    ///
+    /// ```
+    /// use gradus_dims::{Answer, Claim, Ranges};
+    /// let decide = |text: &str, given: &[Claim]| {
+    ///     Ok::<_, gradus_core::Error>(Claim::parse(text)?.decide(given, &Ranges::new(), None))
+    /// };
+    /// assert_eq!(decide("(n + 7)//8*8 >= n", &[])?, Answer::True);
+    /// assert_eq!(decide("n//8*8 == n", &[Claim::parse("n % 16 == 0")?])?, Answer::True);
+    /// assert!(matches!(decide("n//8*8 == n", &[])?, Answer::False(at) if at[0].1 % 8 != 0));
+    /// # Ok::<(), gradus_core::Error>(())
+    /// ```
+    pub fn decide(&self, given: &[Claim], ranges: &Ranges, limits: Option<&Limits>) -> Answer {
+        let mut points = Points::new(self, given, ranges);
+        if let Some(found) = points.first() {
+            return Answer::False(found);
+        }
+        let stops = || limits.is_some_and(|limits| limits.check().is_err());
+        let mut proof = Proof { claim: Some(self), given, ranges, names: &points.names.clone(), divisor: 1 };
+        let (is_true, near) = proof.of_remainders(&[], &STRATEGIES);
+        if is_true {
+            return proof.contradiction(&points).unwrap_or(Answer::True);
+        }
+        if let Some(found) = near.iter().find_map(|known| points.near(known)) {
+            return Answer::False(found);
+        }
+        if proof.by_remainders(&stops) {
+            return proof.contradiction(&points).unwrap_or(Answer::True);
+        }
+        match points.all(&stops) {
+            Some(Err(found)) => Answer::False(found),
+            Some(Ok(true)) if points.met => Answer::True,
+            Some(Ok(true)) => Answer::Contradiction,
+            _ => Answer::Unknown,
+        }
+    }
+}
+
+/// A proof that is looked for.
+#[derive(Clone, Copy)]
+struct Proof<'c> {
+    /// What is to be proved; if nothing is, that no numbers meet what is given.
+    claim: Option<&'c Claim>,
+    given: &'c [Claim],
+    ranges: &'c Ranges,
+    names: &'c [Arc<str>],
+    divisor: i64,
+}
+
+impl Proof<'_> {
+    /// `Contradiction` if no point met what is given, and none does.
+    fn contradiction(mut self, points: &Points<'_>) -> Option<Answer> {
+        self.claim = None;
+        let is_empty = !points.met && !self.given.is_empty() && self.of_remainders(&[], &STRATEGIES).0;
+        is_empty.then_some(Answer::Contradiction)
+    }
+
+    /// Whether there is a proof for names of these remainders, and solutions of systems that have
+    /// some. Names without a remainder are any numbers.
+    fn of_remainders(
+        &self,
+        remainders: &[i64],
+        strategies: &[Strategy],
+    ) -> (bool, Vec<BTreeMap<Arc<str>, i64>>) {
+        let mut symbols = Symbols::default();
+        for (at, name) in self.names.iter().enumerate() {
+            let (least, most) = self.ranges.get(&**name).copied().unwrap_or((0, None));
+            match remainders.get(at) {
+                None => symbols.bound_integer(name, Bounds::between(Some(least), most)),
+                Some(&rest) => {
+                    let least = -(rest - least).div_euclid(self.divisor);
+                    let most = most.map(|most| (most - rest).div_euclid(self.divisor));
+                    if symbols
+                        .stand_for_multiple(name, (self.divisor, rest), Bounds::between(Some(least), most))
+                        .is_none()
+                    {
+                        return (false, Vec::new());
+                    }
+                }
+            }
+        }
+        let mut given = Vec::new();
+        for claim in self.given {
+            if !divides(claim, &mut symbols, &mut given) {
+                return (true, Vec::new());
+            }
+            // What is given and too large says nothing.
+            given.extend(claim.condition(&mut symbols).ok());
+        }
+        let claim = match self.claim {
+            None => None,
+            Some(claim) if !divides(claim, &mut symbols, &mut given) => return (true, Vec::new()),
+            Some(claim) => match claim.condition(&mut symbols) {
+                Ok(condition) => Some(condition),
+                Err(_) => return (false, Vec::new()),
+            },
+        };
+        if claim.is_some_and(|claim| symbols.always_holds(&claim)) {
+            return (true, Vec::new());
+        }
+        let mut points = Vec::new();
+        let is_proved = strategies.iter().any(|&how| {
+            let mut refuter = Refuter::new(&mut symbols, how);
+            let is_proved = refuter.refutes(&given, claim.as_ref());
+            points.append(&mut refuter.points);
+            is_proved
+        });
+        let named = |point: Vec<(u32, i64)>| {
+            let name =
+                |(index, value): (u32, i64)| (symbols.symbols()[usize_of_u32(index)].name.clone(), value);
+            point.into_iter().map(name).collect()
+        };
+        (is_proved, points.into_iter().map(named).collect())
+    }
+
+    /// Whether there is a proof for each combination of the remainders of all names by one number.
+    fn by_remainders(&mut self, stops: &dyn Fn() -> bool) -> bool {
+        let Some(divisor) = self.common_divisor() else { return false };
+        self.divisor = divisor;
+        let mut remainders = vec![0; self.names.len()];
+        loop {
+            if stops() || !self.of_remainders(&remainders, &OF_REMAINDERS).0 {
+                return false;
+            }
+            let Some(at) = (0..remainders.len()).rev().find(|&at| remainders[at] + 1 < divisor) else {
+                return true;
+            };
+            remainders[at] += 1;
+            remainders[at + 1..].fill(0);
+        }
+    }
+
+    /// The least common multiple of all numbers that occur as divisors, unless it is too large.
+    fn common_divisor(&self) -> Option<i64> {
+        let mut symbols = Symbols::default();
+        for claim in self.claim.into_iter().chain(self.given) {
+            claim.condition(&mut symbols).ok()?;
+        }
+        let divisors = symbols.atoms.iter().filter_map(|(atom, _)| match atom {
+            Atom::Floor(_, Dim::Known(by)) => Some(*by),
+            _ => None,
+        });
+        let multiple = divisors.fold(1, |multiple, by| crate::sum::lcm(multiple, by).min(MAX_DIVISOR + 1));
+        let combinations = multiple.checked_pow(u32::try_from(self.names.len()).ok()?)?;
+        (multiple > 1 && multiple <= MAX_DIVISOR && combinations <= MAX_REMAINDERS).then_some(multiple)
+    }
+}
+
+/// Adds that no divisor of a claim is 0, without which it says nothing; false if one always is.
+fn divides(claim: &Claim, symbols: &mut Symbols, given: &mut Vec<Condition>) -> bool {
+    claim.sides().into_iter().flat_map(Expression::divisors).all(|divisor| {
+        let Some(quotient) = divisor.quotient(symbols) else { return true };
+        let Some(divisor) = symbols.intern(quotient.over) else { return true };
+        if !symbols.never_zero(divisor) && divisor.known().is_none() {
+            given.push(Condition::new(divisor, Relation::NotEqual, Dim::ZERO));
+        }
+        divisor != Dim::ZERO
+    })
+}

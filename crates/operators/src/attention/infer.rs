@@ -1,0 +1,156 @@
+//! Rules of attention and of what surrounds it: rotary embeddings, and caches of keys and values.
+
+use crate::attributes::required;
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::{errors, indices};
+
+/// The number of heads that an attribute gives.
+fn heads(cx: &InferContext<'_, '_>, name: &str) -> Result<Dim, InferError> {
+    Ok(Dim::Known(errors::at_least_1(name, required(name, cx.attributes.int(name)?)?)?))
+}
+
+pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
+    let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
+        ([b, qh, ql, qs], [kb, kh, kl, ks], [vb, vh, vl, vs]) => {
+            for (a, b) in [(*b, *kb), (*b, *vb), (*kh, *vh), (*kl, *vl), (*qs, *ks)] {
+                cx.equal(a, b, "size of query, key or value")?;
+            }
+            (*b, *qh, *kh, *ql, *kl, *ks, *vs, false)
+        }
+        ([b, ql, qw], [kb, kl, kw], [vb, vl, vw]) => {
+            let (qh, kh) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
+            let [qs, ks, vs] =
+                [(*qw, qh), (*kw, kh), (*vw, kh)].map(|(width, heads)| cx.multiple(width, heads, "width"));
+            let (ks, vs) = (ks?, vs?);
+            for (a, b) in [(*b, *kb), (*b, *vb), (*kl, *vl), (qs?, ks)] {
+                cx.equal(a, b, "size of query, key or value")?;
+            }
+            (*b, qh, kh, *ql, *kl, ks, vs, true)
+        }
+        _ => {
+            let got = format!("{}, {} and {}", q.len(), k.len(), v.len());
+            return Err(errors::shape("ranks of query, key and value", got, "all 3 or all 4").into());
+        }
+    };
+    cx.multiple(q_heads, kv_heads, "number of heads of queries")?;
+    let past = match (cx.has(4), cx.known_dims(4).as_deref()) {
+        (false, _) => Some(Dim::ZERO),
+        (true, None) => None,
+        (true, Some(&[_, _, len, _])) => Some(len),
+        (true, Some(other)) => return Err(errors::rank("input 4", other.len(), 4).into()),
+    };
+    if cx.has(4) != cx.has(5) {
+        return Err(errors::missing("input 4 or 5, of which both or none is given,").into());
+    }
+    if let Some(past) = past.filter(|_| cx.has(4)) {
+        cx.same_shape(4, &[batch, kv_heads, past, k_size])?;
+        cx.same_shape(5, &[batch, kv_heads, past, v_size])?;
+    }
+    let total = match past {
+        Some(past) => cx.add(past, k_len),
+        None => cx.unknown("the length of the past is not known", Bounds::SIZE),
+    };
+    if let Some([.., last]) = cx.known_dims(3).as_deref() {
+        // Keys beyond the mask are not attended to.
+        if let (Dim::Known(last), Dim::Known(total)) = (*last, total)
+            && last > total
+        {
+            return Err(errors::shape("size of the mask", last, format_args!("at most {total}")).into());
+        }
+        cx.broadcasts_to(3, &[batch, q_heads, q_len, *last])?;
+    }
+    cx.same_shape(6, &[batch])?;
+    let dtype = cx.dtype(0);
+    let y = if flat {
+        let width = cx.multiply(q_heads, v_size);
+        Fact::tensor(dtype, [batch, q_len, width])
+    } else {
+        Fact::tensor(dtype, [batch, q_heads, q_len, v_size])
+    };
+    Ok(vec![
+        y,
+        Fact::tensor(cx.dtype(1), [batch, kv_heads, total, k_size]),
+        Fact::tensor(cx.dtype(2), [batch, kv_heads, total, v_size]),
+        Fact::tensor(dtype, [batch, q_heads, q_len, total]),
+    ])
+}
+
+pub fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (q, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(2, 3)?);
+    let (q_heads, kv_heads) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
+    cx.multiple(q_heads, kv_heads, "number of heads of queries")?;
+    let size = cx.multiple(q[2], q_heads, "width")?;
+    let v_size = cx.multiple(v[2], kv_heads, "width")?;
+    let width = cx.multiply(kv_heads, size);
+    cx.same_shape(1, &[q[0], q[1], width])?;
+    cx.same_shape(2, &[q[0], q[1], v[2]])?;
+    cx.same_shape(3, &[q[0], kv_heads, size, v_size])?;
+    let rule = cx.attributes.text("update_rule")?.unwrap_or("gated_delta");
+    for (input, needed, wide) in [(4, rule.contains("gated"), width), (5, rule.contains("delta"), Dim::ONE)] {
+        if needed && !cx.has(input) {
+            return Err(errors::missing(cx.input_label(input)).into());
+        }
+        let last = cx.known_dims(input).and_then(|dims| dims.last().copied());
+        let last = if last == Some(wide) { wide } else { kv_heads };
+        cx.same_shape(input, &[q[0], q[1], last])?;
+    }
+    let width = cx.multiply(q_heads, v_size);
+    let state = if cx.has(3) { cx.dtype(3) } else { cx.dtype(0) };
+    Ok(vec![
+        Fact::tensor(cx.dtype(0), [q[0], q[1], width]),
+        Fact::tensor(state, [q[0], kv_heads, size, v_size]),
+    ])
+}
+
+pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let (batch, steps, size) = match *dims {
+        [batch, _, steps, size] => (batch, steps, size),
+        [batch, steps, width] => {
+            let heads = heads(cx, "num_heads")?;
+            (batch, steps, cx.multiple(width, heads, "width")?)
+        }
+        _ => return Err(errors::rank(cx.input_label(0), dims.len(), "3 or 4").into()),
+    };
+    let turned = match cx.attributes.int("rotary_embedding_dim")? {
+        None | Some(0) => size,
+        Some(turned) => {
+            if let Dim::Known(size) = size
+                && !(0..=size).contains(&turned)
+            {
+                let wanted = format_args!("0 to {size}");
+                return Err(errors::value("attribute \"rotary_embedding_dim\"", turned, wanted).into());
+            }
+            Dim::Known(turned)
+        }
+    };
+    let half = cx.floor_divide(turned, Dim::Known(2));
+    for input in [1, 2] {
+        let rows = cx.known_dims(1).and_then(|dims| dims.first().copied());
+        match rows.filter(|_| cx.has(3)) {
+            Some(rows) => cx.same_shape(input, &[rows, half])?,
+            None if cx.has(3) => {}
+            None => cx.same_shape(input, &[batch, steps, half])?,
+        }
+    }
+    cx.same_shape(3, &[batch, steps])?;
+    Ok(vec![Fact::shaped(dims)])
+}
+
+pub fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let axis = indices::axis(cx.attributes.int_or("axis", -2)?, dims.len())?;
+    if axis == 0 {
+        return Err(errors::value("attribute \"axis\"", 0, "another axis than that of the batch").into());
+    }
+    let mut update = dims.to_vec();
+    if let Some(size) = cx.known_dims(1).and_then(|own| own.get(axis).copied()) {
+        update[axis] = size;
+    }
+    cx.same_shape(1, &update)?;
+    cx.same_shape(2, &dims[..1])?;
+    Ok(vec![Fact::shaped(dims)])
+}

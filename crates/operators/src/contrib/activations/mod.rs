@@ -1,0 +1,4 @@
+//! Activations, and what is added before them.
+
+pub mod eval;
+pub mod lowered;

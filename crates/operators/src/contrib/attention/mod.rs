@@ -1,0 +1,7 @@
+//! Attention over heads that one input, three, or a cache holds.
+
+pub mod eval;
+pub mod group_query_eval;
+pub mod group_query_lowered;
+pub mod infer;
+pub mod lowered;

@@ -1,0 +1,5 @@
+//! Normalizations, and what is added before them.
+
+pub mod eval;
+pub mod infer;
+pub mod lowered;

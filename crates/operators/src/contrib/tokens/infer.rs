@@ -1,0 +1,35 @@
+//! Rules of operators on tokens: their search, and hashes.
+
+use gradus_core::DType;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{InferContext, InferResult};
+
+pub fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let (ids, scores) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
+    cx.equal(ids[0], scores[0], "number of rows")?;
+    Ok(vec![Fact::tensor(cx.dtype(1), scores)])
+}
+
+pub fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
+    let len = match cx.integer(1) {
+        Some(len) => len,
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
+    };
+    if &*cx.node.operator.name != "BeamSearch" {
+        return Ok(vec![Fact::typed(DType::I32, [batch, len])]);
+    }
+    let count = match cx.integer(4) {
+        Some(count) => count,
+        None => cx.data("number of returned sequences", Bounds::SIZE),
+    };
+    Ok(vec![Fact::typed(DType::I32, [batch, count, len])])
+}
+
+/// A hash for each element, as an unsigned integer unless the attribute says otherwise.
+pub fn murmur_hash3(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dtype = if cx.attributes.flag("positive", true)? { DType::U32 } else { DType::I32 };
+    Ok(vec![Fact::typed(dtype, cx.dims(0)?)])
+}

@@ -1,0 +1,4 @@
+//! Tokens: their search, and hashes.
+
+pub mod eval;
+pub mod infer;

@@ -1,0 +1,133 @@
+//! Tensors that are created, and Dropout, in operator sets that lack a type or an attribute; and
+//! operators of OpenVINO whose results are drawn at random, by the generator of `RandomUniform` of
+//! ONNX: OpenVINO fixes none that is the same in all its devices.
+
+use gradus_core::convert::i64_of;
+use gradus_core::element::Bool;
+use gradus_core::graph::Content;
+use gradus_core::{DType, Result, Shape, Tensor};
+use gradus_formats::onnx::number_of;
+
+use crate::conversion::node::ConvertContext;
+use crate::conversion::writer::NewValue;
+use crate::dialects::boxes::greatest;
+use crate::dialects::indices::{index, size};
+use crate::errors;
+use crate::generate::constant::held;
+use crate::lowering::terms::{cast, f, ints, of, with};
+use crate::lowering::{LoweredValue, Lowering, along, int};
+
+/// Ones on a diagonal in a type that the program of the model has, cast to that of the node, if it
+/// lacks that one.
+pub fn eye_in_other_type(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    let (Some(runtime), from) = (cx.conversion.runtime, cx.dtype(0)?) else { return Ok(None) };
+    let to = cx.attributes.dtype("dtype")?.unwrap_or(from);
+    let takes = |from, to| runtime.takes(cx.target, "EyeLike", &[("T1", from), ("T2", to)]);
+    let other = [DType::F32, DType::F64, DType::I64].into_iter().find(|&own| takes(own, own));
+    let Some(own) = other.filter(|_| !takes(from, to)) else { return Ok(None) };
+    let x = cx.input(0)?;
+    let (sizes, k) = (cx.sizes(x)?, cx.attributes.int_or("k", 0)?);
+    let zero = Content::Tensor(Tensor::zeros(own, Shape::vector(1))?.into());
+    let zeros = cx.put("ConstantOfShape", &[sizes], &[("value", zero)])?;
+    let eye = cx.put("EyeLike", &[zeros], &[("k", Content::Int(k))])?;
+    Ok(Some(vec![if own == to { eye } else { cx.cast(eye, to)? }]))
+}
+
+/// A constant as a tensor, in operator sets that lack its attribute.
+pub fn constant_as_tensor(cx: &mut ConvertContext<'_, '_>) -> Result<Option<Vec<NewValue>>> {
+    if cx.attributes.all().next().is_none_or(|(given, _)| cx.set_has(given)) {
+        return Ok(None);
+    }
+    let value = Content::Tensor(held(&cx.attributes)?.into());
+    cx.put_many("Constant", &[], &[("value", value)], 1).map(Some)
+}
+
+/// Returns true if a flag is not set.
+pub fn is_false(flag: &Tensor) -> bool {
+    flag.elements::<Bool>().is_ok_and(|flags| flags.iter().all(|flag| !flag.is_true()))
+}
+
+/// The seed of a Dropout that does not train.
+pub fn is_idle_for_dropout(cx: &ConvertContext<'_, '_>, attribute: &str, _: &Content) -> Result<bool> {
+    Ok(attribute == "seed"
+        && match cx.known(2)? {
+            Some(training) => is_false(&training),
+            None => !cx.has(2),
+        })
+}
+
+/// Numbers from 0 up to 1 in the dimensions that a list says. Seeds of zero draw others each time.
+fn drawn(l: &mut Lowering<'_>, dims: LoweredValue, dtype: DType) -> Result<LoweredValue> {
+    let like = l.apply("ConstantOfShape", &[dims], &[])?;
+    let number = number_of(dtype).ok_or_else(|| errors::dtype(dtype, "a type of ONNX"))?;
+    let seeds = ["global_seed", "op_seed"].map(|name| l.attributes.int_or(name, 0));
+    let [global, own] = seeds;
+    let seed = global?.wrapping_mul(0x1_0001).wrapping_add(own?).rem_euclid(1 << 24);
+    let mut attributes = vec![int("dtype", number)];
+    if seed != 0 {
+        let seed = gradus_core::convert::nearest_f32(gradus_core::Number::Int(seed.into()));
+        attributes.push(("seed", Content::Float(seed)));
+    }
+    l.apply("RandomUniformLike", &[like], &attributes)
+}
+
+/// An input as a scalar of a type.
+fn scalar(l: &mut Lowering<'_>, input: usize, dtype: DType) -> Result<LoweredValue> {
+    let given = l.input(input)?;
+    let given = l.reshape(given, &[])?;
+    l.cast(given, dtype)
+}
+
+pub fn uniform(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let dims = index(l, 0)?;
+    let to = l.dtype("output_type")?.map_or_else(|| l.dtype_of(1), Ok)?;
+    if to.is_float() {
+        let wide = if to.bits() < 32 { DType::F32 } else { to };
+        let (low, high, x) = (scalar(l, 1, wide)?, scalar(l, 2, wide)?, drawn(l, dims, wide)?);
+        let x = (x * (high - low) + low).write(l, wide)?;
+        return Ok(vec![if wide == to { x } else { l.cast(x, to)? }]);
+    }
+    let (low, high) = (scalar(l, 1, DType::F64)?, scalar(l, 2, DType::F64)?);
+    let x = drawn(l, dims, DType::F64)?;
+    let x = f("Floor", x * (high - low) + low).write(l, DType::F64)?;
+    Ok(vec![l.cast(x, to)?])
+}
+
+/// Indices of classes, by their probabilities.
+pub fn multinomial(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
+    let (mut x, rank, last) = (l.input(0)?, l.rank_of(0)?, l.list(&[-1])?);
+    if !(1..=2).contains(&rank) {
+        return Err(errors::rank("input 0", rank, "1 or 2"));
+    }
+    x = l.cast(x, DType::F64)?;
+    if l.attributes.flag("log_probs", false)? {
+        x = l.apply("Exp", &[x], &[])?;
+    }
+    let samples = index(l, 1)?;
+    let samples = l.reshape(samples, &[1])?;
+    let to = match l.attributes.index_dtype("convert_type")? {
+        Some(to) => to,
+        None => l.attributes.index_dtype("output_type")?.unwrap_or(DType::I64),
+    };
+    let behind = i64_of(rank) - 1;
+    let classes = size(l, x, rank - 1)?;
+    let found = if l.attributes.flag("with_replacement", true)? {
+        let axis = l.constant(Tensor::scalar(behind))?;
+        let total = l.apply("ReduceSum", &[x, last], &[])?;
+        let before = l.apply("Shape", &[x], &[int("end", behind)])?;
+        let dims = l.apply("Concat", &[before, samples], &[along(0)])?;
+        let at = (drawn(l, dims, DType::F64)? * total).write(l, DType::F64)?;
+        let ends = of("Unsqueeze", of("CumSum", x, axis), ints(&[behind])).put(l)?;
+        // The class is the number of those that end before.
+        let ended = of("LessOrEqual", ends, of("Unsqueeze", at, last)).put(l)?;
+        let found = with("ReduceSum", [cast(ended, DType::I64), last.into()], [int("keepdims", 0)]).put(l)?;
+        of("Min", found, classes - 1i64).write(l, DType::I64)?
+    } else {
+        // Those of the greatest sums of a logarithm and a Gumbel variable are a sample.
+        let dims = l.shape(x)?;
+        let noise = f("Neg", f("Log", f("Neg", f("Log", drawn(l, dims, DType::F64)?))));
+        let keys = (f("Log", x) + noise).write(l, DType::F64)?;
+        l.apply_many("TopK", &[keys, samples], &greatest(behind), 2)?[1]
+    };
+    Ok(vec![if to == DType::I64 { found } else { l.cast(found, to)? }])
+}

@@ -1,0 +1,278 @@
+//! Rules of operators that give the same elements another shape.
+//!
+//! | operators | shape |
+//! |---|---|
+//! | `Reshape` | the second input; 0 is the input's dimension there, unless `allowzero`; -1 is what is left |
+//! | `Flatten` | two axes: those before `axis`, and the others |
+//! | `Squeeze`, `Unsqueeze` | axes of one element less, or more |
+//! | `Identity`, `Dropout` | the input's |
+
+use std::sync::Arc;
+
+use crate::dim::{Bounds, Dim, Relation, Symbols};
+use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::{errors, indices};
+
+/// The first input's elements under other dimensions.
+pub fn reshaped(cx: &mut InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResult {
+    let elements = cx.elements(0);
+    // A tensor holds its shape itself; integers do not, and fractions neither.
+    let dims = dims.into();
+    let elements = match elements {
+        Elements::Known(tensor) => {
+            let shape = crate::fact::known_shape(&dims);
+            let tensor = shape.and_then(|shape| tensor.reshaped(shape).ok());
+            tensor.map_or(Elements::Unknown, |tensor| Elements::Known(tensor.into()))
+        }
+        other => other,
+    };
+    Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims), elements })])
+}
+
+/// The quotient of a number of elements by some dimensions.
+pub fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]) -> Result<Dim, InferError> {
+    let mut left = all.to_vec();
+    let mut below = Vec::new();
+    for dim in taken {
+        // Nothing is changed by what stands on both sides, unless it is zero; and then -1 has no
+        // meaning.
+        match left.iter().position(|other| other == dim) {
+            Some(at) if *dim != Dim::ZERO => {
+                left.remove(at);
+            }
+            _ => below.push(*dim),
+        }
+    }
+    let (above, below) = (cx.product(&left), cx.product(&below));
+    if below == Dim::ZERO {
+        return Err(errors::open_axis(0, "at least 1").into());
+    }
+    // The product of the others divides, and is not zero.
+    for &dim in taken {
+        cx.require(dim, Relation::AtLeast, Dim::ONE);
+    }
+    let quotient = cx.floor_divide(above, below);
+    let whole = cx.multiply(below, quotient);
+    cx.require(above, Relation::Equal, whole);
+    Ok(quotient)
+}
+
+pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let given = cx.known_dims(0);
+    cx.integer_input(1)?;
+    let Some(target) = cx.integers(1) else {
+        let rank = cx.needed_len(1)?;
+        let dims = match (&given, rank) {
+            (Some(given), 1) => vec![cx.product(&given.clone())],
+            _ => cx.any_dims("the shape is not known before the run", rank),
+        };
+        return reshaped(cx, dims);
+    };
+    let allow_zero = cx.attributes.flag("allowzero", false)?;
+    reshape_to(cx, &target, allow_zero)
+}
+
+/// Returns true if a symbolic element of the shape may be taken for at least 1. 0 stands for the
+/// dimension of the input there. Inference is cautious where runs may have that: unless such runs
+/// fail, or the input's dimension is 0 as well.
+fn may_not_be_zero(
+    cx: &mut InferContext<'_, '_>,
+    given: Option<&[Dim]>,
+    target: &[Dim],
+    axis: usize,
+) -> bool {
+    if !cx.is_cautious() {
+        return true;
+    }
+    let Some(given) = given else { return false };
+    let (symbols, dim) = (cx.symbols(), target[axis]);
+    // Beyond the rank of the input, 0 is refused.
+    let Some(&copied) = given.get(axis) else { return true };
+    let times = if symbols.divides(copied, dim) { symbols.floor_divide(dim, copied) } else { None };
+    let is_multiple = times.and_then(Dim::known).is_some_and(|times| times != 0);
+    if is_multiple || symbols.divides(dim, copied) {
+        return true;
+    }
+    // No number of elements is that of the input, which is 0, unless another size is 0 too.
+    let names = |symbols: &Symbols, dim: Dim| -> Vec<Arc<str>> {
+        symbols.symbols_of(dim).into_iter().map(|symbol| symbol.name.clone()).collect()
+    };
+    let own = names(symbols, dim);
+    let is_other = |(at, &other): (usize, &Dim)| match other {
+        _ if at == axis => true,
+        Dim::Known(0) => given.get(at).is_some_and(|&size| {
+            size != Dim::ZERO && !names(symbols, size).iter().any(|name| own.contains(name))
+        }),
+        Dim::Known(size) => size > 0,
+        Dim::Symbolic(_) => !names(symbols, other).iter().any(|name| own.contains(name)),
+    };
+    let elements = |(at, &size): (usize, &Dim)| match size {
+        Dim::ZERO => given[at],
+        size => size,
+    };
+    target.iter().enumerate().all(is_other) && {
+        let sizes: Vec<_> = target.iter().enumerate().map(elements).collect();
+        symbols.product(sizes).is_some_and(|all| symbols.product(given.iter().copied()) == Some(all))
+    }
+}
+
+/// The first input in the shape of which these are the dimensions, but for 0 and -1.
+pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: bool) -> InferResult {
+    let given = cx.known_dims(0);
+    let mut dims: Vec<Option<Dim>> = Vec::with_capacity(target.len());
+    for (axis, &dim) in target.iter().enumerate() {
+        let same = given.as_ref().and_then(|given| given.get(axis)).copied();
+        let resolved = match dim {
+            Dim::Known(0) if !allow_zero => match (same, &given) {
+                (Some(same), _) => Some(same),
+                (None, Some(given)) => return Err(errors::copied(axis, given.len()).into()),
+                (None, None) => {
+                    Some(cx.unknown("the dimension is the input's, which is not known", Bounds::SIZE))
+                }
+            },
+            Dim::Known(-1) if !target[..axis].contains(&dim) => None,
+            Dim::Known(value) if value < 0 => {
+                return Err(errors::element(axis, value, errors::RESHAPED).into());
+            }
+            Dim::Known(_) => Some(dim),
+            // 0 would mean the input's dimension, which is the same.
+            _ if same == Some(dim) && cx.symbols().at_least(dim, 0) => Some(dim),
+            _ if cx.symbols().at_least(dim, 1) => Some(dim),
+            _ if allow_zero && cx.symbols().at_least(dim, 0) => {
+                // A run takes 0 too; but few do, and formulas are longer for it.
+                if cx.symbols().rank(dim).0 == 1 {
+                    cx.may_assume(dim, Relation::AtLeast, Dim::ONE);
+                }
+                Some(dim)
+            }
+            _ if cx.symbols().rank(dim).0 == 1 && may_not_be_zero(cx, given.as_deref(), target, axis) => {
+                // 0 beside a dimension of 0 means that.
+                let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
+                cx.assume(dim, Relation::AtLeast, least);
+                Some(dim)
+            }
+            // The data may say -1, or 0 for another dimension.
+            Dim::Symbolic(_) => None,
+        };
+        dims.push(resolved);
+    }
+    let open = dims.iter().filter(|dim| dim.is_none()).count();
+    let rest: Vec<_> = dims.iter().flatten().copied().collect();
+    // The others may be 0, unless -1 is written.
+    let is_quotient = !cx.is_cautious()
+        || target.contains(&Dim::Known(-1))
+        || rest.iter().all(|&dim| cx.symbols().at_least(dim, 1));
+    let left = match (&given, open) {
+        (Some(given), 1) if is_quotient => Some(quotient(cx, given, &rest)?),
+        _ => None,
+    };
+    if let Some(given) = &given {
+        let all: Vec<_> = rest.iter().copied().chain(left).collect();
+        if all.len() == target.len() {
+            let (before, after) = (cx.product(given), cx.product(&all));
+            match left {
+                // The quotient is required to be whole.
+                Some(_) => cx.may_be_equal(before, after, "number of elements")?,
+                None => cx.not_apart(before, after, "number of elements")?,
+            }
+        }
+    }
+    let filled = dims.into_iter().map(|dim| match (dim, left) {
+        (Some(dim), _) | (None, Some(dim)) => dim,
+        (None, None) if given.is_none() => cx.unknown("the number of elements is not known", Bounds::SIZE),
+        (None, None) => cx.data("the shape is not known before the run", Bounds::SIZE),
+    });
+    let filled: Vec<_> = filled.collect();
+    reshaped(cx, filled)
+}
+
+pub fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let axis = cx.attributes.int_or("axis", 1)?;
+    let axis = if axis == crate::shape::infer::rank_of(&dims) {
+        dims.len()
+    } else {
+        indices::axis(axis, dims.len())?
+    };
+    let (before, after) = (cx.product(&dims[..axis]), cx.product(&dims[axis..]));
+    reshaped(cx, [before, after])
+}
+
+/// The axes that the second input names, or why they are not known. Nothing if it is not given.
+pub fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64>>, InferError> {
+    if !cx.has(1) {
+        return Ok(None);
+    }
+    match cx.known_integers(1) {
+        Some(axes) => Ok(Some(axes)),
+        None => Err(InferError::input(1, "names axes that are not known")),
+    }
+}
+
+pub fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axes = named_axes(cx);
+    squeezed(cx, axes)
+}
+
+/// Without these axes, or all of one element if none are given.
+pub fn squeezed(cx: &mut InferContext<'_, '_>, axes: Result<Option<Vec<i64>>, InferError>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let axes = match axes {
+        Ok(Some(axes)) => indices::axes(&axes, dims.len())?,
+        Ok(None) => {
+            let mut axes = Vec::new();
+            for (axis, &dim) in dims.iter().enumerate() {
+                match dim {
+                    Dim::ONE => axes.push(axis),
+                    dim if cx.symbols().at_least(dim, 2) || dim == Dim::ZERO => {}
+                    _ => {
+                        return Err(InferError::unknown("a size that may be 1 decides the rank"));
+                    }
+                }
+            }
+            axes
+        }
+        Err(stop) => {
+            let count = cx.len(1).filter(|&count| count <= dims.len()).ok_or(stop)?;
+            let rank = dims.len() - count;
+            let dims = cx.any_dims("the axes are not known before the run", rank);
+            return reshaped(cx, dims);
+        }
+    };
+    for &axis in &axes {
+        cx.equal(dims[axis], Dim::ONE, errors::squeezed(axis))?;
+    }
+    let left: Vec<_> =
+        dims.iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, dim)| *dim).collect();
+    reshaped(cx, left)
+}
+
+pub fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let axes = named_axes(cx).map(Option::unwrap_or_default);
+    unsqueezed(cx, axes)
+}
+
+/// With these axes, or as many as the second input names.
+pub fn unsqueezed(cx: &mut InferContext<'_, '_>, axes: Result<Vec<i64>, InferError>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let axes = match axes {
+        Ok(axes) => axes,
+        Err(stop) => {
+            let count = cx.len(1).ok_or(stop)?;
+            let dims = cx.any_dims("the axes are not known before the run", dims.len() + count);
+            return reshaped(cx, dims);
+        }
+    };
+    let rank = dims.len() + axes.len();
+    let axes = indices::axes(&axes, rank)?;
+    let mut rest = dims.iter().copied();
+    let all: Vec<_> = (0..rank)
+        .map(|axis| if axes.contains(&axis) { Dim::ONE } else { rest.next().unwrap_or(Dim::ONE) })
+        .collect();
+    reshaped(cx, all)
+}
+
+pub fn identity(cx: &mut InferContext<'_, '_>) -> InferResult {
+    Ok(vec![cx.read_fact(0)])
+}

@@ -1,0 +1,4 @@
+//! `LinearRegressor` and `LinearClassifier`.
+
+pub mod eval;
+pub mod lowered;

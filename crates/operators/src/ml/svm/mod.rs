@@ -1,0 +1,4 @@
+//! Support vector machines.
+
+pub mod eval;
+pub mod lowered;

@@ -1,0 +1,5 @@
+//! Ensembles of trees.
+
+pub mod ensemble;
+pub mod lowered;
+mod numbers;

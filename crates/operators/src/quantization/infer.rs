@@ -1,0 +1,59 @@
+//! Rules of quantization: one scale and zero point, one for each index of an axis, or one for each
+//! block of it.
+
+use gradus_core::DType;
+use gradus_core::graph::Content;
+
+use crate::dim::Dim;
+use crate::fact::Fact;
+use crate::indices;
+use crate::infer::{InferContext, InferError, InferResult};
+
+/// Checks that there is one scale or zero point, one for each index of an axis, or one for each
+/// block of it.
+fn spread(cx: &mut InferContext<'_, '_>, input: usize) -> Result<(), InferError> {
+    let (mut dims, block) = (cx.dims(0)?.to_vec(), cx.attributes.int("block_size")?);
+    let axis = match indices::axis(cx.attributes.int_or("axis", 1)?, dims.len()) {
+        Ok(axis) => axis,
+        Err(error) => return cx.one_element_or(input, Err(error.into())),
+    };
+    let (each, of) = match block {
+        Some(block @ 1..) => {
+            dims[axis] = cx.ceil_divide(dims[axis], Dim::Known(block));
+            (dims, format!("for blocks of {block} along axis {axis}"))
+        }
+        _ => (vec![dims[axis]], format!("the size of axis {axis}")),
+    };
+    let data = cx.input_label(0);
+    cx.one_element_or(input, Ok(each)).map_err(|error| match error {
+        InferError::Invalid(error) => {
+            InferError::Invalid(error.map_message(|message| format!("{message}, {of} of {data}")))
+        }
+        unknown @ InferError::Unknown(..) => unknown,
+    })
+}
+
+/// The element type that an attribute names, unless it is 0.
+fn type_given(cx: &InferContext<'_, '_>, name: &str) -> Result<Option<DType>, InferError> {
+    let given = !matches!(cx.attributes.get(name), None | Some(Content::Int(0)));
+    Ok(if given { cx.attributes.dtype(name)? } else { None })
+}
+
+pub fn quantize(cx: &mut InferContext<'_, '_>) -> InferResult {
+    [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
+    type_given(cx, "precision")?;
+    let given = type_given(cx, "output_dtype")?;
+    let dtype = if cx.has(2) { cx.dtype(2) } else { given.or(Some(DType::U8)) };
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
+}
+
+pub fn dequantize(cx: &mut InferContext<'_, '_>) -> InferResult {
+    [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
+    let dtype = type_given(cx, "output_dtype")?.or(cx.dtype(1));
+    Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
+}
+
+pub fn dynamic_quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    Ok(vec![Fact::typed(DType::U8, dims), Fact::typed(DType::F32, []), Fact::typed(DType::U8, [])])
+}

@@ -1,0 +1,115 @@
+//! Rules of operators on signals: windows, Fourier transforms, the mel scale.
+
+use gradus_core::DType;
+
+use crate::dim::{Bounds, Dim};
+use crate::fact::Fact;
+use crate::infer::{InferContext, InferError, InferResult};
+use crate::{errors, indices};
+
+pub fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
+    cx.one_element(0)?;
+    let size = match cx.integer(0) {
+        Some(size) => size,
+        None => cx.data("the size is not known before the run", Bounds::SIZE),
+    };
+    Ok(vec![Fact::typed(dtype, [size])])
+}
+
+pub fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
+    (0..5).try_for_each(|input| cx.one_element(input))?;
+    let bins = match cx.integer(0) {
+        Some(bins) => bins,
+        None => cx.data("the number of bins is not known before the run", Bounds::SIZE),
+    };
+    let spectrum = match cx.integer(1) {
+        Some(len) => half(cx, len),
+        None => cx.data("the length is not known before the run", Bounds::SIZE),
+    };
+    Ok(vec![Fact::typed(dtype, [spectrum, bins])])
+}
+
+/// Frequencies of a real signal: the others mirror them.
+pub fn half(cx: &mut InferContext<'_, '_>, len: Dim) -> Dim {
+    let half = cx.floor_divide(len, Dim::Known(2));
+    cx.add(half, Dim::ONE)
+}
+
+/// Checks that numbers are real or complex, by the size of their axis.
+fn parts(size: Dim) -> Result<(), InferError> {
+    match size {
+        Dim::Known(1 | 2) | Dim::Symbolic(_) => Ok(()),
+        Dim::Known(other) => Err(errors::shape("size of the last axis", other, "1 or 2").into()),
+    }
+}
+
+pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let rank = dims.len();
+    if rank < 2 {
+        return Err(errors::rank(cx.input_label(0), rank, "at least 2").into());
+    }
+    parts(dims[rank - 1])?;
+    [1, 2].into_iter().try_for_each(|input| cx.one_element(input))?;
+    let (one_sided, inverse) =
+        (cx.attributes.flag("onesided", false)?, cx.attributes.flag("inverse", false)?);
+    let axis = if cx.has(2) { cx.known_integers(2).and_then(|axis| axis.first().copied()) } else { Some(-2) };
+    let Some(axis) = axis else {
+        let dims = cx.any_dims("the axis is not known before the run", rank);
+        return Ok(vec![Fact::shaped(dims)]);
+    };
+    let axis = indices::axis(axis, rank)?;
+    if axis == rank - 1 {
+        return Err(errors::value("axis", axis, "another axis than that of the parts of numbers").into());
+    }
+    let len = match (cx.has(1), cx.integer(1)) {
+        (false, _) => {
+            // The other half of an input of one side is not counted.
+            if inverse && one_sided {
+                let less = cx.subtract(dims[axis], Dim::ONE);
+                cx.multiply(less, Dim::Known(2))
+            } else {
+                dims[axis]
+            }
+        }
+        (true, Some(len)) => len,
+        (true, None) => cx.data("the length is not known before the run", Bounds::SIZE),
+    };
+    let mut all = dims.to_vec();
+    all[axis] = if one_sided && !inverse { half(cx, len) } else { len };
+    all[rank - 1] = if one_sided && inverse { Dim::ONE } else { Dim::Known(2) };
+    Ok(vec![Fact::shaped(all)])
+}
+
+pub fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
+    let dims = cx.dims(0)?;
+    let (batch, signal) = match *dims {
+        [batch, signal] => (batch, signal),
+        [batch, signal, last] => {
+            parts(last)?;
+            (batch, signal)
+        }
+        _ => return Err(errors::rank("the signal", dims.len(), "2 or 3").into()),
+    };
+    [1, 3].into_iter().try_for_each(|input| cx.one_element(input))?;
+    cx.dims_of_known_rank(2, 1)?;
+    let step = cx.integer(1);
+    let frame = match (cx.has(3), cx.integer(3), cx.has(2)) {
+        (true, Some(len), _) => Some(len),
+        (true, None, _) => None,
+        (false, _, true) => cx.known_dims(2).and_then(|dims| dims.first().copied()),
+        (false, _, false) => Some(signal),
+    };
+    let (Some(step), Some(frame)) = (step, frame) else {
+        let [frames, bins] = ["the frames", "their length"].map(|what| cx.data(what, Bounds::SIZE));
+        return Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])]);
+    };
+    cx.same_shape(2, &[frame])?;
+    let room = cx.subtract(signal, frame);
+    let steps = cx.floor_divide(room, step);
+    let frames = cx.add(steps, Dim::ONE);
+    let bins = if cx.attributes.flag("onesided", true)? { half(cx, frame) } else { frame };
+    Ok(vec![Fact::shaped([batch, frames, bins, Dim::Known(2)])])
+}

@@ -1,0 +1,435 @@
+//! The operators of OpenVINO that compute each element from those at its place.
+
+use gradus_kernels::Function;
+
+use crate::dialects::special;
+use crate::elementwise;
+use crate::operation::Operation;
+use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open};
+use crate::row::{Role, Row, openvino};
+use crate::work::{Each, OF_TEXTS, Work};
+
+pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
+    openvino("Abs", Exact)
+        .same_as("Abs")
+        .infer(elementwise::infer::abs)
+        .map(elementwise::unary::abs)
+        .build(elementwise::unary::build)
+        .becomes("Abs", "", |l| l.unary("Abs")),
+    openvino("Acos", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Acos)
+        .build(elementwise::openvino::floats)
+        .becomes("Acos", "rounding", |l| l.function("Acos")),
+    openvino("Acosh", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Acosh)
+        .build(elementwise::openvino::floats)
+        .becomes("Acosh", "rounding", |l| l.function("Acosh")),
+    openvino("Add", Ieee)
+        .same_as("Add")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Add)
+        .build(elementwise::openvino::both)
+        .becomes("Add", "", |l| elementwise::to_onnx::binary(l, "Add")),
+    openvino("Asin", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Asin)
+        .build(elementwise::openvino::floats)
+        .becomes("Asin", "rounding", |l| l.function("Asin")),
+    openvino("Asinh", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Asinh)
+        .build(elementwise::openvino::floats)
+        .becomes("Asinh", "rounding", |l| l.function("Asinh")),
+    openvino("Atan", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Atan)
+        .build(elementwise::openvino::floats)
+        .becomes("Atan", "rounding", |l| l.function("Atan")),
+    openvino("Atanh", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Atanh)
+        .build(elementwise::openvino::floats)
+        .becomes("Atanh", "rounding", |l| l.function("Atanh")),
+    openvino("BitwiseAnd", Exact)
+        .infer(elementwise::infer::broadcast)
+        .operation(Operation::And)
+        .build(elementwise::openvino::both)
+        .becomes("BitwiseAnd, And", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseAnd", "And")),
+    openvino("BitwiseLeftShift", Open)
+        .infer(elementwise::infer::broadcast)
+        .operation(Operation::Left)
+        .build(elementwise::openvino::both)
+        .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "LEFT")),
+    openvino("BitwiseNot", Exact)
+        .elementwise()
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::same)
+        .eval(elementwise::openvino::bitwise_not)
+        .becomes("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
+    openvino("BitwiseOr", Exact)
+        .infer(elementwise::infer::broadcast)
+        .operation(Operation::Or)
+        .build(elementwise::openvino::both)
+        .becomes("BitwiseOr, Or", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseOr", "Or")),
+    openvino("BitwiseRightShift", Open)
+        .infer(elementwise::infer::broadcast)
+        .operation(Operation::Right)
+        .build(elementwise::openvino::both)
+        .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "RIGHT")),
+    openvino("BitwiseXor", Exact)
+        .infer(elementwise::infer::broadcast)
+        .operation(Operation::Xor)
+        .build(elementwise::openvino::both)
+        .becomes("BitwiseXor, Xor", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseXor", "Xor")),
+    openvino("Ceiling", Exact)
+        .same_as("Ceil")
+        .meaning("Ceil")
+        .infer(elementwise::openvino::whole_or_rounded)
+        .map(elementwise::unary::ceil)
+        .build(elementwise::unary::build)
+        .becomes("Ceil", "", |l| elementwise::to_onnx::of_floats(l, "Ceil")),
+    openvino("Clamp", Chosen)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::same)
+        .eval(elementwise::openvino::clamp)
+        .becomes("Clip", "floats: NaN", elementwise::to_onnx::clamp),
+    openvino("Convert", Ieee)
+        .infer(elementwise::infer::cast_rule)
+        .build(elementwise::openvino::convert)
+        .becomes("Cast", "from floats to integers: numbers that do not fit", elementwise::to_onnx::convert)
+        .role(Role::Cast),
+    openvino("ConvertLike", Ieee)
+        .infer(elementwise::infer::cast_like)
+        .eval(elementwise::openvino::convert_like)
+        .becomes(
+            "Cast",
+            "from floats to integers: numbers that do not fit",
+            elementwise::to_onnx::convert_like,
+        )
+        .role(Role::Cast),
+    openvino("Cos", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Cos)
+        .build(elementwise::openvino::floats)
+        .becomes("Cos", "rounding", |l| l.function("Cos")),
+    openvino("Cosh", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Cosh)
+        .build(elementwise::openvino::floats)
+        .becomes("Cosh", "rounding", |l| l.function("Cosh")),
+    openvino("Divide", Ieee)
+        .same_as("Div")
+        .elementwise()
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .meaning("FloorDiv")
+        .infer(elementwise::openvino::divide_rule)
+        .build(elementwise::openvino::divide)
+        .becomes(
+            "Div; of integers with the floor: and Mul, Sub, Less, Xor",
+            "",
+            elementwise::to_onnx::divide,
+        ),
+    openvino("Elu", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Elu", "rounding", elementwise::to_onnx::elu),
+    openvino("Equal", Exact)
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Equal)
+        .build(elementwise::openvino::both)
+        .becomes("Equal", "", |l| elementwise::to_onnx::binary(l, "Equal")),
+    openvino("Erf", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Erf", "rounding", |l| l.function("Erf")),
+    openvino("ErfInv", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .computes(|_, cx| elementwise::special::mapped(cx, elementwise::special::erf_inv))
+        .lower(special::erf_inv),
+    openvino("Exp", Formula)
+        .same_as("Exp")
+        .infer(elementwise::infer::same)
+        .real(Function::Exp)
+        .build(elementwise::openvino::floats)
+        .becomes("Exp", "rounding", |l| l.function("Exp")),
+    openvino("FakeConvert", Formula)
+        .works(Work::EachInput(Each::arithmetic(2)))
+        .infer(elementwise::infer::same)
+        .becomes("Mul, Sub, Cast, Add, Div", "rounding", elementwise::to_onnx::fake_convert),
+    openvino("Floor", Exact)
+        .same_as("Floor")
+        .infer(elementwise::openvino::whole_or_rounded)
+        .map(elementwise::unary::floor)
+        .build(elementwise::unary::build)
+        .becomes("Floor", "", |l| elementwise::to_onnx::of_floats(l, "Floor")),
+    openvino("FloorMod", Open)
+        .meaning("Mod")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Mod)
+        .build(elementwise::openvino::both)
+        .becomes(
+            "Mod; of floats: and Less, Xor, Add, Where",
+            "floats: rounding",
+            elementwise::to_onnx::floor_mod,
+        ),
+    openvino("Gelu", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Gelu", "rounding", elementwise::to_onnx::gelu),
+    openvino("Greater", Exact)
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Greater)
+        .build(elementwise::openvino::both)
+        .becomes("Greater", "", |l| elementwise::to_onnx::binary(l, "Greater")),
+    openvino("GreaterEqual", Exact)
+        .meaning("GreaterOrEqual")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::GreaterOrEqual)
+        .build(elementwise::openvino::both)
+        .becomes("GreaterOrEqual", "", |l| elementwise::to_onnx::binary(l, "GreaterOrEqual")),
+    openvino("HSigmoid", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::same)
+        .becomes("Add, Clip, Div", "rounding", elementwise::to_onnx::h_sigmoid),
+    openvino("HSwish", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::same)
+        .becomes("HardSwish", "rounding", |l| l.function("HardSwish")),
+    openvino("HardSigmoid", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::same)
+        .becomes("HardSigmoid", "rounding", |l| {
+            elementwise::to_onnx::with_numbers(l, "HardSigmoid", ["alpha", "beta"])
+        }),
+    openvino("IsFinite", Exact)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::openvino::is_finite_rule)
+        .eval(elementwise::openvino::is_finite)
+        .becomes("IsNaN, IsInf, Or, Not", "", elementwise::to_onnx::is_finite),
+    openvino("IsInf", Exact)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::openvino::is_finite_rule)
+        .eval(elementwise::unary::is_inf)
+        .becomes("IsInf", "", elementwise::to_onnx::is_inf),
+    openvino("IsNaN", Exact)
+        .elementwise()
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::openvino::is_finite_rule)
+        .eval(elementwise::unary::is_na_n)
+        .becomes("IsNaN", "", |l| l.unary("IsNaN")),
+    openvino("Less", Exact)
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Less)
+        .build(elementwise::openvino::both)
+        .becomes("Less", "", |l| elementwise::to_onnx::binary(l, "Less")),
+    openvino("LessEqual", Exact)
+        .meaning("LessOrEqual")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::LessOrEqual)
+        .build(elementwise::openvino::both)
+        .becomes("LessOrEqual", "", |l| elementwise::to_onnx::binary(l, "LessOrEqual")),
+    openvino("Log", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Log)
+        .build(elementwise::openvino::floats)
+        .becomes("Log", "rounding", |l| l.function("Log")),
+    openvino("LogicalAnd", Exact)
+        .same_as("And")
+        .meaning("And")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::And)
+        .build(elementwise::openvino::both)
+        .becomes("And", "", |l| elementwise::to_onnx::binary(l, "And")),
+    openvino("LogicalNot", Exact)
+        .same_as("Not")
+        .meaning("Not")
+        .infer(elementwise::infer::not)
+        .map(elementwise::unary::logical_not)
+        .build(elementwise::unary::build)
+        .becomes("Not", "", |l| l.unary("Not")),
+    openvino("LogicalOr", Exact)
+        .same_as("Or")
+        .meaning("Or")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Or)
+        .build(elementwise::openvino::both)
+        .becomes("Or", "", |l| elementwise::to_onnx::binary(l, "Or")),
+    openvino("LogicalXor", Exact)
+        .same_as("Xor")
+        .meaning("Xor")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Xor)
+        .build(elementwise::openvino::both)
+        .becomes("Xor", "", |l| elementwise::to_onnx::binary(l, "Xor")),
+    openvino("Maximum", Chosen)
+        .meaning("Max")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Max)
+        .build(elementwise::openvino::both)
+        .becomes("Max", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Max")),
+    openvino("Minimum", Chosen)
+        .meaning("Min")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Min)
+        .build(elementwise::openvino::both)
+        .becomes("Min", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Min")),
+    openvino("Mish", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Mish", "rounding", |l| l.function("Mish")),
+    openvino("Mod", Open)
+        .meaning("Fmod")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Fmod)
+        .build(elementwise::openvino::both)
+        .becomes("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
+    openvino("Multiply", Ieee)
+        .same_as("Mul")
+        .meaning("Mul")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Mul)
+        .build(elementwise::openvino::both)
+        .becomes("Mul", "", |l| elementwise::to_onnx::binary(l, "Mul")),
+    openvino("Negative", Exact)
+        .same_as("Neg")
+        .meaning("Neg")
+        .infer(elementwise::infer::neg)
+        .map(elementwise::unary::neg)
+        .build(elementwise::unary::build)
+        .becomes("Neg", "", |l| l.unary("Neg")),
+    openvino("NotEqual", Exact)
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::NotEqual)
+        .build(elementwise::openvino::both)
+        .becomes("Equal, Not", "", elementwise::to_onnx::not_equal),
+    openvino("PReLU", Ieee)
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::same)
+        .becomes("PRelu", "", elementwise::to_onnx::p_relu),
+    openvino("Power", Formula)
+        .same_as("Pow")
+        .meaning("Pow")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Pow)
+        .build(elementwise::openvino::both)
+        .becomes("Pow", "floats: rounding; integers: negative exponents", elementwise::to_onnx::power),
+    openvino("ReLU", Chosen)
+        .same_as("Relu")
+        .elementwise()
+        .meaning("Relu")
+        .works(Work::EachOutput(Each::COMPARISON))
+        .infer(elementwise::infer::relu)
+        .eval(elementwise::unary::relu)
+        .becomes("Relu", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Relu")),
+    openvino("Round", Exact)
+        .elementwise()
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::same)
+        .build(elementwise::openvino::round)
+        .becomes("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round),
+    openvino("Select", Moved)
+        .same_as("Where")
+        .elementwise()
+        .infer(elementwise::openvino::select)
+        .eval(elementwise::select::select)
+        .becomes("Where", "", elementwise::to_onnx::select),
+    openvino("Selu", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Selu", "rounding", |l| elementwise::to_onnx::with_numbers(l, "Selu", ["alpha", "gamma"])),
+    openvino("Sigmoid", Formula)
+        .same_as("Sigmoid")
+        .infer(elementwise::infer::same)
+        .real(Function::Sigmoid)
+        .build(elementwise::openvino::floats)
+        .becomes("Sigmoid", "rounding", |l| l.function("Sigmoid")),
+    openvino("Sign", Exact)
+        .same_as("Sign")
+        .infer(elementwise::infer::sign)
+        .map(elementwise::unary::sign)
+        .build(elementwise::unary::build)
+        .becomes("Sign", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Sign")),
+    openvino("Sin", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Sin)
+        .build(elementwise::openvino::floats)
+        .becomes("Sin", "rounding", |l| l.function("Sin")),
+    openvino("Sinh", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Sinh)
+        .build(elementwise::openvino::floats)
+        .becomes("Sinh", "rounding", |l| l.function("Sinh")),
+    openvino("SoftPlus", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Softplus", "rounding", |l| l.function("Softplus")),
+    openvino("SoftSign", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::arithmetic(1)))
+        .infer(elementwise::infer::same)
+        .becomes("Softsign", "rounding", |l| l.function("Softsign")),
+    openvino("Sqrt", Ieee)
+        .infer(elementwise::infer::same)
+        .real(Function::Sqrt)
+        .build(elementwise::openvino::floats)
+        .becomes("Sqrt", "", |l| l.unary("Sqrt")),
+    openvino("SquaredDifference", Formula)
+        .infer(elementwise::infer::broadcast)
+        .operation(Operation::SquaredDifference)
+        .build(elementwise::openvino::both)
+        .becomes("Sub, Mul", "floats: rounding", elementwise::to_onnx::squared_difference),
+    openvino("StringTensorPack", Moved)
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::text::packed)
+        .computes(elementwise::text::pack)
+        .lacks("operator that makes strings of bytes"),
+    openvino("StringTensorUnpack", Moved)
+        .works(Work::Open(OF_TEXTS))
+        .infer(elementwise::text::unpacked)
+        .computes(elementwise::text::unpack)
+        .lacks("operator that reads the bytes of strings"),
+    openvino("Subtract", Ieee)
+        .same_as("Sub")
+        .meaning("Sub")
+        .infer(elementwise::infer::binary)
+        .operation(Operation::Sub)
+        .build(elementwise::openvino::both)
+        .becomes("Sub", "", |l| elementwise::to_onnx::binary(l, "Sub")),
+    openvino("Swish", Formula)
+        .elementwise()
+        .works(Work::EachOutput(Each::TRANSCENDENTAL))
+        .infer(elementwise::infer::same)
+        .becomes("Sigmoid, Mul", "rounding", elementwise::to_onnx::swish),
+    openvino("Tan", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Tan)
+        .build(elementwise::openvino::floats)
+        .becomes("Tan", "rounding", |l| l.function("Tan")),
+    openvino("Tanh", Formula)
+        .infer(elementwise::infer::same)
+        .real(Function::Tanh)
+        .build(elementwise::openvino::floats)
+        .becomes("Tanh", "rounding", |l| l.function("Tanh")),
+    openvino("Xor", Exact)
+        .meaning("Xor")
+        .infer(elementwise::openvino::compare)
+        .operation(Operation::Xor)
+        .build(elementwise::openvino::both)
+        .becomes("Xor", "", |l| elementwise::to_onnx::binary(l, "Xor")),
+];
