@@ -9,8 +9,8 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
-use crate::infer::{InferOptions, Inference, InputFact, Sizes, symbols_of_inputs};
 use crate::model::Model;
+use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes, symbols_of_inputs};
 
 impl Model {
     /// The model with other types of inputs in place of the declared ones, to run or to convert.

@@ -10,7 +10,7 @@ use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Limits, Value};
 
 use crate::dim::{Bounds, Relation, Symbols};
-use crate::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
+use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
 
 /// The usual sizes of open dimensions.
 pub(crate) const SIZES: Range<i64> = 1..40;

@@ -12,10 +12,10 @@ use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use crate::attributes::Attributes;
 use crate::compare::{Found, compare};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 use crate::model::Model;
 use crate::normalize::Form;
 use crate::operators::{self, Sequence};
+use gradus_engine::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 
 /// Sequences of a model that are compared.
 const MOST: usize = 100;
