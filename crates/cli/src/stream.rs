@@ -126,19 +126,23 @@ pub(crate) fn json(source: &SequenceSource<'_>) -> Result<(), Failure> {
 
 /// Writes a file of the kind that its name says.
 pub(crate) fn to_file(source: &SequenceSource<'_>, path: &Path) -> Result<(), Failure> {
-    let write = match extension(path) {
-        "npy" => npy,
-        "csv" => csv,
-        "arrow" => arrow,
+    /// Bits of a line of text at least: a digit and its end.
+    const LINE: usize = 16;
+    let bits = source.plan.dtype().bits();
+    let (write, bits): (fn(&SequenceSource<'_>, &mut FileWriter) -> _, _) = match extension(path) {
+        "npy" => (npy, bits.max(8)),
+        "csv" => (csv, LINE),
+        "arrow" => (arrow, bits),
         _ => return Err(wrong_name(path, ".npy, .csv or .arrow")),
     };
-    file(path, |out| write(source, out))
+    let bytes = convert::product(convert::usize_of(source.plan.len()), bits) / 8;
+    file(path, bytes, |out| write(source, out))
 }
 
 /// Writes a file with an array of any shape.
 pub(crate) fn tensor_to_file(tensor: &Tensor, path: &Path) -> Result<(), Failure> {
     match extension(path) {
-        "npy" => file(path, |out| Ok(numpy::write_npy(tensor, out)?)),
+        "npy" => file(path, numpy::npy_len(tensor)?, |out| Ok(numpy::write_npy(tensor, out)?)),
         _ => Err(wrong_name(path, ".npy")),
     }
 }
@@ -151,9 +155,14 @@ fn wrong_name(path: &Path, wanted: &str) -> Failure {
     Error::mismatch(Kind::Usage, "--out", path.display(), format_args!("a name that ends in {wanted}")).into()
 }
 
-fn file(path: &Path, write: impl FnOnce(&mut FileWriter) -> Result<(), Failure>) -> Result<(), Failure> {
+/// Writes a file of so many bytes at least.
+fn file(
+    path: &Path,
+    bytes: u128,
+    write: impl FnOnce(&mut FileWriter) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let mut files = gradus::files::NewFiles::default();
-    files.create(path, |out| write(out).map_err(|failure| failure.in_file(path)))?;
+    files.create_of(path, bytes, |out| write(out).map_err(|failure| failure.in_file(path)))?;
     Ok(files.commit()?)
 }
 

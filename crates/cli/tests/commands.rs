@@ -773,6 +773,26 @@ fn outputs_of_any_name_are_written() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A sequence that no disk holds is refused before its first element is written.
+#[cfg(unix)]
+#[test]
+fn files_without_room_are_not_begun() {
+    let folder = folder("room");
+    for ending in ["npy", "csv", "arrow"] {
+        let name = format!("x.{ending}");
+        let output = std::process::Command::new(cargo_bin!("gradus"))
+            .args(["range", "0", "1000000000000000000", "1", "--out", &name])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains(&name) && message.contains("which are free"), "{message}");
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named() {

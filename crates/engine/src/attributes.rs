@@ -13,7 +13,7 @@ use gradus_core::graph::{Attribute, Content, Function, Graph, Ports, Standard};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
-use crate::normalize::Form;
+use crate::normalize::{Change, Form};
 use crate::operators::errors;
 use crate::schema::{AttributeRule, Sort};
 
@@ -75,6 +75,25 @@ impl<'a> Attributes<'a> {
     /// All attributes that are given.
     pub fn all(&self) -> impl Iterator<Item = (&'a str, &'a Content)> + '_ {
         self.given.iter().filter_map(|attribute| Some((&*attribute.name, self.resolved(&attribute.content)?)))
+    }
+
+    /// The attributes that are given and that the newest form has, by their names in it.
+    pub fn newest(&self) -> Vec<(&'a str, &'a Content)> {
+        let mut newest: Vec<_> = self.all().collect();
+        for (change, _) in self.form.changes() {
+            match *change {
+                Change::Input(_, attribute) => {
+                    let own = self.form.name_of(attribute);
+                    newest.retain(|(name, _)| *name != own);
+                }
+                Change::Name(attribute, own) => {
+                    let renamed = newest.iter_mut().filter(|(name, _)| *name == own);
+                    renamed.for_each(|(name, _)| *name = attribute);
+                }
+                _ => {}
+            }
+        }
+        newest
     }
 
     /// All attributes that are given, apart from the graph.
@@ -289,8 +308,22 @@ impl<'a> Attributes<'a> {
             if !admits(rule.sort, content) {
                 return Err(wrong(name, content, &format!("{:?}", rule.sort).to_lowercase()));
             }
+            if !is_utf8(content) {
+                let what = format_args!("attribute \"{name}\"");
+                return Err(Error::mismatch(Kind::Type, what, "a string of bytes", "UTF-8"));
+            }
         }
         Ok(())
+    }
+}
+
+/// Returns false if an attribute has a string that is no text.
+fn is_utf8(content: &Content) -> bool {
+    let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+    match content {
+        Content::Bytes(bytes) => is_text(bytes),
+        Content::Strings(all) => all.iter().all(|bytes| is_text(bytes)),
+        _ => true,
     }
 }
 

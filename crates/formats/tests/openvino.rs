@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Step};
 use gradus_core::graph::{
-    Builder, Content, DeclaredDim, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
+    Attribute, Builder, Content, DeclaredDim, Graph, Model, Origin, Port, Ports, Slices, Standard, Type,
 };
 use gradus_core::{DType, Kind, Limits, Shape, Tensor};
 use gradus_formats::openvino::{Written, edit_model, encode_model, read_model};
@@ -384,7 +384,7 @@ fn new_layers_stand_before_those_that_they_come_before() {
         version: 3,
         inputs: vec!["x".into()],
         outputs: vec!["shape".into()],
-        attributes: vec![("output_type", text("i64"))],
+        attributes: Attribute::list([("output_type", text("i64"))]),
     };
     let mut edit = Edit::keeping([0, 1]);
     edit.nodes.insert(1, Step::Made(Box::new(made)));

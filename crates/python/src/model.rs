@@ -489,7 +489,7 @@ impl Model {
                 return Err(gradus::Error::new(gradus::Kind::Unsupported, message));
             }
             let measures = options.rules.may_change_floats();
-            let measured = measures.then(|| model.measure(&after, &options.sizes, SEED).ok()).flatten();
+            let measured = measures.then(|| model.measure(&after, &of_runs).ok()).flatten();
             Ok::<_, gradus::Error>((after, report, verified, measured))
         });
         let (after, report, verified, measured) = folded.map_err(|error| self.in_file(error)).or_raise()?;

@@ -143,25 +143,35 @@ pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     })
 }
 
-/// Compares a model with what it was folded to in `work`.
-fn verified(
+/// How a model is compared with what it was folded to in `work`.
+fn of_runs(
     args: &args::FoldArgs,
     model: &Model,
-    after: &Model,
-    (of, rules): (&Sizes, RuleSet),
+    of: &Sizes,
     work: Duration,
-) -> Result<Verified, Failure> {
+) -> Result<VerifyOptions, Failure> {
     let mut options = VerifyOptions::default();
     (options.sizes, options.seed) = (of.clone(), SEED);
     options.sizes.inputs.extend(given::values(model, &args.inputs, SEED, &args.limits.limits())?);
     if !args.verify {
         options.time = VerifyOptions::time_beside(work);
     }
+    Ok(options)
+}
+
+/// Compares a model with what it was folded to.
+fn verified(
+    args: &args::FoldArgs,
+    model: &Model,
+    after: &Model,
+    rules: RuleSet,
+    options: &VerifyOptions,
+) -> Result<Verified, Failure> {
     let in_file = |error: Error| match model.path() {
         Some(path) => error.in_file(path.display()),
         None => error,
     };
-    let found = model.verify(after, rules, &options);
+    let found = model.verify(after, rules, options);
     let found =
         found.map_err(|error| in_file(error.map_message(|text| format!("{text}; nothing is written"))))?;
     match &found.refused {
@@ -191,12 +201,12 @@ fn one(
     let mut checks = Checks::default();
     if measures || !args.no_verify {
         let after = model.edited(&folded.edit)?;
-        let work = begin.elapsed();
+        let of_runs = of_runs(args, &model, &options.sizes, begin.elapsed())?;
         if !args.no_verify {
-            checks.verified = Some(verified(args, &model, &after, (&options.sizes, options.rules), work)?);
+            checks.verified = Some(verified(args, &model, &after, options.rules, &of_runs)?);
         }
         if measures {
-            checks.measured = Some(model.measure(&after, &options.sizes, SEED));
+            checks.measured = Some(model.measure(&after, &of_runs));
         }
     }
     let len = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());

@@ -276,7 +276,7 @@ fn save<'a>(
     }
     let io = |error: std::io::Error| Error::new(Kind::Io, error.to_string()).in_file(folder.display());
     std::fs::create_dir_all(folder).map_err(io)?;
-    files::check_room(folder, bytes)?;
+    files::check_room(folder, bytes).map_err(|error| error.in_file(folder.display()))?;
     let mut files = NewFiles::default();
     let mut saved = Vec::new();
     let names = file_names(outputs.iter().map(|(name, _)| &**name));

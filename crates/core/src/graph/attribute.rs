@@ -15,6 +15,14 @@ pub struct Attribute {
     pub content: Content,
 }
 
+impl Attribute {
+    /// Attributes of these names and contents.
+    pub fn list<'n>(contents: impl IntoIterator<Item = (&'n str, Content)>) -> Vec<Attribute> {
+        let named = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
+        contents.into_iter().map(named).collect()
+    }
+}
+
 /// The content of an attribute.
 #[derive(Clone, Debug)]
 pub enum Content {

@@ -179,7 +179,6 @@ impl Builder {
         outputs: &[&str],
         attributes: Vec<(&str, Content)>,
     ) -> Result<()> {
-        let named = |(name, content): (&str, Content)| Attribute { name: name.into(), content };
         let node = Node {
             name: name.into(),
             operator: OperatorId {
@@ -190,7 +189,7 @@ impl Builder {
             version: Some(version),
             inputs: inputs.iter().map(|key| (!key.is_empty()).then(|| self.reference(key))).collect(),
             outputs: Slots::new(),
-            attributes: attributes.into_iter().map(named).collect(),
+            attributes: Attribute::list(attributes),
             position: None,
         };
         self.push(node, outputs)

@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Content, Model, OperatorId, Type};
+use super::{Attribute, Model, OperatorId, Type};
 use crate::tensor::Tensor;
 
 /// The replacement of a name, wherever it is read.
@@ -90,7 +90,7 @@ pub struct Made {
     /// The values that it defines.
     pub outputs: Vec<Arc<str>>,
     /// Its attributes.
-    pub attributes: Vec<(&'static str, Content)>,
+    pub attributes: Vec<Attribute>,
 }
 
 /// An inner graph in place of its node.

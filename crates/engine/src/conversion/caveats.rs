@@ -31,6 +31,8 @@ pub const NOTHING: &str = "OpenVINO refuses to find the largest of no elements";
 pub const WINDOW: &str = "OpenVINO refuses a window that is larger than the padded data";
 /// The caveat for tensors of open rank.
 pub const RANK: &str = "OpenVINO's CPU plugin does not compile a tensor whose rank is not known";
+/// The caveat for scales between 1 and 2 of open sizes.
+pub const UNSCALED: &str = "OpenVINO leaves an axis as it is whose size the scale does not change";
 /// How the standards differ in ranges of floats.
 pub const RANGE: &str = "ONNX computes float elements as a running sum, of short floats in a wider type; OpenVINO lets the \
     runtime choose the type";

@@ -21,8 +21,7 @@ pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)
     for (place, &id) in inner.inputs().iter().enumerate() {
         let declared = match lead.get(place) {
             Some(&(_, dtype)) => Some(graph::Type::Tensor(Some(dtype), Some(Vec::new()))),
-            // A runtime finds the type itself, but takes none without an element type.
-            None => declared(scope.fact(id)).filter(|_| element_type(scope.fact(id)).is_some()),
+            None => with_element_type(scope.fact(id)),
         };
         let like = lead.get(place).map_or(&*inner.value(id).name, |(name, _)| name);
         let name = cx.conversion.names.fresh(like);
@@ -49,13 +48,13 @@ pub fn nested(cx: &mut ConvertContext<'_, '_>, name: &str, lead: &[(&str, DType)
             target.name_since(since, "copy", &mut cx.conversion.names);
         }
         given.insert(value);
-        let dtype = element_type(scope.fact(id));
-        target.declared_output(value, dtype.map(|dtype| graph::Type::Tensor(Some(dtype), None)));
+        target.declared_output(value, with_element_type(scope.fact(id)));
     }
     Ok(Content::Graph(Arc::new(target.finish(inner.name(), true)?)))
 }
 
-/// The element type of a tensor; none of a sequence.
-fn element_type(fact: &Fact) -> Option<DType> {
-    fact.as_tensor()?.dtype
+/// The type of a tensor whose element type is known, with its known sizes: a runtime finds a type
+/// itself, but takes none without an element type.
+fn with_element_type(fact: &Fact) -> Option<graph::Type> {
+    declared(fact).filter(|_| fact.dtype().is_some())
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use gradus_core::graph::{self, Attribute, Builder, Graph, Node, Standard};
-use gradus_core::{Result, Value};
+use gradus_core::{Limits, Result, Value};
 
 use super::InferOptions;
 use super::pass::Pass;
@@ -45,8 +45,9 @@ impl OneNode {
     ///
     /// # Errors
     /// Whatever the rule finds wrong.
-    pub fn facts(&self, inputs: &[Option<&Value>]) -> Result<Vec<Fact>> {
-        let mut pass = Pass::new(self.standard, &[], &InferOptions::default());
+    pub fn facts(&self, inputs: &[Option<&Value>], limits: Limits) -> Result<Vec<Fact>> {
+        let options = InferOptions { limits: Some(limits), ..InferOptions::default() };
+        let mut pass = Pass::new(self.standard, &[], &options);
         let facts = inputs.iter().copied().flatten().map(Fact::of).collect();
         let mut frame = pass.frame(&self.graph, facts, Rc::default(), "".into());
         pass.only_node(&mut frame)
@@ -54,8 +55,14 @@ impl OneNode {
 
     /// Facts about the outputs on inputs with these facts, of which those of unknown rank have this
     /// one; sizes that are not known are 1, or stay so.
-    fn facts_of_rank(&self, inputs: &[&Fact], rank: usize, ones: bool) -> Result<Vec<Fact>> {
-        let mut pass = Pass::new(self.standard, &[], &InferOptions::default());
+    fn facts_of_rank(
+        &self,
+        inputs: &[&Fact],
+        rank: usize,
+        ones: bool,
+        options: &InferOptions,
+    ) -> Result<Vec<Fact>> {
+        let mut pass = Pass::new(self.standard, &[], options);
         let symbols = &mut pass.shared.symbols;
         let mut of_rank = |fact: &&Fact| {
             let tensor = fact.as_tensor().cloned().unwrap_or_default();
@@ -85,12 +92,12 @@ const RANKS: [usize; 5] = [4, 3, 2, 1, 5];
 
 /// The element types of a node's outputs where the rule does not get to them, as an input has no
 /// known rank, or no known sizes: they are those of any rank.
-pub fn types_of_any_rank(standard: Standard, node: &Node, inputs: &[&Fact]) -> Vec<Fact> {
+pub fn types_of_any_rank(standard: Standard, node: &Node, inputs: &[&Fact], limits: Limits) -> Vec<Fact> {
     let Ok(alone) = OneNode::of(standard, node) else { return Vec::new() };
+    let options = InferOptions { limits: Some(limits), ..InferOptions::default() };
+    let of_rank = |rank, ones| alone.facts_of_rank(inputs, rank, ones, &options).ok();
     let facts = [false, true].into_iter().find_map(|ones| {
-        RANKS
-            .iter()
-            .find_map(|&rank| alone.facts_of_rank(inputs, rank, ones).ok().filter(|facts| !facts.is_empty()))
+        RANKS.iter().find_map(|&rank| of_rank(rank, ones).filter(|facts| !facts.is_empty()))
     });
     facts.unwrap_or_default().iter().map(|fact| Fact::tensor_type(fact.dtype())).collect()
 }

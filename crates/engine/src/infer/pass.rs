@@ -446,7 +446,7 @@ impl<'m> Pass<'m> {
             return Vec::new();
         }
         let inputs: Vec<_> = node.inputs.iter().flatten().map(|id| &frame.facts[id.index()]).collect();
-        types_of_any_rank(self.standard, node, &inputs)
+        types_of_any_rank(self.standard, node, &inputs, self.limits)
     }
 
     /// The fact with the element type that the signature tells, where the rule leaves it open.
@@ -480,6 +480,9 @@ impl<'m> Pass<'m> {
         let node = &frame.graph.nodes()[0];
         let resolved = self.resolve(node);
         let ruled = self.ruled(frame, node, 0, &resolved, false);
+        if let Some(error) = self.shared.ended.take() {
+            return Err(error);
+        }
         match ruled.and_then(|facts| self.sizes_checked(facts)) {
             Ok(facts) => {
                 let typed = |(slot, fact)| self.typed(frame, node, resolved.signature(), slot, fact);

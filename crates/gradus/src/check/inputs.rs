@@ -8,7 +8,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
 use super::Inputs;
-use super::plan::{Draw, PlannedRun, SizeChoice, binding};
+use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
 use crate::infer::{Inference, InputFact, Sizes};
@@ -35,14 +35,13 @@ impl Model {
         &self,
         given: &Sizes,
         random: &mut fastrand::Rng,
-        planned: &PlannedRun,
-        tried: usize,
+        (planned, tried, needed): (&PlannedRun, usize, &Needed),
         limits: Limits,
     ) -> Result<Option<Inputs>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
         let facts = |random: &mut fastrand::Rng, sizes| {
-            let options = binding(graph, given, &mut Draw { sizes, tried, random });
+            let options = binding(graph, given, &mut Draw { sizes, needed, tried, random });
             options.map(|options| self.infer(&options)).transpose()
         };
         let elements = |inference: &Inference| {

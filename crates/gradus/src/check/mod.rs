@@ -17,7 +17,7 @@ use paired::{InputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
-use crate::infer::Sizes;
+use crate::infer::{InferOptions, Sizes};
 use crate::model::Model;
 use crate::program::RunOptions;
 use crate::run::Program;
@@ -208,10 +208,11 @@ impl Model {
         let mut compared =
             Compared { runs: 0, sizes: Vec::new(), outputs: checks, failed: None, differing: None };
         let mut refused = None;
+        let needed = plan::needed(&self.infer(&InferOptions::of(given.clone()))?);
         for planned in &runs {
             for tried in 0..planned.sizes.tries() {
                 let limits = time.limits(self.limits());
-                let inputs = self.random_inputs(given, &mut random, planned, tried, limits)?;
+                let inputs = self.random_inputs(given, &mut random, (planned, tried, &needed), limits)?;
                 let Some(inputs) = inputs else { continue };
                 let elements = inputs.iter().map(|(_, value)| len(value)).fold(0, usize::saturating_add);
                 if !time.allows(elements) {

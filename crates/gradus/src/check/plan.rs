@@ -1,6 +1,6 @@
 //! Sizes of runs that are compared, and the time that these take.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use gradus_core::convert::i64_of;
 use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Limits, Value};
 
-use crate::dim::Symbols;
-use crate::infer::{InferOptions, InputFact, Sizes, nameless_axes};
+use crate::dim::{Bounds, Relation, Symbols};
+use crate::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
 
 /// The usual sizes of open dimensions.
 pub(crate) const SIZES: Range<i64> = 1..40;
@@ -61,9 +61,35 @@ impl fmt::Display for SizeChoice {
     }
 }
 
+/// Bounds of sizes outside of which no run succeeds, by name.
+pub(crate) type Needed = HashMap<String, Bounds>;
+
+/// The bounds of sizes that the nodes of a model check, as far as they are those of one size alone.
+pub(crate) fn needed(inference: &Inference) -> Needed {
+    let mut needed = Needed::new();
+    for condition in inference.conditions().filter_map(|of| of.condition) {
+        let (Some(symbol), Some(number)) =
+            (inference.symbols().as_symbol(condition.left), condition.right.known())
+        else {
+            continue;
+        };
+        let bounds = match condition.relation {
+            Relation::AtLeast => Bounds::between(Some(number), None),
+            Relation::AtMost => Bounds::between(None, Some(number)),
+            Relation::Equal => Bounds::exactly(number),
+            Relation::Broadcast | Relation::NotEqual => continue,
+        };
+        let known = needed.entry(symbol.name.to_string()).or_insert(Bounds::ANY);
+        *known = known.and(bounds);
+    }
+    needed
+}
+
 /// Numbers for open dimensions.
 pub(crate) struct Draw<'r> {
     pub(crate) sizes: SizeChoice,
+    /// What the model needs, which sizes of 0 do not heed.
+    pub(crate) needed: &'r Needed,
     /// The number of bindings that were refused.
     pub(crate) tried: usize,
     pub(crate) random: &'r mut fastrand::Rng,
@@ -75,15 +101,20 @@ const EQUAL: [i64; 8] = [3, 2, 4, 8, 16, 32, 5, 1];
 impl Draw<'_> {
     /// The size of a dimension, of which this many were drawn before.
     fn size(&mut self, name: &str, before: usize) -> i64 {
-        match &self.sizes {
+        let size = match &self.sizes {
             SizeChoice::One | SizeChoice::Declared => 1,
             SizeChoice::Equal => EQUAL[self.tried % EQUAL.len()],
-            SizeChoice::Zero(zero) if zero == name => 0,
+            SizeChoice::Zero(zero) if zero == name => return 0,
             // The first try has small numbers, later ones any that suit the model.
             SizeChoice::Unequal | SizeChoice::Zero(_) if self.tried == 0 => 2 + i64_of(before % 7),
             SizeChoice::Unequal | SizeChoice::Zero(_) => self.random.i64(1..9),
             SizeChoice::Between(range) => self.random.i64(range.clone()),
-        }
+        };
+        let Some(bounds) = self.needed.get(name) else { return size };
+        let least = bounds.lower().unwrap_or(0);
+        // Sizes that differ stay different.
+        let raised = if size < least { least.saturating_add(size - 1) } else { size };
+        raised.min(bounds.upper().unwrap_or(i64::MAX)).max(0)
     }
 }
 
@@ -120,6 +151,16 @@ pub(crate) fn varied(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
     let few = [SizeChoice::One, SizeChoice::Unequal, SizeChoice::Equal].into_iter().chain(zeros);
     let few = few.map(|sizes| of(&sizes, false));
     few.chain([false, true].map(|extreme| of(&SizeChoice::Between(SIZES), extreme))).collect()
+}
+
+/// A run that takes little time, and one of the usual sizes where any are open.
+pub(crate) fn measuring(graph: &Graph, given: &Sizes) -> Vec<PlannedRun> {
+    let sizes = if open_names(graph, given).is_empty() {
+        vec![SizeChoice::Declared]
+    } else {
+        vec![SizeChoice::One, SizeChoice::Between(SIZES)]
+    };
+    sizes.into_iter().map(|sizes| PlannedRun { sizes, extreme: false }).collect()
 }
 
 /// The time for some runs.

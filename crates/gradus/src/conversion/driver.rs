@@ -81,6 +81,11 @@ fn convert_node<'m>(
         Writer::Graph(lower) => of_function(&mut cx, lower, false)?,
     };
     conversion.count_written(target.values_since(before))?;
+    let is_open = |id: ValueId| scope.fact(id).as_tensor().is_some_and(|fact| fact.rank().is_none());
+    let written = node.outputs.iter().flatten().copied().filter(|&id| scope.is_needed(id));
+    if conversion.to == Standard::OpenVino && node.needs().chain(written).any(is_open) {
+        ConvertContext::new(conversion, scope, target, node, index)?.edges(caveats::RANK);
+    }
     let first = node.outputs.iter().flatten().next().map(|id| scope.graph.value(*id).name.clone());
     for (slot, id) in node.outputs.iter().enumerate() {
         let Some(id) = id.filter(|&id| scope.is_needed(id) && scope.items(id).is_none()) else { continue };
@@ -89,11 +94,6 @@ fn convert_node<'m>(
         };
         let fresh = target.is_nameless(output);
         let output = if fresh { output } else { target.copy(output, scope.facts[id.index()].dtype())? };
-        if conversion.to == Standard::OpenVino
-            && scope.fact(id).as_tensor().is_some_and(|fact| fact.rank().is_none())
-        {
-            ConvertContext::new(conversion, scope, target, node, index)?.edges(caveats::RANK);
-        }
         target.name(output, scope.name_for(conversion, id));
         scope.set(id, output);
     }

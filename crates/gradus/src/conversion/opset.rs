@@ -159,19 +159,8 @@ fn newest_attributes<'m>(
     cx: &ConvertContext<'_, 'm>,
     (from, to): (Form, Form),
 ) -> Result<Vec<(&'m str, Content)>> {
-    let mut newest: Vec<_> = cx.attributes.all().map(|(own, content)| (own, content.clone())).collect();
-    for (change, _) in from.changes() {
-        match *change {
-            Change::Input(_, attribute) => {
-                let own = from.name_of(attribute);
-                newest.retain(|(name, _)| *name != own);
-            }
-            Change::Name(attribute, own) => {
-                newest.iter_mut().filter(|(name, _)| *name == own).for_each(|(name, _)| *name = attribute);
-            }
-            _ => {}
-        }
-    }
+    let newest = cx.attributes.newest().into_iter();
+    let mut newest: Vec<_> = newest.map(|(name, content)| (name, content.clone())).collect();
     for (change, _) in from.changes() {
         if let Change::Default(attribute, content) = change
             && to.default_of(attribute).is_none()

@@ -55,9 +55,7 @@ pub fn check_room(folder: &Path, bytes: u128) -> Result<()> {
     match free_bytes(folder) {
         Some(free) if free < bytes => {
             let what = "cannot write: number of bytes";
-            let error =
-                Error::mismatch(Kind::Io, what, bytes, format_args!("at most {free}, which are free"));
-            Err(error.in_file(folder.display()))
+            Err(Error::mismatch(Kind::Io, what, bytes, format_args!("at most {free}, which are free")))
         }
         _ => Ok(()),
     }
@@ -96,6 +94,19 @@ impl NewFiles {
         path: &Path,
         write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.create_of(path, 0, write)
+    }
+
+    /// As [`NewFiles::create`], for a file of so many bytes at least: its disk must have room for them.
+    ///
+    /// # Errors
+    /// Those of [`NewFiles::create`] and of [`check_room`].
+    pub fn create_of<E: From<Error>>(
+        &mut self,
+        path: &Path,
+        bytes: u128,
+        write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let fail = |error| cannot_write(path, error);
         let Some(name) = replaced(path).map_err(fail)? else {
             // Behind `/dev/stdout`, there may be a file that has something already.
@@ -113,6 +124,7 @@ impl NewFiles {
             return Err(error.in_file(path.display()).into());
         }
         let beside = folder_of(&name);
+        check_room(beside, bytes).map_err(|error| error.in_file(path.display()))?;
         let known = self.folders.iter().position(|folder| folder.beside == beside);
         if known.is_none() {
             self.folders.push(PrivateFolder::new(beside).map_err(fail)?);
@@ -348,6 +360,19 @@ mod tests {
         drop(PrivateFolder::new(&beside).unwrap());
         assert!(in_use.path.exists());
         fs::remove_dir_all(beside).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_disk_is_asked_for_room_first() {
+        let folder = std::env::temp_dir().join(format!("gradus-room-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let mut files = NewFiles::default();
+        let refused: Result<()> = files.create_of(&folder.join("x"), u128::MAX, |_| unreachable!());
+        assert!(refused.unwrap_err().to_string().contains("which are free"));
+        drop(files);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

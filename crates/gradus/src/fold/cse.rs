@@ -38,7 +38,7 @@ struct NodeKey {
     operator: (Arc<str>, Arc<str>),
     version: Option<i64>,
     inputs: Vec<Option<InputKey>>,
-    attributes: Vec<(String, AttributeKey)>,
+    attributes: Vec<(Box<str>, AttributeKey)>,
     outputs: usize,
 }
 
@@ -147,7 +147,7 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
     if !same {
         return None;
     }
-    let replaced = scope.replacements.get(&index);
+    let replaced = scope.replacement(index);
     let input = |input: usize| match view.input(input) {
         Source::Missing => Some(None),
         Source::Transposed(..) => None,
@@ -167,18 +167,10 @@ fn node_key(scope: &FoldState<'_>, index: usize) -> Option<NodeKey> {
             Some(Some(same.unwrap_or(InputKey::Value(id))))
         }
     };
-    let attributes = match replaced {
-        Some(replaced) => {
-            replaced.attributes.iter().map(|(name, content)| ((*name).to_owned(), content)).collect()
-        }
-        None => {
-            node.attributes.iter().map(|given| (given.name.to_string(), &given.content)).collect::<Vec<_>>()
-        }
-    };
-    let mut attributes = attributes
-        .into_iter()
-        .map(|(name, content)| Some((name, comparable(content)?)))
-        .collect::<Option<Vec<_>>>()?;
+    let mut attributes: Vec<(Box<str>, _)> = Vec::new();
+    for (name, content) in view.newest_attributes() {
+        attributes.push((name.into(), comparable(content)?));
+    }
     attributes.sort_by(|(a, _), (b, _)| a.cmp(b));
     let name = replaced.map_or_else(|| node.operator.name.clone(), |replaced| replaced.operator.into());
     Some(NodeKey {

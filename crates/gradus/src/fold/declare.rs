@@ -80,9 +80,13 @@ pub(super) fn values(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut
 /// Declares the types of values that have other shapes than in the file, and new names.
 pub(super) fn reshaped(folder: &GraphFolder<'_>, scope: &FoldState<'_>, edit: &mut Edit) {
     let telling = Telling::new(folder.model.source(), &folder.symbols, &folder.given);
+    let names: HashSet<&str> = scope.reshaped.keys().map(|&id| &*scope.graph.value(id).name).collect();
+    if names.is_empty() {
+        return;
+    }
+    edit.types.retain(|(name, _)| !names.contains(&**name));
     for (&id, new) in &scope.reshaped {
         let info = scope.graph.value(id);
-        edit.types.retain(|(name, _)| *name != info.name);
         edit.gone.insert(info.name.clone());
         if scope.renamed.contains_key(&id) || (!folder.declare && info.declared.is_none()) {
             continue;

@@ -18,9 +18,10 @@ use std::sync::Arc;
 
 use gradus_core::DType;
 use gradus_core::graph::edit::Made;
-use gradus_core::graph::{Content, Node, Standard};
+use gradus_core::graph::{Attribute, Content, Node, Standard};
 
-use crate::attributes::NewAttributes;
+use crate::attributes::{Attributes, NewAttributes};
+use crate::normalize::Form;
 pub(super) use crate::operators::Role;
 
 use crate::operators;
@@ -30,7 +31,7 @@ pub(super) fn role(standard: Standard, node: &Node) -> Role {
     operators::row_of(standard, node).map_or(Role::Other, |row| row.role)
 }
 
-/// Where the bounds of a slice are among the inputs.
+/// Where the bounds of a slice are among the inputs of the newest form.
 pub(super) struct SliceBounds {
     pub(super) starts: usize,
     pub(super) ends: usize,
@@ -43,12 +44,11 @@ pub(super) struct SliceBounds {
 pub(super) fn bounds(standard: Standard, node: &Node) -> Option<SliceBounds> {
     let (starts, ends) = (1, 2);
     match (standard, &*node.operator.name) {
-        (Standard::Onnx, _) => Some(SliceBounds { starts, ends, axes: Some(3), steps: 4 }),
-        (_, "Slice") => Some(SliceBounds { starts, ends, steps: 3, axes: Some(4) }),
+        (Standard::Onnx, _) | (_, "Slice") => Some(SliceBounds { starts, ends, axes: Some(3), steps: 4 }),
         _ => {
-            let moves = |name: &str| match node.attribute(name) {
-                Some(Content::Text(mask)) => mask.split(',').any(|bit| !matches!(bit.trim(), "" | "0")),
-                _ => false,
+            let moves = |name: &str| {
+                let mask = attributes(standard, node).list(name);
+                mask.map_or(true, |mask| mask.is_some_and(|mask| mask.iter().any(|&bit| bit != 0)))
             };
             let plain = !moves("ellipsis_mask") && !moves("new_axis_mask");
             plain.then_some(SliceBounds { starts, ends, steps: 3, axes: None })
@@ -59,20 +59,18 @@ pub(super) fn bounds(standard: Standard, node: &Node) -> Option<SliceBounds> {
 /// Returns true if a zero in the shape that a Reshape wants is a zero, and not the dimension of the
 /// input.
 pub(super) fn zero_is_zero(standard: Standard, node: &Node) -> bool {
-    match standard {
-        Standard::OpenVino => !is_set(node, "special_zero"),
-        _ => matches!(node.attribute("allowzero"), Some(Content::Int(1..))),
-    }
+    let flag = |name: &str| attributes(standard, node).flag(name, false).unwrap_or(false);
+    if standard == Standard::OpenVino { !flag("special_zero") } else { flag("allowzero") }
 }
 
 /// Returns true if a one in the shape that an Expand wants keeps the dimension of the input.
 pub(super) fn one_keeps(standard: Standard, node: &Node) -> bool {
-    let mode = node.attribute("mode");
-    standard != Standard::OpenVino || matches!(mode, Some(Content::Text(mode)) if &**mode == "bidirectional")
+    let mode = || attributes(standard, node).text("mode").ok().flatten();
+    standard != Standard::OpenVino || mode() == Some("bidirectional")
 }
 
-fn is_set(node: &Node, name: &str) -> bool {
-    matches!(node.attribute(name), Some(Content::Text(text)) if matches!(text.trim(), "true" | "True" | "1"))
+fn attributes(standard: Standard, node: &Node) -> Attributes<'_> {
+    Attributes::new(&node.attributes, Form::of_node(standard, node))
 }
 
 /// Element types that a node can give dimensions in.
@@ -87,6 +85,7 @@ fn node(
     output: Arc<str>,
     attributes: NewAttributes,
 ) -> Made {
+    let attributes = Attribute::list(attributes);
     Made { name: output.clone(), operator, version, inputs, outputs: vec![output], attributes }
 }
 

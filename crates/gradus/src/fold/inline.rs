@@ -1,8 +1,8 @@
 //! If whose condition is known, and Loop of one iteration: the branch or the body takes their place.
 
-use gradus_core::Tensor;
 use gradus_core::graph::edit::{Inlined, Renames, Step};
 use gradus_core::graph::{Content, Graph, Node, Origin, Port, Ports, Standard, ValueId};
+use gradus_core::{Result, Tensor};
 
 use super::GraphFolder;
 use super::dialect::{Role, role};
@@ -178,17 +178,20 @@ pub(super) fn need<'m>(
 }
 
 /// Adds the nodes of the branch.
+///
+/// # Errors
+/// As [`edit`].
 pub(super) fn write(
     writing: &mut FoldWriter<'_, '_>,
     folder: &mut GraphFolder<'_>,
     index: usize,
     branch: &Branch<'_>,
-) {
+) -> Result<()> {
     let (scope, number) = (writing.scope, branch.number);
     let node = &scope.graph.nodes()[index];
-    let Some(child) = scope.children.get(&(index, number)) else { return };
+    let Some(child) = scope.children.get(&(index, number)) else { return Ok(()) };
     let captured = writing.captured(folder, child);
-    let (edit, _) = edit(folder, child, &captured);
+    let (edit, _) = edit(folder, child, &captured)?;
     let mut names = Renames::new();
     for (id, outer) in branch.passed(scope.standard, node) {
         if child.values[id.index()].needed {
@@ -229,4 +232,5 @@ pub(super) fn write(
     for (name, of) in copies {
         writing.copy(name, of);
     }
+    Ok(())
 }

@@ -17,9 +17,6 @@ use crate::dim::Dim;
 /// Fewest products that are joined: a product and a Split stand for them.
 const FEWEST: usize = 3;
 
-/// The operator set from which Split takes its sizes as an input.
-pub(super) const FIRST_VERSION: i64 = 13;
-
 /// Values that a Split gives of one value, or of its product by a matrix.
 pub(super) struct Joined {
     pub(super) of: ValueId,
@@ -153,7 +150,7 @@ fn products(scope: &mut FoldState<'_>, folder: &GraphFolder<'_>) {
 /// The factor, the constant and its elements of a `MatMul` by a matrix that nothing else reads.
 fn product(scope: &FoldState<'_>, index: usize) -> Option<(ValueId, ValueId, Tensor)> {
     let view = NodeView::new(scope, index);
-    if view.operator() != "MatMul" || view.version() < FIRST_VERSION {
+    if view.operator() != "MatMul" {
         return None;
     }
     let (factor, weights, output) = (view.value(0)?, view.value(1)?, view.output()?);

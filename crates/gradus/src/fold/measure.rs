@@ -2,8 +2,8 @@
 
 use gradus_core::{Error, Kind, Result};
 
-use crate::check::CheckOptions;
-use crate::infer::Sizes;
+use crate::check::plan::{Schedule, TimeBudget, measuring};
+use crate::check::{NO_TIME, VerifyOptions};
 use crate::model::Model;
 
 /// The largest differences between the outputs of two models.
@@ -35,12 +35,24 @@ pub struct MeasuredOutput {
 }
 
 impl Model {
-    /// Runs this model and what it was folded to on random inputs, and compares the outputs.
+    /// Runs this model and what it was folded to on random inputs of few and of more sizes, while
+    /// there is time, and compares the outputs.
     ///
     /// # Errors
-    /// Those of [`Model::check`]; [`Kind::Graph`] if outputs differ in type or shape.
-    pub fn measure(&self, folded: &Model, sizes: &Sizes, seed: u64) -> Result<Measured> {
-        let check = self.compare(folded, &CheckOptions { sizes: sizes.clone(), runs: 1, seed })?;
+    /// Those of [`Model::check`]; [`Kind::Graph`] if outputs differ in type or shape;
+    /// [`Kind::Limit`] if no run ends in time.
+    pub fn measure(&self, folded: &Model, options: &VerifyOptions) -> Result<Measured> {
+        let time = TimeBudget::of(options.time);
+        let is_late = || Error::new(Kind::Limit, NO_TIME);
+        let runs = measuring(self.graph(), &options.sizes);
+        let schedule = Schedule { runs, time, goes_on: false };
+        let check = self.compare_planned(folded, options, schedule);
+        let check = check.map_err(|error| if time.is_over() { is_late() } else { error })?;
+        match check.failed {
+            Some(error) => return Err(error),
+            None if check.runs == 0 => return Err(is_late()),
+            None => {}
+        }
         let mut measured = Measured::default();
         for output in &check.outputs {
             if let Some((before, after)) = &output.types {

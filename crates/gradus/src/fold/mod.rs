@@ -48,7 +48,9 @@ pub use verify::Verified;
 use crate::dim::Symbols;
 use crate::infer::{InferOptions, Sizes, SubgraphFacts};
 use crate::model::Model;
+use crate::normalize::{Change, Form};
 use crate::operators::{self, Chance, Role, Row};
+use rules::Looked;
 use scope::FoldState;
 
 /// How a model is folded.
@@ -155,6 +157,7 @@ impl Model {
             bodies,
             mentioned,
             known: foldhash::HashMap::default(),
+            looking: Vec::new(),
             names: ValueNames::default(),
             report: FoldReport { assumptions, problems, ..FoldReport::default() },
         };
@@ -172,13 +175,15 @@ impl Model {
         }
         shape_source::choose(&mut scope, &mut folder);
         join::choose(&mut scope, &mut folder);
-        let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new());
+        let (mut edit, changed) = write::edit(&mut folder, &scope, &HashMap::new())?;
         folder.report.changed = changed;
         declare::interface(&folder, &scope, &mut edit);
         if folder.declare {
             declare::values(&folder, &scope, &mut edit);
         }
         declare::reshaped(&folder, &scope, &mut edit);
+        // An edit stays in memory while the model that it makes is folded.
+        edit.types.shrink_to_fit();
         report::complete(&mut folder, &scope, &edit, original);
         Ok(Folded { edit, report: folder.report })
     }
@@ -194,21 +199,46 @@ struct GraphFolder<'m> {
     bodies: SubgraphFacts,
     /// Values of the main graph that other parts of the file mention.
     mentioned: HashSet<String>,
-    known: foldhash::HashMap<(OperatorId, Option<i64>), (Role, bool)>,
+    /// By operator and version: what [`GraphFolder::known`] returns.
+    known: foldhash::HashMap<(OperatorId, Option<i64>), KnownOperator>,
+    /// Rules of one node that look at an operator.
+    looking: Vec<RuleSet>,
     names: ValueNames,
     report: FoldReport,
 }
 
+/// Facts about an operator in a version.
+#[derive(Clone, Copy)]
+struct KnownOperator {
+    role: Role,
+    /// Nobody knows what it does, or chance decides it.
+    opaque: bool,
+    /// Inputs of the newest version are attributes, or stand at other indices.
+    moves_inputs: bool,
+    /// The index of the rules that look at it.
+    looking: u16,
+}
+
 impl GraphFolder<'_> {
-    /// The role of a node's operator; and true if nobody knows what it does, or chance decides it.
-    fn known(&mut self, node: &Node) -> (Role, bool) {
+    /// Facts about a node's operator.
+    fn known(&mut self, node: &Node) -> KnownOperator {
         let key = (node.operator.clone(), node.version);
         *self.known.entry(key).or_insert_with(|| {
-            let row = operators::row_of(self.model.source().standard, node);
+            let standard = self.model.source().standard;
+            let row = operators::row_of(standard, node);
             // A variable that is assigned is not among the outputs.
             let opaque = |row: &Row| row.chance == Chance::Yes || row.stateful;
             let opaque = row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node);
-            (row.map_or(Role::Other, |row| row.role), opaque)
+            let moves = |change: &Change| matches!(change, Change::Input(..) | Change::Index(..));
+            let moves_inputs = Form::of_node(standard, node).changes().any(|(change, _)| moves(change));
+            let looking = rules::looking(&Looked::of(standard, node, row));
+            let place = self.looking.iter().position(|other| *other == looking).unwrap_or_else(|| {
+                self.looking.push(looking);
+                self.looking.len() - 1
+            });
+            // There are fewer sets than operators in the table.
+            let looking = u16::try_from(place).unwrap_or(u16::MAX);
+            KnownOperator { role: row.map_or(Role::Other, |row| row.role), opaque, moves_inputs, looking }
         })
     }
 

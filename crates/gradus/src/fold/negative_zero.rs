@@ -45,7 +45,8 @@ fn operator<'v>(view: &'v NodeView<'_, '_>) -> &'v str {
 
 /// The input that a node adds last.
 fn bias(view: &NodeView<'_, '_>) -> Option<usize> {
-    let scales = operator(view) == "Gemm" && view.float("beta", 1.0).to_bits() != 1f32.to_bits();
+    let scales =
+        operator(view) == "Gemm" && view.float("beta", 1.0).map(f32::to_bits) != Some(1f32.to_bits());
     view.row()?.bias.filter(|_| !scales)
 }
 
@@ -180,7 +181,7 @@ fn effect(view: &NodeView<'_, '_>, input: usize) -> Effect {
             (0, Some(Class::Float)) => Effect::Signs,
             _ => Effect::Any,
         },
-        "BatchNormalization" if input < 3 && view.int("training_mode", 0) == 0 => Effect::Signs,
+        "BatchNormalization" if input < 3 && view.int("training_mode", 0) == Some(0) => Effect::Signs,
         // Other powers of zero are infinite.
         "Pow" if input == 0 && is_positive(view, 1) => Effect::Signs,
         // Which of equal elements is the largest may depend on their order.

@@ -4,11 +4,11 @@
 
 use gradus_core::convert::{i64_of, nearest_f64, truncated};
 use gradus_core::float::Parts;
-use gradus_core::graph::Content;
 use gradus_core::{DType, Number, Tensor};
 use gradus_kernels::Function;
 
 use super::rules::{NodeView, Source};
+use crate::normalize::Older;
 use crate::operators::range::exact_length;
 use crate::operators::{Checked, Reduces, Rounding, Row};
 
@@ -52,7 +52,7 @@ fn rational(view: &NodeView<'_, '_>) -> Option<(f64, f64)> {
 /// The check of the function that a node computes, if it has one.
 fn check(view: &NodeView<'_, '_>) -> Option<Checked> {
     view.known()?.checked.filter(|checked| match *checked {
-        Checked::Nearest => view.version() >= 11,
+        Checked::Nearest => !view.form().is(Older::Upsampled),
         _ => true,
     })
 }
@@ -103,15 +103,9 @@ const APART: f64 = 1.0 / 1024.0;
 /// Returns true if a Resize picks the same nearest elements wherever coordinates are rounded: where
 /// these are exact, as scales are powers of two, or far from where another element is nearest.
 fn picks_alike(view: &NodeView<'_, '_>, output: &Tensor) -> Option<bool> {
-    let text = |name: &str, default: &'static str| match view.attribute(name) {
-        None => Some(default),
-        Some(Content::Text(text)) => Some(&**text),
-        Some(Content::Bytes(bytes)) => std::str::from_utf8(bytes).ok(),
-        Some(_) => None,
-    };
-    let coordinates = text("coordinate_transformation_mode", "half_pixel")?;
-    let nearest = text("nearest_mode", "round_prefer_floor")?;
-    let is_nearest = text("mode", "nearest") == Some("nearest") && view.int("antialias", 0) == 0;
+    let coordinates = view.text("coordinate_transformation_mode", "half_pixel")?;
+    let nearest = view.text("nearest_mode", "round_prefer_floor")?;
+    let is_nearest = view.text("mode", "nearest")? == "nearest" && view.int("antialias", 0)? == 0;
     let given = match view.input(2) {
         Source::Missing => Vec::new(),
         _ => view.constant(2)?.numbers().ok()?.map(nearest_f64).collect(),
@@ -161,7 +155,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
         _ if view.function() == "Clip" => {
             let is_ordered = |low: &Vec<f64>, high: &Vec<f64>| low.first() <= high.first();
             let (low, high) = (view.value(1).and(all.get(1)), view.value(2).and(all.last()));
-            view.version() >= 11 && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
+            view.former_inputs().is_empty() && low.zip(high).is_none_or(|(low, high)| is_ordered(low, high))
         }
         _ if chooses(view) => true,
         // The remainder of division by truncation is exact.

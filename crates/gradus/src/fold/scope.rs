@@ -9,14 +9,16 @@ use foldhash::{HashMap, HashSet};
 use gradus_core::Tensor;
 use gradus_core::convert::u64_of;
 use gradus_core::graph::{Graph, Node, Origin, Standard, ValueId};
+use gradus_formats::onnx::OPSET_OF_MADE;
 
 use super::dialect::Role;
 use super::join::Joined;
 use super::reproducible::{has_negative_zero, is_exact, is_settled, is_whole, widens};
 use super::rules::{NodeView, Pass, Replacement, RuleSet, Source};
 use super::shape_source::InputSizes;
-use super::{GraphFolder, cse, inline, intervals, representable, rules, simplify_shapes};
+use super::{GraphFolder, KnownOperator, cse, inline, intervals, representable, rules, simplify_shapes};
 use crate::fact::{Fact, TensorFact};
+use crate::normalize::Form;
 use crate::operator;
 
 /// Bytes of a constant that may be larger than what computes it.
@@ -71,12 +73,19 @@ pub(super) struct ValueState {
 }
 
 /// A node while its graph is folded.
+#[allow(clippy::struct_excessive_bools, reason = "independent properties of a node")]
 pub(super) struct NodeState {
     pub(super) role: Role,
     /// The node and all that it reads are left as they are: nobody knows what it does.
     pub(super) opaque: bool,
+    /// Inputs of the newest version of its operator are attributes, or stand at other indices.
+    pub(super) moves_inputs: bool,
+    /// The index of the rules that look at its operator.
+    pub(super) looking: u16,
     /// The node is kept.
     pub(super) stays: bool,
+    /// Another node is written in its place.
+    is_replaced: bool,
     /// Some input reads another value than in the file.
     pub(super) reads_another: bool,
 }
@@ -84,6 +93,8 @@ pub(super) struct NodeState {
 /// A graph while it is folded.
 pub(super) struct FoldState<'m> {
     pub(super) standard: Standard,
+    /// ONNX: the version of the operator set.
+    pub(super) opset: i64,
     pub(super) graph: &'m Graph,
     /// The nodes around it, as in [`crate::infer::Subgraph`].
     pub(super) place: Vec<(usize, usize)>,
@@ -93,7 +104,7 @@ pub(super) struct FoldState<'m> {
     /// By node and input: the value that the node reads in place of the file's.
     inputs: BTreeMap<(usize, usize), Source>,
     /// By node: the node that is written in its place.
-    pub(super) replacements: BTreeMap<usize, Replacement>,
+    replacements: BTreeMap<usize, Replacement>,
     /// By node: the values that a Split gives where it was.
     pub(super) joined: BTreeMap<usize, Joined>,
     /// Slices that a Split takes the place of: nothing needs their bounds.
@@ -130,12 +141,23 @@ impl<'m> FoldState<'m> {
             costly: false,
         };
         let node = |node| {
-            let (role, opaque) = folder.known(node);
-            NodeState { role, opaque, stays: false, reads_another: false }
+            let KnownOperator { role, opaque, moves_inputs, looking } = folder.known(node);
+            NodeState {
+                role,
+                opaque,
+                moves_inputs,
+                looking,
+                stays: false,
+                is_replaced: false,
+                reads_another: false,
+            }
         };
         let nodes = graph.nodes().iter().map(node).collect();
+        let source = folder.model.source();
+        let own = source.opsets.iter().find(|(domain, _)| domain.is_empty());
         let mut scope = FoldState {
-            standard: folder.model.source().standard,
+            standard: source.standard,
+            opset: own.map_or(OPSET_OF_MADE, |(_, version)| *version),
             graph,
             values: facts.into_iter().map(value).collect(),
             nodes,
@@ -192,11 +214,25 @@ impl<'m> FoldState<'m> {
         self.inputs.insert((node, input), source);
     }
 
+    /// The node that is written in place of a node of the file.
+    pub(super) fn replacement(&self, node: usize) -> Option<&Replacement> {
+        // Few nodes have any.
+        if self.nodes[node].is_replaced { self.replacements.get(&node) } else { None }
+    }
+
+    /// Writes a node in place of a node of the file.
+    pub(super) fn set_replacement(&mut self, node: usize, replacement: Replacement) {
+        self.nodes[node].is_replaced = true;
+        self.replacements.insert(node, replacement);
+    }
+
     /// Lets an input of a node, as it will be, read another value.
     pub(super) fn set_input(&mut self, node: usize, input: usize, source: Source) {
-        match self.replacements.get_mut(&node) {
-            Some(replacement) => replacement.inputs[input] = source,
-            None => self.set_own_input(node, input, source),
+        let form = Form::of_node(self.standard, &self.graph.nodes()[node]);
+        match (self.replacements.get_mut(&node), form.index_of(input)) {
+            (Some(replacement), _) => replacement.inputs[input] = source,
+            (None, Some(input)) => self.set_own_input(node, input, source),
+            (None, None) => {}
         }
     }
 
@@ -320,6 +356,8 @@ impl<'m> FoldState<'m> {
             }
             self.recount(index, read);
         }
+        // Nothing is looked up any more, and what was noted is large.
+        self.seen = cse::Seen::default();
         self.study_again(folder);
     }
 

@@ -21,6 +21,7 @@ use super::scope::FoldState;
 use super::write::{dims_of, list};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, Elements, Fact};
+use crate::normalize::Form;
 
 /// Finds constants that a node can read in place of what it reads.
 pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
@@ -36,6 +37,14 @@ pub(super) fn study(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, ind
         }
         Role::Slice => {
             let Some(places) = dialect::bounds(scope.standard, node) else { return };
+            let form = Form::of_node(scope.standard, node);
+            let place = |input: usize| form.index_of(input).unwrap_or(input);
+            let places = SliceBounds {
+                starts: place(places.starts),
+                ends: place(places.ends),
+                steps: place(places.steps),
+                axes: places.axes.map(place),
+            };
             for input in [places.starts, places.ends] {
                 let target = bounds(scope, folder, node, &places, input);
                 put(scope, index, input, target);
@@ -108,7 +117,7 @@ pub(super) fn reshape_target(
 /// more than its own: another fold would find it.
 pub(super) fn settle(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) {
     let view = NodeView::new(scope, index);
-    let is_changed = scope.replacements.contains_key(&index) || scope.own_input(index, 1).is_some();
+    let is_changed = scope.replacement(index).is_some() || scope.own_input(index, 1).is_some();
     if !is_changed || view.operator() != "Reshape" {
         return;
     }

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Inlined, Kept, Made, Renames, Step};
-use gradus_core::graph::{Content, Graph, Node, Origin, Standard, ValueId};
+use gradus_core::graph::{Attribute, Content, Graph, Node, Origin, Standard, ValueId};
 use gradus_core::{Result, Tensor};
+use gradus_formats::onnx::OPSET_OF_MADE;
 
+use super::rules::beside_data;
 use super::{ValueNames, dialect};
 use crate::constants::is_constant_node;
 use crate::infer::InferOptions;
 use crate::model::Model;
-use crate::normalize::has_default_inputs;
+use crate::normalize::{Form, Older, has_default_inputs};
 use crate::operators::control_flow::loops::lead;
 use crate::operators::{self, Chance};
 
@@ -43,7 +45,7 @@ pub(super) fn candidate(model: &Model, skipped: usize) -> Result<Option<Edit>> {
         let unrolled = Unrolled::new(model, node, body, runs)?;
         Some(unrolled.edit(index))
     };
-    Ok(loops.into_iter().filter_map(edit).nth(skipped))
+    loops.into_iter().filter_map(edit).nth(skipped).transpose()
 }
 
 /// The name of an operator that runs a body again and again.
@@ -102,8 +104,8 @@ impl<'m> Unrolled<'m> {
             Some(Content::Int(count)) if !is_loop => usize_of_i64(*count)?,
             _ => 0,
         };
-        // The first version of Scan has an axis for batches.
-        let fits = size(body).checked_mul(runs)? <= MAX_NODES && (is_loop || node.version? >= 9);
+        let has_batch = Form::of_node(Standard::Onnx, node).is(Older::Batch);
+        let fits = size(body).checked_mul(runs)? <= MAX_NODES && !has_batch;
         let (lead, inside) = body.inputs().split_at_checked(if is_loop { 2 } else { 0 })?;
         let (_, results) = body.outputs().split_at_checked(usize::from(is_loop))?;
         let (first, given) = outside.split_at_checked(outside.len().checked_sub(scans)?)?;
@@ -143,7 +145,7 @@ impl<'m> Unrolled<'m> {
     }
 
     /// The edit of the main graph in which the iterations take the place of the node.
-    fn edit(mut self, index: usize) -> Edit {
+    fn edit(mut self, index: usize) -> Result<Edit> {
         let graph = self.model.graph();
         let number = graph.nodes()[index].graph_number(self.body).unwrap_or(0);
         let mut carried: Vec<_> = self.first.iter().map(|id| graph.value(*id).name.clone()).collect();
@@ -168,7 +170,7 @@ impl<'m> Unrolled<'m> {
             } else {
                 let at = slot - carried.len();
                 let column = rows.iter().filter_map(|row| row.get(at).cloned()).collect();
-                self.stack(at, column, output);
+                self.stack(at, column, output)?;
             }
         }
         let mut edit = Edit { constants: self.constants, ..Edit::default() };
@@ -179,7 +181,7 @@ impl<'m> Unrolled<'m> {
                 None => edit.nodes.push(Step::Kept(Kept { node: at, ..Kept::default() })),
             }
         }
-        edit
+        Ok(edit)
     }
 
     /// The nodes and constants of the body that an iteration repeats: constants stand once.
@@ -219,7 +221,7 @@ impl<'m> Unrolled<'m> {
             let at = self.constant(name, Tensor::scalar(i64_of(at)));
             let part = self.names.fresh(model.graph(), name);
             let inputs = vec![model.graph().value(outer).name.clone(), at];
-            self.made("Gather", inputs, part.clone(), vec![("axis", Content::Int(axis))]);
+            self.made("Gather", inputs, part.clone(), Attribute::list([("axis", Content::Int(axis))]));
             names.insert(name.clone(), part);
         }
         for id in body.ids() {
@@ -242,28 +244,23 @@ impl<'m> Unrolled<'m> {
     }
 
     /// Concatenates what the iterations return.
-    fn stack(&mut self, at: usize, mut column: Vec<Arc<str>>, output: Arc<str>) {
-        let Some(&(_, (axis, backwards))) = self.stacked.get(at) else { return };
+    fn stack(&mut self, at: usize, mut column: Vec<Arc<str>>, output: Arc<str>) -> Result<()> {
+        let Some(&(_, (axis, backwards))) = self.stacked.get(at) else { return Ok(()) };
         if backwards {
             column.reverse();
         }
-        // Axes are an input from version 13 on.
-        let axes = match self.node.version {
-            Some(13..) => Some(self.constant(&output, Tensor::vector(&[axis]))),
-            _ => None,
-        };
+        let opset = self.node.version.unwrap_or(OPSET_OF_MADE);
+        let (axes, attributes) = beside_data(opset, "Unsqueeze", Tensor::vector(&[axis]), Vec::new())?;
+        let axes = axes.map(|axes| self.constant(&output, axes));
         let mut parts = Vec::new();
         for row in column {
             let part = self.names.fresh(self.model.graph(), &output);
-            let (mut inputs, mut attributes) = (vec![row], Vec::new());
-            match &axes {
-                Some(axes) => inputs.push(axes.clone()),
-                None => attributes.push(("axes", Content::Ints([axis].into()))),
-            }
-            self.made("Unsqueeze", inputs, part.clone(), attributes);
+            let inputs = std::iter::once(row).chain(axes.clone()).collect();
+            self.made("Unsqueeze", inputs, part.clone(), attributes.clone());
             parts.push(part);
         }
-        self.made("Concat", parts, output, vec![("axis", Content::Int(axis))]);
+        self.made("Concat", parts, output, Attribute::list([("axis", Content::Int(axis))]));
+        Ok(())
     }
 
     /// The name of a new constant.
@@ -282,7 +279,7 @@ impl<'m> Unrolled<'m> {
         operator: &'static str,
         inputs: Vec<Arc<str>>,
         output: Arc<str>,
-        attributes: crate::attributes::NewAttributes,
+        attributes: Vec<Attribute>,
     ) {
         let name = output.clone();
         let made = Made { name, operator, version: 1, inputs, outputs: vec![output], attributes };

@@ -27,12 +27,6 @@ use crate::operators::{self, Row};
 /// Most operators between views.
 const MAX_NODES: usize = 64;
 
-/// The operator set from which operands broadcast by their last axes.
-const FIRST_VERSION: i64 = 7;
-
-/// The operator set from which operators along an axis mean one axis.
-const FIRST_VERSION_OF_AXIS: i64 = 13;
-
 /// The nodes that read each value, and the numbers of the inputs.
 type Readers = HashMap<ValueId, Vec<(usize, usize)>>;
 
@@ -124,10 +118,10 @@ impl Turn {
         }
         match view.operator() {
             "Concat" => {
-                let attributes = vec![("axis", Content::Int(axis(view.int("axis", rank))?))];
-                Some(Replacement { operator: "Concat", inputs: inputs().collect(), attributes })
+                let attributes = vec![("axis", Content::Int(axis(view.int("axis", rank)?)?))];
+                Some(Replacement::new("Concat", inputs().collect(), attributes))
             }
-            "Pad" if view.version() >= 11 && matches!(view.input(3), Source::Missing) => {
+            "Pad" if matches!(view.input(3), Source::Missing) => {
                 let pads = view.constant(1)?.to_i64().ok().filter(|pads| pads.len() == 2 * axes.len())?;
                 let mut moved = pads.clone();
                 for (at, to) in axes.iter().enumerate() {
@@ -137,31 +131,29 @@ impl Turn {
                 }
                 let mode = view.attribute("mode").map(|mode| ("mode", mode.clone()));
                 let inputs = [view.input(0), vector(&moved), view.input(2)].into();
-                Some(Replacement { operator: "Pad", inputs, attributes: mode.into_iter().collect() })
+                Some(Replacement::new("Pad", inputs, mode.into_iter().collect()))
             }
             "Slice" => {
                 let [starts, ends, axes, steps] = bounds(view)?;
                 let lists = [starts, ends, all(&axes)?, steps].map(|list| vector(&list));
                 let inputs = std::iter::once(view.input(0)).chain(lists).collect();
-                Some(Replacement { operator: "Slice", inputs, attributes: Vec::new() })
+                Some(Replacement::new("Slice", inputs, Vec::new()))
             }
             _ if of_axis(view).is_some() => {
                 let (row, default) = of_axis(view)?;
                 // Sums of Softmax are rounded.
-                let applies =
-                    view.version() >= FIRST_VERSION_OF_AXIS && (functions || !is_approximated(row.rounding));
+                let applies = view.has_newest_meaning() && (functions || !is_approximated(row.rounding));
                 // The order of what is not sorted may be any. Blocks of an axis have all others.
-                if !applies || view.int("block_size", 0) != 0 || view.int("sorted", 1) == 0 {
+                if !applies || view.int("block_size", 0)? != 0 || view.int("sorted", 1)? == 0 {
                     return None;
                 }
-                let names =
-                    operators::signature(row, view.node).ok()?.attributes.iter().map(|rule| rule.name);
+                let names = row.signatures().last()?.attributes.iter().map(|rule| rule.name);
                 let given = |name| view.attribute(name).map(|content| (name, content.clone()));
                 let attributes =
                     names.filter(|name| !["axis", "block_size"].contains(name)).filter_map(given);
-                let axis = ("axis", Content::Int(axis(view.int("axis", default))?));
+                let axis = ("axis", Content::Int(axis(view.int("axis", default)?)?));
                 let attributes = attributes.chain([axis]).collect();
-                Some(Replacement { operator: row.name, inputs: inputs().collect(), attributes })
+                Some(Replacement::new(row.name, inputs().collect(), attributes))
             }
             _ => {
                 let mut reduction = Reduction::of(view).filter(|reduction| functions && reduction.keeps)?;
@@ -354,7 +346,7 @@ fn is_of_elements(view: &NodeView<'_, '_>, functions: bool) -> bool {
     let row = operators::row(Standard::Onnx, "", view.operator()).filter(|row| row.is_of_elements());
     let applies =
         row.is_some_and(|row| is_rounded_alike(row.rounding) || (is_approximated(row.rounding) && functions));
-    applies && view.version() >= FIRST_VERSION && view.node.outputs.len() == 1
+    applies && view.node.outputs.len() == 1 && view.has_newest_meaning()
 }
 
 /// Returns true if an operand meets the same elements in both shapes: all its axes but the last
@@ -370,7 +362,9 @@ fn fits(operand: &Dims, around: &Dims, within: &Dims, in_order: bool) -> bool {
 
 fn apply(scope: &mut FoldState<'_>, folder: &mut GraphFolder<'_>, readers: &mut Readers, region: Region) {
     let Region { entries, exits, moved, values, ending } = region;
-    scope.replacements.extend(moved);
+    for (node, replacement) in moved {
+        scope.set_replacement(node, replacement);
+    }
     for (node, input, source) in entries {
         if let Source::Value(before) = source {
             readers.entry(before).or_default().push((node, input));

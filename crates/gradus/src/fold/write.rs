@@ -8,11 +8,11 @@ use foldhash::HashSet;
 use gradus_core::convert::{Rules, i64_of, usize_of_i64};
 use gradus_core::graph::edit::{Edit, Kept, Made, Renames, Step};
 use gradus_core::graph::{Content, DeclaredDim, Node, Origin, Standard, Type, ValueId};
-use gradus_core::{DType, Number, Shape, Tensor};
+use gradus_core::{DType, Number, Result, Shape, Tensor};
 
 use super::cse::MAX_STORED_BYTES;
-use super::join::{self, Joined};
-use super::rules::{NodeView, Replacement, Source};
+use super::join::Joined;
+use super::rules::{NodeView, Replacement, Source, beside_data};
 use super::scope::{FoldState, Read};
 use super::shape_source::{InputPart, InputSizes};
 use super::{GraphFolder, dialect, inline, shape_source};
@@ -45,7 +45,15 @@ pub(super) struct FoldWriter<'s, 'm> {
 }
 
 /// The edit of a graph, and whether it changes anything.
-pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: &Renames) -> (Edit, bool) {
+///
+/// # Errors
+/// [`gradus_core::Kind::Unsupported`] if a node has no form in the operator set, which no rule lets
+/// happen.
+pub(super) fn edit(
+    folder: &mut GraphFolder<'_>,
+    scope: &FoldState<'_>,
+    around: &Renames,
+) -> Result<(Edit, bool)> {
     let mut writing = FoldWriter {
         scope,
         edit: Edit::default(),
@@ -68,7 +76,7 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
     // Nearly each node that stays is one step.
     writing.edit.nodes.reserve(scope.nodes.iter().filter(|node| node.stays).count());
     for &index in graph.order() {
-        changed |= writing.node(folder, index);
+        changed |= writing.node(folder, index)?;
     }
     changed |= !writing.constant_nodes.is_empty();
     let mut edit = writing.edit;
@@ -76,7 +84,7 @@ pub(super) fn edit(folder: &mut GraphFolder<'_>, scope: &FoldState<'_>, around: 
     edit.dropped = scope.dropped();
     changed |= !edit.constants.is_empty() || !edit.dropped.is_empty();
     changed |= graph.order().iter().enumerate().any(|(at, &index)| at != index);
-    (edit, changed)
+    Ok((edit, changed))
 }
 
 fn key(tensor: &Tensor) -> Option<(DType, Vec<usize>, Bytes)> {
@@ -101,7 +109,7 @@ impl FoldWriter<'_, '_> {
     }
 
     /// Adds what a node becomes; whether that is not the node.
-    fn node(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> bool {
+    fn node(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> Result<bool> {
         let scope = self.scope;
         let node = &scope.graph.nodes()[index];
         let mut changed = false;
@@ -111,8 +119,8 @@ impl FoldWriter<'_, '_> {
             }
         }
         if let Some(joined) = scope.joined.get(&index) {
-            self.joined(folder, node, joined);
-            return true;
+            self.joined(folder, node, joined)?;
+            return Ok(true);
         }
         if !scope.nodes[index].stays {
             let ends = |id: &ValueId| {
@@ -123,23 +131,28 @@ impl FoldWriter<'_, '_> {
             let outputs = node.outputs.iter().copied().flatten().filter(ends);
             let declared = outputs.map(|id| scope.graph.value(id)).filter(|info| info.declared.is_some());
             self.edit.gone.extend(declared.map(|info| info.name.clone()));
-            return true;
+            return Ok(true);
         }
         changed |= self.wrongly_declared(folder, node);
         if let Some(branch) = inline::branch(scope, index) {
-            inline::write(self, folder, index, &branch);
-            return true;
+            inline::write(self, folder, index, &branch)?;
+            return Ok(true);
         }
-        let replacement = scope.replacements.get(&index);
-        let spread = if self.spread.is_empty() { None } else { self.spread(folder, index) };
-        if let Some(made) = spread.or_else(|| Some(self.replaced(folder, node, replacement?))) {
+        let view = NodeView::new(scope, index);
+        let spread = if self.spread.is_empty() { None } else { self.spread(folder, &view)? };
+        if let Some(made) = spread {
             self.make(made);
-            return true;
+            return Ok(true);
         }
-        let kept = self.kept(folder, node, index);
+        if let Some(replacement) = scope.replacement(index) {
+            let made = self.replaced(folder, &view, replacement)?;
+            self.make(made);
+            return Ok(true);
+        }
+        let kept = self.kept(folder, node, index)?;
         changed |= !(kept.inputs.is_empty() && kept.outputs.is_empty() && kept.graphs.is_empty());
         self.edit.nodes.push(Step::Kept(kept));
-        changed
+        Ok(changed)
     }
 
     /// Adds nodes that ask for the shapes of inputs, and take dimensions out of them.
@@ -240,7 +253,7 @@ impl FoldWriter<'_, '_> {
         }
     }
 
-    fn kept(&mut self, folder: &mut GraphFolder<'_>, node: &Node, index: usize) -> Kept {
+    fn kept(&mut self, folder: &mut GraphFolder<'_>, node: &Node, index: usize) -> Result<Kept> {
         let scope = self.scope;
         let mut kept = Kept { node: index, ..Kept::default() };
         for (input, id) in node.inputs.iter().enumerate() {
@@ -263,20 +276,19 @@ impl FoldWriter<'_, '_> {
         for (number, _) in node.graphs().enumerate() {
             let Some(child) = scope.children.get(&(index, number)) else { continue };
             let names = self.captured(folder, child);
-            let (edit, changed) = edit(folder, child, &names);
+            let (edit, changed) = edit(folder, child, &names)?;
             if changed {
                 kept.graphs.push((number, edit));
             }
         }
-        kept
+        Ok(kept)
     }
 
     /// A Concat that reads the parts of lists in place of the lists.
-    fn spread(&mut self, folder: &mut GraphFolder<'_>, index: usize) -> Option<Made> {
-        let view = NodeView::new(self.scope, index);
+    fn spread(&mut self, folder: &mut GraphFolder<'_>, view: &NodeView<'_, '_>) -> Result<Option<Made>> {
         let parts = |input| self.spread.get(&view.value(input)?);
         if view.operator() != "Concat" || !(0..view.input_count()).any(|input| parts(input).is_some()) {
-            return None;
+            return Ok(None);
         }
         let mut inputs = Vec::new();
         for input in 0..view.input_count() {
@@ -286,28 +298,34 @@ impl FoldWriter<'_, '_> {
             }
         }
         let attributes = vec![("axis", Content::Int(0))];
-        let by = Replacement { operator: "Concat", inputs: Vec::new(), attributes };
-        Some(Made { inputs, ..self.replaced(folder, view.node, &by) })
+        let by = Replacement::new("Concat", Vec::new(), attributes);
+        Ok(Some(Made { inputs, ..self.replaced(folder, view, &by)? }))
     }
 
     /// The node in place of one of the file.
-    fn replaced(&mut self, folder: &mut GraphFolder<'_>, node: &Node, by: &Replacement) -> Made {
-        let scope = self.scope;
-        let inputs = by.inputs.iter().map(|source| self.source(folder, source)).collect();
+    fn replaced(
+        &mut self,
+        folder: &mut GraphFolder<'_>,
+        view: &NodeView<'_, '_>,
+        by: &Replacement,
+    ) -> Result<Made> {
+        let (scope, node) = (self.scope, view.node);
+        let (inputs, attributes) = by.in_set(scope.opset, view)?;
+        let inputs = inputs.iter().map(|source| self.source(folder, source)).collect();
         let outputs = node.outputs.iter().copied().flatten().map(|id| scope.written_name(id).clone());
         let count = if SEVERAL.contains(&by.operator) { node.outputs.len() } else { 1 };
-        Made {
+        Ok(Made {
             name: node.name.to_string().into(),
             operator: by.operator,
             version: 1,
             inputs,
             outputs: outputs.take(count).collect(),
-            attributes: by.attributes.clone(),
-        }
+            attributes,
+        })
     }
 
     /// Adds a Split into several values, and the product that is split.
-    fn joined(&mut self, folder: &mut GraphFolder<'_>, node: &Node, joined: &Joined) {
+    fn joined(&mut self, folder: &mut GraphFolder<'_>, node: &Node, joined: &Joined) -> Result<()> {
         let scope = self.scope;
         let outputs = joined.outputs().map(|id| scope.written_name(id).clone()).collect();
         let sizes: Vec<_> = joined.parts.iter().map(|(_, size)| *size).collect();
@@ -330,13 +348,12 @@ impl FoldWriter<'_, '_> {
             }
             self.make(made("MatMul", inputs, vec![whole.clone()], Vec::new()));
         }
-        let (mut inputs, mut attributes) = (vec![whole], vec![("axis", Content::Int(joined.axis))]);
-        if node.version.is_some_and(|version| version < join::FIRST_VERSION) {
-            attributes.push(("split", Content::Ints(sizes.into())));
-        } else {
-            inputs.push(self.target(folder, &Tensor::vector(&sizes)));
-        }
+        let attributes = vec![("axis", Content::Int(joined.axis))];
+        let (sizes, attributes) = beside_data(scope.opset, "Split", Tensor::vector(&sizes), attributes)?;
+        let mut inputs = vec![whole];
+        inputs.extend(sizes.map(|sizes| self.target(folder, &sizes)));
         self.make(made("Split", inputs, outputs, attributes));
+        Ok(())
     }
 
     fn source(&mut self, folder: &mut GraphFolder<'_>, source: &Source) -> Arc<str> {

@@ -68,6 +68,23 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "8-bit-products-in-16-bits",
+        operators: &["MatMulInteger", "QLinearConv", "QLinearMatMul"],
+        condition: "a weight is below -64 or above 64, on a processor without VNNI",
+        results: [
+            "saturates sums of two products to 16 bits",
+            "computes in wider types",
+            "computes in wider types",
+        ],
+        applies: |node| {
+            let weights = if &*node.node.operator.name == "MatMulInteger" { 1 } else { 3 };
+            let found = (node.is(0, &[U8]) && node.is(weights, &[I8]))
+                .then(|| node.outside(weights, (-64, 64)))
+                .flatten()?;
+            Some(if found == When::Always { When::Data } else { found })
+        },
+    },
+    Rule {
         name: "cast-by-int32",
         operators: &["Cast"],
         condition: "an element does not fit int32",
@@ -285,6 +302,16 @@ pub(super) const RULES: &[Rule] = &[
         applies: |node| {
             let is_exact = !is_text(node, "approximate", "tanh");
             is_exact.then(|| node.float(0, &[F16, F32], |x| x == f64::INFINITY)).flatten()
+        },
+    },
+    Rule {
+        name: "gemm-without-bias",
+        operators: &["Gemm"],
+        condition: "beta is 0, and an element of C is NaN or infinity",
+        results: ["does not read C", "returns NaN", "does not read C"],
+        applies: |node| {
+            let is_unread = node.attributes.float("beta").ok()?.is_some_and(|beta| beta == 0.0);
+            is_unread.then(|| node.float(2, &[F32], |x| !x.is_finite())).flatten()
         },
     },
     Rule {

@@ -158,7 +158,10 @@ impl Copy<'_> {
     }
 
     fn copy(self, source: &File, to: &Path, files: &mut NewFiles) -> Result<()> {
-        files.create(to, |out| Output { out, path: to, limits: self.limits }.copy(source, u64::MAX).map(drop))
+        let bytes = source.metadata().map_or(0, |of| of.len()).into();
+        files.create_of(to, bytes, |out| {
+            Output { out, path: to, limits: self.limits }.copy(source, u64::MAX).map(drop)
+        })
     }
 }
 

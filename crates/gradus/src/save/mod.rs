@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use beside::Renamed;
 use bytes::Bytes;
-use gradus_core::convert::{u64_of, usize_of};
+use gradus_core::convert::{product, u64_of, usize_of};
 use gradus_core::graph::Standard;
 use gradus_core::graph::edit::Edit;
 use gradus_core::{Error, Kind, Limits, Result};
@@ -102,11 +102,15 @@ impl Model {
             let to = &folder_of(path).join(&name);
             self.check_output(to)?;
             beside::check_replaced(path, &name)?;
-            files.create(to, |out| Output { out, path: to, limits }.splice(&data, &none))?;
+            files.create_of(to, bytes_of(&data), |out| {
+                Output { out, path: to, limits }.splice(&data, &none)
+            })?;
             len = encoded.len() + data.len();
             written = encoded;
         }
-        files.create(path, |out| Output { out, path, limits }.splice(&written, &none))?;
+        files.create_of(path, bytes_of(&written), |out| {
+            Output { out, path, limits }.splice(&written, &none)
+        })?;
         files.commit()?;
         Ok(u64_of(len))
     }
@@ -135,21 +139,19 @@ impl Model {
         }
         let limits = self.limits();
         let mut files = NewFiles::default();
-        let mut len = xml.len();
-        files.create(&beside, |out| {
+        let of_constants = match constants {
+            ConstantFiles::Spliced(splice, _) => splice.len(),
+            ConstantFiles::Parts(parts) => parts.iter().map(Bytes::len).sum(),
+        };
+        let len = xml.len() + of_constants;
+        files.create_of(&beside, product(of_constants, 1), |out| {
             let mut output = Output { out, path: &beside, limits };
             match constants {
-                ConstantFiles::Spliced(splice, source) => {
-                    len += splice.len();
-                    output.splice(splice, source)
-                }
-                ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| {
-                    len += part.len();
-                    output.bytes(part)
-                }),
+                ConstantFiles::Spliced(splice, source) => output.splice(splice, source),
+                ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| output.bytes(part)),
             }
         })?;
-        files.create(path, |out| Output { out, path, limits }.splice(xml, text))?;
+        files.create_of(path, bytes_of(xml), |out| Output { out, path, limits }.splice(xml, text))?;
         files.commit()?;
         Ok(u64_of(len))
     }
@@ -219,13 +221,19 @@ impl Model {
             Some(edit) => onnx::edit_model(bytes, self.source(), edit)?,
             None => Splice::whole(bytes.len()),
         };
-        files.create(path, |out| Output { out, path, limits }.splice(&splice, bytes))?;
+        files
+            .create_of(path, bytes_of(&splice), |out| Output { out, path, limits }.splice(&splice, bytes))?;
         if let Some(written) = files.last() {
             read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
         }
         files.commit()?;
         Ok(u64_of(splice.len()))
     }
+}
+
+/// The number of bytes that are written of a splice.
+fn bytes_of(splice: &Splice) -> u128 {
+    product(splice.len(), 1)
 }
 
 /// Returns true if two paths lead to one file that exists.

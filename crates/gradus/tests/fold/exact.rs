@@ -3,12 +3,11 @@
 
 use std::collections::HashMap;
 
-use gradus::check::CheckOptions;
+use gradus::check::{CheckOptions, VerifyOptions};
 use gradus::conversion::ConvertOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::{Content, Standard};
-use gradus::infer::Sizes;
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::sketch::{Sketch, operators};
@@ -440,7 +439,7 @@ fn an_operand_that_is_transposed_from_within_a_region_keeps_its_order() {
     ];
     for model in models.map(Sketch::model) {
         let after = folded_by(&model, RuleSet::of(Level::Fuse));
-        let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
+        let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
         assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{}", operators(&model));
     }
 }
@@ -460,7 +459,7 @@ fn bounds_of_clip_keep_their_shape() {
         .output("y", DType::F32, &["1"])
         .model();
     let after = folded(&model);
-    let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
+    let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0));
 }
 
@@ -633,4 +632,34 @@ fn the_sign_of_negative_zero_is_left_to_the_program() {
     };
     assert_eq!(signs(-0.0), "Sign Neg Div");
     assert_eq!(signs(0.0), "Div");
+}
+
+/// Random sizes are none of those that the model refuses.
+#[test]
+fn runs_have_sizes_that_the_model_needs() {
+    let model = Sketch::new()
+        .input("x", DType::F32, &["n", "4"])
+        .constant("row", Tensor::scalar(59i64))
+        .node("Gather", &["x", "row"], &["g"])
+        .node("Identity", &["g"], &["y"])
+        .output("y", DType::F32, &["4"])
+        .model();
+    let fold = model.fold(&FoldOptions::default()).unwrap();
+    let after = model.edited(&fold.edit).unwrap();
+    let verified = model.verify(&after, RuleSet::default(), &VerifyOptions::default()).unwrap();
+    assert_eq!((verified.refused, verified.bindings > 0), (None, true));
+    // A size of 0 is tried, and refused by both.
+    assert_eq!(verified.sizes, ["1", "unequal", "equal", "1 to 39"]);
+}
+
+/// Without time, nothing is measured.
+#[test]
+fn floats_are_measured_in_the_time_for_it() {
+    let model = Sketch::new().input("x", DType::F32, &["n"]).node("Exp", &["x"], &["y"]);
+    let model = model.output("y", DType::F32, &["n"]).model();
+    let mut options = VerifyOptions::default();
+    assert!(model.measure(&model, &options).unwrap().elements > 0);
+    options.time = std::time::Duration::ZERO;
+    let error = model.measure(&model, &options).unwrap_err();
+    assert_eq!((error.kind(), error.message()), (gradus::Kind::Limit, "no run ended in the time for it"));
 }

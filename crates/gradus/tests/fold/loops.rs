@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
+use gradus::check::VerifyOptions;
 use gradus::element::Bool;
 use gradus::fold::{FoldOptions, RuleSet};
 use gradus::graph::{Content, Node};
-use gradus::infer::Sizes;
 use gradus::{DType, Model, Tensor};
 
 use crate::common::sketch::{Sketch, nodes, operators};
@@ -20,7 +20,7 @@ fn folded(model: &Model) -> String {
     assert_eq!(names.iter().collect::<HashSet<_>>().len(), names.len(), "{names:?}");
     let (before, left) = fold.report.nodes();
     assert!(left <= before && before == nodes(model.graph()) && left == nodes(after.graph()));
-    let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
+    let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert!(measured.elements > 0 && (measured.ulps, measured.relative.to_bits()) == (0, 0), "{measured:?}");
     let again = after.edited(&after.fold(&FoldOptions::default()).unwrap().edit).unwrap();
     assert!(again.bytes() == after.bytes(), "folding again changes {}", operators(&after));

@@ -13,3 +13,4 @@ mod loops;
 mod models;
 mod openvino;
 mod rules;
+mod sets;

@@ -10,7 +10,7 @@ use gradus::element::Bool;
 use gradus::fold::{FoldOptions, Level, RULES, RuleSet};
 use gradus::formats::onnx::encode_model;
 use gradus::graph::Content;
-use gradus::infer::{InferOptions, Sizes};
+use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor, Value};
 
 use crate::common::random;
@@ -537,7 +537,7 @@ fn each_pattern_is_as_small_as_it_can_be_by_its_rule() {
 fn each_pattern_gives_the_same_results() {
     for Pattern { rule, level, model, .. } in patterns() {
         let after = folded(&model, RuleSet::of(level));
-        let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
+        let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
         if level < Level::Fuse {
             assert_eq!((measured.ulps, measured.relative.to_bits()), (0, 0), "{rule}");
         }
@@ -875,7 +875,7 @@ fn assumed_conditions_simplify_shapes() {
         (
             &["h"],
             Err(
-                "condition is \"h\", expected two expressions with ==, <=, >=, < or > between them, as \"h % 32 == 0\"",
+                "condition is \"h\", expected two expressions with ==, !=, <=, >=, < or > between them, as \"h % 32 == 0\"",
             ),
         ),
         (&["k >= 1"], Err("unknown dimension \"k\"; known: \"h\", \"n\", \"q\", \"r\", \"x_3\"")),

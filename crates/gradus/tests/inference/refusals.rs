@@ -246,6 +246,22 @@ fn what_no_run_can_do_is_refused_before_it() {
 
 /// Without an index, none is out of range; a size of 0 has none.
 #[test]
+fn strings_that_are_no_text_are_refused_before_a_run() {
+    let cases = [
+        ("DepthToSpace", "mode", &[Data(&[1, 4, 2, 2])][..]),
+        ("Gelu", "approximate", &[Data(&[3])]),
+        ("GridSample", "padding_mode", &[Data(&[1, 1, 2, 2]), Data(&[1, 2, 2, 2])]),
+    ];
+    for (operator, name, inputs) in cases {
+        let mut case = wrong(operator, inputs).int("blocksize", 2);
+        case.attributes.retain(|_| operator == "DepthToSpace");
+        case.attributes.push((name, Content::Bytes((&[0xff][..]).into())));
+        assert_eq!(case.check(), None, "{operator}");
+        assert_eq!(case.message(), format!("attribute \"{name}\" is a string of bytes, expected UTF-8"));
+    }
+}
+
+#[test]
 fn what_has_no_elements_is_not_refused() {
     let cases = [
         wrong("GatherElements", &[Data(&[2]), Numbers(&[])]),

@@ -3,8 +3,8 @@
 //! A body that runs many times is inferred for all its runs at once: values that are carried from
 //! one run to the next start with what is known of them, and what a run changes is forgotten until
 //! nothing changes any more (a dimension becomes a symbol). If a run adds the same to a dimension
-//! or a number each time, the last value is the first plus that many times the number of runs. A
-//! loop that is known to end after few runs is unrolled as well, which tells more.
+//! or a number each time, the last value is the first plus that many times the number of runs; where
+//! the condition compares such numbers, they tell the number of runs (`counted.rs`). A loop that is known to end after few runs is unrolled as well, which tells more.
 //!
 //! | operator | outputs |
 //! |---|---|
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use gradus_core::DType;
 use gradus_core::convert::{small_u32, usize_of_i64};
 
+use crate::control_flow::counted::{Counters, number_of_iterations};
 use crate::control_flow::loops::lead_rank;
 use crate::dim::{Bounds, Dim};
 use crate::errors;
@@ -59,11 +60,11 @@ pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// A value that is carried from one run of a body to the next.
 pub struct Carried {
     /// Facts about it before any run.
-    first: Fact,
+    pub first: Fact,
     /// Facts about it before every run.
-    every: Fact,
-    /// The way in which each iteration uses it.
-    next: Fact,
+    pub every: Fact,
+    /// Facts about it after every run.
+    pub next: Fact,
 }
 
 /// Facts about all runs of a body.
@@ -265,7 +266,8 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let carried = cx.count().saturating_sub(2);
     let first: Vec<_> = (0..carried).map(|i| cx.read_fact(2 + i)).collect();
     let most = if cx.has(0) { cx.integer(0) } else { None };
-    let enters = if cx.has(1) { cx.integer(1).and_then(Dim::known) } else { Some(1) };
+    let condition = if cx.has(1) { cx.integer(1) } else { Some(Dim::ONE) };
+    let enters = condition.and_then(Dim::known);
     let mark = small_u32(cx.symbols().symbols().len());
     let number = Bounds::between(
         Some(0),
@@ -276,12 +278,11 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
     let places: Vec<_> = (1..=carried).collect();
     let runs = all_runs(cx, first.clone(), &arranged, &places)?;
-    let goes_on = match &runs.outputs[0] {
-        Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => {
-            all.first().and_then(|dim| dim.known())
-        }
+    let next_condition = match &runs.outputs[0] {
+        Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => all.first().copied(),
         _ => None,
     };
+    let goes_on = next_condition.and_then(Dim::known);
     let conditional = goes_on.is_none_or(|goes_on| goes_on == 0);
     if let Some((count, unrolled)) = unrolled(cx, &first, most, enters, conditional) {
         cx.note_runs("body", Dim::Known(count), mark)?;
@@ -300,7 +301,11 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         (Some(_), Some(0), Some(most)) => Some(cx.min(most, Dim::ONE)),
         (Some(_), Some(0), None) if !cx.has(0) => Some(Dim::ONE),
         (Some(_), Some(_), most) => most,
-        _ => None,
+        _ if cx.has(0) && most.is_none() => None,
+        _ => {
+            let counters = Counters::of(cx.symbols(), &runs.carried, Some(iteration), mark);
+            number_of_iterations(cx, &counters, [condition, next_condition], most)
+        }
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));

@@ -1,5 +1,6 @@
 //! `If`, `Loop`, `Scan` and `TensorIterator`.
 
+mod counted;
 pub mod eval;
 pub mod infer;
 pub mod loops;

@@ -13,6 +13,7 @@ use gradus_core::graph::{Content, Graph, Port, Ports, Slices, Standard, Type};
 use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::missing;
+use crate::control_flow::counted::{Counters, number_of_iterations};
 use crate::control_flow::infer::{all_runs, first_run, last, outside};
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
@@ -99,12 +100,17 @@ fn iteration(cx: &mut InferContext<'_, '_>, input: usize, number: Dim) -> Result
     Ok(cx.integers_fact(dtype, vec![Dim::ONE; rank.min(1)], [number]))
 }
 
-/// The truth value of a fact, if it is known.
-fn truth(fact: &Fact) -> Option<bool> {
+/// The truth value of a fact.
+fn truth_dim(fact: &Fact) -> Option<Dim> {
     match fact.as_tensor()?.elements {
-        Elements::Integers(ref all) => all.first()?.known().map(|value| value != 0),
+        Elements::Integers(ref all) => all.first().copied(),
         _ => None,
     }
+}
+
+/// The truth value of a fact, if it is known.
+fn truth(fact: &Fact) -> Option<bool> {
+    truth_dim(fact)?.known().map(|value| value != 0)
 }
 
 /// Inputs of the body other than carried values and the number of the run.
@@ -127,20 +133,21 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let sliced = ports.inputs.iter().find_map(|port| Some((port, port.slices.as_ref()?)));
     let slices = sliced.and_then(|(port, slices)| count_of_slices(cx, port, slices));
     // Below 0, the condition alone ends the loop.
-    let (given, unlimited, enters) = if cx.operator == "Loop" {
+    let (given, unlimited, condition) = if cx.operator == "Loop" {
         let given = cx.integer(0);
         let unlimited = matches!(given, Some(Dim::Known(..0)));
-        (given, unlimited, cx.integer(1).and_then(Dim::known).map(|value| value != 0))
+        (given, unlimited, cx.integer(1))
     } else {
-        (slices, false, Some(true))
+        (slices, false, Some(Dim::ONE))
     };
+    let enters = condition.and_then(Dim::known).map(|value| value != 0);
     let mut most = if unlimited { slices } else { given.filter(|&most| cx.symbols().at_least(most, 0)) };
     let bounds = Bounds::between(
         Some(0),
         most.and_then(|most| cx.symbols().bounds(most).upper()).map(|most| most.max(1) - 1),
     );
-    if let Some(input) = ports.iteration {
-        let number = cx.data("index of the iteration", bounds);
+    let number = ports.iteration.map(|_| cx.data("index of the iteration", bounds));
+    if let (Some(input), Some(number)) = (ports.iteration, number) {
         fixed[input] = iteration(cx, input, number)?;
     }
     let (outputs, inputs): (Vec<_>, Vec<_>) = ports.back_edges.iter().copied().unzip();
@@ -177,7 +184,12 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         (Some(false), ..) => Some(Dim::ZERO),
         (Some(true), Some(true), Some(most)) => Some(most),
         (Some(true), Some(false), Some(most)) => Some(cx.min(most, Dim::ONE)),
-        _ => None,
+        _ if most.is_none() && !unlimited => None,
+        _ => {
+            let counters = Counters::of(cx.symbols(), &runs.carried, number, mark);
+            let goes_on = ports.condition.and_then(|output| truth_dim(runs.outputs.get(output)?));
+            number_of_iterations(cx, &counters, [condition, goes_on], most)
+        }
     };
     let most = most.and_then(|most| cx.symbols().bounds(most).upper());
     let shown = count.unwrap_or_else(|| cx.data("number of iterations", Bounds::between(Some(0), most)));

@@ -37,6 +37,25 @@ pub(super) fn compare(cx: &mut InferContext<'_, '_>, operation: Operation, a: Di
     }
 }
 
+/// The number that is above zero where a comparison, or a logical operation on comparisons, holds.
+pub(super) fn above_zero(cx: &mut InferContext<'_, '_>, operation: Operation, a: Dim, b: Dim) -> Option<Dim> {
+    let symbols = cx.symbols();
+    match operation {
+        Operation::Less => symbols.subtract(b, a),
+        Operation::Greater => symbols.subtract(a, b),
+        Operation::LessOrEqual | Operation::GreaterOrEqual => {
+            let (more, less) = if operation == Operation::LessOrEqual { (b, a) } else { (a, b) };
+            let apart = symbols.subtract(more, less)?;
+            symbols.add(apart, Dim::ONE)
+        }
+        Operation::And | Operation::Or => {
+            let (a, b) = (symbols.above_zero_if(a)?, symbols.above_zero_if(b)?);
+            if operation == Operation::And { symbols.min(a, b) } else { symbols.max(a, b) }
+        }
+        _ => None,
+    }
+}
+
 /// The element that an operation makes of two integers, if it has a canonical form.
 pub(super) fn combined(cx: &mut InferContext<'_, '_>, operation: Operation, a: Dim, b: Dim) -> Option<Dim> {
     let symbols = cx.symbols();

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 use gradus_core::convert::{float_of, i64_of, nearest_f64, product, usize_of_i64};
 use gradus_core::graph::Content;
-use gradus_core::{DType, Result};
+use gradus_core::{DType, Number, Result, Tensor, convert};
 
 use crate::attributes::required;
 use crate::conversion::caveats;
@@ -84,8 +84,7 @@ pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Ok(vec![if rounds { whole(x).write(l, DType::F32)? } else { x }]);
     }
     let sizes = if by_scales {
-        let scales = l.input(scales_at)?;
-        l.cast(scales, DType::F32)?
+        own_scales(l, &axes, scales_at, coordinates != Some("align_corners"))?
     } else {
         l.whole_list(1)?
     };
@@ -215,6 +214,53 @@ fn padded_sizes(l: &Lowering<'_>) -> Result<Option<Vec<Option<i64>>>> {
         dim?.checked_add(pad)
     };
     Ok(Some(dims.into_iter().enumerate().map(own).collect()))
+}
+
+/// Returns true if a scale leaves a size as it is; nothing where that depends on the size, which is
+/// not known.
+pub fn keeps_size(scale: f64, size: Option<i64>) -> Option<bool> {
+    match size {
+        _ if scale == 1.0 => Some(false),
+        Some(size) => {
+            let size = nearest_f64(Number::Int(size.into()));
+            Some((size * scale).floor() == size)
+        }
+        None if scale > 1.0 && scale < 2.0 => None,
+        None => Some(false),
+    }
+}
+
+/// The scales of axes: 1 where a scale leaves a size as it is, as OpenVINO leaves the axis as it is
+/// there, whose `coordinates` depend on the scale.
+fn own_scales(
+    l: &mut Lowering<'_>,
+    axes: &[usize],
+    scales_at: usize,
+    coordinates: bool,
+) -> Result<LoweredValue> {
+    let given = l.input(scales_at)?;
+    let given = l.cast(given, DType::F32)?;
+    if !coordinates {
+        return Ok(given);
+    }
+    let Some(known) = l.known(scales_at)? else {
+        l.edges(caveats::UNSCALED);
+        return Ok(given);
+    };
+    let own = padded_sizes(l)?.unwrap_or_default();
+    let scales: Vec<f64> = known.numbers()?.map(nearest_f64).collect();
+    let kept =
+        scales.iter().zip(axes).map(|(&scale, &axis)| keeps_size(scale, own.get(axis).copied().flatten()));
+    let kept: Vec<_> = kept.collect();
+    if kept.contains(&None) {
+        l.edges(caveats::UNSCALED);
+    }
+    if !kept.contains(&Some(true)) {
+        return Ok(given);
+    }
+    let scales = scales.iter().zip(&kept).map(|(&scale, &kept)| if kept == Some(true) { 1.0 } else { scale });
+    let scales = Tensor::vector(&scales.collect::<Vec<_>>());
+    Term::Tensor(convert::cast(&scales, DType::F32, convert::Rules::IEEE)?).write(l, DType::F32)
 }
 
 /// How the scale of each of these axes compares to 1, by sizes or scales that an input has; nothing

@@ -15,6 +15,7 @@ use crate::dim::Dim;
 use crate::fact::{Elements, Fact};
 use crate::images::lowered::{Grid, at_grid};
 use crate::images::resize::{Resizing, Weights};
+use crate::images::to_onnx::keeps_size;
 use crate::lowering::int;
 use crate::normalize::Older;
 use crate::windows::to_openvino::list;
@@ -87,6 +88,22 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
     let (places, axis) = (cx.list(&changed.iter().copied().map(i64_of).collect::<Vec<_>>()), cx.scalar(0));
     let sizes = cx.put("Gather", &[all, places, axis], &[say("batch_dims", 0)])?;
     Ok((changed.into_iter().map(|i| i64_of(axes[i])).collect(), sizes, "sizes"))
+}
+
+/// Returns true if a scale other than 1 leaves the size of its axis as it is; nothing where sizes that
+/// are not known decide it.
+fn leaves_sizes(cx: &ConvertContext<'_, '_>) -> Result<Option<bool>> {
+    let Some(scales) = cx.known(2)? else { return Ok(None) };
+    let dims = cx.dims(0).unwrap_or_default();
+    let axes = match cx.attributes.ints("axes")? {
+        Some(axes) => axes.iter().map(|&axis| cx.axis(axis, 0)).collect::<Result<Vec<_>>>()?,
+        None => (0..dims.len()).collect(),
+    };
+    let scales: Vec<_> = scales.numbers()?.map(convert::nearest_f64).collect();
+    let kept =
+        scales.iter().zip(axes).map(|(&scale, axis)| keeps_size(scale, dims.get(axis).copied().flatten()));
+    let kept: Vec<_> = kept.collect();
+    Ok(if kept.contains(&Some(true)) { Some(true) } else { (!kept.contains(&None)).then_some(false) })
 }
 
 /// The sizes of the axes of a Resize before and after it, and the axes that keep a size that is not
@@ -257,6 +274,15 @@ pub fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     }
     let mode = cx.attributes.text("mode")?.unwrap_or("nearest");
     let (mut axes, mut target, by) = resized(cx)?;
+    if by == "scales" && coordinates != "align_corners" {
+        match leaves_sizes(cx)? {
+            Some(true) if ResizedSizes::of(cx).is_some() => {
+                return by_weights(cx, "a scale that leaves a size as it is");
+            }
+            Some(false) => {}
+            _ => cx.edges(caveats::UNSCALED),
+        }
+    }
     let (mut x, rank) = (cx.input(0)?, cx.rank(0)?);
     if axes.is_empty() {
         let dtype = cx.dtype(0)?;

@@ -91,6 +91,8 @@ pub fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let at = cx.scalar(axis);
     if cx.has(1) {
         let sizes = cx.input(1)?;
+        // OpenVINO reads the number of outputs off the shape of the sizes.
+        let sizes = if cx.len(1).is_some() { sizes } else { cx.reshaped(sizes, &[i64_of(outputs)])? };
         return cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs);
     }
     let count = i64_of(outputs);

@@ -14,7 +14,7 @@ use gradus_core::{DType, Error, Kind, Result, Tensor};
 use super::types::named;
 use crate::conversion::report::not_known;
 use crate::normalize::Form;
-use crate::schema::{Signature, in_set, onnx_versions, openvino_versions};
+use crate::schema::{Signature, openvino_versions};
 
 /// A value of the graph that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -250,12 +250,12 @@ impl GraphWriter {
 
     /// The form that an operator of ONNX has in the operator set that is written.
     pub fn form(&self, operator: &str) -> Form {
-        Form::of(self.standard, operator, self.opset)
+        downgrade::Target::form(self, operator)
     }
 
     /// The signature that an operator of ONNX has in the operator set that is written.
     pub fn signature(&self, operator: &str) -> Option<&'static Signature> {
-        in_set(onnx_versions("", operator), self.opset)
+        downgrade::Target::signature(self, operator)
     }
 
     /// Returns true if the first input of an operator may be of a type.

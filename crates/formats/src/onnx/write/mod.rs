@@ -125,7 +125,7 @@ fn edit_body(span: ByteSpan<'_>, body: &Graph, edit: &Edit) -> Result<Splice> {
 
 /// The operator set that a model without ONNX's own is given for the nodes that an edit makes: the
 /// oldest in which they take all types of its time.
-const OPSET_OF_MADE: i64 = 13;
+pub const OPSET_OF_MADE: i64 = 13;
 
 /// `OperatorSetIdProto` of a model.
 fn import(out: &mut Vec<u8>, domain: &str, version: i64) {

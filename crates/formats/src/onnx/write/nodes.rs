@@ -163,8 +163,8 @@ fn made(out: &mut Splice, node: &Made, names: &Renames) -> Result<()> {
         encode::text(out, node_proto::NAME, &node.name);
         encode::text(out, node_proto::OP_TYPE, node.operator);
     });
-    for (name, content) in &node.attributes {
-        out.message_of(node_proto::ATTRIBUTE, |out| encode::attribute(out, name, content))?;
+    for given in &node.attributes {
+        out.message_of(node_proto::ATTRIBUTE, |out| encode::attribute(out, &given.name, &given.content))?;
     }
     Ok(())
 }

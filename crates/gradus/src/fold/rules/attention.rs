@@ -40,16 +40,13 @@ fn unscaled<'s, 'm>(view: &NodeView<'s, 'm>, input: usize) -> Scaled<'s, 'm> {
 fn keys(product: &NodeView<'_, '_>) -> Option<(Source, f64)> {
     let Scaled { node, input, factor } = unscaled(product, 1);
     let exchange = node.only_producer(input).filter(|node| node.operator() == "Transpose")?;
-    let &[a, b, c, d] = exchange.ints("perm")? else { return None };
+    let &[a, b, c, d] = exchange.ints("perm").ok()?? else { return None };
     if [a, b, c, d] == [0, 1, 3, 2] {
         let inner = unscaled(&exchange, 0);
         return Some((inner.node.input(inner.input), factor * inner.factor));
     }
     // In the file the axes may have been exchanged twice; the keys are in between.
-    let exchanged = match exchange.node.attribute("perm") {
-        Some(Content::Ints(perm)) => **perm == [0, 1, 3, 2],
-        _ => false,
-    };
+    let exchanged = exchange.in_file().ints("perm").ok()? == Some(&[0, 1, 3, 2]);
     let keys = match exchange.written(0).filter(|_| exchanged) {
         Some(between) => Source::Value(between),
         None => Source::Transposed(exchange.value(0)?, [a, b, d, c]),
@@ -77,11 +74,11 @@ fn is_mask(mask: &[Dim], scores: &[Dim]) -> bool {
 }
 
 pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "MatMul" || view.version() < 23 {
+    if !view.set_has("Attention") {
         return None;
     }
     let softmax = view.only_producer(0).filter(|node| node.operator() == "Softmax")?;
-    if !matches!(softmax.int("axis", -1), -1 | 3) {
+    if !matches!(softmax.int("axis", -1)?, -1 | 3) {
         return None;
     }
     let sides = [(0, 1), (1, 0)].into_iter();
@@ -121,5 +118,5 @@ pub(super) fn attention(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Chan
     let mut inputs = vec![query, keys, value];
     inputs.extend(mask);
     let attributes = vec![("scale", Content::Float(scale))];
-    Some(Change::Node(Replacement { operator: "Attention", inputs, attributes }))
+    Some(Change::Node(Replacement::new("Attention", inputs, attributes)))
 }

@@ -9,6 +9,7 @@ use super::node_view::NodeView;
 use super::{Change, Replacement, Source};
 use crate::attributes::NewAttributes;
 use crate::dim::{Dim, Symbols};
+use crate::normalize::Older;
 
 /// Attributes of Conv, `ConvTranspose` and Gemm, but for the factor of the bias.
 const ATTRIBUTES: [&str; 11] = [
@@ -47,8 +48,8 @@ fn like(tensor: &Tensor, shape: Shape, numbers: Vec<f64>) -> Option<Tensor> {
 fn channels(conv: &NodeView<'_, '_>) -> Option<(usize, usize)> {
     let axis = match conv.operator() {
         "Conv" => 0,
-        "ConvTranspose" if conv.int("group", 1) == 1 => 1,
-        "Gemm" if conv.version() >= 7 => usize::from(conv.int("transB", 0) == 0),
+        "ConvTranspose" if conv.int("group", 1)? == 1 => 1,
+        "Gemm" if conv.has_newest_meaning() => usize::from(conv.int("transB", 0)? == 0),
         _ => return None,
     };
     let weights = conv.weight(1)?;
@@ -77,13 +78,13 @@ fn affine<'s, 'm>(view: &NodeView<'s, 'm>) -> Option<(usize, Affine, NodeView<'s
         let (channels, _) = channels(&conv)?;
         let [gain, bias, mean, variance] = [1, 2, 3, 4].map(|input| floats(view, input));
         let (gain, bias, mean, variance) = (gain?, bias?, mean?, variance?);
-        let inference = view.int("training_mode", 0) == 0 && view.int("spatial", 1) == 1;
+        let inference = view.int("training_mode", 0)? == 0 && view.int("spatial", 1)? == 1;
         let single = view.node.outputs.len() == 1;
         let fits = [&gain, &bias, &mean, &variance].iter().all(|list| list.len() == channels);
-        if view.version() < 9 || !inference || !single || !fits {
+        if view.form().is(Older::Training) || !inference || !single || !fits {
             return None;
         }
-        let epsilon = f64::from(view.float("epsilon", 1e-5));
+        let epsilon = f64::from(view.float("epsilon", 1e-5)?);
         let scale: Vec<f64> =
             gain.iter().zip(&variance).map(|(gain, v)| gain / (v + epsilon).sqrt()).collect();
         let shift = bias.iter().zip(mean.iter().zip(&scale)).map(|(bias, (mean, scale))| bias - mean * scale);
@@ -127,7 +128,7 @@ fn bias(conv: &NodeView<'_, '_>, channels: usize) -> Option<Vec<f64>> {
     let Source::Missing = conv.input(2) else {
         let by_channel = conv.constant(2)?.shape().dims().last() == Some(&channels);
         let numbers = floats(conv, 2).filter(|bias| by_channel && bias.len() == channels)?;
-        let factor = f64::from(conv.float("beta", 1.0));
+        let factor = f64::from(conv.float("beta", 1.0)?);
         return Some(numbers.into_iter().map(|number| number * factor).collect());
     };
     Some(vec![0.0; channels])
@@ -152,23 +153,18 @@ pub(super) fn affine_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Opti
     };
     let inputs = vec![conv.input(0), scaled, Source::Tensor(bias)];
     let (operator, attributes) = (operator(&conv), attributes(&conv));
-    Some(Change::Node(Replacement { operator, inputs, attributes }))
+    Some(Change::Node(Replacement::new(operator, inputs, attributes)))
 }
 
 pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let operator = ["AveragePool", "Conv"].into_iter().find(|name| *name == view.operator())?;
     let pad = view.only_producer(0).filter(|pad| pad.operator() == "Pad")?;
     let rank = pad.output_dims()?.len();
-    let constant = pad.attribute("mode").is_none()
-        || matches!(pad.attribute("mode"), Some(Content::Bytes(mode)) if &**mode == b"constant");
+    let constant = pad.text("mode", "constant")? == "constant";
     let zero = matches!(pad.input(2), Source::Missing) || pad.is_number(2, 0);
-    let explicit = match view.attribute("auto_pad") {
-        None => true,
-        Some(Content::Bytes(mode)) => &**mode == b"NOTSET",
-        _ => false,
-    };
+    let explicit = view.text("auto_pad", "NOTSET")? == "NOTSET";
     let all_axes = matches!(pad.input(3), Source::Missing);
-    if pad.version() < 11 || !(constant && zero && explicit && all_axes) {
+    if !(constant && zero && explicit && all_axes) {
         return None;
     }
     let added = pad.constant(1)?.to_i64().ok().filter(|added| added.len() == 2 * rank && rank > 2)?;
@@ -178,16 +174,16 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
         return None;
     }
     let spatial = [&begin[2..], &end[2..]].concat();
-    let own = view.ints("pads").map_or_else(|| vec![0; spatial.len()], <[i64]>::to_vec);
+    let own = view.ints("pads").ok()?.map_or_else(|| vec![0; spatial.len()], <[i64]>::to_vec);
     let pads: Vec<_> = own.iter().zip(&spatial).map(|(own, added)| own + added).collect();
     let mut attributes = attributes(view);
     attributes.retain(|(name, _)| *name != "pads");
     if operator == "AveragePool" {
         // Zeros count as elements: those of the padding must too. No window may have these alone.
-        let counts = view.int("count_include_pad", 0) == 1 || own.iter().all(|&size| size == 0);
-        let kernel = view.ints("kernel_shape")?;
+        let counts = view.int("count_include_pad", 0)? == 1 || own.iter().all(|&size| size == 0);
+        let kernel = view.ints("kernel_shape").ok()??;
         let narrow = pads.iter().zip(kernel.iter().chain(kernel)).all(|(pad, size)| pad < size);
-        if !counts || !narrow || view.int("ceil_mode", 0) != 0 {
+        if !counts || !narrow || view.int("ceil_mode", 0)? != 0 {
             return None;
         }
         attributes.push(("count_include_pad", Content::Int(1)));
@@ -195,11 +191,11 @@ pub(super) fn pad_into_conv(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<
     attributes.push(("pads", Content::Ints(pads.into())));
     let inputs =
         (0..view.input_count()).map(|input| if input == 0 { pad.input(0) } else { view.input(input) });
-    Some(Change::Node(Replacement { operator, inputs: inputs.collect(), attributes }))
+    Some(Change::Node(Replacement::new(operator, inputs.collect(), attributes)))
 }
 
 pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Add" || view.version() < 7 {
+    if !view.has_newest_meaning() {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
@@ -211,25 +207,26 @@ pub(super) fn matmul_add(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Cha
         let whole = a.len() == 2 && b.len() == 2 && out.len() == 2 && bias.len() <= 2 && fits;
         let inputs = vec![product.input(0), product.input(1), view.input(other)];
         let is_float = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_float);
-        let gemm = Replacement { operator: "Gemm", inputs, attributes: Vec::new() };
+        let gemm = Replacement::new("Gemm", inputs, Vec::new());
         (whole && is_float && view.is_like(input)).then_some(Change::Node(gemm))
     })
 }
 
 pub(super) fn transpose_into_gemm(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Gemm" || view.version() < 7 {
+    if !view.has_newest_meaning() {
         return None;
     }
     [(0, "transA"), (1, "transB")].into_iter().find_map(|(input, name)| {
         let before = view.only_producer(input).filter(|before| before.operator() == "Transpose")?;
-        let exchanges = before.dims(0)?.len() == 2 && matches!(before.ints("perm"), None | Some([1, 0]));
+        let exchanges =
+            before.dims(0)?.len() == 2 && matches!(before.ints("perm").ok()?, None | Some([1, 0]));
         let mut attributes = attributes(view);
         attributes.extend(view.attribute("beta").map(|beta| ("beta", beta.clone())));
         attributes.retain(|(other, _)| *other != name);
-        attributes.push((name, Content::Int(i64::from(view.int(name, 0) == 0))));
+        attributes.push((name, Content::Int(i64::from(view.int(name, 0)? == 0))));
         let inputs =
             (0..view.input_count()).map(|at| if at == input { before.input(0) } else { view.input(at) });
-        let gemm = Replacement { operator: "Gemm", inputs: inputs.collect(), attributes };
+        let gemm = Replacement::new("Gemm", inputs.collect(), attributes);
         exchanges.then_some(Change::Node(gemm))
     })
 }

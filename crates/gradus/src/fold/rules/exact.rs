@@ -9,62 +9,120 @@ use super::super::negative_zero::is_never_negative_zero;
 use super::super::write::list;
 use super::Level::{Exact, Shapes};
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Rule, Source, local, looked};
 use crate::dim::Symbols;
 use crate::fact::range_of;
-use crate::operators::Rounding;
-use crate::schema::Signature;
+use crate::normalize::Older;
+use crate::operators::{self, Rounding};
 
 type View<'a, 'm> = NodeView<'a, 'm>;
 
 pub(super) const RULES: &[Rule] = &[
-    local("identity", Shapes, "Identity(x) -> x", identity),
-    local("same-cast", Shapes, "Cast(x) to the type of x -> x", same_cast),
-    local("lossless-casts", Exact, "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x", casts),
-    local("whole-slice", Shapes, "Slice, Expand, Tile, Split that leave the shape -> x", whole),
-    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", single),
-    local("zero-pad", Exact, "Pad by zero -> x", pad),
-    local("same-transpose", Exact, "Transpose that keeps the order of axes -> x", transpose),
-    local("transposes", Exact, "Transpose(Transpose(x)) -> Transpose(x), or x", transposes),
+    local("identity", Shapes, "Identity(x) -> x", |of| of.role == Role::Copy, identity),
+    local("same-cast", Shapes, "Cast(x) to the type of x -> x", |of| of.role == Role::Cast, same_cast),
+    local(
+        "lossless-casts",
+        Exact,
+        "Cast(Cast(x)), the first of which loses nothing -> Cast(x), or x",
+        |of| of.role == Role::Cast,
+        casts,
+    ),
+    local(
+        "whole-slice",
+        Shapes,
+        "Slice, Expand, Tile, Split that leave the shape -> x",
+        |of| matches!(of.role, Role::Expand | Role::Slice | Role::Split | Role::Tile) || of.is("Slice"),
+        whole,
+    ),
+    local("single-join", Exact, "Concat, Sum, Mean, Max, Min of one input -> x", looked::joins, single),
+    local("zero-pad", Exact, "Pad by zero -> x", |of| of.role == Role::Pad, pad),
+    local(
+        "same-transpose",
+        Exact,
+        "Transpose that keeps the order of axes -> x",
+        looked::transposes,
+        transpose,
+    ),
+    local(
+        "transposes",
+        Exact,
+        "Transpose(Transpose(x)) -> Transpose(x), or x",
+        looked::transposes,
+        transposes,
+    ),
     local(
         "transposes-around",
         Exact,
         "Transpose(f(Transpose(x))) that keep the order together, f one of Abs, Neg, Relu, Sqrt, … -> f(x)",
+        |of| of.is("Transpose"),
         transposes_around,
     ),
-    local("dropout", Exact, "Dropout(x) in inference -> x", dropout),
-    local("neutral-operand", Exact, "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x", neutral),
-    local("double-inverse", Exact, "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x", inverse),
-    local("repeated", Exact, "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first", repeated),
-    local("open-clip", Exact, "Clip of integers without bounds -> x", open_clip),
-    local("known-where", Exact, "Where of a condition that is all true or all false -> x", choice),
+    local("dropout", Exact, "Dropout(x) in inference -> x", |of| of.is("Dropout"), dropout),
+    local(
+        "neutral-operand",
+        Exact,
+        "x * 1, x / 1, x - 0, x + -0, x ** 1, And true, Or false -> x",
+        |of| of.computes(&["Add", "And", "Div", "Mul", "Or", "Pow", "Sub", "Xor"]),
+        neutral,
+    ),
+    local(
+        "double-inverse",
+        Exact,
+        "Not(Not(x)), Neg(Neg(x)), x * -1 * -1 -> x",
+        |of| of.computes(&["Mul", "Neg", "Not"]),
+        inverse,
+    ),
+    local(
+        "repeated",
+        Exact,
+        "Relu(Relu(x)); Abs, Ceil, Floor, Round, Sign -> the first",
+        |of| operators::row(Standard::Onnx, "", of.function).is_some_and(|row| row.idempotent),
+        repeated,
+    ),
+    local("open-clip", Exact, "Clip of integers without bounds -> x", |of| of.is("Clip"), open_clip),
+    local(
+        "known-where",
+        Exact,
+        "Where of a condition that is all true or all false -> x",
+        |of| of.computes(&["Where"]),
+        choice,
+    ),
     local(
         "filled-operand",
         Exact,
         "Add, Sub, Mul of ConstantOfShape and a constant of one element, Neg -> ConstantOfShape (ONNX)",
+        |of| of.is_one(&["Add", "Mul", "Neg", "Sub"]),
         filled,
     ),
-    local("negated-where", Exact, "Where(Not(c), a, b) -> Where(c, b, a)", negated_choice),
+    local(
+        "negated-where",
+        Exact,
+        "Where(Not(c), a, b) -> Where(c, b, a)",
+        |of| of.computes(&["Where"]),
+        negated_choice,
+    ),
     local(
         "empty-loop",
         Exact,
         "Loop of no iteration, without concatenated outputs -> its initial values",
+        |of| of.is("Loop"),
         no_loop,
     ),
     local(
         "default-inputs",
         Exact,
         "optional inputs that are the default: zero states, steps of 1 -> none",
+        |of| of.is_one(&["GRU", "LSTM", "RNN", "Slice"]),
         defaults,
     ),
 ];
 
 fn identity(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.role() == Role::Copy { view.becomes(0) } else { None }
+    view.becomes(0)
 }
 
 fn same_cast(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.role() == Role::Cast && view.has_type_of(0) { view.becomes(0) } else { None }
+    if view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
 /// Returns true if the second type has every number of the first.
@@ -90,7 +148,7 @@ fn widens(from: DType, to: DType) -> bool {
 }
 
 fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| view.role() == Role::Cast && first.role() == Role::Cast)?;
+    let first = view.producer(0).filter(|first| first.role() == Role::Cast)?;
     let (from, between) = (view.dtype_of(first.value(0)?)?, view.dtype_of(first.output()?)?);
     // OpenVINO keeps weights narrow by such pairs.
     if view.standard() == Standard::OpenVino || from == between || !widens(from, between) {
@@ -105,32 +163,30 @@ fn casts(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 fn whole(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let role = if view.operator() == "Slice" { Role::Slice } else { view.role() };
     let is_whole = match role {
-        Role::Slice if view.input_count() > 1 => {
+        Role::Slice => {
             let by_one = |input| view.is_number(input, 1) || matches!(view.input(input), Source::Missing);
             bounds(view.standard(), view.node).is_some_and(|bounds| by_one(bounds.steps))
         }
         Role::Split => view.node.outputs.len() == 1,
-        Role::Expand | Role::Slice | Role::Tile => true,
+        Role::Expand | Role::Tile => true,
         _ => false,
     };
     if is_whole && view.is_like(0) { view.becomes(0) } else { None }
 }
 
 fn single(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let joins = view.row().is_some_and(|row| {
-        row.role == Role::Join
-            || (row.is_of_elements() && row.signatures().last().is_some_and(Signature::joins))
-    });
-    if joins && view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
+    if view.input_count() == 1 && view.has_type_of(0) { view.becomes(0) } else { None }
 }
 
 fn pad(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.role() != Role::Pad || !view.is_like(0) {
+    if !view.is_like(0) {
         return None;
     }
-    let are_zero = || view.is_number(1, 0) && (view.standard() != Standard::OpenVino || view.is_number(2, 0));
-    let none = view.ints("pads").map_or_else(are_zero, |pads| pads.iter().all(|&pad| pad == 0));
-    if none { view.becomes(0) } else { None }
+    if view.is_number(1, 0) && (view.standard() != Standard::OpenVino || view.is_number(2, 0)) {
+        view.becomes(0)
+    } else {
+        None
+    }
 }
 
 /// The order in which a Transpose takes the axes.
@@ -138,7 +194,7 @@ pub(in crate::fold) fn order(view: &View<'_, '_>) -> Option<Vec<i64>> {
     if view.role() != Role::Transpose && view.operator() != "Transpose" {
         return None;
     }
-    if let Some(perm) = view.ints("perm") {
+    if let Some(perm) = view.ints("perm").ok()? {
         return Some(perm.to_vec());
     }
     let given = view.constant(1).and_then(|order| order.to_i64().ok()).filter(|order| !order.is_empty());
@@ -170,7 +226,7 @@ fn transposes(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(order))]));
     }
     let (inputs, attributes) = (vec![first.input(0)], vec![("perm", Content::Ints(both.into()))]);
-    Some(Change::Node(Replacement { operator: "Transpose", inputs, attributes }))
+    Some(Change::Node(Replacement::new("Transpose", inputs, attributes)))
 }
 
 /// Returns true if a function of such a rounding is rounded alike wherever the element lies.
@@ -185,16 +241,13 @@ pub(in crate::fold) fn is_approximated(rounding: Rounding) -> bool {
 
 /// A function of each element between two Transposes that keep the order together, without these.
 fn around(view: &View<'_, '_>, is: fn(Rounding) -> bool) -> Option<Change> {
-    if view.operator() != "Transpose" {
-        return None;
-    }
     let node = view.only_producer(0)?;
     let operator = node.plain_function(is)?;
     let first = node.only_producer(0).filter(|first| first.operator() == "Transpose")?;
     let (second, before) = (order(view)?, order(&first)?);
     let both = second.iter().map(|&axis| before.get(usize::try_from(axis).ok()?).copied());
     let inputs = vec![first.input(0)];
-    let change = Change::Node(Replacement { operator, inputs, attributes: Vec::new() });
+    let change = Change::Node(Replacement::new(operator, inputs, Vec::new()));
     in_order(&both.collect::<Option<Vec<_>>>()?).then_some(change)
 }
 
@@ -207,12 +260,12 @@ pub(super) fn transposes_around_functions(view: &View<'_, '_>, _: &mut Symbols) 
 }
 
 fn dropout(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let training = view.version() < 7
+    let training = view.form().is(Older::Training)
         || match view.input(2) {
             Source::Missing => false,
             _ => !view.is_number(2, 0),
         };
-    if view.operator() == "Dropout" && !training { view.becomes(0) } else { None }
+    if training { None } else { view.becomes(0) }
 }
 
 fn neutral(view: &View<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
@@ -229,10 +282,11 @@ fn neutral(view: &View<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
         }
         _ => false,
     };
-    // Before version 7 of ONNX, shapes were joined by attributes.
-    let by_shapes = view.standard() == Standard::OpenVino || view.version() >= 7;
     let kept = [(1, 0), (0, 1)].into_iter().find(|&(operand, other)| {
-        view.input_count() == 2 && by_shapes && is_neutral(operand, other) && view.is_like(other)
+        view.input_count() == 2
+            && is_neutral(operand, other)
+            && view.is_like(other)
+            && view.has_newest_meaning()
     });
     kept.and_then(|(_, other)| view.becomes(other))
 }
@@ -260,13 +314,14 @@ fn clip_bounds(view: &View<'_, '_>) -> Option<(f64, f64, usize)> {
             |&(bound, other): &(usize, usize)| Some((number(bound)?, other)).filter(|_| view.is_like(other));
         [(1, 0), (0, 1)].iter().find_map(found).filter(|_| view.input_count() == 2)
     };
-    match view.operator() {
-        "Relu" if view.version() >= 11 => Some((0.0, f64::INFINITY, 0)),
-        "Clip" if view.version() >= 11 => Some((number(1)?, number(2)?, 0)),
-        "Max" if view.version() >= 11 => either().map(|(least, other)| (least, f64::INFINITY, other)),
-        "Min" if view.version() >= 11 => either().map(|(most, other)| (f64::NEG_INFINITY, most, other)),
-        _ => None,
-    }
+    let bounds = match view.operator() {
+        "Relu" => (0.0, f64::INFINITY, 0),
+        "Clip" => (number(1)?, number(2)?, 0),
+        "Max" => either().map(|(least, other)| (least, f64::INFINITY, other))?,
+        "Min" => either().map(|(most, other)| (f64::NEG_INFINITY, most, other))?,
+        _ => return None,
+    };
+    view.has_newest_meaning().then_some(bounds)
 }
 
 pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -284,7 +339,7 @@ pub(super) fn clips(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         Tensor::from_numbers(dtype, Shape::new(Vec::new()).ok()?, number, Rules::IEEE).ok()
     };
     let inputs = vec![first.input(before.2), Source::Tensor(bound(least)?), Source::Tensor(bound(most)?)];
-    Some(Change::Node(Replacement { operator: "Clip", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Clip", inputs, Vec::new())))
 }
 
 /// Largest factor that is joined with another, and the inverse of the smallest: of others, a result
@@ -305,8 +360,7 @@ fn scale(view: &View<'_, '_>) -> Option<(f64, Shape, usize)> {
         let number = if view.operator() == "Div" { number.recip() } else { number };
         joins.then(|| (number, factor.shape().clone(), other))
     };
-    // Before version 7, shapes were joined by attributes.
-    sides.iter().find_map(found).filter(|_| view.version() >= 7)
+    sides.iter().find_map(found).filter(|_| view.has_newest_meaning())
 }
 
 pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -318,17 +372,18 @@ pub(super) fn scales(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let product = [Number::Float(number * before)].into_iter();
     let product = Tensor::from_numbers(dtype, shape, product, Rules::IEEE).ok()?;
     let inputs = vec![first.input(input), Source::Tensor(product)];
-    Some(Change::Node(Replacement { operator: "Mul", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Mul", inputs, Vec::new())))
 }
 
 /// The input that a node negates.
 fn negated(view: &View<'_, '_>) -> Option<usize> {
-    // Before version 7 of ONNX, shapes were joined by attributes.
-    let by_shapes = view.standard() == Standard::OpenVino || view.version() >= 7;
     let is_negated = |&(factor, other): &(usize, usize)| view.is_number(factor, -1) && view.is_like(other);
     match view.function() {
         "Neg" => Some(0),
-        "Mul" if by_shapes => [(1, 0), (0, 1)].into_iter().find(is_negated).map(|(_, other)| other),
+        "Mul" => {
+            let found = [(1, 0), (0, 1)].into_iter().find(is_negated).filter(|_| view.has_newest_meaning());
+            found.map(|(_, other)| other)
+        }
         _ => None,
     }
 }
@@ -343,27 +398,25 @@ fn inverse(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
 
 fn repeated(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let same = view.producer(0).is_some_and(|first| first.function() == view.function());
-    let settles = view.known().is_some_and(|row| row.idempotent);
-    if same && settles { view.becomes(0) } else { None }
+    if same { view.becomes(0) } else { None }
 }
 
 /// The default bounds of floats make infinities finite.
 fn open_clip(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_missing = |input| matches!(view.input(input), Source::Missing);
-    let open = view.operator() == "Clip" && (1..view.input_count()).all(is_missing);
+    let open = (1..view.input_count()).all(is_missing);
     let whole = view.output().and_then(|id| view.dtype_of(id)).is_some_and(DType::is_integer);
-    if open && whole && view.version() >= 12 { view.becomes(0) } else { None }
+    if open && whole { view.becomes(0) } else { None }
 }
 
 fn choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let chosen = [(1, 1), (0, 2)].into_iter().find(|&(value, input)| {
-        view.function() == "Where" && view.is_number(0, value) && view.is_like(input)
-    });
+    let chosen =
+        [(1, 1), (0, 2)].into_iter().find(|&(value, input)| view.is_number(0, value) && view.is_like(input));
     chosen.and_then(|(_, input)| view.becomes(input))
 }
 
 fn negated_choice(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| view.function() == "Where" && first.function() == "Not")?;
+    let first = view.producer(0).filter(|first| first.function() == "Not")?;
     let swapped = [(0, first.input(0)), (1, view.input(2)), (2, view.input(1))];
     Some(Change::Inputs(swapped.into()))
 }
@@ -392,9 +445,6 @@ fn computed(operator: &str, a: Number, b: Number) -> Option<Number> {
 /// effect.
 fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let is_unary = view.operator() == "Neg";
-    if view.version() < 9 || !(is_unary || matches!(view.operator(), "Add" | "Mul" | "Sub")) {
-        return None;
-    }
     let sides: &[(usize, usize)] = if is_unary { &[(0, 0)] } else { &[(0, 1), (1, 0)] };
     sides.iter().find_map(|&(input, other)| {
         let shape = view.only_producer(input).filter(|shape| shape.operator() == "ConstantOfShape")?;
@@ -421,14 +471,14 @@ fn filled(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
         let value = Tensor::from_numbers(dtype, Shape::vector(1), [number], Rules::IEEE);
         let attributes = vec![("value", Content::Tensor(value.ok().filter(|_| is_held)?.into()))];
         let inputs = vec![shape.input(0)];
-        Some(Change::Node(Replacement { operator: "ConstantOfShape", inputs, attributes }))
+        Some(Change::Node(Replacement::new("ConstantOfShape", inputs, attributes)))
     })
 }
 
 fn no_loop(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let carried = view.node.inputs.len().checked_sub(2)?;
     let none = || view.is_number(0, 0) || view.is_number(1, 0);
-    if view.operator() != "Loop" || view.node.outputs.len() > carried || !none() {
+    if view.node.outputs.len() > carried || !none() {
         return None;
     }
     let slots = view.node.outputs.iter().enumerate().filter(|(_, id)| id.is_some());
@@ -467,7 +517,7 @@ fn defaults(view: &View<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let inputs: &[usize] = match view.operator() {
         "LSTM" => &[5, 6],
         "GRU" | "RNN" => &[5],
-        "Slice" if view.version() >= 10 => &[4],
+        "Slice" => &[4],
         _ => &[],
     };
     let is_default = |input: usize| match view.operator() {

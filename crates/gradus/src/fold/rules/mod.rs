@@ -4,22 +4,26 @@ mod attention;
 mod convolutions;
 mod exact;
 mod fuse;
+mod looked;
 mod node_view;
 mod normalizations;
 mod reductions;
+mod replacement;
 mod sequences;
 mod shapes;
 
+use gradus_core::convert::usize_of_u32;
 use gradus_core::graph::ValueId;
-use gradus_core::{Error, Kind, Result, Tensor};
+use gradus_core::{Error, Kind, Result};
 
 use super::GraphFolder;
 use super::scope::{FoldState, Read};
-use crate::attributes::NewAttributes;
 use crate::dim::Symbols;
 pub(super) use exact::{fills, is_approximated, is_rounded_alike, order, zero_sum_of};
+pub(super) use looked::Looked;
 pub(super) use node_view::NodeView;
 pub(super) use reductions::Reduction;
+pub(super) use replacement::{Replacement, Source, beside_data};
 pub(super) use shapes::{bounds, is_view};
 
 /// How far folding may go.
@@ -69,8 +73,12 @@ pub struct Rule {
     pub level: Level,
     /// The nodes that it looks for, and their replacement.
     pub pattern: &'static str,
-    apply: Option<Apply>,
+    /// The nodes that it looks at, and what it makes of one; none if it is a pass of its own.
+    local: Option<(Looks, Apply)>,
 }
+
+/// Returns true if a rule looks at nodes of an operator.
+type Looks = fn(&Looked<'_>) -> bool;
 
 type Apply = fn(&NodeView<'_, '_>, &mut Symbols) -> Option<Change>;
 
@@ -84,35 +92,14 @@ pub(super) enum Change {
     Node(Replacement),
 }
 
-/// A value that a node reads after folding.
-#[derive(Clone, Debug)]
-pub(super) enum Source {
-    /// A value of the graph.
-    Value(ValueId),
-    /// A value of the graph with its four axes in another order, which a new node gives it.
-    Transposed(ValueId, [i64; 4]),
-    /// A constant.
-    Tensor(Tensor),
-    /// An optional input that is missing.
-    Missing,
-}
-
-/// A node that is written in place of another (ONNX).
-#[derive(Debug)]
-pub(super) struct Replacement {
-    pub(super) operator: &'static str,
-    pub(super) inputs: Vec<Source>,
-    pub(super) attributes: NewAttributes,
-}
-
 /// A rule that one function applies to a node.
-const fn local(name: &'static str, level: Level, pattern: &'static str, apply: Apply) -> Rule {
-    Rule { name, level, pattern, apply: Some(apply) }
+const fn local(name: &'static str, level: Level, pattern: &'static str, looks: Looks, apply: Apply) -> Rule {
+    Rule { name, level, pattern, local: Some((looks, apply)) }
 }
 
 /// A rule that is a pass of its own.
 const fn pass(name: &'static str, level: Level, pattern: &'static str) -> Rule {
-    Rule { name, level, pattern, apply: None }
+    Rule { name, level, pattern, local: None }
 }
 
 macro_rules! passes {
@@ -164,7 +151,7 @@ passes! {
     SlicesAsSplit = "slices-as-split", Exact,
         "Slices of one value that together are the value, along an axis of known size -> Split (ONNX)";
     JoinedProducts = "joined-products", Fuse,
-        "MatMul of one value by three or more constant matrices -> MatMul, Split, from operator set 13";
+        "MatMul of one value by three or more constant matrices -> MatMul, Split";
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
 }
 
@@ -288,7 +275,7 @@ pub(super) fn apply(
                 }
             }
             Change::Node(replacement) => {
-                scope.replacements.insert(index, replacement);
+                scope.set_replacement(index, replacement);
             }
         }
         // Another fold sees the nodes that this one makes; views and Transposes of what is not
@@ -303,9 +290,14 @@ pub(super) fn apply(
 /// The first change of a node that can be made.
 fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> Option<Change> {
     let view = NodeView::new(scope, index);
-    for (number, rule) in RULES.iter().enumerate() {
-        if scope.rules.0 & (1 << number) != 0
-            && let Some(apply) = rule.apply
+    let looking = match scope.replacement(index) {
+        Some(replacement) => looking(&Looked::of_new(replacement.operator)),
+        None => folder.looking[usize::from(scope.nodes[index].looking)],
+    };
+    let mut rest = scope.rules.0 & looking.0;
+    while let Some(rule) = RULES.get(usize_of_u32(rest.trailing_zeros())) {
+        rest &= rest - 1;
+        if let Some((_, apply)) = rule.local
             && let Some(change) = apply(&view, &mut folder.symbols)
             && can_be_made(scope, folder, index, &change)
         {
@@ -315,11 +307,22 @@ fn change(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize) -> 
     None
 }
 
+/// The rules of one node that look at an operator.
+pub(super) fn looking(of: &Looked<'_>) -> RuleSet {
+    let looks = |rule: &Rule| rule.local.is_some_and(|(looks, _)| looks(of));
+    let found = RULES.iter().enumerate().filter(|(_, rule)| looks(rule));
+    RuleSet(found.fold(0, |set, (number, _)| set | 1 << number))
+}
+
 fn can_be_made(scope: &FoldState<'_>, folder: &mut GraphFolder<'_>, index: usize, change: &Change) -> bool {
     let node = &scope.graph.nodes()[index];
     // A file may have nodes of more outputs than their operator.
-    if matches!(change, Change::Node(_)) && node.outputs.iter().skip(1).any(Option::is_some) {
-        return false;
+    if let Change::Node(replacement) = change {
+        let view = NodeView::new(scope, index);
+        let alone = node.outputs.iter().skip(1).all(Option::is_none);
+        if !alone || replacement.in_set(scope.opset, &view).is_err() {
+            return false;
+        }
     }
     let Change::Values(values) = change else {
         let own = |id: &ValueId| scope.values[id.index()].read == Read::Own;

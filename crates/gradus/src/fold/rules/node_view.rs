@@ -1,13 +1,17 @@
-//! A node as rules see it: with the operator, inputs and attributes that it will have.
+//! A node as rules see it: with the operator, inputs and attributes that it will have, in the form
+//! of the newest version of its operator.
 
 use gradus_core::graph::{Content, Node, Origin, Standard, ValueId};
-use gradus_core::{DType, Number, Tensor};
+use gradus_core::{DType, Number, Result, Tensor};
 
 use super::super::dialect::Role;
 use super::super::scope::{FoldState, Read};
 use super::{Change, Replacement, Source};
+use crate::attributes::Attributes;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
+use crate::normalize::{self, Form, FormerInputs, former_inputs};
 use crate::operators::{self, Chance, Rounding, Row};
+use crate::schema::{in_set, onnx_versions};
 
 /// Most elements of a constant that a rule compares one by one.
 const MAX_ELEMENTS: usize = 1 << 16;
@@ -23,7 +27,7 @@ pub(in crate::fold) struct NodeView<'s, 'm> {
 impl<'s, 'm> NodeView<'s, 'm> {
     pub(in crate::fold) fn new(scope: &'s FoldState<'m>, index: usize) -> NodeView<'s, 'm> {
         let node = &scope.graph.nodes()[index];
-        NodeView { scope, index, node, replacement: scope.replacements.get(&index) }
+        NodeView { scope, index, node, replacement: scope.replacement(index) }
     }
 
     pub(in crate::fold) fn standard(&self) -> Standard {
@@ -55,11 +59,10 @@ impl<'s, 'm> NodeView<'s, 'm> {
     where
         'm: 's,
     {
-        let known = self.node.operator.domain.is_empty() && !self.scope.nodes[self.index].opaque;
-        if self.standard() != Standard::OpenVino || !known {
-            return self.operator();
+        match self.standard() {
+            Standard::OpenVino => self.row().and_then(|row| row.same_as).unwrap_or_default(),
+            _ => self.operator(),
         }
-        operators::row_of(Standard::OpenVino, self.node).and_then(|row| row.same_as).unwrap_or("")
     }
 
     /// The row of the operator, if it is known.
@@ -98,60 +101,126 @@ impl<'s, 'm> NodeView<'s, 'm> {
         (row.is_of_elements() && bare && self.input_count() == 1 && is(row.rounding)).then_some(row.name)
     }
 
-    /// The operator set of the node.
-    pub(in crate::fold) fn version(&self) -> i64 {
-        self.node.version.unwrap_or(0)
+    /// The form of the operator that the node has in the file; the newest, if folding replaced it.
+    pub(in crate::fold) fn form(&self) -> Form {
+        match self.replacement {
+            Some(_) => Form::NEWEST,
+            None => Form::of_node(self.standard(), self.node),
+        }
+    }
+
+    /// The node as it is in the file.
+    pub(in crate::fold) fn in_file(&self) -> NodeView<'s, 'm> {
+        NodeView { replacement: None, ..self.clone() }
+    }
+
+    /// Returns true if the node means what a node of the newest version means that has the same
+    /// inputs and attributes: operands are broadcast by their last axes, and an axis is one axis.
+    pub(in crate::fold) fn has_newest_meaning(&self) -> bool {
+        if self.replacement.is_some() {
+            return true;
+        }
+        let form = self.form();
+        let means_other = form.changes().any(|(change, _)| matches!(change, normalize::Change::Meaning(_)));
+        let signature = self.row().and_then(|row| operators::signature(row, self.node).ok());
+        let broadcasts = form.default_of("broadcast").is_none()
+            && signature.is_none_or(|signature| !signature.has_attribute("broadcast"));
+        !means_other && broadcasts
+    }
+
+    /// Returns true if ONNX has an operator in the operator set of the model.
+    pub(in crate::fold) fn set_has(&self, operator: &str) -> bool {
+        in_set(onnx_versions("", operator), self.scope.opset).is_some()
+    }
+
+    /// The attributes, as those of the newest version.
+    pub(in crate::fold) fn attributes(&self) -> Attributes<'s>
+    where
+        'm: 's,
+    {
+        let given = self.replacement.map_or(&self.node.attributes, |replacement| &replacement.attributes);
+        Attributes::new(given, self.form())
+    }
+
+    /// The attributes that are given, without those that are inputs of the newest version.
+    pub(in crate::fold) fn newest_attributes(&self) -> Vec<(&'s str, &'s Content)>
+    where
+        'm: 's,
+    {
+        self.attributes().newest()
     }
 
     pub(in crate::fold) fn attribute(&self, name: &str) -> Option<&'s Content>
     where
         'm: 's,
     {
-        match self.replacement {
-            Some(replacement) => {
-                replacement.attributes.iter().find(|(other, _)| *other == name).map(|(_, content)| content)
-            }
-            None => self.node.attribute(name),
-        }
+        self.attributes().get(name)
     }
 
-    pub(in crate::fold) fn int(&self, name: &str, default: i64) -> i64 {
-        match self.attribute(name) {
-            Some(Content::Int(value)) => *value,
-            _ => default,
-        }
+    /// An integer, or the default; nothing if the attribute is something else.
+    pub(in crate::fold) fn int(&self, name: &str, default: i64) -> Option<i64> {
+        self.attributes().int_or(name, default).ok()
     }
 
-    pub(in crate::fold) fn float(&self, name: &str, default: f32) -> f32 {
-        match self.attribute(name) {
-            Some(Content::Float(value)) => *value,
-            _ => default,
-        }
+    /// A float, or the default; nothing if the attribute is something else.
+    pub(in crate::fold) fn float(&self, name: &str, default: f32) -> Option<f32> {
+        Some(self.attributes().float(name).ok()?.unwrap_or(default))
     }
 
-    pub(in crate::fold) fn ints(&self, name: &str) -> Option<&'s [i64]>
+    /// Text, or the default; nothing if the attribute is something else.
+    pub(in crate::fold) fn text(&self, name: &str, default: &'static str) -> Option<&'s str>
     where
         'm: 's,
     {
-        match self.attribute(name) {
-            Some(Content::Ints(values)) => Some(values),
-            _ => None,
+        Some(self.attributes().text(name).ok()?.unwrap_or(default))
+    }
+
+    /// Integers, if they are given.
+    pub(in crate::fold) fn ints(&self, name: &str) -> Result<Option<&'s [i64]>>
+    where
+        'm: 's,
+    {
+        self.attributes().ints(name)
+    }
+
+    /// Inputs of the newest version that are attributes in the file.
+    pub(in crate::fold) fn former_inputs(&self) -> FormerInputs {
+        if self.replacement.is_some() || !self.scope.nodes[self.index].moves_inputs {
+            return FormerInputs::new();
         }
+        former_inputs(&self.attributes()).unwrap_or_default()
     }
 
     pub(in crate::fold) fn input_count(&self) -> usize {
-        self.replacement.map_or(self.node.inputs.len(), |replacement| replacement.inputs.len())
+        let Some(replacement) = self.replacement else {
+            let own = self.node.inputs.len();
+            if !self.scope.nodes[self.index].moves_inputs {
+                return own;
+            }
+            let former = self.former_inputs().into_iter().map(|(input, _)| input + 1);
+            return former.fold(self.form().count_of(own), usize::max);
+        };
+        replacement.inputs.len()
+    }
+
+    /// The input of the node in the file that is this one of the newest version.
+    fn index_in_file(&self, input: usize) -> Option<usize> {
+        if self.scope.nodes[self.index].moves_inputs { self.form().index_of(input) } else { Some(input) }
     }
 
     /// The value that an input reads.
     pub(in crate::fold) fn input(&self, input: usize) -> Source {
-        let source = match self.replacement {
-            Some(replacement) => replacement.inputs.get(input).cloned(),
-            None => self
-                .scope
-                .own_input(self.index, input)
-                .cloned()
-                .or_else(|| self.node.inputs.get(input).copied().flatten().map(Source::Value)),
+        let source = if let Some(replacement) = self.replacement {
+            replacement.inputs.get(input).cloned()
+        } else {
+            let own = |own: usize| self.node.inputs.get(own).copied().flatten().map(Source::Value);
+            let given = self
+                .index_in_file(input)
+                .and_then(|at| self.scope.own_input(self.index, at).cloned().or_else(|| own(at)));
+            given.or_else(|| {
+                let former = self.former_inputs().into_iter().find(|(at, _)| *at == input);
+                former.map(|(_, tensor)| Source::Tensor(tensor))
+            })
         };
         match source {
             Some(Source::Value(id)) => Source::Value(self.scope.resolved(id)),
@@ -212,10 +281,15 @@ impl<'s, 'm> NodeView<'s, 'm> {
 
     /// The constant that an input reads, as it will be wherever the model runs.
     pub(in crate::fold) fn constant(&self, input: usize) -> Option<Tensor> {
-        let id = match self.input(input) {
-            Source::Tensor(tensor) => return Some(tensor),
+        self.constant_of(&self.input(input))
+    }
+
+    /// The constant that a node reads by a source.
+    pub(in crate::fold) fn constant_of(&self, source: &Source) -> Option<Tensor> {
+        let id = match source {
+            Source::Tensor(tensor) => return Some(tensor.clone()),
             Source::Missing | Source::Transposed(..) => return None,
-            Source::Value(id) => id,
+            Source::Value(id) => self.scope.resolved(*id),
         };
         let value = &self.scope.values[id.index()];
         if let Read::Constant(tensor) = &value.read {

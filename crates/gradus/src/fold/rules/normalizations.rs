@@ -61,7 +61,7 @@ fn gelu_factor(view: &NodeView<'_, '_>, input: usize) -> Option<(ValueId, &'stat
 }
 
 pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || view.version() < 20 {
+    if !view.set_has("Gelu") {
         return None;
     }
     let mut parts = Vec::new();
@@ -80,30 +80,27 @@ pub(super) fn gelu(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         b"none" => Vec::new(),
         other => vec![("approximate", Content::Bytes(bytes::Bytes::from_static(other)))],
     };
-    Some(Change::Node(Replacement { operator: "Gelu", inputs: vec![Source::Value(x)], attributes }))
+    Some(Change::Node(Replacement::new("Gelu", vec![Source::Value(x)], attributes)))
 }
 
 pub(super) fn swish(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || view.version() < 24 {
+    if !view.set_has("Swish") {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(plain, gate)| {
         let gate = view.only_producer(gate).filter(|gate| gate.operator() == "Sigmoid")?;
         let x = view.value(plain).filter(|&x| gate.value(0) == Some(x))?;
         let inputs = vec![Source::Value(x)];
-        Some(Change::Node(Replacement { operator: "Swish", inputs, attributes: Vec::new() }))
+        Some(Change::Node(Replacement::new("Swish", inputs, Vec::new())))
     })
 }
 
 /// The value whose mean over the last axis a node computes.
 fn mean(view: &NodeView<'_, '_>) -> Option<ValueId> {
     let last = i64::try_from(view.dims(0)?.len()).ok()? - 1;
-    let axes = match view.ints("axes") {
-        Some(axes) => axes.to_vec(),
-        None => view.constant(1)?.to_i64().ok()?,
-    };
+    let axes = view.constant(1)?.to_i64().ok()?;
     let of_last = matches!(*axes, [axis] if axis == -1 || axis == last);
-    let kept = view.operator() == "ReduceMean" && view.int("keepdims", 1) == 1;
+    let kept = view.operator() == "ReduceMean" && view.int("keepdims", 1)? == 1;
     if of_last && kept { view.value(0) } else { None }
 }
 
@@ -159,7 +156,7 @@ fn normalization(
     let epsilon = gradus_core::convert::nearest_f32(Number::Float(epsilon));
     let attributes = vec![("axis", Content::Int(-1)), ("epsilon", Content::Float(epsilon))];
     let inputs = vec![Source::Value(x), gain.0.input(gain.1)];
-    Some(Change::Node(Replacement { operator, inputs, attributes }))
+    Some(Change::Node(Replacement::new(operator, inputs, attributes)))
 }
 
 /// Returns true if dimensions are the last one of a value, and nothing else.
@@ -169,7 +166,7 @@ fn is_of_last(view: &NodeView<'_, '_>, x: ValueId, dims: Option<&Dims>) -> bool 
 }
 
 pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || view.version() < 17 {
+    if !view.set_has("LayerNormalization") {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
@@ -179,10 +176,10 @@ pub(super) fn layer_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> O
 }
 
 pub(super) fn normalization_bias(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    [(0, 1), (1, 0)].into_iter().filter(|_| view.operator() == "Add").find_map(|(input, other)| {
+    [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {
         let norm = view.only_producer(input).filter(|node| node.operator() == "LayerNormalization")?;
         let (x, alone) = (norm.value(0)?, norm.input_count() == 2 && norm.node.outputs.len() == 1);
-        let of_last = matches!(norm.int("axis", -1), -1) && is_of_last(view, x, view.dims(other));
+        let of_last = norm.int("axis", -1)? == -1 && is_of_last(view, x, view.dims(other));
         if !alone || !of_last || !view.is_like(input) || view.dtype_of(view.value(other)?) != view.dtype_of(x)
         {
             return None;
@@ -190,7 +187,7 @@ pub(super) fn normalization_bias(view: &NodeView<'_, '_>, _: &mut Symbols) -> Op
         let inputs = vec![norm.input(0), norm.input(1), view.input(other)];
         let kept = ["axis", "epsilon", "stash_type"].into_iter();
         let attributes = kept.filter_map(|name| Some((name, norm.attribute(name)?.clone()))).collect();
-        Some(Change::Node(Replacement { operator: "LayerNormalization", inputs, attributes }))
+        Some(Change::Node(Replacement::new("LayerNormalization", inputs, attributes)))
     })
 }
 
@@ -236,7 +233,7 @@ fn mean_square(root: &NodeView<'_, '_>) -> Option<(ValueId, f64)> {
 }
 
 pub(super) fn rms_normalization(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Mul" || view.version() < 23 {
+    if !view.set_has("RMSNormalization") {
         return None;
     }
     [(0, 1), (1, 0)].into_iter().find_map(|(input, other)| {

@@ -8,8 +8,7 @@ use super::super::negative_zero::is_never_negative_zero;
 use super::Level::{Exact, Fuse};
 use super::exact::order;
 use super::node_view::NodeView;
-use super::shapes::is_view;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Rule, Source, local, looked};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Dims;
 use crate::operators::{self, Reduces, Row};
@@ -19,12 +18,14 @@ pub(super) const RULES: &[Rule] = &[
         "single-reduction",
         Exact,
         "ReduceMax, ReduceMin, ReduceProd, sums of what is never -0, of axes of size 1 -> x, Squeeze",
+        looked::reduces,
         single,
     ),
     local(
         "kept-axes",
         Exact,
         "Squeeze, Unsqueeze, Reshape of what ReduceMax, ReduceSum, … reduces, by the reduced axes -> keepdims",
+        looked::is_view,
         kept,
     ),
 ];
@@ -34,12 +35,14 @@ pub(super) const FUSED: &[Rule] = &[
         "transpose-into-reduction",
         Fuse,
         "ReduceMax, ReduceSum, … of a Transpose that leaves the order of the other axes, without keepdims -> of x",
+        looked::reduces,
         transposed,
     ),
     local(
         "reductions",
         Fuse,
         "ReduceMax, ReduceMin, ReduceProd, ReduceSum, ReduceMean of its like -> one; of axes of size 1 -> x, Squeeze: -0 stays",
+        looked::reduces,
         reductions,
     ),
 ];
@@ -59,23 +62,19 @@ pub(in crate::fold) struct Reduction {
     /// The axes, from 0 on, in order.
     pub(in crate::fold) axes: Vec<i64>,
     pub(in crate::fold) keeps: bool,
-    /// True if the axes are an attribute.
-    attribute: bool,
 }
 
 impl Reduction {
     pub(in crate::fold) fn of(view: &NodeView<'_, '_>) -> Option<Reduction> {
         let operator = reducing(view)?.name;
         let rank = i64_of(view.dims(0)?.len());
-        let attribute = view.version() < if operator == "ReduceSum" { 13 } else { 18 };
-        let given = match (attribute, view.input(1)) {
-            (true, _) => view.ints("axes").map(<[i64]>::to_vec),
-            (false, Source::Missing) => None,
-            (false, _) => Some(view.constant(1)?.to_i64().ok()?),
+        let given = match view.input(1) {
+            Source::Missing => None,
+            _ => Some(view.constant(1)?.to_i64().ok()?),
         };
         let mut axes = given.unwrap_or_default();
         if axes.is_empty() {
-            if view.int("noop_with_empty_axes", 0) != 0 {
+            if view.int("noop_with_empty_axes", 0)? != 0 {
                 return None;
             }
             axes = (0..rank).collect();
@@ -86,7 +85,8 @@ impl Reduction {
         axes.sort_unstable();
         axes.dedup();
         let inside = axes.iter().all(|axis| (0..rank).contains(axis));
-        inside.then_some(Reduction { operator, axes, keeps: view.int("keepdims", 1) != 0, attribute })
+        let keeps = view.int("keepdims", 1)? != 0;
+        inside.then_some(Reduction { operator, axes, keeps })
     }
 
     /// The dimensions that are left of these.
@@ -99,15 +99,10 @@ impl Reduction {
 
     /// The node that reduces a value so.
     pub(in crate::fold) fn node(self, data: Source) -> Replacement {
-        let Reduction { operator, axes, keeps, attribute } = self;
-        let mut attributes = vec![("keepdims", Content::Int(keeps.into()))];
-        let mut inputs = vec![data];
-        if attribute {
-            attributes.push(("axes", Content::Ints(axes.into())));
-        } else {
-            inputs.push(Source::Tensor(Tensor::vector(&axes)));
-        }
-        Replacement { operator, inputs, attributes }
+        let Reduction { operator, axes, keeps } = self;
+        let attributes = vec![("keepdims", Content::Int(keeps.into()))];
+        let inputs = vec![data, Source::Tensor(Tensor::vector(&axes))];
+        Replacement::new(operator, inputs, attributes)
     }
 }
 
@@ -116,7 +111,7 @@ fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
     if !is_nested(view) {
         return None;
     }
-    if view.int("keepdims", 1) != 0 {
+    if view.int("keepdims", 1)? != 0 {
         return if view.is_like(0) { view.becomes(0) } else { None };
     }
     let reduction = Reduction::of(view)?;
@@ -125,13 +120,8 @@ fn of_units(view: &NodeView<'_, '_>) -> Option<Change> {
     if reduction.axes.is_empty() || !reduction.axes.iter().all(is_unit) {
         return None;
     }
-    let (mut inputs, mut attributes) = (vec![view.input(0)], Vec::new());
-    if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(reduction.axes.into())));
-    } else {
-        inputs.push(Source::Tensor(Tensor::vector(&reduction.axes)));
-    }
-    Some(Change::Node(Replacement { operator: "Squeeze", inputs, attributes }))
+    let inputs = vec![view.input(0), Source::Tensor(Tensor::vector(&reduction.axes))];
+    Some(Change::Node(Replacement::new("Squeeze", inputs, Vec::new())))
 }
 
 fn single(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
@@ -142,7 +132,7 @@ fn single(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
 }
 
 fn kept(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.only_producer(0).filter(|_| is_view(view))?;
+    let first = view.only_producer(0)?;
     let mut reduction = Reduction::of(&first)?;
     reduction.keeps = !reduction.keeps;
     let same = view.output_dims() == Some(&reduction.dims(first.dims(0)?));

@@ -14,12 +14,14 @@ pub(super) const RULES: &[Rule] = &[
         "known-element",
         Exact,
         "SequenceAt of SequenceConstruct, SplitToSequence by constants; OptionalGetElement of Optional -> the element, Slice, Gather",
+        |of| of.is_one(&["OptionalGetElement", "SequenceAt"]),
         element,
     ),
     local(
         "known-sequence",
         Exact,
         "ConcatFromSequence(SequenceConstruct(a, b)) without a new axis -> Concat(a, b)",
+        |of| of.is("ConcatFromSequence"),
         joined,
     ),
 ];
@@ -54,15 +56,15 @@ fn element(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
 }
 
 fn split_element(view: &NodeView<'_, '_>, split: &NodeView<'_, '_>) -> Option<Change> {
-    let axis = split.int("axis", 0);
+    let axis = split.int("axis", 0)?;
     let whole = |element: i64| Source::Tensor(Tensor::vector(&[element]));
     let (start, end) = match split.input(1) {
         Source::Missing => {
             let at = position(view, None)?;
-            if split.int("keepdims", 1) == 0 {
+            if split.int("keepdims", 1)? == 0 {
                 let inputs = vec![split.input(0), Source::Tensor(Tensor::scalar(at))];
                 let attributes = vec![("axis", Content::Int(axis))];
-                return Some(Change::Node(Replacement { operator: "Gather", inputs, attributes }));
+                return Some(Change::Node(Replacement::new("Gather", inputs, attributes)));
             }
             (at, at.checked_add(1)?)
         }
@@ -84,16 +86,16 @@ fn split_element(view: &NodeView<'_, '_>, split: &NodeView<'_, '_>) -> Option<Ch
         },
     };
     let inputs = vec![split.input(0), whole(start), whole(end), whole(axis)];
-    Some(Change::Node(Replacement { operator: "Slice", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Slice", inputs, Vec::new())))
 }
 
 fn joined(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0).filter(|first| first.operator() == "SequenceConstruct")?;
-    let Some(Content::Int(axis)) = view.attribute("axis") else { return None };
-    if view.operator() != "ConcatFromSequence" || view.int("new_axis", 0) != 0 {
+    let axis = view.attributes().int("axis").ok()??;
+    if view.int("new_axis", 0)? != 0 {
         return None;
     }
     let inputs = (0..first.input_count()).map(|input| first.input(input)).collect();
-    let attributes = vec![("axis", Content::Int(*axis))];
-    Some(Change::Node(Replacement { operator: "Concat", inputs, attributes }))
+    let attributes = vec![("axis", Content::Int(axis))];
+    Some(Change::Node(Replacement::new("Concat", inputs, attributes)))
 }

@@ -9,7 +9,7 @@ use super::super::write::list;
 use super::Level::Exact;
 use super::exact::{is_approximated, order};
 use super::node_view::NodeView;
-use super::{Change, Replacement, Rule, Source, local};
+use super::{Change, Replacement, Rule, Source, local, looked};
 use crate::dim::{Dim, Symbols};
 use crate::fact::{Dims, known_shape};
 
@@ -18,30 +18,63 @@ pub(super) const RULES: &[Rule] = &[
         "reshapes",
         Exact,
         "Reshape, Flatten, Squeeze, Unsqueeze, Transpose of axes of size 1 of one another, with one unknown size -> Reshape",
+        |of| looked::is_view(of) || looked::transposes(of),
         reshapes,
     ),
     local(
         "unit-axes",
         Exact,
         "Reshape, Squeeze, Unsqueeze of one another that add or remove axes of size 1 -> Unsqueeze, Squeeze",
+        looked::is_view,
         unit_axes,
     ),
-    local("undone-axes", Exact, "Squeeze, Unsqueeze of one another, of the same axes -> x", undone_axes),
+    local(
+        "undone-axes",
+        Exact,
+        "Squeeze, Unsqueeze of one another, of the same axes -> x",
+        |of| of.is_one(&["Squeeze", "Unsqueeze"]),
+        undone_axes,
+    ),
     local(
         "views-of-functions",
         Exact,
         "Reshape, Squeeze, Unsqueeze of Cos, Exp, Log, Sin, … of a constant -> the function of the constant in that shape (ONNX)",
+        looked::is_view,
         views_of_functions,
     ),
-    local("slices", Exact, "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)", slices),
-    local("joins", Exact, "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)", joins),
-    local("empty-joins", Exact, "inputs of Concat without elements along its axis -> none", empty_joins),
-    local("split-join", Exact, "Concat of all outputs of Split in order -> its input", split_join),
+    local(
+        "slices",
+        Exact,
+        "Slice(Slice(x)) by constants; of one axis, in steps of 1 -> Slice(x)",
+        |of| of.is("Slice"),
+        slices,
+    ),
+    local(
+        "joins",
+        Exact,
+        "Concat(Concat(a, b), c) along one axis -> Concat(a, b, c)",
+        |of| of.is("Concat"),
+        joins,
+    ),
+    local(
+        "empty-joins",
+        Exact,
+        "inputs of Concat without elements along its axis -> none",
+        |of| of.is("Concat"),
+        empty_joins,
+    ),
+    local(
+        "split-join",
+        Exact,
+        "Concat of all outputs of Split in order -> its input",
+        |of| of.is("Concat"),
+        split_join,
+    ),
 ];
 
 /// Constant starts, ends, axes and steps of a Slice.
 pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> {
-    if view.operator() != "Slice" || view.version() < 10 {
+    if view.operator() != "Slice" {
         return None;
     }
     let rank = i64::try_from(view.dims(0)?.len()).ok()?;
@@ -61,13 +94,11 @@ pub(in crate::fold) fn bounds(view: &NodeView<'_, '_>) -> Option<[Vec<i64>; 4]> 
 /// Also where nothing else is known of the shape.
 fn undone_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     let first = view.producer(0)?;
-    if !matches!((view.operator(), first.operator()), ("Squeeze", "Unsqueeze") | ("Unsqueeze", "Squeeze")) {
+    let inverse = if view.operator() == "Squeeze" { "Unsqueeze" } else { "Squeeze" };
+    if first.operator() != inverse {
         return None;
     }
-    let axes = |view: &NodeView<'_, '_>| match view.ints("axes") {
-        Some(axes) => Some(axes.to_vec()),
-        None => view.constant(1)?.to_i64().ok(),
-    };
+    let axes = |view: &NodeView<'_, '_>| view.constant(1)?.to_i64().ok();
     let same = axes(&first).is_some_and(|before| !before.is_empty() && axes(view) == Some(before));
     if same { first.becomes(0) } else { None }
 }
@@ -77,12 +108,12 @@ const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Elements stay where they are, so that they are rounded alike.
 fn views_of_functions(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.only_producer(0).filter(|_| is_view(view))?;
+    let first = view.only_producer(0)?;
     let operator = first.plain_function(is_approximated)?;
     let shape = known_shape(view.output_dims()?).filter(|shape| shape.len() <= MAX_ELEMENTS)?;
     let constant = first.weight(0)?.reshaped(shape).ok()?;
     let inputs = vec![Source::Tensor(constant)];
-    Some(Change::Node(Replacement { operator, inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new(operator, inputs, Vec::new())))
 }
 
 fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
@@ -106,7 +137,7 @@ fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     }
     let lists = [starts, ends, axes, steps].map(|list| Source::Tensor(Tensor::vector(&list)));
     let inputs = std::iter::once(first.input(0)).chain(lists).collect();
-    Some(Change::Node(Replacement { operator: "Slice", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Slice", inputs, Vec::new())))
 }
 
 /// The axes of size 1 that the second list of dimensions has beside the first.
@@ -123,7 +154,7 @@ fn added(from: &Dims, to: &Dims) -> Option<Vec<i64>> {
 }
 
 fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let first = view.producer(0).filter(|first| is_view(view) && is_view(first))?;
+    let first = view.producer(0).filter(is_view)?;
     let (from, to) = (first.dims(0)?, view.output_dims()?);
     let (operator, axes) = match (added(from, to), added(to, from)) {
         _ if view.standard() != Standard::Onnx => return None,
@@ -131,13 +162,8 @@ fn unit_axes(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         (None, Some(axes)) => ("Squeeze", axes),
         (None, None) => return None,
     };
-    let (mut inputs, mut attributes) = (vec![first.input(0)], Vec::new());
-    if view.version() < 13 {
-        attributes.push(("axes", Content::Ints(axes.into())));
-    } else {
-        inputs.push(Source::Tensor(Tensor::vector(&axes)));
-    }
-    Some(Change::Node(Replacement { operator, inputs, attributes }))
+    let inputs = vec![first.input(0), Source::Tensor(Tensor::vector(&axes))];
+    Some(Change::Node(Replacement::new(operator, inputs, Vec::new())))
 }
 
 /// Most inputs of a Concat that another is joined with.
@@ -146,13 +172,13 @@ const MAX_JOINED: usize = 256;
 /// The axis of a Concat or Split of ONNX, from 0 on.
 fn axis(view: &NodeView<'_, '_>, of: &Dims) -> Option<i64> {
     let rank = i64::try_from(of.len()).ok()?;
-    let given = matches!(view.attribute("axis"), Some(Content::Int(_))) || view.operator() == "Split";
-    let axis = view.int("axis", 0);
-    given.then_some(if axis < 0 { axis + rank } else { axis })
+    let default = if view.operator() == "Split" { Some(0) } else { None };
+    let axis = view.attributes().int("axis").ok()?.or(default)?;
+    Some(if axis < 0 { axis + rank } else { axis })
 }
 
 fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let dims = view.output_dims().filter(|_| view.operator() == "Concat")?;
+    let dims = view.output_dims()?;
     let axis_of_all = axis(view, dims)?;
     let inner = |input| {
         let node = view.only_producer(input).filter(|node| node.operator() == "Concat")?;
@@ -167,15 +193,12 @@ fn joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
         }
     }
     let attributes = vec![("axis", Content::Int(axis_of_all))];
-    (count < inputs.len() && inputs.len() <= MAX_JOINED).then_some(Change::Node(Replacement {
-        operator: "Concat",
-        inputs,
-        attributes,
-    }))
+    (count < inputs.len() && inputs.len() <= MAX_JOINED)
+        .then_some(Change::Node(Replacement::new("Concat", inputs, attributes)))
 }
 
 fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    let dims = view.output_dims().filter(|_| view.operator() == "Concat")?;
+    let dims = view.output_dims()?;
     let axis_of_all = axis(view, dims)?;
     let at = usize::try_from(axis_of_all).ok()?;
     let is_empty = |source: &Source| match source {
@@ -190,13 +213,10 @@ fn empty_joins(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     }
     let attributes = vec![("axis", Content::Int(axis_of_all))];
     let fewer = inputs.len() < count;
-    fewer.then_some(Change::Node(Replacement { operator: "Concat", inputs, attributes }))
+    fewer.then_some(Change::Node(Replacement::new("Concat", inputs, attributes)))
 }
 
 fn split_join(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
-    if view.operator() != "Concat" {
-        return None;
-    }
     let (split, _) = view.node_of(view.value(0)?)?;
     let dims = split.dims(0).filter(|_| split.operator() == "Split")?;
     let in_order = (0..view.input_count()).all(|input| {
@@ -233,11 +253,7 @@ fn reshapes(view: &NodeView<'_, '_>, symbols: &mut Symbols) -> Option<Change> {
         let target = list(view.dtype_of(view.value(1)?)?, &target)?;
         return Some(Change::Inputs(vec![(0, first.input(0)), (1, Source::Tensor(target))]));
     }
-    // Reshape took an attribute before version 5.
-    if view.version() < 5 {
-        return None;
-    }
     let target = reshape_target(symbols, first.dims(0)?, view.output_dims()?, false)?;
     let inputs = vec![first.input(0), Source::Tensor(Tensor::vector(&target))];
-    Some(Change::Node(Replacement { operator: "Reshape", inputs, attributes: Vec::new() }))
+    Some(Change::Node(Replacement::new("Reshape", inputs, Vec::new())))
 }

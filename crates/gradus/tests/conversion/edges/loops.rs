@@ -81,7 +81,8 @@ fn summed() -> (Model, HashMap<String, Value>) {
     looped("Scan", body, &inputs, &["last", "all"], attributes)
 }
 
-/// ONNX Runtime refuses a `SequenceMap` whose body says nothing of its outputs.
+/// ONNX Runtime refuses a `SequenceMap` whose body says nothing of its outputs, and a `Scan` whose
+/// body says no shape of them.
 #[test]
 fn bodies_say_the_types_of_their_outputs() {
     let mut options = ConvertOptions::default();
@@ -90,7 +91,7 @@ fn bodies_say_the_types_of_their_outputs() {
     let scan = &converted.model.graph().nodes()[0];
     let body = scan.graphs().next().unwrap();
     let declared: Vec<_> = body.outputs().iter().map(|id| body.value(*id).declared.clone()).collect();
-    assert_eq!(declared, vec![Some(Type::Tensor(Some(DType::I64), None)); 2]);
+    assert_eq!(declared, vec![Some(Type::Tensor(Some(DType::I64), Some(vec![DeclaredDim::Unknown]))); 2]);
 }
 
 #[test]

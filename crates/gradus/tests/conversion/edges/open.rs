@@ -6,7 +6,7 @@ use std::slice::from_ref;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Type};
 use gradus::{DType, Model, Tensor};
 
-use super::{Onnx, OpenVino, convert, list, operators, run};
+use super::{Onnx, OpenVino, convert, list, operators, run, whys};
 use crate::common::compare::difference;
 use crate::common::one::One;
 use crate::common::tensors::counted;
@@ -223,4 +223,29 @@ fn lists_beyond_reason_decide_no_ranks() {
             }
         }
     }
+}
+
+/// OpenVINO's CPU plugin compiles no model with a parameter of open rank, whatever reads it.
+#[test]
+fn nodes_that_read_inputs_of_open_rank_are_named() {
+    let named = |operator, version, input| {
+        let one = One::of(Onnx, operator, version).inputs(&[floats(&[2, 3])]);
+        whys(&convert(&one.declared(0, input).model().0).unwrap()).contains("rank is not known")
+    };
+    for (operator, version) in [("Shape", 19), ("Size", 19), ("Abs", 13), ("NonZero", 13)] {
+        assert!(named(operator, version, None), "{operator}");
+        assert!(!named(operator, version, Some(&[None, None])), "{operator}");
+    }
+}
+
+/// OpenVINO reads the number of outputs of a split off the shape of the sizes.
+#[test]
+fn splits_have_as_many_sizes_as_outputs() {
+    for declared in [None, Some(&[None][..])] {
+        let one = One::of(Onnx, "Split", 18).inputs(&[floats(&[5]), list(&[2, 3])]).outputs(2);
+        let found = keeps("Split", one.declared(1, declared));
+        assert_eq!(found, ["Reshape", "VariadicSplit"], "{declared:?}");
+    }
+    let one = One::of(Onnx, "Split", 18).inputs(&[floats(&[5]), list(&[2, 3])]).outputs(2);
+    assert_eq!(keeps("Split", one.known()), ["VariadicSplit"]);
 }

@@ -217,3 +217,36 @@ fn conditions_of_openvino_have_one_axis_at_most() {
         assert_eq!(operators(&converted).contains(&"Reshape"), reshapes, "rank {rank}");
     }
 }
+
+/// OpenVINO's plugin and its reference take an axis as it is where a scale leaves its size as it is;
+/// ONNX and its runtimes do not.
+#[test]
+fn openvino_scales_no_axis_that_keeps_its_size() {
+    let (line, scale) = (floats(&[1, 1, 3], &[0.0, 5.0, 10.0]), floats(&[1], &[1.25]));
+    let scaled = floats(&[1, 1, 3], &[0.0, 4.0, 8.0]);
+    for mode in ["linear", "linear_onnx"] {
+        let one = One::of(OpenVino, "Interpolate", 11)
+            .inputs(from_ref(&line))
+            .known()
+            .constants(&[scale.clone(), list(&[2])])
+            .text("mode", mode)
+            .text("shape_calculation_mode", "scales")
+            .text("coordinate_transformation_mode", "asymmetric")
+            .text("pads_begin", "0,0,0")
+            .text("pads_end", "0,0,0");
+        gives(mode, one, from_ref(&line));
+    }
+    let resize = || {
+        let word = |name, text: &'static str| (name, Content::Bytes(text.into()));
+        let [mode, coordinates] =
+            [word("mode", "linear"), word("coordinate_transformation_mode", "asymmetric")];
+        let one = One::of(Onnx, "Resize", 18).inputs(from_ref(&line));
+        one.constants(&[floats(&[0], &[]), scale.clone()])
+            .attribute(mode.0, mode.1)
+            .attribute(coordinates.0, coordinates.1)
+            .attribute("axes", Content::Ints([2].into()))
+    };
+    gives("Resize", resize().known(), from_ref(&scaled));
+    let open = convert(&resize().model().0).unwrap();
+    assert!(whys(&open).contains("OpenVINO leaves an axis as it is"), "{}", whys(&open));
+}

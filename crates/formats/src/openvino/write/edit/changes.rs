@@ -146,7 +146,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         let version = format!("opset{}", made.version);
         let head = Head { id: item.id, name: layer_name, operator: made.operator, version: &version };
         head.open(&mut out.xml, &[]);
-        data(&mut out.xml, made.attributes.iter().map(|(name, content)| (*name, content)))?;
+        data(&mut out.xml, made.attributes.iter().map(|given| (&*given.name, &given.content)))?;
         let sources = item.inputs.iter().map(|name| self.source(name)).collect::<Result<Vec<_>>>()?;
         let inputs: Vec<_> = sources.iter().map(|source| source.of.as_ref()).collect();
         let mut outputs = Vec::new();

@@ -1,0 +1,167 @@
+//! Loops whose condition compares counters: the inferred number of iterations against runs.
+
+use gradus::conversion::ConvertOptions;
+use gradus::element::Bool;
+use gradus::graph::Standard;
+use gradus::infer::InferOptions;
+use gradus::{DType, Model, Shape, Tensor, Value};
+
+use crate::common::sketch::Sketch;
+
+/// A loop over a counter: of integers, or the number of elements of a tensor that grows.
+#[derive(Clone, Debug)]
+struct Counter {
+    start: i64,
+    step: i64,
+    /// The comparison of the counter with the limit, and the one of which it is the opposite.
+    compares: (&'static str, bool),
+    /// What the size of the input is multiplied by, and what is added: the limit.
+    limit: (i64, i64),
+    /// False if the condition before the loop is another one.
+    is_checked: bool,
+    most: Option<i64>,
+    /// How a second condition is joined, and the limit of the counter in it.
+    also: Option<(&'static str, i64)>,
+    grows: bool,
+}
+
+impl Counter {
+    fn random(random: &mut fastrand::Rng) -> Counter {
+        const RISING: [(&str, bool); 3] = [("Less", true), ("LessOrEqual", true), ("GreaterOrEqual", false)];
+        const FALLING: [(&str, bool); 3] = [("Greater", true), ("GreaterOrEqual", true), ("Less", false)];
+        let grows = random.bool();
+        let rises = grows || random.bool();
+        let step = random.i64(1..5);
+        let times = random.i64(1..3);
+        Counter {
+            start: if grows { random.i64(0..4) } else { random.i64(-3..9) },
+            step: if rises { step } else { -step },
+            compares: if rises { RISING } else { FALLING }[random.usize(0..3)],
+            limit: (if rises { times } else { -times }, random.i64(-2..5)),
+            is_checked: random.bool(),
+            most: random.bool().then(|| random.i64(0..6)),
+            also: random.bool().then(|| (if random.bool() { "And" } else { "Or" }, random.i64(0..9))),
+            grows,
+        }
+    }
+
+    /// Adds the condition of a counter.
+    fn condition(&self, sketch: Sketch, counter: &str, name: &str) -> Sketch {
+        let named = |which: &str| format!("{name} {which}");
+        let [compared, first, second] = ["compared", "first", "second"].map(named);
+        let (operator, is_plain) = self.compares;
+        let sketch = sketch.node(operator, &[counter, "limit"], &[&compared]);
+        let sketch = sketch.node(if is_plain { "Identity" } else { "Not" }, &[&compared], &[&first]);
+        match self.also {
+            Some((join, _)) => {
+                let operator = if self.step > 0 { "Less" } else { "Greater" };
+                sketch.node(operator, &[counter, "bound"], &[&second]).node(join, &[&first, &second], &[name])
+            }
+            None => sketch.node("Identity", &[&first], &[name]),
+        }
+    }
+
+    /// Outputs: as many rows as there are iterations, and as many elements as the counter says in
+    /// the end, or none.
+    fn model(&self) -> Model {
+        let body = Sketch::nested().input("iteration", DType::I64, &[]).input("went", DType::Bool, &[]);
+        let body = if self.grows {
+            let axis = vec![("axis", gradus::graph::Content::Int(0))];
+            let body = body.input("state", DType::F32, &["length"]);
+            body.with("Concat", &["state", "piece"], &["changed"], axis).node("Size", &["changed"], &["next"])
+        } else {
+            body.input("state", DType::I64, &[]).node("Add", &["state", "step"], &["changed"]).node(
+                "Identity",
+                &["changed"],
+                &["next"],
+            )
+        };
+        let (dtype, sizes): (_, &[&str]) =
+            if self.grows { (DType::F32, &["longer"]) } else { (DType::I64, &[]) };
+        let body = self.condition(body, "next", "go").node("Identity", &["iteration"], &["row"]);
+        let body = body.output("go", DType::Bool, &[]).output("changed", dtype, sizes);
+        let body = body.output("row", DType::I64, &[]).graph();
+
+        let zeros = |count: i64| {
+            let count = usize::try_from(count.max(0)).unwrap();
+            Tensor::zeros(DType::F32, Shape::new(vec![count]).unwrap()).unwrap()
+        };
+        let ints = [
+            ("times", self.limit.0),
+            ("more", self.limit.1),
+            ("step", self.step),
+            ("nothing", 0),
+            ("one", 1),
+        ];
+        let sketch = Sketch::new().input("x", DType::F32, &["n"]);
+        let sketch = ints
+            .into_iter()
+            .fold(sketch, |sketch, (name, value)| sketch.constant(name, Tensor::scalar(value)));
+        let sketch = sketch
+            .constant("piece", zeros(self.step))
+            .constant("most", Tensor::scalar(self.most.unwrap_or(0)));
+        let sketch = sketch.constant("bound", Tensor::scalar(self.also.map_or(0, |also| also.1)));
+        let sketch = if self.grows {
+            sketch.constant("start", zeros(self.start)).node("Size", &["start"], &["first"])
+        } else {
+            sketch.constant("start", Tensor::scalar(self.start)).node("Identity", &["start"], &["first"])
+        };
+        let sketch = sketch
+            .constant("true", Tensor::scalar(Bool::from(true)))
+            .node("Size", &["x"], &["size"])
+            .node("Mul", &["size", "times"], &["multiple"])
+            .node("Add", &["multiple", "more"], &["limit"]);
+        let sketch = if self.is_checked {
+            self.condition(sketch, "first", "enters")
+        } else {
+            sketch.node("Greater", &["size", "one"], &["enters"])
+        };
+        let most = if self.most.is_some() { "most" } else { "" };
+        let sketch = sketch.with("Loop", &[most, "enters", "start"], &["end", "rows"], vec![("body", body)]);
+        let sketch = if self.grows {
+            sketch.node("Identity", &["end"], &["counted"])
+        } else {
+            sketch.node("Max", &["end", "nothing"], &["last"]).node(
+                "Range",
+                &["nothing", "last", "one"],
+                &["counted"],
+            )
+        };
+        sketch.output("rows", DType::I64, &[""]).output("counted", dtype, &[""]).model()
+    }
+}
+
+/// The sizes of the outputs where the input has `n` elements.
+fn inferred(model: &Model, n: i64) -> Vec<Option<i64>> {
+    let mut options = InferOptions::default();
+    options.ignore_declared = true;
+    let inference = model.infer(&options).unwrap();
+    assert!(inference.problems().is_empty(), "{:?}", inference.problems());
+    let size = |&id: &gradus::graph::ValueId| {
+        let dims = inference.fact(id).as_tensor()?.dims.clone()?;
+        inference.symbols().evaluate(*dims.first()?, &|name| ["n", "x_0"].contains(&name).then_some(n))
+    };
+    model.graph().outputs().iter().map(size).collect()
+}
+
+#[test]
+fn counters_tell_the_number_of_iterations() {
+    let mut random = fastrand::Rng::with_seed(71);
+    for case in 0..150 {
+        let counter = Counter::random(&mut random);
+        let model = counter.model();
+        let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
+        for n in [0, 1, 2, 3, 5, 8] {
+            let x = Tensor::zeros(DType::F32, Shape::new(vec![n]).unwrap()).unwrap();
+            let run = |model: &Model| {
+                let outputs = model.run([("x", x.clone())]).unwrap();
+                let size = |value: &Value| i64::try_from(value.tensor().unwrap().shape().dims()[0]).unwrap();
+                outputs.iter().map(|(_, value)| Some(size(value))).collect::<Vec<_>>()
+            };
+            let wanted = run(&model);
+            let n = i64::try_from(n).unwrap();
+            assert_eq!(inferred(&model, n), wanted, "{case}: {counter:?} of {n}");
+            assert_eq!(inferred(&converted, n), wanted, "{case}: {counter:?} of {n} as an IR");
+        }
+    }
+}

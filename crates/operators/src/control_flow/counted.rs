@@ -1,0 +1,142 @@
+//! How often a loop runs whose condition compares numbers that every iteration changes by the same,
+//! as `i < n` where the body computes `i + k`.
+
+use crate::control_flow::infer::Carried;
+use crate::dim::{Bounds, Dim, Symbols};
+use crate::fact::{Elements, Fact, TensorFact};
+use crate::infer::InferContext;
+
+/// Numbers that every iteration changes by the same: loop-carried elements and dimensions, and the
+/// index of the iteration.
+#[derive(Default)]
+pub struct Counters {
+    /// The symbol of each number before an iteration.
+    every: Vec<Dim>,
+    /// Its value before the first iteration.
+    first: Vec<Dim>,
+    /// What an iteration adds to it.
+    by: Vec<Dim>,
+    /// Symbols from this one on are the loop's own.
+    mark: u32,
+}
+
+impl Counters {
+    /// The counters of a loop.
+    pub fn of(symbols: &mut Symbols, carried: &[Carried], iteration: Option<Dim>, mark: u32) -> Counters {
+        let mut all = Counters { mark, ..Counters::default() };
+        if let Some(index) = iteration {
+            all.insert(symbols, index, Dim::ZERO, Some(Dim::ONE));
+        }
+        for Carried { first, every, next } in carried {
+            let [first, every, next] = [first, every, next].map(numbers);
+            if first.len() == every.len() && next.len() == every.len() {
+                for ((first, every), next) in first.into_iter().zip(every).zip(next) {
+                    let by = symbols.subtract(next, every);
+                    all.insert(symbols, every, first, by);
+                }
+            }
+        }
+        all
+    }
+
+    fn insert(&mut self, symbols: &Symbols, every: Dim, first: Dim, by: Option<Dim>) {
+        let is_own = symbols.as_symbol_index(every).is_some_and(|index| index >= self.mark);
+        let Some(by) = by.filter(|&by| is_own && !symbols.is_newer(by, self.mark)) else { return };
+        if !self.every.contains(&every) {
+            self.every.push(every);
+            self.first.push(first);
+            self.by.push(by);
+        }
+    }
+
+    /// A number in the first iteration, and what each iteration adds to it.
+    fn line(&self, symbols: &mut Symbols, number: Dim) -> Option<(Dim, Dim)> {
+        let (multiples, rest) = symbols.multiples(number, &self.every)?;
+        if [rest].iter().chain(&multiples).any(|&dim| symbols.is_newer(dim, self.mark)) {
+            return None;
+        }
+        let mut total = |all: &[Dim]| {
+            let products = all.iter().zip(&multiples).map(|(&a, &b)| symbols.multiply(a, b));
+            let products = products.collect::<Option<Vec<_>>>()?;
+            symbols.total(products)
+        };
+        let (first, by) = (total(&self.first)?, total(&self.by)?);
+        Some((symbols.add(first, rest)?, by))
+    }
+
+    /// The value of a number in an iteration: its minimum or maximum, where it is one.
+    fn value_at(&self, symbols: &mut Symbols, number: Dim, iteration: i64) -> Option<Dim> {
+        if let Some((is_min, all)) = symbols.extremes(number) {
+            let each = all.into_iter().map(|dim| self.value_at(symbols, dim, iteration));
+            let each = each.collect::<Option<Vec<_>>>()?;
+            return extreme(symbols, is_min, each);
+        }
+        let (first, by) = self.line(symbols, number)?;
+        let change = symbols.multiply(by, Dim::Known(iteration))?;
+        symbols.add(first, change)
+    }
+
+    /// The number of iterations from one on in which a number is above zero, until it is not. The
+    /// number falls in every iteration.
+    fn iterations_from(&self, symbols: &mut Symbols, number: Dim, iteration: i64) -> Option<Dim> {
+        if let Some((is_min, all)) = symbols.extremes(number) {
+            let each = all.into_iter().map(|dim| self.iterations_from(symbols, dim, iteration));
+            let each = each.collect::<Option<Vec<_>>>()?;
+            return extreme(symbols, is_min, each);
+        }
+        if let Dim::Known(..=0) = number {
+            return Some(Dim::ZERO);
+        }
+        let (_, by) = self.line(symbols, number)?;
+        let falls = symbols.negate(by).filter(|&falls| symbols.at_least(falls, 1))?;
+        let value = self.value_at(symbols, number, iteration)?;
+        let count = symbols.ceil_divide(value, falls)?;
+        symbols.max(count, Dim::ZERO)
+    }
+
+    /// The number of iterations of a loop without a trip count: of which `enters` is the condition
+    /// before it, and `goes_on` the one that each iteration computes.
+    pub fn iterations(&self, symbols: &mut Symbols, enters: Dim, goes_on: Dim) -> Option<Dim> {
+        let number = symbols.above_zero_if(goes_on)?;
+        let before = symbols.above_zero_if(enters)?;
+        // The body computes the condition that stands before the loop.
+        if self.value_at(symbols, number, -1) == Some(before) {
+            return self.iterations_from(symbols, number, -1);
+        }
+        let others = self.iterations_from(symbols, number, 0)?;
+        let all = symbols.add(others, Dim::ONE)?;
+        let is_entered = symbols.clamped(before, Dim::ZERO, Dim::ONE)?;
+        symbols.multiply(is_entered, all)
+    }
+}
+
+fn extreme(symbols: &mut Symbols, is_min: bool, all: Vec<Dim>) -> Option<Dim> {
+    let mut all = all.into_iter();
+    let first = all.next()?;
+    all.try_fold(first, |a, b| if is_min { symbols.min(a, b) } else { symbols.max(a, b) })
+}
+
+/// The dimensions and the elements of a tensor, or the length of a sequence.
+fn numbers(fact: &Fact) -> Vec<Dim> {
+    match fact {
+        Fact::Tensor(TensorFact { dims, elements, .. }) => {
+            let elements = if let Elements::Integers(all) = elements { &all[..] } else { &[] };
+            dims.iter().flat_map(|dims| dims.iter()).chain(elements).copied().collect()
+        }
+        Fact::Sequence(list) => vec![list.len],
+        _ => Vec::new(),
+    }
+}
+
+/// The number of iterations of a loop: at most `most`, if that is given.
+pub fn number_of_iterations(
+    cx: &mut InferContext<'_, '_>,
+    counters: &Counters,
+    [enters, goes_on]: [Option<Dim>; 2],
+    most: Option<Dim>,
+) -> Option<Dim> {
+    let symbols = cx.symbols();
+    let count = counters.iterations(symbols, enters?, goes_on?)?;
+    symbols.bound(count, Bounds::SIZE);
+    most.map_or(Some(count), |most| symbols.min(most, count))
+}
