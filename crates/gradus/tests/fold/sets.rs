@@ -1,9 +1,10 @@
 //! Folding in older operator sets, whose nodes have attributes in place of inputs: what rules write
 //! has the form of the set, or is not written.
 
+use gradus::check::VerifyOptions;
 use gradus::fold::{FoldOptions, Level, RuleSet};
 use gradus::graph::Content;
-use gradus::infer::{InferOptions, Sizes};
+use gradus::infer::InferOptions;
 use gradus::{DType, Model, Shape, Tensor};
 
 use crate::common::sketch::{Sketch, operators};
@@ -49,7 +50,7 @@ fn left(model: &Model, level: Level) -> String {
     let mut options = FoldOptions::default();
     options.rules = RuleSet::of(level);
     let after = model.edited(&model.fold(&options).unwrap().edit).unwrap();
-    let measured = model.measure(&after, &Sizes::default(), 1).unwrap();
+    let measured = model.measure(&after, &VerifyOptions::default()).unwrap();
     assert!(measured.relative < 1e-6, "{measured:?}");
     assert!(after.infer(&InferOptions::default()).unwrap().problems().is_empty());
     operators(&after)
