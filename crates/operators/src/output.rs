@@ -17,7 +17,7 @@ pub fn allowed(cx: &EvalContext<'_>, dtype: DType, dims: &[usize]) -> Result<Sha
     Ok(shape)
 }
 
-/// The outputs of an operator with one tensor.
+/// One tensor, as the outputs of an operator.
 pub fn one(tensor: Tensor) -> Result<Vec<Value>> {
     Ok(vec![tensor.into()])
 }

@@ -417,43 +417,43 @@ impl Row {
         Row { same_as: Some(name), ..self }
     }
 
-    /// The operation that it computes on two elements.
+    /// The operation on two elements.
     pub const fn operation(self, operation: Operation) -> Row {
         Row { operation: Some(operation), ..self }
     }
 
-    /// The function that it computes of one element.
+    /// The function of one element, in the numbers of its type.
     pub const fn map(self, function: fn(Number) -> Number) -> Row {
         Row { function: Some(function), ..self }
     }
 
-    /// The function that it computes of one real.
+    /// The function of one real, rounded to the type.
     pub const fn real(self, function: Function) -> Row {
         Row { real: Some(function), ..self }
     }
 
-    /// The rule that infers its outputs.
+    /// The rule that infers the outputs of a node.
     pub const fn infer(self, rule: Rule) -> Row {
         Row { infer: Some(rule), ..self }
     }
 
-    /// The function that evaluates it.
+    /// Evaluated by a function of attributes and inputs.
     pub const fn eval(self, function: Compute) -> Row {
         Row { eval: Some(Eval::Function(function)), ..self }
     }
 
-    /// The function that evaluates it, given the types and shapes that the rule infers.
+    /// Evaluated by a function that is given the types and shapes that the rule infers.
     pub const fn computes(self, function: Compute) -> Row {
         Row { eval: Some(Eval::Inferred(function)), ..self }
     }
 
-    /// The function that builds its operator from a node, once.
+    /// Evaluated by an operator that is built once from the node.
     pub const fn build(self, build: Build) -> Row {
         Row { eval: Some(Eval::Build(build)), ..self }
     }
 
-    /// The function that builds its operator from the function body by which the standard defines
-    /// it.
+    /// Built from the function body by which the standard defines the operator, where a run asks
+    /// for bodies.
     pub const fn body(self, build: Build) -> Row {
         Row { body: Some(build), ..self }
     }
@@ -475,8 +475,7 @@ impl Row {
         }
     }
 
-    /// Its conversion: the operators that are written, the caveat and the function that writes
-    /// them.
+    /// Converted to the other standard by a function; what it writes, and what is not kept.
     pub const fn converts(self, becomes: &'static str, caveat: &'static str, write: ConvertRule) -> Row {
         Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Context(write) }), ..self }
     }
@@ -518,7 +517,7 @@ impl Row {
         Row { lack: Some(lack), ..self }
     }
 
-    /// The part that it plays in folding.
+    /// The part that the operator plays in folding.
     pub const fn role(self, role: Role) -> Row {
         Row { role, ..self }
     }
@@ -528,12 +527,12 @@ impl Row {
         Row { work: Some(work), ..self }
     }
 
-    /// It computes each element from those at its place, where other columns do not tell.
+    /// Computes each element from those at its place, where other columns do not tell.
     pub const fn elementwise(self) -> Row {
         Row { elementwise: true, ..self }
     }
 
-    /// Its elements are some of those of the first input.
+    /// Returns only elements of the first input.
     pub const fn picks(self) -> Row {
         Row { picks: true, ..self }
     }
@@ -543,17 +542,17 @@ impl Row {
         Row { zeros, ..self }
     }
 
-    /// No result has the sign bit set, but for NaN.
+    /// Sets the sign bit of no result, but for NaN.
     pub const fn unsigned(self) -> Row {
         Row { unsigned: true, ..self }
     }
 
-    /// Results stay the same when it is applied to them.
+    /// Returns its own results unchanged.
     pub const fn idempotent(self) -> Row {
         Row { idempotent: true, ..self }
     }
 
-    /// The input that it adds last.
+    /// The input that is added last.
     pub const fn bias(self, input: usize) -> Row {
         Row { bias: Some(input), ..self }
     }
@@ -563,27 +562,27 @@ impl Row {
         Row { axis: Some(default), ..self }
     }
 
-    /// Says whether it reduces the axes that an attribute or an input lists.
+    /// Reduces the axes that an attribute or an input lists.
     pub const fn reduces(self, reduces: Reduces) -> Row {
         Row { reduces, ..self }
     }
 
-    /// Its results are random.
+    /// Draws its results at random.
     pub const fn random(self) -> Row {
         Row { chance: Chance::Yes, ..self }
     }
 
-    /// Its results are random in training.
+    /// Draws its results at random in training.
     pub const fn random_in_training(self) -> Row {
         Row { chance: Chance::InTraining, ..self }
     }
 
-    /// It reads or writes a variable that outlives the run.
+    /// Reads or writes a variable that outlives the run.
     pub const fn stateful(self) -> Row {
         Row { stateful: true, ..self }
     }
 
-    /// It reads only the shapes of its inputs.
+    /// Reads only the shapes of its inputs.
     pub const fn shape_only(self) -> Row {
         Row { shape_only: true, ..self }
     }
@@ -598,7 +597,7 @@ impl Row {
         Row { checked: Some(checked), ..self }
     }
 
-    /// The sequence that it makes.
+    /// The sequence that the operator computes.
     pub const fn sequence(self, sequence: Sequence) -> Row {
         Row { sequence: Some(sequence), ..self }
     }

@@ -96,7 +96,7 @@ pub(super) fn result_bounds(node: &NodeFacts<'_>) -> Bounds {
     }
 }
 
-/// The result depends on the data if bounds are not within a range.
+/// [`When::Data`] if bounds are not known to be within a range.
 pub(super) fn bounds_outside(bounds: Bounds, (low, high): (i64, i64)) -> Option<When> {
     let within = bounds.lower().is_some_and(|x| x >= low) && bounds.upper().is_some_and(|x| x <= high);
     (!within).then_some(When::Data)

@@ -148,7 +148,7 @@ pub(super) fn magnitude(numbers: &[f64]) -> f64 {
     if largest == 0.0 || !largest.is_finite() { 1.0 } else { libm::scalbn(1.0, libm::ilogb(largest)) }
 }
 
-/// An error if an element of the matrix is NaN or infinite.
+/// Checks that all elements of a matrix are finite.
 pub(super) fn expect_finite(numbers: &[f64], what: &str) -> Result<()> {
     if numbers.iter().all(|x| x.is_finite()) {
         return Ok(());

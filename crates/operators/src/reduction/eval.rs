@@ -18,14 +18,9 @@ use crate::fact::range_of;
 use crate::floats::{Adding, Ring};
 use crate::indices::{self, Along};
 use crate::op::EvalContext;
-use crate::output::allowed;
+use crate::output::{allowed, one};
 use crate::strided::threads_for;
 use crate::{Reduces, errors};
-
-/// The outputs of an operator with one tensor.
-pub fn one(tensor: Tensor) -> Result<Vec<Value>> {
-    Ok(vec![tensor.into()])
-}
 
 /// An order of numbers in which NaN comes last.
 pub fn order(a: Number, b: Number) -> std::cmp::Ordering {

@@ -287,13 +287,14 @@ fn regress_by(l: &mut Lowering<'_>, ensemble: &Ensemble, to: DType) -> Result<Ve
     Ok(vec![transformed(l, scores, ensemble.transform, to)?])
 }
 
-/// `TreeEnsembleRegressor`: the sums of the leaves that each sample reaches.
+/// `TreeEnsembleRegressor`: the aggregated weights of the leaves that each sample reaches.
 pub fn regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ensemble = Ensemble::regressor(&l.attributes)?;
     regress_by(l, &ensemble, DType::F32)
 }
 
-/// `TreeEnsemble`: the sums of the leaves that each sample reaches, in the type of the input.
+/// `TreeEnsemble`: the aggregated weights of the leaves that each sample reaches, in the type of the
+/// input.
 pub fn ensemble(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (ensemble, to) = (Ensemble::newest(&l.attributes)?, l.dtype_of(0)?);
     regress_by(l, &ensemble, to)
