@@ -97,6 +97,7 @@ pub(crate) struct Telling<'a> {
 }
 
 impl<'a> Telling<'a> {
+    /// The notation for a model whose inputs have these sizes.
     pub(crate) fn new(model: &graph::Model, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
         Telling {
             symbols,
@@ -123,6 +124,7 @@ impl<'a> Telling<'a> {
         declared != Some(of) && !alike
     }
 
+    /// A size as the model declares it; `None` if its symbols have no name there.
     pub(crate) fn size(&self, dim: Dim) -> Option<DeclaredDim> {
         match dim {
             Dim::Known(value) => usize_of_i64(value).map(DeclaredDim::Known),

@@ -40,6 +40,7 @@ const _: () = {
 };
 
 impl Program {
+    /// Compiles a model for the given outputs, or for all of them.
     pub(crate) fn new(model: &Model, outputs: &[&str], options: &RunOptions) -> Result<Program> {
         let options = options.within(options.limits.unwrap_or(model.limits()));
         let compile = || {

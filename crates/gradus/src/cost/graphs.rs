@@ -47,6 +47,7 @@ struct Counted<'a> {
 }
 
 impl<'a> NodeCosts<'a> {
+    /// Costs of the nodes of a model, by the facts that were inferred.
     pub(super) fn new(model: &'a Model, inference: &'a mut Inference) -> NodeCosts<'a> {
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
         NodeCosts { model, inference, bodies }

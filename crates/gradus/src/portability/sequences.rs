@@ -47,7 +47,7 @@ impl ModelSequence {
 
 impl Model {
     /// The sequences of the model whose arguments are known, as programs return them; at most 100.
-    /// Sizes of inputs that [`InferOptions::dims`] gives count as known.
+    /// Sizes of inputs that [`InferOptions::sizes`] gives count as known.
     ///
     /// # Errors
     /// As [`Source::infer`](crate::Source::infer).

@@ -19,6 +19,7 @@ pub enum PostTransform {
 use PostTransform::{Logistic, None as Same, Probit, Softmax, SoftmaxZero};
 
 impl PostTransform {
+    /// The function of the attribute `post_transform`.
     pub fn of(attributes: &Attributes<'_>) -> Result<PostTransform> {
         match attributes.text("post_transform")?.unwrap_or("NONE") {
             "NONE" => Ok(Same),
@@ -40,6 +41,7 @@ impl PostTransform {
         known.copied().ok_or_else(|| errors::value("attribute \"post_transform\"", number, "from 0 to 4"))
     }
 
+    /// Replaces the scores of a sample by their transformed values.
     pub fn apply(self, scores: &mut [f64]) {
         match self {
             Same => {}
@@ -116,6 +118,7 @@ impl<'a> Labels<'a> {
         })
     }
 
+    /// The number of labels.
     pub fn len(&self) -> usize {
         match self {
             Labels::Integers(all) => all.len(),
@@ -123,6 +126,7 @@ impl<'a> Labels<'a> {
         }
     }
 
+    /// The element type of the labels.
     pub fn dtype(&self) -> DType {
         match self {
             Labels::Integers(_) => DType::I64,
