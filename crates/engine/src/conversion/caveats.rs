@@ -21,6 +21,8 @@ pub const INTEGER_SUMS: &str = "sums of 2^24 and more are rounded: they are comp
 pub const STEPS: &str = "results are computed in several steps, each of which is rounded";
 /// The caveat for sums whose order differs.
 pub const ORDER: &str = "the specifications do not define the order of summation";
+/// The caveat for lengths of integers.
+pub const LEAST: &str = "the length of the least integer exceeds its type";
 /// The caveat for means of integers.
 pub const MEAN: &str = "the specifications do not define the rounding of the mean of integers";
 /// The stand-in for a missing value.

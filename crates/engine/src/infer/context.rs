@@ -237,14 +237,35 @@ impl InferContext<'_, '_> {
             Ok(dims) if may_be_one && own.len() == dims.len() => {
                 self.broadcasts_to(input, &dims)?;
                 let symbols = self.symbols();
-                let counts = (symbols.product(own.iter().copied()), symbols.product(dims));
+                let counts = (symbols.product(own.iter().copied()), symbols.product(dims.iter().copied()));
                 let (Some(count), Some(all)) = counts else { return Ok(()) };
+                let may_be_empty = own.len() > 1 && !dims.iter().all(|&dim| self.symbols().at_least(dim, 1));
                 let label = self.input_label(input);
-                self.one_or_equal(count, all, format_args!("number of elements of {label}"))
+                self.one_or_equal(count, all, format_args!("number of elements of {label}"))?;
+                if !may_be_empty {
+                    return Ok(());
+                }
+                // Numbers of elements that are 0 say nothing of the sizes, but how far these are from 1
+                // does.
+                let (Some(own), Some(dims)) = (self.apart_from_one(&own), self.apart_from_one(&dims)) else {
+                    return Ok(());
+                };
+                let label = self.input_label(input);
+                self.one_or_equal(own, dims, format_args!("distance of the sizes of {label} from 1"))
             }
             _ if may_be_one => self.one_element(input),
             dims => self.same_shape(input, &dims?),
         }
+    }
+
+    /// One and the distances of some sizes from 1.
+    fn apart_from_one(&mut self, dims: &[Dim]) -> Option<Dim> {
+        let symbols = self.symbols();
+        dims.iter().try_fold(Dim::ONE, |sum, &dim| {
+            let (more, less) = (symbols.subtract(dim, Dim::ONE)?, symbols.subtract(Dim::ONE, dim)?);
+            let distance = symbols.max(more, less)?;
+            symbols.add(sum, distance)
+        })
     }
 
     /// Checks that an input has one element, as far as its dimensions are known.

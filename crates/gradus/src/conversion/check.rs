@@ -56,6 +56,22 @@ fn types(
                 return Err(error.in_node(node.label(index)));
             }
         }
+        for (output, id) in node.outputs.iter().enumerate() {
+            let dtype = id.and_then(|id| facts[id.index()].as_tensor()?.dtype);
+            let param = Signature::param(signature.outputs, output);
+            if let (Some(dtype), Some(param)) = (dtype, param)
+                && !param.types.tensor.contains(dtype)
+            {
+                let what = format_args!("output {output}");
+                let wanted = format_args!(
+                    "one of the types of {}-{}: {}",
+                    signature.name, signature.since, param.types
+                );
+                return Err(
+                    Error::mismatch(Kind::Unsupported, what, dtype, wanted).in_node(node.label(index))
+                );
+            }
+        }
         for (number, inner) in node.graphs().enumerate() {
             place.push((index, number));
             if let Some(facts) = bodies.get(place) {

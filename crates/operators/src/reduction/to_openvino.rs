@@ -1,6 +1,6 @@
 //! Operators that make one element of many.
 
-use gradus_core::{DType, Result};
+use gradus_core::{Class, DType, Result};
 
 use crate::conversion::caveats;
 use crate::conversion::node::{ConvertContext, GivenIntegers};
@@ -36,6 +36,10 @@ fn reduced(cx: &mut ConvertContext<'_, '_>, value: NewValue, operator: &str) -> 
         _ if cx.attributes.flag("noop_with_empty_axes", false)? => {
             // The length of one element is its size; in OpenVINO, it would be the element.
             let length = matches!(operator, "ReduceL1" | "ReduceL2");
+            // A square root of a square ends at the limits of the type, an absolute value wraps.
+            if operator == "ReduceL2" && cx.dtype(0)?.class() == Class::Signed {
+                cx.edges(caveats::LEAST);
+            }
             return if length { cx.put("Abs", &[value], &[]) } else { Ok(value) };
         }
         _ => match cx.rank_if_known(0) {
