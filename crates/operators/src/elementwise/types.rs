@@ -4,6 +4,7 @@ use gradus_core::{Class, DType, Error, Kind, Result};
 
 use crate::errors;
 use crate::lowering::{LoweredValue, Lowering};
+use crate::schema::onnx_versions;
 
 /// The signed integers, from the narrowest.
 const SIGNED: [DType; 5] = [DType::I4, DType::I8, DType::I16, DType::I32, DType::I64];
@@ -84,6 +85,13 @@ pub fn promote(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(Error::mismatch(Kind::Type, what, to, "a type that holds both"));
     }
     let mut outputs = Vec::new();
+    // Types of OpenVINO alone are cast to none.
+    let castable = onnx_versions("", "Cast").last().map(|cast| cast.inputs[0].types.tensor);
+    if let Some(&from) =
+        types.iter().find(|&&from| from != to && castable.is_some_and(|types| !types.contains(from)))
+    {
+        return Err(Error::mismatch(Kind::Unsupported, "element type", from, "one that Cast of ONNX takes"));
+    }
     for (input, from) in types.into_iter().enumerate() {
         let x = l.input(input)?;
         outputs.push(if from == to { l.apply("Identity", &[x], &[])? } else { l.cast(x, to)? });
