@@ -19,6 +19,7 @@ pub struct Words {
 }
 
 impl Words {
+    /// An attribute of that name, and its texts, the default first.
     pub const fn new(attribute: &'static str, texts: &'static [&'static str]) -> Words {
         Words { attribute, texts, any_case: false, list: false }
     }
@@ -51,19 +52,19 @@ impl Words {
         text.map_or(Ok(default), |text| self.read(text, self.in_any_case_of(attributes)))
     }
 
-    /// Checks the text, or each of a list.
+    /// Checks the text, or each of a list; passes what is no text.
     ///
     /// # Errors
-    /// As [`Words::of`].
+    /// [`gradus_core::Kind::Value`] if it is no text of the list.
     pub fn check(&self, attributes: &Attributes<'_>) -> Result<()> {
         let any_case = self.in_any_case_of(attributes);
         let read = |text: &str| self.read(text, any_case).map(drop);
         match attributes.get(self.attribute) {
             Some(Content::Strings(all)) => {
-                all.iter().try_for_each(|text| read(&String::from_utf8_lossy(text)))
+                all.iter().filter_map(|text| std::str::from_utf8(text).ok()).try_for_each(read)
             }
-            Some(Content::Text(all)) if self.list => all.split(',').try_for_each(|text| read(text.trim())),
-            _ => self.of(attributes).map(drop),
+            Some(Content::Text(all)) if self.list => all.split(',').map(str::trim).try_for_each(read),
+            _ => attributes.text(self.attribute).ok().flatten().map_or(Ok(()), read),
         }
     }
 

@@ -575,7 +575,7 @@ impl Row {
         Row { weights, ..self }
     }
 
-    /// Attributes of it are each one of a few texts.
+    /// The operator has attributes that are one of a few texts each.
     pub const fn words(self, words: &'static [Words]) -> Row {
         Row { words, ..self }
     }
