@@ -127,10 +127,12 @@ pub(crate) struct Mistake {
 }
 
 impl Mistake {
+    /// An error about a part of an argument.
     pub(crate) fn new(source: &str, part: Range<usize>, error: Error) -> Mistake {
         Mistake { source: source.to_owned(), part, error }
     }
 
+    /// An error about the whole of an argument.
     pub(crate) fn whole(source: &str, error: Error) -> Mistake {
         Mistake::new(source, 0..source.len(), error)
     }
@@ -141,11 +143,13 @@ impl Mistake {
         Mistake { source: format!("{prefix}{}", self.source), part, ..self }
     }
 
+    /// The part of the argument that the error is about.
     #[cfg(test)]
     pub(crate) fn marked(&self) -> &str {
         &self.source[self.part.clone()]
     }
 
+    /// The error itself.
     #[cfg(test)]
     pub(crate) fn error(&self) -> &Error {
         &self.error

@@ -26,6 +26,7 @@ pub(crate) enum ValueJson {
     Map { r#type: &'static str, keys: TensorJson, values: TensorJson },
 }
 
+/// A tensor as JSON: type, shape and elements.
 pub(crate) fn tensor(tensor: &Tensor) -> TensorJson {
     let data = match tensor.texts() {
         Ok(texts) => serde_json::to_string(texts).unwrap_or_default(),
@@ -69,6 +70,7 @@ fn real(number: Number, dtype: DType) -> String {
     }
 }
 
+/// A value as JSON, of any kind.
 pub(crate) fn value(value: &Value) -> ValueJson {
     match value {
         Value::Tensor(of) => ValueJson::Tensor(tensor(of)),
@@ -113,6 +115,7 @@ pub(crate) struct TypeJson {
 }
 
 impl TypeJson {
+    /// A declared type as JSON.
     pub(crate) fn of(declared: &Type) -> TypeJson {
         match declared {
             Type::Tensor(dtype, sizes) => TypeJson {
@@ -174,6 +177,7 @@ struct LocationJson<'a> {
 }
 
 impl<'a> ErrorJson<'a> {
+    /// An error as JSON, with its place and obstacles.
     pub(crate) fn of(error: &'a Error) -> ErrorJson<'a> {
         let (kind, message) = (error.kind().name(), error.message());
         let (got, wanted) = (error.got(), error.wanted());

@@ -34,6 +34,7 @@ pub(crate) fn set_verbosity(verbosity: Verbosity) {
     VERBOSITY.get_or_init(|| verbosity);
 }
 
+/// The verbosity that the arguments set.
 pub(crate) fn verbosity() -> Verbosity {
     *VERBOSITY.get().unwrap_or(&Verbosity::Normal)
 }
@@ -78,6 +79,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
+    /// JSON if asked for, otherwise text.
     pub(crate) fn new(json: bool) -> Form {
         if json { Form::Json } else { Form::Text }
     }
@@ -92,6 +94,7 @@ pub(crate) struct Shown<W> {
 }
 
 impl<W: Write> Shown<W> {
+    /// A writer of text or JSON onto `out`.
     pub(crate) fn new(out: W, form: Form) -> Shown<W> {
         Shown { out, form }
     }
@@ -121,6 +124,7 @@ pub(crate) struct Limited<W> {
 }
 
 impl<W: Write> Limited<W> {
+    /// A writer onto `out` within limits.
     pub(crate) fn new(out: W, limits: Limits) -> Limited<W> {
         Limited { out, limits, written: 0 }
     }

@@ -91,6 +91,7 @@ impl Claim {
         [&self.left, &self.right]
     }
 
+    /// Decides the claim for the values of its names by index; `None` if a value overflows.
     pub(crate) fn holds_at(
         &self,
         left: &impl Fn(usize) -> i64,

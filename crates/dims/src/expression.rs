@@ -279,6 +279,7 @@ impl Symbols {
         Quotient { over: Sum::clone(&self.as_sum(dim)), under: 1 }
     }
 
+    /// The dimension of a quotient, rounded down; `None` if it exceeds what an expression may be.
     pub(crate) fn floor_of_quotient(&mut self, of: Quotient) -> Option<Dim> {
         let over = self.intern(of.over)?;
         self.floor_divide(over, Dim::Known(of.under))

@@ -28,6 +28,7 @@ pub(crate) fn floor(a: i64, b: i64) -> Option<i64> {
     Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
 }
 
+/// The greatest common divisor of two integers; 1 if it is beyond 64 bits.
 pub(crate) fn gcd(a: i64, b: i64) -> i64 {
     let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
     while b != 0 {
@@ -42,10 +43,12 @@ pub(crate) fn lcm(a: i64, b: i64) -> i64 {
 }
 
 impl Sum {
+    /// A sum of a constant alone.
     pub(crate) fn constant(value: i64) -> Sum {
         Sum { terms: Vec::new(), constant: value }
     }
 
+    /// A sum of one atom.
     pub(crate) fn atom(atom: AtomId) -> Sum {
         Sum { terms: vec![Term { factors: Arc::new([atom]), coefficient: 1 }], constant: 0 }
     }
@@ -74,11 +77,13 @@ impl Sum {
         (kept.len() <= MAX_TERMS).then_some(Sum { terms: kept, constant })
     }
 
+    /// The sum of two sums; `None` if it overflows or has too many terms.
     pub(crate) fn plus(&self, other: &Sum) -> Option<Sum> {
         let terms = self.terms.iter().chain(&other.terms).cloned().collect();
         Sum::collect(terms, self.constant.checked_add(other.constant)?)
     }
 
+    /// The sum times a number; `None` if it overflows.
     pub(crate) fn scaled(&self, by: i64) -> Option<Sum> {
         if by == 0 {
             return Some(Sum::constant(0));
@@ -105,6 +110,7 @@ impl Sum {
         Sum::collect(terms, 0)
     }
 
+    /// The product of two sums; `None` if it overflows or has too many terms.
     pub(crate) fn times(&self, other: &Sum) -> Option<Sum> {
         if self.terms.len() * other.terms.len() > MAX_TERMS {
             return None;

@@ -97,6 +97,7 @@ impl Symbols {
     }
 }
 
+/// An error: the value of an expression is too large.
 pub(crate) fn too_large(text: &str) -> Error {
     let message = format!("cannot evaluate \"{text}\": it is too large, exceeds 64 bits or divides by zero");
     Error::new(Kind::Limit, message)
@@ -218,10 +219,12 @@ impl fmt::Display for Operand<'_> {
     }
 }
 
+/// Returns true if a name may start with a character.
 pub(crate) fn starts_name(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '$')
 }
 
+/// Returns true if a name may go on with a character.
 pub(crate) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':')
 }

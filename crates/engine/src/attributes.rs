@@ -59,6 +59,7 @@ impl<'a> Attributes<'a> {
         Rc::new(function.attributes.iter().filter_map(content).collect())
     }
 
+    /// The form of the node, which says how its version spells its attributes.
     pub fn form(&self) -> Form {
         self.form
     }

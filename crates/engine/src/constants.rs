@@ -93,6 +93,7 @@ pub struct ConstantReaders<'m> {
 }
 
 impl<'m> ConstantReaders<'m> {
+    /// Readers of the constants of a model, of which nothing is evaluated yet.
     pub fn new(model: &'m Source) -> ConstantReaders<'m> {
         let functions = model.source().functions.iter();
         ConstantReaders {

@@ -20,6 +20,7 @@ pub struct Draws {
 }
 
 impl Draws {
+    /// The stream of a node, by the seed of the run.
     pub fn of(seed: u64, node: u64) -> Draws {
         Draws { state: mix(mix(seed).wrapping_add(node)) }
     }

@@ -59,6 +59,7 @@ impl RunOptions {
         RunOptions { limits: Some(limits), ..self }
     }
 
+    /// The limits of the run; the defaults where none are set.
     pub fn limits(&self) -> Limits {
         self.limits.unwrap_or_default()
     }
@@ -450,6 +451,7 @@ pub struct NodeRun {
 }
 
 impl RunState {
+    /// The state of a run that starts with these options.
     pub fn new(options: &RunOptions) -> RunState {
         RunState {
             limits: options.limits(),

@@ -58,6 +58,7 @@ impl<'a> ByteSpan<'a> {
         Position::Byte(u64_of(self.start))
     }
 
+    /// The number of bytes.
     pub(crate) fn len(self) -> usize {
         self.content.len()
     }
@@ -281,6 +282,7 @@ pub(crate) enum FixedBytes<'a> {
 }
 
 impl FixedBytes<'_> {
+    /// The bytes, however the file packs them.
     pub(crate) fn as_slice(&self) -> &[u8] {
         match self {
             FixedBytes::One(bytes) => bytes,

@@ -100,6 +100,7 @@ pub(crate) struct PlanFields {
 
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 impl PlanFields {
+    /// The fields of the code of an element type, whose numbers have that format.
     pub(crate) fn of(dtype: DType, format: Format) -> PlanFields {
         let mantissa = format.precision() - 1;
         let infinity = (1 << (convert::small_u32(dtype.bits()) - 1 - mantissa)) - 1;

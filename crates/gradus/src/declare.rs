@@ -9,8 +9,8 @@ use gradus_core::{Error, Kind, Result};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
-use crate::infer::{InferOptions, Inference, InputFact, Sizes, symbols_of_inputs};
 use crate::model::Model;
+use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes, symbols_of_inputs};
 
 impl Model {
     /// The model with other types of inputs in place of the declared ones, to run or to convert.
@@ -97,6 +97,7 @@ pub(crate) struct Telling<'a> {
 }
 
 impl<'a> Telling<'a> {
+    /// The notation for a model whose inputs have these sizes.
     pub(crate) fn new(model: &graph::Model, symbols: &'a Symbols, given: &InferOptions) -> Telling<'a> {
         Telling {
             symbols,
@@ -123,6 +124,7 @@ impl<'a> Telling<'a> {
         declared != Some(of) && !alike
     }
 
+    /// A size as the model declares it; `None` if its symbols have no name there.
     pub(crate) fn size(&self, dim: Dim) -> Option<DeclaredDim> {
         match dim {
             Dim::Known(value) => usize_of_i64(value).map(DeclaredDim::Known),

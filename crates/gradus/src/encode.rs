@@ -13,9 +13,9 @@ use gradus_formats::onnx::{self, IR_VERSIONS, NEWEST_IR_VERSION};
 
 use crate::declare::{Telling, merged};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, Inference, Problem};
 use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
+use gradus_engine::infer::{InferOptions, Inference, Problem};
 
 /// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
 pub(crate) const MAX_BYTES: usize = 0x7fff_ffff;

@@ -41,8 +41,16 @@ pub mod cost;
 mod declare;
 pub mod diff;
 mod encode;
+#[doc(hidden)]
 pub mod files;
 pub mod fold;
+/// Inference: what is given to it, and what it finds.
+pub mod infer {
+    pub use gradus_engine::infer::{
+        Assumption, Completeness, InferContext, InferError, InferOptions, InferResult, Inference, InputFact,
+        Peak, Problem, Reuse, SizeAssumptions, Sizes, Subgraph, SubgraphPath, Trace, Traced,
+    };
+}
 mod model;
 pub mod portability;
 mod run;
@@ -61,9 +69,13 @@ pub use gradus_core::{
 #[doc(hidden)]
 pub use gradus_core::{convert, dispatch, display, text};
 pub use gradus_dims as dim;
-pub use gradus_engine::{arrays, fact, infer, schema};
+#[doc(hidden)]
+pub use gradus_engine::schema;
+pub use gradus_engine::{arrays, fact};
 use gradus_engine::{attributes, complex, constants, lowering, normalize, operator, program, source};
+#[doc(hidden)]
 pub use gradus_formats as formats;
+pub use gradus_formats::{Files, InMemory};
 pub use gradus_gpu as gpu;
 #[doc(hidden)]
 pub use gradus_kernels::prepared::Kernel;
@@ -71,6 +83,7 @@ pub use gradus_kernels::{
     Destination, Each, Fill, Form, Level, Options as FillOptions, Stores, Sums, Write, Writer, fill,
     fill_codes, fill_codes_within, fill_with, stay_alone, tensor as filled,
 };
+#[doc(hidden)]
 pub use gradus_operators as operators;
 pub use gradus_profiles as profiles;
 pub use gradus_sequences as seq;

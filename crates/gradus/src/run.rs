@@ -30,7 +30,7 @@ const _: () = {
     is_shared_by_threads::<Model>();
     is_shared_by_threads::<Program>();
     is_shared_by_threads::<Outputs>();
-    is_shared_by_threads::<crate::infer::Inference>();
+    is_shared_by_threads::<gradus_engine::infer::Inference>();
     is_shared_by_threads::<crate::fold::Folded>();
     is_shared_by_threads::<crate::conversion::Converted>();
     is_shared_by_threads::<gradus_sequences::RangePlan>();
@@ -40,6 +40,7 @@ const _: () = {
 };
 
 impl Program {
+    /// Compiles a model for the given outputs, or for all of them.
     pub(crate) fn new(model: &Model, outputs: &[&str], options: &RunOptions) -> Result<Program> {
         let options = options.within(options.limits.unwrap_or(model.limits()));
         let compile = || {

@@ -148,6 +148,7 @@ impl Options {
         }
     }
 
+    /// The instructions that a fill uses: those of the level, or the best of the processor.
     pub(crate) fn token(&self) -> Token {
         let portable = || Token::Fallback(Fallback::new());
         self.level.map_or_else(Token::new, |level| level.token().unwrap_or_else(portable))

@@ -121,6 +121,7 @@ impl Kernel {
     }
 }
 
+/// Returns true for a NaN.
 pub(crate) fn is_nan(number: Number) -> bool {
     matches!(number, Number::Float(x) if x.is_nan())
 }

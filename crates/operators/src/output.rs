@@ -17,6 +17,7 @@ pub fn allowed(cx: &EvalContext<'_>, dtype: DType, dims: &[usize]) -> Result<Sha
     Ok(shape)
 }
 
+/// One tensor, as the outputs of an operator.
 pub fn one(tensor: Tensor) -> Result<Vec<Value>> {
     Ok(vec![tensor.into()])
 }

@@ -110,6 +110,7 @@ impl RangeCall {
         check_known(self.dtype)
     }
 
+    /// Start, stop and step.
     pub(crate) fn arguments(&self) -> [Number; 3] {
         [self.start, self.stop, self.step]
     }

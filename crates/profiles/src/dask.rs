@@ -38,6 +38,7 @@ fn check_is_one_chunk(len: u64, dtype: DType) -> Result<(), Failure> {
     Err(Failure::undetermined(format!("{len} elements of {dtype} are more than a chunk")))
 }
 
+/// Predicts `dask.array.arange`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     if call.step.is_zero() {
         return Err(Failure::refused("division by zero"));
@@ -71,6 +72,7 @@ fn loses_step(call: &RangeCall) -> bool {
     !is_exact && (lost.is_nan() || lost > LOST * step.abs() || call.ints().is_some())
 }
 
+/// Predicts `dask.array.linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let len = call.len()?;
     check_is_one_chunk(len, call.dtype)?;

@@ -35,6 +35,7 @@ use crate::predicted::{Failure, Outcome, Predicted};
 use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM};
 use crate::tolerance::Tolerance;
 
+/// Predicts `jax.numpy.arange`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     if dtype == DType::Bool {
@@ -179,6 +180,7 @@ impl LineFormula for Blend {
     }
 }
 
+/// Predicts `jax.numpy.linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let line = Blend::of(call, len);
@@ -203,6 +205,7 @@ fn cast(dtype: DType) -> CastFunction {
     }
 }
 
+/// Predicts `jax.numpy.logspace`.
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
     let line = Blend::of(&call.exponents, len);
@@ -228,6 +231,7 @@ impl Formula for Geomspace {
     }
 }
 
+/// Predicts `jax.numpy.geomspace`.
 pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let format = inexact(dtype);

@@ -30,6 +30,7 @@ use crate::predicted::{Failure, Outcome, Predicted};
 use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM, POWERS_DIFFER};
 use crate::tolerance::Tolerance;
 
+/// Predicts `numpy.arange`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     let len = length(call)?;
@@ -188,6 +189,7 @@ impl LineFormula for NumpyLine {
     }
 }
 
+/// Predicts `numpy.linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let line = NumpyLine::of(call, len);
@@ -200,6 +202,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]))
 }
 
+/// Predicts `numpy.logspace`.
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let (len, dtype) = (call.exponents.len()?, call.exponents.dtype);
     let line = NumpyLine::of(&call.exponents, len);
@@ -237,6 +240,7 @@ impl Formula for Geomspace {
     }
 }
 
+/// Predicts `numpy.geomspace`.
 pub(crate) fn geomspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len()?, call.dtype);
     let ends = [call.start, call.stop].map(nearest_f64);

@@ -23,6 +23,7 @@ use crate::machine::{count, float, index, rounded};
 use crate::predicted::{Failure, Outcome, Predicted};
 use crate::space::{FormulaPoints, FormulaPowers, LineFormula, NUM, POWERS_DIFFER};
 
+/// Predicts `start:step:stop`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     if call.input != dtype {
@@ -179,6 +180,7 @@ impl LineFormula for OctaveLine {
     }
 }
 
+/// Predicts `linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let line = OctaveLine::of(call)?;
     let rule = "rounds the step, computes from the nearer end, and takes the mean of the ends in the middle";
@@ -186,6 +188,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast: nearest }, [NUM, rule]))
 }
 
+/// Predicts `logspace`.
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     if nearest_f64(call.base) != 10.0 {
         return Err(Failure::unsupported("there is no argument base: it is 10"));

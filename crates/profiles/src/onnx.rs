@@ -39,6 +39,7 @@ fn check_types(call: &RangeCall) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Predicts `Range` by the function body of the standard.
 pub(crate) fn body(call: &RangeCall) -> Outcome {
     check_types(call)?;
     let narrow = |number| float(DType::F32, number);
@@ -55,6 +56,7 @@ pub(crate) fn body(call: &RangeCall) -> Outcome {
     Ok(added_up(call, len, "counts in float32, whatever the type"))
 }
 
+/// Predicts ONNX Runtime's kernel of `Range`.
 pub(crate) fn runtime(call: &RangeCall) -> Outcome {
     check_types(call)?;
     if HALVES.contains(call.dtype) {

@@ -33,6 +33,7 @@ fn check_output(dtype: DType) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Predicts `Range` as the core evaluates constants.
 pub(crate) fn evaluate(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     check_output(dtype)?;
@@ -94,6 +95,7 @@ pub(crate) enum Vectors {
     Avx2,
 }
 
+/// Predicts `Range` as the CPU plugin runs it.
 pub(crate) fn cpu(call: &RangeCall, vectors: Vectors) -> Outcome {
     check_output(call.dtype)?;
     match call.ints() {

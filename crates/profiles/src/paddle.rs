@@ -41,6 +41,7 @@ fn check_type(dtype: DType) -> Result<(), Failure> {
     Err(Failure::unsupported(format!("there is no kernel for {dtype} on the CPU; there is for {TYPES}")))
 }
 
+/// Predicts `paddle.arange`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     check_type(dtype)?;
@@ -82,6 +83,7 @@ fn length_of_ints(dtype: DType, [start, stop, step]: [i128; 3]) -> Option<u64> {
     u64::try_from(wrap(rounded_up / abs(step))).ok()
 }
 
+/// Predicts `paddle.linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len_with_endpoint()?, call.dtype);
     check_type(dtype)?;
@@ -99,6 +101,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]))
 }
 
+/// Predicts `paddle.logspace`.
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let exponents = &call.exponents;
     let (len, dtype) = (exponents.len_with_endpoint()?, exponents.dtype);

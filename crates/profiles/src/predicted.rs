@@ -24,6 +24,7 @@ pub struct Predicted {
 }
 
 impl Predicted {
+    /// A prediction with the rules of its length and elements, exact to the bit.
     pub(crate) fn new(
         dtype: DType,
         len: u64,
@@ -34,6 +35,7 @@ impl Predicted {
         Predicted { dtype, first: 0, len, formula, length_rule, element_rule, tolerance: Tolerance::Bits }
     }
 
+    /// The prediction with a tolerance.
     #[must_use]
     pub(crate) fn within(self, tolerance: Tolerance) -> Predicted {
         Predicted { tolerance, ..self }
@@ -136,22 +138,27 @@ impl Failure {
         Failure { kind, message: message.into() }
     }
 
+    /// A failure: the program has no such function.
     pub(crate) fn absent(message: impl Into<String>) -> Failure {
         Failure::new(FailureKind::Absent, message)
     }
 
+    /// A failure: the program has no such function for these types or arguments.
     pub(crate) fn unsupported(message: impl Into<String>) -> Failure {
         Failure::new(FailureKind::Unsupported, message)
     }
 
+    /// A failure: the program raises an error about the arguments.
     pub(crate) fn refused(message: impl Into<String>) -> Failure {
         Failure::new(FailureKind::Refused, message)
     }
 
+    /// A failure: the process dies.
     pub(crate) fn crash(message: impl Into<String>) -> Failure {
         Failure::new(FailureKind::Crash, message)
     }
 
+    /// A failure: the outcome depends on details that the profile does not model.
     pub(crate) fn undetermined(message: impl Into<String>) -> Failure {
         Failure::new(FailureKind::Undetermined, message)
     }

@@ -34,6 +34,7 @@ use crate::space::{FormulaPoints, LineFormula, NUM};
 const TYPES: DTypeSet =
     DTypeSet::of(&[DType::F16, DType::BF16, DType::F32, DType::F64, DType::I32, DType::I64]);
 
+/// Predicts `tf.range`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     if !TYPES.contains(dtype) {
@@ -140,6 +141,7 @@ impl LineFormula for Between {
     }
 }
 
+/// Predicts `tf.linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len_with_endpoint()?, call.dtype);
     if !dtype.is_float() || !TYPES.contains(dtype) {

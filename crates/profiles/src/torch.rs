@@ -45,6 +45,7 @@ const TYPES: DTypeSet = DTypeSet::of(&[
     DType::I64,
 ]);
 
+/// Predicts `torch.arange`.
 pub(crate) fn range(call: &RangeCall) -> Outcome {
     let dtype = call.dtype;
     check_type("arange_cpu", dtype)?;
@@ -168,6 +169,7 @@ fn check_type(function: &str, dtype: DType) -> Result<(), Failure> {
     Err(Failure::unsupported(format!("\"{function}\" not implemented for {dtype}; it is for {TYPES}")))
 }
 
+/// Predicts `torch.linspace`.
 pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     let (len, dtype) = (call.len_with_endpoint()?, call.dtype);
     check_type("linspace_cpu", dtype)?;
@@ -188,6 +190,7 @@ pub(crate) fn linspace(call: &LinspaceCall) -> Outcome {
     Ok(Predicted::new(dtype, len, FormulaPoints { line, dtype, cast }, [NUM, rule]))
 }
 
+/// Predicts `torch.logspace`.
 pub(crate) fn logspace(call: &LogspaceCall) -> Outcome {
     let exponents = &call.exponents;
     let (len, dtype) = (exponents.len_with_endpoint()?, exponents.dtype);

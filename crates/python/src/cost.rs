@@ -98,6 +98,7 @@ type BlockFields = (String, Option<String>, Option<String>, u128, u128, usize, u
 /// The fields of `gradus.MemoryPlan`.
 pub(crate) type PlanFields = (u128, u128, u128, u64, Vec<BlockFields>);
 
+/// A memory plan as a tuple of Python.
 pub(crate) fn plan_fields(graph: &Graph, plan: MemoryPlan) -> PlanFields {
     let blocks = plan.blocks.into_iter().map(|block| {
         let name = |id: ValueId| graph.value(id).name.to_string();

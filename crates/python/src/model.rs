@@ -125,6 +125,7 @@ pub(crate) fn _load(py: Python<'_>, source: &Bound<'_, PyAny>, limits: GivenLimi
 }
 
 impl Model {
+    /// A model for Python, with no programs compiled.
     pub(crate) fn of(model: gradus::Model) -> Model {
         Model { model: Arc::new(model), programs: Mutex::default() }
     }

@@ -40,6 +40,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Plans the whole sequence of a recipe.
     pub(crate) fn of(recipe: Recipe) -> PyResult<Plan> {
         let whole = recipe.plan()?;
         let len = i64::try_from(whole.len())

@@ -41,14 +41,17 @@ macro_rules! with_plan {
 pub(crate) use with_plan;
 
 impl Sequence {
+    /// The element type.
     pub(crate) fn dtype(&self) -> DType {
         with_plan!(self, plan => plan.dtype())
     }
 
+    /// The number of elements.
     pub(crate) fn len(&self) -> u64 {
         with_plan!(self, plan => plan.len())
     }
 
+    /// The elements from `lo`, below `hi`.
     pub(crate) fn slice(&self, lo: u64, hi: u64) -> Sequence {
         match self {
             Sequence::Range(plan) => Sequence::Range(plan.slice(lo..hi)),

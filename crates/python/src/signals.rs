@@ -52,6 +52,7 @@ fn handle() -> bool {
     is_raised()
 }
 
+/// Returns true if a signal handler raised an exception.
 pub(crate) fn is_raised() -> bool {
     RAISED.with_borrow(Option::is_some)
 }

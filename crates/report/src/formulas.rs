@@ -104,6 +104,7 @@ pub(crate) struct Formulas<'a> {
 }
 
 impl<'a> Formulas<'a> {
+    /// An empty table of formulas in these symbols.
     pub(crate) fn new(symbols: &'a Symbols) -> Formulas<'a> {
         Formulas {
             symbols,

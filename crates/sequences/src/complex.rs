@@ -302,6 +302,7 @@ pub(crate) struct Spiral {
 }
 
 impl Spiral {
+    /// The way from start to stop in `divisor` steps.
     pub(crate) fn new(start: Number, stop: Number, divisor: u64) -> Spiral {
         Spiral { start, stop, divisor }
     }

@@ -66,14 +66,17 @@ impl ExactNumber {
         }
     }
 
+    /// Returns true for zero.
     pub(crate) fn is_zero(&self) -> bool {
         matches!(self, ExactNumber::Number(number) if number.is_zero())
     }
 
+    /// Returns true for a number that is neither infinite nor NaN.
     pub(crate) fn is_finite(&self) -> bool {
         !matches!(self, ExactNumber::Number(number) if !number.is_finite())
     }
 
+    /// The real part.
     pub(crate) fn re(&self) -> ExactNumber {
         match self {
             ExactNumber::Number(number) => number.re().into(),
@@ -81,6 +84,7 @@ impl ExactNumber {
         }
     }
 
+    /// The number as mantissa and exponent.
     pub(crate) fn parts(&self) -> Parts {
         match self {
             ExactNumber::Number(number) => number.parts(),

@@ -98,6 +98,7 @@ impl Positive {
         Positive { odd: odd >> zeros, divisor: denominator, exponent: exponent + i32_of(zeros) }
     }
 
+    /// Returns true for 1.
     pub(crate) fn is_one(&self) -> bool {
         self.odd.is_one() && self.divisor.is_one() && self.exponent == 0
     }

@@ -15,10 +15,12 @@ impl Window {
         Window { first: 0, len }
     }
 
+    /// The index of the first element.
     pub(crate) fn first(self) -> u64 {
         self.first
     }
 
+    /// The number of elements.
     pub(crate) fn len(self) -> u64 {
         self.len
     }

@@ -15,10 +15,12 @@ thread_local! {
     static CONSTS: RefCell<Consts> = RefCell::new(Consts::new().expect("memory suffices"));
 }
 
+/// Computes with enough bits of precision and the constants of the library.
 pub(crate) fn with<T>(compute: impl FnOnce(usize, RoundingMode, &mut Consts) -> T) -> T {
     CONSTS.with_borrow_mut(|consts| compute(POWER_BITS + 64, RoundingMode::None, consts))
 }
 
+/// The nearest number of the library.
 pub(crate) fn float(x: &Real) -> BigFloat {
     let integer = |magnitude: &UBig| {
         let bytes = magnitude.to_le_bytes();
@@ -39,6 +41,7 @@ pub(crate) fn float(x: &Real) -> BigFloat {
     if sign == dashu_base::Sign::Negative { quotient.neg() } else { quotient }
 }
 
+/// The exact real of a finite number of the library.
 pub(crate) fn real(x: &BigFloat) -> Real {
     let (words, _, sign, exponent, _) = x.as_raw_parts().expect("the number is finite");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

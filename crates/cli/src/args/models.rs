@@ -117,6 +117,7 @@ pub(crate) enum Accumulate {
 }
 
 impl RunArgs {
+    /// The options of a run that the arguments give.
     pub(crate) fn options(&self) -> RunOptions {
         let expand_functions = self.expand_functions || matches!(self.profile, Profile::OnnxBody);
         let profile = match self.profile {
@@ -270,6 +271,7 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
+    /// The limits that the arguments give.
     pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::DEFAULT;
         (limits.max_bytes, limits.max_steps) = (self.max_bytes, self.max_steps);

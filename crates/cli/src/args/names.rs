@@ -28,14 +28,17 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Named<T> {
     }
 }
 
+/// Names of element types, but for text.
 pub(super) fn element_types() -> Vec<&'static str> {
     DType::ALL.iter().filter(|dtype| **dtype != DType::String).map(|dtype| dtype.name()).collect()
 }
 
+/// Names of the levels of folding.
 pub(super) fn levels() -> Vec<&'static str> {
     Level::ALL.map(Level::name).to_vec()
 }
 
+/// The level of folding of this name.
 pub(super) fn level(name: &str) -> Result<Level, Error> {
     name.parse()
 }
@@ -51,6 +54,7 @@ pub(super) fn dtype(name: &str) -> Result<DType, Error> {
     }
 }
 
+/// Names of the profiles.
 pub(super) fn profile_names() -> Vec<&'static str> {
     profiles::Profile::ALL.iter().map(|profile| profile.name()).collect()
 }
@@ -60,10 +64,12 @@ pub(super) fn profile(name: &str) -> Result<profiles::Profile, Error> {
     name.parse().map_err(|_| Error::unknown("profile", name, profile_names()))
 }
 
+/// Names of devices: the processor, and the APIs of GPUs.
 pub(super) fn device_names() -> Vec<&'static str> {
     vec!["cpu", "gpu", "cuda", "vulkan", "metal", "dx12"]
 }
 
+/// Names of the operators that Gradus evaluates, sorted.
 pub(super) fn operator_names() -> Vec<&'static str> {
     let mut names: Vec<_> = operators::all().filter(|row| row.is_evaluated()).map(|row| row.name).collect();
     names.sort_unstable();
@@ -71,10 +77,12 @@ pub(super) fn operator_names() -> Vec<&'static str> {
     names
 }
 
+/// The subjects of `gradus help`: commands and topics.
 pub(super) fn subjects() -> Vec<&'static str> {
     [command_names(), TOPICS.map(|(topic, _)| topic).to_vec()].concat()
 }
 
+/// Names of the commands.
 pub(super) fn command_names() -> Vec<&'static str> {
     vec![
         "run",
@@ -98,6 +106,7 @@ pub(super) fn command_names() -> Vec<&'static str> {
     ]
 }
 
+/// Names of the shells whose completion scripts exist.
 pub(super) fn shells() -> Vec<&'static str> {
     completion::SHELLS.names().collect()
 }

@@ -80,6 +80,7 @@ struct NodeJson<'a> {
     value: OutputJson<'a>,
 }
 
+/// Runs `gradus check`: an error if the results of two models, or of programs, differ.
 pub(crate) fn check(args: &args::CheckArgs, runtime: FindRuntime) -> Result<(), Failure> {
     let same = if args.with.is_empty() { compare(args) } else { compare_in(args, runtime) };
     match same {

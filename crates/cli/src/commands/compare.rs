@@ -15,6 +15,7 @@ use crate::args::{self, Call};
 use crate::diagnostics::Failure;
 use crate::{json, output};
 
+/// Runs `gradus compare`: prints the results of every program for a call, or the nodes that differ.
 pub(crate) fn compare(args: &args::CompareArgs) -> Result<(), Failure> {
     if args.models.rules {
         return portability::rules(args.json);

@@ -69,6 +69,7 @@ fn standard_of(path: &Path) -> Result<Standard, Error> {
     }
 }
 
+/// Runs `gradus convert`: writes models in the operators of another standard.
 pub(crate) fn convert(args: &args::ConvertArgs) -> Result<(), Failure> {
     let mut words = args.models.clone();
     let output = match &args.output {

@@ -80,6 +80,7 @@ struct FitJson {
     bytes: u128,
 }
 
+/// Runs `gradus cost`: prints parameters, operations, bytes and memory of models.
 pub(crate) fn cost(args: &args::CostArgs) -> Result<(), Failure> {
     let (sweep, sizes) = sweep::taken(&args.sizes)?;
     let options = given::infer_options(&sizes)?;
@@ -136,6 +137,7 @@ fn one(
     if fits && cost.inference().problems().is_empty() { Ok(()) } else { Err(Failure::Reported) }
 }
 
+/// Amounts of a model as JSON.
 pub(super) fn amounts_json<'a>(inference: &'a Inference, amounts: &Amounts) -> AmountsJson<'a> {
     let json = |dim: Option<Dim>| dim.map(|dim| dim_json(inference, dim));
     AmountsJson {

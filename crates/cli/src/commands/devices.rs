@@ -42,6 +42,7 @@ impl MissingJson<'_> {
     }
 }
 
+/// Runs `gradus devices`: prints the devices, and the reasons why others are missing.
 pub(crate) fn devices(args: &args::Devices) -> Result<(), Failure> {
     let FoundDevice { devices, missing } = gpu::devices();
     if args.json {

@@ -48,6 +48,7 @@ struct ChangeJson<'a> {
     parts: Vec<ChangeJson<'a>>,
 }
 
+/// Runs `gradus diff`: prints the differences between two models.
 pub(crate) fn diff(args: &args::DiffArgs) -> Result<(), Failure> {
     let found = compare(args).map_err(Failure::NotCompared)?;
     if args.json {

@@ -29,6 +29,7 @@ struct ExpressionJson<'a> {
     value: Option<i64>,
 }
 
+/// Runs `gradus dim`: simplifies an expression, or decides a condition.
 pub(crate) fn dim(args: &args::Dim) -> Result<(), Failure> {
     if Claim::is_written(&args.text) { condition(args) } else { expression(args) }
 }

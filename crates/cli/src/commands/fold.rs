@@ -116,6 +116,7 @@ fn list_rules() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Runs `gradus fold`: writes folded models, or lists the rules.
 pub(crate) fn fold(args: &args::FoldArgs) -> Result<(), Failure> {
     if args.list_rules {
         return list_rules();

@@ -7,6 +7,7 @@ use crate::args::{self, Diagram};
 use crate::diagnostics::Failure;
 use crate::output;
 
+/// Runs `gradus graph`: prints a diagram of a model.
 pub(crate) fn graph(args: &args::GraphArgs) -> Result<(), Failure> {
     let options = given::infer_options(&args.sizes)?;
     let format = match args.format {

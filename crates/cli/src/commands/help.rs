@@ -16,6 +16,7 @@ pub(crate) const TOPICS: [(&str, &str); 5] = [
     ("soundness", include_str!("../../topics/soundness.md")),
 ];
 
+/// Runs `gradus help`: prints the help of a command or a page about a topic.
 pub(crate) fn help(args: &Help) -> Result<(), Failure> {
     if let [topic] = &args.subject[..]
         && let Some((_, page)) = TOPICS.iter().find(|(name, _)| name == topic)

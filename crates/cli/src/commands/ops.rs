@@ -74,6 +74,7 @@ fn not_run(name: &str) -> Error {
     Error::new(Kind::Usage, message).with_got(name)
 }
 
+/// Runs `gradus ops`: prints the operators, or the signatures of one.
 pub(crate) fn ops(args: &args::Ops) -> Result<(), Failure> {
     let mut found = BTreeMap::new();
     for row in operators::all().filter(|row| row.is_evaluated()) {

@@ -90,6 +90,7 @@ pub(super) fn rules(json: bool) -> Result<(), Failure> {
     output::print_line(&lines.collect::<Vec<_>>().join("\n"))
 }
 
+/// Prints the nodes of models whose results depend on the program.
 pub(super) fn models(args: &CompareArgs) -> Result<(), Failure> {
     if args.plot {
         let what = "cannot draw a plot: what is compared";

@@ -71,6 +71,7 @@ enum OutcomeJson {
     Failed { error: String },
 }
 
+/// Runs `gradus report`: writes a page of HTML for each model.
 pub(crate) fn report(args: &args::ReportArgs) -> Result<(), Failure> {
     let options = given::infer_options(&args.sizes)?;
     let models = fleet::expand(&args.models)?;

@@ -20,6 +20,7 @@ use crate::args;
 use crate::diagnostics::Failure;
 use crate::{json, literal, output};
 
+/// Runs `gradus run`: prints or saves the outputs of a model.
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let limits = args.limits.limits();

@@ -14,11 +14,13 @@ use crate::diagnostics::Failure;
 use crate::sequence::Sequence;
 use crate::{json, literal, output, stream};
 
+/// Runs `gradus range`: prints or saves a range.
 pub(crate) fn range(args: &args::RangeArgs) -> Result<(), Failure> {
     let call = range_call(&args.arguments, &args.sequence.types)?;
     emit(&args.sequence, || call.plan(), |profile| Ok(profiles::range(profile, &call.profiled()?)))
 }
 
+/// Runs `gradus linspace`: prints or saves numbers of equal distance.
 pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, None, &args.sequence.types)? {
         let [start, stop, _] = &arrays.numbers;
@@ -29,6 +31,7 @@ pub(crate) fn linspace(args: &args::Linspace) -> Result<(), Failure> {
     emit(&args.sequence, || call.linspace(), predict)
 }
 
+/// Runs `gradus logspace`: prints or saves powers whose exponents have equal distance.
 pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, Some(&args.base.base), &args.sequence.types)? {
         let [start, stop, base] = &arrays.numbers;
@@ -40,6 +43,7 @@ pub(crate) fn logspace(args: &args::Logspace) -> Result<(), Failure> {
     emit(&args.sequence, || call.logspace(), predict)
 }
 
+/// Runs `gradus geomspace`: prints or saves numbers of equal ratio.
 pub(crate) fn geomspace(args: &args::Geomspace) -> Result<(), Failure> {
     if let Some(arrays) = Arrays::read(&args.arguments, None, &args.sequence.types)? {
         let [start, stop, _] = &arrays.numbers;
@@ -80,6 +84,7 @@ pub(crate) struct RangeArguments {
     pub(crate) dtype: DType,
 }
 
+/// Reads the arguments of a range.
 pub(crate) fn range_call(words: &args::RangeArguments, types: &args::TypesArgs) -> Result<RangeArguments> {
     let words = [&words.start, &words.stop, &words.step];
     let read = |word, name| number(word, types.in_dtype).map_err(|error| usage(name, &error));
@@ -107,6 +112,7 @@ fn default_type(words: [&String; 3], numbers: &[ExactNumber; 3]) -> Result<DType
 }
 
 impl RangeArguments {
+    /// The exact plan of the range.
     pub(crate) fn plan(&self) -> Result<RangePlan> {
         let [start, stop, step] = &self.numbers;
         RangePlan::new(start, stop, step, self.dtype).map_err(|error| {
@@ -115,6 +121,7 @@ impl RangeArguments {
         })
     }
 
+    /// The range as the call of a program.
     pub(crate) fn profiled(&self) -> Result<RangeCall> {
         let numbers = self.numbers.each_ref().map(ExactNumber::nearest);
         match self.in_dtype {
@@ -134,6 +141,7 @@ pub(crate) struct SpaceArguments {
     pub(crate) dtype: DType,
 }
 
+/// Reads the arguments of a linspace, logspace or geomspace.
 pub(crate) fn space_call(
     words: &args::SpaceArguments,
     base: Option<&str>,
@@ -161,25 +169,30 @@ fn described(error: SpaceError) -> Error {
 }
 
 impl SpaceArguments {
+    /// The exact plan of the linspace.
     pub(crate) fn linspace(&self) -> Result<LinspacePlan> {
         LinspacePlan::new(&self.start, &self.stop, self.num, self.endpoint, self.dtype).map_err(described)
     }
 
+    /// The exact plan of the logspace.
     pub(crate) fn logspace(&self) -> Result<LogspacePlan> {
         LogspacePlan::new(&self.base, &self.start, &self.stop, self.num, self.endpoint, self.dtype)
             .map_err(described)
     }
 
+    /// The exact plan of the geomspace.
     pub(crate) fn geomspace(&self) -> Result<GeomspacePlan> {
         GeomspacePlan::new(&self.start, &self.stop, self.num, self.endpoint, self.dtype).map_err(described)
     }
 
+    /// The linspace, or the geomspace, as the call of a program.
     pub(crate) fn profiled(&self) -> Result<LinspaceCall> {
         let num = i64::try_from(self.num).map_err(|_| described(SpaceError::TooLong(self.num)))?;
         let (start, stop) = (self.start.nearest(), self.stop.nearest());
         Ok(LinspaceCall { start, stop, num, endpoint: self.endpoint, dtype: self.dtype })
     }
 
+    /// The logspace as the call of a program.
     pub(crate) fn profiled_powers(&self) -> Result<LogspaceCall> {
         Ok(LogspaceCall { exponents: self.profiled()?, base: self.base.nearest() })
     }

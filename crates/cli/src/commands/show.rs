@@ -52,6 +52,7 @@ struct ConstantJson {
     bytes: u64,
 }
 
+/// Runs `gradus show`: prints the contents of models.
 pub(crate) fn show(args: &args::Show) -> Result<(), Failure> {
     let models = fleet::expand(&args.models)?;
     many::each(&models, args.json, &args.fleet, args.limits.limits(), |FleetModel { path, .. }, out| {

@@ -1,10 +1,11 @@
 //! Claims, decided for all integers: by a proof, or by a point at which they fail.
 //!
 //! A claim is tried at a few thousand points first. Then the system of its opposite and of what is
-//! given is refuted, if it can be: as it stands, or with each name as `m*k + r` for all remainders
+//! given is refuted, if it can be: as it stands, in the cases of its minima and maxima, or with each name as `m*k + r` for all remainders
 //! `r` by a number `m` that occurs as a divisor. At last all points of a box are tried, which is a
 //! proof where ranges leave no others.
 
+mod cases;
 mod linear;
 mod points;
 mod refute;
@@ -159,6 +160,7 @@ impl Proof<'_> {
             points.append(&mut refuter.points);
             is_proved
         });
+        let is_proved = is_proved || (remainders.is_empty() && cases::follows(&mut symbols, &given, claim));
         let named = |point: Vec<(u32, i64)>| {
             let name =
                 |(index, value): (u32, i64)| (symbols.symbols()[usize_of_u32(index)].name.clone(), value);

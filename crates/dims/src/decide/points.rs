@@ -66,6 +66,7 @@ pub(super) struct Points<'c> {
 }
 
 impl<'c> Points<'c> {
+    /// Points within the ranges, for the names of a claim and of what is given.
     pub(super) fn new(claim: &'c Claim, given: &'c [Claim], ranges: &Ranges) -> Points<'c> {
         let mut names: Vec<_> = given.iter().chain([claim]).flat_map(Claim::names).collect();
         names.sort_unstable();

@@ -60,6 +60,7 @@ pub(super) struct Refuter<'s> {
 }
 
 impl<'s> Refuter<'s> {
+    /// A refuter that has spent nothing of its strategy.
     pub(super) fn new(symbols: &'s mut Symbols, how: Strategy) -> Refuter<'s> {
         Refuter { symbols, how, left: how.systems, points: Vec::new() }
     }

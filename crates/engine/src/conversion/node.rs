@@ -387,6 +387,7 @@ impl ConvertContext<'_, '_> {
         self.list(&(0..i64_of(rank)).collect::<Vec<_>>())
     }
 
+    /// Notes in the report how exactly the node is kept, and why.
     pub fn note(&mut self, exactness: Exactness, why: &str) {
         let place = self.scope.place_of(self.node, self.index);
         let operator = self.conversion.operator_of(self.node);

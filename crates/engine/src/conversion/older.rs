@@ -27,14 +27,17 @@ pub struct New<'a> {
 }
 
 impl New<'_> {
+    /// The attribute of this name, if it is written.
     pub fn get(&self, name: &str) -> Option<&Content> {
         self.attributes.iter().find(|(own, _)| *own == name).map(|(_, content)| content)
     }
 
+    /// The integer attribute of this name, or its default.
     pub fn int(&self, name: &str, default: i64) -> i64 {
         if let Some(Content::Int(value)) = self.get(name) { *value } else { default }
     }
 
+    /// The text attribute of this name, if it is written and is UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
         if let Some(Content::Bytes(text)) = self.get(name) { std::str::from_utf8(text).ok() } else { None }
     }
@@ -44,6 +47,7 @@ impl New<'_> {
         self.inputs.first_chunk().ok_or_else(|| errors::missing("input 1"))
     }
 
+    /// The input with this index, if it is given.
     pub fn input(&self, index: usize) -> Option<NewValue> {
         self.inputs.get(index).copied().filter(|&input| input != NONE)
     }

@@ -70,6 +70,7 @@ impl fmt::Display for Runtime {
 /// The parameters of a node with type variables, and the types that stand for them.
 pub type Bindings = Vec<(&'static Param, DType)>;
 
+/// Parameters with type variables, bound to the element types of the inputs and outputs.
 pub fn bindings(
     signature: &Signature,
     inputs: impl Iterator<Item = Option<DType>>,

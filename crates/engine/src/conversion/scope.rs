@@ -252,10 +252,12 @@ impl<'m> SourceGraph<'m> {
         self.needed.contains(&id)
     }
 
+    /// The fact about a value of the graph.
     pub fn fact(&self, id: ValueId) -> &Fact {
         &self.facts[id.index()]
     }
 
+    /// The constant that a value is, if it is one.
     pub fn constant(&self, id: ValueId) -> Option<&Constant> {
         self.constants.get(&id)
     }

@@ -28,6 +28,7 @@ pub enum InferError {
 }
 
 impl InferError {
+    /// An unknown result, and the reason.
     pub fn unknown(why: impl Into<Cow<'static, str>>) -> InferError {
         InferError::Unknown(None, why.into())
     }
@@ -402,46 +403,55 @@ impl InferContext<'_, '_> {
         result.unwrap_or_else(|| self.unknown("an expression grows too large", Bounds::ANY))
     }
 
+    /// The sum; a fresh symbol if it exceeds what an expression may be.
     pub fn add(&mut self, a: Dim, b: Dim) -> Dim {
         let sum = self.pass.shared.symbols.add(a, b);
         self.or_fresh(sum)
     }
 
+    /// The difference; a fresh symbol if it exceeds what an expression may be.
     pub fn subtract(&mut self, a: Dim, b: Dim) -> Dim {
         let difference = self.pass.shared.symbols.subtract(a, b);
         self.or_fresh(difference)
     }
 
+    /// The product; a fresh symbol if it exceeds what an expression may be.
     pub fn multiply(&mut self, a: Dim, b: Dim) -> Dim {
         let product = self.pass.shared.symbols.multiply(a, b);
         self.or_fresh(product)
     }
 
+    /// The quotient, rounded down; a fresh symbol if it exceeds what an expression may be.
     pub fn floor_divide(&mut self, a: Dim, b: Dim) -> Dim {
         let quotient = self.pass.shared.symbols.floor_divide(a, b);
         self.or_fresh(quotient)
     }
 
+    /// The quotient, rounded toward zero; a fresh symbol if it exceeds what an expression may be.
     pub fn truncated_divide(&mut self, a: Dim, b: Dim) -> Dim {
         let quotient = self.pass.shared.symbols.truncated_divide(a, b);
         self.or_fresh(quotient)
     }
 
+    /// The quotient, rounded up; a fresh symbol if it exceeds what an expression may be.
     pub fn ceil_divide(&mut self, a: Dim, b: Dim) -> Dim {
         let quotient = self.pass.shared.symbols.ceil_divide(a, b);
         self.or_fresh(quotient)
     }
 
+    /// The minimum; a fresh symbol if it exceeds what an expression may be.
     pub fn min(&mut self, a: Dim, b: Dim) -> Dim {
         let min = self.pass.shared.symbols.min(a, b);
         self.or_fresh(min)
     }
 
+    /// The maximum; a fresh symbol if it exceeds what an expression may be.
     pub fn max(&mut self, a: Dim, b: Dim) -> Dim {
         let max = self.pass.shared.symbols.max(a, b);
         self.or_fresh(max)
     }
 
+    /// The product of a list; a fresh symbol if it exceeds what an expression may be.
     pub fn product(&mut self, dims: &[Dim]) -> Dim {
         let product = self.pass.shared.symbols.product(dims.iter().copied());
         self.or_fresh(product)

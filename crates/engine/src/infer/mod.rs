@@ -142,6 +142,7 @@ impl Inference {
         &self.symbols
     }
 
+    /// The symbols of the dimensions, for arithmetic on them.
     pub fn symbols_mut(&mut self) -> &mut Symbols {
         &mut self.symbols
     }

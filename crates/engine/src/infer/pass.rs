@@ -58,6 +58,7 @@ impl Subgraph {
 pub struct SubgraphFacts(HashMap<SubgraphPath, Vec<Fact>>);
 
 impl SubgraphFacts {
+    /// Facts about the values of subgraphs, by the place of each subgraph.
     pub fn new(bodies: Vec<Subgraph>) -> SubgraphFacts {
         let facts = |body: Subgraph| (body.place, body.values.into_iter().map(|(_, fact)| fact).collect());
         SubgraphFacts(bodies.into_iter().map(facts).collect())
@@ -194,6 +195,7 @@ pub const MAX_ITEMS: usize = 1 << 18;
 const MAX_SYMBOLS: usize = 8;
 
 impl<'m> Pass<'m> {
+    /// A pass over graphs of a standard, with the functions that nodes may call.
     pub fn new(standard: Standard, functions: &'m [Function], options: &InferOptions) -> Pass<'m> {
         Pass {
             shared: Shared::default(),
@@ -768,6 +770,7 @@ impl<'m> Pass<'m> {
         }
     }
 
+    /// Reports an error at a node, once.
     pub fn problem(&mut self, frame: &GraphFacts<'m>, node: &Node, index: usize, error: &Error) {
         let place = frame.label(node, index);
         let (kind, message) = (error.kind(), error.message().to_owned());

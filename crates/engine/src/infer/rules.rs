@@ -41,19 +41,24 @@ pub enum Resolved<'m> {
 }
 
 impl Resolved<'_> {
+    /// The signature of the node's version, if the table has its operator.
     pub fn signature(&self) -> Option<&'static Signature> {
         if let Resolved::Rule { signature, .. } = self { *signature } else { None }
     }
 
+    /// The form of the node's version; the newest for functions and registered operators.
     pub fn form(&self) -> Form {
         if let Resolved::Rule { form, .. } = self { *form } else { Form::NEWEST }
     }
 
+    /// The row of the operator, if the table has it.
     pub fn row(&self) -> Option<&'static Row> {
         if let Resolved::Rule { row, .. } = self { Some(row) } else { None }
     }
 }
 
+/// Finds what infers a node: a function of the model, a registered operator, or a rule of the
+/// table.
 pub fn resolve<'m>(
     standard: Standard,
     functions: &'m [Function],

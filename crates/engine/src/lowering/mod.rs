@@ -88,6 +88,7 @@ impl Known {
         Known { integers, ..Known::of_value(value) }
     }
 
+    /// Element type, sizes and few integers of an input, as a fact has them.
     pub fn of_fact(fact: &Fact) -> Known {
         let dims = fact.as_tensor().and_then(|tensor| tensor.dims.as_ref());
         let dims = dims.map(|dims| dims.iter().map(|dim| dim.known().and_then(usize_of_i64)).collect());

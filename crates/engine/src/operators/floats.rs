@@ -159,6 +159,7 @@ pub enum Factor<'a> {
 }
 
 impl Factor<'_> {
+    /// The factor as numbers of its element type.
     pub fn numbers(&self) -> Numbers<'_> {
         match self {
             Factor::Singles(all) => Numbers::Singles(all),

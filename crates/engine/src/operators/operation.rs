@@ -90,6 +90,8 @@ pub fn missing_bound(dtype: DType) -> Option<f64> {
 }
 
 impl Operation {
+    /// The result for two elements in the type of the first; an error if an integer is divided by
+    /// zero.
     pub fn apply<T: FromNumber>(self, a: T, b: Number) -> Result<T> {
         let by_zero = errors::zero_divisor;
         let bits = u32::try_from(T::DTYPE.bits()).unwrap_or(64);
@@ -151,6 +153,7 @@ impl Operation {
         Ok(T::from_number(result))
     }
 
+    /// Returns true if a comparison holds for two elements; NaN is only not equal.
     pub fn holds(self, a: Number, b: Number) -> bool {
         let order = match (a, b) {
             (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),

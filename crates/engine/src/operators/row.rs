@@ -410,6 +410,7 @@ pub const fn paddle(rounding: Rounding, signatures: &'static [Signature]) -> Row
 
 /// Columns.
 impl Row {
+    /// Signatures of the operator, where the generated tables have none.
     pub const fn signatures_are(self, own: &'static [Signature]) -> Row {
         Row { own, ..self }
     }
@@ -419,42 +420,53 @@ impl Row {
         Row { early, ..self }
     }
 
+    /// The ONNX operator of the same meaning, by whose name the functions know it.
     pub const fn meaning(self, name: &'static str) -> Row {
         Row { meaning: Some(name), ..self }
     }
 
+    /// ONNX's operator of the same function of elements, by whose name folding knows it.
     pub const fn same_as(self, name: &'static str) -> Row {
         Row { same_as: Some(name), ..self }
     }
 
+    /// The operation on two elements.
     pub const fn operation(self, operation: Operation) -> Row {
         Row { operation: Some(operation), ..self }
     }
 
+    /// The function of one element, in the numbers of its type.
     pub const fn map(self, function: fn(Number) -> Number) -> Row {
         Row { function: Some(function), ..self }
     }
 
+    /// The function of one real, rounded to the type.
     pub const fn real(self, function: Function) -> Row {
         Row { real: Some(function), ..self }
     }
 
+    /// The rule that infers the outputs of a node.
     pub const fn infer(self, rule: Rule) -> Row {
         Row { infer: Some(rule), ..self }
     }
 
+    /// Evaluated by a function of attributes and inputs.
     pub const fn eval(self, function: Compute) -> Row {
         Row { eval: Some(Eval::Function(function)), ..self }
     }
 
+    /// Evaluated by a function that is given the types and shapes that the rule infers.
     pub const fn computes(self, function: Compute) -> Row {
         Row { eval: Some(Eval::Inferred(function)), ..self }
     }
 
+    /// Evaluated by an operator that is built once from the node.
     pub const fn build(self, build: Build) -> Row {
         Row { eval: Some(Eval::Build(build)), ..self }
     }
 
+    /// Built from the function body by which the standard defines the operator, where a run asks
+    /// for bodies.
     pub const fn body(self, build: Build) -> Row {
         Row { body: Some(build), ..self }
     }
@@ -476,6 +488,7 @@ impl Row {
         }
     }
 
+    /// Converted to the other standard by a function; what it writes, and what is not kept.
     pub const fn converts(self, becomes: &'static str, caveat: &'static str, write: ConvertRule) -> Row {
         Row { conversion: Some(Conversion { becomes, caveat, write: Writer::Context(write) }), ..self }
     }
@@ -502,10 +515,12 @@ impl Row {
         Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
     }
 
+    /// The function that writes other operators where an operator set cannot express a node.
     pub const fn instead(self, instead: Instead) -> Row {
         Row { instead: Some(instead), ..self }
     }
 
+    /// The function that tells which attributes of a node change nothing.
     pub const fn idle(self, idle: Idle) -> Row {
         Row { idle: Some(idle), ..self }
     }
@@ -515,62 +530,77 @@ impl Row {
         Row { lack: Some(lack), ..self }
     }
 
+    /// The part that the operator plays in folding.
     pub const fn role(self, role: Role) -> Row {
         Row { role, ..self }
     }
 
+    /// How the number of operations follows from shapes, where other columns do not tell.
     pub const fn works(self, work: Work) -> Row {
         Row { work: Some(work), ..self }
     }
 
+    /// Computes each element from those at its place, where other columns do not tell.
     pub const fn elementwise(self) -> Row {
         Row { elementwise: true, ..self }
     }
 
+    /// Returns only elements of the first input.
     pub const fn picks(self) -> Row {
         Row { picks: true, ..self }
     }
 
+    /// The results on which the signs of zeros of the inputs have an effect.
     pub const fn zeros(self, zeros: ZeroSigns) -> Row {
         Row { zeros, ..self }
     }
 
+    /// Sets the sign bit of no result, but for NaN.
     pub const fn unsigned(self) -> Row {
         Row { unsigned: true, ..self }
     }
 
+    /// Returns its own results unchanged.
     pub const fn idempotent(self) -> Row {
         Row { idempotent: true, ..self }
     }
 
+    /// The input that is added last.
     pub const fn bias(self, input: usize) -> Row {
         Row { bias: Some(input), ..self }
     }
 
+    /// The default of the attribute `axis`, along which it works.
     pub const fn axis(self, default: i64) -> Row {
         Row { axis: Some(default), ..self }
     }
 
+    /// Reduces the axes that an attribute or an input lists.
     pub const fn reduces(self, reduces: Reduces) -> Row {
         Row { reduces, ..self }
     }
 
+    /// Draws its results at random.
     pub const fn random(self) -> Row {
         Row { chance: Chance::Yes, ..self }
     }
 
+    /// Draws its results at random in training.
     pub const fn random_in_training(self) -> Row {
         Row { chance: Chance::InTraining, ..self }
     }
 
+    /// Reads or writes a variable that outlives the run.
     pub const fn stateful(self) -> Row {
         Row { stateful: true, ..self }
     }
 
+    /// Reads only the shapes of its inputs.
     pub const fn shape_only(self) -> Row {
         Row { shape_only: true, ..self }
     }
 
+    /// The inputs that are weights where they are constants.
     pub const fn weights(self, weights: &'static [usize]) -> Row {
         Row { weights, ..self }
     }
@@ -580,10 +610,12 @@ impl Row {
         Row { words, ..self }
     }
 
+    /// The check that tells whether results of constants are the same in every program.
     pub const fn checked(self, checked: Checked) -> Row {
         Row { checked: Some(checked), ..self }
     }
 
+    /// The sequence that the operator computes.
     pub const fn sequence(self, sequence: Sequence) -> Row {
         Row { sequence: Some(sequence), ..self }
     }

@@ -372,6 +372,7 @@ impl Signature {
         Ok(())
     }
 
+    /// An error: the type of an input is none that the signature admits.
     #[cold]
     pub fn not_admitted(&self, index: usize, param: &Param, given: impl fmt::Display, kind: Kind) -> Error {
         let label = self.input_label(index);

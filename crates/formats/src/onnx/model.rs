@@ -28,6 +28,7 @@ pub(super) struct ModelReader {
 }
 
 impl ModelReader {
+    /// A reader with access to data files, within limits.
     pub(super) fn new(files: Arc<dyn Files>, limits: Limits) -> ModelReader {
         ModelReader {
             files,

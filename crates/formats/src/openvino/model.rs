@@ -118,10 +118,12 @@ fn position(node: XmlNode<'_>) -> Position {
     Position::Line(place.row, place.col)
 }
 
+/// An error at the position of an XML element.
 pub(super) fn at(node: XmlNode<'_>, kind: Kind, message: String) -> Error {
     Error::new(kind, message).at(position(node))
 }
 
+/// The first child element of a name.
 pub(super) fn child<'a>(node: XmlNode<'a>, name: &str) -> Option<XmlNode<'a>> {
     node.children().find(|child| child.tag_name().name() == name)
 }
@@ -131,11 +133,13 @@ pub(super) fn text_of(node: XmlNode<'_>) -> Option<XmlNode<'_>> {
     node.children().find(XmlNode::is_text)
 }
 
+/// An attribute that must be there.
 pub(super) fn attribute<'a>(node: XmlNode<'a>, name: &str) -> Result<&'a str> {
     let tag = node.tag_name().name();
     node.attribute(name).ok_or_else(|| at(node, Kind::Syntax, format!("<{tag}> lacks attribute \"{name}\"")))
 }
 
+/// An attribute that must be there, and a number.
 pub(super) fn number<T: std::str::FromStr>(node: XmlNode<'_>, name: &str) -> Result<T> {
     let text = attribute(node, name)?;
     text.trim()
@@ -219,6 +223,7 @@ pub(super) struct ReadModel {
 }
 
 impl IrReader<'_> {
+    /// Reads the layers and edges of a network or of a body.
     pub(super) fn graph(&mut self, net: XmlNode<'_>) -> Result<ReadModel> {
         let edges = edges(net)?;
         let mut builder = Builder::new(net.attribute("name").unwrap_or_default());
@@ -351,6 +356,7 @@ pub(super) struct Edge<'a> {
     read: Cell<bool>,
 }
 
+/// The edges of a network, by the layer and port that they lead to.
 pub(super) fn edges(net: XmlNode<'_>) -> Result<Edges<'_>> {
     let mut edges = HashMap::new();
     let list = child(net, "edges").into_iter().flat_map(|list| list.children());

@@ -22,6 +22,7 @@ pub(super) struct Choices<'s, 'a> {
 }
 
 impl<'s, 'a> Choices<'s, 'a> {
+    /// Finds the pairs of conditional blocks among operations, and what chooses from them.
     pub(super) fn of(operations: &'s [OpDesc<'a>]) -> Choices<'s, 'a> {
         let (mut writers, mut read, mut first) = (HashMap::new(), HashSet::new(), HashMap::new());
         for (place, block) in operations.iter().enumerate() {

@@ -113,6 +113,7 @@ pub(super) struct OpDesc<'a> {
 }
 
 impl<'a> OpDesc<'a> {
+    /// The variables of an input; none if it is missing.
     pub(super) fn values(&self, name: &str) -> &[&'a str] {
         self.inputs.iter().find(|(own, _)| *own == name).map_or(&[], |(_, values)| values)
     }
@@ -121,6 +122,7 @@ impl<'a> OpDesc<'a> {
         self.attributes.iter().find(|attribute| &*attribute.name == name).map(|attribute| &attribute.content)
     }
 
+    /// An integer attribute.
     pub(super) fn int(&self, name: &str) -> Option<i64> {
         if let Some(Content::Int(value)) = self.attribute(name) { Some(*value) } else { None }
     }

@@ -21,6 +21,7 @@ pub(super) struct Variable<'a> {
 }
 
 impl<'a> Variable<'a> {
+    /// Reads a variable: name, type, and whether it outlives the run.
     pub(super) fn read(span: ByteSpan<'a>) -> Result<Variable<'a>> {
         let mut variable = Variable { name: "", persistable: false, code: -1, declared: None };
         for field in span.fields() {

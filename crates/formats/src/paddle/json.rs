@@ -115,6 +115,7 @@ pub(super) struct Tagged<'a> {
 pub(super) struct JsonText<'a>(&'a str);
 
 impl<'a> JsonText<'a> {
+    /// The text of a program, without a byte order mark; an error if it is not UTF-8.
     pub(super) fn new(bytes: &'a [u8]) -> Result<JsonText<'a>> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         std::str::from_utf8(bytes).map(JsonText).map_err(|error| {

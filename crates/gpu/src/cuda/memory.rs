@@ -133,6 +133,7 @@ impl Pinned {
     /// No index of an element.
     const NONE: u64 = u64::MAX;
 
+    /// Allocates memory of the processor that the device reads and writes.
     pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Pinned, DriverError> {
         // SAFETY: the flags are those of memory that the device reaches by the same address.
         let place = unsafe { result::malloc_host(Pinned::BYTES, sys::CU_MEMHOSTALLOC_DEVICEMAP)? };
@@ -263,6 +264,7 @@ pub(super) struct CudaMemory {
 }
 
 impl CudaMemory {
+    /// Memory of a device, kept for reuse at its home when it is dropped.
     pub(super) fn new(slice: CudaSlice<u8>, home: Option<Arc<Spare>>) -> CudaMemory {
         CudaMemory { slice: Some(slice), lent: AtomicBool::new(false), home }
     }

@@ -52,6 +52,7 @@ impl ShaderSource {
         }
     }
 
+    /// The shader that writes the plan.
     pub(super) fn shader(&self) -> Shader {
         match self {
             ShaderSource::Wrapping(_) => Shader::Wrapping,

@@ -40,6 +40,7 @@ pub struct ElementDifference {
 }
 
 impl OutputCheck {
+    /// A check of an output that compared nothing yet.
     pub(super) fn new(name: &str) -> OutputCheck {
         OutputCheck {
             name: name.to_owned(),

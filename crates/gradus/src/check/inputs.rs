@@ -11,8 +11,8 @@ use super::Inputs;
 use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{Inference, InputFact, Sizes};
 use crate::model::Model;
+use gradus_engine::infer::{Inference, InputFact, Sizes};
 
 /// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
 const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];

@@ -17,10 +17,10 @@ use paired::{InputPair, input_pairs, output_pairs};
 use plan::{Schedule, SizeChoice, TimeBudget};
 pub use runtime::{NodeCheck, Runtime, RuntimeCheck};
 
-use crate::infer::{InferOptions, Sizes};
 use crate::model::Model;
 use crate::program::RunOptions;
 use crate::run::Program;
+use gradus_engine::infer::{InferOptions, Sizes};
 
 /// Options of [`Model::check`].
 #[derive(Clone, Debug)]

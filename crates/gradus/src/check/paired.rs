@@ -30,6 +30,7 @@ pub(super) enum Named {
 }
 
 impl Named {
+    /// The names of the input or output, or of its items.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let names = match self {
             Named::Whole(name) => std::slice::from_ref(name),

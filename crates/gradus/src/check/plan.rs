@@ -10,7 +10,7 @@ use gradus_core::graph::{DeclaredDim, Graph, Type};
 use gradus_core::{Limits, Value};
 
 use crate::dim::{Bounds, Relation, Symbols};
-use crate::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
+use gradus_engine::infer::{InferOptions, Inference, InputFact, Sizes, nameless_axes};
 
 /// The usual sizes of open dimensions.
 pub(crate) const SIZES: Range<i64> = 1..40;
@@ -174,6 +174,7 @@ pub(crate) struct TimeBudget {
 impl TimeBudget {
     pub(crate) const UNLIMITED: TimeBudget = TimeBudget { end: None, largest: None };
 
+    /// A budget of time that starts now.
     pub(crate) fn of(time: Duration) -> TimeBudget {
         TimeBudget { end: Instant::now().checked_add(time), largest: None }
     }
@@ -191,6 +192,7 @@ impl TimeBudget {
         until.is_some_and(|until| until <= end)
     }
 
+    /// Records the time of a run of that many elements; the largest run counts.
     pub(crate) fn note(&mut self, time: Duration, elements: usize) {
         if self.largest.is_none_or(|(_, before)| elements >= before) {
             self.largest = Some((time, elements));

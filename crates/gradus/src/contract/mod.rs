@@ -19,8 +19,8 @@ pub use source::Language;
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::Fact;
-use crate::infer::{Event, InferOptions, Inference, Reuse};
 use crate::model::Model;
+use gradus_engine::infer::{Event, InferOptions, Inference, Reuse};
 use names::Names;
 
 /// The sizes that a model takes, and the shapes and memory that follow.

@@ -39,6 +39,7 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// No names yet, but for the fields that every result has.
     pub(super) fn new() -> Names {
         // Fields that every result has.
         let fields = ["input_bytes", "peak_bytes"].map(str::to_owned).into();

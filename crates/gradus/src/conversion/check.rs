@@ -6,9 +6,9 @@ use gradus_core::{Error, Kind, Result};
 
 use super::types::declared;
 use crate::fact::Fact;
-use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::{Model, OpenOptions};
 use crate::schema::{Signature, in_set, onnx_versions};
+use gradus_engine::infer::{InferOptions, SubgraphFacts};
 
 /// Checks a converted model; `lenient` says that its source was wrong already. Of OpenVINO's, whose
 /// format has no other place for them, types of all values are declared.

@@ -12,10 +12,10 @@ use super::writer::{GraphWriter, NewValue};
 use crate::complex;
 use crate::conversion::report::{cannot, not_known};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::read_values;
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::operators::sequence::to_openvino::type_of_stacked;
+use gradus_engine::infer::read_values;
 
 /// Makes the inputs of the graph.
 pub(crate) fn inputs(

@@ -37,10 +37,10 @@ pub use report::{ConversionReport, Exactness, Note, Obstacle, Obstacles};
 pub use runtime::Runtime;
 pub use verify::Verified;
 
-use crate::infer::{InferOptions, InputFact, Sizes};
 use crate::model::Model;
 use crate::normalize::has_default_inputs;
 use crate::schema::NEWEST_RUN;
+use gradus_engine::infer::{InferOptions, InputFact, Sizes};
 use scope::BYTES_OF_VALUE;
 use scope::{ConversionState, SourceGraph};
 use writer::{GraphWriter, NamePool};

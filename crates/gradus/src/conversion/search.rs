@@ -7,10 +7,10 @@ use super::report::{Obstacle, cannot};
 use super::runtime::{Bindings, Runtime, bindings, takes, types_of};
 use super::{ConvertOptions, Converted, OLDEST_OPSET, Obstacles};
 use crate::fact::Fact;
-use crate::infer::{InferOptions, SubgraphFacts};
 use crate::model::Model;
 use crate::operators;
 use crate::schema::{NEWEST_RUN, RuntimeOperator};
+use gradus_engine::infer::{InferOptions, SubgraphFacts};
 
 impl Model {
     /// The model in the newest operator set of ONNX in which a program runs every node; or in that

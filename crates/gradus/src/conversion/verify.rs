@@ -10,8 +10,8 @@ use crate::check::plan::{PlannedRun, Schedule, TimeBudget, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::Fact;
 use crate::fold::verify::draws;
-use crate::infer::InferOptions;
 use crate::model::Model;
+use gradus_engine::infer::InferOptions;
 
 /// The comparison of a model with what it was converted to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

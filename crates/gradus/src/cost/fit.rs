@@ -7,8 +7,8 @@ use gradus_core::{Error, Kind, Result};
 
 use super::Cost;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
-use crate::infer::{Event, Reuse};
 use crate::model::Model;
+use gradus_engine::infer::{Event, Reuse};
 
 /// The largest value of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,12 +19,14 @@ use crate::attributes::{Attributes, Parameters};
 use crate::constants::{ConstantReaders, is_constant_node};
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
-use crate::infer::{Inference, SubgraphFacts, bytes_of, function_of_node, graphs_of_node, row_of_node};
 use crate::lowering::{self, Known};
 use crate::model::Model;
 use crate::normalize::Form;
 use crate::operators::work::{Operations, Shapes, UNSIZED, Work};
 use crate::operators::{Row, row_of};
+use gradus_engine::infer::{
+    Inference, SubgraphFacts, bytes_of, function_of_node, graphs_of_node, row_of_node,
+};
 
 /// The reason of an operator without a rule.
 const NO_RULE: &str = "the operator has no rule";
@@ -45,6 +47,7 @@ struct Counted<'a> {
 }
 
 impl<'a> NodeCosts<'a> {
+    /// Costs of the nodes of a model, by the facts that were inferred.
     pub(super) fn new(model: &'a Model, inference: &'a mut Inference) -> NodeCosts<'a> {
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
         NodeCosts { model, inference, bodies }

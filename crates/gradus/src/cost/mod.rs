@@ -21,8 +21,8 @@ pub use plan::{Block, MemoryPlan};
 
 use crate::constants::is_constant_node;
 use crate::dim::{Dim, Symbols};
-use crate::infer::{InferOptions, Inference, Peak, Reuse};
 use crate::model::Model;
+use gradus_engine::infer::{InferOptions, Inference, Peak, Reuse};
 use graphs::NodeCosts;
 
 /// The cost of one node.

@@ -13,8 +13,8 @@ use gradus_core::{Error, Kind, Result};
 
 use super::{Cost, Lifetime};
 use crate::dim::Dim;
-use crate::infer::{Reuse, Rooms};
 use crate::model::Model;
+use gradus_engine::infer::{Reuse, Rooms};
 
 /// Most pairs of values living at one time for which orders other than that of the run are tried.
 const MAX_PAIRS: usize = 1 << 22;

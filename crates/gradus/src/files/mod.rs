@@ -137,6 +137,7 @@ mod system {
     use std::fs::File;
     use std::path::Path;
 
+    /// Opens a file by its path within a folder.
     pub(super) fn open_below(folder: &Path, path: &Path) -> std::io::Result<File> {
         File::open(folder.join(path))
     }
@@ -221,6 +222,7 @@ pub(crate) struct Spliced {
 }
 
 impl Spliced {
+    /// The bytes of a splice, as parts of the source file and new ones.
     pub(crate) fn new(splice: &Splice, source: &Bytes) -> Spliced {
         let mut start = 0;
         let parts = splice.parts().map(|part| {

@@ -46,10 +46,10 @@ pub use rules::{Level, RULES, Rule, RuleSet};
 pub use verify::Verified;
 
 use crate::dim::Symbols;
-use crate::infer::{InferOptions, Sizes, SubgraphFacts};
 use crate::model::Model;
 use crate::normalize::{Change, Form};
 use crate::operators::{self, Chance, Role, Row};
+use gradus_engine::infer::{InferOptions, Sizes, SubgraphFacts};
 use rules::Looked;
 use scope::FoldState;
 
@@ -228,7 +228,7 @@ impl GraphFolder<'_> {
             let row = operators::row_of(standard, node);
             // A variable that is assigned is not among the outputs.
             let opaque = |row: &Row| row.chance == Chance::Yes || row.stateful;
-            let opaque = row.is_some_and(opaque) || !crate::infer::is_understood(self.model, node);
+            let opaque = row.is_some_and(opaque) || !gradus_engine::infer::is_understood(self.model, node);
             let moves = |change: &Change| matches!(change, Change::Input(..) | Change::Index(..));
             let moves_inputs = Form::of_node(standard, node).changes().any(|(change, _)| moves(change));
             let looking = rules::looking(&Looked::of(standard, node, row));

@@ -12,7 +12,7 @@ use super::dialect::Role;
 use super::rules::{NodeView, Source};
 use super::scope::{FoldState, Read};
 use crate::fact::{Elements, Fact};
-use crate::infer::{Assumption, Problem};
+use gradus_engine::infer::{Assumption, Problem};
 
 /// The report of folding.
 #[derive(Clone, Debug, Default)]

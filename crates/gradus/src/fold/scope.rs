@@ -96,7 +96,7 @@ pub(super) struct FoldState<'m> {
     /// ONNX: the version of the operator set.
     pub(super) opset: i64,
     pub(super) graph: &'m Graph,
-    /// The nodes around it, as in [`crate::infer::Subgraph`].
+    /// The nodes around it, as in [`gradus_engine::infer::Subgraph`].
     pub(super) place: Vec<(usize, usize)>,
     pub(super) values: Vec<ValueState>,
     pub(super) nodes: Vec<NodeState>,

@@ -12,8 +12,8 @@ use gradus_core::graph::edit::{Change, Stage};
 
 use super::rules::Pass;
 use super::{FoldOptions, FoldReport, Folded, functions, unroll};
-use crate::infer::Sizes;
 use crate::model::Model;
+use gradus_engine::infer::Sizes;
 
 /// Most stages without a new kind of change.
 const MAX_STAGES: usize = 8;

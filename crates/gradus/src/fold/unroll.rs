@@ -12,11 +12,11 @@ use gradus_formats::onnx::OPSET_OF_MADE;
 use super::rules::beside_data;
 use super::{ValueNames, dialect};
 use crate::constants::is_constant_node;
-use crate::infer::InferOptions;
 use crate::model::Model;
 use crate::normalize::{Form, Older, has_default_inputs};
 use crate::operators::control_flow::loops::lead;
 use crate::operators::{self, Chance};
+use gradus_engine::infer::InferOptions;
 
 /// Most iterations of a loop that is unrolled.
 const MAX_RUNS: usize = 256;

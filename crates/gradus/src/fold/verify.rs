@@ -12,9 +12,9 @@ use super::RuleSet;
 use crate::check::plan::{Draw, MAX_TRIES, SIZES, Schedule, SizeChoice, TimeBudget, binding, needed, varied};
 use crate::check::{Compared, NO_TIME, OutputCheck, VerifyOptions, difference};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, nameless_axes, symbols_of_inputs};
 use crate::model::Model;
 use crate::operators::{self, Chance};
+use gradus_engine::infer::{InferOptions, nameless_axes, symbols_of_inputs};
 
 /// The compared models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

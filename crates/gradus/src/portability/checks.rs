@@ -25,10 +25,12 @@ pub(super) fn rounds_twice(x: f64, to: DType) -> bool {
     !matches!((once, twice), (Ok(once), Ok(twice)) if once == twice || x.is_nan())
 }
 
+/// Returns true if the attribute `direction` is `LEFT`.
 pub(super) fn is_left(node: &NodeFacts<'_>) -> bool {
     is_text(node, "direction", "LEFT")
 }
 
+/// Returns true if a text attribute has this value.
 pub(super) fn is_text(node: &NodeFacts<'_>, name: &str, wanted: &str) -> bool {
     matches!(node.attributes.text(name), Ok(Some(text)) if text == wanted)
 }
@@ -94,6 +96,7 @@ pub(super) fn result_bounds(node: &NodeFacts<'_>) -> Bounds {
     }
 }
 
+/// [`When::Data`] if bounds are not known to be within a range.
 pub(super) fn bounds_outside(bounds: Bounds, (low, high): (i64, i64)) -> Option<When> {
     let within = bounds.lower().is_some_and(|x| x >= low) && bounds.upper().is_some_and(|x| x <= high);
     (!within).then_some(When::Data)

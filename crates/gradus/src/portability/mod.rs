@@ -23,9 +23,9 @@ pub use sequences::ModelSequence;
 use crate::attributes::{Attributes, Parameters};
 use crate::conversion::ConvertOptions;
 use crate::fact::Fact;
-use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 use crate::model::Model;
 use crate::normalize::Form;
+use gradus_engine::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 
 /// The programs that are compared, in the order of [`Rule::results`].
 pub const PROGRAMS: [&str; 3] = ["onnxruntime", "openvino", "onnx"];

@@ -12,10 +12,10 @@ use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, RangePlan};
 use crate::attributes::Attributes;
 use crate::compare::{Found, compare};
 use crate::fact::{Fact, TensorFact};
-use crate::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 use crate::model::Model;
 use crate::normalize::Form;
 use crate::operators::{self, Sequence};
+use gradus_engine::infer::{InferOptions, Inference, SubgraphFacts, function_of_node, graphs_of_node};
 
 /// Sequences of a model that are compared.
 const MOST: usize = 100;
@@ -47,7 +47,7 @@ impl ModelSequence {
 
 impl Model {
     /// The sequences of the model whose arguments are known, as programs return them; at most 100.
-    /// Sizes of inputs that [`InferOptions::dims`] gives count as known.
+    /// Sizes of inputs that [`InferOptions::sizes`] gives count as known.
     ///
     /// # Errors
     /// As [`Source::infer`](crate::Source::infer).

@@ -13,6 +13,7 @@ use gradus::operators;
 use gradus::portability;
 use gradus::schema::Signature;
 
+mod doc_lines;
 mod names;
 
 #[test]

@@ -15,7 +15,7 @@ const OTHERS: [&str; 7] = [
 ];
 
 /// Files below a folder, without what builds and caches make.
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

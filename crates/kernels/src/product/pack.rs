@@ -69,6 +69,7 @@ pub struct Panels<'a> {
 }
 
 impl<'a> Panels<'a> {
+    /// Empty panels for factors of these sizes.
     pub(super) fn new(out: &'a mut [f64], lines: &'a mut [f64], of: Sizes, token: Token) -> Panels<'a> {
         Panels { out, line: &mut lines[..of.columns], rows: of.inner, token }
     }

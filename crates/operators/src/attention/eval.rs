@@ -189,6 +189,8 @@ impl Mask {
     }
 }
 
+/// `Attention` of ONNX: `softmax(query * key^T * scale + bias) * value`, with cached keys and
+/// values.
 pub fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = |input: usize| Ok::<_, gradus_core::Error>(cx.tensor(input)?.shape().dims());
     let (qd, kd, vd) = (dims(0)?, dims(1)?, dims(2)?);

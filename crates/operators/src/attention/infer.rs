@@ -12,6 +12,8 @@ fn heads(cx: &InferContext<'_, '_>, name: &str) -> Result<Dim, InferError> {
     Ok(Dim::Known(errors::at_least_1(name, required(name, cx.attributes.int(name)?)?)?))
 }
 
+/// Shapes of `Attention`: the output, the present keys and values, and the products of query and
+/// key.
 pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
     let (batch, q_heads, kv_heads, q_len, k_len, k_size, v_size, flat) = match (&*q, &*k, &*v) {
@@ -79,6 +81,7 @@ pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     ])
 }
 
+/// Shapes of `LinearAttention`: the output and the present state.
 pub fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, v) = (cx.dims_of_rank(0, 3)?, cx.dims_of_rank(2, 3)?);
     let (q_heads, kv_heads) = (heads(cx, "q_num_heads")?, heads(cx, "kv_num_heads")?);
@@ -106,6 +109,7 @@ pub fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     ])
 }
 
+/// Shape of `RotaryEmbedding`: the input's; the caches fit the turned part of each head.
 pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let (batch, steps, size) = match *dims {
@@ -141,6 +145,7 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `TensorScatter`: the first input's, whose batch and axis fit the update.
 pub fn tensor_scatter(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", -2)?, dims.len())?;

@@ -4,6 +4,8 @@ use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 
+/// Shape of OpenVINO's `ScaledDotProductAttention`: batches broadcast, queries by size of the
+/// values.
 pub fn attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (q, k, v) = (cx.dims(0)?, cx.dims(1)?, cx.dims(2)?);
     let ([q_batch @ .., len, _], [k_batch @ .., _, _], [v_batch @ .., _, size]) = (&*q, &*k, &*v) else {

@@ -190,6 +190,7 @@ fn taking_part(
     Ok(candidates)
 }
 
+/// `DetectionOutput` of OpenVINO: rows of image, class, score and box.
 pub fn detection_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 2), (1, 2), (2, 3), (3, 2), (4, 2)] {
         if l.has(input) {

@@ -49,6 +49,7 @@ pub fn rounded(x: LoweredValue) -> Term {
     of("Mul", f("Sign", x), f("Floor", f("Abs", x) + 0.5))
 }
 
+/// `PSROIPooling` of OpenVINO: position-sensitive averages or samples of regions.
 pub fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 4), (1, 2)] {
         only_float32(l, input)?;

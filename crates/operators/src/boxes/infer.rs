@@ -8,6 +8,7 @@ use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 
+/// Shape of `NonMaxSuppression`: a row of three indices for each selected box.
 pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     scored_boxes(cx)?;
     let count = selected_boxes(cx);
@@ -46,6 +47,7 @@ pub fn selected_boxes(cx: &mut InferContext<'_, '_>) -> Dim {
     cx.at_most(WHAT, most)
 }
 
+/// Shape of `MaxRoiPool`: regions, channels and the pooled shape.
 pub fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     cx.equal(rois[1], Dim::Known(5), "number of coordinates of a region")?;
@@ -58,6 +60,7 @@ pub fn roi_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shape of `RoiAlign`: regions, channels, height and width.
 pub fn roi_align(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, rois) = (cx.dims_of_rank(0, 4)?, cx.dims_of_rank(1, 2)?);
     cx.equal(rois[1], Dim::Known(4), "number of coordinates of a region")?;

@@ -67,6 +67,7 @@ fn candidates(l: &Lowering<'_>) -> Result<[LoweredValue; 2]> {
     Ok([l.input(0)?, l.input(1)?])
 }
 
+/// `MulticlassNms` of OpenVINO: suppression by class, then the best boxes of each image.
 pub fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let choice = choice(l, true)?;
     if l.float("nms_eta")?.unwrap_or(1.0) < 1.0 && choice.overlap > 0.5 {
@@ -133,6 +134,7 @@ fn of_one_list(l: &mut Lowering<'_>, choice: &Choice) -> Result<Vec<LoweredValue
     Ok(vec![rows, l.cast(places, to)?, l.cast(counts, to)?])
 }
 
+/// `MatrixNms` of OpenVINO: scores decay with the overlap of better boxes.
 pub fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.has(2) {
         return Err(cannot("boxes of several images in one list"));

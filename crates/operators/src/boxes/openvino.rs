@@ -7,6 +7,8 @@ use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 
+/// Shapes of OpenVINO's `NonMaxSuppression`: indices and scores of selected boxes, and their
+/// number.
 pub fn non_max_suppression(cx: &mut InferContext<'_, '_>) -> InferResult {
     boxes::infer::scored_boxes(cx)?;
     (2..6).try_for_each(|input| cx.one_element(input))?;

@@ -213,6 +213,7 @@ fn sides(l: &mut Lowering<'_>) -> Result<[Side; 2]> {
     Ok([of(1)?, of(0)?])
 }
 
+/// `PriorBox` of OpenVINO: boxes of several sizes and ratios around each cell of a grid.
 pub fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [wide, high] = sides(l)?;
     let scales = l.attributes.flag("scale_all_sizes", true)?;
@@ -256,6 +257,7 @@ pub fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     rows(l, [left, top, right, bottom], [high.count, wide.count], count, clip)
 }
 
+/// `PriorBoxClustered` of OpenVINO: boxes of listed widths and heights around each cell of a grid.
 pub fn prior_box_clustered(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [wide, high] = sides(l)?;
     let offset = f64::from(required("offset", l.attributes.float("offset")?)?);

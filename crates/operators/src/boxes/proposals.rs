@@ -156,6 +156,7 @@ fn rows_of_images(
     Ok(vec![rows, scores])
 }
 
+/// `Proposal` of OpenVINO: the best boxes of anchors with deltas, after suppression.
 pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 4), (1, 4), (2, 1)] {
         only_float32(l, input)?;

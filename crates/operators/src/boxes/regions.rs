@@ -25,6 +25,7 @@ fn in_region(x: f64, size: usize) -> Vec<(usize, f64)> {
     vec![(low, 1.0 - f), (low + 1, f)]
 }
 
+/// `RoiAlign`: averages or maxima of interpolated samples of regions.
 pub fn roi_align(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dims, (_, shape)) = (cx.tensor(0)?.shape().dims(), cx.output(0)?);
     let &[count, channels, height, width] = shape.dims() else {

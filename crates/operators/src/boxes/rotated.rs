@@ -69,6 +69,7 @@ fn cross(a: Point, b: Point, c: Point) -> f64 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
+/// `NMSRotated` of OpenVINO: suppression by the overlap of rotated boxes.
 pub fn suppressed(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let boxes = cx.floats(0)?;
     let turn = if attributes.flag("clockwise", true)? { 1.0 } else { -1.0 };

@@ -109,6 +109,7 @@ fn float_of(count: i64) -> f64 {
     nearest_f64(Number::Int(count.into()))
 }
 
+/// `ROIAlignRotated` of OpenVINO: means of interpolated samples of rotated regions.
 pub fn rotated_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 4), (1, 2), (2, 1)] {
         expect_rank(l, input, rank)?;
@@ -176,6 +177,7 @@ fn expect_channels(l: &Lowering<'_>, wanted: i64) -> Result<()> {
     }
 }
 
+/// `PSROIPooling` of OpenVINO with bilinear samples.
 pub fn psroi_bilinear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (groups, outputs) = (bins(l, "group_size")?, positive(l, "output_dim")?);
     let (columns, rows) = (bins(l, "spatial_bins_x")?, bins(l, "spatial_bins_y")?);
@@ -218,6 +220,8 @@ pub fn psroi_bilinear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(sums / float_of(rows * columns)).write(l, DType::F32)?])
 }
 
+/// `DeformablePSROIPooling` of OpenVINO: means of samples of regions whose bins are moved by
+/// offsets.
 pub fn deformable_psroi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 4), (1, 2), (2, 4)] {
         if l.has(input) || input < 2 {

@@ -14,10 +14,12 @@ pub(super) fn shaped(cx: &EvalContext<'_>, input: usize, dims: &[usize]) -> Resu
     cx.floats(input)
 }
 
+/// The numbers of an optional input, whose dimensions must be these.
 pub(super) fn maybe_shaped(cx: &EvalContext<'_>, input: usize, dims: &[usize]) -> Result<Option<Vec<f64>>> {
     cx.has(input).then(|| shaped(cx, input, dims)).transpose()
 }
 
+/// An error: evaluation does not support this.
 pub(super) fn unsupported(what: &str) -> Error {
     Error::new(Kind::Unsupported, format!("cannot evaluate {what}"))
 }

@@ -25,6 +25,7 @@ pub struct IfOp {
 }
 
 impl IfOp {
+    /// Compiles the branches of an `If`.
     pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let (_, yes) = cx.program("then_branch")?;
         let (_, no) = cx.program("else_branch")?;
@@ -195,6 +196,7 @@ pub struct SequenceMap {
 }
 
 impl SequenceMap {
+    /// Compiles the body of a `SequenceMap` and checks its inputs and outputs.
     pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let (graph, body) = cx.program("body")?;
         let (takes, gives) = (graph.inputs().len(), graph.outputs().len());

@@ -34,6 +34,7 @@ const MAX_RUNS: i64 = 256;
 /// are large.
 const MAX_ROUNDS: usize = 64;
 
+/// Facts of `If`: those of the chosen branch, or what both branches share.
 pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let condition = cx.integer(0).and_then(Dim::known);
     let (chosen, other) = match condition {
@@ -260,6 +261,7 @@ pub fn stacked(fact: &Fact, runs: Dim, axis: i64) -> Result<Fact, InferError> {
     Ok(Fact::Tensor(TensorFact::new(*dtype, Some(all.into()))))
 }
 
+/// Facts of `Loop`: final carried values, and outputs stacked over the iterations.
 pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let carried = cx.count().saturating_sub(2);
     let first: Vec<_> = (0..carried).map(|i| cx.read_fact(2 + i)).collect();
@@ -377,6 +379,7 @@ fn unrolled(
     Some((run, state.into_iter().chain(stacked).collect()))
 }
 
+/// Facts of `Scan`: final states, and outputs stacked over the iterations.
 pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batched = cx.attributes.form().is(Older::Batch);
     let skipped = usize::from(batched);
@@ -447,6 +450,8 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
+/// Facts of `SequenceMap`: sequences as long as the first input, of the items that the body
+/// returns.
 pub fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Fact::Sequence(list) = cx.fact(0).clone() else {
         return Err(InferError::input(0, "is an unknown sequence"));

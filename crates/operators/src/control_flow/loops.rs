@@ -40,6 +40,7 @@ pub struct Loop {
 const BEFORE: usize = 2;
 
 impl Loop {
+    /// Compiles the body of a `Loop` and checks its inputs and outputs.
     pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         let (graph, body) = cx.program("body")?;
         let carried = cx.node.inputs.len().saturating_sub(BEFORE);

@@ -43,6 +43,7 @@ fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferRe
     Ok(facts)
 }
 
+/// Facts of OpenVINO's `If`: those of the chosen branch, or what both branches share.
 pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (chosen, other) = match cx.integer(0).and_then(Dim::known) {
         Some(0) => ("else", Some("then")),
@@ -124,6 +125,7 @@ fn fixed_inputs(cx: &mut InferContext<'_, '_>, ports: &Ports) -> Result<Vec<Fact
     Ok(fixed)
 }
 
+/// Facts of OpenVINO's `Loop` and `TensorIterator`: last values, and slices put together.
 pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let ports = cx.ports("port_map")?;
     let mark = small_u32(cx.symbols().symbols().len());

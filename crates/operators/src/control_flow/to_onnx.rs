@@ -112,6 +112,7 @@ impl<'m> OnnxBody<'m> {
     }
 }
 
+/// Writes OpenVINO's `If` as ONNX's, whose branches capture their inputs.
 pub fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let condition = cx.input(0)?;
     let count = cx.outputs();

@@ -288,6 +288,7 @@ fn input_type(fact: &Fact, axis: Option<i64>) -> Result<Type> {
     Ok(Type::Tensor(Some(dtype), sizes))
 }
 
+/// Writes ONNX's `If` as OpenVINO's, whose branches get their captures as inputs.
 pub fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     // OpenVINO takes a condition of at most one axis.
     let condition = if cx.rank_if_known(0) == Some(1) { cx.input(0)? } else { cx.scalar_input(0)? };
@@ -352,6 +353,7 @@ const fn slices(axis: i64, backwards: bool) -> Slices {
     Slices { axis, start, end, stride, part_size: 1 }
 }
 
+/// Writes ONNX's `Loop` as OpenVINO's.
 pub fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let carried = cx.count().saturating_sub(2);
     let (most, runs) = trip_count(cx)?;
@@ -477,6 +479,7 @@ fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)
     Ok((cx.put("Maximum", &[runs, zero], &[numpy()])?, None))
 }
 
+/// Writes `Scan` as OpenVINO's `TensorIterator`.
 pub fn scan(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.attributes.form().is(Older::Batch) {
         return Err(cannot("cannot convert Scan-8, which has a batch axis"));

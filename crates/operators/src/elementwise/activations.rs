@@ -127,16 +127,19 @@ impl Op for Activation {
     }
 }
 
+/// The activation of the operator's name, with the parameters of its attributes.
 pub fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let activation = Activation::named(cx.operator, |name| attributes.float(name))?;
     activation.eval(cx)
 }
 
+/// `Gelu`, exact or by the hyperbolic tangent.
 pub fn eval_gelu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let approximate = words::GELU.of(attributes)? == "tanh";
     Activation::gelu(approximate).eval(cx)
 }
 
+/// `PRelu`: `x`, or `slope * x` below zero.
 pub fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, slope) = (cx.tensor(0)?, cx.tensor(1)?);
     let (dims, mut sizes) = (data.shape().dims(), slope.shape().dims().to_vec());
@@ -168,6 +171,7 @@ pub fn p_relu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
+/// `SwiGLU`: `gate * sigmoid(alpha * gate) * linear`.
 pub fn swiglu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let alpha = f64::from(attributes.float("alpha")?.unwrap_or(1.0));
     let linear = cx.floats(1)?;

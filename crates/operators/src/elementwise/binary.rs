@@ -298,11 +298,13 @@ impl Op for BinaryOp {
     }
 }
 
+/// Builds `Mod`, of floored or truncated quotients.
 pub fn mod_build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let operation = if cx.attributes.flag("fmod", false)? { Operation::Fmod } else { Operation::Mod };
     build_as(operation, cx)
 }
 
+/// Builds `BitShift` to the left or to the right.
 pub fn bit_shift(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let operation =
         if words::SHIFT.of(&cx.attributes)? == "LEFT" { Operation::Left } else { Operation::Right };

@@ -62,6 +62,7 @@ impl Op for CastOp {
     }
 }
 
+/// `CastLike`: elements in the type of the second input.
 pub fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, like) = (cx.tensor(0)?, cx.tensor(1)?);
     let rules = rules(attributes.flag("saturate", true)?, words::ROUND_MODE.of(attributes)?);

@@ -101,12 +101,14 @@ fn onto_first(cx: &mut InferContext<'_, '_>, first: usize, broadcast: bool) -> R
     Ok(dims)
 }
 
+/// Shape of binary operators on quantized tensors (`QLinearAdd`): both tensors broadcast.
 pub fn qlinear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(3)?];
     let dims = cx.broadcast(&all)?;
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
+/// Shape of `BitCast`: the input's, in a type of as many bits.
 pub fn bit_cast(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("to")?;
     if let (Some(from), Some(to)) = (cx.dtype(0), to)
@@ -145,18 +147,22 @@ fn each(cx: &mut InferContext<'_, '_>, of: impl Fn(&mut Symbols, Dim) -> Option<
     })])
 }
 
+/// Shape of `Neg`: the input's, with negated elements.
 pub fn neg(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, Symbols::negate)
 }
 
+/// Shape of `Not`: the input's, with `1 - x` for each truth value.
 pub fn not(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| symbols.subtract(Dim::ONE, dim))
 }
 
+/// Shape of `Relu`: the input's, with elements of at least 0.
 pub fn relu(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| symbols.max(dim, Dim::ZERO))
 }
 
+/// Shape of `Abs`: the input's, with absolute elements.
 pub fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
         let opposite = symbols.negate(dim)?;
@@ -164,6 +170,7 @@ pub fn abs(cx: &mut InferContext<'_, '_>) -> InferResult {
     })
 }
 
+/// Shape of `Sign`: the input's, with elements clipped to -1, 0 and 1.
 pub fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
     each(cx, |symbols, dim| {
         let positive = symbols.min(dim, Dim::ONE)?;
@@ -171,6 +178,7 @@ pub fn sign(cx: &mut InferContext<'_, '_>) -> InferResult {
     })
 }
 
+/// Shape of `Clip`: the input's, with clipped elements.
 pub fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(1)?;
     cx.one_element(2)?;
@@ -188,6 +196,7 @@ pub fn clip(cx: &mut InferContext<'_, '_>) -> InferResult {
     })
 }
 
+/// Shape of `Ceil` and `Floor`: the input's, with rounded fractions.
 pub fn rounding(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let up = cx.operator == "Ceil";
@@ -210,6 +219,7 @@ pub fn rounding(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact { dtype: None, dims: Some(dims), elements })])
 }
 
+/// Shape of a cast to a type: the input's, with its elements where the cast keeps them.
 pub fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
     let dims = cx.known_dims(0);
     if dims.is_none() {
@@ -298,11 +308,13 @@ pub fn binary(cx: &mut InferContext<'_, '_>) -> InferResult {
     )
 }
 
+/// Shape of `Mod`: both inputs broadcast, with remainders of the elements.
 pub fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
     let truncates = cx.attributes.flag("fmod", false)?;
     binary_of(cx, if truncates { Operation::Fmod } else { Operation::Mod })
 }
 
+/// Shape of an operation on two elements: both inputs broadcast, with the elements it computes.
 pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let elements = binary_elements(cx, operation, &dims).unwrap_or_default();
@@ -356,6 +368,7 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[
     Some(Elements::Integers(results.into()))
 }
 
+/// Shape of `Where`: all inputs broadcast, with chosen elements.
 pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
     let dtype = cx.dtype(1);
@@ -379,6 +392,7 @@ pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements: elements.unwrap_or_default() })])
 }
 
+/// Shape of `Trilu`: the input's, which has at least two axes.
 pub fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.one_element(1)?;
     match cx.dims(0)?.len() {
@@ -387,11 +401,13 @@ pub fn trilu(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
 }
 
+/// Shape of `Cast`: the input's, in the type that an attribute names.
 pub fn cast_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("to")?;
     cast(cx, to)
 }
 
+/// Shape of `CastLike`: the input's, in the type of the second.
 pub fn cast_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.dtype(1);
     cast(cx, to)
@@ -402,10 +418,12 @@ pub fn together(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), broadcast_inputs(cx, 0)?)])
 }
 
+/// Shape of all inputs, broadcast.
 pub fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(broadcast_inputs(cx, 0)?)])
 }
 
+/// Shape of `QLinearWhere`: condition and both tensors broadcast.
 pub fn q_linear_where(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = [cx.dims(0)?, cx.dims(1)?, cx.dims(4)?];
     let dims = cx.broadcast(&all)?;
@@ -424,6 +442,7 @@ pub fn p_relu(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `SwiGLU`: the first input's, which the second must have too.
 pub fn swiglu(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     cx.same_shape(1, &dims)?;

@@ -14,6 +14,7 @@ use crate::graphs::{compute_type, like, number, parameter, unsupported, widened}
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, summed};
 use crate::lowering::{LoweredValue, Lowering, wide};
 
+/// `Celu`: `alpha * elu(x / alpha)`.
 pub fn celu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let slope = l.attributes.float("alpha")?.unwrap_or(1.0);
     if !(slope > 0.0 && slope.is_finite()) {
@@ -25,12 +26,14 @@ pub fn celu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, value, 0)?])
 }
 
+/// `ThresholdedRelu`: `x` above alpha, otherwise 0.
 pub fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, alpha, zero) = (widened(l, 0)?, parameter(l, "alpha", 1.0)?, number(l, 0.0)?);
     let value = pick(of("Greater", x, alpha), x, zero).put(l)?;
     Ok(vec![like(l, value, 0)?])
 }
 
+/// `Shrink`: `x + bias` below `-lambd`, `x - bias` above `lambd`, otherwise 0.
 pub fn shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let most = l.attributes.float("lambd")?.unwrap_or(0.5);
     let (x, bias, zero) = (widened(l, 0)?, parameter(l, "bias", 0.0)?, number(l, 0.0)?);
@@ -55,6 +58,7 @@ pub fn mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, sum, 0)?])
 }
 
+/// `SwiGLU`: `gate * sigmoid(alpha * gate) * linear`.
 pub fn swiglu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (gate, linear, alpha) = (widened(l, 0)?, widened(l, 1)?, parameter(l, "alpha", 1.0)?);
     let share = f("Sigmoid", gate * alpha).put(l)?;
@@ -74,6 +78,7 @@ fn function(
     Ok(vec![l.in_type(y, wide, own)?])
 }
 
+/// `Gelu`, exact or by the hyperbolic tangent.
 pub fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let tanh = l.attributes.text("approximate")? == Some("tanh");
     function(l, |_, x, _| {
@@ -86,27 +91,33 @@ pub fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     })
 }
 
+/// `HardSwish`: `x * max(0, min(1, x / 6 + 0.5))`.
 pub fn hard_swish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     function(l, |_, x, _| Ok(x * part_of_six(x)))
 }
 
+/// `Mish`: `x * tanh(softplus(x))`.
 pub fn mish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     function(l, |_, x, _| Ok(x * f("Tanh", f("Softplus", x))))
 }
 
+/// `Swish`: `x * sigmoid(alpha * x)`.
 pub fn swish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let alpha = f64::from(l.attributes.float("alpha")?.unwrap_or(1.0));
     function(l, |_, x, _| Ok(x * f("Sigmoid", if alpha == 1.0 { x.into() } else { x * alpha })))
 }
 
+/// `BitwiseAnd`, bit by bit as minima.
 pub fn bitwise_and(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     bitwise(l, |a, b| of("Min", a, b))
 }
 
+/// `BitwiseOr`, bit by bit as maxima.
 pub fn bitwise_or(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     bitwise(l, |a, b| of("Max", a, b))
 }
 
+/// `BitwiseXor`, bit by bit as absolute differences.
 pub fn bitwise_xor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     bitwise(l, |a, b| f("Abs", a - b))
 }
@@ -174,10 +185,12 @@ pub fn floor_mod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![floor_mod_of_floats(l, [a, b], dtype)?])
 }
 
+/// `Max` of integers, by comparisons, in operator sets that have it for floats alone.
 pub fn max(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     extreme(l, ["Max", "Greater"])
 }
 
+/// `Min` of integers, by comparisons, in operator sets that have it for floats alone.
 pub fn min(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     extreme(l, ["Min", "Less"])
 }
@@ -255,10 +268,12 @@ fn multiplied(l: &mut Lowering<'_>, value: LoweredValue, factors: i64) -> Result
     }
 }
 
+/// `GreaterOrEqual`, by the strict comparisons.
 pub fn greater_or_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     ordered(l, ["Greater", "Less"])
 }
 
+/// `LessOrEqual`, by the strict comparisons.
 pub fn less_or_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     ordered(l, ["Less", "Greater"])
 }

@@ -8,6 +8,7 @@ use crate::floats::Ring;
 use crate::indices;
 use crate::op::EvalContext;
 
+/// `Mean` of all inputs, rounded once.
 pub fn mean(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;
     let mut sums = vec![0.0; shape.len()];
@@ -29,6 +30,7 @@ pub fn bit_cast(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Valu
     Ok(vec![Tensor::from_bytes(dtype, shape, bytes)?.into()])
 }
 
+/// `StringConcat`: both strings, the first one first.
 pub fn string_concat(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (_, shape) = cx.output(0)?;
     cx.reserve(product(shape.len(), 4 * size_of::<usize>() + 2 * size_of::<Box<str>>()))?;

@@ -81,6 +81,7 @@ pub fn clamp_bound(bound: f64, up: bool, dtype: DType) -> Result<Tensor> {
         _ => convert::cast(&Tensor::scalar(bound), dtype, convert::Rules::SATURATING)?))
 }
 
+/// `Clamp` of OpenVINO: `Clip` whose bounds are attributes.
 pub fn clamp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dtype = cx.tensor(0)?.dtype();
     let bound = |name: &str, up: bool| -> Result<Option<Value>> {
@@ -106,6 +107,7 @@ pub fn whole_or_rounded(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.dtype(0).is_some_and(DType::is_integer) { Ok(vec![cx.read_fact(0)]) } else { rounding(cx) }
 }
 
+/// Builds OpenVINO's `Round`, with ties to even or away from zero.
 pub fn round(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     match words::HALF.of(&cx.attributes)? {
         "half_away_from_zero" => Ok(build_as(|x| float(x, f64::round))),
@@ -113,10 +115,12 @@ pub fn round(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     }
 }
 
+/// `IsFinite` of OpenVINO: true where elements are neither infinite nor NaN.
 pub fn is_finite(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_finite)
 }
 
+/// Builds OpenVINO's `Convert` to an element type.
 pub fn convert(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let to = required("to", cx.attributes.dtype("to")?)?;
     Ok(Box::new(CastOp { to, rules: rules(!is_special(to), "up") }))
@@ -127,25 +131,30 @@ fn is_special(to: DType) -> bool {
     largest_float8(to).is_some()
 }
 
+/// `ConvertLike` of OpenVINO: elements in the type of the second input.
 pub fn convert_like(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let to = cx.tensor(1)?.dtype();
     CastOp { to, rules: rules(!is_special(to), "up") }.eval(cx)
 }
 
+/// Builds OpenVINO's `Divide`, with quotients of integers rounded down or toward zero.
 pub fn divide(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let down = cx.attributes.flag("m_pythondiv", true)?;
     both_as(cx, if down { Operation::FloorDiv } else { Operation::Div })
 }
 
+/// Shape of OpenVINO's `IsFinite`: the input's, of truth values.
 pub fn is_finite_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
 
+/// Shape of OpenVINO's `Divide`: both inputs broadcast, with quotients of the elements.
 pub fn divide_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let down = cx.attributes.flag("m_pythondiv", true)?;
     infer::binary_of(cx, if down { Operation::FloorDiv } else { Operation::Div })
 }
 
+/// Shape of OpenVINO's `Select`: all inputs broadcast, or that of the second input.
 pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     check_types([0, 1, 2].map(|input| cx.dtype(input)))?;
     if words::BROADCAST.of(&cx.attributes)? != "numpy" {

@@ -8,6 +8,7 @@ use crate::op::EvalContext;
 use crate::output::{allowed, one};
 use crate::strided::{Strided, by_width, elements};
 
+/// `Where`: elements of the second or third input, by a condition.
 pub fn select(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (condition, yes, no) = (cx.tensor(0)?, cx.tensor(1)?, cx.tensor(2)?);
     check_types([condition, yes, no].map(|tensor| Some(tensor.dtype())))?;

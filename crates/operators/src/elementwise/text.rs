@@ -11,6 +11,7 @@ use crate::infer::{InferContext, InferResult};
 use crate::op::EvalContext;
 use crate::output::allowed;
 
+/// Shape of OpenVINO's `StringTensorPack`: that of the begins.
 pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     cx.same_shape(1, &dims)?;
@@ -18,6 +19,7 @@ pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::String, dims)])
 }
 
+/// Shapes of OpenVINO's `StringTensorUnpack`: begins and ends by element, and all bytes.
 pub fn unpacked(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let bytes = cx.data("number of bytes of all strings", Bounds::SIZE);

@@ -25,11 +25,13 @@ pub fn of_floats(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValu
     l.unary(if whole { "Identity" } else { operator })
 }
 
+/// Writes a function of two elements, with the second aligned as OpenVINO broadcasts it.
 pub fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (a, b) = (l.input(0)?, l.aligned(0, 1)?);
     Ok(vec![l.apply(operator, &[a, b], &[])?])
 }
 
+/// Writes a bitwise function, or the logical one of truth values.
 pub fn bitwise(l: &mut Lowering<'_>, operator: &str, of_truth: &str) -> Result<Vec<LoweredValue>> {
     let truth = l.dtype_of(0)? == DType::Bool;
     binary(l, if truth { of_truth } else { operator })
@@ -79,6 +81,7 @@ fn differs(rest: LoweredValue, by: LoweredValue) -> Term {
 
 const REMAINDER: &str = "the OpenVINO specification does not define whether the remainder of floats is exact";
 
+/// Writes `FloorMod` as `Mod`, or as arithmetic of floats.
 pub fn floor_mod(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b, dtype) = operands(l)?;
     if !l.is_float(0) {
@@ -158,11 +161,13 @@ fn converted(l: &mut Lowering<'_>, to: DType) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(x, to)?])
 }
 
+/// Writes `Convert` as `Cast`.
 pub fn convert(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to = l.attributes.dtype("to")?;
     converted(l, to.ok_or_else(|| missing("destination_type"))?)
 }
 
+/// Writes `ConvertLike` as `Cast` to the type of the second input.
 pub fn convert_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to = l.dtype_of(1)?;
     converted(l, to)
@@ -182,6 +187,7 @@ pub fn select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![chosen.write(l, dtype)?])
 }
 
+/// Writes `Power` as `Pow`.
 pub fn power(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.is_float(0) {
         l.rounding(caveats::FUNCTION);
@@ -197,6 +203,7 @@ pub fn chosen(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>>
     if l.count() == 2 { binary(l, operator) } else { l.unary(operator) }
 }
 
+/// Writes `SquaredDifference` as `Sub` and `Mul`.
 pub fn squared_difference(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(
         "the OpenVINO specification does not define whether the difference is rounded before it is squared",
@@ -205,22 +212,26 @@ pub fn squared_difference(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Mul", &[less, less], &[])?])
 }
 
+/// Writes `NotEqual` as `Equal` and `Not`.
 pub fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let equal = binary(l, "Equal")?[0];
     Ok(vec![l.apply("Not", &[equal], &[])?])
 }
 
+/// Writes `BitwiseNot`, or `Not` of truth values.
 pub fn bitwise_not(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let of_truth = l.dtype_of(0)? == DType::Bool;
     l.unary(if of_truth { "Not" } else { "BitwiseNot" })
 }
 
+/// Writes `IsInf` with the signs that it detects.
 pub fn is_inf(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let positive = flag("detect_positive", l.attributes.flag("detect_positive", true)?);
     let negative = flag("detect_negative", l.attributes.flag("detect_negative", true)?);
     Ok(vec![with("IsInf", [l.input(0)?.into()], [positive, negative]).put(l)?])
 }
 
+/// Writes `IsFinite` as `IsNaN`, `IsInf`, `Or` and `Not`.
 pub fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![f("Not", of("Or", f("IsNaN", x), f("IsInf", x))).write(l, DType::Bool)?])
@@ -242,6 +253,7 @@ pub fn fake_convert(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(value / scale).write(l, dtype)?])
 }
 
+/// Writes `Gelu` with its approximation.
 pub fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let tanh = words::GELU_MODE.of(&l.attributes)? == "tanh";
@@ -298,6 +310,7 @@ pub fn p_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("PRelu", &[x, slope], &[])?])
 }
 
+/// Writes `Elu` with its slope.
 pub fn elu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.0);

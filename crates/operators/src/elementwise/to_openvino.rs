@@ -17,6 +17,7 @@ use crate::normalize::Older;
 use crate::operation::missing_bound;
 use crate::{errors, sequence};
 
+/// Writes a function of two elements that broadcast.
 pub fn binary(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put(operator, &[a, b], &[numpy()])?])
@@ -33,6 +34,7 @@ fn chain(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue
     Ok(vec![result])
 }
 
+/// Writes `Mod` as `FloorMod`, or as `Mod` of truncated quotients.
 pub fn modulo(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(
         "the OpenVINO specification does not define whether the remainder of floats is exact",
@@ -142,21 +144,25 @@ fn cast(cx: &mut ConvertContext<'_, '_>, to: DType) -> Result<Vec<NewValue>> {
     Ok(vec![cx.converted(x, to)?])
 }
 
+/// Writes `Div` as `Divide`, with quotients of integers rounded toward zero.
 pub fn div(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("Divide", &[a, b], &[numpy(), say("m_pythondiv", false)])?])
 }
 
+/// Writes `Min` as a chain of `Minimum`.
 pub fn min(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     chain(cx, "Minimum")
 }
 
+/// Writes `Max` as a chain of `Maximum`.
 pub fn max(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     chain(cx, "Maximum")
 }
 
+/// Writes `Sum` as a chain of `Add`.
 pub fn sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.count() > 2 {
         cx.rounding_of_floats(caveats::ORDER);
@@ -164,22 +170,26 @@ pub fn sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     chain(cx, "Add")
 }
 
+/// Writes `BitShift` as `BitwiseLeftShift` or `BitwiseRightShift`.
 pub fn bit_shift(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges("the specifications do not define shifts by the width of the type or more");
     let left = cx.attributes.text("direction")? == Some("LEFT");
     binary(cx, if left { "BitwiseLeftShift" } else { "BitwiseRightShift" })
 }
 
+/// Writes `Sign`.
 pub fn sign(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     cx.unary("Sign")
 }
 
+/// Writes `Round`, with ties to even.
 pub fn round(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     Ok(vec![cx.put("Round", &[x], &[say("mode", "half_to_even")])?])
 }
 
+/// Writes `Reciprocal` as `Divide`.
 pub fn reciprocal(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let dtype = cx.dtype(0)?;
@@ -187,11 +197,13 @@ pub fn reciprocal(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Divide", &[one, x], &[numpy(), say("m_pythondiv", false)])?])
 }
 
+/// Writes `Relu` as `ReLU`.
 pub fn relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     cx.unary("ReLU")
 }
 
+/// Writes `IsInf` with the signs that it detects.
 pub fn is_inf(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let positive = say("detect_positive", cx.attributes.flag("detect_positive", true)?);
@@ -199,16 +211,19 @@ pub fn is_inf(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("IsInf", &[x], &[positive, negative])?])
 }
 
+/// Writes `Cast` to the type that an attribute names.
 pub fn cast_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.attributes.dtype("to")?.ok_or_else(|| missing("to"))?;
     cast(cx, to)
 }
 
+/// Writes `CastLike` as a cast to the type of the second input.
 pub fn cast_like(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = cx.dtype(1)?;
     cast(cx, to)
 }
 
+/// Writes `Identity` as a copy of a tensor or of a sequence.
 pub fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if matches!(cx.fact(0), Fact::Sequence(_)) {
         return sequence::to_openvino::same(cx);
@@ -218,11 +233,13 @@ pub fn identity(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.target.copy(x, Some(dtype))?])
 }
 
+/// Writes `Where` as `Select`.
 pub fn where_row(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (condition, a, b) = (cx.input(0)?, cx.input(1)?, cx.input(2)?);
     Ok(vec![cx.put("Select", &[condition, a, b], &[numpy()])?])
 }
 
+/// Writes `Gelu` with its approximation.
 pub fn gelu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let tanh = cx.attributes.text("approximate")? == Some("tanh");
@@ -244,6 +261,7 @@ fn parameters<const N: usize>(
     Ok(values)
 }
 
+/// Writes `LeakyRelu` as `PReLU` with one slope.
 pub fn leaky_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.dtype(0)?.bits() < 32 {
         cx.rounding("the slope is of the type of the input");
@@ -253,6 +271,7 @@ pub fn leaky_relu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("PReLU", &[x, slope], &[])?])
 }
 
+/// Writes `Elu` with its slope.
 pub fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let alpha = say("alpha", cx.attributes.float("alpha")?.unwrap_or(1.0));
@@ -260,6 +279,7 @@ pub fn elu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Elu", &[x], &[alpha])?])
 }
 
+/// Writes `Selu` with its parameters as inputs.
 pub fn selu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let [alpha, gamma] = parameters(cx, [("alpha", 1.673_263_2), ("gamma", 1.050_701)])?;
@@ -267,6 +287,7 @@ pub fn selu(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Selu", &[x, alpha, gamma], &[])?])
 }
 
+/// Writes `HardSigmoid` with its parameters as inputs.
 pub fn hard_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let [alpha, beta] = parameters(cx, [("alpha", 0.2), ("beta", 0.5)])?;
@@ -274,6 +295,7 @@ pub fn hard_sigmoid(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("HardSigmoid", &[x, alpha, beta], &[])?])
 }
 
+/// Writes `Swish` with its factor as an input.
 pub fn swish(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let [beta] = parameters(cx, [("alpha", 1.0)])?;

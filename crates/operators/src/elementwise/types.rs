@@ -66,6 +66,7 @@ fn kept(one: DType, tensor: DType) -> Result<(DType, bool)> {
     Ok((tensor, holds))
 }
 
+/// `ConvertPromoteTypes` of OpenVINO: both inputs in the element type that holds both.
 pub fn promote(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let types = [l.dtype_of(0)?, l.dtype_of(1)?];
     let beyond = l.dtype("u64_integer_promotion_target")?.unwrap_or(DType::F32);

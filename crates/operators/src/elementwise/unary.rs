@@ -48,10 +48,12 @@ pub fn float(number: Number, function: fn(f64) -> f64) -> Number {
     if let Number::Float(x) = number { Number::Float(function(x)) } else { number }
 }
 
+/// `Ceil`: rounded up.
 pub fn ceil(number: Number) -> Number {
     float(number, f64::ceil)
 }
 
+/// `Abs`: the absolute value.
 pub fn abs(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(x.abs()),
@@ -59,6 +61,7 @@ pub fn abs(number: Number) -> Number {
     }
 }
 
+/// `Neg`: the negated value.
 pub fn neg(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(-x),
@@ -66,6 +69,7 @@ pub fn neg(number: Number) -> Number {
     }
 }
 
+/// `Sign`: -1, 0 or 1; a NaN or a zero itself.
 pub fn sign(number: Number) -> Number {
     match number {
         Number::Int(x) => Number::Int(x.signum()),
@@ -73,6 +77,7 @@ pub fn sign(number: Number) -> Number {
     }
 }
 
+/// The truth of a test for each element.
 pub fn test(cx: &mut EvalContext<'_>, function: impl Fn(f64) -> bool) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     cx.reserve(byte_len(DType::Bool, data.shape()))?;
@@ -80,6 +85,7 @@ pub fn test(cx: &mut EvalContext<'_>, function: impl Fn(f64) -> bool) -> Result<
     Ok(vec![Tensor::from_vec(data.shape().clone(), cx.limits().collect(truth)?)?.into()])
 }
 
+/// `IsInf`: true for the infinities that the attributes select.
 pub fn is_inf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let positive = attributes.flag("detect_positive", true)?;
     let negative = attributes.flag("detect_negative", true)?;
@@ -106,6 +112,7 @@ fn each<T: FromNumber>(
     Tensor::from_vec(shape.clone(), results)
 }
 
+/// `Clip`: elements between two optional bounds.
 pub fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     /// The bounds are of the type of the elements.
     fn all<T: FromNumber + PartialOrd>(
@@ -136,6 +143,7 @@ pub fn clip(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> 
     Ok(vec![result?.into()])
 }
 
+/// `Relu`: the maximum of the element and 0.
 pub fn relu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber + PartialOrd>(data: &Tensor, limits: &Limits) -> Result<Tensor> {
         let zero = T::from_f64(0.0);
@@ -171,26 +179,32 @@ impl Op for Unary {
     }
 }
 
+/// `Floor`: rounded down.
 pub fn floor(x: Number) -> Number {
     float(x, f64::floor)
 }
 
+/// `Not`: 1 for zero, otherwise 0.
 pub fn logical_not(x: Number) -> Number {
     Number::Int(i128::from(x.is_zero()))
 }
 
+/// `Round`: the nearest integer, ties to even.
 pub fn round(x: Number) -> Number {
     float(x, f64::round_ties_even)
 }
 
+/// `BitwiseNot`: all bits of an integer inverted.
 pub fn bitwise_not(x: Number) -> Number {
     if let Number::Int(x) = x { Number::Int(!x) } else { x }
 }
 
+/// `Reciprocal`: 1 divided by the element.
 pub fn reciprocal(x: Number) -> Number {
     float(x, f64::recip)
 }
 
+/// `IsNaN`: true where an element is NaN.
 pub fn is_na_n(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     test(cx, f64::is_nan)
 }

@@ -10,6 +10,7 @@ use crate::indices;
 use crate::op::EvalContext;
 use crate::output::{allowed, one};
 
+/// `ConstantOfShape`: a tensor of a given shape, of one value.
 pub fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = Shape::from_i64(&cx.integers(0)?)?;
     let value = match attributes.tensor("value")? {
@@ -24,6 +25,7 @@ pub fn constant_of_shape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) 
     one(value.picked(shape, &places, &cx.limits())?)
 }
 
+/// `EyeLike`: ones on a diagonal, of the shape of the input.
 pub fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let like = cx.tensor(0)?;
     let &[_, columns] = like.shape().dims() else {
@@ -40,6 +42,7 @@ pub fn eye_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
     one(Tensor::from_numbers(dtype, shape, ones, convert::Rules::IEEE)?)
 }
 
+/// `OneHot`: the on value at each index along a new axis, the off value elsewhere.
 pub fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (indices, values) = (cx.tensor(0)?, cx.tensor(2)?);
     let depth = i64::from_number(cx.tensor(1)?.only_number()?);

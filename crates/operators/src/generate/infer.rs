@@ -40,6 +40,7 @@ pub fn random_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
+/// Shape of `ConstantOfShape`: the elements of the input, with the value as elements.
 pub fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let value = match cx.attributes.get("value") {
         Some(Content::Tensor(constant)) => Some(constant.tensor()?),
@@ -80,12 +81,14 @@ pub fn constant_of_shape(cx: &mut InferContext<'_, '_>) -> InferResult {
     })])
 }
 
+/// Shape of `RandomNormal` and `RandomUniform`: that of the attribute.
 pub fn random(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = drawn_type(cx, Some(DType::F32))?;
     let shape = cx.attributes.ints("shape")?.unwrap_or(&[]);
     Ok(vec![Fact::tensor(dtype, shape.iter().map(|&size| Dim::Known(size)).collect::<Vec<_>>())])
 }
 
+/// Shape of `OneHot`: the indices' with the depth as a new axis.
 pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len() + 1;
@@ -133,6 +136,7 @@ pub(super) fn hot_elements(indices: &[i64], dims: &[usize], axis: usize) -> Vec<
     each.collect()
 }
 
+/// Shape of `Multinomial`: rows by the number of samples.
 pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 2)?;
     if dims[1] == Dim::ZERO {
@@ -143,11 +147,13 @@ pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, [dims[0], Dim::Known(cx.attributes.int_or("sample_size", 1)?)])])
 }
 
+/// Shape of `EyeLike`: the input's, which has two axes.
 pub fn eye_like(cx: &mut InferContext<'_, '_>) -> InferResult {
     let to = cx.attributes.dtype("dtype")?.or(cx.dtype(0));
     Ok(vec![Fact::tensor(to, cx.dims_of_rank(0, 2)?)])
 }
 
+/// Shapes of `Dropout`: the input's for the result and the mask.
 pub fn dropout(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Without training, elements stay as they are. The signature says the mask's type.

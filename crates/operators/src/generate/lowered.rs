@@ -78,6 +78,7 @@ fn scalar(l: &mut Lowering<'_>, input: usize, dtype: DType) -> Result<LoweredVal
     l.cast(given, dtype)
 }
 
+/// `RandomUniform` of OpenVINO: uniform random numbers between two inputs.
 pub fn uniform(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dims = index(l, 0)?;
     let to = l.dtype("output_type")?.map_or_else(|| l.dtype_of(1), Ok)?;

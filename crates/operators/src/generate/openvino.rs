@@ -13,6 +13,7 @@ use crate::output::allowed;
 use crate::words;
 use crate::{errors, indexing, indices};
 
+/// Shape of OpenVINO's `Multinomial`: rows by the number of samples.
 pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let samples = match cx.integer(1) {
@@ -23,6 +24,7 @@ pub fn multinomial(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.attributes.dtype("convert_type")?.or(cx.attributes.dtype("output_type")?), all)])
 }
 
+/// Shape of OpenVINO's `OneHot`: the indices' with the depth as a new axis.
 pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut all = cx.dims(0)?.to_vec();
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, all.len() + 1)?;
@@ -35,6 +37,7 @@ pub fn one_hot(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(2), all)])
 }
 
+/// Shape of OpenVINO's `Eye`: the batch, rows and columns.
 pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_type")?.or(Some(DType::I32));
     let mut all =
@@ -48,6 +51,7 @@ pub fn eye(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, all)])
 }
 
+/// `OneHot` of OpenVINO, whose values for on and off are inputs of their own.
 pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let (indices, on, off) = (cx.tensor(0)?, cx.only(2)?, cx.only(3)?);
     let depth = cx.integer(1)?;
@@ -68,6 +72,7 @@ pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Com
     Ok(vec![Tensor::woven(&[off, on], shape, each, &cx.limits())?.into()])
 }
 
+/// `Eye` of OpenVINO: ones on a diagonal of matrices, batch by batch.
 pub fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let dtype = attributes.dtype("output_type")?.unwrap_or(DType::I32);
     let batch = if cx.has(3) { cx.integers(3)? } else { Vec::new() };
@@ -81,6 +86,7 @@ pub fn run_eye(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Compute
     Ok(vec![Tensor::from_numbers(dtype, shape, ones, Rules::IEEE)?.into()])
 }
 
+/// Shape of OpenVINO's `RandomUniform`: the elements of the first input.
 pub fn random_uniform(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_type")?;
     let dims = integers_or(cx, 0, "the shape is not known before the run")?;

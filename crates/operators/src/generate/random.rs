@@ -61,6 +61,7 @@ pub fn normal(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     drawn(cx, || mean + scale * draws.normal())
 }
 
+/// `Bernoulli`: 1 with the probability of each element, otherwise 0.
 pub fn bernoulli(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut draws = draws(attributes, cx)?;
     let mut probabilities = cx.floats(0)?.into_iter();
@@ -94,6 +95,7 @@ pub fn multinomial(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     Ok(vec![Tensor::from_numbers(dtype, shape, all, convert::Rules::IEEE)?.into()])
 }
 
+/// `Dropout`: in training, random elements become 0 and the others are scaled; and the mask.
 pub fn dropout(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let training = if attributes.form().is(Older::Training) {

@@ -79,18 +79,22 @@ fn colors(l: &mut Lowering<'_>, planes: bool, order: [usize; 3]) -> Result<Vec<L
 const RGB: [usize; 3] = [0, 1, 2];
 const BGR: [usize; 3] = [2, 1, 0];
 
+/// `NV12toRGB` of OpenVINO.
 pub fn nv12_to_rgb(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     colors(l, false, RGB)
 }
 
+/// `NV12toBGR` of OpenVINO.
 pub fn nv12_to_bgr(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     colors(l, false, BGR)
 }
 
+/// `I420toRGB` of OpenVINO.
 pub fn i420_to_rgb(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     colors(l, true, RGB)
 }
 
+/// `I420toBGR` of OpenVINO.
 pub fn i420_to_bgr(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     colors(l, true, BGR)
 }

@@ -18,12 +18,14 @@ use crate::windows::infer::image;
 use crate::words;
 use crate::{errors, indices};
 
+/// Shape of `ImageDecoder`: height and width of the image, and 1 or 3 channels.
 pub fn image_decoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let channels = if words::PIXEL_FORMAT.of(&cx.attributes)? == "Grayscale" { 1 } else { 3 };
     let [height, width] = ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::SIZE));
     Ok(vec![Fact::typed(DType::U8, [height, width, Dim::Known(channels)])])
 }
 
+/// Shape of `GridSample`: batch and channels of the image, and the spatial axes of the grid.
 pub fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, sizes) = image(cx, 0)?;
     let grid = cx.dims_of_rank(1, sizes.len() + 2)?;
@@ -34,6 +36,7 @@ pub fn grid_sample(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shape of `AffineGrid`: batch, spatial axes, and a coordinate for each of them.
 pub fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(size) = cx.integers(1) else {
         let rank = cx.needed_len(1)?;
@@ -49,6 +52,7 @@ pub fn affine_grid(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shape of ONNX Runtime's `GridSample`, in the type of the image.
 pub fn grid_sample_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = grid_sample(cx)?;
     if let Fact::Tensor(fact) = &mut facts[0] {
@@ -63,6 +67,7 @@ const MAX_NUMERATOR: i64 = 1 << 12;
 /// The caveat for numbers that float32 does not hold exactly.
 const EXACT: i64 = 1 << 24;
 
+/// Shape of `Upsample`: the sizes times the scales, rounded down.
 pub fn upsample(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     if let (Some(gradus_core::graph::Content::Float(h)), Some(gradus_core::graph::Content::Float(w))) =
@@ -73,6 +78,7 @@ pub fn upsample(cx: &mut InferContext<'_, '_>) -> InferResult {
     by_scales(cx, &dims, 1)
 }
 
+/// Shape of `Resize`: the sizes that are given, or the input's times the scales.
 pub fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     if !cx.has(3) {

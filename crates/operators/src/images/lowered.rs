@@ -129,6 +129,7 @@ pub fn computed_in(own: DType) -> Result<DType> {
     Ok(if own == DType::F64 { DType::F64 } else { DType::F32 })
 }
 
+/// Notes that samples depend on rounding and on indices that are not finite.
 pub fn note(cx: &mut ConvertContext<'_, '_>) {
     cx.rounding(caveats::STEPS);
     cx.edges("indices of positions that are infinite or NaN depend on the runtime, and rounding decides at borders");

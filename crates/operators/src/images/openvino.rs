@@ -29,6 +29,8 @@ fn interpolated_axes(
     }
 }
 
+/// Shape of OpenVINO's `Interpolate`: sizes, or scaled sizes, of the named axes of the padded
+/// input.
 pub fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();

@@ -295,6 +295,7 @@ fn weighted(
     Ok(sums)
 }
 
+/// `Resize` and `Upsample`: weighted sums of neighbours along each axis.
 pub fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let (dtype, shape) = cx.output(0)?;

@@ -100,6 +100,7 @@ pub(super) fn manner(mode: &str, padding: &str, corners: bool) -> Result<(Interp
     Ok((how, outside))
 }
 
+/// `GridSample`: interpolated elements of images at the coordinates of a grid.
 pub fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, (_, shape)) = (cx.tensor(0)?, cx.output(0)?);
     let dims = data.shape().dims();
@@ -162,6 +163,7 @@ pub fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     Ok(vec![cx.rounded(0, &y)?])
 }
 
+/// `AffineGrid`: coordinates of the samples of transformed images.
 pub fn affine_grid(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (_, shape) = cx.output(0)?;
     let corners = attributes.flag("align_corners", false)?;

@@ -27,6 +27,7 @@ use crate::lowering::{LoweredValue, Lowering, along, flag, word};
 use crate::normalize::Older;
 use crate::words;
 
+/// Writes `Interpolate` as `Resize`.
 pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
     let both = l.attributes.form().is(Older::SizesAndScales);

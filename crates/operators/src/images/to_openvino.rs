@@ -254,6 +254,7 @@ pub fn weight_tables(weights: &[Weights], behind: usize, dtype: DType) -> Result
     Ok((indices, convert::cast(&Tensor::from_vec(shape, weights)?, dtype, Rules::IEEE)?))
 }
 
+/// Writes `Resize` as `Interpolate`, or as sums by constant weights.
 pub fn resize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.attributes.form().is(Older::Upsampled) {
         return by_weights(cx, "operator set 10");

@@ -11,6 +11,7 @@ use crate::dialects::indices::size;
 use crate::errors;
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 
+/// `ReorgYolo` of OpenVINO: blocks of pixels as channels, in the order of Darknet.
 pub fn reorg_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 4)?;
     let x = l.input(0)?;
@@ -37,6 +38,7 @@ pub fn reorg_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Reshape", &[y, dims], &[int("allowzero", 1)])?])
 }
 
+/// `RegionYolo` of OpenVINO: sigmoids of regions, with a softmax of classes if asked for.
 pub fn region_yolo(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 4)?;
     let x = l.input(0)?;

@@ -10,6 +10,7 @@ use crate::op::EvalContext;
 use crate::output::{allowed, chosen, one};
 use crate::words;
 
+/// `Slice`: elements from starts to ends along axes, with steps.
 pub fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -33,6 +34,7 @@ pub fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>>
     one(chosen(cx, data, &indices)?)
 }
 
+/// `Gather`: slices at indices of an axis.
 pub fn gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let dims = data.shape().dims();
@@ -59,6 +61,7 @@ pub fn positions(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> {
     })
 }
 
+/// The flat index of an element, row by row.
 pub fn flat_index(index: &[usize], dims: &[usize]) -> usize {
     index.iter().zip(dims).fold(0, |place, (index, size)| place * size + index)
 }
@@ -81,6 +84,7 @@ fn pointed(cx: &EvalContext<'_>, data: &Tensor, indices: &Tensor, axis: i64) -> 
     each.collect()
 }
 
+/// `GatherElements`: the elements at indices along an axis.
 pub fn gather_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let shape = allowed(cx, data.dtype(), indices.shape().dims())?;
@@ -121,6 +125,7 @@ fn blocks(
     Ok((starts, size, [before, rest].concat()))
 }
 
+/// `GatherND`: slices at tuples of indices, within batches.
 pub fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
@@ -195,6 +200,7 @@ fn updates_of_shape(cx: &EvalContext<'_>, dims: &[usize]) -> Result<()> {
     if *own == wanted { Ok(()) } else { Err(Error::mismatch(Kind::Shape, cx.label(2), own, wanted)) }
 }
 
+/// `ScatterElements`: the data with updates at indices along an axis, assigned or reduced.
 pub fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let indices = cx.tensor(1)?;
     let places = pointed(cx, cx.tensor(0)?, indices, attributes.int("axis")?.unwrap_or(0))?;
@@ -202,6 +208,7 @@ pub fn scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     scattered(attributes, cx, &places)
 }
 
+/// `ScatterND`: the data with updates at tuples of indices, assigned or reduced.
 pub fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (starts, size, dims) = blocks(cx, cx.tensor(0)?, cx.tensor(1)?, 0)?;
     updates_of_shape(cx, &dims)?;
@@ -210,6 +217,7 @@ pub fn scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     scattered(attributes, cx, &places)
 }
 
+/// `Compress`: the elements or slices whose condition is true.
 pub fn compress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();

@@ -23,6 +23,7 @@ pub fn like_first(cx: &InferContext<'_, '_>, dims: impl Into<Dims>) -> InferResu
     with_elements(cx, dims, Elements::Unknown)
 }
 
+/// One tensor of the first input's type, with these dimensions and elements.
 pub fn with_elements(cx: &InferContext<'_, '_>, dims: impl Into<Dims>, elements: Elements) -> InferResult {
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims.into()), elements })])
 }
@@ -89,6 +90,7 @@ fn never_negative(cx: &mut InferContext<'_, '_>, bound: Dim, len: Dim) -> bool {
     never
 }
 
+/// The elements that one axis keeps from a start to an end, with a step.
 pub fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim, step: i64) -> Option<Cut> {
     // Bounds that count from the end are clamped, so that far bounds do not overflow.
     let far = |cx: &mut InferContext<'_, '_>, bound: Dim| match bound {
@@ -135,6 +137,7 @@ pub fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim, step: 
     Some(Cut { len: cx.max(count, Dim::ZERO), start: Some(from) })
 }
 
+/// Shape of `Slice`: the number of elements that each axis keeps.
 pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     const AXES: usize = 3;
     const STEPS: usize = 4;
@@ -218,6 +221,7 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     with_elements(cx, all, elements)
 }
 
+/// Shape of `Gather`: the data's with the axis replaced by the axes of the indices.
 pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
@@ -349,6 +353,7 @@ pub fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> Inf
     with_elements(cx, all, elements)
 }
 
+/// Shape of `GatherND`: the indices' without the last axis, and the axes that tuples leave.
 pub fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, indices) = (cx.dims(0)?, cx.dims(1)?);
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
@@ -394,6 +399,7 @@ pub fn scatter_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `ScatterND`: that of the data.
 pub fn scatter_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let plain = reduction(&cx.attributes)?.is_none();
     scattered(cx, plain)
@@ -428,6 +434,7 @@ pub(super) fn scattered(cx: &mut InferContext<'_, '_>, plain: bool) -> InferResu
     with_elements(cx, dims.clone(), elements.unwrap_or_default())
 }
 
+/// Shape of `Compress`: the number of true conditions, along the axis or of all elements.
 pub fn compress(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0);
     let Some(axis) = cx.attributes.int("axis")? else {
@@ -486,6 +493,7 @@ pub(super) fn require_along_axis(cx: &mut InferContext<'_, '_>) -> Result<(), In
     require_in_range(cx, &data[axis..=axis])
 }
 
+/// Shape of `GatherElements`: that of the indices.
 pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     indices_fit(cx, &indices)?;

@@ -31,6 +31,7 @@ fn reduction(l: &Lowering<'_>, operator: &str) -> Result<Option<&'static str>> {
     Ok((!has || later).then_some(reduces))
 }
 
+/// `ScatterND` with a reduction, update by update, in operator sets that lack it.
 pub fn scatter_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let Some(operator) = reduction(l, "ScatterND")? else { return l.itself() };
     let (data, indices, updates) = (l.input(0)?, l.input(1)?, l.input(2)?);
@@ -45,6 +46,7 @@ pub fn scatter_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     one_by_one(l, [data, indices, updates], operator, ("GatherND", "ScatterND", None))
 }
 
+/// `ScatterElements` with a reduction, update by update, in operator sets that lack it.
 pub fn scatter_elements(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let Some(operator) = reduction(l, "ScatterElements")? else { return l.itself() };
     let along = ("GatherElements", "ScatterElements", Some(l.attributes.int_or("axis", 0)?));

@@ -38,6 +38,7 @@ pub fn integers_or(cx: &mut InferContext<'_, '_>, input: usize, why: &str) -> Re
     Ok(cx.any_dims(why, count))
 }
 
+/// Shape of OpenVINO's `Gather`: the data's with the axis replaced, within batches.
 pub fn gather(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (rank, indices) = (cx.dims(0)?.len(), cx.dims(1)?.len());
     let batch = cx.attributes.int_or("batch_dims", 0)?;
@@ -78,6 +79,7 @@ fn all_within(cx: &mut InferContext<'_, '_>, axis: usize) -> Result<bool, InferE
     Ok(indices.into_iter().all(within))
 }
 
+/// Shape of OpenVINO's `GatherND`, whose first version merges the axes of the batch.
 pub fn gather_nd_merged(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut facts = gather_nd(cx)?;
     let batch = usize_of_i64(cx.attributes.int_or("batch_dims", 0)?).unwrap_or(0);
@@ -115,12 +117,14 @@ impl Masks {
     pub const SHRINK: usize = 3;
     pub const ELLIPSIS: usize = 4;
 
+    /// The masks of a `StridedSlice`, as attributes give them.
     pub fn read(attributes: &Attributes<'_>) -> Computed<Masks> {
         let lists = Masks::NAMES.iter().map(|name| Ok(attributes.list(name)?.unwrap_or_default()));
         let lists = lists.collect::<Computed<Vec<_>>>()?;
         Ok(Masks(lists.try_into().expect("there is a list for each name")))
     }
 
+    /// Returns true if a mask has the bit of an index.
     pub fn set(&self, mask: usize, at: usize) -> bool {
         self.0[mask].get(at).is_some_and(|&bit| bit != 0)
     }
@@ -200,6 +204,7 @@ fn taken(plan: &[Stride], dims: &[usize]) -> Option<Computed<Vec<Along>>> {
     Some(Ok(indices))
 }
 
+/// Shape of OpenVINO's `StridedSlice`: sliced, new and remaining axes.
 pub fn strided_slice(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     (1..4).filter(|&input| cx.has(input)).try_for_each(|input| cx.dims_of_known_rank(input, 1))?;
@@ -251,6 +256,7 @@ fn embedding(cx: &mut InferContext<'_, '_>, bags: usize) -> InferResult {
     like_first(cx, all)
 }
 
+/// Shape of OpenVINO's segment reductions: the number of segments, and the row of the table.
 pub fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims(0)?;
     let input = if &*cx.node.operator.name == "SegmentMax" { 2 } else { 3 };
@@ -263,6 +269,7 @@ pub fn segments(cx: &mut InferContext<'_, '_>) -> InferResult {
     like_first(cx, all)
 }
 
+/// `Gather` of OpenVINO: slices at indices of an axis, within batches.
 pub fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let (data, indices) = (cx.tensor(0)?, cx.tensor(1)?);
     let (dims, index_dims) = (data.shape().dims(), indices.shape().dims());
@@ -293,6 +300,7 @@ pub fn run_gather(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Comp
     Ok(vec![Tensor::woven(&[data, &zero], shape, each, &cx.limits())?.into()])
 }
 
+/// `GatherND` of OpenVINO, whose first version merges the axes of the batch.
 pub fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let found = indexing::eval::gather_nd(attributes, cx)?;
     let batch = attributes.int("batch_dims")?.and_then(usize_of_i64).unwrap_or(0);
@@ -305,6 +313,7 @@ pub fn run_gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> C
     Ok(vec![tensor.reshaped(Shape::new(dims)?)?.into()])
 }
 
+/// `StridedSlice` of OpenVINO: elements from begins to ends with strides, by masks.
 pub fn run_strided_slice(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     for input in (1..4).filter(|&input| cx.has(input)) {
         let rank = cx.tensor(input)?.shape().rank();
@@ -373,11 +382,13 @@ fn require_along_input(cx: &mut InferContext<'_, '_>, updates: usize) -> Result<
     require_where_any(cx, &updates, axis)
 }
 
+/// Shape of OpenVINO's `ScatterElementsUpdate`: that of the data.
 pub fn scatter_elements_update(cx: &mut InferContext<'_, '_>) -> InferResult {
     require_along_input(cx, 1)?;
     same(cx)
 }
 
+/// Shape of OpenVINO's `ScatterNDUpdate`: that of the data.
 pub fn scatter_nd_update(cx: &mut InferContext<'_, '_>) -> InferResult {
     let replaces = words::SCATTER_ND.of(&cx.attributes)? == "none";
     scattered(cx, replaces)
@@ -414,6 +425,7 @@ fn run_scatter_elements(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     called(cx, indexing::eval::scatter_elements, given, &inputs)
 }
 
+/// `ScatterNDUpdate` of OpenVINO, which may subtract.
 pub fn run_scatter_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let subtracts = attributes.text("reduction")? == Some("sub");
     let how = if subtracts { Content::Bytes("add".into()) } else { reduction(attributes)? };
@@ -438,16 +450,19 @@ fn negated(tensor: &Tensor) -> Computed<Tensor> {
     Tensor::from_numbers(dtype, tensor.shape().clone(), numbers, Rules::IEEE)
 }
 
+/// Shape of OpenVINO's `GatherElements`: that of the indices.
 pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(1)?;
     require_along_axis(cx)?;
     like_first(cx, dims)
 }
 
+/// Shape of OpenVINO's `EmbeddingBagOffsets` and its sum: a row of the table for each bag.
 pub fn embedding_bag_offsets(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedding(cx, 2)
 }
 
+/// Shape of OpenVINO's `EmbeddingBagPacked` and its sum: a row of the table for each bag.
 pub fn embedding_bag_packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     embedding(cx, 1)
 }

@@ -18,6 +18,7 @@ use crate::lowering::terms::{Term, cast, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 use crate::words;
 
+/// `GatherTree` of OpenVINO: the tokens of beams, traced back from the last step.
 pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 3), (1, 3), (2, 1), (3, 0)] {
         expect_rank(l, input, rank)?;
@@ -36,6 +37,7 @@ pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Where", &[lasts, chosen, end], &[])?])
 }
 
+/// `SparseFillEmptyRows` of OpenVINO: the elements of a sparse matrix, with one in each empty row.
 pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 1), (1, 1), (2, 2), (3, 0)] {
         expect_rank(l, input, rank)?;
@@ -77,6 +79,7 @@ pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Most groups of rows.
 const MAX_GROUPS: usize = 1024;
 
+/// `GroupedMatMul` of OpenVINO: products of rows and the matrix of their group.
 pub fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 1, 3)?;
     let swap = [("perm", Content::Ints([0, 2, 1].into()))];

@@ -173,6 +173,7 @@ fn bounds(l: &mut Lowering<'_>, input: usize, list: &[Bound]) -> Result<LoweredV
     joined(parts, 0).write(l, DType::I64)
 }
 
+/// Writes `StridedSlice` as `Slice`, `Squeeze` and `Unsqueeze`.
 pub fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = (1..l.count()).find_map(|input| l.len(input));
     let count = count.ok_or_else(|| l.unknown("number of slice bounds"))?;
@@ -239,6 +240,7 @@ pub fn scatter_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("ScatterElements", &[x, chosen, updates], &[along(axis)])?])
 }
 
+/// Writes `Reverse` as `Slice` with negative steps.
 pub fn reverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let named = l.integers(1)?;
@@ -261,12 +263,14 @@ pub fn reverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Slice", bounds, []).write(l, DType::I64)?])
 }
 
+/// Writes `GatherElements` along its axis.
 pub fn gather_elements(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let axis = l.attributes.int("axis")?.unwrap_or(0);
     Ok(vec![with("GatherElements", [x.into(), l.input(1)?.into()], [int("axis", axis)]).put(l)?])
 }
 
+/// Writes `Slice` with its axes and steps.
 pub fn slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let [starts, ends, steps] = [1, 2, 4].map(|input| l.whole_list(input));
@@ -281,6 +285,7 @@ pub fn slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Slice", &[x, starts?, ends?, axes, steps?], &[])?])
 }
 
+/// Writes `Split` into parts of equal size.
 pub fn split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let axis = int("axis", l.axis_in_set("Split", l.integer(1)?, l.rank_if_known(0))?);
@@ -298,6 +303,7 @@ pub fn split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.apply_many("Split", &[x], &attributes, outputs)
 }
 
+/// Writes `ScatterElementsUpdate` as `ScatterElements`, or step by step.
 pub fn scatter_elements_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if rows::scatters_in_steps(&l.attributes)? {
         l.note_by_operators();
@@ -309,6 +315,7 @@ pub fn scatter_elements_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>
     Ok(vec![l.apply("ScatterElements", &[x, indices, updates], &attributes)?])
 }
 
+/// Writes `ScatterNDUpdate` as `ScatterND`; differences as sums of negatives.
 pub fn scatter_nd_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let subtracts = l.attributes.text("reduction")? == Some("sub");
     let how = if subtracts {

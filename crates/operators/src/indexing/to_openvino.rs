@@ -131,6 +131,7 @@ pub fn split(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.put_many("VariadicSplit", &[x, at, sizes], &[], outputs)
 }
 
+/// Writes `Gather` with its axis as an input.
 pub fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
@@ -138,12 +139,14 @@ pub fn gather(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Gather", &[x, indices, axis], &[say("batch_dims", 0)])?])
 }
 
+/// Writes `GatherND` with its batch axes.
 pub fn gather_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, indices) = (cx.input(0)?, cx.input(1)?);
     let batch = cx.attributes.int("batch_dims")?.unwrap_or(0);
     Ok(vec![cx.put("GatherND", &[x, indices], &[say("batch_dims", batch)])?])
 }
 
+/// Writes `ScatterElements` as `ScatterElementsUpdate`.
 pub fn scatter_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let how = reduction(cx)?;
     let inputs = [cx.input(0)?, cx.input(1)?, cx.input(2)?];
@@ -153,6 +156,7 @@ pub fn scatter_elements(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>
     Ok(vec![cx.put("ScatterElementsUpdate", &inputs, &[say("reduction", how), say("use_init_val", true)])?])
 }
 
+/// Writes `ScatterND` as `ScatterNDUpdate`.
 pub fn scatter_nd(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let how = reduction(cx)?;
     let inputs = cx.inputs()?;

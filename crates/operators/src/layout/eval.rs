@@ -20,10 +20,12 @@ use crate::output::{allowed, chosen, one, whole_bytes};
 use crate::reshape::{reshaped, unsqueezed};
 use crate::strided::Strided;
 
+/// `Reshape`: the elements in another shape.
 pub fn reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     one(reshaped(cx.tensor(0)?, &cx.integers(1)?, attributes.flag("allowzero", false)?)?)
 }
 
+/// `Flatten`: the elements as a matrix, split at an axis.
 pub fn flatten(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -33,6 +35,7 @@ pub fn flatten(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     one(data.reshaped(Shape::new([before.iter().product(), after.iter().product()])?)?)
 }
 
+/// `Squeeze`: the elements without the named axes of size 1, or without all of them.
 pub fn squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -47,10 +50,12 @@ pub fn squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value
     one(data.reshaped(Shape::new(left)?)?)
 }
 
+/// `Unsqueeze`: the elements with axes of size 1 inserted.
 pub fn unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     one(unsqueezed(cx.tensor(0)?, &cx.maybe_integers(1)?.unwrap_or_default())?)
 }
 
+/// `Transpose`: the axes in another order.
 pub fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -66,6 +71,7 @@ pub fn transpose(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     one(Strided::permuted(data.shape(), &perm).moved(data, shape, &cx.limits())?)
 }
 
+/// `Expand`: the elements, broadcast with a shape.
 pub fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
@@ -74,6 +80,7 @@ pub fn expand(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>
     one(Strided::broadcast([data.shape()], &shape).moved(data, shape, &cx.limits())?)
 }
 
+/// `Tile`: the elements, repeated along each axis.
 pub fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -100,6 +107,7 @@ pub fn tile(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     one(chosen(cx, data, &indices)?)
 }
 
+/// `Concat`: the inputs, concatenated along an axis.
 pub fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let parts = (0..cx.inputs.len()).map(|input| cx.tensor(input)).collect::<Result<Vec<_>>>()?;
     let axis = required("axis", attributes.int("axis")?)?;
@@ -143,6 +151,7 @@ pub fn joined(cx: &EvalContext<'_>, parts: &[&Tensor], axis: i64) -> Result<Tens
     Tensor::woven(parts, shape, places, &cx.limits())
 }
 
+/// `Split`: slices along an axis, of given sizes or of equal size.
 pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -189,6 +198,7 @@ fn source(mode: &str, at: i64, size: usize) -> Option<usize> {
     }
 }
 
+/// `Pad`: the elements, padded with a value or with others of them.
 pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -229,6 +239,7 @@ pub fn pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
     one(Tensor::woven(&[data, &fill], shape, each, &cx.limits())?)
 }
 
+/// `Trilu`: the upper or lower triangle of matrices, zeros elsewhere.
 pub fn trilu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let &[.., rows, columns] = data.shape().dims() else {

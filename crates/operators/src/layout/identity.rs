@@ -14,6 +14,7 @@ use crate::op::{BuildContext, EvalContext, Op};
 pub struct Identity;
 
 impl Identity {
+    /// Builds an `Identity`.
     pub fn build(_: &BuildContext<'_>) -> Result<Box<dyn Op>> {
         Ok(Box::new(Identity))
     }

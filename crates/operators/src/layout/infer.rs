@@ -20,6 +20,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::{errors, indices};
 
+/// Shape of `Transpose`: the input's axes in another order.
 pub fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let perm = cx.attributes.ints("perm")?;
     turned(cx, perm)
@@ -44,6 +45,7 @@ pub fn turned(cx: &mut InferContext<'_, '_>, perm: Option<&[i64]>) -> InferResul
     with_elements(cx, turned, elements)
 }
 
+/// Shape of `Expand`: the input's, broadcast with the elements of the second.
 pub fn expand(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(target) = cx.integers(1) else {
@@ -76,6 +78,7 @@ pub fn spread(cx: &mut InferContext<'_, '_>, all: &[Dim]) -> InferResult {
     with_elements(cx, all, elements)
 }
 
+/// Shape of `Tile`: each size times its number of repeats.
 pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     // Version 1 repeats one axis.
@@ -123,12 +126,14 @@ pub fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) ->
     with_elements(cx, all, elements)
 }
 
+/// Shape of `Concat`: the inputs', with the sum of their sizes along the axis.
 pub fn concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = required("axis", cx.attributes.int("axis")?)?;
     let inputs: Vec<_> = (0..cx.count()).collect();
     joined(cx, &inputs, axis)
 }
 
+/// Shape of `QLinearConcat`: the tensors', with the sum of their sizes along the axis.
 pub fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let inputs: Vec<_> = (2..cx.count()).step_by(3).collect();
     let axis = cx.attributes.int_or("axis", 0)?;
@@ -188,6 +193,7 @@ fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
     Some(Elements::Integers(each.collect()))
 }
 
+/// Shapes of `Split`: the input's, with the size of each part along the axis.
 pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
@@ -288,6 +294,7 @@ pub fn parts_of(cx: &mut InferContext<'_, '_>, dims: &[Dim], axis: usize, sizes:
     Ok(facts)
 }
 
+/// Shape of `Pad`: each size plus its pads.
 pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     cx.one_element(2)?;
@@ -385,6 +392,7 @@ fn padded_integers(
     Some(Elements::Integers(each.collect::<Option<Dims>>()?))
 }
 
+/// Shape of `CenterCropPad`: the input's, with the given sizes of the named axes.
 pub fn center_crop_pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axes = match cx.attributes.ints("axes")? {
@@ -409,6 +417,7 @@ fn block(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
     Ok(Dim::Known(errors::at_least_1("blocksize", size)?))
 }
 
+/// Shape of `ReverseSequence`: the input's.
 pub fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let [batch, time] = [("batch_axis", 1), ("time_axis", 0)].map(|(name, default)| {
@@ -429,6 +438,8 @@ pub fn reverse_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     like_first(cx, dims)
 }
 
+/// Shape of `DepthToSpace`: depth divided by the square of the block, height and width times the
+/// block.
 pub fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, block, label) = (cx.dims_of_rank(0, 4)?, block(cx)?, cx.input_label(0));
     let square = cx.multiply(block, block);
@@ -437,6 +448,8 @@ pub fn depth_to_space(cx: &mut InferContext<'_, '_>) -> InferResult {
     like_first(cx, all)
 }
 
+/// Shape of `SpaceToDepth`: depth times the square of the block, height and width divided by the
+/// block.
 pub fn space_to_depth(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, block, label) = (cx.dims_of_rank(0, 4)?, block(cx)?, cx.input_label(0));
     let square = cx.multiply(block, block);

@@ -46,6 +46,7 @@ fn named_axis(cx: &mut InferContext<'_, '_>) -> Result<Result<usize, Vec<Fact>>,
     Ok(Err(facts))
 }
 
+/// Shapes of OpenVINO's `Split`: the input's, with equal parts along the axis.
 pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match named_axis(cx)? {
         Ok(axis) => axis,
@@ -60,6 +61,7 @@ pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     parts_of(cx, &dims, axis, &vec![size; count])
 }
 
+/// Shapes of OpenVINO's `VariadicSplit`: the input's, with the given lengths along the axis.
 pub fn variadic_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match named_axis(cx)? {
         Ok(axis) => axis,
@@ -152,6 +154,7 @@ fn split_size(cx: &EvalContext<'_>) -> Computed<i64> {
     Ok(i64_of(shape[indices::axis(cx.integer(1)?, shape.rank())?]))
 }
 
+/// `Split` of OpenVINO: slices of equal size along an axis.
 pub fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let size = split_size(cx)?;
     let parts = required("num_splits", attributes.int("num_splits")?)?;
@@ -162,6 +165,8 @@ pub fn run_split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Compu
     run_parts(cx, &vec![size / parts; count])
 }
 
+/// `VariadicSplit` of OpenVINO: slices of given lengths along an axis; -1 is the length that is
+/// left.
 pub fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let mut sizes = cx.integers(2)?;
     if let Some(open) = sizes.iter().position(|&size| size == -1) {
@@ -172,6 +177,7 @@ pub fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Compu
     run_parts(cx, &sizes)
 }
 
+/// `Reverse` of OpenVINO: elements in reverse order along axes, listed or masked.
 pub fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -226,6 +232,7 @@ pub fn run_roll(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Va
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
 
+/// Shape of OpenVINO's `Reshape`: the elements of the second input.
 pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(target) = cx.integers(1) else {
         let rank = cx.needed_len(1)?;
@@ -270,6 +277,7 @@ pub fn added_axes(axes: &[i64], rank: usize) -> Result<Vec<i64>> {
     Ok(sorted.into_iter().enumerate().map(|(before, axis)| i64_of(axis.min(rank + before))).collect())
 }
 
+/// Shape of OpenVINO's `Unsqueeze`: the input's, with axes of size 1.
 pub fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
     match named_axes(cx) {
@@ -283,6 +291,7 @@ pub fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
 }
 
+/// Shape of OpenVINO's `Transpose`: the input's axes in the order of the second input.
 pub fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(order) = cx.known_integers(1) else {
         let rank = cx.dims(0)?.len();
@@ -292,6 +301,7 @@ pub fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     turned(cx, Some(&order[..]).filter(|order| !order.is_empty()))
 }
 
+/// Shape of OpenVINO's `Broadcast`: the target shape, or both broadcast.
 pub fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mode = words::BROADCAST_MODE.of(&cx.attributes)?;
     if mode == "bidirectional" {
@@ -309,6 +319,7 @@ pub fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
     spread(cx, &target)
 }
 
+/// Shape of OpenVINO's `Tile`: sizes times repeats; the shorter list is filled with ones.
 pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(repeats) = cx.integers(1) else {
@@ -321,6 +332,7 @@ pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     repeated(cx, &filled(&dims), &filled(&repeats))
 }
 
+/// Shape of OpenVINO's `Pad`: each size plus its pads.
 pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     let rank = cx.dims(0)?.len();
     let (begins, ends) = (cx.integers(1), cx.integers(2));
@@ -336,12 +348,14 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends, fill)
 }
 
+/// `Reshape` of OpenVINO, whose flag says what a zero means.
 pub fn run_reshape(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let allow_zero = i64::from(!attributes.flag("special_zero", false)?);
     let inputs = [input(cx, 0), integers(&cx.integers(1)?)];
     called(cx, layout::eval::reshape, vec![("allowzero", Content::Int(allow_zero))], &inputs)
 }
 
+/// `Squeeze` of OpenVINO, which keeps named axes of another size than 1.
 pub fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let axes = if cx.has(1) { cx.integers(1)? } else { Vec::new() };
     let named = !axes.is_empty();
@@ -352,12 +366,14 @@ pub fn run_squeeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     called(cx, layout::eval::squeeze, Vec::new(), &inputs)
 }
 
+/// `Unsqueeze` of OpenVINO, whose axes may be named twice.
 pub fn run_unsqueeze(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let axes = added_axes(&cx.integers(1)?, data.shape().rank())?;
     Ok(vec![crate::reshape::unsqueezed(data, &axes)?.into()])
 }
 
+/// `Transpose` of OpenVINO, whose order is an input.
 pub fn run_transpose(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let order = cx.integers(1)?;
     let attributes = if order.is_empty() { Vec::new() } else { vec![("perm", Content::Ints(order.into()))] };
@@ -365,6 +381,7 @@ pub fn run_transpose(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     called(cx, layout::eval::transpose, attributes, &inputs)
 }
 
+/// `Broadcast` of OpenVINO to a shape, in one of its modes.
 pub fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
@@ -401,6 +418,7 @@ pub fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     Ok(vec![seen.picked(shape, &places, &cx.limits())?.into()])
 }
 
+/// `Tile` of OpenVINO, whose repeats may be fewer or more than the axes.
 pub fn run_tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, repeats) = (cx.tensor(0)?, cx.integers(1)?);
     let rank = data.shape().rank().max(repeats.len());
@@ -410,6 +428,7 @@ pub fn run_tile(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Valu
     called(cx, layout::eval::tile, Vec::new(), &inputs)
 }
 
+/// `Pad` of OpenVINO, whose begins and ends are inputs of their own.
 pub fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (begins, ends) = (cx.integers(1)?, cx.integers(2)?);
     let rank = cx.tensor(0)?.shape().rank();

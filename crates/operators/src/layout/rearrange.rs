@@ -25,6 +25,7 @@ fn block(attributes: &Attributes<'_>) -> Result<usize> {
     Ok(usize_of_i64(required("blocksize", attributes.int("blocksize")?)?).unwrap_or(1))
 }
 
+/// `DepthToSpace`: blocks of pixels from channels.
 pub fn depth_to_space(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (block, (_, shape)) = (block(attributes)?, cx.output(0)?);
     let (out, dims) = (shape.dims()[1], cx.tensor(0)?.shape().dims());
@@ -34,6 +35,7 @@ pub fn depth_to_space(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     }
 }
 
+/// `SpaceToDepth`: channels from blocks of pixels.
 pub fn space_to_depth(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (block, (_, shape)) = (block(attributes)?, cx.output(0)?);
     let (dims, out) = (cx.tensor(0)?.shape().dims(), shape.dims());
@@ -44,6 +46,7 @@ pub fn space_to_depth(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     turned(cx, &[dims[0], dims[1], out[2], block, out[3], block], &perm)
 }
 
+/// `ReverseSequence`: the first elements of each sequence in reverse order, by its length.
 pub fn reverse_sequence(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, lengths) = (cx.tensor(0)?, cx.integers(1)?);
     let dims = data.shape().dims();
@@ -65,6 +68,7 @@ pub fn reverse_sequence(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -
     Ok(vec![data.picked(shape, &places.collect::<Vec<_>>(), &cx.limits())?.into()])
 }
 
+/// `CenterCropPad`: the center of each axis, padded with zeros.
 pub fn center_crop_pad(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, (dtype, shape)) = (cx.tensor(0)?, cx.output(0)?);
     allowed(cx, dtype, shape.dims())?;

@@ -58,6 +58,7 @@ pub fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]) -> Re
     Ok(quotient)
 }
 
+/// Shape of `Reshape`: the elements of the second input.
 pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     let given = cx.known_dims(0);
     cx.integer_input(1)?;
@@ -187,6 +188,7 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: boo
     reshaped(cx, filled)
 }
 
+/// Shape of `Flatten`: the products of the sizes before and after the axis.
 pub fn flatten(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = cx.attributes.int_or("axis", 1)?;
@@ -210,6 +212,7 @@ pub fn named_axes(cx: &mut InferContext<'_, '_>) -> Result<Option<Vec<i64>>, Inf
     }
 }
 
+/// Shape of `Squeeze`: the input's without axes of size 1.
 pub fn squeeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axes = named_axes(cx);
     squeezed(cx, axes)
@@ -248,6 +251,7 @@ pub fn squeezed(cx: &mut InferContext<'_, '_>, axes: Result<Option<Vec<i64>>, In
     reshaped(cx, left)
 }
 
+/// Shape of `Unsqueeze`: the input's with axes of size 1.
 pub fn unsqueeze(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axes = named_axes(cx).map(Option::unwrap_or_default);
     unsqueezed(cx, axes)
@@ -273,6 +277,7 @@ pub fn unsqueezed(cx: &mut InferContext<'_, '_>, axes: Result<Vec<i64>, InferErr
     reshaped(cx, all)
 }
 
+/// Fact of `Identity`: the input's.
 pub fn identity(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![cx.read_fact(0)])
 }

@@ -26,6 +26,7 @@ fn narrow(l: &mut Lowering<'_>) {
     }
 }
 
+/// Writes `ShapeOf` as `Shape`.
 pub fn shape_of(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let all = l.shape(x)?;
@@ -122,6 +123,7 @@ pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// The error for features that ONNX lacks.
 const SKIPPED: &str = "OpenVINO keeps a named axis whose size is not 1, which is an error in ONNX";
 
+/// Writes `Broadcast` as `Expand`, with axes in place for the mode.
 pub fn broadcast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, target) = (l.input(0)?, l.whole_list(1)?);
     let (rank, all) = (l.rank_if_known(0), l.len(1));
@@ -180,6 +182,7 @@ pub fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Tile", x, repeats).write(l, DType::I64)?])
 }
 
+/// Writes `Pad`, whose begins and ends ONNX has in one list.
 pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mode = words::PAD_KIND.of(&l.attributes)?;
     if mode == "symmetric" {
@@ -223,12 +226,14 @@ pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("OneHot", &[indices, depth, values], &[int("axis", axis)])?])
 }
 
+/// Writes `Reshape`, whose flag says what a zero means.
 pub fn reshape(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, shape) = (l.input(0)?, l.whole_list(1)?);
     let zero = l.attributes.flag("special_zero", false)?;
     Ok(vec![l.apply("Reshape", &[x, shape], &[int("allowzero", i64::from(!zero))])?])
 }
 
+/// Writes `Unsqueeze` with each axis named once.
 pub fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axes = if let Some(axes) = l.known_integers(1)? {
         let axes = if let Some(rank) = l.rank_if_known(0) {
@@ -247,12 +252,14 @@ pub fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Unsqueeze", l.input(0)?, axes).put(l)?])
 }
 
+/// Writes `Transpose` with a constant order.
 pub fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, order) = (l.input(0)?, l.integers(1)?);
     let perm = (!order.is_empty()).then_some(("perm", Content::Ints(order.into())));
     Ok(vec![l.apply("Transpose", &[x], perm.as_slice())?])
 }
 
+/// Writes `Concat` along its axis.
 pub fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let parts = l.given()?;
     let axis = l.attributes.int("axis")?.unwrap_or(0);
@@ -260,6 +267,7 @@ pub fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Concat", &parts, &[int("axis", axis)])?])
 }
 
+/// Writes `NonZero`, with indices in the type of the node.
 pub fn non_zero(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.rank_if_known(0).is_none_or(|rank| rank == 0) {
         l.edges("the specifications do not define the indices of a scalar");

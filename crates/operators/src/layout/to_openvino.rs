@@ -11,6 +11,7 @@ use crate::conversion::types::named;
 use crate::conversion::writer::{NONE, NewValue};
 use crate::generate::constant::held;
 
+/// Writes `Shape` as `ShapeOf`, sliced if it starts or ends within.
 pub fn shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let all = cx.shape_of(x)?;
@@ -21,12 +22,14 @@ pub fn shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.sliced(all, start, end.unwrap_or(i64::MAX))?])
 }
 
+/// Writes `Size` as the product of `ShapeOf`.
 pub fn size(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let (all, axis) = (cx.shape_of(x)?, cx.list(&[0]));
     Ok(vec![cx.put("ReduceProd", &[all, axis], &[say("keep_dims", false)])?])
 }
 
+/// Writes `Range` in the element type of its inputs.
 pub fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::RANGE);
     let dtype = cx.dtype(0)?;
@@ -34,6 +37,7 @@ pub fn range(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Range", &scalars, &[named("output_type", dtype)?])?])
 }
 
+/// Writes `Constant` as a constant of its own.
 pub fn constant(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let tensor = held(&cx.attributes)?;
     if tensor.dtype() == DType::String {
@@ -44,6 +48,7 @@ pub fn constant(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.target.constant(None, tensor.into())])
 }
 
+/// Writes `ConstantOfShape` as `Broadcast` of a constant.
 pub fn constant_of_shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let value = match cx.attributes.tensor("value")? {
         Some(value) => value.reshaped(Shape::SCALAR)?,
@@ -53,6 +58,7 @@ pub fn constant_of_shape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
     Ok(vec![cx.put("Broadcast", &[value, shape], &[say("mode", "numpy")])?])
 }
 
+/// Writes `Reshape`, whose flag says what a zero means.
 pub fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let shape = cx.input(1)?;
@@ -60,6 +66,7 @@ pub fn reshape(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", zero)])?])
 }
 
+/// Writes `Flatten` as `Reshape`.
 pub fn flatten(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let x = cx.input(0)?;
     let axis = cx.attributes.int("axis")?.unwrap_or(1);
@@ -96,6 +103,7 @@ pub fn on_axes(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<Ne
     Ok(vec![cx.put(operator, &[x, axes], &[])?])
 }
 
+/// Writes `Pad`, with begins and ends as inputs of their own.
 pub fn pad(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mode = cx.attributes.text("mode")?.unwrap_or("constant").to_owned();
     match &*mode {
@@ -175,6 +183,7 @@ fn pads(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, NewValue)> {
     Ok((picked(&before)?, picked(&behind)?))
 }
 
+/// Writes `NonZero`.
 pub fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.rank_if_known(0).is_none_or(|rank| rank == 0) {
         cx.edges("the specifications do not define the indices of a scalar");
@@ -183,6 +192,7 @@ pub fn non_zero(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("NonZero", &[x], &[say("output_type", "i64")])?])
 }
 
+/// Writes `OneHot`, with the values for on and off as inputs of their own.
 pub fn one_hot(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut indices = cx.input(0)?;
     if !cx.dtype(0)?.is_integer() {
@@ -204,16 +214,19 @@ pub fn one_hot(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("OneHot", &[indices, depth, on, off], &attributes)?])
 }
 
+/// Writes `Expand` as `Broadcast` in both directions.
 pub fn expand(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, shape) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("Broadcast", &[x, shape], &[say("mode", "bidirectional")])?])
 }
 
+/// Writes `Tile`.
 pub fn tile(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, repeats) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("Tile", &[x, repeats], &[])?])
 }
 
+/// Writes `Transpose` with its order as an input.
 pub fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     // An empty order would turn all axes as well, but OpenVINO reads no file of constants without
     // bytes.
@@ -223,6 +236,7 @@ pub fn transpose(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Transpose", &[x, order], &[])?])
 }
 
+/// Writes `Concat`, without constants of no elements.
 pub fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut parts = cx.inputs()?;
     let axis = cx.attributes.int("axis")?.unwrap_or(0);
@@ -242,6 +256,7 @@ pub fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Concat", &parts, &[say("axis", axis)])?])
 }
 
+/// Writes `ReverseSequence` along its axes.
 pub fn reverse_sequence(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (x, lengths) = (cx.input(0)?, cx.input(1)?);
     let (batch, steps) = (cx.attributes.int_or("batch_axis", 1)?, cx.attributes.int_or("time_axis", 0)?);

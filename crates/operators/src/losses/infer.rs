@@ -43,6 +43,8 @@ pub fn of_sequences(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), [batch])])
 }
 
+/// Shapes of `NegativeLogLikelihoodLoss` and `SoftmaxCrossEntropyLoss`: losses as the reduction
+/// says, and log probabilities.
 pub fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     if let Some(dims) = cx.known_dims(0) {

@@ -7,6 +7,7 @@ use crate::lowering::terms::{f, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::words;
 
+/// The float64 nearest to an integer.
 pub fn nearest(value: i64) -> f64 {
     gradus_core::convert::nearest_f64(gradus_core::Number::Int(value.into()))
 }

@@ -46,6 +46,7 @@ fn over(a: Pair, b: Pair) -> Pair {
     (re / square, im / square)
 }
 
+/// Shapes of Paddle's `eig`: eigenvalues and eigenvectors, both complex.
 pub fn eig_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (mut dims, [rows, columns]) = matrices(cx)?;
     cx.equal(rows, columns, "number of columns of a square matrix")?;

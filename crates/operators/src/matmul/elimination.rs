@@ -429,6 +429,7 @@ pub fn factor_solution(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
+/// Shapes of Paddle's `lu`: both factors in one matrix, pivots, and a status.
 pub fn lu_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (mut before, [rows, columns]) = orthogonal::matrices(cx)?;
     let (whole, inner) = (cx.dims(0)?, orthogonal::smaller(cx, [rows, columns]));

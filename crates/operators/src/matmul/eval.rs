@@ -116,6 +116,7 @@ impl Product {
     }
 }
 
+/// `MatMul`: products of matrices, whose other axes broadcast.
 pub fn mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
     let dtype = a.dtype();
@@ -161,6 +162,7 @@ pub fn swapped<T: Ring>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
     (0..columns).flat_map(column).collect()
 }
 
+/// `Gemm`: `alpha * a * b + beta * c`, with factors that may be transposed.
 pub fn gemm(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dtype = cx.tensor(0)?.dtype();
     if dtype == DType::F32 {
@@ -188,6 +190,7 @@ pub struct Gemm {
 }
 
 impl Gemm {
+    /// Sizes and factors of a `Gemm`, as inputs and attributes give them.
     pub fn new(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Gemm> {
         let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
         let matrix = |input: usize, tensor: &Tensor| match *tensor.shape().dims() {
@@ -332,6 +335,7 @@ impl<T: Ring> Subscripted<T> {
     }
 }
 
+/// `Einsum`: sums of products along named axes.
 pub fn einsum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     if cx.tensor(0)?.dtype().is_float() {
         contracted::<f64>(attributes, cx)
@@ -423,6 +427,7 @@ pub fn integer_products(cx: &mut EvalContext<'_>, [a, b]: [usize; 2], zeros: [us
     products(cx, &x, &y, sizes, &pairs)
 }
 
+/// `MatMulInteger`: products of integers less their zero points.
 pub fn mat_mul_integer(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let sums = integer_products(cx, [0, 1], [2, 3])?;
     Ok(vec![cx.rounded(0, &sums)?])

@@ -29,6 +29,7 @@ fn multiplied(cx: &mut InferContext<'_, '_>, a: usize, b: usize) -> Result<Vec<D
     product(cx, &a, &b)
 }
 
+/// Dimensions of a product of matrices; the others broadcast.
 pub fn product(cx: &mut InferContext<'_, '_>, a: &[Dim], b: &[Dim]) -> Result<Vec<Dim>, InferError> {
     let (Some((&inner_a, rows)), false) = (a.split_last(), b.is_empty()) else {
         return Err(errors::rank("an input of MatMul", 0, "at least 1").into());
@@ -59,6 +60,7 @@ fn gemm_dims(cx: &mut InferContext<'_, '_>, a: usize, b: usize) -> Result<[Dim; 
     Ok([rows, columns])
 }
 
+/// Shape of `FusedMatMul` and `TransposeMatMul`: that of the product of transposed factors.
 pub fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
     let swapped = |cx: &mut InferContext<'_, '_>,
                    input: usize,
@@ -104,6 +106,7 @@ pub fn packed_in_blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
     packed(cx)
 }
 
+/// Shape of `MatMulNBits`: the first input's, with the columns as last axis.
 pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     let bits = cx.attributes.int_or("bits", 4)?;
     if let ("MatMulNBits", Some(n), Some(k @ 1..), Some(block @ 1..), 2 | 4 | 8) = (
@@ -135,6 +138,7 @@ pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     like(cx, all)
 }
 
+/// Shape of `Einsum`: the size of each axis that the equation's output names.
 pub fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
     let all = (0..cx.count()).map(|input| cx.dims(input)).collect::<Result<Vec<_>, _>>()?;
     let ranks: Vec<_> = all.iter().map(|dims| dims.len()).collect();
@@ -153,11 +157,14 @@ pub fn einsum(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(equation.result.iter().map(|name| sizes[name]).collect::<Vec<_>>())])
 }
 
+/// Shape of `MatMul`: that of the product, whose other axes broadcast.
 pub fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `MatMulInteger`: that of the product; zero points are one, or one for each row or
+/// column.
 pub fn mat_mul_integer(cx: &mut InferContext<'_, '_>) -> InferResult {
     zero_points(cx, 0, 2)?;
     zero_points(cx, 1, 3)?;
@@ -174,6 +181,7 @@ fn zero_points(cx: &mut InferContext<'_, '_>, input: usize, zero: usize) -> Resu
     cx.broadcasts_to(zero, &dims)
 }
 
+/// Shape of `QLinearMatMul`: that of the product, in the type of the last zero point.
 pub fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (a, b) = (cx.dims(0)?, cx.dims(3)?);
     let rows = if a.len() > 1 { a[a.len() - 2] } else { Dim::ONE };
@@ -186,12 +194,14 @@ pub fn q_linear_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(7), dims)])
 }
 
+/// Shape of `Gemm`: rows by columns, to which the third input broadcasts.
 pub fn gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
     cx.broadcasts_to(2, &dims)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `Det`: the input's without its last two axes, which are equal.
 pub fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rest = dims.len().checked_sub(2);
@@ -200,33 +210,39 @@ pub fn det(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(&dims[..rest])])
 }
 
+/// Shape of `FusedGemm`: rows by columns, to which the third input broadcasts.
 pub fn fused_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
     cx.broadcasts_to(2, &dims)?;
     like(cx, dims)
 }
 
+/// Shape of `GemmFloat8`: rows by columns, in the type that an attribute names.
 pub fn gemm_float8(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 1)?;
     let to = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![Fact::typed(to, dims)])
 }
 
+/// Shape of `MatMulInteger16`: that of the product, of 32-bit integers.
 pub fn mat_mul_integer16(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     Ok(vec![Fact::typed(DType::I32, dims)])
 }
 
+/// Shape of `MatMulIntegerToFloat`: that of the product, in the type of the scales.
 pub fn mat_mul_integer_to_float(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     Ok(vec![Fact::tensor(cx.dtype(2), dims)])
 }
 
+/// Shape of `DynamicQuantizeMatMul`: that of the product, in the type of the first input.
 pub fn dynamic_quantize_mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = multiplied(cx, 0, 1)?;
     like(cx, dims)
 }
 
+/// Shape of `QGemm`: rows by columns, in the type of the last zero point or float32.
 pub fn q_gemm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = gemm_dims(cx, 0, 3)?;
     let dtype = if cx.has(8) { cx.dtype(8) } else { Some(DType::F32) };

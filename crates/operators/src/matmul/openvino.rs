@@ -14,6 +14,7 @@ use crate::matmul;
 use crate::matmul::infer::product;
 use crate::op::EvalContext;
 
+/// Shape of OpenVINO's `MatMul`: that of the product of factors that may be transposed.
 pub fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     let turned = |cx: &InferContext<'_, '_>, input: usize, name: &str| -> Result<Vec<Dim>, InferError> {
         let mut dims = cx.dims(input)?.to_vec();
@@ -27,6 +28,7 @@ pub fn mat_mul(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(product(cx, &a, &b)?)])
 }
 
+/// `MatMul` of OpenVINO: products of matrices that may be transposed.
 pub fn run_mat_mul(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let mut factors = Vec::new();
     for (index, name) in [(0, "transpose_a"), (1, "transpose_b")] {

@@ -63,6 +63,7 @@ fn mode(attributes: &Attributes<'_>) -> Result<Mode> {
     }
 }
 
+/// Shapes of Paddle's `qr`: both factors, as the mode says.
 pub fn qr_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (before, [rows, columns]) = matrices(cx)?;
     let mode = mode(&cx.attributes)?;
@@ -74,6 +75,7 @@ pub fn qr_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![q, shaped(cx, &before, &[inner, columns])])
 }
 
+/// Shapes of Paddle's `svd`: left vectors, singular values and right vectors.
 pub fn svd_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (before, [rows, columns]) = matrices(cx)?;
     let inner = smaller(cx, [rows, columns]);
@@ -86,12 +88,14 @@ pub fn svd_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     ])
 }
 
+/// Shape of Paddle's `svdvals`: the singular values of each matrix.
 pub fn svdvals_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (before, sizes) = matrices(cx)?;
     let inner = smaller(cx, sizes);
     Ok(vec![shaped(cx, &before, &[inner])])
 }
 
+/// Shapes of Paddle's `eigh`: eigenvalues and eigenvectors of each square matrix.
 pub fn eigh_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (before, [rows, columns]) = matrices(cx)?;
     cx.equal(rows, columns, "number of columns of a square matrix")?;
@@ -127,6 +131,7 @@ impl Columns {
     }
 }
 
+/// The dot product of two vectors.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
@@ -143,6 +148,7 @@ pub(super) fn magnitude(numbers: &[f64]) -> f64 {
     if largest == 0.0 || !largest.is_finite() { 1.0 } else { libm::scalbn(1.0, libm::ilogb(largest)) }
 }
 
+/// Checks that all elements of a matrix are finite.
 pub(super) fn expect_finite(numbers: &[f64], what: &str) -> Result<()> {
     if numbers.iter().all(|x| x.is_finite()) {
         return Ok(());
@@ -354,6 +360,7 @@ pub fn svd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
     Ok(vec![cx.rounded(0, &left)?, cx.rounded(1, &values)?, cx.rounded(2, &right)?])
 }
 
+/// `svdvals` of Paddle: the singular values of matrices.
 pub fn svdvals(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let [_, values, _] = svd_of(cx, false)?;
     Ok(vec![cx.rounded(0, &values)?])

@@ -13,6 +13,7 @@ use crate::equation::Equation;
 use crate::lowering::terms::{f, gathered, ints, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 
+/// Writes `MatMul`, with transposed factors where attributes say so.
 pub fn mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let mut operands = l.given()?;

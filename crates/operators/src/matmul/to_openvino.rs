@@ -22,6 +22,7 @@ pub fn inverse(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Inverse", &[matrices], &[say("adjoint", false)])?])
 }
 
+/// Writes `Gemm` as `MatMul`, `Multiply` and `Add`.
 pub fn gemm(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let dtype = cx.dtype(0)?;

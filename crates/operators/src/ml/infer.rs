@@ -49,6 +49,7 @@ fn last(cx: &InferContext<'_, '_>) -> Result<Option<usize>, InferError> {
     Ok(cx.dims(0)?.last().map_or(Some(1), |&dim| known(dim)))
 }
 
+/// Shape of `ArrayFeatureExtractor`: the chosen features as last axis.
 pub fn extract(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, chosen) = (cx.dims(0)?, cx.dims(1)?);
     let chosen = cx.product(&chosen);
@@ -67,6 +68,7 @@ pub fn extract(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), all)])
 }
 
+/// Shape of `LabelEncoder` and `CategoryMapper`: the input's, in the type of the values.
 pub fn encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = match cx.dtype(0) {
         Some(dtype) => Some(Encoder::of(&cx.attributes, dtype)?.dtype()),
@@ -81,6 +83,7 @@ fn coefficients_fit(cx: &mut InferContext<'_, '_>, linear: &Linear<'_>, features
     cx.require(all, Relation::Equal, Dim::from(linear.coefficients.len()));
 }
 
+/// Shape of `LinearRegressor`: rows by targets.
 pub fn linear_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
     let linear = Linear::regressor(&cx.attributes)?;
     let (rows, features) = samples(cx)?;
@@ -92,6 +95,7 @@ pub fn linear_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::F32, [rows, Dim::from(targets)])])
 }
 
+/// Shapes of `LinearClassifier`: a label for each row, and scores of all classes.
 pub fn linear_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let linear = Linear::classifier(&cx.attributes)?;
     let labels = Labels::of(&cx.attributes, "classlabels_ints")?;
@@ -117,6 +121,7 @@ pub fn linear_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(labels.dtype(), [rows]), Fact::typed(DType::F32, [rows, width])])
 }
 
+/// Shape of `SVMRegressor`: a score for each row.
 pub fn svm_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
     let machine = Regressor::of(&cx.attributes)?;
     let (rows, features) = samples(cx)?;
@@ -126,6 +131,7 @@ pub fn svm_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::F32, [rows, Dim::ONE])])
 }
 
+/// Shapes of `SVMClassifier`: a label for each row, and scores or probabilities.
 pub fn svm_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let machine = Classifier::of(&cx.attributes)?;
     let (rows, features) = samples(cx)?;
@@ -145,17 +151,20 @@ fn trees(cx: &mut InferContext<'_, '_>, ensemble: &Ensemble, dtype: Option<DType
     Ok(vec![Fact::tensor(dtype, [rows, Dim::Known(i64_of(ensemble.targets))])])
 }
 
+/// Shape of `TreeEnsembleRegressor`: rows by targets.
 pub fn tree_regressor(cx: &mut InferContext<'_, '_>) -> InferResult {
     let ensemble = Ensemble::regressor(&cx.attributes)?;
     trees(cx, &ensemble, Some(DType::F32))
 }
 
+/// Shape of `TreeEnsemble`: rows by targets, in the type of the input.
 pub fn tree_ensemble(cx: &mut InferContext<'_, '_>) -> InferResult {
     let ensemble = Ensemble::newest(&cx.attributes)?;
     let dtype = cx.dtype(0);
     trees(cx, &ensemble, dtype)
 }
 
+/// Shapes of `TreeEnsembleClassifier`: a label for each row, and scores of all classes.
 pub fn tree_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     let ensemble = Ensemble::classifier(&cx.attributes)?;
     let labels = Labels::of(&cx.attributes, "classlabels_int64s")?.dtype();
@@ -165,6 +174,7 @@ pub fn tree_classifier(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
+/// Shape of `Imputer`: the input's.
 pub fn imputer(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(dtype) = cx.dtype(0) {
         let imputed = Imputed::of(&cx.attributes, dtype.is_integer())?;
@@ -175,6 +185,7 @@ pub fn imputer(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), cx.dims(0)?)])
 }
 
+/// Shape of `Scaler`: the input's, of float32.
 pub fn scaler(cx: &mut InferContext<'_, '_>) -> InferResult {
     let features = cx.dims(0)?.last().copied().unwrap_or(Dim::ONE);
     for name in ["offset", "scale"] {
@@ -188,6 +199,7 @@ pub fn scaler(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::F32, cx.dims(0)?)])
 }
 
+/// Shape of `Normalizer`: the input's, of float32.
 pub fn normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     norm_of(&cx.attributes)?;
     Ok(vec![Fact::typed(DType::F32, cx.dims(0)?)])
@@ -203,6 +215,7 @@ fn map_types(cx: &InferContext<'_, '_>) -> Result<(Option<DType>, Option<DType>)
     }
 }
 
+/// Shape of `CastMap`: one row, with an element for each key.
 pub fn cast_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let cast = MapCast::of(&cx.attributes)?;
     map_types(cx)?;
@@ -213,6 +226,7 @@ pub fn cast_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(cast.to, [Dim::ONE, width])])
 }
 
+/// Shape of `DictVectorizer`: one row, with an element for each key of the vocabulary.
 pub fn dict_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (key, dtype) = map_types(cx)?;
     let width = match key {
@@ -222,6 +236,7 @@ pub fn dict_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, [Dim::ONE, width])])
 }
 
+/// Shape of `FeatureVectorizer`: rows by the sum of the widths.
 pub fn feature_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(widths) = cx.attributes.ints("inputdimensions")? else {
         return Err(errors::missing("attribute \"inputdimensions\"").into());
@@ -252,6 +267,7 @@ pub fn feature_vectorizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::F32, [first, Dim::Known(width)])])
 }
 
+/// Shape of `OneHotEncoder`: the input's, with an axis of the categories.
 pub fn one_hot_encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let named = ["cats_int64s", "cats_strings"].iter().find_map(|name| count(cx, name));
@@ -263,6 +279,7 @@ pub fn one_hot_encoder(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::F32, all)])
 }
 
+/// Fact of `ZipMap`: a sequence of a map for each row.
 pub fn zip_map(cx: &mut InferContext<'_, '_>) -> InferResult {
     let labels = class_labels(&cx.attributes)?;
     let (rows, classes) = samples(cx)?;

@@ -14,6 +14,7 @@ pub(super) fn wide(l: &mut Lowering<'_>) -> Result<LoweredValue> {
     if l.dtype_of(0)? == DType::F64 { Ok(x) } else { l.cast(x, DType::F64) }
 }
 
+/// A constant of float64 for a list of float32.
 pub(super) fn floats(l: &mut Lowering<'_>, list: &[f32]) -> Result<LoweredValue> {
     let numbers: Vec<_> = list.iter().copied().map(f64::from).collect();
     l.constant(Tensor::vector(&numbers))
@@ -24,6 +25,7 @@ pub(super) fn floats64(l: &mut Lowering<'_>, list: &[f64]) -> Result<LoweredValu
     l.constant(Tensor::vector(list))
 }
 
+/// One result, rounded to float32.
 pub(super) fn rounded(l: &mut Lowering<'_>, value: LoweredValue) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(value, DType::F32)?])
 }

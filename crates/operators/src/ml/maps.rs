@@ -60,6 +60,7 @@ fn row(values: &Tensor, places: &[Option<usize>]) -> Result<Tensor> {
     Tensor::from_numbers(values.dtype(), shape, each, Rules::IEEE)
 }
 
+/// `ZipMap`: a map from labels to scores for each row.
 pub fn zip(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (scores, labels) = (cx.tensor(0)?, class_labels(attributes)?);
     let (rows, classes) = match *scores.shape().dims() {
@@ -91,6 +92,7 @@ pub fn zip_to_openvino(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>>
     Ok(vec![cx.put("Reshape", &[x, shape], &[say("special_zero", false)])?])
 }
 
+/// `DictVectorizer`: the values of a map, in the order of the vocabulary.
 pub fn vectorize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let map = map(cx)?;
     let known = vocabulary(attributes, map.keys().dtype())?;
@@ -116,6 +118,7 @@ pub struct MapCast {
 }
 
 impl MapCast {
+    /// The type and form that a `CastMap` returns.
     pub fn of(attributes: &Attributes<'_>) -> Result<MapCast> {
         let to = match words::CAST_TO.of(attributes)? {
             "TO_FLOAT" => DType::F32,
@@ -134,6 +137,7 @@ impl MapCast {
     }
 }
 
+/// `CastMap`: the values of a map as a row, cast.
 pub fn cast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (cast, map) = (MapCast::of(attributes)?, map(cx)?);
     let keys = map.keys().to_i64()?;

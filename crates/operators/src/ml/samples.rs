@@ -31,6 +31,7 @@ impl Samples {
         Ok(Samples { numbers: cx.floats(0)?, rows, features })
     }
 
+    /// The samples, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &[f64]> {
         (0..self.rows).map(|row| &self.numbers[row * self.features..][..self.features])
     }

@@ -20,6 +20,7 @@ use crate::words;
 use PostTransform::{Logistic, None as Same, Probit, Softmax, SoftmaxZero};
 
 impl PostTransform {
+    /// The function of the attribute `post_transform`.
     pub fn of(attributes: &Attributes<'_>) -> Result<PostTransform> {
         match words::POST_TRANSFORM.of(attributes)? {
             "NONE" => Ok(Same),
@@ -37,6 +38,7 @@ impl PostTransform {
         known.copied().ok_or_else(|| errors::value("attribute \"post_transform\"", number, "from 0 to 4"))
     }
 
+    /// Replaces the scores of a sample by their transformed values.
     pub fn apply(self, scores: &mut [f64]) {
         match self {
             Same => {}
@@ -113,6 +115,7 @@ impl<'a> Labels<'a> {
         })
     }
 
+    /// The number of labels.
     pub fn len(&self) -> usize {
         match self {
             Labels::Integers(all) => all.len(),
@@ -120,6 +123,7 @@ impl<'a> Labels<'a> {
         }
     }
 
+    /// The element type of the labels.
     pub fn dtype(&self) -> DType {
         match self {
             Labels::Integers(_) => DType::I64,

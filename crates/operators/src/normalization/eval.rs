@@ -127,6 +127,7 @@ pub fn trains(attributes: &Attributes<'_>, outputs: usize) -> Result<bool> {
     })
 }
 
+/// `BatchNormalization`, by given statistics or by those of the batch.
 pub fn batch(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
     let spatial = attributes.flag("spatial", true)?;
@@ -191,6 +192,7 @@ fn along(
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
+/// `LpNormalization`: elements divided by the norm along an axis.
 pub fn lp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let rank = cx.tensor(0)?.shape().rank();
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-1), rank)?;
@@ -202,6 +204,7 @@ pub fn lp(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     })
 }
 
+/// `MeanVarianceNormalization`: elements less their mean, divided by their deviation.
 pub fn mean_variance(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let rank = cx.tensor(0)?.shape().rank();
     let axes = indices::axes(attributes.ints("axes")?.unwrap_or(&[0, 2, 3]), rank)?;

@@ -27,6 +27,7 @@ pub fn along(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `MeanVarianceNormalization`: the input's, which has the axes.
 pub fn mean_variance(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     indices::axes(cx.attributes.ints("axes")?.unwrap_or(&[0, 2, 3]), dims.len())?;
@@ -48,12 +49,14 @@ pub fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
+/// Shape of `LRN`: the input's, which has channels.
 pub fn lrn(cx: &mut InferContext<'_, '_>) -> InferResult {
     image(cx, 0)?;
     errors::at_least_1("size", required("size", cx.attributes.int("size")?)?)?;
     Ok(vec![Fact::shaped(cx.dims(0)?)])
 }
 
+/// Shapes of `LayerNormalization`: the input's, and statistics with size 1 along normalized axes.
 pub fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
@@ -68,6 +71,7 @@ pub fn layer_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     ])
 }
 
+/// Shapes of `BatchNormalization`: the input's, and statistics of each feature.
 pub fn batch_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let channels = dims.get(1).copied().unwrap_or(Dim::ONE);

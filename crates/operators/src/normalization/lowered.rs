@@ -78,6 +78,7 @@ fn operand(l: &mut Lowering<'_>, input: usize, own: DType, to: DType) -> Result<
     l.in_type(given, own, to)
 }
 
+/// `LayerNormalization`: the axes from one on, normalized, with scale and bias; and the statistics.
 pub fn layer_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (own, axes) = (l.dtype_of(0)?, last_axes(l)?);
     let (x, dtype) = first_widened(l)?;
@@ -95,6 +96,7 @@ pub fn layer_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(all)
 }
 
+/// `RMSNormalization`: elements divided by their root mean square, times a scale.
 pub fn rms_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (to, axes) = (l.dtype_of(1)?, last_axes(l)?);
     let (x, dtype) = first_widened(l)?;
@@ -133,6 +135,7 @@ pub fn batch_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(all)
 }
 
+/// `GroupNormalization`: groups of channels, normalized, with scale and bias.
 pub fn group_normalization(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (own, rank, groups) = (l.dtype_of(0)?, l.rank_of(0)?, l.attributes.int_or("num_groups", 1)?);
     let x = l.input(0)?;

@@ -56,6 +56,7 @@ fn largest(group: &[f64]) -> f64 {
         .fold(f64::NEG_INFINITY, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
 }
 
+/// `Softmax`: exponentials divided by their sum.
 pub fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     along(attributes, cx, |group, adding| {
         let most = largest(group);
@@ -69,6 +70,7 @@ pub fn softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     })
 }
 
+/// `LogSoftmax`: the logarithm of the softmax.
 pub fn log_softmax(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     along(attributes, cx, |group, adding| {
         let most = largest(group);

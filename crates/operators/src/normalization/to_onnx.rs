@@ -11,6 +11,7 @@ use crate::lowering::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, flag, int, wide};
 use crate::words;
 
+/// Writes `Softmax` or `LogSoftmax` along its axis.
 pub fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
     let (x, axis) = (l.input(0)?, l.attributes.int_or("axis", -1)?);
@@ -72,6 +73,7 @@ fn by_length(
     Ok(vec![(x / f("Sqrt", of(operator, sum, f64::from(bound)))).write(l, dtype)?])
 }
 
+/// Writes `NormalizeL2` as a quotient by the root of a sum of squares.
 pub fn normalize_l2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.integers(1)?.is_empty() {
         return Err(cannot("ONNX has no equivalent of NormalizeL2 without axes"));

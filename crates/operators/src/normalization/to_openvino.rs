@@ -50,6 +50,7 @@ pub fn mean_variance(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("MVN", &[x, axes], &attributes)?])
 }
 
+/// Writes `Softmax` or `LogSoftmax`; older versions as that of a matrix.
 pub fn softmax(cx: &mut ConvertContext<'_, '_>, operator: &str) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     let x = cx.input(0)?;
@@ -183,6 +184,7 @@ pub fn instance_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<New
     Ok(vec![cx.put("Add", &[scaled, shift], &[numpy()])?])
 }
 
+/// Writes `BatchNormalization` as `BatchNormInference`, or by statistics of the batch.
 pub fn batch_normalization(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if trains(&cx.attributes, cx.node.outputs.len())? {
         return trained(cx);

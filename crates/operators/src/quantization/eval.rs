@@ -70,6 +70,7 @@ fn saturated(dtype: DType, x: f64) -> Number {
     Number::Float(x.round_ties_even().max(low).min(high))
 }
 
+/// `QuantizeLinear`: elements divided by scales, rounded, plus zero points.
 pub fn quantize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dtype, shape) = cx.output(0)?;
     let x = cx.floats(0)?;
@@ -97,6 +98,7 @@ pub fn quantize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result
     Ok(vec![Tensor::from_numbers(dtype, shape, numbers, rules)?.into()])
 }
 
+/// `DequantizeLinear`: elements less zero points, times scales.
 pub fn dequantize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut x = cx.floats(0)?;
     let scales = Spread::read(attributes, cx, 1)?;
@@ -149,6 +151,7 @@ fn only(cx: &EvalContext<'_>, input: usize) -> Result<f64> {
     Ok(nearest_f64(cx.tensor(input)?.only_number()?))
 }
 
+/// `QLinearMatMul`: a product of integers less zero points, quantized.
 pub fn q_linear_mat_mul(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let sums = integer_products(cx, [0, 3], [2, 5])?;
     let (a, b) = (cx.floats(1)?, cx.floats(4)?);
@@ -177,6 +180,7 @@ fn weights(cx: &EvalContext<'_>, input: usize, zero: usize) -> Result<Vec<f64>> 
     Ok(numbers)
 }
 
+/// `ConvInteger`: a convolution of integers less zero points.
 pub fn conv_integer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (x, weights) = (shifted(cx, 0, 2)?, weights(cx, 1, 3)?);
     let factors = [&x, &weights].map(|all| Numbers::Doubles(all));
@@ -184,6 +188,7 @@ pub fn conv_integer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     Ok(vec![cx.rounded(0, &sums)?])
 }
 
+/// `QLinearConv`: a convolution of integers less zero points, quantized.
 pub fn q_linear_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (x, weights) = (shifted(cx, 0, 2)?, weights(cx, 3, 5)?);
     let factors = [&x, &weights].map(|all| Numbers::Doubles(all));

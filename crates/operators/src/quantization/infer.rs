@@ -39,6 +39,7 @@ fn type_given(cx: &InferContext<'_, '_>, name: &str) -> Result<Option<DType>, In
     Ok(if given { cx.attributes.dtype(name)? } else { None })
 }
 
+/// Shape of `QuantizeLinear`: the input's, in the type of the zero point.
 pub fn quantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
     type_given(cx, "precision")?;
@@ -47,12 +48,14 @@ pub fn quantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
+/// Shape of `DequantizeLinear`: the input's, in the type of the scale.
 pub fn dequantize(cx: &mut InferContext<'_, '_>) -> InferResult {
     [1, 2].into_iter().try_for_each(|input| spread(cx, input))?;
     let dtype = type_given(cx, "output_dtype")?.or(cx.dtype(1));
     Ok(vec![Fact::tensor(dtype, cx.dims(0)?)])
 }
 
+/// Shapes of `DynamicQuantizeLinear`: codes, a scale and a zero point.
 pub fn dynamic_quantize_linear(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     Ok(vec![Fact::typed(DType::U8, dims), Fact::typed(DType::F32, []), Fact::typed(DType::U8, [])])

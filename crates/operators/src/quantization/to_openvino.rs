@@ -149,6 +149,7 @@ fn uneven_blocks(
     Ok(value)
 }
 
+/// Writes `DequantizeLinear` as `Convert`, `Subtract` and `Multiply`.
 pub fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (from, dtype) = (cx.dtype(0)?, cx.dtype(1)?);
     let of_floats = largest_float8(from).is_some();
@@ -178,6 +179,7 @@ pub fn dequantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Multiply", &[value, scale], &[numpy()])?])
 }
 
+/// Writes `QuantizeLinear` as arithmetic of floats and `Convert`.
 pub fn quantize(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let to = match cx.attributes.dtype("output_dtype")? {
         Some(to) => to,

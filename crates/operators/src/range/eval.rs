@@ -70,7 +70,7 @@ pub struct RangeOp {
     /// The type that inputs are cast to before anything else, and the output's; nothing if it is
     /// the inputs'.
     pub cast_to: Option<DType>,
-    /// True if a tensor of shape [1] passes for a scalar.
+    /// True if a tensor of shape `[1]` passes for a scalar.
     lists_of_one: bool,
     /// Start, limit and step in the words of the text.
     pub labels: [&'static str; 3],

@@ -114,6 +114,7 @@ impl Op for SpaceOp {
     }
 }
 
+/// Shape of `LinSpace`, `LogSpace` and `GeomSpace`: the number of samples.
 pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     for input in 0..cx.count() {
         cx.one_element(input)?;
@@ -133,14 +134,17 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     }])
 }
 
+/// Builds `LinSpace`: numbers of equal distance.
 pub fn lin_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     SpaceOp::build(cx, SpaceKind::Linspace)
 }
 
+/// Builds `LogSpace`: powers whose exponents have equal distance.
 pub fn log_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     SpaceOp::build(cx, SpaceKind::Logspace)
 }
 
+/// Builds `GeomSpace`: numbers of equal ratio.
 pub fn geom_space(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     SpaceOp::build(cx, SpaceKind::Geomspace)
 }

@@ -185,6 +185,7 @@ fn decoded(
     Ok(all)
 }
 
+/// `RNN`, `GRU` and `LSTM`: states from step to step, and outputs of all steps.
 pub fn recurrent(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
     let batch_first = attributes.flag("layout", false)?;

@@ -6,6 +6,7 @@ use crate::infer::{InferContext, InferResult};
 use crate::recurrent::eval::QUANTIZED_LSTM;
 use crate::words;
 
+/// Shapes of `RNN`, `GRU` and `LSTM`: outputs of all steps, and the last states.
 pub fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let last = cx.attributes.flag("layout", false)?;

@@ -140,6 +140,7 @@ fn transposed(cx: &mut ConvertContext<'_, '_>, value: NewValue, order: &[i64]) -
     cx.put("Transpose", &[value, order], &[])
 }
 
+/// Writes `RNN`, `GRU` or `LSTM` as OpenVINO's sequence.
 pub fn recurrent(cx: &mut ConvertContext<'_, '_>, network: Network) -> Result<Vec<NewValue>> {
     if network == Network::Lstm && cx.attributes.flag("input_forget", false)? {
         return Err(cannot("OpenVINO has no equivalent of LSTM with input_forget=1"));

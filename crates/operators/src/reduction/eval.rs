@@ -18,13 +18,9 @@ use crate::fact::range_of;
 use crate::floats::{Adding, Ring};
 use crate::indices::{self, Along};
 use crate::op::EvalContext;
-use crate::output::allowed;
+use crate::output::{allowed, one};
 use crate::strided::threads_for;
 use crate::{Reduces, errors};
-
-pub fn one(tensor: Tensor) -> Result<Vec<Value>> {
-    Ok(vec![tensor.into()])
-}
 
 /// An order of numbers in which NaN comes last.
 pub fn order(a: Number, b: Number) -> std::cmp::Ordering {
@@ -137,6 +133,7 @@ impl Groups {
         &self.places[group * self.size..(group + 1) * self.size]
     }
 
+    /// The groups, each as the flat indices of its elements.
     pub fn iter(&self) -> impl Iterator<Item = &[usize]> {
         (0..self.count).map(|group| self.get(group))
     }
@@ -166,6 +163,7 @@ fn left(dims: &[usize], axes: &[usize], keep: bool) -> Vec<usize> {
     (0..dims.len()).filter_map(one).collect()
 }
 
+/// `ReduceSum` and the other reductions over axes.
 pub fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -211,6 +209,7 @@ pub fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     one(Tensor::from_numbers(data.dtype(), shape, each, convert::Rules::IEEE)?)
 }
 
+/// `ArgMax` and `ArgMin`: the index of the extreme element along an axis.
 pub fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -238,6 +237,7 @@ pub fn arg(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
     one(Tensor::from_vec(shape, cx.limits().try_collect(each)?)?)
 }
 
+/// `TopK`: the `k` largest or smallest elements along an axis, and their indices.
 pub fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -272,6 +272,7 @@ pub fn top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     ])
 }
 
+/// `NonZero`: the indices of elements that are not zero, one row for each axis.
 pub fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -292,6 +293,7 @@ pub fn non_zero(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Valu
     one(Tensor::from_vec(shape, each.collect::<Vec<_>>())?)
 }
 
+/// `Unique`: distinct elements or slices, with indices and counts.
 pub fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
@@ -353,6 +355,7 @@ pub fn unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     Ok(vec![values.into(), index(&first), index(&inverse), index(&counts)])
 }
 
+/// `CumSum` and `CumProd`: cumulative sums or products along an axis.
 pub fn cum_sum(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber>(
         data: &Tensor,

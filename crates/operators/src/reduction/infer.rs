@@ -93,6 +93,7 @@ fn folded(cx: &mut InferContext<'_, '_>) -> Option<Dim> {
     cx.fits(result, dtype).then_some(result)
 }
 
+/// Shape of `ArgMax` and `ArgMin`: the input's with the axis reduced.
 pub fn arg(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let axis = indices::axis(cx.attributes.int_or("axis", 0)?, dims.len())?;
@@ -132,6 +133,7 @@ pub fn top_k(cx: &mut InferContext<'_, '_>, indices: DType) -> InferResult {
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
+/// Shapes of `Unique`: distinct elements or slices, their first and inverse indices, and counts.
 pub fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = cx.attributes.int("axis")?;
     uniques(cx, axis, DType::I64, DType::I64)
@@ -164,6 +166,7 @@ pub fn uniques(
     Ok(vec![Fact::shaped(first), index(indices, count), index(indices, most), index(counts, count)])
 }
 
+/// Shape of `NonZero`: the rank by the number of elements that are not zero.
 pub fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
@@ -187,6 +190,7 @@ pub fn non_zero(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(indices, [Dim::from(dims.len()), count])])
 }
 
+/// Shapes of `TopK`: the input's with `k` along the axis, for elements and indices.
 pub fn top_k_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     top_k(cx, DType::I64)
 }

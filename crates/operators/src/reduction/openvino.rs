@@ -22,6 +22,7 @@ use crate::reduction::infer::uniques;
 use crate::words;
 use crate::{indices, reduction};
 
+/// Shapes of OpenVINO's `Unique`, in the types that attributes name.
 pub fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     let axis = match (cx.has(1), cx.integer(1).and_then(Dim::known)) {
         (false, _) => None,
@@ -33,6 +34,7 @@ pub fn unique(cx: &mut InferContext<'_, '_>) -> InferResult {
     uniques(cx, axis, indices, counts)
 }
 
+/// Reductions of OpenVINO, whose axes may be named twice.
 pub fn run_reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let keep = i64::from(attributes.flag("keepdims", true)?);
     let given = vec![("keepdims", Content::Int(keep))];
@@ -51,6 +53,7 @@ fn typed(value: &Value, attributes: &Attributes<'_>, name: &str, default: DType)
     Ok(cast(value.tensor()?, to, Casting::IEEE)?.into())
 }
 
+/// `TopK` of OpenVINO, sorted by value or by index.
 pub fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let axis = attributes.int("axis")?.unwrap_or(-1);
     let largest = i64::from(words::EXTREME.of(attributes)? != "min");
@@ -78,11 +81,13 @@ pub fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     Ok(vec![values.into(), typed(&indices.into(), attributes, "index_element_type", DType::I32)?])
 }
 
+/// `NonZero` of OpenVINO, with indices in the type that an attribute names.
 pub fn run_non_zero(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let found = reduction::eval::non_zero(attributes, cx)?;
     found.iter().map(|value| typed(value, attributes, "output_type", DType::I64)).collect()
 }
 
+/// `Unique` of OpenVINO, with indices and counts in the types that attributes name.
 pub fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut given = vec![("sorted", Content::Int(i64::from(attributes.flag("sorted", true)?)))];
     if cx.has(1) {
@@ -99,15 +104,18 @@ pub fn run_unique(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
     ])
 }
 
+/// Shapes of OpenVINO's `TopK`: the input's with `k` along the axis, for elements and indices.
 pub fn top_k(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I32);
     infer::top_k(cx, indices)
 }
 
+/// Shape of OpenVINO's `Bucketize`: the first input's.
 pub fn bucketize(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(0)?)])
 }
 
+/// Shape of OpenVINO's `SearchSorted`: the second input's.
 pub fn search_sorted(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.attributes.index_dtype("output_type")?.or(Some(DType::I64)), cx.dims(1)?)])
 }

@@ -18,6 +18,7 @@ pub enum Axes {
     Computed(LoweredValue),
 }
 
+/// The axes of a reduction, each named once.
 pub fn axes(l: &mut Lowering<'_>) -> Result<Axes> {
     let Some(named) = l.known_integers(1)? else {
         let list = l.whole_list(1)?;
@@ -56,6 +57,7 @@ fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     }])
 }
 
+/// Writes `ReduceMax` or `ReduceMin`.
 pub fn min_max(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     l.edges_of_floats(caveats::NAN);
     if l.may_be_empty(0) {
@@ -78,6 +80,7 @@ pub fn of_truth(l: &mut Lowering<'_>, operator: &'static str) -> Result<Vec<Lowe
     Ok(vec![cast(found, DType::Bool).write(l, DType::I32)?])
 }
 
+/// Writes `TopK`, sorted by value or by index.
 pub fn top_k(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.edges_of_floats(caveats::NAN);
     let by = words::SORT.of(&l.attributes)?;
@@ -105,11 +108,13 @@ pub fn top_k(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(found)
 }
 
+/// Writes a reduction that adds or multiplies.
 pub fn sums(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     reduce(l, operator)
 }
 
+/// Writes `ReduceMean`.
 pub fn reduce_mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.is_float(0) {
         l.rounding(caveats::ORDER);
@@ -119,11 +124,13 @@ pub fn reduce_mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     reduce(l, "ReduceMean")
 }
 
+/// Writes `ReduceL2`.
 pub fn reduce_l2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     reduce(l, "ReduceL2")
 }
 
+/// Writes `CumSum`.
 pub fn cum_sum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let (x, axis) = (l.input(0)?, l.whole_scalar(1)?);
@@ -132,6 +139,7 @@ pub fn cum_sum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("CumSum", &[x, axis], &[exclusive, reverse])?])
 }
 
+/// Writes `Einsum` with its equation.
 pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let operands = l.given()?;
@@ -163,11 +171,13 @@ fn bounds_before(
     Ok(vec![l.in_type(count, DType::I64, to)?])
 }
 
+/// Writes `Bucketize` as the number of bounds before each element.
 pub fn bucketize(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let right = l.attributes.flag("with_right_bound", true)?;
     bounds_before(l, [1, 0], !right)
 }
 
+/// Writes `SearchSorted` as the number of elements before each value.
 pub fn search_sorted(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let right = l.attributes.flag("right_mode", false)?;
     bounds_before(l, [0, 1], right)

@@ -8,6 +8,7 @@ use crate::conversion::report::{cannot, not_known};
 use crate::conversion::to_openvino::{numpy, say};
 use crate::conversion::writer::NewValue;
 
+/// Writes a maximum or minimum, or the logical reduction of truth values.
 pub fn min_max(cx: &mut ConvertContext<'_, '_>, of_numbers: &str, of_truth: &str) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     if cx.may_be_empty(0) {
@@ -114,6 +115,7 @@ fn ranked(axis: i64, mode: &str, sort: &str) -> [(&'static str, gradus_core::gra
     ]
 }
 
+/// Writes `TopK`, sorted by value or unsorted.
 pub fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.edges_of_floats(caveats::NAN);
     let sorted = cx.attributes.flag("sorted", true)?;
@@ -131,16 +133,19 @@ pub fn top_k(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.put_many("TopK", &[x, k], &ranked(axis, mode, if sorted { "value" } else { "none" }), 2)
 }
 
+/// Writes `ReduceSum`.
 pub fn reduce_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceSum")
 }
 
+/// Writes `ReduceProd`.
 pub fn reduce_prod(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceProd")
 }
 
+/// Writes `ReduceMean`.
 pub fn reduce_mean(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     if cx.is_float(0) {
         cx.rounding(caveats::ORDER);
@@ -150,16 +155,19 @@ pub fn reduce_mean(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     reduce(cx, "ReduceMean")
 }
 
+/// Writes `ReduceL1`.
 pub fn reduce_l1(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     reduce(cx, "ReduceL1")
 }
 
+/// Writes `ReduceL2`.
 pub fn reduce_l2(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     reduce(cx, "ReduceL2")
 }
 
+/// Writes `ReduceSumSquare` as `Multiply` and `ReduceSum`.
 pub fn reduce_sum_square(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let x = cx.input(0)?;
@@ -167,6 +175,7 @@ pub fn reduce_sum_square(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue
     Ok(vec![reduced(cx, squares, "ReduceSum")?])
 }
 
+/// Writes `ReduceLogSum` as `ReduceSum` and `Log`.
 pub fn reduce_log_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::FUNCTION);
     cx.expect_floats(0)?;
@@ -175,6 +184,7 @@ pub fn reduce_log_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> 
     Ok(vec![cx.put("Log", &[sum], &[])?])
 }
 
+/// Writes `CumSum`.
 pub fn cum_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let (x, axis) = (cx.input(0)?, cx.scalar_input(1)?);
@@ -183,12 +193,14 @@ pub fn cum_sum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("CumSum", &[x, axis], &[exclusive, reverse])?])
 }
 
+/// Writes `MatMul` without transposition.
 pub fn mat_mul(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     Ok(vec![cx.put("MatMul", &[a, b], &[say("transpose_a", false), say("transpose_b", false)])?])
 }
 
+/// Writes `Einsum`, whose equation OpenVINO has without blanks.
 pub fn einsum(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding_of_floats(caveats::ORDER);
     let operands = cx.inputs()?;

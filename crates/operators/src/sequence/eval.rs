@@ -19,11 +19,13 @@ fn list<'a>(cx: &EvalContext<'a>) -> Result<&'a [Value]> {
     }
 }
 
+/// `SequenceConstruct`: a sequence of the inputs.
 pub fn construct(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let values = (0..cx.inputs.len()).map(|input| cx.value(input).cloned());
     Ok(vec![Value::Sequence(values.collect::<Result<_>>()?)])
 }
 
+/// `SequenceInsert`: the sequence with an item at a position, or at the end.
 pub fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let before = list(cx)?;
     cx.reserve(convert::product(before.len() + 1, size_of::<Value>()))?;
@@ -40,6 +42,7 @@ pub fn insert(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>
     Ok(vec![Value::Sequence(values)])
 }
 
+/// `SequenceErase`: the sequence without an item, or without the last.
 pub fn erase(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let before = list(cx)?;
     cx.reserve(convert::product(before.len(), size_of::<Value>()))?;
@@ -49,11 +52,13 @@ pub fn erase(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>>
     Ok(vec![Value::Sequence(values)])
 }
 
+/// `SequenceAt`: an item of a sequence.
 pub fn at(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let values = list(cx)?;
     Ok(vec![values[indices::index(cx.integer(1)?, values.len())?].clone()])
 }
 
+/// `SplitToSequence`: slices along an axis, as a sequence.
 pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     /// Bytes of a part beside its elements: it is a tensor with a shape and memory of its own.
     const PART: usize = size_of::<Value>() + 256;
@@ -96,6 +101,7 @@ pub fn split(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Ve
     Ok(vec![Value::Sequence(parts)])
 }
 
+/// `ConcatFromSequence`: the items, concatenated or stacked.
 pub fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let tensors = list(cx)?.iter().map(Value::tensor).collect::<Result<Vec<_>>>()?;
     let axis = attributes.int("axis")?.unwrap_or(0);
@@ -117,16 +123,19 @@ pub fn concat(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     Ok(vec![joined(cx, &parts, i64_of(axis))?.into()])
 }
 
+/// `Optional`: a value, or none.
 pub fn optional(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let value = if cx.has(0) { Some(Box::new(cx.value(0)?.clone())) } else { None };
     Ok(vec![Value::Optional(value)])
 }
 
+/// `OptionalHasElement`: true if there is a value.
 pub fn has_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let present = cx.has(0) && !matches!(cx.value(0)?, Value::Optional(None));
     Ok(vec![Tensor::scalar(Bool::from(present)).into()])
 }
 
+/// `OptionalGetElement`: the value; an error if there is none.
 pub fn get_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     match cx.value(0)? {
         Value::Optional(Some(value)) => Ok(vec![(**value).clone()]),
@@ -135,11 +144,13 @@ pub fn get_element(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<V
     }
 }
 
+/// `SequenceEmpty`: a sequence without items.
 pub fn sequence_empty(attributes: &Attributes<'_>, _: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     attributes.dtype("dtype")?;
     Ok(vec![Value::Sequence(Vec::new())])
 }
 
+/// `SequenceLength`: the number of items.
 pub fn sequence_length(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     Ok(vec![Tensor::scalar(i64_of(list(cx)?.len())).into()])
 }

@@ -68,6 +68,7 @@ fn place(cx: &mut InferContext<'_, '_>, input: usize, count: usize) -> Option<us
     usize_of_i64(if place < 0 { place + count } else { place })
 }
 
+/// Fact of `SequenceInsert`: the sequence with one item more.
 pub fn insert(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     let item = cx.read_fact(1);
@@ -85,6 +86,7 @@ pub fn insert(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each, len, items: None }))])
 }
 
+/// Fact of `SequenceErase`: the sequence with one item less.
 pub fn erase(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     if let Some(mut items) = items(cx, &list) {
@@ -99,6 +101,7 @@ pub fn erase(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Sequence(Arc::new(SequenceFact { each: list.each.clone(), len, items: None }))])
 }
 
+/// Fact of `SequenceAt`: the item at a known position, or what all items share.
 pub fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     if let Some(items) = &list.items
@@ -112,6 +115,7 @@ pub fn at(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![any_item(cx, &list.each)])
 }
 
+/// Fact of `SplitToSequence`: a sequence of slices along the axis.
 pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     /// Most items that are known one by one.
     const MOST: i64 = 256;
@@ -186,6 +190,7 @@ pub fn split_to_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
 }
 
+/// Shape of `ConcatFromSequence`: the items', concatenated along an axis or stacked.
 pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     let list = list(cx)?;
     let new = cx.attributes.flag("new_axis", false)?;
@@ -219,6 +224,7 @@ pub fn concat_from_sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(*dtype, all)])
 }
 
+/// Fact of `Optional`: the input's, or a type without a value.
 pub fn optional(cx: &mut InferContext<'_, '_>) -> InferResult {
     let value = if cx.has(0) {
         cx.read_fact(0)
@@ -231,22 +237,26 @@ pub fn optional(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Optional(Arc::new(OptionalFact { value, present: Some(cx.has(0)) }))])
 }
 
+/// Fact of `SequenceEmpty`: a sequence of no items.
 pub fn sequence_empty(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("dtype")?.unwrap_or(DType::F32);
     Ok(vec![sequence(cx, Vec::new(), Some(dtype))])
 }
 
+/// Fact of `SequenceConstruct`: a sequence of the inputs.
 pub fn sequence_construct(cx: &mut InferContext<'_, '_>) -> InferResult {
     let items = (0..cx.count()).map(|input| cx.read_fact(input)).collect();
     let dtype = cx.dtype(0);
     Ok(vec![sequence(cx, items, dtype)])
 }
 
+/// Fact of `SequenceLength`: the number of items, as its element.
 pub fn sequence_length(cx: &mut InferContext<'_, '_>) -> InferResult {
     let len = list(cx)?.len;
     Ok(vec![cx.integers_fact(DType::I64, [], [len])])
 }
 
+/// Fact of `OptionalGetElement`: that of the value.
 pub fn optional_get_element(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![match cx.read_fact(0) {
         Fact::Optional(optional) => optional.value.clone(),
@@ -254,6 +264,7 @@ pub fn optional_get_element(cx: &mut InferContext<'_, '_>) -> InferResult {
     }])
 }
 
+/// Fact of `OptionalHasElement`: the truth value, where it is known.
 pub fn optional_has_element(cx: &mut InferContext<'_, '_>) -> InferResult {
     let present = match cx.fact(0) {
         _ if !cx.has(0) => Some(false),

@@ -240,10 +240,12 @@ pub fn held(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.target.copy(x, Some(dtype))?])
 }
 
+/// Writes `SequenceEmpty` as no items.
 pub fn empty(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     given(cx, Items::Each(Vec::new()))
 }
 
+/// Writes `SequenceConstruct` as items, each a tensor.
 pub fn construct(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let items = cx.inputs()?;
     given(cx, Items::Each(items))
@@ -254,6 +256,7 @@ fn is_known(cx: &ConvertContext<'_, '_>, input: usize) -> Result<bool> {
     Ok(!cx.has(input) || cx.known_integers(input)?.is_some())
 }
 
+/// Writes `SequenceInsert` as a list with one item more, or as a concatenation.
 pub fn insert(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (items, fact, item) = (items(cx)?, cx.fact(0).clone(), cx.input(1)?);
     if let Items::Each(items) = items {
@@ -316,6 +319,7 @@ fn insert_slice(
     given(cx, Items::Stacked(all))
 }
 
+/// Writes `SequenceErase` as a list with one item less, or as slices.
 pub fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (items, fact) = (items(cx)?, cx.fact(0).clone());
     if let Items::Each(items) = &items
@@ -348,6 +352,7 @@ pub fn erase(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     given(cx, Items::Stacked(all))
 }
 
+/// Writes `SequenceAt` as an item, `Gather` or `Slice`.
 pub fn at(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (items, fact) = (items(cx)?, cx.fact(0).clone());
     let all = match items {
@@ -372,6 +377,7 @@ pub fn at(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     Ok(vec![cx.put("Gather", &[all, at, axis], &[say("batch_dims", 0)])?])
 }
 
+/// Writes `SequenceLength` as a constant, or as a size.
 pub fn length(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let all = match items(cx)? {
         // A constant of its own, as it gets the name of the node's output.
@@ -462,6 +468,7 @@ fn listed_parts(cx: &mut ConvertContext<'_, '_>) -> Result<[NewValue; 2]> {
     Ok([cx.put("Subtract", &[ends, sizes], &[numpy()])?, ends])
 }
 
+/// Writes `ConcatFromSequence` as `Concat` of the items, or by their stack.
 pub fn concat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let (axis, new) = (cx.attributes.int_or("axis", 0)?, cx.attributes.flag("new_axis", false)?);
     match items(cx)? {

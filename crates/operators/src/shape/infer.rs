@@ -24,6 +24,7 @@ pub fn rank_of(dims: &[Dim]) -> i64 {
     i64_of(dims.len())
 }
 
+/// Shape of `Shape`: the number of axes, with their sizes as elements.
 pub fn shape_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.index_dtype("output_type")?.unwrap_or(DType::I64);
     let Some(dims) = cx.known_dims(0) else {
@@ -37,6 +38,7 @@ pub fn shape_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![cx.integers_fact(dtype, [Dim::from(window.len())], window)])
 }
 
+/// Fact of `Size`: the number of elements, as its element.
 pub fn size_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let Some(dims) = cx.known_dims(0) else { return Ok(vec![Fact::typed(DType::I64, [])]) };
     let count = cx.product(&dims);

@@ -90,6 +90,7 @@ fn complex(numbers: &[f64], parts: usize) -> Vec<(f64, f64)> {
     numbers.chunks(parts.max(1)).map(|x| (x[0], x.get(1).copied().unwrap_or(0.0))).collect()
 }
 
+/// `DFT`: the discrete Fourier transform along an axis.
 pub fn dft(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
     let axis = if cx.has(2) { cx.integer(2)? } else { -2 };
@@ -139,6 +140,7 @@ pub fn dft(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<
     Ok(vec![cx.rounded(0, &y)?])
 }
 
+/// `STFT`: discrete Fourier transforms of windowed frames of a signal.
 pub fn stft(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let dims = cx.tensor(0)?.shape().dims();
     let step = cx.integer(1)?;

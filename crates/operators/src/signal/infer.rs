@@ -7,6 +7,7 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::{errors, indices};
 
+/// Shape of `HannWindow` and the other windows: the size.
 pub fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     cx.one_element(0)?;
@@ -17,6 +18,7 @@ pub fn window(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(dtype, [size])])
 }
 
+/// Shape of `MelWeightMatrix`: half of the spectrum by the number of bins.
 pub fn mel_weights(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.attributes.dtype("output_datatype")?.unwrap_or(DType::F32);
     (0..5).try_for_each(|input| cx.one_element(input))?;
@@ -45,6 +47,7 @@ fn parts(size: Dim) -> Result<(), InferError> {
     }
 }
 
+/// Shape of `DFT`: the input's, with the length of the transform along its axis.
 pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
@@ -83,6 +86,7 @@ pub fn dft(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shape of `STFT`: batch, frames, frequencies, and two parts.
 pub fn stft(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let (batch, signal) = match *dims {

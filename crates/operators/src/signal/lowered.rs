@@ -232,6 +232,7 @@ fn overlapped(
     l.apply("ScatterElements", &[zeros, places, flat], &[along(1), adds])
 }
 
+/// `ISTFT` of OpenVINO: a signal from the Fourier transforms of its frames.
 pub fn inverse_stft(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 1, 1)?;
     let (rank, dtype) = (l.rank_of(0)?, l.dtype_of(0)?);

@@ -39,6 +39,7 @@ pub struct Grams<'a> {
 }
 
 impl<'a> Grams<'a> {
+    /// The n-grams of a `TfIdfVectorizer`, as attributes give them.
     pub fn of(attributes: &Attributes<'a>) -> Result<Grams<'a>> {
         let pool: Vec<_> = match (attributes.ints("pool_int64s")?, attributes.texts("pool_strings")?) {
             (Some(all), None) => all.iter().map(|&integer| Token::Integer(integer)).collect(),

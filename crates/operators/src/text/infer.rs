@@ -10,6 +10,7 @@ use crate::text::grams::Grams;
 use crate::text::patterns::pattern;
 use crate::text::strings::Normalizer;
 
+/// Shape of `StringNormalizer`: the input's, without stopwords.
 pub fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     Normalizer::of(&cx.attributes)?;
     let dims = cx.dims(0)?;
@@ -28,6 +29,7 @@ pub fn string_normalizer(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::String, all)])
 }
 
+/// Shape of `TfIdfVectorizer`: the batch by the width of the output.
 pub fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
     let grams = Grams::of(&cx.attributes)?;
     if let Some(dtype) = cx.dtype(0) {
@@ -43,11 +45,13 @@ pub fn tf_idf(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::F32, all)])
 }
 
+/// Shape of `RegexFullMatch`: the input's, of truth values.
 pub fn regex(cx: &mut InferContext<'_, '_>) -> InferResult {
     pattern(&cx.attributes)?;
     Ok(vec![Fact::typed(DType::Bool, cx.dims(0)?)])
 }
 
+/// Shapes of `StringSplit`: the input's with an axis of pieces, and the number of pieces.
 pub fn string_split(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let most = cx.data("number of pieces of the longest string", Bounds::SIZE);

@@ -147,6 +147,7 @@ pub fn pattern(attributes: &Attributes<'_>) -> Result<Regex> {
     built("pattern", &format!(r"\A(?:{})\z", of_re2(pattern)))
 }
 
+/// `RegexFullMatch`: true where the whole string matches.
 pub fn full_match(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let pattern = pattern(attributes)?;
     let (_, shape) = cx.output(0)?;

@@ -39,6 +39,7 @@ pub struct Normalizer {
 }
 
 impl Normalizer {
+    /// The attributes of a `StringNormalizer`.
     pub fn of(attributes: &Attributes<'_>) -> Result<Normalizer> {
         let case = match words::CASE_CHANGE.of(attributes)? {
             "LOWER" => Case::Lower,
@@ -95,6 +96,7 @@ enum Splitting {
 }
 
 impl Tokenizer {
+    /// The attributes of a `Tokenizer`.
     pub fn of(attributes: &Attributes<'_>) -> Result<Tokenizer> {
         let shortest = required("mincharnum", attributes.int("mincharnum")?)?;
         let shortest = usize_of_i64(errors::at_least_1("mincharnum", shortest)?).unwrap_or(usize::MAX);

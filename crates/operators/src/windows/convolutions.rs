@@ -227,6 +227,7 @@ pub fn add_bias(numbers: &mut [f64], shape: &Shape, bias: &[f64]) {
     }
 }
 
+/// `Conv`: convolutions, by group, with a bias and fused functions.
 pub fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     fn all<T: FromNumber + Default>(
         attributes: &Attributes<'_>,

@@ -127,6 +127,7 @@ pub fn deform_conv_lowered(cx: &mut ConvertContext<'_, '_>, new: &New<'_>) -> Re
     Ok(vec![cx.put("Conv", &inputs, &[int("group", groups)])?])
 }
 
+/// `DeformConv`: convolutions of samples at shifted positions.
 pub fn deform_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (dims, weights_dims) = (cx.tensor(0)?.shape().dims(), cx.tensor(1)?.shape().dims());
     let (_, shape) = cx.output(0)?;

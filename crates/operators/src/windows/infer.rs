@@ -103,6 +103,7 @@ impl Windows {
         cx.add(spread, Dim::ONE)
     }
 
+    /// The sum of the pads of an axis.
     pub fn padding(&self, axis: usize) -> i64 {
         self.pads[axis].saturating_add(self.pads[axis + self.strides.len()])
     }
@@ -222,6 +223,7 @@ fn groups(
     Ok(groups)
 }
 
+/// Shape of `ConvTranspose`: batch, filters, and sizes by stride, kernel and pads or as given.
 pub fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let (inner, per_group, kernel) = image(cx, 1)?;
@@ -255,6 +257,7 @@ pub fn conv_transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shapes of `CausalConvWithState`: the input's, and the state of the last elements.
 pub fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     cx.same_shape(2, &[dims[1]])?;
@@ -271,6 +274,7 @@ pub fn causal_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims.clone()), Fact::shaped([dims[0], dims[1], state])])
 }
 
+/// Shapes of `MaxPool`, `AveragePool` and `LpPool`: batch, channels and numbers of windows.
 pub fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims: Dims = pooled(cx)?.into();
     let indices = Fact::typed(DType::I64, dims.clone());
@@ -289,6 +293,7 @@ fn pooled(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
     Ok(all)
 }
 
+/// Shape of ONNX Runtime's pools, whose channels may be last.
 pub fn microsoft_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     if cx.attributes.flag("channels_last", false)? || cx.node.operator.name.starts_with("Nhwc") {
         let dims = cx.dims(0)?;
@@ -320,6 +325,7 @@ fn global(cx: &mut InferContext<'_, '_>) -> Result<Vec<Dim>, InferError> {
     Ok([batch, channels].into_iter().chain(spatial.iter().map(|_| Dim::ONE)).collect())
 }
 
+/// Shape of `MaxUnpool`: as given, or what the windows cover.
 pub fn max_unpool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (_, _, spatial) = image(cx, 0)?;
     Windows::of(cx, spatial.len(), None)?;
@@ -367,6 +373,7 @@ pub fn col2im_of_any_rank(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shape of `Col2Im`: batch, channels and the image.
 pub fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let (image, block) = (cx.integers(1), cx.integers(2));
@@ -399,6 +406,7 @@ pub fn col2im(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped([vec![dims[0], channels], spatial].concat())])
 }
 
+/// Shape of `Conv` and `ConvInteger`: batch, filters and numbers of windows.
 pub fn conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(&[filters, ..]) = cx.known_dims(1).as_deref() {
         match cx.operator {
@@ -413,6 +421,7 @@ pub fn conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     conv(cx, 0, 1, None)
 }
 
+/// Shape of `DeformConv`: that of the convolution, to which offsets and masks fit.
 pub fn deform_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, weights) = (cx.dims(0)?, cx.dims(1)?);
     let facts = conv(cx, 0, 1, None)?;
@@ -429,6 +438,7 @@ pub fn deform_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
+/// Shape of `QLinearConv`: that of the convolution, in the type of the last zero point.
 pub fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     [1, 2, 6, 7].into_iter().try_for_each(|input| cx.one_element(input))?;
     if let Some(&[filters, ..]) = cx.known_dims(3).as_deref() {
@@ -439,11 +449,13 @@ pub fn q_linear_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     conv(cx, 0, 3, dtype)
 }
 
+/// Shape of `GlobalAveragePool` and its like: batch, channels, and spatial axes of size 1.
 pub fn global_average_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = global(cx)?;
     Ok(vec![Fact::shaped(dims)])
 }
 
+/// Shape of `FusedConv`: that of the convolution, which the added input must have.
 pub fn fused_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     if let Some(&[filters, ..]) = cx.known_dims(1).as_deref() {
         cx.same_shape(2, &[filters])?;
@@ -456,11 +468,13 @@ pub fn fused_conv(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
+/// Shape of ONNX Runtime's `QLinearConv`: that of the convolution, with channels first or last.
 pub fn q_linear_conv_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(7);
     conv(cx, 0, 3, dtype)
 }
 
+/// Shape of `QLinearGlobalAveragePool`: batch, channels, and spatial axes of size 1.
 pub fn q_linear_global_average_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = global(cx)?;
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])

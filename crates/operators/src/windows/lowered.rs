@@ -130,11 +130,14 @@ fn windows(l: &Lowering<'_>) -> Result<Vec<i64>> {
     Ok(sizes)
 }
 
+/// `AdaptiveAvgPool` of OpenVINO: averages of windows that together cover each axis.
 pub fn adaptive_average(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, counts) = (l.input(0)?, windows(l)?);
     Ok(vec![adaptive::pool(l, x, 2, &counts, true)?])
 }
 
+/// `AdaptiveMaxPool` of OpenVINO: maxima of windows that together cover each axis, and their
+/// indices.
 pub fn adaptive_maximum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, counts) = (l.input(0)?, windows(l)?);
     let to = l.attributes.index_dtype("index_element_type")?.unwrap_or(DType::I64);

@@ -125,6 +125,7 @@ fn transposed(cx: &mut InferContext<'_, '_>, groups: usize) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shapes of OpenVINO's `MaxPool` and `AvgPool`: batch, channels and numbers of windows.
 pub fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let kernel: Vec<_> =
@@ -181,6 +182,7 @@ pub fn image_patches(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all)])
 }
 
+/// Shapes of OpenVINO's adaptive pools: batch, channels and the given sizes.
 pub fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (batch, channels, spatial) = image(cx, 0)?;
     let sizes = match cx.integers(1) {
@@ -192,6 +194,7 @@ pub fn adaptive_pool(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(all.clone()), Fact::typed(indices, all)])
 }
 
+/// Shape of OpenVINO's `Convolution`: batch, filters and numbers of windows.
 pub fn convolution_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 1, 0)
 }
@@ -201,14 +204,18 @@ pub fn deformable(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 2, 0)
 }
 
+/// Shape of OpenVINO's `GroupConvolution`: batch, filters of all groups and numbers of windows.
 pub fn group_convolution(cx: &mut InferContext<'_, '_>) -> InferResult {
     convolution(cx, 1, 1)
 }
 
+/// Shape of OpenVINO's `ConvolutionBackpropData`: batch, filters and sizes of the transposed
+/// windows.
 pub fn convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {
     transposed(cx, 0)
 }
 
+/// Shape of OpenVINO's `GroupConvolutionBackpropData`: batch, filters of all groups and sizes.
 pub fn group_convolution_backprop_data(cx: &mut InferContext<'_, '_>) -> InferResult {
     transposed(cx, 1)
 }

@@ -173,6 +173,7 @@ impl Windows {
     }
 }
 
+/// `AveragePool`: means of the elements of windows.
 pub fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let padding = attributes.flag("count_include_pad", false)?;
     let windows = Windows::of(attributes, cx)?;
@@ -193,6 +194,7 @@ pub fn average_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Re
     Ok(vec![windows.sums(cx, |x| (x, 1.0), mean)?])
 }
 
+/// `LpPool`: norms of the elements of windows.
 pub fn lp_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let p = order_of_norm(attributes)?;
     let windows = Windows::of(attributes, cx)?;
@@ -238,6 +240,7 @@ fn larger(x: f64, best: f64) -> bool {
     (x > best) | (x.is_nan() & !best.is_nan())
 }
 
+/// `MaxPool`: maxima of the elements of windows, and their indices.
 pub fn max_pool(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let windows = Windows::of(attributes, cx)?;
     let (dtype, shape) = cx.output(0)?;

@@ -88,6 +88,7 @@ fn spatial(l: &Lowering<'_>, has_groups: bool) -> Result<usize> {
     Ok(l.rank_if_known(0).map_or_else(of_weights, Ok)?.saturating_sub(2))
 }
 
+/// Writes `Convolution` or `GroupConvolution` as `Conv`.
 pub fn conv(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     let (x, (weights, groups)) = (l.input(0)?, ungrouped(l, has_groups, 2)?);
@@ -156,6 +157,7 @@ fn pads_of_dilated(l: &Lowering<'_>, spatial: usize, has_groups: bool) -> Result
     Ok(Some(if lower { [more, less] } else { [less, more] }.concat()))
 }
 
+/// Writes `ConvolutionBackpropData` or `GroupConvolutionBackpropData` as `ConvTranspose`.
 pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     let spatial = spatial(l, has_groups)?;
@@ -317,6 +319,7 @@ fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> 
     Ok(behind.then_some(all))
 }
 
+/// Writes `MaxPool`, whose indices OpenVINO counts from an axis on.
 pub fn max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.edges_of_floats(caveats::NAN);
     let indices = l.wants(1);
@@ -338,6 +341,7 @@ pub fn max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(both)
 }
 
+/// Writes `DeformableConvolution` as `DeformConv`.
 pub fn deformable_convolution(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     if !l.attributes.flag("bilinear_interpolation_pad", false)? {
@@ -367,6 +371,7 @@ pub fn col2im(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![if single { of("Squeeze", image, ints(&[0])).write(l, DType::I64)? } else { image }])
 }
 
+/// Writes `AvgPool` as `AveragePool`.
 pub fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
     let excludes = l.attributes.flag("exclude-pad", false)?;

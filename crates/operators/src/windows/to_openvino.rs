@@ -23,6 +23,7 @@ use crate::conversion::writer::NewValue;
 use crate::errors;
 use crate::windows::infer::beyond;
 
+/// Integers, separated by commas.
 pub fn list(values: &[i64]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
@@ -112,6 +113,7 @@ fn convolved(
     Ok(vec![value])
 }
 
+/// Writes `Conv` as `Convolution` or `GroupConvolution`.
 pub fn conv(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let attributes = windows(cx, spatial(cx)?)?;
     convolved(cx, ["Convolution", "GroupConvolution"], None, &attributes)
@@ -241,6 +243,7 @@ fn pool(cx: &mut ConvertContext<'_, '_>) -> Result<NewAttributes> {
     Ok(attributes)
 }
 
+/// Writes `MaxPool`.
 pub fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let indices = cx.wants(1);
     if indices && cx.attributes.int_or("storage_order", 0)? != 0 {
@@ -253,6 +256,7 @@ pub fn max_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.put_many("MaxPool", &[x], &attributes, 2)
 }
 
+/// Writes `AveragePool` as `AvgPool`.
 pub fn average_pool(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.rounding(caveats::ORDER);
     let includes = cx.attributes.flag("count_include_pad", false)?;

@@ -161,11 +161,13 @@ impl Serialize for DimJson<'_> {
     }
 }
 
+/// A dimension as JSON: a number or an expression.
 pub(in crate::commands) fn dim_json(inference: &Inference, dim: Dim) -> DimJson<'_> {
     DimJson(inference.symbols().print(dim))
 }
 
 impl<'a> Totals<'a> {
+    /// Parameters and peak of memory of a model as JSON.
     pub(super) fn new(model: &Model, peak: Option<Peak>, inference: &'a Inference) -> Totals<'a> {
         let graph = model.graph();
         Totals {
@@ -178,20 +180,24 @@ impl<'a> Totals<'a> {
 }
 
 impl Remark<'_> {
+    /// The conditions that inference assumes.
     pub(in crate::commands) fn assumptions(inference: &Inference) -> Vec<Remark<'_>> {
         inference.conditions().map(|a| Remark { place: &a.node, message: &a.text }).collect()
     }
 
+    /// The warnings of inference.
     pub(in crate::commands) fn warnings(inference: &Inference) -> Vec<Remark<'_>> {
         inference.warnings().iter().map(|p| Remark { place: &p.place, message: &p.message }).collect()
     }
 
+    /// The problems that inference found.
     pub(in crate::commands) fn problems(inference: &Inference) -> Vec<Remark<'_>> {
         inference.problems().iter().map(|p| Remark { place: &p.place, message: &p.message }).collect()
     }
 }
 
 impl<'a> InferredJson<'a> {
+    /// A fact as JSON, with the reasons why it is incomplete.
     pub(super) fn of(inference: &'a Inference, fact: &Fact) -> InferredJson<'a> {
         let (fresh, unknown) = match inference.completeness(fact) {
             Completeness::Full => (Vec::new(), Vec::new()),

@@ -28,6 +28,7 @@ use crate::output::{self, escaped};
 /// Lines that `--why` prints at most.
 const MAX_LINES: usize = 200;
 
+/// Runs `gradus infer`: prints facts about the values of models, or writes contracts.
 pub(crate) fn infer(args: &args::Infer) -> Result<(), Failure> {
     let mut options = given::infer_options(&args.sizes)?;
     options.ignore_declared = args.ignore_declared;

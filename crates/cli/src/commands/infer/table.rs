@@ -43,6 +43,7 @@ fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
     }
 }
 
+/// Writes facts, totals and problems as tables.
 pub(super) fn write_text(
     shown: &Shown<'_>,
     totals: &Totals<'_>,

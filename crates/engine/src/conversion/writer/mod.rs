@@ -108,6 +108,7 @@ impl GraphWriter {
         self.values.reserve(2 * nodes);
     }
 
+    /// An empty graph of a standard, for an operator set.
     pub fn new(standard: Standard, opset: i64) -> GraphWriter {
         GraphWriter {
             standard,
@@ -126,6 +127,7 @@ impl GraphWriter {
         NewValue(self.values.len() - 1)
     }
 
+    /// Adds an input of the graph, with the type that it declares.
     pub fn input(&mut self, name: Arc<str>, declared: Option<Type>) -> NewValue {
         let value = self.value(Some(name), ValueSource::Input(declared));
         self.inputs.push(value);
@@ -313,10 +315,12 @@ impl GraphWriter {
         matches!(self.values[value.0].made, ValueSource::Node)
     }
 
+    /// Gives a value its name.
     pub fn name(&mut self, value: NewValue, name: Arc<str>) {
         self.values[value.0].name = Some(name);
     }
 
+    /// The name of a value, if it has one.
     pub fn name_of(&self, value: NewValue) -> Option<&Arc<str>> {
         self.values[value.0].name.as_ref()
     }

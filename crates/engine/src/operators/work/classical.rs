@@ -23,6 +23,7 @@ impl Shapes<'_> {
         Some((self.rows()?, each))
     }
 
+    /// Products of each row with all support vectors, and with their coefficients.
     pub fn support_vectors(&mut self) -> Option<Dim> {
         let floats = |name: &str| Some(self.attributes().floats(name).ok()?.map_or(0, <[f32]>::len));
         let each = floats("support_vectors")?.checked_add(floats("coefficients")?)?;
@@ -56,6 +57,7 @@ impl Shapes<'_> {
         self.scaled(&dims, longer.checked_mul(distances)?.checked_add(single)?)
     }
 
+    /// Products of a deformable convolution, and the interpolation of its samples.
     pub fn deform_conv(&mut self, weight: usize) -> Option<Dim> {
         /// Neighbours of a sample.
         const NEIGHBOURS: Dim = Dim::Known(4);
@@ -67,6 +69,7 @@ impl Shapes<'_> {
         self.symbols.add(products, samples)
     }
 
+    /// The cube of the size of square matrices, divided by `parts`.
     pub fn elimination(&mut self, parts: i64) -> Option<Dim> {
         let dims = self.input(0)?;
         let all = self.product(&dims, &[*dims.last()?])?;

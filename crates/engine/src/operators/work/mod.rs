@@ -47,10 +47,12 @@ impl Each {
     /// The maximum; the difference, the sum and the quotient; the exponential.
     pub const SOFTMAX: Each = Each::of(3, 1, 1);
 
+    /// `times` arithmetic operations, without comparisons.
     pub const fn arithmetic(times: i64) -> Each {
         Each::of(times, 0, 0)
     }
 
+    /// These numbers of arithmetic operations, comparisons and transcendental functions.
     pub const fn of(arithmetic: i64, comparisons: i64, transcendentals: i64) -> Each {
         Each { arithmetic, comparisons, transcendentals }
     }
@@ -260,10 +262,12 @@ impl Shapes<'_> {
         Some(self.attributes().text("method").ok()?.unwrap_or("max") == "max")
     }
 
+    /// Returns true if the input is given.
     pub fn has(&self, input: usize) -> bool {
         self.node.inputs.get(input).is_some_and(Option::is_some)
     }
 
+    /// The dimensions of an input, if its rank is known.
     pub fn input(&self, input: usize) -> Option<Dims> {
         let id = self.node.inputs.get(input).copied().flatten()?;
         self.facts[id.index()].as_tensor()?.dims.clone()
@@ -275,23 +279,28 @@ impl Shapes<'_> {
         self.facts[id.index()].as_tensor()?.tensor()?.to_i64().ok()
     }
 
+    /// The dimensions of the first output, if its rank is known.
     pub fn output(&self) -> Option<Dims> {
         self.output_at(0)
     }
 
+    /// The dimensions of an output, if its rank is known.
     pub fn output_at(&self, output: usize) -> Option<Dims> {
         let id = self.node.outputs.get(output).copied().flatten()?;
         self.facts[id.index()].as_tensor()?.dims.clone()
     }
 
+    /// The product of two lists of dimensions.
     pub fn product(&mut self, dims: &[Dim], more: &[Dim]) -> Option<Dim> {
         self.symbols.product(dims.iter().chain(more).copied())
     }
 
+    /// The number of elements of these dimensions, times a number.
     pub fn scaled(&mut self, dims: &Dims, times: i64) -> Option<Dim> {
         self.product(dims, &[Dim::Known(times)])
     }
 
+    /// The attributes of the node, in its form.
     pub fn attributes(&self) -> Attributes<'_> {
         let attributes = Attributes::new(&self.node.attributes, Form::of_node(self.standard, self.node));
         attributes.with_parameters(self.parameters.clone())

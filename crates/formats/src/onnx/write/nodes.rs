@@ -150,6 +150,7 @@ impl Nodes {
     }
 }
 
+/// An error: the graph to be written is not that of the file.
 pub(super) fn not_the_file() -> Error {
     Error::new(Kind::Unsupported, "the graph is not that of the file, or the file has it in several parts")
 }

@@ -147,6 +147,7 @@ fn declared(fields: &[Field], exact: &str, body: &mut String) -> String {
     declared
 }
 
+/// The header of C for a contract.
 pub(super) fn source(contract: &Contract, title: &str) -> String {
     let stem = title.rsplit_once('.').map_or(title, |(stem, _)| stem);
     let prefix = identifier(stem);

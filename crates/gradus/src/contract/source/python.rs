@@ -118,6 +118,7 @@ const REQUIRE: &str = r#"def _require(holds: bool | None, condition: str, place:
         raise Refused(condition, place)
 "#;
 
+/// The Python module for a contract.
 pub(super) fn source(contract: &Contract, title: &str) -> String {
     let mut formulas = Formulas::new(contract, Language::Python, "");
     let mut body = String::new();

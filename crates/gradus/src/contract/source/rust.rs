@@ -70,6 +70,7 @@ fn require(holds: Option<bool>, condition: &'static str, place: &'static str) ->
 }
 ";
 
+/// The Rust module for a contract.
 pub(super) fn source(contract: &Contract, title: &str) -> String {
     let mut formulas = Formulas::new(contract, Language::Rust, "");
     let mut body = String::new();

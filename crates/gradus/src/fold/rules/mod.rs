@@ -155,11 +155,29 @@ passes! {
     Arithmetic = "float-arithmetic", Fuse, "floats that Gradus computes, whatever computes them -> constants";
 }
 
+/// The tables of rules.
+const TABLES: [&[Rule]; 7] = [
+    PASSES,
+    exact::RULES,
+    shapes::RULES,
+    reductions::RULES,
+    sequences::RULES,
+    fuse::RULES,
+    reductions::FUSED,
+];
+
+const _: () = {
+    let (mut rules, mut table) = (0, 0);
+    while table < TABLES.len() {
+        rules += TABLES[table].len();
+        table += 1;
+    }
+    assert!(rules <= 8 * size_of::<RuleSet>(), "a set has a bit for each rule");
+};
+
 /// All rules; those of a level in the order in which they are tried.
-pub static RULES: std::sync::LazyLock<Vec<&'static Rule>> = std::sync::LazyLock::new(|| {
-    let exact = PASSES.iter().chain(exact::RULES).chain(shapes::RULES).chain(reductions::RULES);
-    exact.chain(sequences::RULES).chain(fuse::RULES).chain(reductions::FUSED).collect()
-});
+pub static RULES: std::sync::LazyLock<Vec<&'static Rule>> =
+    std::sync::LazyLock::new(|| TABLES.iter().copied().flatten().collect());
 
 /// Rules that compute weights.
 const WEIGHING: [&str; 4] = ["known-floats", "float-arithmetic", "affine-into-conv", "joined-products"];

@@ -108,6 +108,7 @@ pub fn biased_gelu(l: &mut Lowering<'_>, approximate: bool) -> Result<Vec<Lowere
     like_first(l, value)
 }
 
+/// `QuickGelu`: `x * sigmoid(alpha * x)`.
 pub fn quick_gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.702);
     let (x, alpha) = (wide_input(l, 0)?, number(l, alpha.into())?);

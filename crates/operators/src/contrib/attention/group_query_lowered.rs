@@ -191,6 +191,7 @@ fn shares(l: &mut Lowering<'_>, scores: LoweredValue, heads: i64) -> Result<Lowe
     l.apply("Slice", &[all, first, last, last], &[])
 }
 
+/// `GroupQueryAttention`: attention of heads that share keys and values, with a cache.
 pub fn group_query(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_known(&l.attributes)?;
     let count =

@@ -41,6 +41,7 @@ fn attention(cx: &mut InferContext<'_, '_>, past: usize, dtype: Option<DType>) -
     Ok(vec![Fact::tensor(dtype, [dims[0], dims[1], hidden]), present])
 }
 
+/// Shapes of `MultiHeadAttention`: the output, and the present keys and values.
 pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let query = cx.dims(0)?;
@@ -82,6 +83,7 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
     ])
 }
 
+/// Shapes of `GroupQueryAttention`: the output, and the present keys and values.
 pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
@@ -148,16 +150,19 @@ pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), dims)])
 }
 
+/// Shapes of ONNX Runtime's `Attention`: the output, and the present keys and values.
 pub fn attention_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(0);
     attention(cx, 4, dtype)
 }
 
+/// Shapes of `QAttention`: the output, and the present keys and values.
 pub fn q_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dtype = cx.dtype(3);
     attention(cx, 8, dtype)
 }
 
+/// Shape of `RelativePositionBias`: 1, heads, length of the queries and of the keys.
 pub fn relative_position_bias(cx: &mut InferContext<'_, '_>) -> InferResult {
     let table = cx.dims_of_rank(0, 2)?;
     let [q, k] = [1, 2].map(|input| match cx.integer(input) {

@@ -166,6 +166,7 @@ pub fn projected_attention(l: &mut Lowering<'_>, given: &Projection) -> Result<[
     Ok([value, with("Concat", [of("Unsqueeze", keys, first), values.into()], [along(0)]).put(l)?])
 }
 
+/// ONNX Runtime's `Attention` of an input that one matrix projects to queries, keys and values.
 pub fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let given = Projection {
         input: wide_input(l, 0)?,

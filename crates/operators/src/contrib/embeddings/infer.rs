@@ -5,6 +5,8 @@ use gradus_core::DType;
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferResult};
 
+/// Shapes of `EmbedLayerNormalization`, also quantized: normalized embeddings, counts of the mask,
+/// and sums.
 pub fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (ids, words) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(2, 2)?);
     if let Some(mask) = cx.known_dims(7) {
@@ -25,6 +27,7 @@ pub fn embedded(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, all.clone()), Fact::typed(DType::I32, [ids[0]]), Fact::tensor(dtype, all)])
 }
 
+/// Shape of `TorchEmbedding`: the shape of the indices and the width of the table.
 pub fn torch_embedding(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (table, indices) = (cx.dims_of_rank(0, 2)?, cx.dims(1)?);
     Ok(vec![Fact::tensor(cx.dtype(0), indices.iter().copied().chain([table[1]]).collect::<Vec<_>>())])

@@ -53,6 +53,7 @@ pub fn embedded(l: &mut Lowering<'_>, given: &Tables) -> Result<[LoweredValue; 3
     Ok([value, l.cast(counts, DType::I32)?, sum])
 }
 
+/// `EmbedLayerNormalization`: normalized sums of embeddings of words, positions and segments.
 pub fn embed(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let given = Tables {
         words: wide_input(l, 2)?,

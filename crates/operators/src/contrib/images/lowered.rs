@@ -52,6 +52,7 @@ pub fn channels_second_of(l: &mut Lowering<'_>, rank: usize, value: LoweredValue
     l.transposed(value, &perm)
 }
 
+/// `NhwcMaxPool`: `MaxPool` of data with the channels last.
 pub fn nhwc_max_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let names = &["auto_pad", "ceil_mode", "dilations", "kernel_shape", "pads", "strides"];

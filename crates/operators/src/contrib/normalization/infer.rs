@@ -36,6 +36,7 @@ pub fn normalised(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, dims.clone()), statistic(), statistic(), Fact::tensor(dtype, dims)])
 }
 
+/// Shapes of `SkipGroupNorm`: the first input's for the normalized sum and the sum.
 pub fn skip_group_norm(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     Ok(vec![Fact::tensor(cx.dtype(0), dims.clone()), Fact::tensor(cx.dtype(0), dims)])

@@ -32,6 +32,7 @@ fn normalized_groups(l: &mut Lowering<'_>, x: LoweredValue) -> Result<LoweredVal
     })
 }
 
+/// `GroupNorm` of ONNX Runtime: groups of channels, normalized, with an optional activation.
 pub fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = wide_input(l, 0)?;
     let value = normalized_groups(l, x)?;

@@ -146,6 +146,7 @@ pub(super) struct Bnb4 {
 }
 
 impl Bnb4 {
+    /// Sizes and table of codes of a `MatMulBnb4`, as attributes give them.
     pub(super) fn new(attributes: &Attributes<'_>) -> Result<Bnb4> {
         let number = |name: &str| {
             let given = required(name, attributes.int(name)?)?;

@@ -119,6 +119,7 @@ impl Factor {
     }
 }
 
+/// `MatMulFpQ4`: a product with a matrix of codes of 4 bits, packed with their scales.
 pub fn mat_mul_fp_q4(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let offsets = has_offsets(attributes)?;
     let [inner, columns] = sizes(&cx.integers(2)?)?;

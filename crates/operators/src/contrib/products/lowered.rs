@@ -53,6 +53,7 @@ fn factor(l: &mut Lowering<'_>, input: usize, last: &str, batch: &str) -> Result
     l.transposed(value, &perm)
 }
 
+/// `FusedMatMul`: a product of factors that may be transposed, times a number.
 pub fn fused_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b) = (factor(l, 0, "transA", "transBatchA")?, factor(l, 1, "transB", "transBatchB")?);
     let alpha = l.attributes.float("alpha")?.unwrap_or(1.0);
@@ -94,6 +95,7 @@ fn activated(
     l.apply(operator, &[value], &attributes)
 }
 
+/// `FusedGemm`: a `Gemm` and an activation.
 pub fn fused_gemm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [wide_input(l, 0)?, wide_input(l, 1)?, maybe_wide(l, 2)?];
     let attributes = given(l, &["alpha", "beta", "transA", "transB"]);

@@ -102,15 +102,18 @@ fn unary(
     Ok(vec![codes(l, value, 3, 4, dtype)?])
 }
 
+/// `QLinearSigmoid`: the sigmoid of dequantized elements, quantized.
 pub fn sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     unary(l, |l, x| l.apply("Sigmoid", &[x], &[]))
 }
 
+/// `QLinearLeakyRelu`: `LeakyRelu` of dequantized elements, quantized.
 pub fn leaky_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let alpha = l.attributes.float("alpha")?.unwrap_or(0.01);
     unary(l, |l, x| activations::lowered::leaky_relu(l, x, alpha))
 }
 
+/// `QLinearAveragePool`: `AveragePool` of dequantized elements, quantized.
 pub fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (rank, last) = (l.rank_of(0)?, l.attributes.flag("channels_last", false)?);
     let names = &["auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"];
@@ -123,6 +126,7 @@ pub fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     })
 }
 
+/// `QLinearGlobalAveragePool`: the mean of dequantized elements over spatial axes, quantized.
 pub fn global_average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (rank, last) = (l.rank_of(0)?, l.attributes.flag("channels_last", false)?);
     if rank < 3 {
@@ -135,6 +139,7 @@ pub fn global_average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     })
 }
 
+/// `QLinearReduceMean`: the mean of dequantized elements over axes, quantized.
 pub fn reduce_mean(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axes = l.attributes.ints("axes")?.unwrap_or_default().to_vec();
     let attributes = given(l, &["keepdims"]);
@@ -161,6 +166,7 @@ pub fn softmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     })
 }
 
+/// `QLinearConcat`: dequantized tensors, concatenated and quantized.
 pub fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = l.count();
     if count < 5 || count % 3 != 2 {
@@ -174,6 +180,7 @@ pub fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![codes(l, value, 0, 1, dtype)?])
 }
 
+/// `QLinearWhere`: dequantized elements, chosen by a condition and quantized.
 pub fn choose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, y) = (numbers(l, [1, 2, 3])?, numbers(l, [4, 5, 6])?);
     let value = pick(l.input(0)?, x, y).put(l)?;
@@ -310,6 +317,7 @@ fn scaled_product(
     l.cast(value, dtype)
 }
 
+/// `MatMulIntegerToFloat`: a product of integers less zero points, times the scales.
 pub fn mat_mul_integer_to_float(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b, by_a, by_b) = (l.input(0)?, l.input(1)?, l.input(2)?, l.input(3)?);
     let (a, b, dtype) = (centered(l, a, 4, Some(&[]))?, centered(l, b, 5, None)?, l.dtype_of(2)?);
@@ -317,6 +325,8 @@ pub fn mat_mul_integer_to_float(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue
     Ok(vec![scaled_product(l, [a, b], [by_a, by_b], 6, dtype)?])
 }
 
+/// `DynamicQuantizeMatMul`: a product with a quantized matrix, whose first factor is quantized
+/// first.
 pub fn dynamic_quantize_mat_mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b, by_b) = (l.input(0)?, l.input(1)?, l.input(2)?);
     let quantized = l.apply_many("DynamicQuantizeLinear", &[a], &[], 3)?;
@@ -335,6 +345,7 @@ pub fn mat_mul_integer16(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("MatMul", cast(l.input(0)?, dtype), b).put(l)?])
 }
 
+/// `MulInteger`: a product of elements less their zero points.
 pub fn mul_integer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (a, b) = (l.input(0)?, l.input(2)?);
     let (a, b) = (centered(l, a, 1, Some(&[]))?, centered(l, b, 3, Some(&[]))?);
@@ -342,6 +353,7 @@ pub fn mul_integer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(value, DType::I32)?])
 }
 
+/// `ReduceSumInteger`: a sum over axes, in 32 bits.
 pub fn reduce_sum_integer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let to = if l.dtype_of(0)? == DType::U8 { DType::U32 } else { DType::I32 };

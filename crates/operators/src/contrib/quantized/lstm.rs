@@ -29,6 +29,7 @@ struct Direction {
     coupled: bool,
 }
 
+/// `DynamicQuantizeLSTM`: an LSTM with quantized weights, whose inputs are quantized at each step.
 pub fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let size = |l: &Lowering<'_>, input: usize, axis: usize| {
         let size = l.dims_of(input)?.get(axis).copied().flatten();

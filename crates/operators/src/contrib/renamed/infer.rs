@@ -7,6 +7,7 @@ use crate::fact::Fact;
 use crate::indices;
 use crate::infer::{InferContext, InferResult};
 
+/// Shape of `ExpandDims`: the input's with an axis of size 1.
 pub fn expand_dims(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let Some(axis) = cx.integer(1).and_then(Dim::known) else {
@@ -19,6 +20,7 @@ pub fn expand_dims(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), all)])
 }
 
+/// Shape of `IsAllFinite`: one truth value.
 pub fn is_all_finite(_: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::typed(DType::Bool, [])])
 }

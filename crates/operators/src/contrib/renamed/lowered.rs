@@ -15,14 +15,17 @@ pub fn same(l: &mut Lowering<'_>, operator: &str, names: &[&'static str]) -> Res
     l.apply_many(operator, &inputs, &attributes, outputs)
 }
 
+/// `ExpandDims`: `Unsqueeze` of one axis, given as an input.
 pub fn expand_dims(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Unsqueeze", l.input(0)?, cast(shaped(l.input(1)?, &[1]), DType::I64)).put(l)?])
 }
 
+/// `GatherND` of ONNX Runtime, whose indices may be of 32 bits.
 pub fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("GatherND", l.input(0)?, cast(l.input(1)?, DType::I64)).put(l)?])
 }
 
+/// `Pad` of ONNX Runtime, whose pads may have an axis more.
 pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (data, pads, mut value) = (l.input(0)?, l.input(1)?, l.maybe(2));
     let pads = l.reshape(pads, &[-1])?;
@@ -43,6 +46,7 @@ pub fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![all[0], all[2], all[3]])
 }
 
+/// `Range` of ONNX Runtime, whose step may be left out.
 pub fn range(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let limit = l.input(1)?;
     let limit = l.reshape(limit, &[])?;

@@ -6,12 +6,14 @@ use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 
+/// Shape of `NGramRepeatBlock`: that of the scores.
 pub fn n_gram_repeat_block(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (ids, scores) = (cx.dims_of_rank(0, 2)?, cx.dims_of_rank(1, 2)?);
     cx.equal(ids[0], scores[0], "number of rows")?;
     Ok(vec![Fact::tensor(cx.dtype(1), scores)])
 }
 
+/// Shape of `BeamSearch`, `GreedySearch` and `Sampling`: sequences of the maximum length.
 pub fn beam_search(cx: &mut InferContext<'_, '_>) -> InferResult {
     let batch = cx.dims(0)?.first().copied().unwrap_or(Dim::ONE);
     let len = match cx.integer(1) {

@@ -11,6 +11,7 @@ use crate::dialects::paddle::math::unary;
 use crate::lowering::terms::{f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
+/// `softmax` and `log_softmax` along an axis.
 pub fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (x, axis) = (l.input(0)?, l.attributes.int("axis")?.unwrap_or(-1));
     Ok(vec![l.apply(operator, &[x], &[int("axis", axis)])?])
@@ -41,6 +42,7 @@ pub fn wide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(y, if dtype.is_float() { dtype } else { DType::F32 })?])
 }
 
+/// `softplus`: `log(1 + exp(beta * x)) / beta`, and `x` above the threshold.
 pub fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (beta, most) = (l.float("beta")?.unwrap_or(1.0), l.float("threshold")?.unwrap_or(20.0));
     let (x, beta, most) = (l.input(0)?, constant_like(l, beta)?, constant_like(l, most)?);
@@ -49,15 +51,18 @@ pub fn softplus(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![pick(of("Greater", scaled, most), x, soft).put(l)?])
 }
 
+/// `logsigmoid`: `-softplus(-x)`.
 pub fn log_sigmoid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     chain(l, &["Neg", "Softplus", "Neg"])
 }
 
+/// `tanh_shrink`: `x - tanh(x)`.
 pub fn tanh_shrink(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![(x - f("Tanh", x)).put(l)?])
 }
 
+/// `stanh`: `scale_b * tanh(scale_a * x)`.
 pub fn stanh(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (inner, outer) = (l.float("scale_a")?.unwrap_or(0.67), l.float("scale_b")?.unwrap_or(1.7159));
     let (inner, outer) = (constant_like(l, inner)?, constant_like(l, outer)?);
@@ -72,6 +77,7 @@ pub fn shrink(l: &mut Lowering<'_>, soft: bool) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Shrink", &[x], &attributes)?])
 }
 
+/// `thresholded_relu`: `x` above the threshold, another value elsewhere.
 pub fn thresholded_relu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (least, other) = (l.float("threshold")?.unwrap_or(1.0), l.float("value")?.unwrap_or(0.0));
     let (x, least, other) = (l.input(0)?, constant_like(l, least)?, constant_like(l, other)?);
@@ -113,6 +119,7 @@ pub fn hardswish(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(x * inner / scale).write(l, dtype)?])
 }
 
+/// `gelu`, exact or by the hyperbolic tangent.
 pub fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let form = if l.attributes.flag("approximate", false)? { "tanh" } else { "none" };
     Ok(vec![with("Gelu", [l.input(0)?.into()], [("approximate", Content::Bytes(form.into()))]).put(l)?])
@@ -152,6 +159,7 @@ pub fn clip(l: &mut Lowering<'_>, default: Option<(f64, f64)>) -> Result<Vec<Low
     Ok(vec![l.apply("Clip", &inputs, &[])?])
 }
 
+/// `pow`: elements raised to an attribute or to the second input.
 pub fn pow(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dtype = l.dtype_of(0)?;
     let y = match l.float("y")? {
@@ -170,11 +178,13 @@ pub fn chain(l: &mut Lowering<'_>, operators: &[&str]) -> Result<Vec<LoweredValu
     Ok(vec![value])
 }
 
+/// `square`: `x * x`.
 pub fn square(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     Ok(vec![l.apply("Mul", &[x, x], &[])?])
 }
 
+/// `maxout`: the maximum of each group of channels.
 pub fn maxout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, groups) = (l.input(0)?, l.attributes.int_or("groups", 1)?);
     let axis = axis(l.attributes.int_or("axis", 1)?, l.rank_of(0)?)?;

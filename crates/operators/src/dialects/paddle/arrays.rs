@@ -18,6 +18,7 @@ use crate::errors;
 use crate::lowering::terms::{f, of};
 use crate::lowering::{LoweredValue, Lowering, int};
 
+/// `create_array`: an array without tensors.
 pub fn create(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dtype = l.dtype("dtype")?.unwrap_or(DType::F32);
     let number = number_of(dtype).ok_or_else(|| errors::dtype(dtype, "a type of ONNX"))?;
@@ -37,6 +38,7 @@ fn place(l: &mut Lowering<'_>, input: usize, attribute: &str) -> Result<LoweredV
     l.constant(Tensor::scalar(place.ok_or_else(|| errors::missing(format_args!("input {input}")))?))
 }
 
+/// `array_write`: the array with the tensor at an index, or appended.
 pub fn write(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (array, tensor) = (l.input(0)?, l.input(1)?);
     if l.attributes.flag("append", false)? {
@@ -53,16 +55,19 @@ pub fn write(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("SequenceInsert", &[rest, tensor, place], &[])?])
 }
 
+/// `array_read` and `slice_array_dense`: the tensor at an index.
 pub fn read(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let place = place(l, 1, "starts")?;
     Ok(vec![of("SequenceAt", l.input(0)?, place).put(l)?])
 }
 
+/// `array_length`: the number of tensors.
 pub fn length(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = f("SequenceLength", l.input(0)?).put(l)?;
     Ok(vec![l.reshape(count, &[1])?])
 }
 
+/// `array_pop`: the array without the tensor at an index, and that tensor.
 pub fn pop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (array, index) = (l.input(0)?, l.attributes.int_or("index", -1)?);
     let place = l.constant(Tensor::scalar(index))?;
@@ -70,6 +75,7 @@ pub fn pop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![rest, l.apply("SequenceAt", &[array, place], &[])?])
 }
 
+/// `array_to_tensor`: the tensors, concatenated or stacked, and the size of each.
 pub fn join(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let array = l.input(0)?;
     let axis = l.attributes.int_or("axis", 0)?;

@@ -8,10 +8,12 @@ use crate::lowering::{LoweredValue, Lowering};
 
 pub(super) type LoweredAttributes = Vec<(&'static str, Content)>;
 
+/// A text attribute, or its default.
 pub(super) fn text<'a>(l: &Lowering<'a>, name: &str, default: &'static str) -> Result<&'a str> {
     Ok(l.attributes.text(name)?.unwrap_or(default))
 }
 
+/// An attribute of integers; none if it is not there.
 pub(super) fn ints(l: &Lowering<'_>, name: &str) -> Result<Vec<i64>> {
     Ok(l.attributes.ints(name)?.unwrap_or(&[]).to_vec())
 }

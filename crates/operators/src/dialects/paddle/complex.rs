@@ -36,6 +36,7 @@ fn axes(attributes: &Attributes<'_>, rank: usize) -> Result<Vec<usize>> {
     Ok(axes)
 }
 
+/// Shape and type of `fft_c2c`, `fft_r2c` and `fft_c2r`.
 pub fn fourier_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     let mut dims = cx.dims(0)?.to_vec();
     let last = axes(&cx.attributes, dims.len())?.first().copied();
@@ -120,6 +121,7 @@ fn along(
     Ok(y)
 }
 
+/// `fft_c2c`, `fft_r2c` and `fft_c2r`: Fourier transforms over axes, scaled as the attribute says.
 pub fn fourier(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let mut dims = cx.tensor(0)?.shape().dims().to_vec();
     let (_, shape) = cx.output(0)?;
@@ -235,11 +237,13 @@ pub fn part_at(l: &mut Lowering<'_>, which: i64) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Gather", &[pairs, which], &[int("axis", -1)])?])
 }
 
+/// `as_real`: real and imaginary parts as the last axis.
 pub fn as_real(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let pairs = l.pairs(0)?;
     Ok(vec![l.apply("Identity", &[pairs], &[])?])
 }
 
+/// `as_complex`: complex numbers of the two elements of the last axis.
 pub fn as_complex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dims) = (l.input(0)?, l.dims_of(0)?);
     match dims.last() {
@@ -255,6 +259,7 @@ pub fn as_complex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.joined(pairs, part)?])
 }
 
+/// `complex`: numbers of real and imaginary parts, broadcast to each other.
 pub fn complex(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut parts, last) = ([l.input(0)?, l.input(1)?], l.list(&[-1])?);
     let shapes = [l.shape(parts[1])?, l.shape(parts[0])?];

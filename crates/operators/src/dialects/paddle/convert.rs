@@ -10,6 +10,7 @@ use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
 use crate::conversion::writer::NewValue;
 
+/// Writes Paddle's `if` as `If`.
 pub fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let condition = cx.truth(0)?;
     let yes = nested(cx, "then_branch", &[])?;
@@ -18,6 +19,7 @@ pub fn branch(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     cx.put_many("If", &[condition], &[("then_branch", yes), ("else_branch", no)], outputs)
 }
 
+/// Writes Paddle's `while` as `Loop`.
 pub fn repeat(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
     let mut inputs = vec![cx.maybe(0)?, cx.truth(1)?];
     let (_, inner, number) = cx.graph("body")?;

@@ -23,6 +23,7 @@ use crate::errors;
 use crate::lowering::terms::{f, of, shaped};
 use crate::lowering::{LoweredValue, Lowering, along, axis};
 
+/// `assign` and other operators that return their input, of real and complex numbers.
 pub fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.is_complex(0) {
         return complex::same(l);
@@ -35,6 +36,7 @@ fn dtype(l: &Lowering<'_>) -> Result<DType> {
     Ok(l.dtype("dtype")?.unwrap_or(DType::F32))
 }
 
+/// `full`: a tensor of a given shape, of one value.
 pub fn full(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let value = match l.attributes.get("value") {
         Some(Content::Tensor(value)) => value.tensor()?,
@@ -46,12 +48,14 @@ pub fn full(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("ConstantOfShape", &[dims], &[("value", Content::Tensor(value.into()))])?])
 }
 
+/// `full_int_array`: a list of integers, as a tensor.
 pub fn full_int_array(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let values = Tensor::vector(l.attributes.ints("value")?.unwrap_or(&[]));
     let dtype = l.dtype("dtype")?.unwrap_or(DType::I64);
     Ok(vec![l.constant(convert::cast(&values, dtype, Rules::IEEE)?)?])
 }
 
+/// `full_like`: a tensor of the input's shape, of one value.
 pub fn full_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let value = if l.has(1) {
@@ -68,6 +72,7 @@ pub fn full_like(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     filled(l, value, dims, dtype)
 }
 
+/// `full_with_tensor`: a tensor whose shape and value are inputs.
 pub fn full_with_tensor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (value, dims, dtype) = (l.input(0)?, l.input(1)?, dtype(l)?);
     let dims = l.cast(dims, DType::I64)?;
@@ -122,11 +127,13 @@ pub(super) fn values(l: &mut Lowering<'_>, dtype: DType) -> Result<LoweredValue>
     l.constant(Tensor::from_numbers(dtype, dims, numbers, Rules::IEEE)?)
 }
 
+/// `assign_value`: a constant tensor, given as attributes.
 pub fn assign_value(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let dtype = dtype(l)?;
     Ok(vec![values(l, dtype)?])
 }
 
+/// `arange`: a range of a start, an end and a step.
 pub fn arange(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to = match l.dtype("dtype")? {
         Some(dtype) => dtype,
@@ -148,6 +155,7 @@ fn shape(l: &mut Lowering<'_>, dtype: DType) -> Result<Vec<LoweredValue>> {
     Ok(vec![if dtype == DType::I64 { sizes } else { l.cast(sizes, dtype)? }])
 }
 
+/// `cast` to an element type, of real and complex numbers.
 pub fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let to = dtype(l)?;
     if l.is_complex(0) || to.is_complex() {
@@ -157,14 +165,17 @@ pub fn cast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(x, to)?])
 }
 
+/// `shape`: the dimensions as integers of 32 bits.
 pub fn shape_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     shape(l, DType::I32)
 }
 
+/// `shape64`: the dimensions as integers of 64 bits.
 pub fn shape64(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     shape(l, DType::I64)
 }
 
+/// `numel`: the number of elements.
 pub fn numel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![f("Size", l.input(0)?).put(l)?])
 }

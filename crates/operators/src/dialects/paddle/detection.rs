@@ -37,6 +37,7 @@ fn float_size(l: &mut Lowering<'_>, x: LoweredValue, axis: usize) -> Result<Lowe
     l.cast(count, DType::F32)
 }
 
+/// `yolo_box`: boxes and scores of the cells of a YOLO layer.
 pub fn yolo_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     only_float32(l, 0)?;
     let (mut x, images) = (l.input(0)?, l.input(1)?);
@@ -156,6 +157,7 @@ fn prior_sizes(l: &Lowering<'_>) -> Result<Vec<(f64, f64)>> {
     Ok(sizes)
 }
 
+/// `prior_box`: boxes of several sizes and ratios around each cell, and their variances.
 pub fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, image) = (l.input(0)?, l.input(1)?);
     let (sizes, offset) = (prior_sizes(l)?, l.float("offset")?.unwrap_or(0.5));
@@ -190,6 +192,7 @@ pub fn prior_box(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![boxes, l.apply("Expand", &[variances, dims], &[])?])
 }
 
+/// `box_coder`: boxes relative to prior boxes, or back.
 pub fn box_coder(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     only_float32(l, 0)?;
     let more = if l.attributes.flag("box_normalized", true)? { 0.0 } else { 1.0 };
@@ -250,6 +253,7 @@ fn images_of(l: &mut Lowering<'_>) -> Result<LoweredValue> {
     owners(l, counts)
 }
 
+/// `roi_align`: averages of interpolated samples of regions.
 pub fn roi_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, l.input(1)?, images_of(l)?];
     let pixels = if l.attributes.flag("aligned", false)? { "half_pixel" } else { "output_half_pixel" };
@@ -281,6 +285,7 @@ pub fn psroi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![bins.means(l, image, &sides)?])
 }
 
+/// `roi_pool`: the maxima of the parts of regions.
 pub fn roi_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, boxes, images, dtype) = (l.input(0)?, l.input(1)?, images_of(l)?, l.dtype_of(1)?);
     let boxes =

@@ -37,6 +37,8 @@ fn shaped(l: &mut Lowering<'_>, input: usize, x: LoweredValue, first: usize) -> 
     l.apply("Reshape", &[given, dims], &[])
 }
 
+/// `fused_bias_residual_layernorm`: the normalized sum of the input, a bias and a residual; and the
+/// sum.
 pub fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let share = l.float("residual_alpha")?.unwrap_or(1.0);
     let (sum, axes, first) = summed(l, share)?;
@@ -61,6 +63,7 @@ pub fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// `fused_rms_norm_quant`: the sum, divided by its root mean square and scaled; and the sum.
 pub fn rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (sum, axes, first) = summed(l, 1.0)?;
     let dtype = l.dtype_of(0)?;
@@ -82,6 +85,7 @@ pub fn rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![y, sum, inverse])
 }
 
+/// `fused_softmax_mask`: the softmax of the sum with a mask.
 pub fn softmax_mask(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Softmax", [of("Add", l.input(0)?, l.input(1)?)], [int("axis", -1)]).put(l)?])
 }

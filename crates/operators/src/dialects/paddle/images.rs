@@ -151,6 +151,7 @@ pub fn grid_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("GridSample", &inputs, &attributes)?])
 }
 
+/// `affine_grid`: coordinates of the samples of transformed images.
 pub fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, list(l, "output_shape", 1)?];
     let corners = int("align_corners", l.attributes.flag("align_corners", true)?.into());

@@ -41,6 +41,7 @@ fn scattered(
     l.apply("ScatterND", &inputs, &[("reduction", Content::Bytes(reduction.to_owned().into()))])
 }
 
+/// `argsort`: the sorted elements along an axis, and their indices.
 pub fn argsort(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     if rank == 0 {
@@ -53,6 +54,7 @@ pub fn argsort(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.apply_many("TopK", &[x, all], &[along(axis), largest, int("sorted", 1)], 2)
 }
 
+/// `unique`: distinct elements or slices, sorted, with indices and counts.
 pub fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_sorted", true)? {
         return Err(cannot("unique without sorting"));
@@ -78,6 +80,7 @@ pub fn unique(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// `one_hot`: 1 at each index along a new last axis.
 pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, depth) = (index(l, 0)?, list(l, "num_classes", 1)?);
     let dtype = l.dtype("dtype")?.unwrap_or(DType::F32);
@@ -85,6 +88,7 @@ pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("OneHot", [x.into(), depth.into(), cast(values, dtype)], []).put(l)?])
 }
 
+/// `eye`: ones on the diagonal of a matrix.
 pub fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (rows, mut columns) = (list(l, "num_rows", 0)?, list(l, "num_columns", 1)?);
     if l.attributes.int("num_columns")? == Some(-1) {
@@ -96,6 +100,7 @@ pub fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(ones, dtype)?])
 }
 
+/// `roll`: elements shifted along axes; those shifted beyond the end come first.
 pub fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
     let whole = l.shape(x)?;
@@ -124,6 +129,7 @@ pub fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![if flat { reshaped(l, x, whole)? } else { x }])
 }
 
+/// `meshgrid`: each vector, broadcast to the grid of all.
 pub fn meshgrid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut tensors = inputs(l)?;
     let mut sizes = Vec::new();
@@ -144,6 +150,7 @@ fn broadcast(l: &mut Lowering<'_>, a: LoweredValue, b: LoweredValue) -> Result<[
     Ok([of("Expand", a, f("Shape", b)).put(l)?, of("Expand", b, f("Shape", a)).put(l)?])
 }
 
+/// `broadcast_tensors`: the inputs, broadcast to their common shape.
 pub fn broadcast_tensors(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut tensors = inputs(l)?;
     let mut first = tensors[0];
@@ -157,6 +164,7 @@ pub fn broadcast_tensors(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(tensors)
 }
 
+/// `masked_select`: the elements where the mask is true, as a vector.
 pub fn masked_select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [mut x, mut mask] = [l.input(0)?, l.input(1)?];
     let dims = l.dims_of(0)?;
@@ -166,17 +174,20 @@ pub fn masked_select(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Compress", x, shaped(mask, &[-1])).put(l)?])
 }
 
+/// `masked_fill`: a value where the mask is true, the input elsewhere.
 pub fn masked_fill(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (value, dtype) = (l.input(2)?, l.dtype_of(0)?);
     let value = if l.dtype_of(2)? == dtype { value } else { l.cast(value, dtype)? };
     Ok(vec![pick(l.input(1)?, value, l.input(0)?).put(l)?])
 }
 
+/// `index_sample`: the elements of each row at the indices of that row.
 pub fn index_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, index(l, 1)?];
     Ok(vec![l.apply("GatherElements", &inputs, &[along(1)])?])
 }
 
+/// `index_add`: updates added to the slices at indices of an axis.
 pub fn index_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [x, index, updates] = [l.input(0)?, index(l, 1)?, l.input(2)?];
     let rank = l.rank_of(0)?;
@@ -192,6 +203,7 @@ pub fn index_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![swapped(l, sum)?])
 }
 
+/// `index_put`: values written, or added, at tuples of indices or where masks are true.
 pub fn index_put(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let last = l.count().saturating_sub(1).max(2);
     let (x, mut value) = (l.input(0)?, l.input(last)?);
@@ -225,6 +237,7 @@ pub fn index_put(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![scattered(l, [x, places, value], if add { "add" } else { "none" })?])
 }
 
+/// `put_along_axis`: values at indices along an axis, assigned or reduced.
 pub fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [x, index, values] = [l.input(0)?, index(l, 1)?, l.input(2)?];
     let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
@@ -272,6 +285,7 @@ pub fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }])
 }
 
+/// `scatter`: rows at indices, overwritten or summed.
 pub fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [x, mut index, mut updates] = [l.input(0)?, index(l, 1)?, l.input(2)?];
     index = l.reshape(index, &[-1, 1])?;
@@ -287,11 +301,13 @@ pub fn scatter(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![scattered(l, [cleared, index, updates], "add")?])
 }
 
+/// `scatter_nd_add`: updates added at tuples of indices.
 pub fn scatter_nd_add(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, index(l, 1)?, l.input(2)?];
     Ok(vec![scattered(l, inputs, "add")?])
 }
 
+/// `repeat_interleave`: each slice along an axis, repeated.
 pub fn repeat_interleave(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let axis = axis(l.attributes.int_or("axis", 0)?, l.rank_of(0)?)?;
@@ -470,6 +486,7 @@ pub fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![pick(of("Unsqueeze", is_padding, last), zero, rows).put(l)?])
 }
 
+/// `flip`: elements in reverse order along axes.
 pub fn flip(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let axes = ints(l, "axis")?.into_iter().map(|each| axis(each, rank).map(i64_of));
@@ -479,6 +496,7 @@ pub fn flip(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Slice", &inputs, &[])?])
 }
 
+/// `take_along_axis`: the elements at indices along an axis.
 pub fn take_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, index) = (l.input(0)?, l.input(1)?);
     Ok(vec![l.apply("GatherElements", &[x, index], &[int("axis", l.attributes.int_or("axis", 0)?)])?])

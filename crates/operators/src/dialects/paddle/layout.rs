@@ -30,6 +30,7 @@ pub(super) fn list(l: &mut Lowering<'_>, name: &str, input: usize) -> Result<Low
     if l.dtype_of(input)? == DType::I64 { Ok(flat) } else { l.cast(flat, DType::I64) }
 }
 
+/// Writes an ONNX operator whose second input is a list: an attribute or an input of Paddle's.
 pub fn with_list(l: &mut Lowering<'_>, operator: &str, name: &str) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let list = list(l, name, 1)?;
@@ -42,16 +43,19 @@ fn constant_axis(l: &Lowering<'_>, rank: usize, default: Option<i64>) -> Result<
     axis(named.ok_or_else(|| not_known("axis".to_owned()))?, rank)
 }
 
+/// All inputs, in order.
 pub(super) fn inputs(l: &Lowering<'_>) -> Result<Vec<LoweredValue>> {
     (0..l.count()).map(|input| l.input(input)).collect()
 }
 
+/// `concat`: the inputs, concatenated along an axis.
 pub fn concat(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let parts = inputs(l)?;
     let axis = constant_axis(l, l.rank_of(0)?, None)?;
     Ok(vec![l.apply("Concat", &parts, &[along(axis)])?])
 }
 
+/// `stack`: the inputs, stacked along a new axis.
 pub fn stack(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axis = constant_axis(l, l.rank_of(0)? + 1, Some(0))?;
     let at = l.list(&[i64_of(axis)])?;
@@ -60,6 +64,7 @@ pub fn stack(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Concat", &parts, &[along(axis)])?])
 }
 
+/// `split`: slices of given sizes along an axis; -1 is the size that is left.
 pub fn split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let axis = constant_axis(l, l.rank_of(0)?, None)?;
@@ -80,6 +85,7 @@ pub fn split(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
 }
 
+/// `split_with_num`: a number of slices of equal size along an axis.
 pub fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let (axis, count) =
@@ -97,6 +103,7 @@ pub fn split_with_num(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.apply_many("Split", &[x, sizes], &[along(axis)], outputs)
 }
 
+/// `unbind`: the slices along an axis, without the axis.
 pub fn unbind(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, outputs) = (l.input(0)?, l.outputs());
     let axis = constant_axis(l, l.rank_of(0)?, Some(0))?;
@@ -105,6 +112,7 @@ pub fn unbind(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     parts.into_iter().map(|part| l.apply("Squeeze", &[part, at], &[])).collect()
 }
 
+/// `slice`: elements from starts to ends along axes.
 pub fn slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, starts, ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
     let axes = list(l, "axes", usize::MAX)?;
@@ -112,6 +120,7 @@ pub fn slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![decreased(l, part)?])
 }
 
+/// `strided_slice`: elements from starts to ends along axes, with steps.
 pub fn strided_slice(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, starts, mut ends) = (l.input(0)?, list(l, "starts", 1)?, list(l, "ends", 2)?);
     let forwards =
@@ -141,6 +150,7 @@ fn decreased(l: &mut Lowering<'_>, part: LoweredValue) -> Result<LoweredValue> {
     }
 }
 
+/// `flatten`: the axes of a range, merged into one.
 pub fn flatten(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     if rank == 0 {
@@ -158,6 +168,7 @@ pub fn flatten(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Reshape", &[x, dims], &[("allowzero", Content::Int(1))])?])
 }
 
+/// `squeeze`: the input without the named axes that have size 1.
 pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dims) = (l.input(0)?, l.dims_of(0)?.to_vec());
     let Some(named) = l.attributes.ints("axis")?.map(<[_]>::to_vec) else {
@@ -180,6 +191,7 @@ pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Squeeze", x, ints(&axes)).put(l)?])
 }
 
+/// `unsqueeze`: the input with axes of size 1, inserted one after the other.
 pub fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let Some(axes) = l.attributes.ints("axis")?.map(<[_]>::to_vec) else {
         return with_list(l, "Unsqueeze", "axis");
@@ -191,6 +203,7 @@ pub fn unsqueeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![value])
 }
 
+/// `expand`: the input, broadcast to a shape in which -1 keeps a dimension.
 pub fn expand(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let target = list(l, "shape", 1)?;
     // A dimension of 1 is one that is kept.
@@ -199,6 +212,7 @@ pub fn expand(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Expand", l.input(0)?, target).put(l)?])
 }
 
+/// `expand_as`: the input, broadcast to the shape of another.
 pub fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.has(1) {
         return with_list(l, "Expand", "target_shape");
@@ -206,6 +220,7 @@ pub fn expand_as(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![of("Expand", l.input(0)?, f("Shape", l.input(1)?)).put(l)?])
 }
 
+/// `tile`: the input, repeated along each axis.
 pub fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, rank) = (l.input(0)?, l.rank_of(0)?);
     let count = match l.attributes.ints("repeat_times")? {
@@ -222,6 +237,7 @@ pub fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Tile", &[x, repeats], &[])?])
 }
 
+/// `gather`: slices at indices of an axis.
 pub fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, mut index) = (l.input(0)?, l.input(1)?);
     let axis = constant_axis(l, l.rank_of(0)?, if l.has(2) { None } else { Some(0) })?;
@@ -235,6 +251,7 @@ pub fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Gather", &[x, index], &[along(axis)])?])
 }
 
+/// `transpose`: the axes in another order.
 pub fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rank = l.rank_of(0)?;
     let perm = l.attributes.ints("perm")?.unwrap_or(&[]).iter().map(|&each| axis(each, rank).map(i64_of));
@@ -242,11 +259,13 @@ pub fn transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Transpose", [l.input(0)?.into()], [("perm", Content::Ints(perm.into()))]).put(l)?])
 }
 
+/// `gather_nd`: slices at tuples of indices.
 pub fn gather_nd(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, index(l, 1)?];
     Ok(vec![l.apply("GatherND", &inputs, &[])?])
 }
 
+/// `where`: elements of the second or third input, by a condition.
 pub fn where_lower(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let inputs = [l.input(0)?, l.input(1)?, l.input(2)?];
     Ok(vec![l.apply("Where", &inputs, &[])?])

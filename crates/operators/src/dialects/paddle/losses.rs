@@ -86,6 +86,7 @@ fn reduced(l: &mut Lowering<'_>, value: LoweredValue, default: &'static str) -> 
     }
 }
 
+/// `cross_entropy_with_softmax`: the softmax, and the negative logarithm of the label's share.
 pub fn cross_entropy(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype, rank) = (l.input(0)?, l.dtype_of(0)?, l.rank_of(0)?);
     let axis = axis(l.attributes.int_or("axis", -1)?, rank)?;
@@ -112,6 +113,7 @@ pub fn cross_entropy(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![shares, loss])
 }
 
+/// `bce_loss`: binary cross entropy of probabilities.
 pub fn bce(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, label, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     let log = |of_what: Term| of("Max", f("Log", of_what), -100.0);
@@ -126,6 +128,7 @@ fn soft_below(x: LoweredValue) -> Term {
     of("Max", f("Neg", x), 0.0) + f("Log", f("Exp", f("Neg", f("Abs", x))) + 1.0)
 }
 
+/// `sigmoid_cross_entropy_with_logits`: binary cross entropy of logits.
 pub fn sigmoid_cross_entropy(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, label, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     // The third input is the factor of each element, its label included.
@@ -177,6 +180,7 @@ pub fn huber(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![loss.write(l, dtype)?, rest])
 }
 
+/// `kldiv_loss`: the Kullback-Leibler divergence from the logarithms of probabilities.
 pub fn kldiv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, target, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     let loss = if l.attributes.flag("log_target", false)? {
@@ -188,6 +192,7 @@ pub fn kldiv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![reduced(l, loss, "mean")?])
 }
 
+/// `log_loss`: binary cross entropy of probabilities, with an epsilon within the logarithms.
 pub fn log_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, label, dtype) = (l.input(0)?, l.input(1)?, l.dtype_of(0)?);
     let (one, least) = (|| Term::from(1.0), attribute(l, "epsilon", 1e-4)?);
@@ -196,6 +201,7 @@ pub fn log_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(yes - no).write(l, dtype)?])
 }
 
+/// `label_smooth`: labels, mixed with a prior or a uniform distribution.
 pub fn label_smooth(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype, share) = (l.input(0)?, l.dtype_of(0)?, attribute(l, "epsilon", 0.0)?);
     let others = if l.has(1) {

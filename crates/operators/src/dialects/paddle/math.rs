@@ -22,6 +22,8 @@ use crate::lowering::terms::{Term, cast, f, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int, not_known};
 use crate::operation::Operation;
 
+/// A function of one element, under ONNX's name; absolute values and exponentials of complex
+/// numbers too.
 pub fn unary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     match operator {
         "Abs" if l.is_complex(0) => return complex::abs(l),
@@ -68,6 +70,7 @@ fn operands(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
     Ok(operands)
 }
 
+/// A function of two elements, under ONNX's name; also of truth values and complex numbers.
 pub fn binary(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     if l.is_complex(0) || l.is_complex(1) {
         return complex::binary(l, operator);
@@ -150,6 +153,7 @@ pub fn logical(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>
     Ok(vec![l.apply(operator, &inputs, &[])?])
 }
 
+/// `floor_divide`: the quotient, rounded down.
 pub fn floor_divide(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let operands = operands(l)?;
     Ok(vec![floor_of_quotient(l, operands)?])
@@ -179,6 +183,7 @@ pub(super) fn floor_of_quotient(l: &mut Lowering<'_>, [x, y]: [LoweredValue; 2])
     l.apply("Where", &[by_zero, plain, floor], &[])
 }
 
+/// `scale`: elements times a factor, with a bias added before or after.
 pub fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.is_complex(0) {
         return complex::scale(l);
@@ -200,12 +205,14 @@ pub fn scale(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply(second.0, &[value, second.1], &[])?])
 }
 
+/// `increment`: the input plus a number.
 pub fn increment(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let by = l.float("value")?.unwrap_or(1.0);
     let by = constant_like(l, by)?;
     Ok(vec![(l.input(0)? + by).put(l)?])
 }
 
+/// `matmul`: a product of matrices that may be transposed.
 pub fn matmul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut operands = [l.input(0)?, l.input(1)?];
     for (index, name) in ["transpose_x", "transpose_y"].into_iter().enumerate() {
@@ -256,6 +263,7 @@ pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// `add_n`: the sum of all inputs, from the first to the last.
 pub fn add_n(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let terms = inputs(l)?;
     let mut sum = terms[0];
@@ -265,6 +273,7 @@ pub fn add_n(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![sum])
 }
 
+/// A reduction over axes, under ONNX's name, in the type that Paddle's operator returns.
 pub fn reduce(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (mut x, mut dtype) = (l.input(0)?, l.dtype_of(0)?);
     let sum = operator == "ReduceSum";
@@ -367,11 +376,13 @@ fn reduced(l: &mut Lowering<'_>, x: LoweredValue, operator: &str) -> Result<Vec<
     Ok(vec![l.apply(operator, &inputs, &[int("keepdims", keep.into())])?])
 }
 
+/// `not_equal`: true where elements differ.
 pub fn not_equal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [equal] = *binary(l, "Equal")? else { return Ok(vec![]) };
     Ok(vec![l.apply("Not", &[equal], &[])?])
 }
 
+/// `isfinite`: true where elements are neither infinite nor NaN.
 pub fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let tests = [float_function(l, "IsNaN")?, float_function(l, "IsInf")?].concat();
     let either = l.apply("Or", &tests, &[])?;
@@ -426,6 +437,7 @@ fn is_negative(x: LoweredValue) -> Term {
     of("Or", of("Less", x, 0.0), of("And", of("Equal", x, 0.0), sign))
 }
 
+/// `copysign`: the absolute value with the sign of the second input.
 pub fn copysign(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (y, dtype) = (l.input(1)?, l.dtype_of(0)?);
     let size = f("Abs", l.input(0)?).write(l, dtype)?;
@@ -519,6 +531,7 @@ pub fn equal_all(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     every(l, equal)
 }
 
+/// A cumulative sum or product along an axis, under ONNX's name.
 pub fn cumulative(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut x = l.input(0)?;
     let mut axis = l.attributes.int("axis")?.or(l.attributes.int("dim")?).unwrap_or(-1);

@@ -17,6 +17,7 @@ use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
 
+/// `slogdet`: the sign of the determinant and the logarithm of its absolute value.
 pub fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (dtype, first) = (l.dtype_of(0)?, l.list(&[0])?);
     let det = f("Det", l.input(0)?).put(l)?;
@@ -32,6 +33,7 @@ pub fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Most products that a power of a matrix takes.
 const MAX_POWER: i64 = 64;
 
+/// `matrix_power`: the product of a matrix with itself, `n` times.
 pub fn matrix_power(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, power) = (l.input(0)?, l.attributes.int_or("n", 1)?);
     if !(1..=MAX_POWER).contains(&power) {
@@ -44,6 +46,7 @@ pub fn matrix_power(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![product])
 }
 
+/// `kron`: the Kronecker product.
 pub fn kron(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ranks = [l.rank_of(0)?, l.rank_of(1)?];
     let rank = ranks[0].max(ranks[1]);
@@ -151,6 +154,7 @@ fn embedded(
     pick(on, spread, around).write(l, dtype)
 }
 
+/// `diag_embed`: the last axis on a diagonal of matrices of zeros.
 pub fn diag_embed(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank, dtype) = (l.input(0)?, l.rank_of(0)?, l.dtype_of(0)?);
     let (first, second) = (named(l, "dim1", -2, rank + 1)?, named(l, "dim2", -1, rank + 1)?);
@@ -187,6 +191,7 @@ fn taken(l: &mut Lowering<'_>, x: LoweredValue, rank: usize, offset: i64) -> Res
     l.apply("Gather", &[flat, places], &[int("axis", -1)])
 }
 
+/// `diagonal`: the elements on a diagonal of two axes.
 pub fn diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rank = l.rank_of(0)?;
     let (first, second) = (named(l, "axis1", 0, rank)?, named(l, "axis2", 1, rank)?);
@@ -200,6 +205,7 @@ pub fn diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![taken(l, x, rank, offset)?])
 }
 
+/// `trace`: the sum of a diagonal.
 pub fn trace(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [diagonal] = *diagonal(l)? else { return Ok(vec![]) };
     Ok(vec![with("ReduceSum", [diagonal.into(), ints(&[-1])], [int("keepdims", 0)]).put(l)?])

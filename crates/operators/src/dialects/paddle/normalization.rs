@@ -14,6 +14,7 @@ use crate::dialects::paddle::windows::{channels_first, channels_last};
 use crate::lowering::terms::{f, of, with};
 use crate::lowering::{LoweredValue, Lowering, axis, int};
 
+/// `batch_norm` by the given statistics.
 pub fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_test", false)? && !l.attributes.flag("use_global_stats", false)? {
         return Err(cannot("batch_norm in training"));
@@ -29,6 +30,7 @@ pub fn batch_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![y, mean, variance, mean, variance, reserve])
 }
 
+/// `layer_norm`: the axes from one on, normalized, with scale and bias.
 pub fn layer_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let first = axis(l.attributes.int_or("begin_norm_axis", 1)?, rank)?;
@@ -93,6 +95,7 @@ pub fn affine_channel(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![channels_last(l, y, last)?])
 }
 
+/// `group_norm`: groups of channels, normalized, with scale and bias.
 pub fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;
@@ -108,6 +111,7 @@ pub fn group_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// `instance_norm`: each channel of each sample, normalized, with scale and bias.
 pub fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let [scale, bias] = affine(l, x, 1)?;
@@ -126,6 +130,7 @@ pub fn instance_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// `dropout` outside training: the input, times the share that is kept if the mode says so.
 pub fn dropout(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_test", false)? {
         return Err(cannot("dropout in training"));

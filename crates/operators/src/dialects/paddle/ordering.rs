@@ -111,6 +111,7 @@ fn kept(l: &mut Lowering<'_>, mut both: Vec<LoweredValue>, axis: usize) -> Resul
     Ok(both)
 }
 
+/// `gather_tree`: the tokens of beams, traced back from the last step.
 pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 3)?;
     expect_rank(l, 1, 3)?;
@@ -185,6 +186,7 @@ pub fn viterbi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![best, with("Slice", [path.into(), none.into(), shaped(longest, &[1]), axes.into()], []).put(l)?])
 }
 
+/// `kthvalue`: the `k`-th smallest element along an axis, and its index.
 pub fn kthvalue(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, k) = (l.input(0)?, l.attributes.int_or("k", 1)?);
     let axis = axis(l.attributes.int_or("axis", -1)?, l.rank_of(0)?)?;
@@ -260,6 +262,7 @@ pub fn extreme(l: &mut Lowering<'_>, value: &str, place: &str) -> Result<Vec<Low
     Ok(vec![found, at])
 }
 
+/// `logcumsumexp`: the logarithm of the cumulative sum of exponentials.
 pub fn logcumsumexp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.flag("exclusive", false)? || l.attributes.flag("reverse", false)? {
         return Err(cannot("logcumsumexp that is exclusive or reversed"));
@@ -272,6 +275,7 @@ pub fn logcumsumexp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![pairs.reduce(l, "ReduceLogSumExp", seen)?])
 }
 
+/// `mode`: the most frequent element along an axis, and its last index.
 pub fn mode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let axis = axis(l.attributes.int_or("axis", -1)?, rank)?;
@@ -289,6 +293,7 @@ pub fn mode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     kept(l, both, axis)
 }
 
+/// `searchsorted`: the positions at which values keep a sorted sequence sorted.
 pub fn searchsorted(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sequence = l.input(0)?;
     let last = l.list(&[-1])?;
@@ -319,6 +324,7 @@ fn tallied(
     l.apply("ScatterElements", &[none, places, weights], &[along(0), adds])
 }
 
+/// `bincount`: the number, or the sum of weights, of each integer.
 pub fn bincount(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let places = index(l, 0)?;
     let least = if l.has(2) {
@@ -339,6 +345,7 @@ pub fn bincount(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![tallied(l, count, places, weights, dtype)?])
 }
 
+/// `histogram`: the number of elements in bins of equal width.
 pub fn histogram(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype, bins) = (l.input(0)?, l.dtype_of(0)?, l.attributes.int_or("bins", 100)?);
     let bins = errors::at_least_1("bins", bins)?;
@@ -409,6 +416,7 @@ pub fn unique_consecutive(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
+/// `argmax` and `argmin`: the index of the extreme element along an axis.
 pub fn arg(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let mut x = l.input(0)?;
     let flat = l.attributes.flag("flatten", false)?;
@@ -428,6 +436,7 @@ pub fn arg(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     }
 }
 
+/// `topk`: the `k` largest or smallest elements along an axis, and their indices.
 pub fn topk(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, k) = (l.input(0)?, list(l, "k", 1)?);
     let attributes = [

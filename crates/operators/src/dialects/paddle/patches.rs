@@ -126,6 +126,7 @@ pub fn fractional_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![value, l.cast(index, DType::I32)?])
 }
 
+/// `temporal_shift`: channels taken from the previous and the next frame.
 pub fn temporal_shift(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (frames, ratio) = (l.attributes.int_or("seg_num", 1)?, l.float("shift_ratio")?.unwrap_or(0.25));
     let x = l.input(0)?;

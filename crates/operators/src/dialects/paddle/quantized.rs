@@ -77,10 +77,12 @@ fn linear(
     Ok(vec![y, nothing, nothing, scale])
 }
 
+/// `quantize_linear`: codes by a scale.
 pub fn quantize_linear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     linear(l, codes)
 }
 
+/// `dequantize_linear`: numbers of codes by a scale.
 pub fn dequantize_linear(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     linear(l, |l, scale, most| {
         let x = l.input(0)?;
@@ -96,6 +98,7 @@ fn through(l: &mut Lowering<'_>, scale: LoweredValue) -> Result<LoweredValue> {
     (codes * scale / most).write(l, DType::F32)
 }
 
+/// `fake_quantize_dequantize_moving_average_abs_max`: quantized and dequantized by a given scale.
 pub fn fake_by_given(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("is_test", false)? {
         return Err(cannot("quantization that learns its scale"));

@@ -34,6 +34,7 @@ fn scalar(l: &mut Lowering<'_>, input: usize, name: &str, default: f64, dtype: D
     Ok(l.cast(given, dtype)?.into())
 }
 
+/// `gaussian`: normal random numbers of a mean and a deviation.
 pub fn gaussian(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (dims, dtype) = (list(l, "shape", 0)?, l.dtype("dtype")?.unwrap_or(DType::F32));
     let (mean, deviation) = (l.float("mean")?.unwrap_or(0.0), l.float("std")?.unwrap_or(1.0));
@@ -41,6 +42,7 @@ pub fn gaussian(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(x * deviation + mean).write(l, dtype)?])
 }
 
+/// `uniform`: uniform random numbers between two bounds.
 pub fn uniform(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (dims, dtype) = (list(l, "shape", 0)?, l.dtype("dtype")?.unwrap_or(DType::F32));
     let (low, high) = (scalar(l, 1, "min", -1.0, dtype)?, scalar(l, 2, "max", 1.0, dtype)?);
@@ -48,6 +50,7 @@ pub fn uniform(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(x * (high - low.clone()) + low).write(l, dtype)?])
 }
 
+/// `randint`: uniform random integers from `low`, below `high`.
 pub fn randint(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (dims, dtype) = (list(l, "shape", 0)?, l.dtype("dtype")?.unwrap_or(DType::I64));
     let [low, high] = ["low", "high"].map(|name| l.attributes.int_or(name, 0));
@@ -59,6 +62,7 @@ pub fn randint(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(x, dtype)?])
 }
 
+/// `randperm`: a random permutation of the first `n` integers.
 pub fn randperm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (count, dtype) = (list(l, "n", 0)?, l.dtype("dtype")?.unwrap_or(DType::I64));
     let x = drawn(l, "RandomUniformLike", count, DType::F32)?;
@@ -66,6 +70,7 @@ pub fn randperm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(order[1], dtype)?])
 }
 
+/// `bernoulli`: 1 with the probability of each element, otherwise 0.
 pub fn bernoulli(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![f("Bernoulli", l.input(0)?).put(l)?])
 }
@@ -78,6 +83,7 @@ fn gumbel(l: &mut Lowering<'_>) -> Result<Term> {
     Ok(f("Neg", f("Log", f("Neg", f("Log", drawn)))))
 }
 
+/// `multinomial`: indices drawn without replacement, by weights.
 pub fn multinomial(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = if l.has(1) {
         let given = index(l, 1)?;
@@ -95,6 +101,7 @@ pub fn multinomial(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply_many("TopK", &[keys, count], &[int("axis", axis)], 2)?[1]])
 }
 
+/// `gumbel_softmax`: the softmax of logits with Gumbel noise, by a temperature.
 pub fn gumbel_softmax(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.flag("hard", false)? {
         return Err(cannot("gumbel_softmax of one element"));

@@ -34,6 +34,7 @@ fn stacked(l: &mut Lowering<'_>, values: &[LoweredValue]) -> Result<LoweredValue
     l.apply("Concat", &values, &[along(0)])
 }
 
+/// `rnn`: layers of LSTM, GRU or RNN over the steps of sequences.
 pub fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mode = words::NETWORK.of(&l.attributes)?;
     let (operator, order, states): (_, &[usize], _) = match mode {

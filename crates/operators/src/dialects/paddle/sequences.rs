@@ -168,14 +168,17 @@ pub fn rule(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some([len].into())))])
 }
 
+/// Builds `linspace`: numbers of equal distance.
 pub fn linspace(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     PaddleSpace::build(cx, PaddleSequence::Linspace)
 }
 
+/// Builds `logspace`: powers whose exponents have equal distance.
 pub fn logspace(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     PaddleSpace::build(cx, PaddleSequence::Logspace)
 }
 
+/// Builds `arange`: as PaddlePaddle counts, for its profile; otherwise by its graph.
 pub fn arange(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     match cx.compiler.options().profile {
         Profile::Paddle => PaddleSpace::build(cx, PaddleSequence::Arange),

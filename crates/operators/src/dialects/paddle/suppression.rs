@@ -51,6 +51,7 @@ fn choice(l: &Lowering<'_>, overlap: f64) -> Result<Choice> {
     })
 }
 
+/// `multiclass_nms3`: suppression by class, then the best boxes of each image.
 pub fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [boxes, scores] = candidates(l)?;
     let overlap = l.float("nms_threshold")?.unwrap_or(0.3);
@@ -62,6 +63,7 @@ pub fn multiclass_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     detections(l, boxes, &found, DType::I32)
 }
 
+/// `matrix_nms`: scores decay with the overlap of better boxes.
 pub fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [boxes, scores] = candidates(l)?;
     let choice = choice(l, 0.0)?;
@@ -91,6 +93,7 @@ pub fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
 const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
+/// `generate_proposals`: the best boxes of anchors with deltas, after suppression.
 pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     (0..5).try_for_each(|input| only_float32(l, input))?;
     let more = if l.attributes.flag("pixel_offset", true)? { 1.0 } else { 0.0 };
@@ -176,6 +179,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Most levels of a pyramid.
 const MAX_LEVELS: i64 = 64;
 
+/// `distribute_fpn_proposals`: boxes by the level of the feature pyramid that fits their size.
 pub fn distribute_fpn_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     only_float32(l, 0)?;
     let boxes = l.input(0)?;

@@ -73,6 +73,7 @@ pub(super) fn channels_first(l: &mut Lowering<'_>, value: LoweredValue) -> Resul
     Ok((l.transposed(value, &perm)?, true))
 }
 
+/// Moves the channels of a value last, if they were.
 pub(super) fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: bool) -> Result<LoweredValue> {
     if !last {
         return Ok(value);
@@ -81,6 +82,7 @@ pub(super) fn channels_last(l: &mut Lowering<'_>, value: LoweredValue, last: boo
     l.transposed(value, &perm)
 }
 
+/// Strides, dilations, groups and pads of a convolution.
 pub(super) fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
     let mut dilations = ints(l, "dilations")?;
     if text(l, "padding_algorithm", "EXPLICIT")? == "SAME" {
@@ -95,6 +97,7 @@ pub(super) fn windows(l: &Lowering<'_>) -> Result<LoweredAttributes> {
     ])
 }
 
+/// `conv2d`, `conv3d` and `depthwise_conv2d`: convolutions.
 pub fn conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, filter) = (l.input(0)?, l.input(1)?);
     let (x, last) = channels_first(l, x)?;
@@ -102,6 +105,7 @@ pub fn conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![channels_last(l, y, last)?])
 }
 
+/// `conv2d_transpose` and similar: transposed convolutions.
 pub fn conv_transpose(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, filter) = (l.input(0)?, l.input(1)?);
     if l.has(2) {
@@ -180,6 +184,7 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
     Ok(attributes)
 }
 
+/// `pool2d` and `pool3d`: maxima or averages of windows, adaptive or global.
 pub fn pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let (x, last) = channels_first(l, x)?;

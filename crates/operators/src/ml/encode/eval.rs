@@ -18,6 +18,7 @@ pub enum Key {
     Float(u64),
 }
 
+/// The elements of a tensor as keys of a map; all NaN are one key, and both zeros.
 pub fn keys(tensor: &Tensor) -> Result<Vec<Key>> {
     if tensor.dtype() == DType::String {
         return Ok(tensor.texts()?.iter().map(|text| Key::Text(text.clone())).collect());
@@ -31,6 +32,7 @@ pub fn keys(tensor: &Tensor) -> Result<Vec<Key>> {
     Ok(tensor.numbers()?.map(key).collect())
 }
 
+/// A tensor of one axis, of these strings.
 pub fn vector(texts: &[&str]) -> Result<Tensor> {
     Tensor::from_text(Shape::vector(texts.len()), texts.iter().map(|&text| text.into()).collect())
 }
@@ -136,6 +138,7 @@ impl Encoder {
     }
 }
 
+/// `LabelEncoder` and `CategoryMapper`: the value of each key, or the default.
 pub fn encode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let encoder = Encoder::of(attributes, data.dtype())?;
@@ -171,6 +174,7 @@ pub fn categories(attributes: &Attributes<'_>, dtype: DType) -> Result<Tensor> {
     tensor.ok_or_else(|| errors::missing(format_args!("attribute \"{name}\"")))
 }
 
+/// `OneHotEncoder`: 1 at the category of each element, 0 elsewhere.
 pub fn one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let categories = categories(attributes, data.dtype())?;

@@ -23,6 +23,7 @@ pub fn one_or_each(name: &str, len: usize, features: usize) -> Result<()> {
     Err(errors::count(&what, len, format_args!("1 or {features}")))
 }
 
+/// `Scaler`: `(x - offset) * scale` of each feature.
 pub fn scaler(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let offset = attributes.floats("offset")?.unwrap_or(&[0.0]);
     let scale = attributes.floats("scale")?.unwrap_or(&[1.0]);
@@ -34,6 +35,7 @@ pub fn scaler(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     Ok(vec![cx.rounded(0, &numbers)?])
 }
 
+/// `Binarizer`: 1 above the threshold, otherwise 0.
 pub fn binarizer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let threshold = f64::from(attributes.float("threshold")?.unwrap_or(0.0));
     let numbers: Vec<_> = cx.floats(0)?.into_iter().map(|x| f64::from(x > threshold)).collect();
@@ -71,6 +73,7 @@ pub struct Imputed {
 }
 
 impl Imputed {
+    /// The values of an `Imputer`, and the value that they replace.
     pub fn of(attributes: &Attributes<'_>, integers: bool) -> Result<Imputed> {
         let (values, replaced) = if integers {
             let values = attributes.ints("imputed_value_int64s")?.unwrap_or(&[]);
@@ -89,6 +92,7 @@ impl Imputed {
         Ok(Imputed { values, replaced })
     }
 
+    /// The number of values: one for all features, or one for each.
     pub fn len(&self) -> usize {
         self.values.len()
     }
@@ -108,6 +112,7 @@ impl Imputed {
     }
 }
 
+/// `Imputer`: replaces a value by one of each feature.
 pub fn imputer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let data = cx.tensor(0)?;
     let imputed = Imputed::of(attributes, data.dtype().is_integer())?;

@@ -19,6 +19,7 @@ pub fn extract(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![if l.rank_of(0)? == 1 { l.reshape(chosen, &[1, -1])? } else { chosen }])
 }
 
+/// `Scaler`: `(x - offset) * scale` of each feature.
 pub fn scaler(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let numbers = |list: &[f32]| Tensor::vector(&list.iter().copied().map(f64::from).collect::<Vec<_>>());
     let offset = numbers(l.attributes.floats("offset")?.unwrap_or(&[0.0]));
@@ -28,6 +29,7 @@ pub fn scaler(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     rounded(l, scaled)
 }
 
+/// `Binarizer`: 1 above the threshold, otherwise 0.
 pub fn binarizer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (dtype, threshold) = (l.dtype_of(0)?, l.attributes.float("threshold")?.unwrap_or(0.0));
     // Float32 holds the threshold, and float64 all numbers that it is compared with.
@@ -41,6 +43,7 @@ pub fn binarizer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.cast(above, dtype)?])
 }
 
+/// `Imputer`: replaces a value by one of each feature.
 pub fn imputer(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype) = (l.input(0)?, l.dtype_of(0)?);
     let imputed = Imputed::of(&l.attributes, dtype.is_integer())?;

@@ -20,11 +20,13 @@ pub struct Linear<'a> {
 }
 
 impl<'a> Linear<'a> {
+    /// The attributes of a `LinearRegressor`.
     pub fn regressor(attributes: &Attributes<'a>) -> Result<Linear<'a>> {
         let targets = errors::at_least_1("targets", attributes.int_or("targets", 1)?)?;
         Ok(Linear { targets: usize_of_i64(targets), ..Linear::classifier(attributes)? })
     }
 
+    /// The attributes of a `LinearClassifier`, whose number of targets they do not say.
     pub fn classifier(attributes: &Attributes<'a>) -> Result<Linear<'a>> {
         Ok(Linear {
             coefficients: required("coefficients", attributes.floats("coefficients")?)?,
@@ -55,6 +57,7 @@ impl<'a> Linear<'a> {
     }
 }
 
+/// `LinearRegressor`: linear scores of each sample, transformed.
 pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let linear = Linear::regressor(attributes)?;
     let targets = linear.targets_of(features(cx)?)?;
@@ -67,6 +70,7 @@ pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     Ok(vec![cx.rounded(0, &all)?])
 }
 
+/// `LinearClassifier`: the label of the largest score of each sample, and all scores.
 pub fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let linear = Linear::classifier(attributes)?;
     let labels = Labels::of(attributes, "classlabels_ints")?;

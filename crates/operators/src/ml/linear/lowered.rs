@@ -27,6 +27,7 @@ fn scores(l: &mut Lowering<'_>, linear: &Linear<'_>) -> Result<(usize, LoweredVa
     Ok((targets, scores))
 }
 
+/// `LinearRegressor`: linear scores of each sample, transformed.
 pub fn linear_regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let linear = Linear::regressor(&l.attributes)?;
     let (_, scores) = scores(l, &linear)?;

@@ -112,6 +112,7 @@ pub struct Regressor<'a> {
 }
 
 impl<'a> Regressor<'a> {
+    /// The attributes of an `SVMRegressor`.
     pub fn of(attributes: &Attributes<'a>) -> Result<Regressor<'a>> {
         let supports = attributes.int_or("n_supports", 0)?;
         let supports = usize_of_i64(supports)
@@ -120,12 +121,14 @@ impl<'a> Regressor<'a> {
         Ok(Regressor { machine: Machine::of(attributes, supports)?, one_class })
     }
 
+    /// Checks that the attributes have as many numbers as the features take.
     pub fn check(&self, features: usize) -> Result<()> {
         let supports = self.machine.supports;
         self.machine.check(features, if supports > 0 { supports } else { features }, 1)
     }
 }
 
+/// `SVMRegressor`: a sum of kernels with support vectors, or a linear score.
 pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let Regressor { machine, one_class } = Regressor::of(attributes)?;
     let features = features(cx)?;
@@ -162,6 +165,7 @@ pub struct Classifier<'a> {
 }
 
 impl<'a> Classifier<'a> {
+    /// The attributes of an `SVMClassifier`.
     pub fn of(attributes: &Attributes<'a>) -> Result<Classifier<'a>> {
         let labels = Labels::of(attributes, "classlabels_ints")?;
         let classes = labels.len().max(1);
@@ -197,6 +201,7 @@ impl<'a> Classifier<'a> {
         if scores { self.pairs() } else { self.classes }
     }
 
+    /// Checks that the attributes have as many numbers as the features and classes take.
     pub fn check(&self, features: usize) -> Result<()> {
         let supports = self.machine.supports;
         let (coefficients, rho) = if supports > 0 {
@@ -267,6 +272,7 @@ fn coupled(pairs: &[Vec<f64>]) -> Vec<f64> {
     p
 }
 
+/// `SVMClassifier`: the label that pairs of classes vote for, and scores or probabilities.
 pub fn classify(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let classifier = Classifier::of(attributes)?;
     let (machine, classes, features) = (&classifier.machine, classifier.classes, features(cx)?);

@@ -64,6 +64,7 @@ fn linear(l: &mut Lowering<'_>, machine: &Machine<'_>, rows: usize, features: us
     l.apply("MatMul", &[x, coefficients], &[])
 }
 
+/// `SVMRegressor`: a sum of kernels with support vectors, or a linear score.
 pub fn regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let regressor = Regressor::of(&l.attributes)?;
     let features = features(l)?;
@@ -202,6 +203,7 @@ fn probabilities(
     Ok(found[0])
 }
 
+/// `SVMClassifier`: the label that pairs of classes vote for, and scores or probabilities.
 pub fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let classifier = Classifier::of(&l.attributes)?;
     let features = features(l)?;

@@ -167,6 +167,7 @@ impl Leaves {
         [targets == 2 && all().all(|(target, _)| *target == 0), all().all(|(_, weight)| *weight >= 0.0)]
     }
 
+    /// The number of leaves.
     pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -281,6 +282,7 @@ impl Ensemble {
         ensemble.checked()
     }
 
+    /// The trees of a `TreeEnsembleRegressor`.
     pub fn regressor(attributes: &Attributes<'_>) -> Result<Ensemble> {
         let name = words::AGGREGATE.of_or(attributes, "SUM")?;
         let aggregate = AGGREGATES.iter().find(|(known, _)| *known == name);
@@ -290,6 +292,7 @@ impl Ensemble {
         Ok(Ensemble { aggregate, ..Ensemble::numbered(attributes, "target", targets)? })
     }
 
+    /// The trees of a `TreeEnsembleClassifier`.
     pub fn classifier(attributes: &Attributes<'_>) -> Result<Ensemble> {
         let labels = Labels::of(attributes, "classlabels_int64s")?.len();
         let ids = attributes.ints("class_ids")?.unwrap_or(&[]);
@@ -534,6 +537,7 @@ struct TreesOp {
     dtype: Option<DType>,
 }
 
+/// Builds the trees of a `TreeEnsemble`, its classifier or its regressor.
 pub fn build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let attributes = &cx.attributes;
     Ok(Box::new(match cx.row.name {

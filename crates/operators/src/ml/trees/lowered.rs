@@ -287,16 +287,20 @@ fn regress_by(l: &mut Lowering<'_>, ensemble: &Ensemble, to: DType) -> Result<Ve
     Ok(vec![transformed(l, scores, ensemble.transform, to)?])
 }
 
+/// `TreeEnsembleRegressor`: the aggregated weights of the leaves that each sample reaches.
 pub fn regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ensemble = Ensemble::regressor(&l.attributes)?;
     regress_by(l, &ensemble, DType::F32)
 }
 
+/// `TreeEnsemble`: the aggregated weights of the leaves that each sample reaches, in the type of the
+/// input.
 pub fn ensemble(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (ensemble, to) = (Ensemble::newest(&l.attributes)?, l.dtype_of(0)?);
     regress_by(l, &ensemble, to)
 }
 
+/// `TreeEnsembleClassifier`: the label of each sample, and scores of all classes.
 pub fn classifier(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let ensemble = Ensemble::classifier(&l.attributes)?;
     let labels = Labels::of(&l.attributes, "classlabels_int64s")?;
