@@ -29,23 +29,20 @@ fn decoded(
         }
     }
     let mut corners = Vec::new();
-    match words::CODE_TYPE.of(&l.attributes)? {
-        "caffe.PriorBoxParameter.CORNER" => {
-            for (corner, delta) in prior.into_iter().zip(d) {
-                corners.push((corner + delta).write(l, DType::F32)?);
-            }
+    if words::CODE_TYPE.of(&l.attributes)? == "caffe.PriorBoxParameter.CORNER" {
+        for (corner, delta) in prior.into_iter().zip(d) {
+            corners.push((corner + delta).write(l, DType::F32)?);
         }
-        _ => {
-            let mut ends = Vec::new();
-            for i in 0..2 {
-                let side = (prior[2 + i] - prior[i]).write(l, DType::F32)?;
-                let center = d[i] * side + (prior[i] + prior[2 + i]) / 2.0;
-                let center = center.write(l, DType::F32)?;
-                let half = (f("Exp", d[2 + i]) * side / 2.0).write(l, DType::F32)?;
-                ends.push(((center - half).write(l, DType::F32)?, (center + half).write(l, DType::F32)?));
-            }
-            corners.extend([ends[0].0, ends[1].0, ends[0].1, ends[1].1]);
+    } else {
+        let mut ends = Vec::new();
+        for i in 0..2 {
+            let side = (prior[2 + i] - prior[i]).write(l, DType::F32)?;
+            let center = d[i] * side + (prior[i] + prior[2 + i]) / 2.0;
+            let center = center.write(l, DType::F32)?;
+            let half = (f("Exp", d[2 + i]) * side / 2.0).write(l, DType::F32)?;
+            ends.push(((center - half).write(l, DType::F32)?, (center + half).write(l, DType::F32)?));
         }
+        corners.extend([ends[0].0, ends[1].0, ends[0].1, ends[1].1]);
     }
     if l.attributes.flag("clip_before_nms", false)? {
         clip(l, &mut corners)?;

@@ -125,13 +125,12 @@ impl MapCast {
             "TO_INT64" => DType::I64,
             _ => DType::String,
         };
-        let sparse = match words::MAP_FORM.of(attributes)? {
-            "DENSE" => None,
-            _ => {
-                let most = attributes.int("max_map")?.unwrap_or(1);
-                let most = usize_of_i64(most).filter(|&most| most > 0);
-                Some(most.ok_or_else(|| errors::missing("a positive attribute \"max_map\""))?)
-            }
+        let sparse = if words::MAP_FORM.of(attributes)? == "DENSE" {
+            None
+        } else {
+            let most = attributes.int("max_map")?.unwrap_or(1);
+            let most = usize_of_i64(most).filter(|&most| most > 0);
+            Some(most.ok_or_else(|| errors::missing("a positive attribute \"max_map\""))?)
         };
         Ok(MapCast { to, sparse })
     }
