@@ -401,9 +401,15 @@ case("resize-antialias-of-nearest", "Resize", inputs, {"mode": "nearest", "antia
 for mode in ["linear", "nearest", "cubic"]:
     attributes = {"mode": mode, "coordinate_transformation_mode": "pytorch_half_pixel"}
     rule = "resize-to-one-element"
-    case(rule, "Resize", [squares[..., :3], None, a(f32, 1, 1, 1, 0.4)], attributes, opset=19, constants=(2,))
+    also = ["resize-with-rounded-scales"] if mode == "nearest" else []
+    case(rule, "Resize", [squares[..., :3], None, a(f32, 1, 1, 1, 0.4)], attributes, opset=19, constants=(2,), also=also)
     rule = rule if mode == "cubic" else None
     case(rule, "Resize", [squares[..., :3], None, None, a(i64, 1, 1, 1, 1)], attributes, opset=19, constants=(3,))
+# Halves and integers are missed by quotients of float32.
+for mode, nearest, scale in [("asymmetric", "floor", 0.6), ("half_pixel", "round_prefer_floor", 0.7), ("half_pixel", "round_prefer_floor", 1.3)]:
+    attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
+    case("resize-with-rounded-scales", "Resize", [line, None, a(f32, 1, 1, 1, scale)], attributes, opset=19, constants=(2,))
+    case(None, "Resize", [line, None, a(f32, 1, 1, 1, 2.5)], attributes, opset=19, constants=(2,))
 signal, window = np.arange(1, 4, dtype=f32).reshape(1, 1, 3), np.array([1, 10, 100], f32).reshape(1, 1, 3)
 for end in ["SAME_UPPER", "SAME_LOWER"]:
     for stride, rule in [(1, "of-same-size"), (2, "of-same-size"), (3, None), (4, "with-gaps")]:

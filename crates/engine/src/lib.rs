@@ -24,5 +24,6 @@ pub mod operators;
 pub mod program;
 pub mod schema;
 pub mod source;
+pub mod words;
 
 pub use gradus_dims as dim;

@@ -50,6 +50,7 @@ pub mod signal;
 mod table;
 pub mod text;
 pub mod windows;
+pub mod words;
 
 pub mod dialects;
 

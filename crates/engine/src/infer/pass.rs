@@ -385,6 +385,9 @@ impl<'m> Pass<'m> {
         resolved: &Resolved<'m>,
         attributes: &Attributes<'m>,
     ) -> Result<(), InferError> {
+        if let Some(row) = resolved.row() {
+            row.check_words(attributes)?;
+        }
         let Some(signature) = resolved.signature() else { return Ok(()) };
         attributes.check(signature.name, signature.attributes, self.standard)?;
         if !resolved.row().is_some_and(Row::states_inputs) {

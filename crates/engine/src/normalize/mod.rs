@@ -231,6 +231,11 @@ pub struct Form {
 }
 
 impl Form {
+    /// The standard of the operator.
+    pub fn standard(&self) -> Standard {
+        self.standard
+    }
+
     /// The newest form, which differs from itself in nothing.
     pub const NEWEST: Form = Form { rows: &[], standard: Standard::Onnx, version: i64::MAX };
 

@@ -1,11 +1,12 @@
 //! A row of the table: one operator of one standard.
 
-use gradus_core::Number;
 use gradus_core::graph::{Node, Standard};
+use gradus_core::{Number, Result};
 use gradus_kernels::Function;
 
 use super::operation::Operation;
 use super::rounding::Rounding;
+use crate::attributes::Attributes;
 use crate::conversion::older::{Idle, Instead, Older, OlderRule, OlderWriter};
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
@@ -13,6 +14,7 @@ use crate::lowering::{self, Lower};
 use crate::op::{Build, Compute};
 use crate::operators::work::{Each, Work};
 use crate::schema::{Signature, Sort, in_set, microsoft_versions, onnx_versions, openvino_versions};
+use crate::words::Words;
 
 /// The domain of operators that Gradus adds to those of ONNX.
 pub const OWN_DOMAIN: &str = "gradus";
@@ -88,6 +90,8 @@ pub struct Row {
     pub learned: Option<fn(&str) -> bool>,
     /// The inputs that are weights where they are constants.
     pub weights: &'static [usize],
+    /// The attributes that are one of a few texts.
+    pub words: &'static [Words],
     /// The check that tells whether results of constants are the same in every program.
     pub checked: Option<Checked>,
     /// The sequence that it makes.
@@ -233,9 +237,18 @@ impl Row {
             shape_only: false,
             learned: None,
             weights: &[],
+            words: &[],
             checked: None,
             sequence: None,
         }
+    }
+
+    /// Checks the attributes of a node that are one of a few texts.
+    ///
+    /// # Errors
+    /// As [`Words::check`].
+    pub fn check_words(&self, attributes: &Attributes<'_>) -> Result<()> {
+        self.words.iter().try_for_each(|words| words.check(attributes))
     }
 
     /// The signatures of its versions, the oldest first; none if no table has the operator.
@@ -590,6 +603,11 @@ impl Row {
     /// The inputs that are weights where they are constants.
     pub const fn weights(self, weights: &'static [usize]) -> Row {
         Row { weights, ..self }
+    }
+
+    /// The operator has attributes that are one of a few texts each.
+    pub const fn words(self, words: &'static [Words]) -> Row {
+        Row { words, ..self }
     }
 
     /// The check that tells whether results of constants are the same in every program.

@@ -372,6 +372,14 @@ pub(super) fn by_scales(node: &NodeFacts<'_>) -> Option<When> {
     (!none).then_some(When::Data)
 }
 
+/// When quotients by a scale of `Resize` are rounded where exact ones are integers or halves.
+pub(super) fn rounded_scales(node: &NodeFacts<'_>) -> Option<When> {
+    by_scales(node)?;
+    let Some(scales) = node.constant(2) else { return Some(When::Data) };
+    let is_rounded = |scale| (nearest_f32(scale) * 1024.0).fract() != 0.0;
+    scales.into_iter().any(is_rounded).then_some(When::Data)
+}
+
 /// When the sizes of an axis before and after a node meet a condition.
 fn an_axis(node: &NodeFacts<'_>, meets: impl Fn(i64, i64) -> bool) -> Option<When> {
     let dims = |fact: Option<&TensorFact>| fact?.dims.clone();

@@ -11,7 +11,7 @@ use super::checks::{
     cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product,
     integer_reduction, is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows,
     open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
-    result_outside, rounds_twice, same_size, several_axes, ties, zeros,
+    result_outside, rounded_scales, rounds_twice, same_size, several_axes, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -722,6 +722,18 @@ pub(super) const RULES: &[Rule] = &[
             }
             let scaled = if is_text(node, "mode", "cubic") { Some(When::Always) } else { by_scales(node) };
             both(scaled, becomes_one(node))
+        },
+    },
+    Rule {
+        name: "resize-with-rounded-scales",
+        operators: &["Resize"],
+        condition: "mode is nearest, and a scale is no multiple of 1/1024",
+        results: ["divides float32", "divides float32", "divides float64"],
+        applies: |node| {
+            let divides = node.attributes.text("coordinate_transformation_mode").ok()?.is_none_or(|mode| {
+                ["asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"].contains(&mode)
+            });
+            (divides && is_nearest(node)).then(|| rounded_scales(node)).flatten()
         },
     },
     Rule {

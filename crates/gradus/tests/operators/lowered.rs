@@ -155,7 +155,7 @@ fn wrong_inputs_are_refused() {
     let cases = [
         (deformable(3, 2), "dimension 1 of input 0 is 3, expected 2"),
         (deformable(2, 3), "dimension 1 of input 2 is 3, expected twice a divisor of 2"),
-        (deformable(2, 2).text("mode", "average"), "attribute \"mode\" is average"),
+        (deformable(2, 2).text("mode", "average"), "attribute \"mode\" is \"average\""),
         (deformable(2, 2).text("spatial_bins_x", "100000"), "is 100000, expected from 1 to 256"),
         (ctc(4, 0, 1), "length of a sequence is 4, expected from 0 to 3"),
         (ctc(3, 2, 1), "label 2 is out of range for size 2"),

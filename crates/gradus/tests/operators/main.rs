@@ -18,3 +18,4 @@ mod openvino;
 mod random;
 mod spaces;
 mod table;
+mod words;

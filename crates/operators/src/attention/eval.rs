@@ -9,6 +9,7 @@ use crate::attributes::{Attributes, required};
 use crate::floats::{Adding, Matrix, Numbers, Sizes, product_of};
 use crate::op::EvalContext;
 use crate::strided::threads_for;
+use crate::words;
 use crate::{errors, indices};
 
 /// Heads of queries, and of the keys and values that they attend to.
@@ -257,13 +258,12 @@ pub fn attention(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 pub fn linear(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let heads = |name: &str| required(name, attributes.int(name)?.and_then(usize_of_i64));
     let (queries, keys) = (heads("q_num_heads")?, heads("kv_num_heads")?);
-    let rule = attributes.text("update_rule")?.unwrap_or("gated_delta");
+    let rule = words::UPDATE_RULE.of(attributes)?;
     let (gated, delta) = match rule {
         "linear" => (false, false),
         "gated" => (true, false),
         "delta" => (false, true),
-        "gated_delta" => (true, true),
-        other => return Err(errors::text("update_rule", other, "linear, gated, delta or gated_delta")),
+        _ => (true, true),
     };
     let &[batch, steps, width] = cx.tensor(0)?.shape().dims() else {
         return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));
@@ -331,7 +331,7 @@ pub fn tensor_scatter(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
     let axis = indices::axis(attributes.int("axis")?.unwrap_or(-2), dims.len())?;
     let (most, new) = (dims[axis], update.shape().dims()[axis]);
     let starts = cx.maybe_integers(2)?;
-    let circular = attributes.text("mode")? == Some("circular");
+    let circular = words::CACHE.of(attributes)? == "circular";
     let inner: usize = dims[axis + 1..].iter().product();
     if update.is_empty() {
         return Ok(vec![cache.clone().into()]);

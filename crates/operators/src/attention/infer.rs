@@ -4,6 +4,7 @@ use crate::attributes::required;
 use crate::dim::{Bounds, Dim};
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::words;
 use crate::{errors, indices};
 
 /// The number of heads that an attribute gives.
@@ -91,7 +92,7 @@ pub fn linear_attention(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.same_shape(1, &[q[0], q[1], width])?;
     cx.same_shape(2, &[q[0], q[1], v[2]])?;
     cx.same_shape(3, &[q[0], kv_heads, size, v_size])?;
-    let rule = cx.attributes.text("update_rule")?.unwrap_or("gated_delta");
+    let rule = words::UPDATE_RULE.of(&cx.attributes)?;
     for (input, needed, wide) in [(4, rule.contains("gated"), width), (5, rule.contains("delta"), Dim::ONE)] {
         if needed && !cx.has(input) {
             return Err(errors::missing(cx.input_label(input)).into());

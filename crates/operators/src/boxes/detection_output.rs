@@ -13,6 +13,7 @@ use crate::dialects::indices::size;
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::words;
 
 /// Boxes decoded from priors, as columns; `variances` are none if the deltas have them.
 fn decoded(
@@ -28,27 +29,20 @@ fn decoded(
         }
     }
     let mut corners = Vec::new();
-    match l.attributes.text("code_type")?.unwrap_or("caffe.PriorBoxParameter.CORNER") {
-        "caffe.PriorBoxParameter.CORNER" => {
-            for (corner, delta) in prior.into_iter().zip(d) {
-                corners.push((corner + delta).write(l, DType::F32)?);
-            }
+    if words::CODE_TYPE.of(&l.attributes)? == "caffe.PriorBoxParameter.CORNER" {
+        for (corner, delta) in prior.into_iter().zip(d) {
+            corners.push((corner + delta).write(l, DType::F32)?);
         }
-        "caffe.PriorBoxParameter.CENTER_SIZE" => {
-            let mut ends = Vec::new();
-            for i in 0..2 {
-                let side = (prior[2 + i] - prior[i]).write(l, DType::F32)?;
-                let center = d[i] * side + (prior[i] + prior[2 + i]) / 2.0;
-                let center = center.write(l, DType::F32)?;
-                let half = (f("Exp", d[2 + i]) * side / 2.0).write(l, DType::F32)?;
-                ends.push(((center - half).write(l, DType::F32)?, (center + half).write(l, DType::F32)?));
-            }
-            corners.extend([ends[0].0, ends[1].0, ends[0].1, ends[1].1]);
+    } else {
+        let mut ends = Vec::new();
+        for i in 0..2 {
+            let side = (prior[2 + i] - prior[i]).write(l, DType::F32)?;
+            let center = d[i] * side + (prior[i] + prior[2 + i]) / 2.0;
+            let center = center.write(l, DType::F32)?;
+            let half = (f("Exp", d[2 + i]) * side / 2.0).write(l, DType::F32)?;
+            ends.push(((center - half).write(l, DType::F32)?, (center + half).write(l, DType::F32)?));
         }
-        other => {
-            let wanted = "caffe.PriorBoxParameter.CORNER or caffe.PriorBoxParameter.CENTER_SIZE";
-            return Err(errors::value("attribute \"code_type\"", other, wanted));
-        }
+        corners.extend([ends[0].0, ends[1].0, ends[0].1, ends[1].1]);
     }
     if l.attributes.flag("clip_before_nms", false)? {
         clip(l, &mut corners)?;

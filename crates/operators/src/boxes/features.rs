@@ -16,6 +16,7 @@ use crate::dialects::indices::{positions, size, sorted};
 use crate::errors;
 use crate::lowering::terms::{Term, f, ints, of, pick};
 use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::words;
 
 /// Most bins along an axis.
 const MAX_BINS: i64 = 256;
@@ -54,11 +55,7 @@ pub fn psroi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         only_float32(l, input)?;
         expect_rank(l, input, rank)?;
     }
-    match l.attributes.text("mode")?.unwrap_or("average") {
-        "average" => averages(l),
-        "bilinear" => psroi_bilinear(l),
-        other => Err(errors::value("attribute \"mode\"", other, "average or bilinear")),
-    }
+    if words::REGION_POOL.of(&l.attributes)? == "average" { averages(l) } else { psroi_bilinear(l) }
 }
 
 /// `PSROIPooling` with mode `average`.

@@ -10,6 +10,7 @@ use crate::dialects::indices::{positions, size};
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, of, pick, shaped, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::words;
 
 /// The overlap of the chosen boxes with all others, by numbers of both, `[image, class, box]`.
 type Overlap = fn(&mut Lowering<'_>, &[LoweredValue], &[LoweredValue]) -> Result<LoweredValue>;
@@ -107,7 +108,7 @@ fn boxes(l: &mut Lowering<'_>) -> Result<[LoweredValue; 2]> {
 /// `NonMaxSuppression`, whose boxes are upright.
 pub fn of_upright(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [boxes, dims] = boxes(l)?;
-    let centered = l.attributes.text("box_encoding")? == Some("center");
+    let centered = words::BOX_ENCODING.of(&l.attributes)? == "center";
     let given = columns(l, boxes)?;
     let mut numbers = Vec::new();
     for axis in 0..2 {

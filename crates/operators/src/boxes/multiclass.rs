@@ -9,9 +9,9 @@ use crate::dialects::boxes::{
 };
 use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size, sorted};
-use crate::errors;
 use crate::lowering::terms::{f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::words;
 
 /// The choice that attributes say.
 fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
@@ -30,14 +30,10 @@ fn choice(l: &Lowering<'_>, inclusive: bool) -> Result<Choice> {
 fn arranged(l: &mut Lowering<'_>, mut found: Found, by_class: bool) -> Result<Found> {
     let across = l.attributes.flag("sort_result_across_batch", false)?;
     // Files call the attribute, and one of its values, otherwise than the text does.
-    let given = l.attributes.text("sort_result_type")?.or(l.attributes.text("sort_result")?);
-    let by_label = match given.unwrap_or("none") {
+    let given = words::SORT_RESULT.of(&l.attributes)?;
+    let by_label = match words::SORT_BOXES.of_or(&l.attributes, given)? {
         "none" => return Ok(found),
-        "class" | "classid" => true,
-        "score" => false,
-        other => {
-            return Err(errors::value("attribute \"sort_result_type\"", other, "classid, score or none"));
-        }
+        by => by != "score",
     };
     // The last order counts most: each keeps that of equal elements.
     if !by_label || !by_class {
@@ -145,13 +141,7 @@ pub fn matrix_nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let ([boxes, scores], choice) = (candidates(l)?, choice(l, false)?);
     let sigma = l.float("gaussian_sigma")?.unwrap_or(2.0);
-    let gaussian = match l.attributes.text("decay_function")?.unwrap_or("linear") {
-        "gaussian" => true,
-        "linear" => false,
-        other => {
-            return Err(errors::value("attribute \"decay_function\"", other, "gaussian or linear"));
-        }
-    };
+    let gaussian = words::DECAY.of(&l.attributes)? == "gaussian";
     let decay = Decay { sigma: gaussian.then_some(sigma), least: l.float("post_threshold")?.unwrap_or(0.0) };
     let found = matrix(l, boxes, scores, &choice, &decay)?;
     let found = arranged(l, found, false)?;

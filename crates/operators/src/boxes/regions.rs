@@ -9,6 +9,7 @@ use crate::attributes::Attributes;
 use crate::errors;
 use crate::images::sampling::around;
 use crate::op::EvalContext;
+use crate::words;
 
 /// The elements around a point of a region, of which none is outside of the image by more than 1.
 fn in_region(x: f64, size: usize) -> Vec<(usize, f64)> {
@@ -32,13 +33,9 @@ pub fn roi_align(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     };
     let (x, rois, samples) = (cx.floats(0)?, cx.floats(1)?, cx.integers(2)?);
     let scale = f64::from(attributes.float("spatial_scale")?.unwrap_or(1.0));
-    let half = attributes.text("coordinate_transformation_mode")?.unwrap_or("half_pixel") == "half_pixel";
+    let half = words::REGION_COORDINATES.of(attributes)? == "half_pixel";
     let offset = if half { 0.5 } else { 0.0 };
-    let largest = match attributes.text("mode")?.unwrap_or("avg") {
-        "avg" => false,
-        "max" => true,
-        other => return Err(errors::text("mode", other, "avg or max")),
-    };
+    let largest = words::REGION_MODE.of(attributes)? == "max";
     let ratio = attributes.int("sampling_ratio")?.unwrap_or(0);
     let (sizes, plane) = (&dims[2..], dims[2] * dims[3]);
     let mut y = vec![0.0; shape.len()];

@@ -229,10 +229,6 @@ pub fn deformable_psroi(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
             expect_rank(l, input, rank)?;
         }
     }
-    match l.attributes.text("mode")?.unwrap_or("bilinear_deformable") {
-        "bilinear_deformable" => {}
-        other => return Err(errors::value("attribute \"mode\"", other, "bilinear_deformable")),
-    }
     let (groups, outputs) = (bins(l, "group_size")?, positive(l, "output_dim")?);
     let samples = [bins(l, "spatial_bins_y")?, bins(l, "spatial_bins_x")?];
     let scale = required("spatial_scale", l.float("spatial_scale")?)?;

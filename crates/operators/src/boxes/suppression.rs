@@ -10,6 +10,7 @@ use gradus_core::{DType, Error, Number, Result, Shape, Tensor, Value};
 use crate::attributes::Attributes;
 use crate::errors;
 use crate::op::EvalContext;
+use crate::words;
 
 /// `NonMaxSuppression`: of boxes that overlap, the one with the best score.
 pub fn non_max_suppression(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -106,7 +107,7 @@ impl Eq for Candidate {}
 /// `NonMaxSuppression` of OpenVINO.
 pub fn of_upright(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let boxes = cx.floats(0)?;
-    let centered = attributes.text("box_encoding")? == Some("center");
+    let centered = words::BOX_ENCODING.of(attributes)? == "center";
     let of_box = |at: usize| Upright::new(&boxes[at * 4..][..4], centered);
     selected(attributes, cx, of_box, Upright::overlap)
 }

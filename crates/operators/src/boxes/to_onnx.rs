@@ -13,13 +13,14 @@ use crate::lowering::terms::{
     Term, cast, f, gathered, ints, joined, of, pick, shaped, size, unsqueezed, with,
 };
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
+use crate::words;
 
 /// Most bins along an axis of a region.
 const MAX_BINS: i64 = 1 << 10;
 
 /// The largest elements of bins of regions.
 pub fn roi_pooling(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let bilinear = l.attributes.text("method")?.is_some_and(|method| !method.eq_ignore_ascii_case("max"));
+    let bilinear = words::REGION_METHOD.of(&l.attributes)? != "max";
     let listed = l.attributes.list("output_roi")?.or(l.attributes.list("output_size")?);
     let size = |name: &str, at: usize| -> Result<i64> {
         let listed = listed.as_ref().and_then(|listed| listed.get(at)).copied();
@@ -81,10 +82,10 @@ fn sampled_regions(l: &mut Lowering<'_>, bins: [i64; 2]) -> Result<Vec<LoweredVa
 /// Regions of images, each pooled to one size.
 pub fn roi_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::ORDER);
-    if l.attributes.text("mode")?.is_some_and(|mode| !mode.eq_ignore_ascii_case("avg")) {
+    if words::REGION_MODE.of(&l.attributes)? != "avg" {
         return Err(cannot("the specifications define the samples of ROIAlign with mode=max differently"));
     }
-    let positions = match l.attributes.text("aligned_mode")?.unwrap_or("asymmetric") {
+    let positions = match words::REGION_ALIGNED.of(&l.attributes)? {
         "asymmetric" => "output_half_pixel",
         "half_pixel_for_nn" => "half_pixel",
         other => {
@@ -114,7 +115,7 @@ pub fn non_max_suppression(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         l.note_by_operators();
         return of_upright(l);
     }
-    let center = l.attributes.text("box_encoding")? == Some("center");
+    let center = words::BOX_ENCODING.of(&l.attributes)? == "center";
     let one = l.list(&[1])?;
     let mut inputs = vec![l.input(0)?, l.input(1)?];
     let most = if l.has(2) { l.whole_list(2)? } else { l.list(&[0])? };

@@ -10,6 +10,7 @@ use crate::attributes::Attributes;
 use crate::normalize::Older;
 use crate::op::{EvalContext, Op};
 use crate::schema::onnx_versions;
+use crate::words;
 use crate::{errors, indices};
 
 /// A parameter: its name and its default.
@@ -42,6 +43,22 @@ const FUNCTIONS: &[Row] = &[
 ];
 
 const NONE: ActivationParameter = ("", 0.0);
+
+/// Their names.
+pub const ACTIVATIONS: [&str; FUNCTIONS.len()] = after([]);
+
+/// The activations of fused products: none, `Clip`, and the functions.
+pub const FUSED_ACTIVATIONS: [&str; FUNCTIONS.len() + 2] = after(["", "Clip"]);
+
+/// The names of the functions after others.
+const fn after<const BEFORE: usize, const ALL: usize>(names: [&'static str; BEFORE]) -> [&'static str; ALL] {
+    let (mut all, mut i) = ([""; ALL], 0);
+    while i < ALL {
+        all[i] = if i < BEFORE { names[i] } else { FUNCTIONS[i - BEFORE].0 };
+        i += 1;
+    }
+    all
+}
 
 /// A function with its parameters.
 #[derive(Clone, Copy, Debug)]
@@ -118,12 +135,7 @@ pub fn eval(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
 
 /// `Gelu`, exact or by the hyperbolic tangent.
 pub fn eval_gelu(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let approximate = attributes.text("approximate")?.unwrap_or("none");
-    let approximate = match approximate {
-        "tanh" => true,
-        "none" => false,
-        other => return Err(errors::text("approximate", other, "\"none\" or \"tanh\"")),
-    };
+    let approximate = words::GELU.of(attributes)? == "tanh";
     Activation::gelu(approximate).eval(cx)
 }
 

@@ -22,6 +22,7 @@ use crate::errors;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operation::Operation;
 use crate::strided::{Strided, each_at};
+use crate::words;
 
 /// How shapes that differ are brought together.
 #[derive(Clone, Copy, Debug)]
@@ -306,7 +307,7 @@ pub fn mod_build(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 /// Builds `BitShift` to the left or to the right.
 pub fn bit_shift(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let operation =
-        if cx.attributes.text("direction")? == Some("LEFT") { Operation::Left } else { Operation::Right };
+        if words::SHIFT.of(&cx.attributes)? == "LEFT" { Operation::Left } else { Operation::Right };
     build_as(operation, cx)
 }
 

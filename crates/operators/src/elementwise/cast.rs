@@ -18,9 +18,9 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Result, Tensor, Value};
 
 use crate::attributes::{Attributes, required};
-use crate::errors;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::output::one;
+use crate::words;
 
 #[derive(Debug)]
 pub struct CastOp {
@@ -39,23 +39,20 @@ impl CastOp {
         }
         Ok(Box::new(CastOp {
             to,
-            rules: rules(cx.attributes.flag("saturate", true)?, cx.attributes.text("round_mode")?)?,
+            rules: rules(cx.attributes.flag("saturate", true)?, words::ROUND_MODE.of(&cx.attributes)?),
         }))
     }
 }
 
 /// The conversion rules that the attributes choose.
-pub fn rules(saturate: bool, round_mode: Option<&str>) -> Result<Rules> {
+pub fn rules(saturate: bool, round_mode: &str) -> Rules {
     let overflow = if saturate { Overflow::Saturate } else { Overflow::Special };
     let scale_rounding = match round_mode {
-        None | Some("up") => ScaleRounding::Up,
-        Some("down") => ScaleRounding::Down,
-        Some("nearest") => ScaleRounding::Nearest,
-        Some(other) => {
-            return Err(errors::text("round_mode", other, "up, down or nearest"));
-        }
+        "down" => ScaleRounding::Down,
+        "nearest" => ScaleRounding::Nearest,
+        _ => ScaleRounding::Up,
     };
-    Ok(Rules { overflow, scale_rounding })
+    Rules { overflow, scale_rounding }
 }
 
 impl Op for CastOp {
@@ -68,7 +65,7 @@ impl Op for CastOp {
 /// `CastLike`: elements in the type of the second input.
 pub fn cast_like(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (data, like) = (cx.tensor(0)?, cx.tensor(1)?);
-    let rules = rules(attributes.flag("saturate", true)?, attributes.text("round_mode")?)?;
+    let rules = rules(attributes.flag("saturate", true)?, words::ROUND_MODE.of(attributes)?);
     one(cast(cx, data, like.dtype(), rules)?)
 }
 

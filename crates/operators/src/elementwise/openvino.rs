@@ -27,6 +27,7 @@ use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::operation::Operation;
+use crate::words;
 
 /// A function of floats: the specification does not say how results for integers are rounded.
 #[derive(Debug)]
@@ -61,13 +62,10 @@ pub fn both(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
 }
 
 fn both_as(cx: &BuildContext<'_>, operation: Operation) -> Result<Box<dyn Op>> {
-    let broadcast = match cx.attributes.text("auto_broadcast")?.unwrap_or("numpy") {
+    let broadcast = match words::BROADCAST.of(&cx.attributes)? {
         "numpy" => Broadcast::Both,
         "none" | "explicit" => Broadcast::None,
-        "pdpd" => Broadcast::Onto(cx.attributes.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0)),
-        other => {
-            return Err(errors::text("auto_broadcast", other, "numpy, none or pdpd"));
-        }
+        _ => Broadcast::Onto(cx.attributes.int("auto_broadcast_axis")?.filter(|&axis| axis >= 0)),
     };
     Ok(Box::new(BinaryOp { operation, broadcast }))
 }
@@ -111,8 +109,8 @@ pub fn whole_or_rounded(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Builds OpenVINO's `Round`, with ties to even or away from zero.
 pub fn round(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
-    match cx.attributes.text("mode")? {
-        Some("half_away_from_zero") => Ok(build_as(|x| float(x, f64::round))),
+    match words::HALF.of(&cx.attributes)? {
+        "half_away_from_zero" => Ok(build_as(|x| float(x, f64::round))),
         _ => Ok(build_as(|x| float(x, f64::round_ties_even))),
     }
 }
@@ -125,7 +123,7 @@ pub fn is_finite(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Val
 /// Builds OpenVINO's `Convert` to an element type.
 pub fn convert(cx: &BuildContext<'_>) -> Result<Box<dyn Op>> {
     let to = required("to", cx.attributes.dtype("to")?)?;
-    Ok(Box::new(CastOp { to, rules: rules(!is_special(to), None)? }))
+    Ok(Box::new(CastOp { to, rules: rules(!is_special(to), "up") }))
 }
 
 /// Returns true if numbers out of range become NaN or infinity, as OpenVINO converts them.
@@ -136,7 +134,7 @@ fn is_special(to: DType) -> bool {
 /// `ConvertLike` of OpenVINO: elements in the type of the second input.
 pub fn convert_like(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let to = cx.tensor(1)?.dtype();
-    CastOp { to, rules: rules(!is_special(to), None)? }.eval(cx)
+    CastOp { to, rules: rules(!is_special(to), "up") }.eval(cx)
 }
 
 /// Builds OpenVINO's `Divide`, with quotients of integers rounded down or toward zero.
@@ -159,7 +157,7 @@ pub fn divide_rule(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of OpenVINO's `Select`: all inputs broadcast, or that of the second input.
 pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
     check_types([0, 1, 2].map(|input| cx.dtype(input)))?;
-    if matches!(cx.attributes.text("auto_broadcast")?, Some("none" | "pdpd")) {
+    if words::BROADCAST.of(&cx.attributes)? != "numpy" {
         let (dtype, dims) = (cx.dtype(1), cx.dims(1)?);
         return Ok(vec![Fact::Tensor(crate::fact::TensorFact::new(dtype, Some(dims)))]);
     }

@@ -12,6 +12,7 @@ use crate::elementwise::openvino::clamp_bound;
 use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
+use crate::words;
 
 /// The operands, and the type of the first one.
 fn operands(l: &mut Lowering<'_>) -> Result<(LoweredValue, LoweredValue, DType)> {
@@ -255,7 +256,7 @@ pub fn fake_convert(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Writes `Gelu` with its approximation.
 pub fn gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
-    let tanh = l.attributes.text("approximation_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("tanh"));
+    let tanh = words::GELU_MODE.of(&l.attributes)? == "tanh";
     let x = l.input(0)?;
     Ok(vec![l.apply("Gelu", &[x], &[word("approximate", if tanh { "tanh" } else { "none" })])?])
 }

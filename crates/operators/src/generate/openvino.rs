@@ -10,6 +10,7 @@ use crate::indexing::openvino::integers_or;
 use crate::infer::{InferContext, InferResult};
 use crate::op::EvalContext;
 use crate::output::allowed;
+use crate::words;
 use crate::{errors, indexing, indices};
 
 /// Shape of OpenVINO's `Multinomial`: rows by the number of samples.
@@ -61,7 +62,7 @@ pub fn run_one_hot(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Com
     let shape = allowed(cx, on.dtype(), &dims)?;
     cx.reserve(convert::product(indices.len(), size_of::<i64>()))?;
     let numbers: Vec<_> = indices.numbers()?.map(i64::from_number).collect();
-    let normalized = attributes.text("negative_indices_mode")? == Some("normalize");
+    let normalized = words::NEGATIVES.of(attributes)? == "normalize";
     let each = indexing::eval::positions(&dims).map(|mut position| {
         let at = position.remove(axis);
         let index = numbers[indexing::eval::flat_index(&position, indices.shape().dims())];

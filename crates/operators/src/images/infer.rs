@@ -15,11 +15,12 @@ use crate::dim::{Bounds, Dim, Relation};
 use crate::fact::{Dims, Elements, Fact, Fraction};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::windows::infer::image;
+use crate::words;
 use crate::{errors, indices};
 
 /// Shape of `ImageDecoder`: height and width of the image, and 1 or 3 channels.
 pub fn image_decoder(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let channels = if cx.attributes.text("pixel_format")? == Some("Grayscale") { 1 } else { 3 };
+    let channels = if words::PIXEL_FORMAT.of(&cx.attributes)? == "Grayscale" { 1 } else { 3 };
     let [height, width] = ["the image's height", "the image's width"].map(|what| cx.data(what, Bounds::SIZE));
     Ok(vec![Fact::typed(DType::U8, [height, width, Dim::Known(channels)])])
 }
@@ -102,7 +103,7 @@ pub fn resize(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::count("sizes", sizes.len(), axes.len()).into());
     }
     let mut all = dims.to_vec();
-    let policy = cx.attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch");
+    let policy = words::RATIO_POLICY.of(&cx.attributes)?;
     for (i, &axis) in axes.iter().enumerate() {
         all[axis] = match policy {
             "stretch" => sizes[i],

@@ -7,6 +7,7 @@ use crate::fact::Fact;
 use crate::indices;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
+use crate::words;
 
 /// The axes of an image that are resized, and its dimensions with their pads.
 fn interpolated_axes(
@@ -33,7 +34,7 @@ fn interpolated_axes(
 pub fn interpolate(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let rank = dims.len();
-    let by_scales = cx.attributes.text("shape_calculation_mode")? == Some("scales");
+    let by_scales = words::SHAPE_BY.of(&cx.attributes)? == "scales";
     let both = cx.attributes.form().is(Older::SizesAndScales);
     let Some(axes) = interpolated_axes(cx, if both { 3 } else { 2 }, rank)? else {
         let dims = cx.any_dims("the axes are not known before the run", rank);

@@ -11,6 +11,7 @@ use crate::indices::Along;
 use crate::normalize::Older;
 use crate::op::EvalContext;
 use crate::output::{chosen, one};
+use crate::words;
 use crate::{errors, indices};
 
 /// How an axis is resized.
@@ -67,15 +68,10 @@ impl Manner<'_> {
             "align_corners" => at * (size - 1.0) / (wanted - 1.0),
             "asymmetric" => at / scale,
             "tf_half_pixel_for_nn" => (at + 0.5) / scale,
-            "tf_crop_and_resize" => {
+            _ => {
                 let [begin, end] = axis.region;
                 let along = if axis.wanted == 1 { 0.5 } else { at / (wanted - 1.0) };
                 (begin + along * (end - begin)) * (size - 1.0)
-            }
-            other => {
-                let wanted = "half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric, \
-                              tf_half_pixel_for_nn or tf_crop_and_resize";
-                return Err(errors::text("coordinate_transformation_mode", other, wanted));
             }
         })
     }
@@ -137,17 +133,13 @@ impl Manner<'_> {
                     "round_prefer_floor" => half.is_gt(),
                     "round_prefer_ceil" => half.is_ge(),
                     "floor" => false,
-                    "ceil" => between,
-                    other => {
-                        let wanted = "round_prefer_floor, round_prefer_ceil, floor or ceil";
-                        return Err(errors::text("nearest_mode", other, wanted));
-                    }
+                    _ => between,
                 };
                 let nearest = usize_of_i64((floor + i64::from(up)).clamp(0, last));
                 return Ok(Some(vec![(nearest.unwrap_or(0), 1.0)]));
             }
             "linear" => (1.0, &|x: f64| (1.0 - x.abs()).max(0.0)),
-            "cubic" => (2.0, &|x: f64| {
+            _ => (2.0, &|x: f64| {
                 let (a, x) = (self.cubic, x.abs());
                 if x <= 1.0 {
                     ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
@@ -157,7 +149,6 @@ impl Manner<'_> {
                     0.0
                 }
             }),
-            other => return Err(errors::text("mode", other, "nearest, linear or cubic")),
         };
         let start = whole((-reach / narrow).floor()).ok_or_else(outside)? + 1;
         let mut weights = Vec::new();
@@ -217,7 +208,7 @@ impl Resizing<'_> {
         } else {
             let sizes = self.sizes.as_ref().ok_or_else(|| errors::missing("input 3"))?;
             let each = axes.iter().zip(sizes).map(|(&axis, size)| size / float_of(dims[axis]));
-            let each: Vec<_> = match attributes.text("keep_aspect_ratio_policy")?.unwrap_or("stretch") {
+            let each: Vec<_> = match words::RATIO_POLICY.of(attributes)? {
                 "stretch" => axes.iter().map(|&axis| float_of(wanted[axis]) / float_of(dims[axis])).collect(),
                 "not_larger" => vec![each.fold(f64::INFINITY, f64::min); axes.len()],
                 _ => vec![each.fold(0.0, f64::max); axes.len()],
@@ -267,12 +258,12 @@ fn manner<'a>(attributes: &'a Attributes<'_>, operator: &str) -> Result<Manner<'
     let older = operator == "Upsample" || attributes.form().is(Older::Upsampled);
     let (coordinates, nearest) =
         if older { ("asymmetric", "floor") } else { ("half_pixel", "round_prefer_floor") };
-    let mode = attributes.text("mode")?.unwrap_or("nearest");
+    let mode = words::RESIZE_MODE.of(attributes)?;
     let narrows = operator == "Interpolate";
     Ok(Manner {
-        coordinates: attributes.text("coordinate_transformation_mode")?.unwrap_or(coordinates),
+        coordinates: words::COORDINATES.of_or(attributes, coordinates)?,
         mode: if mode == "bilinear" { "linear" } else { mode },
-        nearest: attributes.text("nearest_mode")?.unwrap_or(nearest),
+        nearest: words::NEAREST.of_or(attributes, nearest)?,
         cubic: attributes.float("cubic_coeff_a")?.unwrap_or(-0.75).into(),
         antialias: attributes.flag("antialias", false)?,
         exclude_outside: narrows || attributes.flag("exclude_outside", false)?,
@@ -327,7 +318,7 @@ pub fn resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
         cx.reserve(product(wanted, 128) + product(size, 64))
     })?;
     let all_inside = axes.iter().flat_map(|axis| &axis.weights).all(Option::is_some);
-    if attributes.text("mode")?.unwrap_or("nearest") == "nearest" && all_inside {
+    if words::RESIZE_MODE.of(attributes)? == "nearest" && all_inside {
         let first =
             |weights: &Weights| weights.as_ref().and_then(|all| all.first()).map_or(0, |(index, _)| *index);
         let along: Vec<_> =

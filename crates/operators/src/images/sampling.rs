@@ -5,8 +5,8 @@ use gradus_core::convert::{float_of, product, truncated};
 use gradus_core::{DType, Error, Kind, Result, Shape, Tensor, Value};
 
 use crate::attributes::Attributes;
-use crate::errors;
 use crate::op::EvalContext;
+use crate::words;
 
 /// How elements around a coordinate are weighted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -90,14 +90,12 @@ pub(super) fn manner(mode: &str, padding: &str, corners: bool) -> Result<(Interp
     let how = match mode {
         "nearest" => Interpolation::Nearest,
         "linear" | "bilinear" => Interpolation::Linear,
-        "cubic" | "bicubic" => Interpolation::Cubic,
-        other => return Err(errors::text("mode", other, "nearest, linear or cubic")),
+        _ => Interpolation::Cubic,
     };
     let outside = match padding {
         "zeros" => Outside::Zeros,
         "border" => Outside::Border { edges: !corners },
-        "reflection" => Outside::Reflection { edges: !corners },
-        other => return Err(errors::text("padding_mode", other, "zeros, border or reflection")),
+        _ => Outside::Reflection { edges: !corners },
     };
     Ok((how, outside))
 }
@@ -107,9 +105,9 @@ pub fn grid_sample(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
     let (data, (_, shape)) = (cx.tensor(0)?, cx.output(0)?);
     let dims = data.shape().dims();
     let (sizes, points) = (&dims[2..], shape.dims()[2..].iter().product::<usize>());
-    let mode = attributes.text("mode")?.unwrap_or("linear");
+    let mode = words::GRID_MODE.of(attributes)?;
     let corners = attributes.flag("align_corners", false)?;
-    let (how, outside) = manner(mode, attributes.text("padding_mode")?.unwrap_or("zeros"), corners)?;
+    let (how, outside) = manner(mode, words::GRID_PADDING.of(attributes)?, corners)?;
     let is_nearest = how == Interpolation::Nearest;
     if data.dtype() == DType::String && !is_nearest {
         return Err(Error::new(Kind::Unsupported, "cannot evaluate GridSample of text between elements"));

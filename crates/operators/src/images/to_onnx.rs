@@ -25,12 +25,14 @@ use crate::indices::axes as axes_of;
 use crate::lowering::terms::{Term, cast, f, gathered, ints, of, summed, with};
 use crate::lowering::{LoweredValue, Lowering, along, flag, word};
 use crate::normalize::Older;
+use crate::words;
 
 /// Writes `Interpolate` as `Resize`.
 pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let refused = |what: &str| Err(cannot(format!("ONNX has no equivalent of Interpolate with {what}")));
     let both = l.attributes.form().is(Older::SizesAndScales);
-    let own = required("mode", l.attributes.text("mode")?)?;
+    required("mode", l.attributes.get("mode"))?;
+    let own = words::INTERPOLATE_MODE.of(&l.attributes)?;
     let (mode, pillow) = match own {
         "nearest" => ("nearest", false),
         "linear_onnx" | "linear" => ("linear", false),
@@ -48,10 +50,11 @@ pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let axes_at = if both { 3 } else { 2 };
     let axes = if l.has(axes_at) { axes_of(&l.integers(axes_at)?, rank)? } else { (0..rank).collect() };
     let x = padded(l, rank)?;
-    let by_scales = l.attributes.text("shape_calculation_mode")? == Some("scales");
+    let by_scales = words::SHAPE_BY.of(&l.attributes)? == "scales";
     let scales_at = if both { 2 } else { 1 };
-    let nearest = l.attributes.text("nearest_mode")?.filter(|_| mode == "nearest");
-    let (nearest, simple) = (nearest.unwrap_or("round_prefer_floor"), nearest == Some("simple"));
+    let given = words::INTERPOLATE_NEAREST.of(&l.attributes)?;
+    let nearest = if mode == "nearest" { given } else { "round_prefer_floor" };
+    let simple = nearest == "simple";
     // OpenVINO smooths if an axis shrinks, through narrower windows where others grow, and rounds
     // otherwise there.
     let growth = growths(l, &axes, if by_scales { Err(scales_at) } else { Ok(1) })?;
@@ -64,9 +67,9 @@ pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if smooth && rank < 5 {
         l.edges("OpenVINO's CPU plugin smooths images of rank 5 only");
     }
-    let coordinates = l.attributes.text("coordinate_transformation_mode")?.filter(|_| !pillow);
-    let mut attributes =
-        vec![word("mode", mode), word("coordinate_transformation_mode", coordinates.unwrap_or("half_pixel"))];
+    let coordinates = words::INTERPOLATE_COORDINATES.of(&l.attributes)?;
+    let coordinates = if pillow { "half_pixel" } else { coordinates };
+    let mut attributes = vec![word("mode", mode), word("coordinate_transformation_mode", coordinates)];
     if smooth || pillow {
         attributes.extend([flag("antialias", true), flag("exclude_outside", true)]);
     }
@@ -84,7 +87,7 @@ pub fn interpolate(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Ok(vec![if rounds { whole(x).write(l, DType::F32)? } else { x }]);
     }
     let sizes = if by_scales {
-        own_scales(l, &axes, scales_at, coordinates != Some("align_corners"))?
+        own_scales(l, &axes, scales_at, coordinates != "align_corners")?
     } else {
         l.whole_list(1)?
     };
@@ -139,7 +142,7 @@ fn narrowed(l: &mut Lowering<'_>, x: LoweredValue, axes: &[usize], scales_at: us
     let unknown = || cannot("ONNX has no equivalent of Interpolate with antialias=true where an axis grows");
     let own = padded_sizes(l)?.ok_or_else(unknown)?;
     let result = l.result_dims(0).ok_or_else(unknown)?;
-    let by_scales = l.attributes.text("shape_calculation_mode")? == Some("scales");
+    let by_scales = words::SHAPE_BY.of(&l.attributes)? == "scales";
     let scales = if by_scales { l.known(scales_at)? } else { None };
     let scales: Option<Vec<_>> =
         scales.map(|scales| Ok(scales.numbers()?.map(nearest_f64).collect())).transpose()?;
@@ -288,18 +291,17 @@ fn growths(
 /// Elements of images at the positions of a grid.
 pub fn grid_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
-    let mode = match l.attributes.text("mode")?.unwrap_or("bilinear") {
+    let mode = match words::RUNTIME_GRID_MODE.of(&l.attributes)? {
         "bilinear" => "linear",
         "bicubic" => "cubic",
-        "nearest" => {
+        _ => {
             l.edges("the OpenVINO specification does not define which neighbor is nearest halfway");
             "nearest"
         }
-        other => return Err(cannot(format!("ONNX has no equivalent of GridSample with mode={other}"))),
     };
-    let padding = l.attributes.text("padding_mode")?.unwrap_or("zeros").to_owned();
+    let padding = words::GRID_PADDING.of(&l.attributes)?;
     let aligned = l.attributes.flag("align_corners", false)?;
     let (x, grid) = (l.input(0)?, l.input(1)?);
-    let attributes = [flag("align_corners", aligned), word("mode", mode), word("padding_mode", &padding)];
+    let attributes = [flag("align_corners", aligned), word("mode", mode), word("padding_mode", padding)];
     Ok(vec![l.apply("GridSample", &[x, grid], &attributes)?])
 }

@@ -8,6 +8,7 @@ use crate::errors;
 use crate::indices::{self, Along};
 use crate::op::EvalContext;
 use crate::output::{allowed, chosen, one};
+use crate::words;
 
 /// `Slice`: elements from starts to ends along axes, with steps.
 pub fn slice(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -136,12 +137,8 @@ pub fn gather_nd(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 
 /// How the updates that are scattered are combined with the data, if they do not replace
 /// it.
-pub(super) fn reduction<'a>(attributes: &Attributes<'a>) -> Result<Option<&'a str>> {
-    match attributes.text("reduction")? {
-        None | Some("none") => Ok(None),
-        Some(how @ ("add" | "mul" | "min" | "max")) => Ok(Some(how)),
-        Some(other) => Err(errors::text("reduction", other, "none, add, mul, min or max")),
-    }
+pub(super) fn reduction(attributes: &Attributes<'_>) -> Result<Option<&'static str>> {
+    Ok(Some(words::SCATTER.of(attributes)?).filter(|how| *how != "none"))
 }
 
 /// The data with updates written to places, or combined with what is there.

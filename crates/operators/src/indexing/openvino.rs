@@ -26,6 +26,7 @@ use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalize::Older;
 use crate::op::{BuildContext, EvalContext, Op};
 use crate::output::allowed;
+use crate::words;
 use crate::{Eval, errors, indexing, indices, lowering, op, output};
 
 /// The integers of an input, or as many dimensions that the data decide.
@@ -383,22 +384,14 @@ fn require_along_input(cx: &mut InferContext<'_, '_>, updates: usize) -> Result<
 
 /// Shape of OpenVINO's `ScatterElementsUpdate`: that of the data.
 pub fn scatter_elements_update(cx: &mut InferContext<'_, '_>) -> InferResult {
-    match cx.attributes.text("reduction")?.unwrap_or("none") {
-        "none" | "sum" | "prod" | "min" | "max" | "mean" => {
-            require_along_input(cx, 1)?;
-            same(cx)
-        }
-        other => Err(errors::text("reduction", other, "none, sum, prod, min, max or mean").into()),
-    }
+    require_along_input(cx, 1)?;
+    same(cx)
 }
 
 /// Shape of OpenVINO's `ScatterNDUpdate`: that of the data.
 pub fn scatter_nd_update(cx: &mut InferContext<'_, '_>) -> InferResult {
-    match cx.attributes.text("reduction")?.unwrap_or("none") {
-        "none" => scattered(cx, true),
-        "sum" | "sub" | "prod" | "min" | "max" => scattered(cx, false),
-        other => Err(errors::text("reduction", other, "none, sum, sub, prod, min or max").into()),
-    }
+    let replaces = words::SCATTER_ND.of(&cx.attributes)? == "none";
+    scattered(cx, replaces)
 }
 
 /// The names that other standards give to reductions, and what is scattered without what was there.

@@ -16,6 +16,7 @@ use crate::dialects::indices::{beams, counts_of, index, positions, rows, size, s
 use crate::errors;
 use crate::lowering::terms::{Term, cast, of, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::words;
 
 /// `GatherTree` of OpenVINO: the tokens of beams, traced back from the last step.
 pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -116,7 +117,7 @@ pub fn grouped_product(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 /// Returns true if updates are scattered by several operators of ONNX: their mean replaces
 /// elements, or the elements that were there do not count.
 pub fn scatters_in_steps(attributes: &Attributes<'_>) -> Result<bool> {
-    Ok(match attributes.text("reduction")?.unwrap_or("none") {
+    Ok(match words::SCATTER_ELEMENTS.of(attributes)? {
         "none" => false,
         "mean" => true,
         _ => !attributes.flag("use_init_val", true)?,
@@ -130,18 +131,14 @@ pub fn scatter_elements(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(errors::count("elements of input 3", l.integers_of(3)?.len(), 1));
     };
     let (x, at, updates, dtype) = (l.input(0)?, index(l, 1)?, l.input(2)?, l.dtype_of(0)?);
-    let (how, mean, first) = match l.attributes.text("reduction")?.unwrap_or("none") {
+    let (how, mean, first) = match words::SCATTER_ELEMENTS.of(&l.attributes)? {
         "none" => ("none", false, None),
         "sum" => ("add", false, Some(0.0)),
         "mean" => ("add", true, Some(0.0)),
         "prod" => ("mul", false, Some(1.0)),
         // Any of the updates of an element changes neither.
         "min" => ("min", false, None),
-        "max" => ("max", false, None),
-        other => {
-            let wanted = "none, sum, prod, min, max or mean";
-            return Err(errors::value("attribute \"reduction\"", other, wanted));
-        }
+        _ => ("max", false, None),
     };
     let counts_first = l.attributes.flag("use_init_val", true)?;
     let scattered = |l: &mut Lowering<'_>, x, updates, how: &'static str| {

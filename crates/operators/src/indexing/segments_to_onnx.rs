@@ -5,13 +5,12 @@ use gradus_core::convert::i64_of;
 use gradus_core::{DType, Result};
 
 use crate::conversion::caveats;
-use crate::conversion::report::cannot;
-use crate::errors;
 use crate::indexing::to_onnx::{indices, weighted};
 use crate::lowering::terms::{
     Term, f, gathered, ints, joined, number, of, part, pick, unsqueezed, whole, with,
 };
 use crate::lowering::{LoweredValue, Lowering, along, word};
+use crate::words;
 
 /// The segments of rows, and the number of segments as a list.
 struct Segments {
@@ -78,11 +77,7 @@ fn tallied(ids: LoweredValue, length: Term, dtype: DType) -> Result<Term> {
 pub fn embedding(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
     let by_ids = &*l.node.operator.name == "EmbeddingSegmentsSum";
-    let mean = match l.attributes.text("reduction")?.unwrap_or("sum") {
-        "sum" => false,
-        "mean" => true,
-        other => return Err(errors::text("reduction", other, "sum or mean")),
-    };
+    let mean = words::BAG.of(&l.attributes)? == "mean";
     let (table, rank, dtype) = (l.input(0)?, l.rank_of(0)?, l.dtype_of(0)?);
     let default = if by_ids { 4 } else { 3 };
     let rows = gathered(table, indices(l, 1)?, 0);
@@ -129,11 +124,7 @@ pub fn segment_max(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         DType::I64 => -9_223_372_036_854_775_808.0,
         _ => 0.0,
     };
-    let fill = match l.attributes.text("fill_mode")?.unwrap_or("ZERO") {
-        text if text.eq_ignore_ascii_case("zero") => 0.0,
-        text if text.eq_ignore_ascii_case("lowest") => lowest,
-        other => return Err(cannot(format!("ONNX has no equivalent of SegmentMax with fill_mode={other}"))),
-    };
+    let fill = if words::FILL.of(&l.attributes)? == "zero" { 0.0 } else { lowest };
     let least = l.number(if dtype.is_float() { f64::NEG_INFINITY } else { lowest }, dtype)?;
     let fill = l.number(fill, dtype)?;
     let result = segments.where_empty(fill, segments.scattered(rows, least.into(), "max"))?;

@@ -16,6 +16,7 @@ use crate::lowering::terms::{
 };
 use crate::lowering::{LoweredValue, Lowering, along, int, word};
 use crate::normalize::Older;
+use crate::words;
 
 /// Indices in a type that ONNX takes.
 pub fn indices(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
@@ -243,7 +244,7 @@ pub fn scatter_update(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub fn reverse(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let named = l.integers(1)?;
-    let axes: Vec<i64> = if l.attributes.text("mode")? == Some("mask") {
+    let axes: Vec<i64> = if words::REVERSE.of(&l.attributes)? == "mask" {
         let set = named.iter().enumerate().filter(|(_, bit)| **bit != 0);
         set.map(|(axis, _)| i64_of(axis)).collect()
     } else {
@@ -370,11 +371,7 @@ pub fn weighted(l: &mut Lowering<'_>, rows: Term, input: usize, axes: i64) -> Re
 /// Sums or means of rows of a table, as many for each bag.
 pub fn embedding_bag(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.rounding_of_floats(caveats::ORDER);
-    let mean = match l.attributes.text("reduction")?.unwrap_or("sum") {
-        "sum" => false,
-        "mean" => true,
-        other => return Err(errors::text("reduction", other, "sum or mean")),
-    };
+    let mean = words::BAG.of(&l.attributes)? == "mean";
     let rows = gathered(l.input(0)?, indices(l, 1)?, 0);
     let rows = [weighted(l, rows, 2, 2)?, ints(&[1])];
     let operator = if mean { "ReduceMean" } else { "ReduceSum" };

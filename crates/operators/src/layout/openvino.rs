@@ -30,6 +30,7 @@ use crate::layout::infer::{expand, padded, parts_of, repeated, spread, turned};
 use crate::layout::reshaped::{named_axes, reshape_to, squeezed, unsqueezed};
 use crate::op::EvalContext;
 use crate::output::allowed;
+use crate::words;
 use crate::{errors, indices, layout, output};
 
 /// The axis that the second input names, or as many unknown shapes as there are outputs.
@@ -180,8 +181,8 @@ pub fn run_variadic_split(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Compu
 pub fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Computed<Vec<Value>> {
     let data = cx.tensor(0)?;
     let dims = data.shape().dims();
-    let axes: Vec<usize> = match attributes.text("mode")? {
-        Some("mask") => {
+    let axes: Vec<usize> = match words::REVERSE.of(attributes)? {
+        "mask" => {
             let mask = cx.tensor(1)?.numbers()?;
             mask.enumerate().filter(|(_, bit)| !bit.is_zero()).map(|(axis, _)| axis).collect()
         }
@@ -302,11 +303,11 @@ pub fn transpose(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shape of OpenVINO's `Broadcast`: the target shape, or both broadcast.
 pub fn broadcast(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let mode = cx.attributes.text("mode")?;
-    if mode == Some("bidirectional") {
+    let mode = words::BROADCAST_MODE.of(&cx.attributes)?;
+    if mode == "bidirectional" {
         return expand(cx);
     }
-    let by_last_axes = !matches!(mode, Some("explicit" | "pdpd"));
+    let by_last_axes = mode == "numpy";
     let Some(target) = cx.integers(1) else {
         let rank = cx.needed_len(1)?;
         let dims = cx.any_dims("the shape is not known before the run", rank);
@@ -343,7 +344,7 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     if begins.len() != rank || ends.len() != rank {
         return Err(errors::pads(begins.len(), ends.len(), rank).into());
     }
-    let fill = cx.attributes.text("pad_mode")?.is_none_or(|mode| mode == "constant").then_some(3);
+    let fill = (words::PAD_KIND.of(&cx.attributes)? == "constant").then_some(3);
     padded(cx, &(0..rank).collect::<Vec<_>>(), &begins, &ends, fill)
 }
 
@@ -385,7 +386,7 @@ pub fn run_broadcast(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> R
     let data = cx.tensor(0)?;
     let target = Shape::from_i64(&cx.integers(1)?)?;
     let dims = data.shape().dims();
-    let seen = match attributes.text("mode")?.unwrap_or("numpy") {
+    let seen = match words::BROADCAST_MODE.of(attributes)? {
         "bidirectional" => return layout::eval::expand(attributes, cx),
         "explicit" => {
             let axes = indices::axes(&cx.integers(2)?, target.rank())?;
@@ -434,7 +435,7 @@ pub fn run_pad(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     if [begins.len(), ends.len()] != [rank; 2] {
         return Err(errors::pads(begins.len(), ends.len(), rank));
     }
-    let mode = attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
+    let mode = words::PAD_KIND.of(attributes)?;
     let inputs = [input(cx, 0), integers(&[begins, ends].concat()), input(cx, 3)];
     called(cx, layout::eval::pad, vec![("mode", Content::Bytes(mode.into()))], &inputs)
 }

@@ -11,6 +11,7 @@ use crate::indices;
 use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::strided::Strided;
+use crate::words;
 
 /// The first input's elements under these dimensions, with the axes in another order.
 fn turned(cx: &EvalContext<'_>, dims: &[usize], perm: &[usize]) -> Result<Vec<Value>> {
@@ -28,10 +29,9 @@ fn block(attributes: &Attributes<'_>) -> Result<usize> {
 pub fn depth_to_space(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (block, (_, shape)) = (block(attributes)?, cx.output(0)?);
     let (out, dims) = (shape.dims()[1], cx.tensor(0)?.shape().dims());
-    match attributes.text("mode")?.unwrap_or("DCR") {
+    match words::BLOCK_ORDER.of(attributes)? {
         "CRD" => turned(cx, &[dims[0], out, block, block, dims[2], dims[3]], &[0, 1, 4, 2, 5, 3]),
-        "DCR" => turned(cx, &[dims[0], block, block, out, dims[2], dims[3]], &[0, 3, 4, 1, 5, 2]),
-        other => Err(errors::text("mode", other, "DCR or CRD")),
+        _ => turned(cx, &[dims[0], block, block, out, dims[2], dims[3]], &[0, 3, 4, 1, 5, 2]),
     }
 }
 
@@ -39,10 +39,9 @@ pub fn depth_to_space(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> 
 pub fn space_to_depth(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (block, (_, shape)) = (block(attributes)?, cx.output(0)?);
     let (dims, out) = (cx.tensor(0)?.shape().dims(), shape.dims());
-    let perm = match attributes.text("mode")?.unwrap_or("DCR") {
+    let perm = match words::BLOCK_ORDER.of(attributes)? {
         "CRD" => [0, 1, 3, 5, 2, 4],
-        "DCR" => [0, 3, 5, 1, 2, 4],
-        other => return Err(errors::text("mode", other, "DCR or CRD")),
+        _ => [0, 3, 5, 1, 2, 4],
     };
     turned(cx, &[dims[0], dims[1], out[2], block, out[3], block], &perm)
 }

@@ -7,7 +7,6 @@ use gradus_core::graph::Content;
 use gradus_core::{Class, DType, Result, Tensor};
 
 use crate::conversion::caveats;
-use crate::conversion::report::cannot;
 use crate::conversion::types::numbered;
 use crate::errors;
 use crate::indices::axis as axis_of;
@@ -16,6 +15,7 @@ use crate::lowering::terms::{
     Term, f, gathered, in_shape, ints, joined, of, part, pick, shaped, turned, unsqueezed, whole, with,
 };
 use crate::lowering::{LoweredValue, Lowering, along, int, word};
+use crate::words;
 
 /// Notes what a dimension that does not fit becomes, if there may be one.
 fn narrow(l: &mut Lowering<'_>) {
@@ -128,7 +128,7 @@ pub fn broadcast(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, target) = (l.input(0)?, l.whole_list(1)?);
     let (rank, all) = (l.rank_if_known(0), l.len(1));
     let added = |axes: Vec<i64>| if axes.is_empty() { x.into() } else { unsqueezed(x, &axes) };
-    let x = match l.attributes.text("mode")?.unwrap_or("numpy") {
+    let x = match words::BROADCAST_MODE.of(&l.attributes)? {
         "explicit" => {
             if let (Some(own), Some(all)) = (l.known_integers(2)?, all) {
                 added((0..i64_of(all)).filter(|axis| !own.contains(axis)).collect())
@@ -184,16 +184,13 @@ pub fn tile(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Writes `Pad`, whose begins and ends ONNX has in one list.
 pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let mode = l.attributes.text("pad_mode")?.unwrap_or("constant").to_owned();
+    let mode = words::PAD_KIND.of(&l.attributes)?;
     if mode == "symmetric" {
         return symmetric(l);
     }
-    if !matches!(&*mode, "constant" | "edge" | "reflect") {
-        return Err(cannot(format!("ONNX has no equivalent of pad mode \"{mode}\"")));
-    }
     let pads = l.pads(1, 2)?;
     let value = if mode == "constant" { l.maybe(3) } else { LoweredValue::NONE };
-    Ok(vec![with("Pad", [l.input(0)?.into(), pads.into(), value.into()], [word("mode", &mode)]).put(l)?])
+    Ok(vec![with("Pad", [l.input(0)?.into(), pads.into(), value.into()], [word("mode", mode)]).put(l)?])
 }
 
 /// Elements of an axis mirrored at its ends, whose first and last elements occur twice.
@@ -221,7 +218,7 @@ fn symmetric(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub fn one_hot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut indices, depth) = (l.whole(0)?, l.whole_scalar(1)?);
     let signed = matches!(l.dtype_of(0)?.class(), Class::Signed);
-    if signed && l.attributes.text("negative_indices_mode")? != Some("normalize") {
+    if signed && words::NEGATIVES.of(&l.attributes)? != "normalize" {
         indices = pick(of("Less", indices, 0), depth, indices).write(l, DType::I64)?;
     }
     let values = joined([shaped(l.input(3)?, &[1]), shaped(l.input(2)?, &[1])], 0).write(l, DType::I64)?;
@@ -334,7 +331,7 @@ pub fn eye(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 pub fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     let (spreads, spatial) = (operator == "DepthToSpace", l.rank_of(0)?.saturating_sub(2));
     let block = errors::at_least_1("block_size", l.attributes.int_or("block_size", 1)?)?;
-    let deep = l.attributes.text("mode")? == Some("depth_first");
+    let deep = words::DEPTH.of(&l.attributes)? == "depth_first";
     let x = l.input(0)?;
     if spatial == 2 && (spreads || !deep) {
         let mut attributes = vec![int("blocksize", block)];

@@ -6,6 +6,7 @@ use gradus_core::{Result, Value};
 use crate::attributes::Attributes;
 use crate::errors;
 use crate::op::EvalContext;
+use crate::words;
 
 /// `NegativeLogLikelihoodLoss`, and `SoftmaxCrossEntropyLoss`, which takes logarithms of
 /// probabilities first.
@@ -43,11 +44,10 @@ pub fn loss(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
         losses.push(-scores[at] * weight);
     }
     let sum = || losses.iter().sum::<f64>();
-    let loss = match attributes.text("reduction")?.unwrap_or("mean") {
+    let loss = match words::LOSS.of(attributes)? {
         "none" => losses,
         "sum" => vec![sum()],
-        "mean" => vec![sum() / total],
-        other => return Err(errors::text("reduction", other, "none, sum or mean")),
+        _ => vec![sum() / total],
     };
     let mut outputs = vec![cx.rounded(0, &loss)?];
     if softmax && cx.outputs > 1 {

@@ -6,6 +6,7 @@ use crate::dim::Dim;
 use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
+use crate::words;
 
 /// The sizes of `CTCGreedyDecoder`.
 pub fn by_mask(cx: &mut InferContext<'_, '_>) -> InferResult {
@@ -54,7 +55,7 @@ pub fn loss(cx: &mut InferContext<'_, '_>) -> InferResult {
         cx.same_shape(2, &[*classes])?;
     }
     let probabilities = cx.known_dims(0).map_or(Fact::tensor_type(dtype), |dims| Fact::tensor(dtype, dims));
-    let first = match cx.attributes.text("reduction")?.unwrap_or("mean") {
+    let first = match words::LOSS.of(&cx.attributes)? {
         "none" => {
             if let Some(labels) = cx.known_dims(1) {
                 Fact::tensor(dtype, labels)

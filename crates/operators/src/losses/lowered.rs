@@ -2,10 +2,10 @@
 
 use gradus_core::{DType, Result, Tensor};
 
-use crate::errors;
 use crate::graphs::{compute_type, like, number, widened};
 use crate::lowering::terms::{f, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::words;
 
 /// The float64 nearest to an integer.
 pub fn nearest(value: i64) -> f64 {
@@ -50,15 +50,14 @@ pub fn loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         weights = Some(l.apply("Where", &[ignored, zero, each], &[])?);
     }
     let all = int("keepdims", 0);
-    let loss = match (l.attributes.text("reduction")?.unwrap_or("mean"), weights) {
+    let loss = match (words::LOSS.of(&l.attributes)?, weights) {
         ("none", _) => losses,
         ("sum", _) => l.apply("ReduceSum", &[losses], &[all])?,
-        ("mean", None) => l.apply("ReduceMean", &[losses], &[all])?,
-        ("mean", Some(weights)) => {
+        (_, None) => l.apply("ReduceMean", &[losses], &[all])?,
+        (_, Some(weights)) => {
             let sum = l.apply("ReduceSum", &[losses], std::slice::from_ref(&all))?;
             (sum / with("ReduceSum", [weights.into()], [all])).put(l)?
         }
-        (other, _) => return Err(errors::text("reduction", other, "none, sum or mean")),
     };
     Ok(vec![like(l, loss, 0)?, like(l, scores, 0)?])
 }

@@ -16,6 +16,7 @@ use crate::fact::{Fact, TensorFact};
 use crate::floats::Ring;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::op::EvalContext;
+use crate::words;
 
 /// Rounds of rotations after which no matrix of float64 has turned on.
 const MAX_SWEEPS: usize = 60;
@@ -55,11 +56,10 @@ enum Mode {
 }
 
 fn mode(attributes: &Attributes<'_>) -> Result<Mode> {
-    match attributes.text("mode")?.unwrap_or("reduced") {
+    match words::QR.of(attributes)? {
         "reduced" => Ok(Mode::Reduced),
         "complete" => Ok(Mode::Complete),
-        "r" => Ok(Mode::Triangle),
-        other => Err(errors::text("mode", other, "reduced, complete or r")),
+        _ => Ok(Mode::Triangle),
     }
 }
 
@@ -369,11 +369,10 @@ pub fn svdvals(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value
 /// Returns true if `lstsq` gives residuals, whatever the ranks are, and false if it gives none:
 /// there are some where more equations than unknowns have full rank, but for `gelsy`.
 fn has_residuals(attributes: &Attributes<'_>, [rows, columns]: [usize; 2]) -> Result<Option<bool>> {
-    match attributes.text("driver")?.unwrap_or("gelsy") {
+    match words::DRIVER.of(attributes)? {
         "gelsy" => Ok(Some(false)),
         "gels" => Ok(Some(rows > columns)),
-        "gelsd" | "gelss" => Ok(if rows > columns { None } else { Some(false) }),
-        other => Err(errors::text("driver", other, "gels, gelsy, gelsd or gelss")),
+        _ => Ok(if rows > columns { None } else { Some(false) }),
     }
 }
 
@@ -492,12 +491,7 @@ pub fn rank(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
 /// Eigenvalues of symmetric matrices, of which one triangle is read, from the least on, and their
 /// vectors as columns.
 pub fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let half = attributes.text("UPLO")?.or(attributes.text("uplo")?).unwrap_or("L");
-    let lower = match half {
-        "L" => true,
-        "U" => false,
-        other => return Err(errors::text("UPLO", other, "L or U")),
-    };
+    let lower = words::HALF_OF_EIGH.of_or(attributes, words::HALF_OF_EIGVALSH.of(attributes)?)? == "L";
     let (values, vectors) = eigen_of(cx, lower)?;
     Ok(vec![cx.rounded(0, &values)?, cx.rounded(1, &vectors)?])
 }

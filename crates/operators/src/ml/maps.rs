@@ -12,6 +12,7 @@ use crate::conversion::writer::NewValue;
 use crate::errors;
 use crate::ml::encode::eval::{keys, vector};
 use crate::op::EvalContext;
+use crate::words;
 
 /// Bytes of a map beside the elements of its values: a value with a shape and memory of its own.
 const MAP: usize = size_of::<Value>() + 256;
@@ -119,20 +120,17 @@ pub struct MapCast {
 impl MapCast {
     /// The type and form that a `CastMap` returns.
     pub fn of(attributes: &Attributes<'_>) -> Result<MapCast> {
-        let to = match attributes.text("cast_to")?.unwrap_or("TO_FLOAT") {
+        let to = match words::CAST_TO.of(attributes)? {
             "TO_FLOAT" => DType::F32,
             "TO_INT64" => DType::I64,
-            "TO_STRING" => DType::String,
-            other => return Err(errors::text("cast_to", other, "TO_FLOAT, TO_INT64 or TO_STRING")),
+            _ => DType::String,
         };
-        let sparse = match attributes.text("map_form")?.unwrap_or("DENSE") {
-            "DENSE" => None,
-            "SPARSE" => {
-                let most = attributes.int("max_map")?.unwrap_or(1);
-                let most = usize_of_i64(most).filter(|&most| most > 0);
-                Some(most.ok_or_else(|| errors::missing("a positive attribute \"max_map\""))?)
-            }
-            other => return Err(errors::text("map_form", other, "DENSE or SPARSE")),
+        let sparse = if words::MAP_FORM.of(attributes)? == "DENSE" {
+            None
+        } else {
+            let most = attributes.int("max_map")?.unwrap_or(1);
+            let most = usize_of_i64(most).filter(|&most| most > 0);
+            Some(most.ok_or_else(|| errors::missing("a positive attribute \"max_map\""))?)
         };
         Ok(MapCast { to, sparse })
     }

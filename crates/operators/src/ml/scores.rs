@@ -16,21 +16,18 @@ pub enum PostTransform {
     Probit,
 }
 
+use crate::words;
 use PostTransform::{Logistic, None as Same, Probit, Softmax, SoftmaxZero};
 
 impl PostTransform {
     /// The function of the attribute `post_transform`.
     pub fn of(attributes: &Attributes<'_>) -> Result<PostTransform> {
-        match attributes.text("post_transform")?.unwrap_or("NONE") {
+        match words::POST_TRANSFORM.of(attributes)? {
             "NONE" => Ok(Same),
             "SOFTMAX" => Ok(Softmax),
             "LOGISTIC" => Ok(Logistic),
             "SOFTMAX_ZERO" => Ok(SoftmaxZero),
-            "PROBIT" => Ok(Probit),
-            other => {
-                let wanted = "NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT";
-                Err(errors::text("post_transform", other, wanted))
-            }
+            _ => Ok(Probit),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::conversion::report::cannot;
 use crate::indices::axis as axis_of;
 use crate::lowering::terms::{Term, f, of, with};
 use crate::lowering::{LoweredValue, Lowering, flag, int, wide};
+use crate::words;
 
 /// Writes `Softmax` or `LogSoftmax` along its axis.
 pub fn softmax(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
@@ -33,8 +34,7 @@ pub fn mean_variance(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.attributes.flag("normalize_variance", true)? {
         let variance = mean(apart * apart);
         let epsilon = f64::from(l.attributes.float("eps")?.unwrap_or(0.0));
-        let inside =
-            l.attributes.text("eps_mode")?.is_some_and(|mode| mode.eq_ignore_ascii_case("inside_sqrt"));
+        let inside = words::EPS_ROOT.of(&l.attributes)? == "inside_sqrt";
         let by = if inside { f("Sqrt", variance + epsilon) } else { f("Sqrt", variance) + epsilon };
         value = (apart / by).write(l, wide)?;
     }
@@ -79,7 +79,7 @@ pub fn normalize_l2(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return Err(cannot("ONNX has no equivalent of NormalizeL2 without axes"));
     }
     let epsilon = l.attributes.float("eps")?.ok_or_else(|| attributes::missing("eps"))?;
-    let larger = l.attributes.text("eps_mode")? == Some("max");
+    let larger = words::EPS.of(&l.attributes)? == "max";
     let axes = l.whole_list(1)?;
     by_length(l, axes, epsilon, if larger { "Max" } else { "Add" })
 }

@@ -14,6 +14,7 @@ use crate::floats::Sizes;
 use crate::matmul::eval::{products, swapped};
 use crate::op::EvalContext;
 use crate::quantization::eval::dynamically_quantized;
+use crate::words;
 
 /// An LSTM whose weights are codes, in matrices of a row for each element that they multiply. The
 /// input, and the hidden state of each step, are quantized before their products: the state of each
@@ -220,8 +221,7 @@ pub fn recurrent(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
     let clip = attributes.float("clip")?.map_or(f64::INFINITY, f64::from);
     let (coupled, linear) =
         (attributes.flag("input_forget", false)?, attributes.flag("linear_before_reset", false)?);
-    let reverse =
-        attributes.text("direction")?.is_some_and(|direction| direction.eq_ignore_ascii_case("reverse"));
+    let reverse = words::DIRECTION.of(attributes)? == "reverse";
     // By layout, where a state stands.
     let state = |direction: usize, sample: usize| {
         (if batch_first { sample * directions + direction } else { direction * batch + sample }) * hidden

@@ -4,14 +4,14 @@ use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferResult};
 use crate::recurrent::eval::QUANTIZED_LSTM;
+use crate::words;
 
 /// Shapes of `RNN`, `GRU` and `LSTM`: outputs of all steps, and the last states.
 pub fn recurrent(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims_of_rank(0, 3)?;
     let last = cx.attributes.flag("layout", false)?;
     let (steps, batch) = if last { (dims[1], dims[0]) } else { (dims[0], dims[1]) };
-    let directions =
-        Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
+    let directions = Dim::Known(if words::DIRECTION.of(&cx.attributes)? == "bidirectional" { 2 } else { 1 });
     let hidden = match cx.attributes.int("hidden_size")? {
         Some(size) => Dim::Known(size),
         None => cx.dims_of_rank(2, 3)?[if cx.operator == QUANTIZED_LSTM { 1 } else { 2 }],

@@ -4,6 +4,7 @@ use crate::attributes::required;
 use crate::dim::Dim;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::words;
 
 fn hidden(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
     Ok(Dim::Known(required("hidden_size", cx.attributes.int("hidden_size")?)?))
@@ -13,8 +14,7 @@ fn hidden(cx: &InferContext<'_, '_>) -> Result<Dim, InferError> {
 pub fn sequence(cx: &mut InferContext<'_, '_>) -> InferResult {
     cx.dims_of_known_rank(0, 3)?;
     let (dims, hidden) = (cx.dims_or_unknown(0, 3)?, hidden(cx)?);
-    let directions =
-        Dim::Known(if cx.attributes.text("direction")? == Some("bidirectional") { 2 } else { 1 });
+    let directions = Dim::Known(if words::DIRECTION.of(&cx.attributes)? == "bidirectional" { 2 } else { 1 });
     let state = Fact::shaped([dims[0], directions, hidden]);
     Ok(vec![Fact::shaped([dims[0], directions, dims[1], hidden]), state.clone(), state])
 }

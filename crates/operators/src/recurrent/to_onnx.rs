@@ -3,7 +3,7 @@
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::Content;
-use gradus_core::{DType, Error, Kind, Result};
+use gradus_core::{DType, Result};
 
 use crate::attributes::{NewAttributes, required};
 use crate::conversion::caveats;
@@ -12,6 +12,7 @@ use crate::errors;
 use crate::lowering::terms::{ints, of};
 use crate::lowering::{LoweredValue, Lowering, int, word};
 use crate::recurrent::to_openvino::Network;
+use crate::words;
 
 /// The order of ONNX's gates i, o, f, c among OpenVINO's f, i, c, o.
 const ORDER: [usize; 4] = [1, 3, 0, 2];
@@ -26,24 +27,21 @@ const fn operator(network: Network) -> &'static str {
 }
 
 /// A list of words within a text.
-fn words(text: &str) -> Vec<String> {
+fn split(text: &str) -> Vec<String> {
     text.split(',').map(|word| word.trim().to_ascii_lowercase()).filter(|word| !word.is_empty()).collect()
 }
 
 /// The functions of the gates, as ONNX names them, for so many directions.
 fn activations(l: &Lowering<'_>, network: Network, directions: usize) -> Result<(&'static str, Content)> {
     let each = network.activations();
-    let given = words(l.attributes.text("activations")?.unwrap_or_default());
+    words::GATES_OF_CELL.check(&l.attributes)?;
+    let given = split(l.attributes.text("activations")?.unwrap_or_default());
     let mut named: Vec<&'static str> = Vec::new();
     for name in &given {
         named.push(match name.as_str() {
             "relu" => "Relu",
             "sigmoid" => "Sigmoid",
-            "tanh" => "Tanh",
-            other => {
-                let what = "cannot convert: activation";
-                return Err(Error::mismatch(Kind::Unsupported, what, other, "relu, sigmoid or tanh"));
-            }
+            _ => "Tanh",
         });
     }
     if named.is_empty() {
@@ -118,10 +116,10 @@ fn attributes(l: &Lowering<'_>, network: Network, directions: usize) -> Result<(
 /// A network over the steps of sequences.
 pub fn sequence(l: &mut Lowering<'_>, network: Network) -> Result<Vec<LoweredValue>> {
     l.rounding(caveats::FUNCTION);
-    let direction = l.attributes.text("direction")?.unwrap_or("forward").to_ascii_lowercase();
+    let direction = words::DIRECTION.of(&l.attributes)?;
     let directions: u8 = if direction == "bidirectional" { 2 } else { 1 };
     let (hidden, linear, mut attributes) = attributes(l, network, directions.into())?;
-    attributes.push(word("direction", &direction));
+    attributes.push(word("direction", direction));
     let states = if network == Network::Lstm { 2 } else { 1 };
     let x = l.input(0)?;
     let x = l.transposed(x, &[1, 0, 2])?;
@@ -153,7 +151,7 @@ pub fn sequence(l: &mut Lowering<'_>, network: Network) -> Result<Vec<LoweredVal
 pub fn cell(l: &mut Lowering<'_>, network: Network) -> Result<Vec<LoweredValue>> {
     let states = if network == Network::Lstm { 2 } else { 1 };
     if network == Network::Lstm {
-        let format = l.attributes.text("weights_format")?.unwrap_or("fico");
+        let format = words::WEIGHTS.of(&l.attributes)?;
         if format != "fico" {
             return Err(cannot(format!("ONNX has no equivalent of LSTMCell with weights_format={format}")));
         }

@@ -19,6 +19,7 @@ use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::reduction::infer;
 use crate::reduction::infer::uniques;
+use crate::words;
 use crate::{indices, reduction};
 
 /// Shapes of OpenVINO's `Unique`, in the types that attributes name.
@@ -55,13 +56,13 @@ fn typed(value: &Value, attributes: &Attributes<'_>, name: &str, default: DType)
 /// `TopK` of OpenVINO, sorted by value or by index.
 pub fn run_top_k(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let axis = attributes.int("axis")?.unwrap_or(-1);
-    let largest = i64::from(attributes.text("mode")? != Some("min"));
+    let largest = i64::from(words::EXTREME.of(attributes)? != "min");
     let inputs = [input(cx, 0), integers(&[cx.integer(1)?])];
     let given = vec![("axis", Content::Int(axis)), ("largest", Content::Int(largest))];
     let found = called(cx, reduction::eval::top_k, given, &inputs)?;
     let [values, indices] = &found[..] else { return Ok(found) };
     let (mut values, mut indices) = (values.tensor()?.clone(), indices.tensor()?.clone());
-    if attributes.text("sort")? == Some("index") {
+    if words::SORT.of(attributes)? == "index" {
         let dims = values.shape().dims().to_vec();
         let axis = indices::axis(axis, dims.len())?;
         let numbers: Vec<_> = indices.to_i64()?;

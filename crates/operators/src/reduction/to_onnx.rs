@@ -8,6 +8,7 @@ use crate::conversion::report::cannot;
 use crate::indices::axis as axis_of;
 use crate::lowering::terms::{Term, cast, of, summed, unsqueezed};
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
+use crate::words;
 
 /// The axes of a reduction: no axes are none.
 pub enum Axes {
@@ -82,21 +83,17 @@ pub fn of_truth(l: &mut Lowering<'_>, operator: &'static str) -> Result<Vec<Lowe
 /// Writes `TopK`, sorted by value or by index.
 pub fn top_k(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     l.edges_of_floats(caveats::NAN);
-    let by = l.attributes.text("sort")?.unwrap_or("value");
-    let (sorted, by_index) = match by {
-        "value" | "index" => (true, by == "index"),
-        "none" => {
-            l.edges(caveats::UNSORTED);
-            (false, false)
-        }
-        other => return Err(cannot(format!("ONNX has no equivalent of sort=\"{other}\""))),
-    };
+    let by = words::SORT.of(&l.attributes)?;
+    let (sorted, by_index) = (by != "none", by == "index");
+    if !sorted {
+        l.edges(caveats::UNSORTED);
+    }
     if sorted && !l.attributes.flag("stable", false)? {
         l.edges("the specifications do not define the order of equal elements");
     }
     let (x, k) = (l.input(0)?, l.whole_list(1)?);
     let axis = l.attributes.int("axis")?.unwrap_or(-1);
-    let largest = l.attributes.text("mode")? != Some("min");
+    let largest = words::EXTREME.of(&l.attributes)? != "min";
     let attributes = [int("axis", axis), flag("largest", largest), flag("sorted", sorted)];
     let mut found = l.apply_many("TopK", &[x, k], &attributes, 2)?;
     if by_index {

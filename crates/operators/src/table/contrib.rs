@@ -3,6 +3,7 @@
 use crate::dialects::elimination as eliminated;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Lowered, Open, Order};
 use crate::row::{Row, Sequence, ZeroSigns, microsoft, onnx, own};
+use crate::words;
 use crate::work::{Attention, Each, OF_TEXTS, OF_TOKENS, Work};
 use crate::{
     contrib, elementwise, images, indexing, layout, matmul, normalization, range, recurrent, text, windows,
@@ -61,11 +62,13 @@ pub(super) const CONTRIB: &[Row] = &[
         .lowers(contrib::activations::lowered::bias_split_gelu),
     microsoft("BitmaskDropout", Open).works(Work::None).infer(elementwise::infer::same),
     microsoft("CDist", Lowered)
+        .words(&[words::METRIC])
         .infer(contrib::products::infer::c_dist)
         .lowers(contrib::products::lowered::c_dist),
     microsoft("ComplexMul", Lowered).lowers(|l| contrib::signal::complex_mul(l, false)),
     microsoft("ComplexMulConj", Lowered).lowers(|l| contrib::signal::complex_mul(l, true)),
     microsoft("CropAndResize", Formula)
+        .words(&[words::CROP_MODE])
         .works(Work::GridSample)
         .infer(contrib::images::infer::crop_and_resize)
         .computes(contrib::images::eval::crop_and_resize),
@@ -78,6 +81,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::EachInput(Each::of(1, 2, 0)))
         .infer(contrib::quantized::infer::dynamic_quantize_linear),
     microsoft("DynamicQuantizeLSTM", Lowered)
+        .words(&[words::DIRECTION, words::GATES])
         .works(Work::Recurrent { weight: 1 })
         .signatures_are(contrib::signatures::DYNAMIC_QUANTIZE_LSTM)
         .infer(recurrent::infer::recurrent)
@@ -105,12 +109,14 @@ pub(super) const CONTRIB: &[Row] = &[
         .computes(contrib::activations::eval::biased_gelu)
         .lower(|l| contrib::activations::lowered::biased_gelu(l, true)),
     microsoft("FusedConv", Lowered)
+        .words(&[words::FUSED_ACTIVATION, words::AUTO_PAD])
         .works(Work::Conv { weight: 1, skip: 1 })
         .signatures_are(contrib::signatures::FUSED_CONV)
         .infer(windows::infer::fused_conv)
         .computes(contrib::products::eval::fused_conv)
         .lower(|l| contrib::products::lowered::fused_conv(l, false)),
     microsoft("FusedGemm", Lowered)
+        .words(&[words::FUSED_ACTIVATION])
         .works(Work::MatMul)
         .signatures_are(contrib::signatures::FUSED_GEMM)
         .infer(matmul::infer::fused_gemm)
@@ -124,11 +130,16 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(matmul::infer::fused)
         .computes(contrib::products::eval::fused_mat_mul)
         .lower(contrib::products::lowered::fused_mat_mul),
-    microsoft("FusedMatMulActivation", Order).works(Work::MatMul).infer(matmul::infer::fused),
+    microsoft("FusedMatMulActivation", Order)
+        .words(&[words::FUSED_ACTIVATION])
+        .works(Work::MatMul)
+        .infer(matmul::infer::fused),
     microsoft("GatedAdd", Lowered)
         .signatures_are(contrib::signatures::GATED_ADD)
         .lowers(contrib::activations::lowered::gated_add),
-    microsoft("GatedRMSNorm", Lowered).lowers(contrib::normalization::lowered::gated_rms_norm),
+    microsoft("GatedRMSNorm", Lowered)
+        .words(&[words::GATE_ACTIVATION])
+        .lowers(contrib::normalization::lowered::gated_rms_norm),
     microsoft("GatedRelativePositionBias", Lowered)
         .lowers(contrib::attention::lowered::gated_relative_position_bias),
     microsoft("GatherBlockQuantized", Lowered)
@@ -150,10 +161,14 @@ pub(super) const CONTRIB: &[Row] = &[
         .works(Work::MatMul)
         .infer(contrib::products::infer::gemm_fast_gelu)
         .lowers(contrib::products::lowered::gemm_fast_gelu),
-    microsoft("GemmFloat8", Order).works(Work::MatMul).infer(matmul::infer::gemm_float8),
+    microsoft("GemmFloat8", Order)
+        .words(&[words::FUSED_ACTIVATION])
+        .works(Work::MatMul)
+        .infer(matmul::infer::gemm_float8),
     microsoft("GemmaRotaryEmbedding", Formula).infer(elementwise::infer::microsoft_same),
     microsoft("GreedySearch", Open).works(Work::Open(OF_TOKENS)).infer(contrib::tokens::infer::beam_search),
     microsoft("GridSample", Lowered)
+        .words(&[words::RUNTIME_GRID_MODE, words::GRID_PADDING])
         .works(Work::GridSample)
         .infer(images::infer::grid_sample_rule)
         .lowers(contrib::images::lowered::grid_sample),
@@ -162,6 +177,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(elementwise::infer::microsoft_same)
         .lowers(contrib::normalization::lowered::group_norm),
     microsoft("GroupQueryAttention", Lowered)
+        .words(&[words::K_QUANTIZED, words::V_QUANTIZED])
         .works(Work::Attention(Attention::GroupQuery))
         .signatures_are(contrib::signatures::GROUP_QUERY)
         .infer(contrib::attention::infer::group_query)
@@ -216,9 +232,11 @@ pub(super) const CONTRIB: &[Row] = &[
             contrib::packed::lowered::mat_mul_n_bits,
         ),
     microsoft("MaxpoolWithMask", Chosen)
+        .words(&[words::AUTO_PAD])
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool),
     microsoft("MoE", Order)
+        .words(&[words::EXPERT_ACTIVATION])
         .works(Work::Experts { weights: [2, 4, 6] })
         .infer(elementwise::infer::microsoft_same),
     microsoft("MulInteger", Lowered)
@@ -237,17 +255,21 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(contrib::tokens::infer::n_gram_repeat_block)
         .computes(contrib::tokens::eval::n_gram_repeat_block),
     microsoft("NhwcConv", Lowered)
+        .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 1, skip: 1 })
         .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcFusedConv", Lowered)
+        .words(&[words::FUSED_ACTIVATION, words::AUTO_PAD])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::fused_conv)
         .lowers(|l| contrib::products::lowered::fused_conv(l, true)),
     microsoft("NhwcMaxPool", Lowered)
+        .words(&[words::AUTO_PAD])
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::microsoft_pool)
         .lowers(contrib::images::lowered::nhwc_max_pool),
     microsoft("Pad", Lowered)
+        .words(&[words::PAD_MODE])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::None)
         .infer(layout::infer::pad)
@@ -269,6 +291,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(elementwise::infer::qlinear)
         .lowers(|l| contrib::quantized::lowered::binary(l, "Add")),
     microsoft("QLinearAveragePool", Lowered)
+        .words(&[words::AUTO_PAD])
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::microsoft_pool)
         .lowers(contrib::quantized::lowered::average_pool),
@@ -277,6 +300,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(layout::infer::qlinear_concat)
         .lowers(contrib::quantized::lowered::concat),
     microsoft("QLinearConv", Lowered)
+        .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv_rule)
         .lowers(contrib::quantized::lowered::conv),
@@ -308,6 +332,7 @@ pub(super) const CONTRIB: &[Row] = &[
         .infer(elementwise::infer::q_linear_where)
         .lowers(contrib::quantized::lowered::choose),
     microsoft("QMoE", Order)
+        .words(&[words::EXPERT_ACTIVATION])
         .works(Work::Experts { weights: [2, 5, 8] })
         .infer(elementwise::infer::microsoft_same),
     microsoft("QuantizeLinear", Lowered)

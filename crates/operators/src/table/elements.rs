@@ -6,6 +6,7 @@ use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Checked, Role, Row, ZeroSigns, onnx};
+use crate::words;
 use crate::work::{Each, OF_TEXTS, Work};
 
 pub(super) const ELEMENTS: &[Row] = &[
@@ -67,6 +68,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::bit_cast)
         .computes(elementwise::mixed::bit_cast),
     onnx("BitShift", Open)
+        .words(&[words::SHIFT])
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::broadcast)
@@ -101,6 +103,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .build(elementwise::binary::build)
         .converts("BitwiseXor", "", |cx| elementwise::to_openvino::binary(cx, "BitwiseXor")),
     onnx("Cast", Ieee)
+        .words(&[words::ROUND_MODE])
         .infer(elementwise::infer::cast_rule)
         .build(elementwise::cast::CastOp::build)
         .converts(
@@ -110,6 +113,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         )
         .role(Role::Cast),
     onnx("CastLike", Ieee)
+        .words(&[words::ROUND_MODE])
         .before(15, elementwise::lowered::cast_like)
         .infer(elementwise::infer::cast_like)
         .eval(elementwise::cast::cast_like)
@@ -193,6 +197,7 @@ pub(super) const ELEMENTS: &[Row] = &[
         .build(elementwise::unary::build)
         .converts("Floor", "", |cx| cx.unary("Floor")),
     onnx("Gelu", Formula)
+        .words(&[words::GELU])
         .composed_before(20, elementwise::lowered::gelu)
         .zeros(ZeroSigns::OfFirst)
         .elementwise()

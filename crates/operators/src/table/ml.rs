@@ -6,6 +6,7 @@ use crate::ml::trees::ensemble::Ensemble;
 use crate::ml::{encode, features, infer, linear, maps, svm, trees};
 use crate::rounding::Rounding::{Exact, Formula, Moved, Order};
 use crate::row::{Row, ml};
+use crate::words;
 use crate::work::{Each, Work};
 
 pub(super) const ML: &[Row] = &[
@@ -18,7 +19,11 @@ pub(super) const ML: &[Row] = &[
         .infer(elementwise::infer::alike)
         .computes(features::eval::binarizer)
         .lower(features::lowered::binarizer),
-    ml("CastMap", Moved).works(Work::None).infer(infer::cast_map).computes(maps::cast),
+    ml("CastMap", Moved)
+        .words(&[words::CAST_TO, words::MAP_FORM])
+        .works(Work::None)
+        .infer(infer::cast_map)
+        .computes(maps::cast),
     ml("CategoryMapper", Moved)
         .learned()
         .works(Work::EachOutput(Each::COMPARISON))
@@ -46,18 +51,21 @@ pub(super) const ML: &[Row] = &[
         .computes(encode::eval::encode)
         .lower(encode::lowered::encode),
     ml("LinearClassifier", Formula)
+        .words(&[words::POST_TRANSFORM])
         .learned()
         .works(Work::Linear)
         .infer(infer::linear_classifier)
         .computes(linear::eval::classify)
         .lower(linear::lowered::linear_classifier),
     ml("LinearRegressor", Order)
+        .words(&[words::POST_TRANSFORM])
         .learned()
         .works(Work::Linear)
         .infer(infer::linear_regressor)
         .computes(linear::eval::regress)
         .lower(linear::lowered::linear_regressor),
     ml("Normalizer", Order)
+        .words(&[words::NORM])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(infer::normalizer)
         .computes(features::eval::normalizer)
@@ -69,12 +77,14 @@ pub(super) const ML: &[Row] = &[
         .computes(encode::eval::one_hot)
         .lower(encode::lowered::one_hot),
     ml("SVMClassifier", Formula)
+        .words(&[words::KERNEL, words::POST_TRANSFORM])
         .learned()
         .works(Work::SupportVectors)
         .infer(infer::svm_classifier)
         .computes(svm::eval::classify)
         .lower(svm::lowered::classifier),
     ml("SVMRegressor", Formula)
+        .words(&[words::KERNEL, words::POST_TRANSFORM])
         .learned()
         .works(Work::SupportVectors)
         .infer(infer::svm_regressor)
@@ -93,12 +103,14 @@ pub(super) const ML: &[Row] = &[
         .build(ensemble::build)
         .lower(trees::lowered::ensemble),
     ml("TreeEnsembleClassifier", Order)
+        .words(&[words::POST_TRANSFORM, words::TREE_MODES])
         .learned()
         .works(Work::Trees(|of| Ok(Ensemble::classifier(of)?.operations())))
         .infer(infer::tree_classifier)
         .build(ensemble::build)
         .lower(trees::lowered::classifier),
     ml("TreeEnsembleRegressor", Order)
+        .words(&[words::AGGREGATE, words::POST_TRANSFORM, words::TREE_MODES])
         .learned()
         .works(Work::Trees(|of| Ok(Ensemble::regressor(of)?.operations())))
         .infer(infer::tree_regressor)

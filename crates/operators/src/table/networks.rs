@@ -2,6 +2,7 @@
 
 use crate::rounding::Rounding::{Chosen, Formula, Ieee, Interpolated, Moved, Open, Order, Quantized};
 use crate::row::{Checked, Row, ZeroSigns, onnx};
+use crate::words;
 use crate::work::{Attention, Each, OF_REGIONS, Work};
 use crate::{
     attention, boxes, contrib, elementwise, generate, images, losses, normalization, quantization, recurrent,
@@ -21,6 +22,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(attention::eval::attention)
         .lower(attention::lowered::attention),
     onnx("AveragePool", Order)
+        .words(&[words::AUTO_PAD])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::pool)
@@ -39,6 +41,7 @@ pub(super) const NETWORKS: &[Row] = &[
             normalization::to_openvino::batch_normalization,
         ),
     onnx("CausalConvWithState", Order)
+        .words(&[words::CONVOLUTION_ACTIVATION])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::causal_conv)
         .computes(windows::convolutions::causal_conv),
@@ -47,6 +50,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::convolutions::col2im)
         .lower(windows::lowered::col2im),
     onnx("Conv", Order)
+        .words(&[words::AUTO_PAD])
         .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -55,11 +59,13 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::convolutions::conv)
         .converts("Convolution, GroupConvolution", "rounding", windows::to_openvino::conv),
     onnx("ConvInteger", Order)
+        .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::infer::conv_rule)
         .computes(quantization::eval::conv_integer)
         .lower(contrib::quantized::lowered::conv_integer),
     onnx("ConvTranspose", Order)
+        .words(&[words::AUTO_PAD])
         .weights(&[1])
         .zeros(ZeroSigns::OfAll)
         .bias(2)
@@ -103,6 +109,7 @@ pub(super) const NETWORKS: &[Row] = &[
             quantization::to_openvino::dynamic_quantize,
         ),
     onnx("GRU", Order)
+        .words(&[words::DIRECTION, words::GATES])
         .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
@@ -130,6 +137,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(windows::pools::max_pool)
         .converts("ReduceMax", "floats: NaN", |cx| windows::to_openvino::global_pool(cx, "ReduceMax")),
     onnx("GridSample", Formula)
+        .words(&[words::GRID_MODE, words::GRID_PADDING])
         .sampled_before(20, images::lowered::grid_sample)
         .works(Work::GridSample)
         .infer(images::infer::grid_sample)
@@ -168,6 +176,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(normalization::eval::lrn)
         .converts("LRN, Multiply", "rounding", normalization::to_openvino::local_response),
     onnx("LSTM", Order)
+        .words(&[words::DIRECTION, words::GATES])
         .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
@@ -186,6 +195,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(normalization::eval::layer)
         .converts("MVN, Multiply, Add", "rounding", normalization::to_openvino::layer_normalization),
     onnx("LinearAttention", Order)
+        .words(&[words::UPDATE_RULE])
         .works(Work::LinearAttention)
         .infer(attention::infer::linear_attention)
         .computes(attention::eval::linear),
@@ -203,11 +213,13 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(normalization::eval::lp)
         .lower(normalization::lowered::lp_normalization),
     onnx("LpPool", Order)
+        .words(&[words::AUTO_PAD])
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::infer::pool)
         .computes(windows::pools::lp_pool)
         .lower(windows::lowered::lp_pool),
     onnx("MaxPool", Chosen)
+        .words(&[words::AUTO_PAD])
         .idle(windows::lowered::is_idle_for_max_pool)
         .works(Work::Window(Each::COMPARISON))
         .infer(windows::infer::pool)
@@ -228,6 +240,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(normalization::eval::mean_variance)
         .converts("MVN", "rounding", normalization::to_openvino::mean_variance),
     onnx("NegativeLogLikelihoodLoss", Order)
+        .words(&[words::LOSS])
         .infer(losses::infer::loss)
         .computes(losses::eval::loss)
         .lower(losses::lowered::loss),
@@ -239,6 +252,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(elementwise::activations::p_relu)
         .converts("PReLU; with other slopes: Less, Multiply, Select", "", elementwise::to_openvino::p_relu),
     onnx("QLinearConv", Order)
+        .words(&[words::AUTO_PAD])
         .works(Work::Conv { weight: 3, skip: 1 })
         .infer(windows::infer::q_linear_conv)
         .computes(quantization::eval::q_linear_conv)
@@ -263,6 +277,7 @@ pub(super) const NETWORKS: &[Row] = &[
             normalization::to_openvino::rms_normalization,
         ),
     onnx("RNN", Order)
+        .words(&[words::DIRECTION, words::GATES])
         .weights(&[1, 2])
         .zeros(ZeroSigns::OfFirst)
         .works(Work::Recurrent { weight: 1 })
@@ -272,6 +287,7 @@ pub(super) const NETWORKS: &[Row] = &[
             recurrent::to_openvino::recurrent(cx, recurrent::to_openvino::Network::Rnn)
         }),
     onnx("Resize", Interpolated)
+        .words(&[words::COORDINATES, words::RATIO_POLICY, words::RESIZE_MODE, words::NEAREST])
         .instead(images::lowered::resize_by_weights)
         .idle(images::lowered::is_idle_for_resize)
         .checked(Checked::Nearest)
@@ -286,6 +302,7 @@ pub(super) const NETWORKS: &[Row] = &[
             images::to_openvino::resize,
         ),
     onnx("RoiAlign", Formula)
+        .words(&[words::REGION_COORDINATES, words::REGION_MODE])
         .works(Work::RoiAlign)
         .infer(boxes::infer::roi_align)
         .computes(boxes::regions::roi_align)
@@ -306,6 +323,7 @@ pub(super) const NETWORKS: &[Row] = &[
         .eval(normalization::softmax::softmax)
         .converts("SoftMax", "rounding", |cx| normalization::to_openvino::softmax(cx, "SoftMax")),
     onnx("SoftmaxCrossEntropyLoss", Formula)
+        .words(&[words::LOSS])
         .infer(losses::infer::loss)
         .computes(losses::eval::loss)
         .lower(losses::lowered::loss),
@@ -314,10 +332,12 @@ pub(super) const NETWORKS: &[Row] = &[
         .computes(elementwise::activations::swiglu)
         .lower(elementwise::lowered::swiglu),
     onnx("TensorScatter", Moved)
+        .words(&[words::CACHE])
         .works(Work::None)
         .infer(attention::infer::tensor_scatter)
         .computes(attention::eval::tensor_scatter),
     onnx("Upsample", Interpolated)
+        .words(&[words::RESIZE_MODE])
         .works(Work::Resize)
         .infer(images::infer::upsample)
         .computes(images::resize::resize)

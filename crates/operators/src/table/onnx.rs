@@ -2,6 +2,7 @@
 
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open, Order};
 use crate::row::{Checked, Reduces, Role, Row, Sequence, ZeroSigns, onnx};
+use crate::words;
 use crate::work::{Each, OF_TEXTS, Work};
 use crate::{
     boxes, contrib, control_flow, elementwise, generate, images, indexing, layout, matmul, quantization,
@@ -78,6 +79,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(signal::eval::dft)
         .converts("DFT, IDFT, RDFT, IRDFT", "rounding", signal::to_openvino::dft),
     onnx("DepthToSpace", Moved)
+        .words(&[words::BLOCK_ORDER])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::depth_to_space)
@@ -164,6 +166,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("If", "", control_flow::to_openvino::branch)
         .role(Role::If),
     onnx("ImageDecoder", Open)
+        .words(&[words::PIXEL_FORMAT])
         .works(Work::Open("the contents of images decide the number of operations"))
         .infer(images::infer::image_decoder),
     onnx("Loop", Moved)
@@ -216,6 +219,7 @@ pub(super) const ONNX: &[Row] = &[
         layout::to_openvino::one_hot,
     ),
     onnx("Pad", Moved)
+        .words(&[words::PAD_MODE])
         .before(18, layout::lowered::pad)
         .zeros(ZeroSigns::OfFirst)
         .infer(layout::infer::pad)
@@ -388,6 +392,7 @@ pub(super) const ONNX: &[Row] = &[
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterElements", Moved)
+        .words(&[words::SCATTER])
         .before(18, indexing::lowered::scatter_elements)
         .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_elements)
@@ -398,6 +403,7 @@ pub(super) const ONNX: &[Row] = &[
             indexing::to_openvino::scatter_elements,
         ),
     onnx("ScatterND", Moved)
+        .words(&[words::SCATTER])
         .before(18, indexing::lowered::scatter_nd)
         .zeros(ZeroSigns::OfFirst)
         .infer(indexing::infer::scatter_nd)
@@ -424,6 +430,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Slice", "", indexing::to_openvino::slice)
         .role(Role::Slice),
     onnx("SpaceToDepth", Moved)
+        .words(&[words::BLOCK_ORDER])
         .zeros(ZeroSigns::OfFirst)
         .picks()
         .infer(layout::infer::space_to_depth)
@@ -446,6 +453,7 @@ pub(super) const ONNX: &[Row] = &[
         .converts("Squeeze", "", |cx| layout::to_openvino::on_axes(cx, "Squeeze"))
         .role(Role::View),
     onnx("StringNormalizer", Open)
+        .words(&[words::CASE_CHANGE])
         .works(Work::Open(OF_TEXTS))
         .infer(text::infer::string_normalizer)
         .computes(text::strings::normalize)
@@ -456,6 +464,7 @@ pub(super) const ONNX: &[Row] = &[
         .computes(elementwise::mixed::string_split)
         .lacks("operator that splits strings"),
     onnx("TfIdfVectorizer", Ieee)
+        .words(&[words::GRAMS])
         .learned()
         .works(Work::Grams)
         .infer(text::infer::tf_idf)

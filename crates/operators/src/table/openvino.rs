@@ -5,6 +5,7 @@ use crate::elementwise::types;
 use crate::indexing::rows;
 use crate::rounding::Rounding::{Chosen, Exact, Lowered, Moved, Open, Order};
 use crate::row::{Role, Row, Sequence, openvino};
+use crate::words;
 use crate::work::{Each, Work};
 use crate::{control_flow, elementwise, generate, indexing, layout, matmul, range, reduction, shape, signal};
 
@@ -20,6 +21,7 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::to_onnx::batches,
     ),
     openvino("Broadcast", Moved)
+        .words(&[words::BROADCAST_MODE])
         .infer(layout::openvino::broadcast)
         .eval(layout::openvino::run_broadcast)
         .becomes("Expand, Unsqueeze", "", layout::to_onnx::broadcast)
@@ -54,6 +56,7 @@ pub(super) const OPENVINO: &[Row] = &[
         reduction::to_onnx::einsum,
     ),
     openvino("EmbeddingBagOffsets", Order)
+        .words(&[words::BAG])
         .works(Work::Bags { weights: 4 })
         .infer(indexing::openvino::embedding_bag_offsets)
         .becomes("Gather, Mul, ScatterND, Div", "floats: rounding", indexing::segments_to_onnx::embedding),
@@ -62,6 +65,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .infer(indexing::openvino::embedding_bag_offsets)
         .becomes("Gather, Mul, ScatterND", "floats: rounding", indexing::segments_to_onnx::embedding),
     openvino("EmbeddingBagPacked", Order)
+        .words(&[words::BAG])
         .works(Work::Bags { weights: 2 })
         .infer(indexing::openvino::embedding_bag_packed)
         .becomes("Gather, Mul, ReduceSum, ReduceMean", "floats: rounding", indexing::to_onnx::embedding_bag),
@@ -147,15 +151,18 @@ pub(super) const OPENVINO: &[Row] = &[
             layout::to_onnx::non_zero,
         ),
     openvino("OneHot", Moved)
+        .words(&[words::NEGATIVES])
         .infer(generate::openvino::one_hot)
         .eval(generate::openvino::run_one_hot)
         .becomes("OneHot, Where", "", layout::to_onnx::one_hot),
     openvino("Pad", Moved)
+        .words(&[words::PAD_KIND])
         .infer(layout::openvino::pad)
         .eval(layout::openvino::run_pad)
         .becomes("Pad, Concat; symmetric: Range, Mod, Gather", "", layout::to_onnx::pad)
         .role(Role::Pad),
     openvino("RandomUniform", Open)
+        .words(&[words::PHILOX])
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(generate::openvino::random_uniform)
         .lowers(generate::lowered::uniform)
@@ -243,6 +250,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Reshape", "", layout::to_onnx::reshape)
         .role(Role::Reshape),
     openvino("Reverse", Moved)
+        .words(&[words::REVERSE])
         .works(Work::None)
         .infer(elementwise::infer::same)
         .eval(layout::openvino::run_reverse)
@@ -258,6 +266,7 @@ pub(super) const OPENVINO: &[Row] = &[
         indexing::to_onnx::roll,
     ),
     openvino("ScatterElementsUpdate", Moved)
+        .words(&[words::SCATTER_ELEMENTS])
         .works(Work::None)
         .infer(indexing::openvino::scatter_elements_update)
         .build(indexing::openvino::scatter_elements)
@@ -268,6 +277,7 @@ pub(super) const OPENVINO: &[Row] = &[
             indexing::to_onnx::scatter_elements_update,
         ),
     openvino("ScatterNDUpdate", Moved)
+        .words(&[words::SCATTER_ND])
         .works(Work::None)
         .infer(indexing::openvino::scatter_nd_update)
         .eval(indexing::openvino::run_scatter_nd)
@@ -281,7 +291,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .works(Work::Search { table: 0, values: 1 })
         .infer(reduction::openvino::search_sorted)
         .becomes("Less, LessOrEqual, ReduceSum", "floats: NaN", reduction::to_onnx::search_sorted),
-    openvino("SegmentMax", Chosen).infer(indexing::openvino::segments).becomes(
+    openvino("SegmentMax", Chosen).words(&[words::FILL]).infer(indexing::openvino::segments).becomes(
         "ScatterND, Where, Slice",
         "floats: NaN",
         indexing::segments_to_onnx::segment_max,
@@ -349,6 +359,7 @@ pub(super) const OPENVINO: &[Row] = &[
         .becomes("Tile, Concat, Unsqueeze", "", layout::to_onnx::tile)
         .role(Role::Tile),
     openvino("TopK", Chosen)
+        .words(&[words::EXTREME, words::SORT])
         .works(Work::EachInput(Each::COMPARISON))
         .infer(reduction::openvino::top_k)
         .eval(reduction::openvino::run_top_k)

@@ -7,6 +7,7 @@ use crate::elementwise;
 use crate::operation::Operation;
 use crate::rounding::Rounding::{Chosen, Exact, Formula, Ieee, Moved, Open};
 use crate::row::{Role, Row, openvino};
+use crate::words;
 use crate::work::{Each, OF_TEXTS, Work};
 
 pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
@@ -27,6 +28,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Acosh", "rounding", |l| l.function("Acosh")),
     openvino("Add", Ieee)
+        .words(&[words::BROADCAST])
         .same_as("Add")
         .infer(elementwise::infer::binary)
         .operation(Operation::Add)
@@ -53,11 +55,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Atanh", "rounding", |l| l.function("Atanh")),
     openvino("BitwiseAnd", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .operation(Operation::And)
         .build(elementwise::openvino::both)
         .becomes("BitwiseAnd, And", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseAnd", "And")),
     openvino("BitwiseLeftShift", Open)
+        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .operation(Operation::Left)
         .build(elementwise::openvino::both)
@@ -69,16 +73,19 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .eval(elementwise::openvino::bitwise_not)
         .becomes("BitwiseNot, Not", "", elementwise::to_onnx::bitwise_not),
     openvino("BitwiseOr", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .operation(Operation::Or)
         .build(elementwise::openvino::both)
         .becomes("BitwiseOr, Or", "", |l| elementwise::to_onnx::bitwise(l, "BitwiseOr", "Or")),
     openvino("BitwiseRightShift", Open)
+        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .operation(Operation::Right)
         .build(elementwise::openvino::both)
         .becomes("BitShift", "counts of the width or more", |l| elementwise::to_onnx::shift(l, "RIGHT")),
     openvino("BitwiseXor", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .operation(Operation::Xor)
         .build(elementwise::openvino::both)
@@ -121,6 +128,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Cosh", "rounding", |l| l.function("Cosh")),
     openvino("Divide", Ieee)
+        .words(&[words::BROADCAST])
         .same_as("Div")
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
@@ -138,6 +146,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("Elu", "rounding", elementwise::to_onnx::elu),
     openvino("Equal", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .operation(Operation::Equal)
         .build(elementwise::openvino::both)
@@ -170,6 +179,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::unary::build)
         .becomes("Floor", "", |l| elementwise::to_onnx::of_floats(l, "Floor")),
     openvino("FloorMod", Open)
+        .words(&[words::BROADCAST])
         .meaning("Mod")
         .infer(elementwise::infer::binary)
         .operation(Operation::Mod)
@@ -180,16 +190,19 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
             elementwise::to_onnx::floor_mod,
         ),
     openvino("Gelu", Formula)
+        .words(&[words::GELU_MODE])
         .elementwise()
         .works(Work::EachOutput(Each::TRANSCENDENTAL))
         .infer(elementwise::infer::same)
         .becomes("Gelu", "rounding", elementwise::to_onnx::gelu),
     openvino("Greater", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .operation(Operation::Greater)
         .build(elementwise::openvino::both)
         .becomes("Greater", "", |l| elementwise::to_onnx::binary(l, "Greater")),
     openvino("GreaterEqual", Exact)
+        .words(&[words::BROADCAST])
         .meaning("GreaterOrEqual")
         .infer(elementwise::openvino::compare)
         .operation(Operation::GreaterOrEqual)
@@ -231,11 +244,13 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .eval(elementwise::unary::is_na_n)
         .becomes("IsNaN", "", |l| l.unary("IsNaN")),
     openvino("Less", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .operation(Operation::Less)
         .build(elementwise::openvino::both)
         .becomes("Less", "", |l| elementwise::to_onnx::binary(l, "Less")),
     openvino("LessEqual", Exact)
+        .words(&[words::BROADCAST])
         .meaning("LessOrEqual")
         .infer(elementwise::openvino::compare)
         .operation(Operation::LessOrEqual)
@@ -247,6 +262,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Log", "rounding", |l| l.function("Log")),
     openvino("LogicalAnd", Exact)
+        .words(&[words::BROADCAST])
         .same_as("And")
         .meaning("And")
         .infer(elementwise::openvino::compare)
@@ -261,6 +277,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::unary::build)
         .becomes("Not", "", |l| l.unary("Not")),
     openvino("LogicalOr", Exact)
+        .words(&[words::BROADCAST])
         .same_as("Or")
         .meaning("Or")
         .infer(elementwise::openvino::compare)
@@ -268,6 +285,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::both)
         .becomes("Or", "", |l| elementwise::to_onnx::binary(l, "Or")),
     openvino("LogicalXor", Exact)
+        .words(&[words::BROADCAST])
         .same_as("Xor")
         .meaning("Xor")
         .infer(elementwise::openvino::compare)
@@ -275,12 +293,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::both)
         .becomes("Xor", "", |l| elementwise::to_onnx::binary(l, "Xor")),
     openvino("Maximum", Chosen)
+        .words(&[words::BROADCAST])
         .meaning("Max")
         .infer(elementwise::infer::binary)
         .operation(Operation::Max)
         .build(elementwise::openvino::both)
         .becomes("Max", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Max")),
     openvino("Minimum", Chosen)
+        .words(&[words::BROADCAST])
         .meaning("Min")
         .infer(elementwise::infer::binary)
         .operation(Operation::Min)
@@ -292,12 +312,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("Mish", "rounding", |l| l.function("Mish")),
     openvino("Mod", Open)
+        .words(&[words::BROADCAST])
         .meaning("Fmod")
         .infer(elementwise::infer::binary)
         .operation(Operation::Fmod)
         .build(elementwise::openvino::both)
         .becomes("Mod; of integers: Div, Mul, Sub", "floats: rounding", elementwise::to_onnx::mod_row),
     openvino("Multiply", Ieee)
+        .words(&[words::BROADCAST])
         .same_as("Mul")
         .meaning("Mul")
         .infer(elementwise::infer::binary)
@@ -312,6 +334,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::unary::build)
         .becomes("Neg", "", |l| l.unary("Neg")),
     openvino("NotEqual", Exact)
+        .words(&[words::BROADCAST])
         .infer(elementwise::openvino::compare)
         .operation(Operation::NotEqual)
         .build(elementwise::openvino::both)
@@ -321,6 +344,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("PRelu", "", elementwise::to_onnx::p_relu),
     openvino("Power", Formula)
+        .words(&[words::BROADCAST])
         .same_as("Pow")
         .meaning("Pow")
         .infer(elementwise::infer::binary)
@@ -336,12 +360,14 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .eval(elementwise::unary::relu)
         .becomes("Relu", "floats: NaN", |l| elementwise::to_onnx::chosen(l, "Relu")),
     openvino("Round", Exact)
+        .words(&[words::HALF])
         .elementwise()
         .works(Work::EachOutput(Each::arithmetic(1)))
         .infer(elementwise::infer::same)
         .build(elementwise::openvino::round)
         .becomes("Round; away from zero: Abs, Floor, Where", "", elementwise::to_onnx::round),
     openvino("Select", Moved)
+        .words(&[words::BROADCAST])
         .same_as("Where")
         .elementwise()
         .infer(elementwise::openvino::select)
@@ -390,6 +416,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Sqrt", "", |l| l.unary("Sqrt")),
     openvino("SquaredDifference", Formula)
+        .words(&[words::BROADCAST])
         .infer(elementwise::infer::broadcast)
         .operation(Operation::SquaredDifference)
         .build(elementwise::openvino::both)
@@ -405,6 +432,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .computes(elementwise::text::unpack)
         .lacks("operator that reads the bytes of strings"),
     openvino("Subtract", Ieee)
+        .words(&[words::BROADCAST])
         .same_as("Sub")
         .meaning("Sub")
         .infer(elementwise::infer::binary)
@@ -427,6 +455,7 @@ pub(super) const OPENVINO_ELEMENTS: &[Row] = &[
         .build(elementwise::openvino::floats)
         .becomes("Tanh", "rounding", |l| l.function("Tanh")),
     openvino("Xor", Exact)
+        .words(&[words::BROADCAST])
         .meaning("Xor")
         .infer(elementwise::openvino::compare)
         .operation(Operation::Xor)

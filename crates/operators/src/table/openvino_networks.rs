@@ -5,6 +5,7 @@ use crate::images::{colors, yolo};
 use crate::losses::ctc_lowered;
 use crate::rounding::Rounding::{Chosen, Formula, Interpolated, Lowered, Moved, Open, Order};
 use crate::row::{Row, openvino};
+use crate::words;
 use crate::work::{Attention, Each, Work};
 use crate::{
     attention, boxes, control_flow, elementwise, images, layout, losses, normalization, quantization,
@@ -21,6 +22,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(windows::openvino::adaptive_pool)
         .lowers(windows::lowered::adaptive_maximum),
     openvino("AvgPool", Order)
+        .words(&[words::PADS, words::ROUNDING])
         .works(Work::Window(Each::arithmetic(1)))
         .infer(windows::openvino::pool)
         .becomes("AveragePool", "rounding", windows::to_onnx::average_pool),
@@ -29,6 +31,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(normalization::openvino::batch_norm)
         .becomes("BatchNormalization", "rounding", normalization::to_onnx::batch_normalization),
     openvino("BinaryConvolution", Order)
+        .words(&[words::PADS, words::BINARY])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .computes(windows::convolutions::binary_conv)
@@ -55,38 +58,43 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         windows::to_onnx::col2im,
     ),
     openvino("Convolution", Order)
+        .words(&[words::PADS])
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 1 })
         .infer(windows::openvino::convolution_rule)
         .becomes("Conv", "rounding", |l| windows::to_onnx::conv(l, false)),
     openvino("ConvolutionBackpropData", Order)
+        .words(&[words::PADS])
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 1 })
         .infer(windows::openvino::convolution_backprop_data)
         .becomes("ConvTranspose, Slice", "rounding", |l| windows::to_onnx::conv_transpose(l, false)),
     openvino("DeformableConvolution", Order)
+        .words(&[words::PADS])
         .works(Work::DeformConv { weight: 2 })
         .infer(windows::openvino::deformable)
         .becomes("DeformConv", "rounding", windows::to_onnx::deformable_convolution),
-    openvino("DeformablePSROIPooling", Lowered).lowers(samples::deformable_psroi),
-    openvino("DepthToSpace", Moved).infer(layout::openvino::blocks).becomes(
+    openvino("DeformablePSROIPooling", Lowered).words(&[words::DEFORMABLE]).lowers(samples::deformable_psroi),
+    openvino("DepthToSpace", Moved).words(&[words::DEPTH]).infer(layout::openvino::blocks).becomes(
         "DepthToSpace, Reshape, Transpose",
         "",
         |l| layout::to_onnx::blocks(l, "DepthToSpace"),
     ),
-    openvino("DetectionOutput", Lowered).lowers(detection_output::detection_output),
+    openvino("DetectionOutput", Lowered)
+        .words(&[words::CODE_TYPE])
+        .lowers(detection_output::detection_output),
     openvino("ExperimentalDetectronDetectionOutput", Lowered).lowers(proposals::detectron_output),
     openvino("ExperimentalDetectronGenerateProposalsSingleImage", Lowered)
         .lowers(proposals::proposals_of_image),
     openvino("ExperimentalDetectronPriorGridGenerator", Lowered).lowers(priors::prior_grid),
     openvino("ExperimentalDetectronROIFeatureExtractor", Lowered).lowers(features::pyramid),
     openvino("ExperimentalDetectronTopKROIs", Lowered).lowers(proposals::top_boxes),
-    openvino("ExtractImagePatches", Moved).infer(windows::openvino::image_patches).becomes(
-        "Shape, Slice, Sub, Mod, Max, Div, Concat, Pad",
-        "",
-        windows::to_onnx::image_patches,
-    ),
+    openvino("ExtractImagePatches", Moved)
+        .words(&[words::PADS])
+        .infer(windows::openvino::image_patches)
+        .becomes("Shape, Slice, Sub, Mod, Max, Div, Concat, Pad", "", windows::to_onnx::image_patches),
     openvino("FakeQuantize", Formula)
+        .words(&[words::BROADCAST])
         .works(Work::EachInput(Each::of(1, 1, 0)))
         .infer(elementwise::infer::broadcast)
         .becomes("Min, Max, Round, Mul, Add", "rounding", quantization::to_onnx::fake_quantize),
@@ -95,27 +103,31 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("Mul, ReduceSum, Sqrt, Div", "rounding", normalization::to_onnx::global_response),
     openvino("GRUCell", Order)
+        .words(&[words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 2 })
         .infer(recurrent::openvino::lstm_cell)
         .becomes("GRU", "rounding", |l| recurrent::to_onnx::cell(l, recurrent::to_openvino::Network::Gru)),
     openvino("GRUSequence", Order)
+        .words(&[words::DIRECTION, words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 3 })
         .infer(recurrent::openvino::sequence)
         .becomes("GRU", "rounding", |l| {
             recurrent::to_onnx::sequence(l, recurrent::to_openvino::Network::Gru)
         }),
     openvino("GenerateProposals", Lowered).lowers(proposals::generate_proposals),
-    openvino("GridSample", Formula).works(Work::GridSample).infer(images::infer::grid_sample).becomes(
-        "GridSample",
-        "rounding; nearest: halfway",
-        images::to_onnx::grid_sample,
-    ),
+    openvino("GridSample", Formula)
+        .words(&[words::RUNTIME_GRID_MODE, words::GRID_PADDING])
+        .works(Work::GridSample)
+        .infer(images::infer::grid_sample)
+        .becomes("GridSample", "rounding; nearest: halfway", images::to_onnx::grid_sample),
     openvino("GroupConvolution", Order)
+        .words(&[words::PADS])
         .weights(&[1])
         .works(Work::Conv { weight: 1, skip: 2 })
         .infer(windows::openvino::group_convolution)
         .becomes("Reshape, Conv", "rounding", |l| windows::to_onnx::conv(l, true)),
     openvino("GroupConvolutionBackpropData", Order)
+        .words(&[words::PADS])
         .weights(&[1])
         .works(Work::ConvTranspose { skip: 2 })
         .infer(windows::openvino::group_convolution_backprop_data)
@@ -127,21 +139,28 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("I420toBGR", Lowered).lowers(colors::i420_to_bgr),
     openvino("I420toRGB", Lowered).lowers(colors::i420_to_rgb),
     openvino("ISTFT", Lowered).lowers(signal::lowered::inverse_stft),
-    openvino("Interpolate", Interpolated).works(Work::Resize).infer(images::openvino::interpolate).becomes(
-        "Resize, Pad, Gather, Mul, ReduceSum",
-        "rounding",
-        images::to_onnx::interpolate,
-    ),
+    openvino("Interpolate", Interpolated)
+        .words(&[
+            words::INTERPOLATE_COORDINATES,
+            words::INTERPOLATE_MODE,
+            words::INTERPOLATE_NEAREST,
+            words::SHAPE_BY,
+        ])
+        .works(Work::Resize)
+        .infer(images::openvino::interpolate)
+        .becomes("Resize, Pad, Gather, Mul, ReduceSum", "rounding", images::to_onnx::interpolate),
     openvino("LRN", Formula).works(Work::LocalResponse).infer(elementwise::infer::same).becomes(
         "LRN",
         "rounding",
         normalization::to_onnx::local_response,
     ),
     openvino("LSTMCell", Order)
+        .words(&[words::GATES_OF_CELL, words::WEIGHTS])
         .works(Work::Recurrent { weight: 3 })
         .infer(recurrent::openvino::lstm_cell)
         .becomes("LSTM", "rounding", |l| recurrent::to_onnx::cell(l, recurrent::to_openvino::Network::Lstm)),
     openvino("LSTMSequence", Order)
+        .words(&[words::DIRECTION, words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 4 })
         .infer(recurrent::openvino::sequence)
         .becomes("LSTM", "rounding", |l| {
@@ -152,16 +171,21 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .infer(elementwise::infer::same)
         .becomes("LogSoftmax", "rounding", |l| normalization::to_onnx::softmax(l, "LogSoftmax")),
     openvino("MVN", Order)
+        .words(&[words::EPS_ROOT])
         .works(Work::EachInput(Each::arithmetic(5)))
         .infer(elementwise::infer::same)
         .becomes("ReduceMean, Sub, Mul, Add, Sqrt, Div", "rounding", normalization::to_onnx::mean_variance),
-    openvino("MatrixNms", Lowered).lowers(multiclass::matrix_nms),
-    openvino("MaxPool", Chosen).works(Work::Window(Each::COMPARISON)).infer(windows::openvino::pool).becomes(
-        "MaxPool, Pad, Mod",
-        "floats: NaN",
-        windows::to_onnx::max_pool,
-    ),
-    openvino("MulticlassNms", Lowered).lowers(multiclass::multiclass_nms),
+    openvino("MatrixNms", Lowered)
+        .words(&[words::DECAY, words::SORT_BOXES, words::SORT_RESULT])
+        .lowers(multiclass::matrix_nms),
+    openvino("MaxPool", Chosen)
+        .words(&[words::PADS, words::ROUNDING])
+        .works(Work::Window(Each::COMPARISON))
+        .infer(windows::openvino::pool)
+        .becomes("MaxPool, Pad, Mod", "floats: NaN", windows::to_onnx::max_pool),
+    openvino("MulticlassNms", Lowered)
+        .words(&[words::SORT_BOXES, words::SORT_RESULT])
+        .lowers(multiclass::multiclass_nms),
     openvino("NMSRotated", Lowered)
         .works(Work::NonMaxSuppression)
         .infer(boxes::openvino::rotated)
@@ -170,6 +194,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
     openvino("NV12toBGR", Lowered).lowers(colors::nv12_to_bgr),
     openvino("NV12toRGB", Lowered).lowers(colors::nv12_to_rgb),
     openvino("NonMaxSuppression", Chosen)
+        .words(&[words::BOX_ENCODING])
         .works(Work::NonMaxSuppression)
         .infer(boxes::openvino::non_max_suppression)
         .computes(boxes::suppression::of_upright)
@@ -180,37 +205,44 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
             boxes::to_onnx::non_max_suppression,
         ),
     openvino("NormalizeL2", Order)
+        .words(&[words::EPS])
         .works(Work::EachInput(Each::arithmetic(3)))
         .infer(elementwise::infer::same)
         .becomes("Mul, ReduceSum, Sqrt, Div", "rounding", normalization::to_onnx::normalize_l2),
-    openvino("PSROIPooling", Lowered).lowers(features::psroi_pooling),
+    openvino("PSROIPooling", Lowered).words(&[words::REGION_POOL]).lowers(features::psroi_pooling),
     openvino("PriorBox", Lowered).lowers(priors::prior_box),
     openvino("PriorBoxClustered", Lowered).lowers(priors::prior_box_clustered),
     openvino("Proposal", Lowered).lowers(proposals::proposal),
     openvino("RNNCell", Order)
+        .words(&[words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 2 })
         .infer(recurrent::openvino::lstm_cell)
         .becomes("RNN", "rounding", |l| recurrent::to_onnx::cell(l, recurrent::to_openvino::Network::Rnn)),
     openvino("RNNSequence", Order)
+        .words(&[words::DIRECTION, words::GATES_OF_CELL])
         .works(Work::Recurrent { weight: 3 })
         .infer(recurrent::openvino::sequence)
         .becomes("RNN", "rounding", |l| {
             recurrent::to_onnx::sequence(l, recurrent::to_openvino::Network::Rnn)
         }),
-    openvino("ROIAlign", Formula).works(Work::RoiAlign).infer(boxes::openvino::roi).becomes(
-        "RoiAlign",
-        "rounding",
-        boxes::to_onnx::roi_align,
-    ),
+    openvino("ROIAlign", Formula)
+        .words(&[words::REGION_ALIGNED, words::REGION_MODE])
+        .works(Work::RoiAlign)
+        .infer(boxes::openvino::roi)
+        .becomes("RoiAlign", "rounding", boxes::to_onnx::roi_align),
     openvino("ROIAlignRotated", Lowered)
         .works(Work::RoiAlign)
         .infer(boxes::openvino::roi)
         .lowers(samples::rotated_align),
-    openvino("ROIPooling", Formula).works(Work::RoiPooling).infer(boxes::openvino::roi).becomes(
-        "MaxRoiPool; bilinear: Gather, GridSample, Where",
-        "max: floats: NaN; bilinear: rounding",
-        boxes::to_onnx::roi_pooling,
-    ),
+    openvino("ROIPooling", Formula)
+        .words(&[words::REGION_METHOD])
+        .works(Work::RoiPooling)
+        .infer(boxes::openvino::roi)
+        .becomes(
+            "MaxRoiPool; bilinear: Gather, GridSample, Where",
+            "max: floats: NaN; bilinear: rounding",
+            boxes::to_onnx::roi_pooling,
+        ),
     openvino("ReadValue", Open)
         .works(Work::None)
         .infer(control_flow::variables::read_value)
@@ -227,7 +259,7 @@ pub(super) const OPENVINO_NETWORKS: &[Row] = &[
         .works(Work::EachInput(Each::SOFTMAX))
         .infer(elementwise::infer::same)
         .becomes("Softmax", "rounding", |l| normalization::to_onnx::softmax(l, "Softmax")),
-    openvino("SpaceToDepth", Moved).infer(layout::openvino::blocks).becomes(
+    openvino("SpaceToDepth", Moved).words(&[words::DEPTH]).infer(layout::openvino::blocks).becomes(
         "SpaceToDepth, Reshape, Transpose",
         "",
         |l| layout::to_onnx::blocks(l, "SpaceToDepth"),

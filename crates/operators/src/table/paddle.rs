@@ -14,15 +14,16 @@ use crate::rounding::Rounding::{Exact, Formula, Lowered, Moved, Open, Order};
 use crate::row::{Row, Sequence, paddle};
 use crate::schema::Signature;
 use crate::work::{Each, Work};
-use crate::{control_flow, elementwise, lowering};
+use crate::{control_flow, elementwise, lowering, words};
 
-/// Rows of operators that are lowered: a name, its inputs, the function that writes the graph, and
+/// Rows of operators that are lowered: a name, its inputs, perhaps attributes of few texts, the function that writes the graph, and
 /// perhaps one that runs faster than the graph, and the work, where it is not that of the graph.
 macro_rules! lowered {
-    ($($name:literal [$($input:expr),*] $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
+    ($($name:literal [$($input:expr),*] $(@[$($word:expr),*])? $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
         pub(super) const LOWERED: &[Row] = &[$(
             paddle(Lowered, const { &[signature($name, const { &[$($input),*] })] })
                 .lowers($lower)
+                $(.words(&[$($word),*]))?
                 $(.computes($compute))?
                 $(.works($work))?
         ),*];
@@ -76,7 +77,7 @@ lowered! {
     "bitwise_right_shift" [one("x"), one("y")] |l| math::shift(l, "RIGHT");
     "bitwise_xor" [one("x"), one("y")] |l| math::bitwise(l, "Xor");
     "bmm" [one("x"), one("y")] |l| complex::product(l, |l| math::binary(l, "MatMul"));
-    "box_coder" [one("prior_box"), maybe("prior_box_var"), one("target_box")] detection::box_coder;
+    "box_coder" [one("prior_box"), maybe("prior_box_var"), one("target_box")] @[words::BOX_CODE] detection::box_coder;
     "broadcast_tensors" [many("input")] indexing::broadcast_tensors;
     "cast" [one("x")] create::cast;
     "ceil" [one("x")] |l| math::rounded(l, "Ceil");
@@ -86,10 +87,10 @@ lowered! {
     "complex" [one("real"), one("imag")] complex::complex, Work::None;
     "concat" [many("x")] |l| complex::by_parts(l, layout::concat);
     "conj" [one("x")] complex::conj;
-    "conv2d" [one("input"), one("filter")] windows::conv;
-    "conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] windows::conv_transpose;
-    "conv3d" [one("input"), one("filter")] windows::conv;
-    "conv3d_transpose" [one("x"), one("filter"), maybe("output_size")] windows::conv_transpose;
+    "conv2d" [one("input"), one("filter")] @[words::PADDING_ALGORITHM] windows::conv;
+    "conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] @[words::PADDING_ALGORITHM] windows::conv_transpose;
+    "conv3d" [one("input"), one("filter")] @[words::PADDING_ALGORITHM] windows::conv;
+    "conv3d_transpose" [one("x"), one("filter"), maybe("output_size")] @[words::PADDING_ALGORITHM] windows::conv_transpose;
     "cos" [one("x")] |l| math::unary(l, "Cos");
     "copysign" [one("x"), one("y")] math::copysign;
     "cosh" [one("x")] |l| math::unary(l, "Cosh");
@@ -101,8 +102,8 @@ lowered! {
     "cumprod" [one("x")] |l| math::cumulative(l, "CumProd");
     "cumsum" [one("x"), maybe("axis")] |l| complex::by_parts(l, |l| math::cumulative(l, "CumSum"));
     "deformable_conv" [one("x"), one("offset"), one("filter"), maybe("mask")] patches::deformable_conv;
-    "depthwise_conv2d" [one("input"), one("filter")] windows::conv;
-    "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] windows::conv_transpose;
+    "depthwise_conv2d" [one("input"), one("filter")] @[words::PADDING_ALGORITHM] windows::conv;
+    "depthwise_conv2d_transpose" [one("x"), one("filter"), maybe("output_size")] @[words::PADDING_ALGORITHM] windows::conv_transpose;
     "dequantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::dequantize_linear;
     "det" [one("x")] |l| math::unary(l, "Det");
     "diag" [one("x")] matrices::diag;
@@ -112,7 +113,7 @@ lowered! {
     "distribute_fpn_proposals" [one("fpn_rois"), maybe("rois_num")] suppression::distribute_fpn_proposals;
     "divide" [one("x"), one("y")] |l| math::binary(l, "Div");
     "dot" [one("x"), one("y")] math::dot;
-    "dropout" [one("x"), maybe("seed_tensor"), maybe("p")] normalization::dropout;
+    "dropout" [one("x"), maybe("seed_tensor"), maybe("p")] @[words::DROPOUT] normalization::dropout;
     "einsum" [many("x")] math::einsum;
     "elementwise_pow" [one("x"), one("y")] |l| math::binary(l, "Pow");
     "elu" [one("x")] |l| activations::activation(l, "Elu", &[("alpha", "alpha", 1.0)]);
@@ -158,7 +159,7 @@ lowered! {
     "generate_proposals" [one("scores"), one("bbox_deltas"), one("im_shape"), one("anchors"), one("variances")] suppression::generate_proposals;
     "greater_equal" [one("x"), one("y")] |l| math::binary(l, "GreaterOrEqual");
     "greater_than" [one("x"), one("y")] |l| math::binary(l, "Greater");
-    "grid_sample" [one("x"), one("grid")] images::grid_sample;
+    "grid_sample" [one("x"), one("grid")] @[words::CROP_MODE, words::GRID_PADDING] images::grid_sample;
     "group_norm" [one("x"), maybe("scale"), maybe("bias")] normalization::group_norm;
     "hardshrink" [one("x")] |l| activations::shrink(l, false);
     "hardsigmoid" [one("x")] |l| activations::activation(l, "HardSigmoid", &[("slope", "alpha", 0.2), ("offset", "beta", 0.5)]);
@@ -179,7 +180,7 @@ lowered! {
     "isfinite" [one("x")] math::is_finite;
     "isinf" [one("x")] |l| math::float_function(l, "IsInf");
     "isnan" [one("x")] |l| math::float_function(l, "IsNaN");
-    "kldiv_loss" [one("x"), one("label")] losses::kldiv;
+    "kldiv_loss" [one("x"), one("label")] @[words::DIVERGENCE] losses::kldiv;
     "kron" [one("x"), one("y")] matrices::kron;
     "kthvalue" [one("x")] ordering::kthvalue;
     "label_smooth" [one("label"), maybe("prior_dist")] losses::label_smooth;
@@ -233,7 +234,7 @@ lowered! {
     "mv" [one("x"), one("vec")] |l| math::binary(l, "MatMul");
     "nanmedian" [one("x")] |l| ordering::median(l, true);
     "nearest_interp" [one("x"), maybe("out_size"), rest("sizes_and_scale")] |l| images::resize(l, "nearest");
-    "nll_loss" [one("input"), one("label"), maybe("weight")] losses::nll;
+    "nll_loss" [one("input"), one("label"), maybe("weight")] @[words::LOSS] losses::nll;
     "nms" [one("x")] suppression::nms;
     "nonzero" [one("condition")] indexing::nonzero;
     "norm" [one("x")] matrices::norm;
@@ -243,19 +244,19 @@ lowered! {
     "p_norm" [one("x")] math::p_norm;
     "pad" [one("x"), maybe("pad_value")] |l| complex::by_parts(l, images::pad);
     "pad2d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, images::pad);
-    "pad3d" [one("x"), maybe("paddings")] |l| complex::by_parts(l, images::pad);
+    "pad3d" [one("x"), maybe("paddings")] @[words::PADDING] |l| complex::by_parts(l, images::pad);
     "pixel_shuffle" [one("x")] |l| images::shuffle(l, "upscale_factor");
     "pixel_unshuffle" [one("x")] |l| images::shuffle(l, "downscale_factor");
-    "pool2d" [one("x"), maybe("kernel_size")] windows::pool;
-    "pool3d" [one("x"), maybe("kernel_size")] windows::pool;
+    "pool2d" [one("x"), maybe("kernel_size")] @[words::PADDING_ALGORITHM, words::POOLING] windows::pool;
+    "pool3d" [one("x"), maybe("kernel_size")] @[words::PADDING_ALGORITHM, words::POOLING] windows::pool;
     "pow" [one("x"), maybe("y")] activations::pow;
-    "prelu" [one("x"), one("alpha")] activations::prelu;
+    "prelu" [one("x"), one("alpha")] @[words::SLOPES] activations::prelu;
     "print" [one("in")] create::same;
     "prior_box" [one("input"), one("image")] detection::prior_box;
     "prod" [one("x"), maybe("axis")] |l| math::reduce(l, "ReduceProd");
     "psroi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::psroi_pool;
     "quantize_linear" [one("x"), one("scale"), maybe("zero_point"), maybe("in_accum"), maybe("in_state")] quantized::quantize_linear;
-    "put_along_axis" [one("arr"), one("indices"), one("values")] indexing::put_along_axis;
+    "put_along_axis" [one("arr"), one("indices"), one("values")] @[words::PUT] indexing::put_along_axis;
     "real" [one("x")] |l| complex::part_at(l, 0), Work::None;
     "reciprocal" [one("x")] |l| math::unary(l, "Reciprocal");
     "reduce_as" [one("x"), one("target")] math::reduce_as;
@@ -266,7 +267,7 @@ lowered! {
     "repeat_interleave" [one("x"), maybe("repeats")] indexing::repeat_interleave;
     "repeat_interleave_with_tensor_index" [one("x"), one("repeats")] indexing::repeat_interleave;
     "reshape" [one("x"), maybe("shape")] |l| complex::by_parts(l, |l| layout::with_list(l, "Reshape", "shape"));
-    "rnn" [one("x"), many("states_and_weights")] recurrent::rnn;
+    "rnn" [one("x"), many("states_and_weights")] @[words::NETWORK] recurrent::rnn;
     "roi_align" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_align;
     "roi_pool" [one("x"), one("boxes"), maybe("boxes_num")] detection::roi_pool;
     "roll" [one("x"), maybe("shifts")] |l| complex::by_parts(l, indexing::roll);
@@ -277,7 +278,7 @@ lowered! {
     "scatter" [one("x"), one("index"), one("updates")] indexing::scatter;
     "scatter_nd_add" [one("x"), one("index"), one("updates")] indexing::scatter_nd_add;
     "searchsorted" [one("sorted_sequence"), one("values")] ordering::searchsorted => ordering_eval::search;
-    "segment_pool" [one("x"), one("segment_ids")] indexing::segment_pool;
+    "segment_pool" [one("x"), one("segment_ids")] @[words::SEGMENTS] indexing::segment_pool;
     "selu" [one("x")] |l| activations::activation(l, "Selu", &[("alpha", "alpha", 1.673_263_2), ("scale", "gamma", 1.050_701)]);
     "sequence_mask" [one("x"), maybe("max_len")] indexing::sequence_mask;
     "set_value" [one("x"), maybe("starts"), maybe("ends"), maybe("steps")] |l| indexing::set_value(l, [1, 2, 3], usize::MAX);
@@ -359,6 +360,7 @@ const fn function(signatures: &'static [Signature], compute: Compute) -> Row {
 /// A row of a Fourier transform along several axes.
 const fn fourier(signatures: &'static [Signature]) -> Row {
     paddle(Order, signatures)
+        .words(&[words::FOURIER])
         .infer(complex::fourier_rule)
         .computes(complex::fourier)
         .works(Work::Fourier)
@@ -392,12 +394,14 @@ pub(super) const PADDLE: &[Row] = &[
     .lower(graphs::digamma),
     matrices(const { &[signature("eig", const { &[one("x")] })] }, eigen::eig_rule, eigen::eig),
     matrices(const { &[signature("eigvals", const { &[one("x")] })] }, eigen::eig_rule, eigen::eig),
-    matrices(const { &[signature("eigh", const { &[one("x")] })] }, orthogonal::eigh_rule, orthogonal::eigh),
+    matrices(const { &[signature("eigh", const { &[one("x")] })] }, orthogonal::eigh_rule, orthogonal::eigh)
+        .words(&[words::HALF_OF_EIGH]),
     matrices(
         const { &[signature("eigvalsh", const { &[one("x")] })] },
         orthogonal::eigh_rule,
         orthogonal::eigh,
-    ),
+    )
+    .words(&[words::HALF_OF_EIGVALSH]),
     function(const { &[signature("erfinv", const { &[one("x")] })] }, |_, cx| {
         special::mapped(cx, special::erf_inv)
     })
@@ -417,7 +421,8 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("lstsq", const { &[one("x"), one("y"), maybe("rcond")] })] },
         orthogonal::least_squares_rule,
         orthogonal::least_squares,
-    ),
+    )
+    .words(&[words::DRIVER]),
     matrices(const { &[signature("lu", const { &[one("x")] })] }, elimination::lu_rule, elimination::lu),
     matrices(
         const { &[signature("lu_unpack", const { &[one("x"), one("y")] })] },
@@ -433,7 +438,8 @@ pub(super) const PADDLE: &[Row] = &[
         const { &[signature("multinomial", const { &[one("x"), maybe("num_samples")] })] },
         random::multinomial,
     ),
-    matrices(const { &[signature("qr", const { &[one("x")] })] }, orthogonal::qr_rule, orthogonal::qr),
+    matrices(const { &[signature("qr", const { &[one("x")] })] }, orthogonal::qr_rule, orthogonal::qr)
+        .words(&[words::QR]),
     drawn(const { &[signature("randint", const { &[maybe("shape")] })] }, random::randint),
     drawn(const { &[signature("randperm", const { &[maybe("n")] })] }, random::randperm),
     matrices(

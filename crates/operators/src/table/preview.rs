@@ -3,6 +3,7 @@
 use crate::preview;
 use crate::rounding::Rounding::{Formula, Open};
 use crate::row::{Row, preview as row, training};
+use crate::words;
 
 pub(super) const PREVIEW: &[Row] = &[
     row("FlexAttention", Formula).infer(preview::flex_attention),
@@ -10,5 +11,5 @@ pub(super) const PREVIEW: &[Row] = &[
     training("Adam", Formula).infer(preview::adam),
     // It names values of the graph around it.
     training("Gradient", Open).infer(preview::gradient).stateful(),
-    training("Momentum", Formula).infer(preview::momentum),
+    training("Momentum", Formula).words(&[words::MOMENTUM]).infer(preview::momentum),
 ];

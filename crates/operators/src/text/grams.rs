@@ -13,6 +13,7 @@ use crate::lowering::terms::{cast, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::op::EvalContext;
 use crate::output::allowed;
+use crate::words;
 
 /// A token of a text: an integer or a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,10 +54,7 @@ impl<'a> Grams<'a> {
                 ));
             }
         };
-        let mode = required("mode", attributes.text("mode")?)?;
-        if !["TF", "IDF", "TFIDF"].contains(&mode) {
-            return Err(errors::text("mode", mode, "TF, IDF or TFIDF"));
-        }
+        let mode = words::GRAMS.of(attributes)?;
         let list = |name: &str| {
             let all = required(name, attributes.ints(name)?)?;
             let wrong = |x| errors::value(format_args!("attribute \"{name}\""), x, "at least 0");

@@ -9,6 +9,7 @@ use crate::errors;
 use crate::op::EvalContext;
 use crate::output::allowed;
 use crate::text::patterns::compiled;
+use crate::words;
 
 /// Another case for letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +41,10 @@ pub struct Normalizer {
 impl Normalizer {
     /// The attributes of a `StringNormalizer`.
     pub fn of(attributes: &Attributes<'_>) -> Result<Normalizer> {
-        let case = match attributes.text("case_change_action")?.unwrap_or("NONE") {
+        let case = match words::CASE_CHANGE.of(attributes)? {
             "LOWER" => Case::Lower,
             "UPPER" => Case::Upper,
-            "NONE" => Case::Same,
-            other => return Err(errors::text("case_change_action", other, "LOWER, UPPER or NONE")),
+            _ => Case::Same,
         };
         let compared = if attributes.flag("is_case_sensitive", false)? { Case::Same } else { Case::Lower };
         let stopwords = attributes.texts("stopwords")?.unwrap_or_default();

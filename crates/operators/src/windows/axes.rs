@@ -85,7 +85,7 @@ pub fn axes(
     let same = auto.starts_with("SAME");
     // OpenVINO has two attributes.
     let pads = match (list("pads")?, list("pads_begin")?, list("pads_end")?) {
-        _ if !matches!(&*auto, "NOTSET" | "EXPLICIT") => None,
+        _ if !matches!(&*auto, "" | "NOTSET" | "EXPLICIT") => None,
         (None, Some(begins), Some(ends)) => Some([begins, ends].concat()),
         (pads, ..) => pads,
     };

@@ -15,6 +15,7 @@ use crate::op::EvalContext;
 use crate::strided::each_at;
 use crate::windows::axes::{Axis, Taps, axes, place};
 use crate::windows::direct::Layout;
+use crate::words;
 
 /// `CausalConvWithState`: each channel by its own kernel, over the state and the input behind it.
 pub fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
@@ -31,11 +32,7 @@ pub fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Res
         Some(past) => past,
         None => vec![0.0; batch * channels * before],
     };
-    let swish = match attributes.text("activation")?.unwrap_or("none") {
-        "none" => false,
-        "silu" | "swish" => true,
-        other => return Err(errors::text("activation", other, "none, silu or swish")),
-    };
+    let swish = words::CONVOLUTION_ACTIVATION.of(attributes)? != "none";
     let (mut y, mut state) = (Vec::with_capacity(x.len()), Vec::with_capacity(past.len()));
     let rows = if x.is_empty() && past.is_empty() { 0 } else { batch * channels };
     for row in 0..rows {
@@ -269,7 +266,6 @@ pub fn conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
 /// `BinaryConvolution` of OpenVINO: elements above zero, and bits of the weights, count as one, all
 /// others as minus one, and elements of the pads as their value.
 pub fn binary_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    attributes.only_text("mode", "xnor-popcount")?;
     let pad = f64::from(attributes.float("pad_value")?.unwrap_or(0.0));
     let sign = |x: f64| if x > 0.0 { 1.0 } else { -1.0 };
     // Pads are zeros once their value is taken from all elements, and its product is added again.

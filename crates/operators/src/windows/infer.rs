@@ -22,6 +22,7 @@ use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Dims, Fact};
 use crate::infer::{InferContext, InferError, InferResult};
+use crate::words;
 
 /// How the number of steps from the first window to the last is rounded.
 #[derive(Clone, Copy)]
@@ -86,11 +87,12 @@ impl Windows {
                 return Err(errors::count("spatial axes of the kernel", got, spatial).into());
             }
         };
-        let auto = cx.attributes.text("auto_pad")?.unwrap_or("NOTSET");
+        let auto = words::AUTO_PAD.of(&cx.attributes)?;
         let strides = list("strides", spatial, 1)?;
         let dilations = list("dilations", spatial, 1)?;
         positive(&strides, &dilations)?;
-        let pads = if auto == "NOTSET" { list("pads", 2 * spatial, 0)? } else { vec![0; 2 * spatial] };
+        let pads =
+            if matches!(auto, "" | "NOTSET") { list("pads", 2 * spatial, 0)? } else { vec![0; 2 * spatial] };
         Ok(Windows { kernel, strides, dilations, pads, same: auto.starts_with("SAME") })
     }
 

@@ -15,6 +15,7 @@ use crate::errors;
 use crate::fact::Fact;
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::windows::infer::{Rounding, Windows, image, parts_of_image, positive};
+use crate::words;
 
 /// How windows lie, from the attributes.
 fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferError> {
@@ -29,7 +30,7 @@ fn windows(cx: &InferContext<'_, '_>, kernel: &[Dim]) -> Result<Windows, InferEr
             }
         }
     };
-    let auto = cx.attributes.text("auto_pad")?.unwrap_or("explicit");
+    let auto = words::PADS.of(&cx.attributes)?;
     let explicit = matches!(auto, "explicit" | "notset");
     let pads =
         if explicit { [list("pads_begin", 0)?, list("pads_end", 0)?].concat() } else { vec![0; 2 * spatial] };
@@ -133,7 +134,7 @@ pub fn pool(cx: &mut InferContext<'_, '_>) -> InferResult {
         return Err(errors::count("spatial axes of the kernel", kernel.len(), spatial.len()).into());
     }
     let windows = windows(cx, &kernel)?;
-    let rounding = cx.attributes.text("rounding_type")?.unwrap_or("floor");
+    let rounding = words::ROUNDING.of(&cx.attributes)?;
     let mut all = vec![batch, channels];
     for (axis, &size) in spatial.iter().enumerate() {
         fits(cx, &windows, axis, size)?;
@@ -169,7 +170,7 @@ pub fn image_patches(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (sizes, strides, dilations) = (list("sizes")?, list("strides")?, list("rates")?);
     positive(&strides, &dilations)?;
     positive(&sizes, &dilations)?;
-    let same = cx.attributes.text("auto_pad")?.is_some_and(|auto| auto.starts_with("same"));
+    let same = words::PADS.of(&cx.attributes)?.starts_with("same");
     let kernel: Vec<_> = sizes.into_iter().map(Dim::Known).collect();
     let windows = Windows { kernel, strides, dilations, pads: vec![0; 2 * spatial.len()], same };
     let size = cx.product(&windows.kernel);

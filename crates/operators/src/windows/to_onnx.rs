@@ -13,6 +13,7 @@ use crate::lowering::terms::{
     Term, f, gathered, in_shape, ints, joined, of, part, pick, range, shaped, unsqueezed, whole, with,
 };
 use crate::lowering::{LoweredValue, Lowering, flag, int, word};
+use crate::words;
 
 /// A list with an element for each spatial axis.
 fn each(l: &Lowering<'_>, name: &str, default: i64, count: usize) -> Result<Vec<i64>> {
@@ -30,7 +31,7 @@ fn windows(l: &Lowering<'_>, spatial: usize, transposed: bool) -> Result<NewAttr
     if dilations.iter().any(|&dilation| dilation != 1) {
         attributes.push(("dilations", Content::Ints(dilations.into())));
     }
-    match l.attributes.text("auto_pad")?.unwrap_or("explicit") {
+    match words::PADS.of(&l.attributes)? {
         "same_upper" if !transposed => attributes.push(word("auto_pad", "SAME_UPPER")),
         "same_lower" if !transposed => attributes.push(word("auto_pad", "SAME_LOWER")),
         "explicit" | "notset" => {
@@ -117,7 +118,6 @@ fn convolution(
 pub fn binary_conv(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     /// Integers up to this one are exact in float32.
     const MOST: f64 = 16_777_216.0;
-    l.attributes.only_text("mode", "xnor-popcount")?;
     let pad = f64::from(l.attributes.float("pad_value")?.unwrap_or(0.0));
     let (dtype, weights) = (l.dtype_of(0)?, l.known(1)?.ok_or_else(|| l.unknown("value of input 1"))?);
     let sign = |bit: Number| if nearest_f64(bit) > 0.0 { 1 } else { -1 };
@@ -227,7 +227,7 @@ enum Ends {
 
 impl Ends {
     fn of(l: &Lowering<'_>, spatial: usize) -> Result<Ends> {
-        Ok(match l.attributes.text("auto_pad")?.unwrap_or("explicit") {
+        Ok(match words::PADS.of(&l.attributes)? {
             "same_upper" => Ends::Same { upper: true },
             "same_lower" => Ends::Same { upper: false },
             "valid" => Ends::Explicit(vec![0; spatial]),
@@ -255,7 +255,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
         return Err(cannot("ONNX has no equivalent of auto_pad that does not count dilations"));
     }
     let kernel = each(l, "kernel", 1, spatial)?;
-    let rounding = l.attributes.text("rounding_type")?.unwrap_or("floor").to_owned();
+    let rounding = words::ROUNDING.of(&l.attributes)?;
     let mut x = l.input(0)?;
     if rounding == "ceil"
         && let Some(pads) = outer_pads(l, &kernel)?
@@ -291,7 +291,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
 fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> {
     let spatial = kernel.len();
     let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);
-    let auto = l.attributes.text("auto_pad")?.unwrap_or("explicit");
+    let auto = words::PADS.of(&l.attributes)?;
     let (same, explicit) = (auto.starts_with("same"), matches!(auto, "explicit" | "notset"));
     let pads = |name| if explicit { each(l, name, 0, spatial) } else { Ok(vec![0; spatial]) };
     let (begins, mut ends) = (pads("pads_begin")?, pads("pads_end")?);
@@ -425,7 +425,7 @@ pub fn image_patches(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (name, list) in [("sizes", &sizes), ("strides", &strides), ("rates", &rates)] {
         list.iter().try_for_each(|&value| errors::at_least_1(name, value).map(drop))?;
     }
-    let auto = l.attributes.text("auto_pad")?.unwrap_or("valid");
+    let auto = words::PADS.of_or(&l.attributes, "valid")?;
     let (same, upper) = (auto.starts_with("same"), auto == "same_upper");
     let slices = sizes[0].saturating_mul(sizes[1]);
     if slices > MAX_SLICES {

@@ -53,7 +53,7 @@ fn each(cx: &ConvertContext<'_, '_>, name: &str, default: i64, count: usize) -> 
 /// How windows lie.
 fn windows(cx: &ConvertContext<'_, '_>, spatial: usize) -> Result<NewAttributes> {
     let auto = match cx.attributes.text("auto_pad")?.unwrap_or("NOTSET") {
-        "NOTSET" => "explicit",
+        "" | "NOTSET" => "explicit",
         "VALID" => "valid",
         "SAME_UPPER" => "same_upper",
         "SAME_LOWER" => "same_lower",

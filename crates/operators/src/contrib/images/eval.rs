@@ -7,14 +7,11 @@ use crate::attributes::Attributes;
 use crate::contrib::inputs::shaped;
 use crate::errors;
 use crate::op::EvalContext;
+use crate::words;
 
 /// `CropAndResize`: parts of images, read at corners and evenly between.
 pub fn crop_and_resize(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
-    let nearest = match attributes.text("mode")? {
-        None | Some("bilinear") => false,
-        Some("nearest") => true,
-        Some(other) => return Err(errors::value("attribute \"mode\"", other, "bilinear or nearest")),
-    };
+    let nearest = words::CROP_MODE.of(attributes)? == "nearest";
     let outside = f64::from(attributes.float("extrapolation_value")?.unwrap_or(0.0));
     let dims = cx.tensor(0)?.shape().dims();
     let (_, shape) = cx.output(0)?;

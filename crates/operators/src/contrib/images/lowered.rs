@@ -7,17 +7,15 @@ use gradus_core::{Result, Tensor};
 use crate::contrib::values::{channels_second, given};
 use crate::lowering::terms::{f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::words;
 use crate::{errors, indices};
 
 /// `GridSample`, whose modes have other names.
 pub fn grid_sample(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let mode = match l.attributes.text("mode")? {
-        None | Some("bilinear") => "linear",
-        Some("bicubic") => "cubic",
-        Some("nearest") => "nearest",
-        Some(other) => {
-            return Err(errors::value("attribute \"mode\"", other, "bilinear, bicubic or nearest"));
-        }
+    let mode = match words::RUNTIME_GRID_MODE.of(&l.attributes)? {
+        "bilinear" => "linear",
+        "bicubic" => "cubic",
+        nearest => nearest,
     };
     let mut attributes = given(l, &["align_corners", "padding_mode"]);
     attributes.push(("mode", Content::Bytes(mode.into())));

@@ -8,6 +8,7 @@ use crate::contrib::values::{channels_second, like_first, number, plus, wide_inp
 use crate::errors;
 use crate::lowering::terms::{f, ints, of};
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::words;
 
 /// Normalizes groups of channels, and applies the function that `activation` names.
 fn normalized_groups(l: &mut Lowering<'_>, x: LoweredValue) -> Result<LoweredValue> {
@@ -63,13 +64,7 @@ fn root_mean_square(l: &mut Lowering<'_>, x: LoweredValue) -> Result<LoweredValu
 
 /// `GatedRMSNorm`: normalized groups of the last axis, times a scale and a gate.
 pub fn gated_rms_norm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let silu = match l.attributes.text("activation")? {
-        None | Some("silu" | "swish") => true,
-        Some("sigmoid") => false,
-        Some(other) => {
-            return Err(errors::value("attribute \"activation\"", other, "silu, swish or sigmoid"));
-        }
-    };
+    let silu = words::GATE_ACTIVATION.of(&l.attributes)? != "sigmoid";
     let x = wide_input(l, 0)?;
     let width = i64_of(l.len_of(1)?);
     let rows = l.reshape(x, &[-1, width])?;

@@ -11,6 +11,7 @@ use crate::elementwise::activations::Activation;
 use crate::matmul::eval::{Gemm, Product, products, round};
 use crate::op::EvalContext;
 use crate::windows::convolutions::{add_bias, convolved};
+use crate::words;
 use crate::{errors, indices};
 
 /// `FusedMatMul`: a product of factors that may be transposed, times a number.
@@ -57,15 +58,15 @@ pub fn fused_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resu
         Some(Content::Floats(given)) => given.clone(),
         _ => [].into(),
     };
-    match attributes.text("activation")? {
-        None | Some("") => {}
-        Some("Clip") => {
+    match words::FUSED_ACTIVATION.of(attributes)? {
+        "" => {}
+        "Clip" => {
             let (low, high) = (given.first().copied(), given.get(1).copied());
             for x in &mut sums {
                 *x = x.max(low.unwrap_or(f32::MIN).into()).min(high.unwrap_or(f32::MAX).into());
             }
         }
-        Some(name) => {
+        name => {
             let mut left = given.iter().copied();
             let left = std::cell::RefCell::new(&mut left);
             let activation = Activation::named(name, |name| {

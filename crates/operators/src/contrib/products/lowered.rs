@@ -11,9 +11,9 @@ use crate::contrib::values::{
     channels_second, given, like_first, maybe_wide, number, plus, wide, wide_input,
 };
 use crate::elementwise::activations::Activation;
-use crate::errors;
 use crate::lowering::terms::{ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, int};
+use crate::words;
 
 /// `GemmFastGelu`: the approximate Gelu of a product and a bias.
 pub fn gemm_fast_gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
@@ -26,13 +26,7 @@ pub fn gemm_fast_gelu(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// `CDist`: distances between all rows of two matrices.
 pub fn c_dist(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let square = match l.attributes.text("metric")? {
-        None | Some("sqeuclidean") => true,
-        Some("euclidean") => false,
-        Some(other) => {
-            return Err(errors::value("attribute \"metric\"", other, "euclidean or sqeuclidean"));
-        }
-    };
+    let square = words::METRIC.of(&l.attributes)? == "sqeuclidean";
     let (a, b) = (wide_input(l, 0)?, wide_input(l, 1)?);
     let last = l.list(&[-1])?;
     let (a, b) = (of("Unsqueeze", a, ints(&[1])).put(l)?, of("Unsqueeze", b, ints(&[0])).put(l)?);
@@ -74,8 +68,8 @@ fn activated(
     value: LoweredValue,
     parameter: impl Fn(&Lowering<'_>, usize, &str) -> Result<Option<f32>>,
 ) -> Result<LoweredValue> {
-    let name = l.attributes.text("activation")?.unwrap_or_default().to_owned();
-    match name.as_str() {
+    let name = words::FUSED_ACTIVATION.of(&l.attributes)?;
+    match name {
         "" => return Ok(value),
         "LeakyRelu" => {
             let alpha = parameter(l, 0, "alpha")?.unwrap_or(0.01);
@@ -89,7 +83,7 @@ fn activated(
         }
         _ => {}
     }
-    let Some((operator, names)) = Activation::operator(&name) else {
+    let Some((operator, names)) = Activation::operator(name) else {
         return Err(unsupported(&format!("activation {name} by ONNX operators")));
     };
     let mut attributes = Vec::new();

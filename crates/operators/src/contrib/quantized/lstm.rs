@@ -13,6 +13,7 @@ use crate::conversion::caveats;
 use crate::errors;
 use crate::lowering::terms::{cast, f, ints, of, pick, with};
 use crate::lowering::{LoweredValue, Lowering, int, not_known};
+use crate::words;
 
 /// The weights of a direction, and what its functions read.
 struct Direction {
@@ -53,7 +54,7 @@ pub fn lstm(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let one = l.list(&[1])?;
         lengths = of("Expand", steps, of("Reshape", batch, one)).put(l)?;
     }
-    let reverse = l.attributes.text("direction")?.is_some_and(|it| it.eq_ignore_ascii_case("reverse"));
+    let reverse = words::DIRECTION.of(&l.attributes)? == "reverse";
     let (mut rows, mut last) = (Vec::new(), [Vec::new(), Vec::new()]);
     for (direction, functions) in functions.into_iter().enumerate() {
         let backward = direction == 1 || reverse;

@@ -23,6 +23,7 @@ use crate::lowering::terms::{Term, f, ints, of, pick, whole, with};
 use crate::lowering::{Lower, LoweredValue, Lowering, along as axis_is, int, not_known};
 use crate::op::EvalContext;
 use crate::signal::eval::{touch, transformed};
+use crate::words;
 use crate::{errors, indices};
 
 /// A complex number by its parts.
@@ -133,11 +134,10 @@ pub fn fourier(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     }
     let whole = if mirrored { shape.dims() } else { &dims };
     let count: f64 = axes.iter().map(|&axis| float_of(whole[axis])).product();
-    let factor = match (attributes.text("normalization")?.unwrap_or("backward"), forward) {
+    let factor = match (words::FOURIER.of(attributes)?, forward) {
         ("ortho", _) => 1.0 / count.sqrt(),
         ("forward", true) | ("backward" | "", false) => 1.0 / count,
-        ("forward" | "backward" | "", _) => 1.0,
-        (other, _) => return Err(errors::text("normalization", other, "backward, ortho or forward")),
+        _ => 1.0,
     };
     let mut pairs = pairs(cx, 0)?;
     if !shape.is_empty() {
@@ -460,13 +460,12 @@ pub fn fourier_graph(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     // ONNX divides the inverse by the number of points.
     let count = points(l, &axes, last, part)?;
-    let scaled = match (l.attributes.text("normalization")?.unwrap_or("backward"), forward) {
+    let scaled = match (words::FOURIER.of(&l.attributes)?, forward) {
         ("ortho", true) => pairs / f("Sqrt", count),
         ("ortho", false) => pairs * f("Sqrt", count),
         ("forward", true) => pairs / count,
         ("forward", false) => pairs * count,
-        ("backward" | "", _) => pairs.into(),
-        (other, _) => return Err(errors::text("normalization", other, "backward, ortho or forward")),
+        _ => pairs.into(),
     };
     let pairs = scaled.write(l, part)?;
     if back {

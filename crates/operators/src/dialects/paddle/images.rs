@@ -11,6 +11,7 @@ use crate::dialects::paddle::windows::{channels_first, channels_last};
 use crate::errors;
 use crate::lowering::terms::{cast, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
+use crate::words;
 
 /// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,
 /// as a tensor for each axis, and the scales.
@@ -129,12 +130,11 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         }
         l.apply("Concat", &parts, &[along(0)])?
     };
-    let mode = match text(l, "mode", "constant")? {
+    let mode = match words::PADDING.of(&l.attributes)? {
         "constant" => "constant",
         "reflect" => "reflect",
         "replicate" | "edge" => "edge",
-        "circular" => "wrap",
-        _ => return Err(cannot("padding in this mode")),
+        _ => "wrap",
     };
     Ok(vec![l.apply("Pad", &[x, pads, value], &[("mode", Content::Bytes(mode.to_owned().into()))])?])
 }

@@ -15,13 +15,14 @@ use gradus_core::{DType, Result, Tensor, convert};
 
 use crate::dialects::cannot;
 use crate::dialects::indices::{counts_of, index, owners, positions, size};
-use crate::dialects::paddle::attributes::{constant_like, ints, text};
+use crate::dialects::paddle::attributes::{constant_like, ints};
 use crate::dialects::paddle::create::values;
 use crate::dialects::paddle::layout::{inputs, list};
 use crate::dialects::paddle::math::floor_of_quotient;
 use crate::errors;
 use crate::lowering::terms::{cast, f, of, pick, shaped, whole, with};
 use crate::lowering::{LoweredValue, Lowering, along, axis, int};
+use crate::words;
 
 fn unsqueezed(l: &mut Lowering<'_>, value: LoweredValue, axis: i64) -> Result<LoweredValue> {
     let axis = l.list(&[axis])?;
@@ -248,7 +249,7 @@ pub fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let (value, dims) = (constant_like(l, value)?, l.shape(index)?);
         l.apply("Expand", &[value, dims], &[])
     };
-    let (mode, own) = (text(l, "reduce", "assign")?, l.attributes.flag("include_self", true)?);
+    let (mode, own) = (words::PUT.of(&l.attributes)?, l.attributes.flag("include_self", true)?);
     // Elements that do not take part become ones that change nothing: of a maximum, one of the
     // values.
     let (reduction, idle) = match mode {
@@ -256,8 +257,7 @@ pub fn put_along_axis(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         "add" | "mean" => ("add", Some(0.0)),
         "mul" | "multiply" => ("mul", Some(1.0)),
         "amax" => ("max", None),
-        "amin" => ("min", None),
-        _ => return Err(cannot("put_along_axis with this reduction")),
+        _ => ("min", None),
     };
     let start = match idle {
         _ if own => x,
@@ -390,11 +390,10 @@ fn unsqueezed_input(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> 
 /// without rows.
 pub fn segment_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, dtype, rank, ids) = (l.input(0)?, l.dtype_of(0)?, l.rank_of(0)?, index(l, 1)?);
-    let (reduction, least) = match text(l, "pooltype", "SUM")? {
+    let (reduction, least) = match words::SEGMENTS.of(&l.attributes)? {
         "SUM" | "MEAN" => ("add", 0.0),
         "MAX" => ("max", f64::NEG_INFINITY),
-        "MIN" => ("min", f64::INFINITY),
-        other => return Err(errors::text("pooltype", other, "SUM, MEAN, MAX or MIN")),
+        _ => ("min", f64::INFINITY),
     };
     if !dtype.is_float() {
         return Err(errors::dtype(dtype, "a type of floats"));
@@ -413,7 +412,7 @@ pub fn segment_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut y = scattered(l, [start, places, x], reduction)?;
     let counts = l.cast(counts, dtype)?;
     let counts = l.reshape(counts, &[&[-1][..], &vec![1; rank - 1]].concat())?;
-    if text(l, "pooltype", "SUM")? == "MEAN" {
+    if words::SEGMENTS.of(&l.attributes)? == "MEAN" {
         y = (y / of("Max", counts, 1.0)).write(l, dtype)?;
         return Ok(vec![y, l.reshape(counts, &[-1, 1])?]);
     }

@@ -12,10 +12,11 @@ use gradus_core::graph::Content;
 use gradus_core::{DType, Result};
 
 use crate::dialects::cannot;
-use crate::dialects::paddle::attributes::{constant_like, text};
+use crate::dialects::paddle::attributes::constant_like;
 use crate::errors;
 use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
+use crate::words;
 
 /// The weight of a cell with its gates in ONNX's order. `order` has the gates of Paddle.
 fn gates(l: &mut Lowering<'_>, weight: LoweredValue, order: &[usize]) -> Result<LoweredValue> {
@@ -35,12 +36,11 @@ fn stacked(l: &mut Lowering<'_>, values: &[LoweredValue]) -> Result<LoweredValue
 
 /// `rnn`: layers of LSTM, GRU or RNN over the steps of sequences.
 pub fn rnn(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
-    let mode = text(l, "mode", "RNN_TANH")?;
+    let mode = words::NETWORK.of(&l.attributes)?;
     let (operator, order, states): (_, &[usize], _) = match mode {
         "LSTM" => ("LSTM", &[0, 3, 1, 2], 2),
         "GRU" => ("GRU", &[1, 0, 2], 1),
-        "RNN_TANH" | "RNN_RELU" => ("RNN", &[0], 1),
-        _ => return Err(errors::value("attribute \"mode\"", mode, "LSTM, GRU, RNN_TANH or RNN_RELU")),
+        _ => ("RNN", &[0], 1),
     };
     let layers = l.attributes.int_or("num_layers", 1)?;
     let layers = usize_of_i64(layers).filter(|&layers| (1..=l.count()).contains(&layers));

@@ -7,6 +7,7 @@ use crate::attributes::Attributes;
 use crate::errors;
 use crate::ml::samples::features;
 use crate::op::EvalContext;
+use crate::words;
 
 /// A list with one element for all features, or one for each.
 fn each(list: &[f32], feature: usize) -> f64 {
@@ -46,12 +47,11 @@ pub fn binarizer(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Resul
 /// Norms are of magnitudes, as in the reference of `onnx`; the text writes `max(X)` and `sum(X)`, and
 /// ONNX Runtime takes the largest element for `MAX`.
 pub fn norm_of(attributes: &Attributes<'_>) -> Result<fn(&[f64]) -> f64> {
-    match attributes.text("norm")?.unwrap_or("MAX") {
-        "MAX" => Ok(|row| row.iter().fold(0.0, |most: f64, x| most.max(x.abs()))),
-        "L1" => Ok(|row| row.iter().map(|x| x.abs()).sum()),
-        "L2" => Ok(|row| row.iter().map(|x| x * x).sum::<f64>().sqrt()),
-        other => Err(errors::text("norm", other, "MAX, L1 or L2")),
-    }
+    Ok(match words::NORM.of(attributes)? {
+        "MAX" => |row: &[f64]| row.iter().fold(0.0, |most: f64, x| most.max(x.abs())),
+        "L1" => |row| row.iter().map(|x| x.abs()).sum(),
+        _ => |row| row.iter().map(|x| x * x).sum::<f64>().sqrt(),
+    })
 }
 
 /// `Normalizer`. A row of zeros stays.

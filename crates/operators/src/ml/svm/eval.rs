@@ -8,6 +8,7 @@ use crate::errors;
 use crate::ml::samples::{Samples, features};
 use crate::ml::scores::{Labels, PostTransform, largest, logistic};
 use crate::op::EvalContext;
+use crate::words;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kernel {
@@ -34,13 +35,12 @@ pub struct Machine<'a> {
 
 impl<'a> Machine<'a> {
     fn of(attributes: &Attributes<'a>, supports: usize) -> Result<Machine<'a>> {
-        let kernel = match attributes.text("kernel_type")?.unwrap_or("LINEAR") {
+        let kernel = match words::KERNEL.of(attributes)? {
             _ if supports == 0 => Kernel::Linear,
             "LINEAR" => Kernel::Linear,
             "POLY" => Kernel::Poly,
             "RBF" => Kernel::Rbf,
-            "SIGMOID" => Kernel::Sigmoid,
-            other => return Err(errors::text("kernel_type", other, "LINEAR, POLY, RBF or SIGMOID")),
+            _ => Kernel::Sigmoid,
         };
         let params = match attributes.floats("kernel_params")?.unwrap_or(&[]) {
             [] => [0.0; 3],

@@ -17,6 +17,7 @@ use crate::ml::scores::{Labels, PostTransform, largest};
 use crate::ml::trees::numbers::NumberedNodes;
 use crate::normalize::Form;
 use crate::op::{BuildContext, EvalContext, Op};
+use crate::words;
 
 /// How a feature is compared.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,7 @@ pub(super) enum Mode {
 
 /// The names of modes, in the order of their numbers.
 /// The mode of a leaf among those of nodes.
-const LEAF: &[u8] = b"LEAF";
+const LEAF: &str = "LEAF";
 
 const MODES: [(&str, Mode); 7] = [
     ("BRANCH_LEQ", Mode::AtMost),
@@ -43,6 +44,19 @@ const MODES: [(&str, Mode); 7] = [
     ("BRANCH_NEQ", Mode::NotEqual),
     ("BRANCH_MEMBER", Mode::Member),
 ];
+
+/// The number of modes that `nodes_modes` names, which the trees of numbered nodes have.
+const NAMED: usize = 6;
+
+/// The names in `nodes_modes`.
+pub const MODE_NAMES: [&str; NAMED + 1] = {
+    let (mut all, mut i) = ([LEAF; NAMED + 1], 0);
+    while i < NAMED {
+        all[i + 1] = MODES[i].0;
+        i += 1;
+    }
+    all
+};
 
 /// A child of a node, by its index. There may be millions, so indices have 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -86,6 +100,16 @@ const AGGREGATES: [(&str, Aggregate); 4] = [
     ("MIN", Aggregate::Min),
     ("MAX", Aggregate::Max),
 ];
+
+/// Their names.
+pub const AGGREGATE_NAMES: [&str; AGGREGATES.len()] = {
+    let (mut all, mut i) = ([""; AGGREGATES.len()], 0);
+    while i < all.len() {
+        all[i] = AGGREGATES[i].0;
+        i += 1;
+    }
+    all
+};
 
 /// Trees, and what becomes of the weights of their leaves.
 #[derive(Debug)]
@@ -211,12 +235,13 @@ impl Ensemble {
         if !missing.is_empty() {
             as_many("nodes_missing_value_tracks_true", missing.len(), count)?;
         }
-        let known = NumberedNodes::new(trees, ids, modes.iter().map(|mode| &**mode == LEAF))?;
+        let known = NumberedNodes::new(trees, ids, modes.iter().map(|mode| &**mode == LEAF.as_bytes()))?;
         let (mut nodes, roots) = (Vec::with_capacity(known.inner()), known.roots().collect());
-        for (node, name) in modes.iter().enumerate().filter(|(_, name)| ***name != *LEAF) {
+        for (node, name) in modes.iter().enumerate().filter(|(_, name)| &***name != LEAF.as_bytes()) {
             let tree = trees[node];
-            let mode = MODES.iter().take(6).find(|(known, _)| known.as_bytes() == &**name);
-            let unknown = || errors::text("nodes_modes", &String::from_utf8_lossy(name), "BRANCH_* or LEAF");
+            let mode = MODES.iter().take(NAMED).find(|(known, _)| known.as_bytes() == &**name);
+            let unknown =
+                || errors::text("nodes_modes", &String::from_utf8_lossy(name), &words::TREE_MODES.wanted());
             nodes.push(Node {
                 mode: mode.ok_or_else(unknown)?.1,
                 feature: below("nodes_featureids", features[node], usize::MAX)?,
@@ -259,13 +284,12 @@ impl Ensemble {
 
     /// The trees of a `TreeEnsembleRegressor`.
     pub fn regressor(attributes: &Attributes<'_>) -> Result<Ensemble> {
-        let name = attributes.text("aggregate_function")?.unwrap_or("SUM");
+        let name = words::AGGREGATE.of_or(attributes, "SUM")?;
         let aggregate = AGGREGATES.iter().find(|(known, _)| *known == name);
-        let aggregate =
-            aggregate.ok_or_else(|| errors::text("aggregate_function", name, "AVERAGE, SUM, MIN or MAX"))?;
+        let aggregate = aggregate.map_or(Aggregate::Sum, |(_, aggregate)| *aggregate);
         let targets = errors::at_least_1("n_targets", attributes.int_or("n_targets", 1)?)?;
         let targets = usize_of_i64(targets).unwrap_or(usize::MAX);
-        Ok(Ensemble { aggregate: aggregate.1, ..Ensemble::numbered(attributes, "target", targets)? })
+        Ok(Ensemble { aggregate, ..Ensemble::numbered(attributes, "target", targets)? })
     }
 
     /// The trees of a `TreeEnsembleClassifier`.

@@ -1,0 +1,125 @@
+//! Attributes that have one of a few texts: another text is an error of inference and of programs.
+
+use std::collections::BTreeSet;
+
+use gradus::graph::{self, Builder, Content, Origin, Standard};
+use gradus::infer::InferOptions;
+use gradus::operators::{self, Row};
+use gradus::schema::{Arity, Sort};
+use gradus::{Model, RunOptions};
+
+/// Attributes that may have any text, or one of a grammar of its own: patterns, labels, names and
+/// element types.
+const OPEN: &[&str] = &[
+    "cats_strings",
+    "classes_index_type",
+    "classes_strings",
+    "classlabels_strings",
+    "convert_type",
+    "count_element_type",
+    "default_string",
+    "delimiter",
+    "destination_type",
+    "dtype",
+    "equation",
+    "framework",
+    "index_element_type",
+    "keys_strings",
+    "locale",
+    "output_type",
+    "pad_value",
+    "pattern",
+    "pool_strings",
+    "quant_type",
+    "roi_num_type",
+    "separators",
+    "sequence_length_type",
+    "stopwords",
+    "string_vocabulary",
+    "to",
+    "tokenexp",
+    "u64_integer_promotion_target",
+    "value_string",
+    "value_strings",
+    "values_strings",
+    "variable_id",
+    "xs",
+    "y",
+    "zs",
+];
+
+const NONSENSE: &str = "nonsense";
+
+/// The newest version of an operator with one attribute.
+fn model(row: &Row, attribute: &'static str, content: Content) -> Model {
+    let signature = row.signatures().last().unwrap();
+    let mut builder = Builder::new("one node");
+    let required = signature.inputs.iter().filter(|input| matches!(input.arity, Arity::One));
+    let inputs =
+        (0..required.count()).map(|input| builder.define(&format!("in{input}"), Origin::Input).unwrap());
+    let inputs = inputs.map(Some).collect();
+    let node = graph::Node {
+        name: "".into(),
+        operator: graph::OperatorId { domain: row.domain.into(), name: row.name.into(), overload: "".into() },
+        inputs,
+        outputs: graph::Slots::new(),
+        attributes: vec![graph::Attribute { name: attribute.into(), content }],
+        version: Some(signature.since),
+        position: None,
+    };
+    builder.push(node, &["out"]).unwrap();
+    builder.output("out");
+    let mut model = graph::Model::new(row.standard);
+    model.graph = builder.finish().unwrap();
+    Model::from_source(model)
+}
+
+/// The content of an attribute of text as the files of a standard have it.
+fn content(standard: Standard, listed: bool) -> Content {
+    match standard {
+        Standard::Onnx if listed => Content::Strings([NONSENSE.into()].into()),
+        Standard::Onnx => Content::Bytes(NONSENSE.into()),
+        _ => Content::Text(NONSENSE.into()),
+    }
+}
+
+#[test]
+fn every_attribute_of_text_is_open_or_has_a_list_of_its_texts() {
+    let mut missing = BTreeSet::new();
+    for row in operators::all().filter(|row| row.infer.is_some()) {
+        for attribute in row.signatures().iter().flat_map(|signature| signature.attributes) {
+            let is_text = matches!(attribute.sort, Sort::String | Sort::Strings);
+            let listed = row.words.iter().any(|words| words.attribute == attribute.name);
+            if is_text && listed == OPEN.contains(&attribute.name) {
+                missing.insert((row.name, attribute.name));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn another_text_is_an_error_before_a_run() {
+    let mut count = 0;
+    for row in operators::all() {
+        for words in row.words {
+            let sort =
+                row.signatures().last().unwrap().attributes.iter().find(|it| it.name == words.attribute);
+            let listed = sort.is_some_and(|it| it.sort == Sort::Strings);
+            let model = model(row, words.attribute, content(row.standard, listed));
+            let refused = |message: &str| {
+                let attribute = format!("attribute \"{}\" is \"nonsense\", expected ", words.attribute);
+                let told = [row.name, &attribute].into_iter().chain(words.texts.iter().copied());
+                told.for_each(|part| assert!(message.contains(part), "{} {part}: {message}", row.name));
+            };
+            let inference = model.infer(&InferOptions::default()).unwrap();
+            let [problem] = inference.problems() else { panic!("{} {}", row.name, words.attribute) };
+            refused(&problem.error().to_string());
+            if row.is_evaluated() {
+                refused(&model.compile(&[], &RunOptions::default()).unwrap_err().to_string());
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 150, "{count}");
+}
