@@ -24,8 +24,9 @@ use super::{Dim, Symbols};
 
 /// Deepest nesting of parentheses that is read.
 const DEEPEST: usize = 64;
-/// Largest power that is read.
+/// Largest power that is read, and most steps of what is raised to one.
 const MAX_POWER: i128 = 8;
+const MAX_STEPS_OF_POWER: usize = 256;
 
 /// What is done with the operands on a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -445,6 +446,10 @@ impl<'a> Parser<'a> {
             return Err(self.wrong(&format!("a power from 1 to {MAX_POWER}")));
         };
         let operand = self.made.steps[begin..].to_vec();
+        // Powers of powers would grow without end.
+        if operand.len() > MAX_STEPS_OF_POWER {
+            return Err(too_large(self.text));
+        }
         for _ in 1..power {
             self.made.steps.extend_from_slice(&operand);
             self.step(Step::Multiply);

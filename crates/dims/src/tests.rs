@@ -428,7 +428,10 @@ fn expressions_of_exporters_are_read() {
 #[test]
 fn hostile_expressions_of_exporters_are_names() {
     let long = format!("Max({})", "n,".repeat(600));
-    for text in ["floor(".repeat(100_000), "-".repeat(100_000), format!("{}1", "1/".repeat(400)), long] {
+    let powers = format!("{}n{}", "(".repeat(40), "**8)".repeat(40));
+    for text in
+        ["floor(".repeat(100_000), "-".repeat(100_000), format!("{}1", "1/".repeat(400)), long, powers]
+    {
         let mut symbols = Symbols::default();
         let dim = symbols.declared(&text);
         assert_eq!(symbols.as_symbol(dim).map(|symbol| symbol.name.len()), Some(text.len()));

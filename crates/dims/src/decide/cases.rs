@@ -17,17 +17,30 @@ const OF_CASE: [Strategy; 2] = [
 ];
 
 /// Returns true if a claim has minima or maxima, and follows from what is given in each case.
-pub(super) fn follows(symbols: &mut Symbols, given: &[Condition], claim: Option<Condition>) -> bool {
+pub(super) fn follows(
+    symbols: &mut Symbols,
+    given: &[Condition],
+    claim: Option<Condition>,
+    stops: &dyn Fn() -> bool,
+) -> bool {
     let mut left = MAX_CASES;
-    first_extreme(symbols, given, claim).is_some() && is_proved(symbols, given, claim, &mut left)
+    first_extreme(symbols, given, claim).is_some() && is_proved(symbols, given, claim, &mut left, stops)
 }
 
-fn is_proved(symbols: &mut Symbols, given: &[Condition], claim: Option<Condition>, left: &mut usize) -> bool {
+fn is_proved(
+    symbols: &mut Symbols,
+    given: &[Condition],
+    claim: Option<Condition>,
+    left: &mut usize,
+    stops: &dyn Fn() -> bool,
+) -> bool {
     let Some((atom, operands, relation)) = first_extreme(symbols, given, claim) else {
         *left = left.saturating_sub(1);
         return *left > 0
             && (claim.is_some_and(|claim| symbols.always_holds(&claim))
-                || OF_CASE.iter().any(|&how| Refuter::new(symbols, how).refutes(given, claim.as_ref())));
+                || OF_CASE
+                    .iter()
+                    .any(|&how| Refuter::new(symbols, how, stops).refutes(given, claim.as_ref())));
     };
     operands.iter().all(|&operand| {
         let others = operands.iter().filter(|&&other| other != operand);
@@ -42,7 +55,7 @@ fn is_proved(symbols: &mut Symbols, given: &[Condition], claim: Option<Condition
         }
         match claim.map(|claim| replaced(symbols, &claim)) {
             Some(None) => false,
-            claim => is_proved(symbols, &case, claim.flatten(), left),
+            claim => is_proved(symbols, &case, claim.flatten(), left, stops),
         }
     })
 }

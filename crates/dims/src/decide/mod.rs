@@ -72,15 +72,15 @@ impl Claim {
         }
         let stops = || limits.is_some_and(|limits| limits.check().is_err());
         let mut proof = Proof { claim: Some(self), given, ranges, names: &points.names.clone(), divisor: 1 };
-        let (is_true, near) = proof.of_remainders(&[], &STRATEGIES);
+        let (is_true, near) = proof.of_remainders(&[], &STRATEGIES, &stops);
         if is_true {
-            return proof.contradiction(&points).unwrap_or(Answer::True);
+            return proof.contradiction(&points, &stops).unwrap_or(Answer::True);
         }
         if let Some(found) = near.iter().find_map(|known| points.near(known)) {
             return Answer::False(found);
         }
         if proof.by_remainders(&stops) {
-            return proof.contradiction(&points).unwrap_or(Answer::True);
+            return proof.contradiction(&points, &stops).unwrap_or(Answer::True);
         }
         match points.all(&stops) {
             Some(Err(found)) => Answer::False(found),
@@ -104,9 +104,9 @@ struct Proof<'c> {
 
 impl Proof<'_> {
     /// `Contradiction` if no point met what is given, and none does.
-    fn contradiction(mut self, points: &Points<'_>) -> Option<Answer> {
+    fn contradiction(mut self, points: &Points<'_>, stops: &dyn Fn() -> bool) -> Option<Answer> {
         self.claim = None;
-        let is_empty = !points.met && !self.given.is_empty() && self.of_remainders(&[], &STRATEGIES).0;
+        let is_empty = !points.met && !self.given.is_empty() && self.of_remainders(&[], &STRATEGIES, stops).0;
         is_empty.then_some(Answer::Contradiction)
     }
 
@@ -116,6 +116,7 @@ impl Proof<'_> {
         &self,
         remainders: &[i64],
         strategies: &[Strategy],
+        stops: &dyn Fn() -> bool,
     ) -> (bool, Vec<BTreeMap<Arc<str>, i64>>) {
         let mut symbols = Symbols::default();
         for (at, name) in self.names.iter().enumerate() {
@@ -155,12 +156,13 @@ impl Proof<'_> {
         }
         let mut points = Vec::new();
         let is_proved = strategies.iter().any(|&how| {
-            let mut refuter = Refuter::new(&mut symbols, how);
+            let mut refuter = Refuter::new(&mut symbols, how, stops);
             let is_proved = refuter.refutes(&given, claim.as_ref());
             points.append(&mut refuter.points);
             is_proved
         });
-        let is_proved = is_proved || (remainders.is_empty() && cases::follows(&mut symbols, &given, claim));
+        let is_proved =
+            is_proved || (remainders.is_empty() && cases::follows(&mut symbols, &given, claim, stops));
         let named = |point: Vec<(u32, i64)>| {
             let name =
                 |(index, value): (u32, i64)| (symbols.symbols()[usize_of_u32(index)].name.clone(), value);
@@ -175,7 +177,7 @@ impl Proof<'_> {
         self.divisor = divisor;
         let mut remainders = vec![0; self.names.len()];
         loop {
-            if stops() || !self.of_remainders(&remainders, &OF_REMAINDERS).0 {
+            if stops() || !self.of_remainders(&remainders, &OF_REMAINDERS, stops).0 {
                 return false;
             }
             let Some(at) = (0..remainders.len()).rev().find(|&at| remainders[at] + 1 < divisor) else {

@@ -16,6 +16,8 @@ use crate::{Atom, AtomId, Bounds, Condition, Dim, Relation, Symbols};
 
 /// Most rows of a system that is solved.
 const MAX_ROWS: usize = 160;
+/// Most terms of two inequalities that are multiplied.
+const MAX_TERMS: usize = 16;
 /// Most parts within parts.
 const MAX_DEPTH: usize = 24;
 /// Largest bound that products follow from.
@@ -53,6 +55,8 @@ pub(super) struct Strategy {
 pub(super) struct Refuter<'s> {
     symbols: &'s mut Symbols,
     how: Strategy,
+    /// Says when to give up.
+    stops: &'s dyn Fn() -> bool,
     /// Systems that may still be solved.
     left: usize,
     /// Values of symbols near solutions, by the index of a symbol.
@@ -61,8 +65,8 @@ pub(super) struct Refuter<'s> {
 
 impl<'s> Refuter<'s> {
     /// A refuter that has spent nothing of its strategy.
-    pub(super) fn new(symbols: &'s mut Symbols, how: Strategy) -> Refuter<'s> {
-        Refuter { symbols, how, left: how.systems, points: Vec::new() }
+    pub(super) fn new(symbols: &'s mut Symbols, how: Strategy, stops: &'s dyn Fn() -> bool) -> Refuter<'s> {
+        Refuter { symbols, how, stops, left: how.systems, points: Vec::new() }
     }
 
     /// Returns true if no integers meet all conditions and miss the last one.
@@ -129,7 +133,7 @@ impl<'s> Refuter<'s> {
 
     /// Returns true if a system has no integer solution. False also where that is not decided.
     fn is_empty(&mut self, mut system: System, depth: usize) -> bool {
-        if depth > MAX_DEPTH || self.left == 0 || self.define(&mut system).is_none() {
+        if depth > MAX_DEPTH || self.left == 0 || (self.stops)() || self.define(&mut system).is_none() {
             return false;
         }
         self.left -= 1;
@@ -313,7 +317,8 @@ impl<'s> Refuter<'s> {
         }
         for (index, a) in linear.iter().enumerate() {
             for b in &linear[index..] {
-                if a.terms.len() + b.terms.len() > 2 {
+                let terms = a.terms.len() + b.terms.len();
+                if terms > 2 && terms <= MAX_TERMS {
                     add(a.times(b));
                 }
             }

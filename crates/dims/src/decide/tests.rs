@@ -147,3 +147,15 @@ fn many_random_claims_are_decided() {
         assert!(found[3] <= most, "{conditions} conditions, {found:?}");
     }
 }
+
+/// Claims of hundreds of terms end, and so do those that are told to.
+#[test]
+fn large_claims_end() {
+    let sum = |with: &str| (0..40).map(|i| format!("s{i}{with}")).collect::<Vec<_>>().join(" + ");
+    let claim = Claim::parse(&format!("({})*({}) >= {}", sum(""), sum("*t"), sum("//3"))).unwrap();
+    let mut limits = Limits::DEFAULT;
+    limits.deadline = Some(std::time::Instant::now());
+    assert!(!matches!(claim.decide(&[], &Ranges::new(), Some(&limits)), Answer::True));
+    let claim = Claim::parse(&format!("{} >= 0", sum("//3"))).unwrap();
+    assert_eq!(claim.decide(&[], &Ranges::new(), None), Answer::True);
+}
