@@ -126,6 +126,7 @@ impl Expression {
         for step in &self.steps {
             let result = match *step {
                 Step::Number(over, 1) => over,
+                Step::Number(..) => return None,
                 Step::Name(index) => of(index),
                 Step::Floor | Step::Ceiling => continue,
                 Step::Negate => {

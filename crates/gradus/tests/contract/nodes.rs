@@ -127,6 +127,7 @@ fn is_of_values(error: &str) -> bool {
         "divisor is 0",
         "is not a number",
         "element type is",
+        "none of the categories",
         "attribute \"",
         "coefficients",
     ]
