@@ -117,6 +117,7 @@ def main() -> None:
             answer = decide(condition, given)
             if answer["answer"] == "unknown":
                 left_out += 1
+                print("not decided:", condition, *(f"given {other}" for other in given), file=sys.stderr)
                 continue
             wanted = "true" if found is True else "false"
             beyond = answer["answer"] == "false" and max(answer["counterexample"].values(), default=0) > LAST
