@@ -172,7 +172,7 @@ def test_onnx_runtime_verifies_and_names_the_outputs_that_differ(tmp_path):
         made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
         onnx.save(made, tmp_path / f"{name}.onnx")
     first, second = (gradus.load(tmp_path / f"{name}.onnx") for name in "ab")
-    runs, differing = first._native._verify_in(second._native, "onnxruntime", {}, {}, ({}, False, []))
+    runs, differing = first._native._verify_in(second._native, "onnxruntime", ({}, {}, ({}, False, [])))
     assert runs == 5 and [output[0] for output in differing] == ["y"]
     with pytest.raises(UsageError):
         model.fold(verify="openvino")

@@ -68,7 +68,7 @@ impl Claim {
     pub fn decide(&self, given: &[Claim], ranges: &Ranges, limits: Option<&Limits>) -> Answer {
         let mut points = Points::new(self, given, ranges);
         if let Some(found) = points.first() {
-            return Answer::False(found);
+            return Answer::False(points.smaller(&found));
         }
         let stops = || limits.is_some_and(|limits| limits.check().is_err());
         let mut proof = Proof { claim: Some(self), given, ranges, names: &points.names.clone(), divisor: 1 };
@@ -77,7 +77,7 @@ impl Claim {
             return proof.contradiction(&points, &stops).unwrap_or(Answer::True);
         }
         if let Some(found) = near.iter().find_map(|known| points.near(known)) {
-            return Answer::False(found);
+            return Answer::False(points.smaller(&found));
         }
         if proof.by_remainders(&stops) {
             return proof.contradiction(&points, &stops).unwrap_or(Answer::True);

@@ -96,6 +96,26 @@ impl<'c> Points<'c> {
         fails.then(|| self.names.iter().cloned().zip(values.iter().copied()).collect())
     }
 
+    /// A point of smaller numbers at which the claim fails too, one number after the other.
+    pub(super) fn smaller(&mut self, found: &Point) -> Point {
+        let mut values: Vec<_> = found.iter().map(|(_, value)| *value).collect();
+        for at in 0..values.len() {
+            let value = values[at];
+            for less in [0, 1, 2, 3, 4, 5, 6, 7, 8].into_iter().chain([value / 2, value - value.signum()]) {
+                let less = self.within(at, less);
+                if less.abs() >= value.abs() {
+                    continue;
+                }
+                values[at] = less;
+                if self.tried(&values) == Tried::Fails {
+                    break;
+                }
+                values[at] = value;
+            }
+        }
+        self.names.iter().cloned().zip(values).collect()
+    }
+
     fn within(&self, at: usize, value: i64) -> i64 {
         let (least, most) = self.ranges[at];
         value.clamp(least, most.unwrap_or(i64::MAX).max(least))
