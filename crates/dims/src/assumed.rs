@@ -13,7 +13,8 @@ impl Symbols {
     /// Reads a condition, as [`Claim::parse`] does.
     ///
     /// # Errors
-    /// [`Kind::Syntax`] if the text is no condition, [`Kind::Limit`] if an expression is too large.
+    /// [`Kind::Syntax`](gradus_core::Kind::Syntax) if the text is no condition,
+    /// [`Kind::Limit`](gradus_core::Kind::Limit) if an expression is too large.
     ///
     /// ```
     /// use gradus_dims::{Relation, Symbols};
