@@ -1,8 +1,10 @@
 //! The arguments of the commands. Help, completions and manual pages are made from them.
 
+mod dims;
 mod models;
 mod names;
 mod sequences;
+mod sizes;
 
 use std::path::PathBuf;
 
@@ -11,20 +13,22 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use crate::output::{self, Verbosity};
 use names::{Named, any, command_names, shell, shells, subjects};
 
+pub(crate) use dims::Dim;
 pub(crate) use models::{
-    AssumeArgs, CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Dim, DimArgs, Emit, FleetArgs,
-    FoldArgs, GraphArgs, Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, SizeArgs, Target,
+    CheckArgs, ConvertArgs, CostArgs, Devices, Diagram, DiffArgs, Emit, FleetArgs, FoldArgs, GraphArgs,
+    Infer, Ops, ReportArgs, RunArgs, RuntimeName, Show, Target,
 };
 pub(crate) use sequences::{
     Call, CompareArgs, Geomspace, Linspace, Logspace, OutArgs, RangeArgs, RangeArguments, SequenceArgs,
     SpaceArguments, TypesArgs,
 };
+pub(crate) use sizes::{AssumeArgs, DimArgs, SizeArgs};
 
 /// Exact sequences and shapes of tensor programs.
 ///
 /// Runs, infers, folds and converts models of ONNX, OpenVINO and Paddle, shows what they hold, and
 /// computes sequences. Exit status: 0 on success, 1 if a model or its data is wrong, 2 if the
-/// command line is.
+/// command line is, 3 if a condition is not decided.
 #[derive(Debug, Parser)]
 #[command(
     name = "gradus",

@@ -28,7 +28,7 @@ const DEEPEST: usize = 64;
 const MAX_POWER: i128 = 8;
 const MAX_STEPS_OF_POWER: usize = 256;
 
-/// What is done with the operands on a stack.
+/// A step of an evaluation, with its operands on a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A number: a numerator and a denominator above zero.

@@ -132,8 +132,8 @@ proptest! {
             let mut symbols = Symbols::default();
             let dim = symbols.canonical(&expression).ok();
             let canonical = dim.and_then(|dim| symbols.evaluate(dim, &|_| Some(value)));
-            // A canonical form may have a value where the text divides by zero, and of a fraction the
-            // floor.
+            // A canonical form may have a value where the text divides by zero, and of a fraction
+            // the floor.
             prop_assert!(own.is_none() || canonical.is_none() || own == canonical, "{} at {}", text, value);
         }
         let mut symbols = Symbols::default();

@@ -14,7 +14,7 @@ use super::{Atom, AtomId, Dim, Expression, Symbols};
 /// Longest text of a declaration that is read as an expression, in bytes.
 const LONGEST: usize = 1024;
 
-/// Who reads a printed expression.
+/// The dialect of a printed expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// `min(a, (h + 1)//2)`.

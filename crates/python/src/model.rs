@@ -38,7 +38,7 @@ fn assumptions((ranges, nonempty, conditions): GivenAssumptions) -> SizeAssumpti
     SizeAssumptions { ranges, conditions, nonempty }
 }
 
-/// What is said of inputs: symbols that are numbers, shapes, and assumptions about sizes.
+/// Sizes of inputs as Python gives them: numbers of symbols, shapes, and assumptions.
 type GivenSizes<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>, GivenAssumptions);
 
 fn said_of_inputs((dims, shapes, assumed): GivenSizes<'_>) -> PyResult<Sizes> {

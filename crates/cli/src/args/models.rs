@@ -1,14 +1,14 @@
 //! The arguments of the commands that open models.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, ValueEnum};
 use gradus::fold::Level;
-use gradus::{Error, Limits, Model, OpenOptions, RunOptions, Sums, profiles};
+use gradus::{RunOptions, Sums, profiles};
 
 use super::names::{Named, any, level, levels, operator_names};
+use super::sizes::{AssumeArgs, LimitArgs, ShapeArgs, SizeArgs};
 
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
@@ -193,103 +193,6 @@ impl Emit {
 pub(crate) enum SortBy {
     /// Their bytes, the most first.
     Bytes,
-}
-
-/// Symbols in the shapes of inputs.
-#[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "Sizes of inputs")]
-pub(crate) struct DimArgs {
-    /// A symbol in the shapes of inputs, and the number that it stands for, in what is written too.
-    #[arg(long = "dim", value_name = "NAME=NUMBER")]
-    pub(crate) dims: Vec<String>,
-}
-
-/// Shapes of inputs.
-#[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "Sizes of inputs")]
-pub(crate) struct ShapeArgs {
-    #[command(flatten)]
-    pub(crate) dims: DimArgs,
-
-    /// The shape of an input in place of the one that the model declares: numbers, names, or ? for
-    /// what is open.
-    #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
-    pub(crate) input_shapes: Vec<String>,
-}
-
-/// Shapes of inputs, and facts about their sizes that are assumed.
-#[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "Sizes of inputs")]
-pub(crate) struct SizeArgs {
-    #[command(flatten)]
-    pub(crate) shapes: ShapeArgs,
-
-    #[command(flatten)]
-    pub(crate) assume: AssumeArgs,
-}
-
-/// Facts about sizes of inputs that are assumed; `run` checks them.
-#[derive(Clone, Debug, ClapArgs)]
-#[command(next_help_heading = "Sizes of inputs")]
-pub(crate) struct AssumeArgs {
-    /// Assume that a symbol is at least a number.
-    #[arg(long = "min", value_name = "NAME=NUMBER")]
-    pub(crate) least: Vec<String>,
-
-    /// Assume that a symbol is one of the numbers from the first to the last: `--range seq=1..4096`.
-    #[arg(long = "range", value_name = "NAME=FIRST..LAST")]
-    pub(crate) ranges: Vec<String>,
-
-    /// Assume a condition on sizes of inputs: `--assume 'h % 32 == 0'`, `--assume a=b`.
-    #[arg(long = "assume", value_name = "CONDITION")]
-    pub(crate) conditions: Vec<String>,
-
-    /// Assume that each size of an input is at least 1.
-    #[arg(long)]
-    pub(crate) nonempty: bool,
-}
-
-/// Limits on the memory and time that a model may take.
-#[derive(Debug, ClapArgs)]
-#[command(next_help_heading = "Limits")]
-pub(crate) struct LimitArgs {
-    /// Bytes that values may occupy at one time.
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_bytes)]
-    max_bytes: u64,
-
-    /// Nodes that may be run, iterations of loops counted one by one.
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_steps)]
-    max_steps: u64,
-
-    /// Elements that nodes may read and write, and multiplications of matrices.
-    #[arg(long, value_name = "N", default_value_t = Limits::DEFAULT.max_work)]
-    max_work: u64,
-
-    /// Seconds after which the command fails.
-    #[arg(long, value_name = "SECONDS", value_parser = deadline)]
-    timeout: Option<Instant>,
-}
-
-impl LimitArgs {
-    /// The limits that the arguments give.
-    pub(crate) fn limits(&self) -> Limits {
-        let mut limits = Limits::DEFAULT;
-        (limits.max_bytes, limits.max_steps) = (self.max_bytes, self.max_steps);
-        (limits.max_work, limits.deadline) = (self.max_work, self.timeout);
-        limits
-    }
-
-    /// Opens a model, which keeps the limits.
-    pub(crate) fn open(&self, path: &Path) -> Result<Model, Error> {
-        OpenOptions::new().limits(self.limits()).open(path)
-    }
-}
-
-/// The time so many seconds from now.
-fn deadline(seconds: &str) -> Result<Instant, String> {
-    let duration = seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let deadline = duration.and_then(|duration| Instant::now().checked_add(duration));
-    deadline.ok_or_else(|| format!("expected seconds, got {seconds:?}"))
 }
 
 /// Infer the type and shape of every value of a model, without running it.
@@ -843,62 +746,6 @@ pub(crate) struct Ops {
     /// Print JSON (docs/json.md).
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Decide a condition of sizes, or print an expression in its canonical form.
-///
-/// A condition is two expressions with ==, !=, <=, >=, < or > between them. It is `true` if it
-/// holds for all numbers that meet what is assumed, by a proof; `false` with numbers for which it
-/// fails; `unknown` if neither is found; and there is a `contradiction` if no numbers meet what is
-/// assumed. The exit status is 0, 1, 3 and 1. Names are sizes, 0 and above, unless --range says
-/// otherwise; where a condition divides by zero, it says nothing. Expressions are read as ONNX's
-/// tools, `SymPy` and `PyTorch` write them (docs/explanation/dims.md).
-#[derive(Debug, ClapArgs)]
-#[command(
-    after_help = "Examples:\n  gradus dim '(n + 7)//8*8 >= n'\n  gradus dim 'CeilDiv(4*n + 2, 2)' --at n=5"
-)]
-pub(crate) struct Dim {
-    /// The condition or the expression.
-    #[arg(value_name = "CONDITION|EXPRESSION", allow_hyphen_values = true)]
-    pub(crate) text: String,
-
-    /// A number for a name: the value of an expression, or whether a condition holds there.
-    #[arg(long, value_name = "NAME=NUMBER")]
-    pub(crate) at: Vec<String>,
-
-    /// The dialect in which an expression is printed.
-    #[arg(long, value_enum, value_name = "DIALECT", default_value = "gradus")]
-    pub(crate) dims: Dialect,
-
-    /// Print JSON (docs/json.md).
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    #[command(flatten)]
-    pub(crate) assume: AssumeArgs,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-}
-
-/// Who reads expressions.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Dialect {
-    Gradus,
-    Onnx,
-    Sympy,
-    Torch,
-}
-
-impl From<Dialect> for gradus::dim::Dialect {
-    fn from(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::Gradus => gradus::dim::Dialect::Gradus,
-            Dialect::Onnx => gradus::dim::Dialect::Onnx,
-            Dialect::Sympy => gradus::dim::Dialect::SymPy,
-            Dialect::Torch => gradus::dim::Dialect::Torch,
-        }
-    }
 }
 
 /// List the devices beside the processor that make sequences, and say why there are no others.

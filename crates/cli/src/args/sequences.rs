@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 use gradus::{DType, profiles};
 
-use super::models::{FleetArgs, LimitArgs, SizeArgs};
+use super::models::FleetArgs;
 use super::names::{Named, any, device_names, dtype, element_types, profile, profile_names};
+use super::sizes::{LimitArgs, SizeArgs};
 
 /// Compute a range: START, START + STEP, … while short of STOP.
 ///

@@ -66,7 +66,7 @@ pub(super) fn in_folder(to: &Path, name: &Path) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What is said of the inputs.
+/// Sizes, shapes and assumptions from arguments.
 pub(super) fn sizes(given: &SizeArgs) -> Result<Sizes> {
     Ok(Sizes {
         dims: dims(&given.shapes.dims)?,

@@ -1,16 +1,16 @@
 //! Claims with minima and maxima, taken apart into claims without them.
 //!
-//! A minimum is one of its operands where that is at most the others. With the operand in its place,
-//! expressions around it may have a shorter form: `(a*b) % min(a, b)` is 0 in both cases.
+//! A minimum is one of its operands where that is at most the others. With the operand in its
+//! place, expressions around it may have a shorter form: `(a*b) % min(a, b)` is 0 in both cases.
 
 use std::sync::Arc;
 
 use super::refute::{Refuter, Strategy};
 use crate::{Atom, AtomId, Condition, Dim, Relation, Symbols};
 
-/// Most cases that a claim is taken apart into.
+/// The maximum number of cases of a claim.
 const MAX_CASES: usize = 64;
-/// What is tried for each case.
+/// The strategies for each case, in order.
 const OF_CASE: [Strategy; 2] = [
     Strategy { systems: 100, products: 0, rests: false },
     Strategy { systems: 100, products: 0, rests: true },

@@ -1,11 +1,11 @@
 //! Systems of linear inequalities, decided in exact arithmetic.
 //!
 //! A system `A*x + k >= 0` has no rational solution if and only if rows can be added, each a number
-//! of times that is not negative, to `0*x - 1 >= 0`. The numbers are found by the first phase of the
-//! simplex method; where there are none, its dual is a solution of the system. All entries of the
-//! tableau are integers over one denominator, the last pivot, so that none is ever rounded.
+//! of times that is not negative, to `0*x - 1 >= 0`. The numbers are found by the first phase of
+//! the simplex method; where there are none, its dual is a solution of the system. All entries of
+//! the tableau are integers over one denominator, the last pivot, so that none is ever rounded.
 
-/// What is known of a system.
+/// The outcome for a system.
 pub(super) enum Found {
     /// It has no solution.
     Nothing,
@@ -15,7 +15,7 @@ pub(super) enum Found {
     TooLarge,
 }
 
-/// Most pivots of a search.
+/// The maximum number of pivots of a search.
 const MAX_PIVOTS: usize = 400;
 
 /// Pivots after which none may be made again.
@@ -37,7 +37,7 @@ pub(super) fn solve(system: &[Row], unknowns: usize) -> Found {
 /// for each line, then the right side.
 struct Tableau {
     lines: Vec<Vec<i128>>,
-    /// What the artificial columns cost still.
+    /// Reduced costs: the sum of the artificial columns is what the search minimizes.
     cost: Vec<i128>,
     basis: Vec<usize>,
     rows: usize,
@@ -71,8 +71,8 @@ impl Tableau {
     fn solve(mut self) -> Option<Found> {
         let last = self.cost.len() - 1;
         for pivots in 0..MAX_PIVOTS {
-            // The column that lowers the cost most; after many, the first one, as then no basis comes
-            // twice.
+            // The column that lowers the cost most; after many pivots the first one, so that no
+            // basis comes twice.
             let mut lower = (0..self.rows).filter(|&column| self.cost[column] < 0);
             let column = if pivots < MANY_PIVOTS {
                 lower.min_by_key(|&column| self.cost[column])
@@ -134,7 +134,8 @@ impl Tableau {
         Some(())
     }
 
-    /// The solution that the dual is: what the artificial column of a line costs less than at first.
+    /// The solution that the dual gives: how far the cost of the artificial column of each line
+    /// fell.
     fn point(&self) -> Found {
         let height = self.lines.len();
         let dual = |line: usize| self.denominator - self.cost[self.rows + line];

@@ -1,9 +1,9 @@
 //! Claims, decided for all integers: by a proof, or by a point at which they fail.
 //!
 //! A claim is tried at a few thousand points first. Then the system of its opposite and of what is
-//! given is refuted, if it can be: as it stands, in the cases of its minima and maxima, or with each name as `m*k + r` for all remainders
-//! `r` by a number `m` that occurs as a divisor. At last all points of a box are tried, which is a
-//! proof where ranges leave no others.
+//! given is refuted, if it can be: as it stands, in the cases of its minima and maxima, or with
+//! each name as `m*k + r` for all remainders `r` by a number `m` that occurs as a divisor. At last
+//! all points of a box are tried, which is a proof where ranges leave no others.
 
 mod cases;
 mod linear;
@@ -23,10 +23,10 @@ use refute::{Refuter, Strategy};
 
 use crate::{Atom, Bounds, Claim, Condition, Dim, Expression, Relation, Symbols};
 
-/// Names and the smallest and the largest number that they stand for; others are sizes, 0 and above.
+/// The smallest and the largest number of each name; other names are sizes, 0 and above.
 pub type Ranges = BTreeMap<String, (i64, Option<i64>)>;
 
-/// What is known of a claim.
+/// The answer to a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It holds for all numbers that meet what is given and for which it has a meaning.
@@ -39,7 +39,7 @@ pub enum Answer {
     Contradiction,
 }
 
-/// What is tried in turn for a proof, and for each of the remainders of one.
+/// The strategies of a proof, in order, and those for each combination of remainders.
 const STRATEGIES: [Strategy; 3] = [
     Strategy { systems: 400, products: 0, rests: false },
     Strategy { systems: 200, products: 0, rests: true },
@@ -51,9 +51,9 @@ const MAX_DIVISOR: i64 = 64;
 const MAX_REMAINDERS: i64 = 1500;
 
 impl Claim {
-    /// Decides whether the claim holds for all integers within ranges that meet what is given. Where
-    /// it divides by zero, it says nothing. An answer is `True` by a proof alone, and `False` by
-    /// numbers for which both sides are evaluated as they are written.
+    /// Decides whether the claim holds for all integers within ranges that meet what is given.
+    /// Where it divides by zero, it says nothing. An answer is `True` by a proof alone, and `False`
+    /// by numbers for which both sides are evaluated as they are written.
     ///
     /// ```
     /// use gradus_dims::{Answer, Claim, Ranges};
@@ -94,7 +94,7 @@ impl Claim {
 /// A proof that is looked for.
 #[derive(Clone, Copy)]
 struct Proof<'c> {
-    /// What is to be proved; if nothing is, that no numbers meet what is given.
+    /// The claim to prove; without one, that no numbers meet the conditions that are given.
     claim: Option<&'c Claim>,
     given: &'c [Claim],
     ranges: &'c Ranges,
@@ -140,7 +140,7 @@ impl Proof<'_> {
             if !divides(claim, &mut symbols, &mut given) {
                 return (true, Vec::new());
             }
-            // What is given and too large says nothing.
+            // A condition that is too large says nothing.
             given.extend(claim.condition(&mut symbols).ok());
         }
         let claim = match self.claim {

@@ -24,7 +24,7 @@ fn count(ends: &[(i64, i64)]) -> Option<u128> {
     })
 }
 
-/// What a point says.
+/// The outcome at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tried {
     /// Nothing: it does not meet what is given, or something is not defined there.
@@ -121,8 +121,8 @@ impl<'c> Points<'c> {
         value.clamp(least, most.unwrap_or(i64::MAX).max(least))
     }
 
-    /// A point at which the claim fails, of some that are near to where claims fail: all equal, then
-    /// small sizes, and large ones.
+    /// A point at which the claim fails, of some that are near to where claims fail: all equal,
+    /// then small sizes, and large ones.
     pub(super) fn first(&mut self) -> Option<Point> {
         let mut values = vec![0; self.names.len()];
         for value in SMALL {

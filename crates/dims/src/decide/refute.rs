@@ -1,10 +1,11 @@
 //! Systems of inequalities between expressions, shown to have no integer solution.
 //!
-//! Products of atoms are unknowns of a linear system. To the inequalities that are given come what
-//! atoms mean (`d*q <= x` and `x < d*q + d` for `q = x//d`), what products mean (`(x - 1)*(y - 2) >=
-//! 0` where both factors are at least so much), and products of inequalities. Where the system has a
-//! rational solution, it is taken apart: into the operands of a minimum, the signs of a divisor, or
-//! the integers on both sides of a part of the solution. It has no integer solution if no part has.
+//! Products of atoms are unknowns of a linear system. To the inequalities that are given come the
+//! meanings of atoms (`d*q <= x` and `x < d*q + d` for `q = x//d`), bounds of products (those of
+//! `(x - 1)*(y - 2)`, where both factors are at least so much), and products of inequalities. Where
+//! the system has a rational solution, it is taken apart: into the operands of a minimum, the signs
+//! of a divisor, or the integers on both sides of a part of the solution. It has no integer solution
+//! if no part has.
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use super::linear::{Found, Row, solve};
 use crate::sum::{Sum, Term, floor, gcd};
 use crate::{Atom, AtomId, Bounds, Condition, Dim, Relation, Symbols};
 
-/// Most rows of a system that is solved.
+/// The maximum number of rows of a system.
 const MAX_ROWS: usize = 160;
-/// Most terms of two inequalities that are multiplied.
+/// The maximum number of terms of two inequalities that are multiplied.
 const MAX_TERMS: usize = 16;
-/// Most parts within parts.
+/// The maximum depth of parts within parts.
 const MAX_DEPTH: usize = 24;
 /// Largest bound that products follow from.
 const MAX_BOUND: i64 = 1 << 10;
@@ -40,7 +41,7 @@ struct System {
     rests: HashSet<AtomId>,
 }
 
-/// What is tried for a system, and how often.
+/// The way in which a system is refuted.
 #[derive(Clone, Copy)]
 pub(super) struct Strategy {
     /// Systems that are solved, at most.
@@ -106,8 +107,8 @@ impl<'s> Refuter<'s> {
         Some(())
     }
 
-    /// What holds where a condition does not: all of one of these, sums that are not negative, or,
-    /// where it is true, not 0.
+    /// The alternatives that hold where a condition does not: sums that are not negative or, with
+    /// true, not 0.
     fn opposites(&self, claim: &Condition) -> Option<Vec<Vec<(Sum, bool)>>> {
         let Condition { left, relation, right } = *claim;
         let above = |sum| vec![(sum, false)];
@@ -325,8 +326,8 @@ impl<'s> Refuter<'s> {
         }
     }
 
-    /// What follows for a product from the bounds of its first factor and of the product of the
-    /// others, and that a square of an integer is at least the integer.
+    /// Adds the consequences for a product of the bounds of its first factor and of the product of
+    /// the others, and that a square of an integer is at least the integer.
     fn factor_bounds(&self, factors: &[AtomId], bounds: &HashMap<AtomId, Bounds>, facts: &mut Vec<Sum>) {
         let of =
             |atom: &AtomId| bounds.get(atom).copied().unwrap_or_else(|| self.symbols.bounds_of_atom(*atom));
@@ -413,7 +414,7 @@ impl<'s> Refuter<'s> {
         Some(vec![part(vec![most]), part(vec![least])])
     }
 
-    /// What is left of a division whose divisor is above 0, and no number.
+    /// The rest of a division whose divisor is above 0 and no number.
     #[allow(clippy::option_option, reason = "sums that do not fit are told from atoms that are no quotients")]
     fn rest(&self, atom: AtomId) -> Option<Option<Sum>> {
         let Atom::Floor(x, by) = self.symbols.atom(atom).0 else { return Some(None) };
@@ -527,7 +528,7 @@ impl Point<'_> {
     }
 }
 
-/// What a sum is above its lower bound, and below its upper one.
+/// The distances of a sum from its lower and its upper bound.
 fn above_bounds(sum: &Sum, bounds: Bounds) -> Vec<Sum> {
     let bounds = bounds.within(MAX_BOUND);
     let above = bounds.lower().and_then(|least| sum.plus(&Sum::constant(least.checked_neg()?)));

@@ -245,8 +245,8 @@ impl InferContext<'_, '_> {
                 if !may_be_empty {
                     return Ok(());
                 }
-                // Numbers of elements that are 0 say nothing of the sizes, but how far these are from 1
-                // does.
+                // Numbers of elements that are 0 say nothing of the sizes, but how far these are
+                // from 1 does.
                 let (Some(own), Some(dims)) = (self.apart_from_one(&own), self.apart_from_one(&dims)) else {
                     return Ok(());
                 };

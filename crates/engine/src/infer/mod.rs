@@ -57,7 +57,7 @@ use pass::Pass;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// What is said of the inputs.
+    /// Sizes and types of inputs.
     pub sizes: Sizes,
     /// Do not look at declared types of values that nodes compute.
     pub ignore_declared: bool,

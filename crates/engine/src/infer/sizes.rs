@@ -1,4 +1,4 @@
-//! What is said of the sizes of a model's inputs before it is inferred.
+//! Sizes of a model's inputs that are given before inference.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use gradus_core::{Error, Kind, Result};
 use super::{Assumption, InputFact};
 use crate::dim::{Bounds, Condition, Symbols};
 
-/// What is said of the inputs of a model before it is inferred, folded, converted or compared.
+/// Sizes and types of inputs, given before a model is inferred, folded, converted or compared.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
     /// Symbols and the numbers that they stand for.

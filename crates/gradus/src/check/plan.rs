@@ -88,7 +88,7 @@ pub(crate) fn needed(inference: &Inference) -> Needed {
 /// Numbers for open dimensions.
 pub(crate) struct Draw<'r> {
     pub(crate) sizes: SizeChoice,
-    /// What the model needs, which sizes of 0 do not heed.
+    /// Bounds that the model needs, which sizes of 0 do not heed.
     pub(crate) needed: &'r Needed,
     /// The number of bindings that were refused.
     pub(crate) tried: usize,

@@ -66,7 +66,7 @@ pub struct ConvertOptions {
     /// The program that will run the model: if nothing is said of the operator set, it is the
     /// newest in which the program runs every node, and types that the program lacks are avoided.
     pub runtime: Option<Runtime>,
-    /// What is said of the inputs: symbols and types are fixed in the converted model too.
+    /// Sizes and types of inputs: symbols and types are fixed in the converted model too.
     pub sizes: Sizes,
     /// To OpenVINO: whether the inputs `past_key_values.*`, or `past*`, become variables, whose
     /// next values are the outputs `present.*`.

@@ -97,10 +97,11 @@ impl NewFiles {
         self.create_of(path, 0, write)
     }
 
-    /// As [`NewFiles::create`], for a file of so many bytes at least: its disk must have room for them.
+    /// As [`NewFiles::create`], for a file of so many bytes at least: its disk must have room for
+    /// them.
     ///
     /// # Errors
-    /// Those of [`NewFiles::create`] and of [`check_room`].
+    /// Errors of [`NewFiles::create`] and of [`check_room`].
     pub fn create_of<E: From<Error>>(
         &mut self,
         path: &Path,

@@ -39,7 +39,7 @@ impl Model {
     /// there is time, and compares the outputs.
     ///
     /// # Errors
-    /// Those of [`Model::check`]; [`Kind::Graph`] if outputs differ in type or shape;
+    /// Errors of [`Model::check`]; [`Kind::Graph`] if outputs differ in type or shape;
     /// [`Kind::Limit`] if no run ends in time.
     pub fn measure(&self, folded: &Model, options: &VerifyOptions) -> Result<Measured> {
         let time = TimeBudget::of(options.time);

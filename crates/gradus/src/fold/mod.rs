@@ -57,7 +57,7 @@ use scope::FoldState;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FoldOptions {
-    /// What is said of the inputs: symbols and types are fixed in the folded model too.
+    /// Sizes and types of inputs: symbols and types are fixed in the folded model too.
     pub sizes: Sizes,
     /// Most bytes of a constant that is added.
     pub max_constant: u64,

@@ -122,8 +122,8 @@ fn operators_of_paddle_cost_what_stands_for_them() {
     assert_eq!(macs("network.pir", "conv2d"), (144 * 27).to_string());
     assert_eq!(macs("network.pir", "conv2d_transpose"), (80 * 36).to_string());
     assert_eq!(macs("network.pir", "depthwise_conv2d"), (180 * 9).to_string());
-    // `i + 1` of one integer is a cast, a product and a sum, `a * 2` a product and a sum of two floats;
-    // `i` counts from 0 to an input.
+    // `i + 1` of one integer is a cast, a product and a sum, `a * 2` a product and a sum of two
+    // floats; `i` counts from 0 to an input.
     assert_eq!(sums("loops.pir", "while")[1], "8*max(most_0, 0)");
     // Three times the same, of x_0 by 3 floats.
     assert_eq!(sums("layer.pir", "while")[1], "18*x_0 + 12");

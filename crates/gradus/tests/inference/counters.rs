@@ -15,7 +15,7 @@ struct Counter {
     step: i64,
     /// The comparison of the counter with the limit, and the one of which it is the opposite.
     compares: (&'static str, bool),
-    /// What the size of the input is multiplied by, and what is added: the limit.
+    /// Factor and addend that make the limit of the size of the input.
     limit: (i64, i64),
     /// False if the condition before the loop is another one.
     is_checked: bool,

@@ -1,4 +1,5 @@
-//! `DetectionOutput` of OpenVINO: rows of image, class, score and box, of boxes decoded from priors.
+//! `DetectionOutput` of OpenVINO: rows of image, class, score and box, of boxes decoded from
+//! priors.
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Result, Tensor};

@@ -14,7 +14,7 @@ pub struct Counters {
     every: Vec<Dim>,
     /// Its value before the first iteration.
     first: Vec<Dim>,
-    /// What an iteration adds to it.
+    /// Addend of an iteration.
     by: Vec<Dim>,
     /// Symbols from this one on are the loop's own.
     mark: u32,

@@ -3,8 +3,9 @@
 //! A body that runs many times is inferred for all its runs at once: values that are carried from
 //! one run to the next start with what is known of them, and what a run changes is forgotten until
 //! nothing changes any more (a dimension becomes a symbol). If a run adds the same to a dimension
-//! or a number each time, the last value is the first plus that many times the number of runs; where
-//! the condition compares such numbers, they tell the number of runs (`counted.rs`). A loop that is known to end after few runs is unrolled as well, which tells more.
+//! or a number each time, the last value is the first plus that many times the number of runs;
+//! where the condition compares such numbers, they tell the number of runs (`counted.rs`). A loop
+//! that is known to end after few runs is unrolled as well, which tells more.
 //!
 //! | operator | outputs |
 //! |---|---|

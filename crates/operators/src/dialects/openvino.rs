@@ -1,5 +1,5 @@
-//! What operators of OpenVINO share: calls of the functions of all standards, with the attributes and
-//! inputs that these have.
+//! Helpers of OpenVINO's operators: calls of the functions of all standards, with the attributes
+//! and inputs that these have.
 //!
 //! Attributes are text. An output has the first input's element type unless a rule says otherwise.
 //! Sources: the texts of OpenVINO's operator sets 1 to 17, and OpenVINO 2026.4, which decides where

@@ -1,8 +1,8 @@
 //! Images as graphs of simpler operators, where a standard or an operator set lacks the operator.
 //!
 //! `Upsample` and a `Resize` that names its axes are a `Resize`, and `AffineGrid` is a product of
-//! matrices. `GridSample` is a sum of gathered elements, each with the product of its weights along the
-//! axes; the weights are those of `sampling.rs`.
+//! matrices. `GridSample` is a sum of gathered elements, each with the product of its weights along
+//! the axes; the weights are those of `sampling.rs`.
 
 use gradus_core::convert::i64_of;
 use gradus_core::graph::{Content, Standard};

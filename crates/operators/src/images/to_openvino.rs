@@ -90,8 +90,8 @@ fn resized(cx: &mut ConvertContext<'_, '_>) -> Result<(Vec<i64>, NewValue, &'sta
     Ok((changed.into_iter().map(|i| i64_of(axes[i])).collect(), sizes, "sizes"))
 }
 
-/// Returns true if a scale other than 1 leaves the size of its axis as it is; nothing where sizes that
-/// are not known decide it.
+/// Returns true if a scale other than 1 leaves the size of its axis as it is; nothing where sizes
+/// that are not known decide it.
 fn leaves_sizes(cx: &ConvertContext<'_, '_>) -> Result<Option<bool>> {
     let Some(scales) = cx.known(2)? else { return Ok(None) };
     let dims = cx.dims(0).unwrap_or_default();

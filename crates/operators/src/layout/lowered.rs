@@ -1,4 +1,5 @@
-//! Operators of layout as graphs of simpler operators, in operator sets and standards that lack them.
+//! Operators of layout as graphs of simpler operators, in operator sets and standards that lack
+//! them.
 
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::Content;

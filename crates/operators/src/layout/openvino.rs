@@ -197,7 +197,7 @@ pub fn run_reverse(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Com
     Ok(vec![output::chosen(cx, data, &indices)?.into()])
 }
 
-/// As the first input, which has the axes.
+/// Shape of the first input, which has the axes.
 pub fn roll(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     for axis in cx.known_integers(2).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! What graphs of classifiers and regressors share: samples as a matrix, and scores that become
+//! Parts of the graphs of classifiers and regressors: samples as a matrix, and scores that become
 //! labels. Sums are computed in float64, and rounded once.
 
 use gradus_core::{DType, Result, Tensor};

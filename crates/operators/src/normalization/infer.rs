@@ -10,7 +10,7 @@ use crate::normalize::Older;
 use crate::windows::infer::image;
 use crate::{errors, indices};
 
-/// As the first input, to which the others broadcast.
+/// Shape of the first input, to which the others broadcast.
 pub fn scaled(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     if let Some(axis) = cx.attributes.int("axis")? {
@@ -20,7 +20,7 @@ pub fn scaled(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
-/// As the first input, along an axis of it.
+/// Shape of the first input, along an axis of it.
 pub fn along(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     indices::axis(cx.attributes.int_or("axis", -1)?, dims.len())?;
@@ -34,7 +34,7 @@ pub fn mean_variance(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::shaped(dims)])
 }
 
-/// As the first input, with a scale and a shift for each channel or group.
+/// Shape of the first input, with a scale and a shift for each channel or group.
 pub fn by_channel(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (_, mut features, _) = image(cx, 0)?;
     if let Some(groups) = cx.attributes.int("num_groups")? {

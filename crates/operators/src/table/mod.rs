@@ -1,5 +1,5 @@
-//! The table of operators, a file for each standard and domain, and for their functions of elements,
-//! networks and sequences, sorted by name.
+//! The table of operators, a file for each standard and domain, and for their functions of
+//! elements, networks and sequences, sorted by name.
 
 mod contrib;
 mod elements;

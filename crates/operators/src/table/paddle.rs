@@ -16,8 +16,9 @@ use crate::schema::Signature;
 use crate::work::{Each, Work};
 use crate::{control_flow, elementwise, lowering, words};
 
-/// Rows of operators that are lowered: a name, its inputs, perhaps attributes of few texts, the function that writes the graph, and
-/// perhaps one that runs faster than the graph, and the work, where it is not that of the graph.
+/// Rows of operators that are lowered: a name, its inputs, perhaps attributes of few texts, the
+/// function that writes the graph, and perhaps one that runs faster than the graph, and the work,
+/// where it is not that of the graph.
 macro_rules! lowered {
     ($($name:literal [$($input:expr),*] $(@[$($word:expr),*])? $lower:expr $(=> $compute:expr)? $(, $work:expr)?;)*) => {
         pub(super) const LOWERED: &[Row] = &[$(

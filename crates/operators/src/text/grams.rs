@@ -167,7 +167,7 @@ pub fn tf_idf(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     Ok(vec![f64::tensor(dtype, shape, &counts)?.into()])
 }
 
-/// Most comparisons of a list of n-grams with windows of one distance.
+/// Maximum of comparisons of a list of n-grams with windows of one distance.
 const MAX_COMPARISONS: usize = 64;
 
 /// `TfIdfVectorizer` of integers: each n-gram is compared with all windows of its length and

@@ -1,7 +1,7 @@
 //! Evaluation of convolutions and of `Col2Im`.
 //!
-//! Convolutions multiply the weights with the columns of the elements below their windows, which are 0
-//! on the padding and are written block by block when the product is packed.
+//! Convolutions multiply the weights with the columns of the elements below their windows, which
+//! are 0 on the padding and are written block by block when the product is packed.
 
 use gradus_core::convert::{FromNumber, i64_of, product, usize_of_i64};
 use gradus_core::{DType, Result, Shape, Tensor, Value};

@@ -20,7 +20,7 @@ use crate::lowering::int;
 use crate::op::EvalContext;
 use crate::windows::convolutions::add_bias;
 
-/// Most elements of a window, and windows whose places are listed.
+/// Maximum of elements of a window, and windows whose places are listed.
 const MOST: i64 = 1 << 16;
 
 /// `DeformConv` of images in operator sets that lack it: the elements at the positions of each

@@ -1,4 +1,5 @@
-//! Rules of operators that move a window over spatial axes: convolutions, pools, and their inverses.
+//! Rules of operators that move a window over spatial axes: convolutions, pools, and their
+//! inverses.
 //!
 //! | padding | dimension, from dimension `d`, window `w = (kernel - 1)*dilation + 1`, stride `s`, pads `p`, `q` |
 //! |---|---|

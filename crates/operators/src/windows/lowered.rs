@@ -14,7 +14,7 @@ use crate::lowering::terms::{ints, joined, with};
 use crate::lowering::{LoweredValue, Lowering, int, terms};
 use crate::windows::infer::beyond;
 
-/// Most elements of a block whose columns are added up by kernels, which have as many each.
+/// Maximum of elements of a block whose columns are added up by kernels, which have as many each.
 const MAX_TAPS: i64 = 1024;
 
 /// Columns of windows, added up where they were taken from: the transposed convolution by kernels

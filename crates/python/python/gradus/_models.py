@@ -710,7 +710,7 @@ def _sizes(
     nonempty: bool = False,
     assume: Sequence[str] = (),
 ) -> _Sizes:
-    """What is said of inputs, as native methods take it."""
+    """Sizes of inputs, as native methods take them."""
     return dict(dims or {}), dict(shapes or {}), (dict(ranges or {}), nonempty, list(assume))
 
 

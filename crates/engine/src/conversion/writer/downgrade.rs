@@ -1,7 +1,7 @@
 //! The form that an operator of ONNX has in the operator set that is wanted.
 //!
-//! Conversions and folding write the newest form. Where an older set has an attribute in place of an
-//! input, a constant becomes that.
+//! Conversions and folding write the newest form. Where an older set has an attribute in place of
+//! an input, a constant becomes that.
 
 use gradus_core::convert::nearest_f32;
 use gradus_core::graph::{Attribute, Content, Standard};

@@ -7,7 +7,7 @@ use super::super::dialect::Role;
 use crate::operators::{self, Reduces, Row};
 use crate::schema::Signature;
 
-/// What is known about the operator of a node.
+/// Knowledge of the operator of a node.
 pub(in crate::fold) struct Looked<'n> {
     /// ONNX's operator; empty for those of other domains and standards.
     operator: &'n str,

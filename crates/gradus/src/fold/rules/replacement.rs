@@ -95,7 +95,7 @@ pub(in crate::fold) fn beside_data(
     constant: Tensor,
     attributes: NewAttributes,
 ) -> Result<(Option<Tensor>, Vec<Attribute>)> {
-    // What the first input is does not matter.
+    // The first input may be any.
     let data = || Source::Tensor(Tensor::vector::<f32>(&[]));
     let known = |source: &Source| match source {
         Source::Tensor(tensor) => Some(tensor.clone()),

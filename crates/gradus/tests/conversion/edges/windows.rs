@@ -218,8 +218,8 @@ fn conditions_of_openvino_have_one_axis_at_most() {
     }
 }
 
-/// OpenVINO's plugin and its reference take an axis as it is where a scale leaves its size as it is;
-/// ONNX and its runtimes do not.
+/// OpenVINO's plugin and its reference take an axis as it is where a scale leaves its size as it
+/// is; ONNX and its runtimes do not.
 #[test]
 fn openvino_scales_no_axis_that_keeps_its_size() {
     let (line, scale) = (floats(&[1, 1, 3], &[0.0, 5.0, 10.0]), floats(&[1], &[1.25]));

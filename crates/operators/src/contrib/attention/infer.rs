@@ -125,7 +125,7 @@ pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(dtype, [query[0], query[1], hidden]), present.clone(), present])
 }
 
-/// As the first input, whose heads are turned by rows of cosines and sines.
+/// Shape of the first input, whose heads are turned by rows of cosines and sines.
 pub fn rotary(cx: &mut InferContext<'_, '_>) -> InferResult {
     let (dims, cos) = (cx.dims(0)?, cx.dims_of_rank(2, 2)?);
     cx.same_shape(3, &cos)?;

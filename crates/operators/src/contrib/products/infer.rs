@@ -20,7 +20,7 @@ pub fn c_dist(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(vec![Fact::tensor(cx.dtype(0), [a[0], b[0]])])
 }
 
-/// As the input, whose last two axes hold square matrices.
+/// Shape of the input, whose last two axes hold square matrices.
 pub fn inverse(cx: &mut InferContext<'_, '_>) -> InferResult {
     let dims = cx.dims(0)?;
     let [.., rows, columns] = *dims else {

@@ -46,7 +46,8 @@ pub fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<LoweredVal
         let (count, outer) = (l.list(&[i64_of(axes)])?, l.constant(Tensor::vector(&[1.0f32, 1.0]))?);
         let scales = of("Expand", cast(scales, DType::F32), count).put(l)?;
         if corners {
-            // By scales, the `onnx` package's reference aligns corners with the size before it is cut.
+            // By scales, the `onnx` package's reference aligns corners with the size before it is
+            // cut.
             let sizes = (cast(with("Shape", [x.into()], [int("start", 2)]), DType::F32) * scales).put(l)?;
             let sizes = l.cast(sizes, DType::I64)?;
             return resized(l, x, sizes, &attributes, last);

@@ -158,7 +158,8 @@ fn pool_attributes(l: &Lowering<'_>, size: Vec<i64>, mean: bool) -> Result<Lower
         for (i, ((&size, &stride), (start, end))) in
             size.iter().zip(&strides).zip(starts.iter().zip(ends)).enumerate()
         {
-            // ONNX drops a last window that begins behind the data; Paddle has nothing to put there.
+            // ONNX drops a last window that begins behind the data; Paddle has nothing to put
+            // there.
             if ceil && end.saturating_add(stride) > size {
                 let len = known_size(l, 0, first_axis(l)? + i)?.saturating_add(*start);
                 let steps = (len + end - size).max(0).saturating_add(stride - 1) / stride.max(1);

@@ -293,8 +293,8 @@ pub fn regressor(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     regress_by(l, &ensemble, DType::F32)
 }
 
-/// `TreeEnsemble`: the aggregated weights of the leaves that each sample reaches, in the type of the
-/// input.
+/// `TreeEnsemble`: the aggregated weights of the leaves that each sample reaches, in the type of
+/// the input.
 pub fn ensemble(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (ensemble, to) = (Ensemble::newest(&l.attributes)?, l.dtype_of(0)?);
     regress_by(l, &ensemble, to)
