@@ -83,7 +83,7 @@ pub(crate) fn cost_to_python<'py>(
     found.set_item("live", live.collect::<PyResult<Vec<_>>>()?)?;
     found.set_item("fit", fit.map(|fit| (fit.symbol.to_string(), fit.most, fit.bytes)))?;
     let inference = cost.inference();
-    let assumptions: Vec<_> = inference.conditions().map(|a| (&a.node, &a.text)).collect();
+    let assumptions: Vec<_> = inference.conditions().iter().map(|a| (&a.node, &a.text)).collect();
     found.set_item("assumptions", assumptions)?;
     let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
     found.set_item("problems", problems)?;

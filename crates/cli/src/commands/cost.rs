@@ -10,7 +10,7 @@ use gradus::{Dim, Error, Kind};
 use serde::Serialize;
 
 use super::fleet::FleetModel;
-use super::infer::{DimJson, Remark, dim_json, peak_text, write_assumptions, write_problems};
+use super::infer::{DimJson, Remark, dim_json, peak_text, write_conditions, write_problems};
 use super::sweep::{self, Form, Sweep};
 use super::{fleet, given, many, plan};
 use crate::args;
@@ -314,6 +314,6 @@ fn write_text(
         }
         None => {}
     }
-    write_assumptions(inference, out)?;
+    write_conditions(inference, out)?;
     write_problems(inference, out)
 }

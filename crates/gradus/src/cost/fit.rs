@@ -8,7 +8,7 @@ use gradus_core::{Error, Kind, Result};
 use super::Cost;
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::model::Model;
-use gradus_engine::infer::{Event, Reuse};
+use gradus_engine::infer::{Event, Reuse, When};
 
 /// The largest value of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +38,10 @@ impl Cost {
         let found = steps.sizes().flat_map(|dim| symbols.symbols_of(dim));
         let found: BTreeMap<_, _> = found.map(|symbol| (&*symbol.name, symbol)).collect();
         let [symbol] = found.values().copied().collect::<Vec<_>>()[..] else {
+            if let Some((symbol, only)) = self.only_size().filter(|_| found.is_empty()) {
+                let needed = steps.at(symbols, only).unwrap_or(u128::MAX);
+                return Ok(Fit { symbol, most: Some(only).filter(|_| needed <= bytes), bytes: needed });
+            }
             let names: Vec<_> = found.into_keys().collect();
             let wanted = self.wanted(&names);
             let got = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
@@ -91,6 +95,15 @@ impl Cost {
         Ok(Fit { symbol, most: Some(low), bytes: needed })
     }
 
+    /// The first size of inputs that must be one number.
+    fn only_size(&self) -> Option<(Arc<str>, i64)> {
+        let symbols = self.inference.symbols();
+        self.every_run().find_map(|of| {
+            let symbol = symbols.as_symbol(of.left).filter(|_| of.relation == Relation::Equal)?;
+            Some((symbol.name.clone(), of.right.known()?))
+        })
+    }
+
     /// Tells what a fit wants of symbols without a number: one, and numbers or assumptions about the
     /// others, such as the equalities that the model asks for.
     fn wanted(&self, names: &[&str]) -> String {
@@ -106,7 +119,7 @@ impl Cost {
                 && found.iter().all(|name| names.contains(name));
             is_link.then(|| format!("\"{} == {}\"", symbols.print(left), symbols.print(right)))
         };
-        let links: Vec<_> = self.inference.conditions().filter_map(|of| link(of.condition?)).collect();
+        let links: Vec<_> = self.every_run().filter_map(link).collect();
         match (names, &links[..]) {
             ([], _) => "exactly one".to_owned(),
             ([first, .., last], []) => format!(
@@ -116,11 +129,16 @@ impl Cost {
         }
     }
 
+    /// Relations that hold in every run.
+    fn every_run(&self) -> impl Iterator<Item = Condition> + '_ {
+        let always = self.inference.conditions().iter().filter(|of| of.when == When::Always);
+        always.filter_map(|of| of.relation)
+    }
+
     /// Conditions that a symbol alone decides.
     fn conditions<'a>(&'a self, name: &'a str) -> impl Iterator<Item = Condition> + 'a {
         let symbols = self.inference.symbols();
-        let all = self.inference.assumptions().iter().chain(self.inference.requirements());
-        all.filter_map(|of| of.condition).filter(move |condition| {
+        self.every_run().filter(move |condition| {
             let mut found =
                 [condition.left, condition.right].into_iter().flat_map(|dim| symbols.symbols_of(dim));
             found.all(|symbol| &*symbol.name == name)

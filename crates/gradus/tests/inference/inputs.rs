@@ -159,7 +159,7 @@ fn what_fits_meets_the_conditions() {
     let sketch = Sketch::new().input("x", DType::F32, &["N", "3", "8"]).ints("flat", &[1, 24]);
     let model = sketch.node("Reshape", &["x", "flat"], &["y"]).output("y", DType::F32, &["1", "24"]).model();
     let inference = model.infer(&InferOptions::default()).unwrap();
-    let conditions: Vec<_> = inference.conditions().map(|of| &*of.text).collect();
+    let conditions: Vec<_> = inference.conditions().iter().map(|of| &*of.text).collect();
     assert_eq!(conditions, ["N == 1"]);
     let mut cost = model.cost(&InferOptions::default()).unwrap();
     assert_eq!(cost.fit(&model, 1 << 30, Reuse::None).unwrap().most, Some(1));
