@@ -25,7 +25,8 @@ impl Serialize for Exact {
 #[derive(Debug, Serialize)]
 pub(crate) struct Relation {
     left: usize,
-    relation: &'static str,
+    #[serde(rename = "relation")]
+    sign: &'static str,
     right: usize,
 }
 
@@ -155,7 +156,7 @@ impl<'a> Formulas<'a> {
 
     /// A relation of two expressions.
     pub(crate) fn relation(&mut self, of: &Condition) -> Relation {
-        Relation { left: self.index(of.left), relation: of.relation.symbol(), right: self.index(of.right) }
+        Relation { left: self.index(of.left), sign: of.relation.symbol(), right: self.index(of.right) }
     }
 
     fn factor(&mut self, factor: Factor<'_>) -> usize {

@@ -102,7 +102,7 @@ impl Inference {
                 continue;
             }
             let others = conditions.iter().enumerate().filter(|(other, of)| {
-                *other != at && of.is_of_every_run() && shares_symbols(&self.symbols, &of.relation, &relation)
+                *other != at && of.is_of_every_run() && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
             });
             let guards = match &conditions[at].when {
                 When::If(guards) => &guards[..],
@@ -142,12 +142,12 @@ impl Inference {
 }
 
 /// Whether a condition is about a symbol of another.
-fn shares_symbols(symbols: &Symbols, of: &Option<Condition>, other: &Condition) -> bool {
+fn shares_symbols(symbols: &Symbols, of: Option<&Condition>, other: &Condition) -> bool {
     let names = |of: &Condition| -> HashSet<_> {
         let sides = [of.left, of.right].into_iter();
         sides.flat_map(|dim| symbols.symbols_of(dim)).map(|symbol| symbol.name.clone()).collect()
     };
-    of.as_ref().is_some_and(|of| !names(of).is_disjoint(&names(other)))
+    of.is_some_and(|of| !names(of).is_disjoint(&names(other)))
 }
 
 /// Of several lower bounds of an expression, and of several upper ones, keeps the narrowest.

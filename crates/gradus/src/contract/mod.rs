@@ -163,17 +163,14 @@ impl Contract {
             let all = relation.zip(unless).filter(|(condition, unless)| {
                 std::iter::once(condition).chain(unless).all(|of| contract.decides(of))
             });
-            match all {
-                Some((condition, when)) => {
-                    if seen.insert((condition, when.clone())) {
-                        contract.conditions.push(ContractCondition { condition, when, text, place });
-                    }
+            if let Some((condition, when)) = all {
+                if seen.insert((condition, when.clone())) {
+                    contract.conditions.push(ContractCondition { condition, when, text, place });
                 }
-                None => {
-                    let unchecked = Unchecked { text, place };
-                    if !contract.unchecked.contains(&unchecked) {
-                        contract.unchecked.push(unchecked);
-                    }
+            } else {
+                let unchecked = Unchecked { text, place };
+                if !contract.unchecked.contains(&unchecked) {
+                    contract.unchecked.push(unchecked);
                 }
             }
         }
