@@ -104,10 +104,7 @@ impl Inference {
             let others = conditions.iter().enumerate().filter(|(other, of)| {
                 *other != at && of.is_of_every_run() && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
             });
-            let guards = match &conditions[at].when {
-                When::If(guards) => &guards[..],
-                When::Always | When::Perhaps => &[],
-            };
+            let guards = conditions[at].when.guards().unwrap_or_default();
             let given = others.filter_map(|(_, of)| of.relation).chain(guards.iter().copied());
             let given: Vec<_> = given.collect();
             if !given.is_empty() && self.symbols.follows(&given, Some(&relation)) {
