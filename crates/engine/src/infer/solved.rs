@@ -102,7 +102,9 @@ impl Inference {
                 continue;
             }
             let others = conditions.iter().enumerate().filter(|(other, of)| {
-                *other != at && of.is_of_every_run() && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
+                *other != at
+                    && of.is_of_every_run()
+                    && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
             });
             let guards = conditions[at].when.guards().unwrap_or_default();
             let given = others.filter_map(|(_, of)| of.relation).chain(guards.iter().copied());

@@ -7,6 +7,7 @@
 //! [ranges](OutputSize::Between).
 
 mod names;
+mod profiles;
 mod source;
 
 use std::collections::{BTreeMap, HashSet};
@@ -14,6 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Result};
 
+pub use profiles::{Deployment, Profile};
 pub use source::Language;
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
