@@ -106,6 +106,15 @@ impl ModelCondition {
         }
     }
 
+    /// Writes the text of a relation, as its symbols are named now.
+    pub(super) fn print(&mut self, symbols: &Symbols) {
+        let Some(relation) = &self.relation else { return };
+        self.text = symbols.print_condition(relation);
+        if let Some(guard) = self.when.text(symbols) {
+            self.text = format!("{} if {guard}", self.text);
+        }
+    }
+
     /// Returns true if it must hold in every run that succeeds.
     pub fn is_of_every_run(&self) -> bool {
         self.why == Why::Run && self.when == When::Always

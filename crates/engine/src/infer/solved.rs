@@ -78,6 +78,9 @@ impl Inference {
     /// no sizes meet them is a problem.
     pub(super) fn solve(&mut self) {
         let mut conditions = take(&mut self.conditions);
+        for of in conditions.iter_mut().filter(|of| of.why != Why::Declared) {
+            of.print(&self.symbols);
+        }
         let mut seen = HashSet::new();
         conditions.retain(|of| match of.relation {
             Some(relation) => seen.insert((Some(relation), of.when.clone(), String::new())),
