@@ -161,6 +161,9 @@ impl Inference {
             Elements::Progression(both) => {
                 Some(format!("{}, … by {}", self.symbols.print(both.0), self.symbols.print(both.1)))
             }
+            Elements::Extremes(both) => {
+                Some(format!("{} to {}", self.symbols.print(both.min), self.symbols.print(both.max)))
+            }
             _ => None,
         }
     }

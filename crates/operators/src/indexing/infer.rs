@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gradus_core::convert::usize_of_i64;
 
-use crate::dim::{Bounds, Dim, Relation};
+use crate::dim::{Bounds, Condition, Dim, Relation};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, TensorFact};
 use crate::indexing::eval::reduction;
@@ -28,7 +28,8 @@ pub fn with_elements(cx: &InferContext<'_, '_>, dims: impl Into<Dims>, elements:
     Ok(vec![Fact::Tensor(TensorFact { dtype: cx.dtype(0), dims: Some(dims.into()), elements })])
 }
 
-/// The elements that lie at these places of the first input.
+/// The elements that lie at these places of the first input; without them, the range of all its
+/// elements.
 pub fn chosen(
     cx: &mut InferContext<'_, '_>,
     places: impl FnOnce(&[usize]) -> Option<Vec<usize>>,
@@ -41,7 +42,7 @@ pub fn chosen(
         let each = places.into_iter().map(|place| all.get(place).copied());
         Some(Elements::Integers(each.collect::<Option<Dims>>()?))
     };
-    choose(cx).unwrap_or_default()
+    choose(cx).unwrap_or_else(|| cx.moved(0, false))
 }
 
 /// Bounds beyond these mean "to the end": no tensor is that long, and exporters write them so.
@@ -237,9 +238,7 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
         (None, Elements::Known(tensor)) => {
             tensor.to_i64().ok().map(|indices| indices.into_iter().map(Dim::Known).collect())
         }
-        (None, Elements::Progression(both)) if sizes.len() == 1 && require_last(cx, sizes[0], &both) => {
-            return Ok(());
-        }
+        (None, _) if require_extremes(cx, sizes) => return Ok(()),
         _ => None,
     };
     let Some(indices) = indices else {
@@ -272,23 +271,26 @@ fn require_elements(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
     }
 }
 
-/// Requires that the last of indices that rise from 0 or above is within a size; returns false if
-/// they may do otherwise.
-fn require_last(cx: &mut InferContext<'_, '_>, size: Dim, indices: &(Dim, Dim)) -> bool {
-    let (first, step) = *indices;
-    let rises = step.known().is_some_and(|step| step > 0) && cx.symbols().at_least(first, 0);
-    let Some(dims) = cx.known_dims(1).filter(|_| rises) else { return false };
-    let count = cx.product(&dims);
-    let steps = cx.subtract(count, Dim::ONE);
-    let span = cx.multiply(steps, step);
-    let last = cx.add(first, span);
-    let mut least = cx.add(last, Dim::ONE);
-    // Without indices, none is beyond; the count itself is no less than that.
-    if least != count && !cx.symbols().at_least(count, 1) {
-        let any = cx.min(count, Dim::ONE);
-        least = cx.multiply(least, any);
+/// Requires that the smallest and the largest index are within each size, if there are indices;
+/// returns false if they are not known.
+fn require_extremes(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> bool {
+    let (Some(extremes), Some(dims)) = (cx.extremes(1), cx.known_dims(1)) else { return false };
+    // Those of all columns together are not those of each.
+    let is_exact = extremes.attained && sizes.len() == 1;
+    let (below, above) = (cx.subtract(Dim::ZERO, extremes.min), cx.add(extremes.max, Dim::ONE));
+    let is_within = |cx: &mut InferContext<'_, '_>, size: Dim| {
+        let mut is_met = |least| {
+            cx.symbols().always_holds(&Condition::new(size, Relation::AtLeast, least))
+        };
+        is_met(below) && is_met(above)
+    };
+    if !is_exact {
+        return sizes.iter().all(|&size| is_within(cx, size));
     }
-    cx.require(size, Relation::AtLeast, least);
+    cx.require_if_any(&dims, sizes[0], above);
+    if !cx.symbols().at_least(extremes.min, 0) {
+        cx.require_if_any(&dims, sizes[0], below);
+    }
     true
 }
 
