@@ -79,8 +79,9 @@ pub enum Elements {
     /// The first element and the difference of neighbours in row-major order: costs nothing,
     /// however many there are.
     Progression(Arc<(Dim, Dim)>),
-    /// The smallest and the largest of integers, in whatever order they are.
-    Extremes(Arc<Extremes>),
+    /// The smallest and the largest of integers, in whatever order they are: of all, or of those at
+    /// each index of the last axis.
+    Extremes(Arc<[Extremes]>),
 }
 
 /// The smallest and the largest element of a tensor of integers that has elements.
@@ -95,6 +96,11 @@ pub struct Extremes {
 }
 
 impl Extremes {
+    /// The elements in that range.
+    pub fn elements(self) -> Elements {
+        Elements::Extremes(Arc::new([self]))
+    }
+
     /// The range of the elements of both.
     pub fn joined(self, other: Extremes, symbols: &mut Symbols) -> Option<Extremes> {
         Some(Extremes {

@@ -359,7 +359,10 @@ impl InferContext<'_, '_> {
             return None;
         }
         let (min, max) = match elements {
-            Elements::Extremes(extremes) => return Some(*extremes),
+            Elements::Extremes(all) => {
+                let symbols = self.symbols();
+                return all.iter().copied().map(Some).reduce(|a, b| a?.joined(b?, symbols)).flatten();
+            }
             Elements::Progression(both) => {
                 let (first, step) = *both;
                 let dims = self.known_dims(input)?;
@@ -410,7 +413,19 @@ impl InferContext<'_, '_> {
     /// more often: of some of them only, if not all are kept.
     pub fn moved(&mut self, input: usize, all: bool) -> Elements {
         let Some(extremes) = self.extremes(input) else { return Elements::Unknown };
-        Elements::Extremes(Arc::new(if all { extremes } else { extremes.of_some() }))
+        if all { extremes } else { extremes.of_some() }.elements()
+    }
+
+    /// The smallest and the largest element of an input of integers at each index of its last axis,
+    /// which has that size.
+    pub fn columns(&mut self, input: usize, count: usize) -> Option<Vec<Extremes>> {
+        if let Elements::Extremes(all) = self.elements(input)
+            && all.len() == count
+        {
+            return Some(all.to_vec());
+        }
+        let all = self.extremes(input)?;
+        Some(vec![if count == 1 { all } else { all.of_some() }; count])
     }
 
     /// The elements of an input of floats, as fractions.

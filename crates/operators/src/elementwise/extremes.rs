@@ -23,7 +23,7 @@ pub(super) fn extremes_of_type(
     let is_below = wide && extremes.max.known().is_none();
     let is_held = (is_above || min.lower().is_some_and(|min| min >= low))
         && (is_below || max.upper().is_some_and(|max| max <= high));
-    is_held.then(|| Elements::Extremes(Arc::new(extremes)))
+    is_held.then(|| extremes.elements())
 }
 
 /// The range of the elements that an operation makes of two inputs, or one truth value that all of

@@ -8,8 +8,6 @@
 //! | integers | `Add`, `Sub`, `Mul`, `Div`, `Mod`, `Min`, `Max`, `Pow`, comparisons, logic, `Where`, `Neg`, `Abs`, `Sign`, `Clip`, `Cast` are computed on symbols |
 //! | fractions | `Cast` to a float, `Add`, `Sub`, `Mul`, `Div`, `Floor`, `Ceil`, `Cast` back: exactly, as long as the numbers fit the float's precision, which is an assumption where it is not known |
 
-use std::sync::Arc;
-
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
@@ -313,7 +311,12 @@ pub fn cast(cx: &mut InferContext<'_, '_>, to: Option<DType>) -> InferResult {
             }
             _ => {
                 let own = cx.extremes(0).filter(|_| to.is_integer());
-                own.and_then(|own| extremes_of_type(cx, own, to)).unwrap_or_default()
+                let all = own.and_then(|own| extremes_of_type(cx, own, to));
+                // Where the type holds all, each column is as it was.
+                match cx.elements(0) {
+                    columns @ Elements::Extremes(_) if all.is_some() => columns,
+                    _ => all.unwrap_or_default(),
+                }
             }
         };
     }
@@ -428,7 +431,7 @@ pub fn select(cx: &mut InferContext<'_, '_>) -> InferResult {
             return Some(cx.moved(if condition == 0 { 2 } else { 1 }, true));
         }
         let (yes, no) = (cx.extremes(1)?, cx.extremes(2)?);
-        Some(Elements::Extremes(Arc::new(yes.joined(no, cx.symbols())?.of_some())))
+        Some(yes.joined(no, cx.symbols())?.of_some().elements())
     });
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements: elements.unwrap_or_default() })])
 }

@@ -274,24 +274,27 @@ fn require_elements(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
 /// Requires that the smallest and the largest index are within each size, if there are indices;
 /// returns false if they are not known.
 fn require_extremes(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> bool {
-    let (Some(extremes), Some(dims)) = (cx.extremes(1), cx.known_dims(1)) else { return false };
-    // Those of all columns together are not those of each.
-    let is_exact = extremes.attained && sizes.len() == 1;
-    let (below, above) = (cx.subtract(Dim::ZERO, extremes.min), cx.add(extremes.max, Dim::ONE));
-    let is_within = |cx: &mut InferContext<'_, '_>, size: Dim| {
-        let mut is_met = |least| {
-            cx.symbols().always_holds(&Condition::new(size, Relation::AtLeast, least))
-        };
-        is_met(below) && is_met(above)
+    let Some(dims) = cx.known_dims(1) else { return false };
+    let columns = match sizes {
+        [_] => cx.extremes(1).map(|all| vec![all]),
+        _ => cx.columns(1, sizes.len()),
     };
-    if !is_exact {
-        return sizes.iter().all(|&size| is_within(cx, size));
+    let Some(columns) = columns else { return false };
+    let mut is_decided = true;
+    for (column, &size) in columns.iter().zip(sizes) {
+        let above = cx.add(column.max, Dim::ONE);
+        let below = cx.subtract(Dim::ZERO, column.min);
+        let is_natural = cx.symbols().at_least(column.min, 0);
+        for least in [Some(above), (!is_natural).then_some(below)].into_iter().flatten() {
+            if column.attained {
+                cx.require_if_any(&dims, size, least);
+            } else {
+                let is_met = Condition::new(size, Relation::AtLeast, least);
+                is_decided &= cx.symbols().always_holds(&is_met);
+            }
+        }
     }
-    cx.require_if_any(&dims, sizes[0], above);
-    if !cx.symbols().at_least(extremes.min, 0) {
-        cx.require_if_any(&dims, sizes[0], below);
-    }
-    true
+    is_decided
 }
 
 /// Requires that each of some indices is within a size; those below 0 count from the end.

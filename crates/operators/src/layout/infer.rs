@@ -180,7 +180,7 @@ fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferRe
         None => cx.unknown("an input has unknown rank", Bounds::SIZE),
     });
     let dims: Vec<_> = dims.into_iter().flatten().collect();
-    let elements = joined_elements(cx, inputs, axis).or_else(|| joined_extremes(cx, inputs));
+    let elements = joined_elements(cx, inputs, axis).or_else(|| joined_extremes(cx, inputs, axis));
     let elements = elements.unwrap_or_default();
     with_elements(cx, dims, elements)
 }
@@ -197,8 +197,25 @@ fn joined_elements(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize)
     Some(Elements::Integers(each.collect()))
 }
 
-/// The smallest and the largest element of all inputs, if those of each are known.
-fn joined_extremes(cx: &mut InferContext<'_, '_>, inputs: &[usize]) -> Option<Elements> {
+/// The smallest and the largest element of all inputs, if those of each are known; of inputs joined
+/// along a short last axis, by index.
+fn joined_extremes(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: usize) -> Option<Elements> {
+    /// Indices of the last axis that are told apart.
+    const MAX_COLUMNS: usize = 8;
+    let mut columns = Vec::new();
+    for &input in inputs {
+        let dims = cx.known_dims(input)?;
+        let count = dims.last().filter(|_| axis + 1 == dims.len()).and_then(|size| size.known());
+        let Some(count) = count.and_then(usize_of_i64).filter(|count| count + columns.len() <= MAX_COLUMNS)
+        else {
+            columns.clear();
+            break;
+        };
+        columns.extend(cx.columns(input, count)?);
+    }
+    if !columns.is_empty() {
+        return Some(Elements::Extremes(columns.into()));
+    }
     let mut all: Option<Extremes> = None;
     for &input in inputs {
         let mut own = cx.extremes(input)?;
@@ -210,7 +227,7 @@ fn joined_extremes(cx: &mut InferContext<'_, '_>, inputs: &[usize]) -> Option<El
             None => own,
         });
     }
-    Some(Elements::Extremes(Arc::new(all?)))
+    Some(all?.elements())
 }
 
 /// Shapes of `Split`: the input's, with the size of each part along the axis.
