@@ -13,7 +13,7 @@ use super::pass::{GraphFacts, GraphRuns, Inner, MAX_ITEMS, MAX_UNROLLED, Pass, V
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
-use crate::fact::{Dims, Elements, Extremes, Fact, Fraction, TensorFact, fraction_of, known_shape, range_of};
+use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, fraction_of, known_shape, range_of};
 use crate::operator::{Call, Operator};
 use crate::operators::{Row, errors};
 use crate::schema::Signature;
@@ -99,7 +99,7 @@ impl InferContext<'_, '_> {
     }
 
     /// The value that is an input in the newest form of the operator.
-    fn id(&self, input: usize) -> Option<ValueId> {
+    pub(super) fn id(&self, input: usize) -> Option<ValueId> {
         self.node.inputs.get(self.attributes.form().index_of(input)?).copied().flatten()
     }
 
@@ -349,85 +349,6 @@ impl InferContext<'_, '_> {
         self.integers(input)?.iter().map(|dim| dim.known()).collect()
     }
 
-    /// The smallest and the largest element of an input of integers that has elements, if sizes
-    /// decide them.
-    pub fn extremes(&mut self, input: usize) -> Option<Extremes> {
-        /// Elements whose minimum is one expression.
-        const MAX_OPERANDS: usize = 8;
-        let elements = self.elements(input);
-        if !self.dtype(input)?.is_integer() {
-            return None;
-        }
-        let (min, max) = match elements {
-            Elements::Extremes(all) => {
-                let symbols = self.symbols();
-                return all.iter().copied().map(Some).reduce(|a, b| a?.joined(b?, symbols)).flatten();
-            }
-            Elements::Progression(both) => {
-                let (first, step) = *both;
-                let dims = self.known_dims(input)?;
-                let symbols = self.symbols();
-                let count = symbols.product(dims.iter().copied())?;
-                let steps = symbols.subtract(count, Dim::ONE)?;
-                let span = symbols.multiply(steps, step)?;
-                let last = symbols.add(first, span)?;
-                if symbols.at_least(step, 0) {
-                    (first, last)
-                } else if symbols.bounds(step).upper().is_some_and(|most| most <= 0) {
-                    (last, first)
-                } else {
-                    return None;
-                }
-            }
-            Elements::Known(tensor) => {
-                let all = tensor.to_i64().ok()?;
-                (Dim::Known(*all.iter().min()?), Dim::Known(*all.iter().max()?))
-            }
-            Elements::Integers(all) => {
-                let symbols = self.symbols();
-                let mut each = all.to_vec();
-                each.sort_unstable();
-                each.dedup();
-                let known = each.iter().filter(|dim| dim.known().is_some()).copied();
-                let ends = known.clone().min().into_iter().chain(known.max());
-                let open: Vec<_> = each.iter().filter(|dim| dim.known().is_none()).copied().collect();
-                if open.len() > MAX_OPERANDS {
-                    return None;
-                }
-                let mut both: Option<(Dim, Dim)> = None;
-                for dim in ends.chain(open) {
-                    both = Some(match both {
-                        Some((min, max)) => (symbols.min(min, dim)?, symbols.max(max, dim)?),
-                        None => (dim, dim),
-                    });
-                }
-                both?
-            }
-            Elements::Unknown | Elements::Fractions(_) => return None,
-        };
-        let of_sizes = |dim: Dim| self.pass.shared.symbols.rank(dim).0 <= 1;
-        (of_sizes(min) && of_sizes(max)).then_some(Extremes { min, max, attained: true })
-    }
-
-    /// What is known of the elements of an input in another order, each as often as it is there or
-    /// more often: of some of them only, if not all are kept.
-    pub fn moved(&mut self, input: usize, all: bool) -> Elements {
-        let Some(extremes) = self.extremes(input) else { return Elements::Unknown };
-        if all { extremes } else { extremes.of_some() }.elements()
-    }
-
-    /// The smallest and the largest element of an input of integers at each index of its last axis,
-    /// which has that size.
-    pub fn columns(&mut self, input: usize, count: usize) -> Option<Vec<Extremes>> {
-        if let Elements::Extremes(all) = self.elements(input)
-            && all.len() == count
-        {
-            return Some(all.to_vec());
-        }
-        let all = self.extremes(input)?;
-        Some(vec![if count == 1 { all } else { all.of_some() }; count])
-    }
-
     /// The elements of an input of floats, as fractions.
     pub fn fractions(&mut self, input: usize) -> Option<Arc<[Fraction]>> {
         match self.elements(input) {
@@ -572,26 +493,6 @@ impl InferContext<'_, '_> {
             return self.pass.problem(frame, node, index, &error);
         }
         self.pass.require(condition, || frame.label(node, index));
-    }
-
-    /// Notes what the node checks of the elements of a tensor of these dimensions: that a size is at
-    /// least that, if there are elements.
-    pub fn require_if_any(&mut self, dims: &[Dim], size: Dim, least: Dim) {
-        let mut guards: Vec<Dim> = Vec::new();
-        for &dim in dims {
-            let symbols = self.symbols();
-            // Beside a dimension of 0, a multiple of it wants nothing.
-            let is_needless = symbols.at_least(dim, 1) || symbols.divides(dim, least);
-            if !is_needless && !guards.contains(&dim) {
-                guards.push(dim);
-            }
-        }
-        let any = self.product(&guards);
-        let any = self.min(any, Dim::ONE);
-        let least = self.multiply(least, any);
-        if self.symbols().rank(least).0 <= 1 {
-            self.require(size, Relation::AtLeast, least);
-        }
     }
 
     /// Notes what the node checks of values that follow from sizes and are not known.

@@ -21,7 +21,7 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 
 use crate::control_flow::counted::{Counters, number_of_iterations};
 use crate::control_flow::loops::lead_rank;
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::indices;
@@ -427,6 +427,11 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     let count = runs.unwrap_or(Dim::ZERO);
     if cx.symbols().at_least(count, 1) && batch.is_none_or(|batch| cx.symbols().at_least(batch, 1)) {
         first_run(cx, arranged(&first))?;
+    }
+    // The shape of what is stacked is that of an iteration's.
+    if all.outputs.len() > carried {
+        let least = batch.map_or(Dim::ONE, |batch| cx.min(batch, Dim::ONE));
+        cx.require(count, Relation::AtLeast, least);
     }
     let times = cx.multiply(batch.unwrap_or(Dim::ONE), count);
     cx.note_runs("body", times, mark)?;

@@ -11,7 +11,7 @@
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
-use crate::dim::{Bounds, Dim, Symbols};
+use crate::dim::{Bounds, Dim, Relation, Symbols};
 use crate::elementwise::extremes::{extremes, extremes_of_type};
 use crate::elementwise::symbolic::{above_zero, combined, compare, exact, fractions, progression};
 use crate::fact::{Dims, Elements, Extremes, Fact, Fraction, TensorFact, known_shape};
@@ -352,6 +352,9 @@ pub fn modulo(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of an operation on two elements: both inputs broadcast, with the elements it computes.
 pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferResult {
     let dims: Dims = broadcast_inputs(cx, 0)?.into();
+    if matches!(operation, Operation::Div | Operation::FloorDiv | Operation::Mod | Operation::Fmod) {
+        require_divisors(cx, &dims);
+    }
     let elements = binary_elements(cx, operation, &dims).unwrap_or_default();
     let dtype = match elements {
         Elements::Unknown => None,
@@ -359,6 +362,30 @@ pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferRe
         _ => cx.dtype(0),
     };
     Ok(vec![Fact::Tensor(TensorFact { dtype, dims: Some(dims), elements })])
+}
+
+/// Requires that integers that sizes decide are not divided by 0, if results of these dimensions
+/// have elements.
+fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
+    if !cx.dtype(0).is_some_and(DType::is_integer) || !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1))
+    {
+        return;
+    }
+    let divisors = cx.integers(1).unwrap_or_else(|| match cx.extremes(1) {
+        Some(all) if all.attained && cx.symbols().at_least(all.min, 0) => [all.min].into(),
+        _ => [].into(),
+    });
+    for &divisor in divisors.iter() {
+        let symbols = cx.symbols();
+        if divisor.known().is_some() || symbols.rank(divisor).0 > 1 {
+            continue;
+        }
+        if symbols.at_least(divisor, 0) {
+            cx.require(divisor, Relation::AtLeast, Dim::ONE);
+        } else if !symbols.never_zero(divisor) {
+            cx.require(divisor, Relation::NotEqual, Dim::ZERO);
+        }
+    }
 }
 
 fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[Dim]) -> Option<Elements> {

@@ -246,6 +246,9 @@ pub(super) fn require_in_range(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) -> 
             let sizes: Vec<_> = sizes.iter().map(|&size| cx.symbols().print(size).to_string()).collect();
             let plural = if sizes.len() == 1 { "" } else { "s" };
             cx.require_of_values(format!("indices are within size{plural} {}", sizes.join(", ")));
+        } else if let [size] = *sizes {
+            let (min, max) = (cx.subtract(Dim::ZERO, size), cx.subtract(size, Dim::ONE));
+            cx.require_elements(1, min, max);
         }
         require_elements(cx, sizes);
         return Ok(());

@@ -63,28 +63,16 @@ fn quotient(
             _ => below.push(*dim),
         }
     }
-    if below.contains(&Dim::ZERO) {
-        if zero == ZeroSize::Skipped {
-            return Ok(cx.unknown("another size is 0", Bounds::SIZE));
-        }
-        return Err(errors::open_axis(0, "at least 1").into());
-    }
-    // The product of the others divides, and is not zero.
-    let counted = if zero == ZeroSize::Skipped { &below[..] } else { taken };
-    for &dim in counted {
-        cx.require(dim, Relation::AtLeast, Dim::ONE);
-    }
-    let may_be_zero = |cx: &mut InferContext<'_, '_>, dims: &[Dim]| {
-        let open = dims.iter().filter(|&&dim| !cx.symbols().at_least(dim, 1));
-        open.copied().collect::<Vec<_>>()
-    };
     if zero == ZeroSize::Skipped {
-        // Zeros that only the input has count unless there is one on both sides.
-        let (own, shared) = (may_be_zero(cx, &left), may_be_zero(cx, &both));
-        if !own.is_empty() && !shared.is_empty() {
-            let (own, shared) = (cx.product(&own), cx.product(&shared));
-            let any = cx.max(own, shared);
-            cx.require(any, Relation::AtLeast, Dim::ONE);
+        if !count_the_same(cx, &left, &both, &below) {
+            return Ok(cx.unknown("another size may be 0", Bounds::SIZE));
+        }
+    } else if below.contains(&Dim::ZERO) {
+        return Err(errors::open_axis(0, "at least 1").into());
+    } else {
+        // The product of the others divides, and is not zero.
+        for &dim in taken {
+            cx.require(dim, Relation::AtLeast, Dim::ONE);
         }
     }
     let (above, below) = (cx.product(&left), cx.product(&below));
@@ -108,6 +96,28 @@ pub fn reshape(cx: &mut InferContext<'_, '_>) -> InferResult {
     };
     let keeps = cx.attributes.flag("allowzero", false)?;
     reshape_to(cx, &target, if keeps { ZeroSize::Skipped } else { ZeroSize::Copied })
+}
+
+/// Returns true if the quotient of sizes is that of those that are not 0: of sizes of the input
+/// alone, of both shapes, and of the target alone. What runs need not imply is assumed.
+fn count_the_same(cx: &mut InferContext<'_, '_>, left: &[Dim], both: &[Dim], below: &[Dim]) -> bool {
+    let mut may_be_zero = |dims: &[Dim]| -> Vec<Dim> {
+        dims.iter().copied().filter(|&dim| !cx.symbols().at_least(dim, 1)).collect()
+    };
+    let (left, both, below) = (may_be_zero(left), may_be_zero(both), may_be_zero(below));
+    if below.contains(&Dim::ZERO) {
+        return false;
+    }
+    if !below.iter().all(|&dim| cx.may_assume(dim, Relation::AtLeast, Dim::ONE)) {
+        return false;
+    }
+    if left.is_empty() || both.is_empty() {
+        return true;
+    }
+    // Zeros that only the input has count unless there is one in both.
+    let (own, shared) = (cx.product(&left), cx.product(&both));
+    let any = cx.max(own, shared);
+    cx.may_assume(any, Relation::AtLeast, Dim::ONE)
 }
 
 /// Returns true if a symbolic element of the shape may be taken for at least 1. 0 stands for the
