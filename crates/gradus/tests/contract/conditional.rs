@@ -256,7 +256,7 @@ pub fn conditional() -> Vec<(&'static str, Model)> {
                 .model(),
         ),
         (
-            "heads of none",
+            "heads",
             Sketch::new()
                 .input("x", f32, &["n", "m", "h"])
                 .ints("open", &[-1])

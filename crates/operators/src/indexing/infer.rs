@@ -219,6 +219,9 @@ pub fn slice(cx: &mut InferContext<'_, '_>) -> InferResult {
             Some(indices::chosen(dims, &indices))
         });
     }
+    if elements == Elements::Unknown {
+        elements = cx.moved(0, false);
+    }
     with_elements(cx, all, elements)
 }
 
@@ -331,11 +334,9 @@ pub fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> Inf
     }
     let chosen_dims = indices[batch..].iter();
     let all: Vec<_> = dims[..axis].iter().chain(chosen_dims).chain(&dims[axis + 1..]).copied().collect();
-    let mut elements = Elements::Unknown;
-    if batch == 0
-        && let Some(indices) = cx.known_integers(1)
-    {
-        elements = match cx.elements(0) {
+    let known = if batch == 0 { cx.known_integers(1) } else { None };
+    let elements = if let Some(indices) = known {
+        match cx.elements(0) {
             Elements::Progression(both) if dims.len() == 1 => {
                 let (first, step) = *both;
                 let each = indices.iter().map(|&index| {
@@ -356,8 +357,10 @@ pub fn gathered(cx: &mut InferContext<'_, '_>, axis: usize, batch: usize) -> Inf
                 all[axis] = Along::List(found.collect::<Option<_>>()?);
                 Some(indices::chosen(dims, &all))
             }),
-        };
-    }
+        }
+    } else {
+        cx.moved(0, false)
+    };
     with_elements(cx, all, elements)
 }
 
@@ -380,18 +383,19 @@ pub fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     require_in_range(cx, &dims[batch..batch + depth])?;
     let all: Vec<_> = before.iter().chain(rest).copied().collect();
-    let mut elements = Elements::Unknown;
-    if batch == 0 && depth == 1 && dims.len() == 1 {
+    let is_list = batch == 0 && depth == 1 && dims.len() == 1;
+    let places = if is_list { cx.known_integers(1) } else { None };
+    let elements = if let Some(places) = places {
         let count = dims[0].known();
-        if let Some(places) = cx.known_integers(1) {
-            elements = chosen(cx, |_| {
-                places
-                    .iter()
-                    .map(|&place| usize_of_i64(if place < 0 { place + count? } else { place }))
-                    .collect()
-            });
-        }
-    }
+        chosen(cx, |_| {
+            places
+                .iter()
+                .map(|&place| usize_of_i64(if place < 0 { place + count? } else { place }))
+                .collect()
+        })
+    } else {
+        cx.moved(0, false)
+    };
     with_elements(cx, all, elements)
 }
 
@@ -506,5 +510,6 @@ pub fn gather_elements(cx: &mut InferContext<'_, '_>) -> InferResult {
     let indices = cx.dims(1)?;
     indices_fit(cx, &indices)?;
     require_along_axis(cx)?;
-    Ok(vec![Fact::shaped(indices)])
+    let elements = cx.moved(0, false);
+    with_elements(cx, indices, elements)
 }
