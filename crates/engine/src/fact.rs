@@ -204,10 +204,9 @@ impl TensorFact {
         match &self.elements {
             Elements::Known(_) => true,
             Elements::Integers(all) => all.iter().all(|dim| dim.known().is_some()),
-            Elements::Unknown
-            | Elements::Fractions(_)
-            | Elements::Progression(_)
-            | Elements::Extremes(_) => false,
+            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) | Elements::Extremes(_) => {
+                false
+            }
         }
     }
 
@@ -238,10 +237,9 @@ impl TensorFact {
                 let numbers = numbers.collect::<Option<Vec<_>>>()?;
                 Tensor::from_numbers(self.dtype?, self.shape()?, numbers, Rules::IEEE).ok()
             }
-            Elements::Unknown
-            | Elements::Fractions(_)
-            | Elements::Progression(_)
-            | Elements::Extremes(_) => None,
+            Elements::Unknown | Elements::Fractions(_) | Elements::Progression(_) | Elements::Extremes(_) => {
+                None
+            }
         }
     }
 }

@@ -117,7 +117,7 @@ impl<'m> InferContext<'_, 'm> {
         let [min, max] = [min, max].map(|end| self.subtract(end, Dim::Known(added)));
         let [min, max] = [min, max].map(|end| self.symbols().print(end).to_string());
         let text = format!("{min} <= elements of \"{name}\" <= {max}");
-        if self.pass.requirements.iter().all(|noted| noted.text != text) {
+        if self.pass.conditions.iter().all(|noted| noted.text != text) {
             self.require_of_values(text);
         }
     }

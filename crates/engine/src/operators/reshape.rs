@@ -28,9 +28,8 @@ pub fn reshaped(data: &Tensor, target: &[i64], allow_zero: bool) -> Result<Tenso
         // ONNX does not say what -1 is next to a size of 0 that is kept; ONNX Runtime skips the
         // zeros of both shapes.
         if rest == 0 && allow_zero && all == 0 {
-            let counted = |dims: &[usize]| {
-                Shape::new(dims.iter().copied().filter(|&dim| dim != 0).collect::<Vec<_>>())
-            };
+            let counted =
+                |dims: &[usize]| Shape::new(dims.iter().copied().filter(|&dim| dim != 0).collect::<Vec<_>>());
             (all, rest) = (counted(data.shape().dims())?.len(), counted(&dims)?.len());
         }
         if rest == 0 || !all.is_multiple_of(rest) {

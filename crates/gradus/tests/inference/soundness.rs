@@ -97,8 +97,7 @@ fn sizes_and_integers_of_random_graphs_are_those_of_a_run() {
                         let (Some(min), Some(max)) = (known(&both.min), known(&both.max)) else { continue };
                         let whole =
                             |number| if let Number::Int(number) = number { number } else { unreachable!() };
-                        let column: Vec<i128> =
-                            numbers().skip(i).step_by(columns.len()).map(whole).collect();
+                        let column: Vec<i128> = numbers().skip(i).step_by(columns.len()).map(whole).collect();
                         let Some(ends) = column.iter().min().copied().zip(column.iter().max().copied())
                         else {
                             continue;

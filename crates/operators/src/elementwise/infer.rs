@@ -13,7 +13,7 @@ use gradus_core::{DType, Error, Kind, convert};
 
 use crate::dim::{Bounds, Dim, Relation, Symbols};
 use crate::elementwise::extremes::{extremes, extremes_of_type};
-use crate::elementwise::symbolic::{above_zero, combined, compare, exact, fractions, progression};
+use crate::elementwise::symbolic::{combined, compare, condition_of, exact, fractions, progression};
 use crate::fact::{Dims, Elements, Extremes, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalization::infer::scaled;
@@ -367,8 +367,7 @@ pub fn binary_of(cx: &mut InferContext<'_, '_>, operation: Operation) -> InferRe
 /// Requires that integers that sizes decide are not divided by 0, if results of these dimensions
 /// have elements.
 fn require_divisors(cx: &mut InferContext<'_, '_>, dims: &[Dim]) {
-    if !cx.dtype(0).is_some_and(DType::is_integer) || !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1))
-    {
+    if !cx.dtype(0).is_some_and(DType::is_integer) || !dims.iter().all(|&dim| cx.symbols().at_least(dim, 1)) {
         return;
     }
     let divisors = cx.integers(1).unwrap_or_else(|| match cx.extremes(1) {
@@ -417,9 +416,9 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[
             _ if logical => {
                 let truth = cx.data("a comparison of dimensions", Bounds::between(Some(0), Some(1)));
                 if let [a, b] = &all[..]
-                    && let Some(number) = above_zero(cx, operation, a[i], b[i])
+                    && let Some(condition) = condition_of(cx, operation, a[i], b[i])
                 {
-                    cx.symbols().note_truth(truth, number);
+                    cx.symbols().note_truth(truth, condition);
                 }
                 truth
             }

@@ -98,7 +98,7 @@ pub fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim, step: 
         Dim::Known(value) if value <= -TO_THE_END => Some(None),
         Dim::Known(value) if value >= TO_THE_END => {
             if len.known().is_none() && value < i64::MAX {
-                cx.assume(len, Relation::AtMost, bound);
+                cx.take_for_granted(len, Relation::AtMost, bound);
             }
             Some(Some(len))
         }
@@ -388,10 +388,7 @@ pub fn gather_nd(cx: &mut InferContext<'_, '_>) -> InferResult {
     let elements = if let Some(places) = places {
         let count = dims[0].known();
         chosen(cx, |_| {
-            places
-                .iter()
-                .map(|&place| usize_of_i64(if place < 0 { place + count? } else { place }))
-                .collect()
+            places.iter().map(|&place| usize_of_i64(if place < 0 { place + count? } else { place })).collect()
         })
     } else {
         cx.moved(0, false)
