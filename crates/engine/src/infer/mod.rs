@@ -9,6 +9,7 @@
 mod check_sizes;
 mod context;
 mod declared;
+mod extremes;
 mod in_place;
 mod lowered;
 mod one_node;
