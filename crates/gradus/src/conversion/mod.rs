@@ -16,7 +16,7 @@
 
 mod check;
 pub(crate) mod driver;
-mod inline;
+pub(crate) mod inline;
 mod interface;
 pub(crate) mod opset;
 mod search;
@@ -157,7 +157,7 @@ impl Model {
             return Err(Error::mismatch(Kind::Usage, what, to, Standard::Onnx));
         }
         if !self.source().functions.is_empty() {
-            let expanded = self.with_source(inline::expanded(self.source(), self.limits())?);
+            let expanded = self.with_source(inline::expanded(self.source(), self.limits(), |_| true)?);
             let converted = expanded.convert(to, options)?;
             return Ok(Converted { model: converted.model.converted_from(self), ..converted });
         }
