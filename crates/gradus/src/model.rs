@@ -247,12 +247,16 @@ impl Model {
         self.spared.iter().any(|spared| is_same(spared, path))
     }
 
-    /// The file of which its graphs are those of a model that was [made of it](Model::fold), read
-    /// again in memory; elements of constants stay in the files that they are in.
+    /// The model whose graphs are those of another that was [made of it](Model::fold): one that was
+    /// read from a file is written in memory and read again; elements of constants stay in the files
+    /// that they are in.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if models like it are not written.
     pub fn edited(&self, to: &graph::Model) -> Result<Model> {
+        if self.bytes.is_none() {
+            return Ok(self.with_source(to.clone()));
+        }
         let (bytes, files) = self.file_of()?;
         let (edited, files) = if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(to)?;
@@ -317,8 +321,8 @@ impl Model {
 
     /// Values of the main graph that parts of the file mention which are no graph.
     pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
-        let (bytes, _) = self.file_of()?;
-        if self.source().standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
+        let file = self.bytes.as_ref().filter(|_| self.source().standard == Standard::Onnx);
+        file.map_or_else(|| Ok(HashSet::new()), onnx::mentioned)
     }
 
     /// Compiles the main graph as far as the outputs of those names need it: values of the graph,

@@ -43,6 +43,9 @@ impl Model {
     /// which is read before it gets its name.
     pub fn save_edited(&self, to: &graph::Model, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
+        if self.bytes().is_none() {
+            return self.edited(to)?.save(path);
+        }
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(to)?;
