@@ -14,6 +14,17 @@ use gradus::{DType, Model, Outputs, Shape, Tensor, Value};
 use crate::common::folder::models;
 use crate::common::sketch::{Sketch, read, tensor_type};
 
+#[test]
+fn a_model_in_memory_is_folded_as_its_file_is() {
+    let file = Model::open("../../examples/heads.onnx").unwrap();
+    let memory = Model::from_source(file.source().clone());
+    let [one, other] = [&file, &memory].map(|model| {
+        let folded = model.fold(&FoldOptions::default()).unwrap().model;
+        encode_model(model.edited(&folded).unwrap().source()).unwrap().to_bytes(&[]).unwrap()
+    });
+    assert!(one == other);
+}
+
 /// The folded model, of which folding again changes nothing.
 fn folded(model: &Model) -> Model {
     folded_with(model, &FoldOptions::default())
