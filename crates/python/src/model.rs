@@ -340,8 +340,12 @@ impl Model {
         let found = PyDict::new(py);
         found.set_item("types", types)?;
         found.set_item("reasons", reasons)?;
-        let assumptions: Vec<_> = inference.conditions().map(|a| (&a.node, &a.text)).collect();
-        found.set_item("assumptions", assumptions)?;
+        let when = |of: &gradus::infer::ModelCondition| of.when.texts(inference.symbols());
+        let conditions = inference.conditions().iter();
+        let conditions: Vec<_> = conditions
+            .map(|of| (&of.text, &of.node, of.why.name(), of.relation.is_some(), when(of)))
+            .collect();
+        found.set_item("conditions", conditions)?;
         let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
         found.set_item("problems", problems)?;
         let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();

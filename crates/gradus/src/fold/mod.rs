@@ -146,7 +146,7 @@ impl Model {
         given.ignore_declared = true;
         (given.max_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
-        let assumptions = inference.assumptions().to_vec();
+        let assumptions = inference.conditions().iter().filter(|of| of.rests).cloned().collect();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut folder = GraphFolder {
             model: self,

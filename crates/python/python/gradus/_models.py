@@ -20,7 +20,7 @@ from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
 from .errors import UsageError
 
-__all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,32 @@ class UnknownType:
 Type = TensorType | SequenceType | OptionalType | MapType | UnknownType
 
 
+@dataclass(frozen=True)
+class Condition:
+    """A condition of a model: what must hold of its inputs.
+
+    Examples:
+        >>> import gradus
+        >>> gradus.load("examples/positions.onnx").infer().conditions[0].text
+        'seq <= 16777216'
+    """
+
+    #: The condition in words.
+    text: str
+    #: The node that needs it, ``"the inputs"`` or ``"the options"``.
+    node: str
+    #: ``"run"`` if a run fails without it, ``"declared"`` if the model or the caller says so and no run
+    #: checks it, ``"taken"`` if inference takes it for granted.
+    why: str
+    #: True if sizes, or elements of inputs, decide it.
+    decided: bool
+    #: The conditions under which it applies; ``None`` if its node may not run and sizes do not tell.
+    when: list[str] | None
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Inference(Mapping[str, Type]):
     """The result of inference: a mapping from the names of a model's values to their types."""
 
@@ -91,8 +117,10 @@ class Inference(Mapping[str, Type]):
         self._types: dict[str, Type] = found["types"]
         #: By name of a value: why its type is not known in full.
         self.reasons: dict[str, str] = found["reasons"]
-        #: Assumptions under which the types hold: the node that needs it, and a sentence.
-        self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: What must hold of inputs, the narrowest conditions first.
+        self.conditions: list[Condition] = [Condition(*of) for of in found["conditions"]]
+        #: The same as the node that needs it, and a sentence.
+        self.assumptions: list[tuple[str, str]] = [(of.node, of.text) for of in self.conditions]
         #: Declared shapes that are wrong: the value, and a sentence.
         self.warnings: list[tuple[str, str]] = found["warnings"]
         #: Contradictions: the place, and a sentence.
@@ -116,7 +144,7 @@ class Inference(Mapping[str, Type]):
         problems = _html.notes(f"{place}: {text}" for place, text in self.problems)
         rows = ([name, str(of), self.reasons.get(name)] for name, of in self._types.items())
         values = _html.table(["value", "type", "not known, because"], rows, f"{len(self)} values")
-        return problems + values + _html.notes(f"assumption: {text} ({place})" for place, text in self.assumptions)
+        return problems + values + _html.notes(f"{of.why}: {of.text} ({of.node})" for of in self.conditions)
 
 
 class Model:
