@@ -31,7 +31,7 @@ pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice
     let mut out = Splice::default();
     let mut functions = before.functions.iter();
     let mut kept = after.functions.iter().peekable();
-    let end = copied(file, &mut out, |out, field| {
+    let end = each_field(file, &mut out, |out, field| {
         match field.number {
             model_proto::GRAPH => {
                 editor.field(out, &field, [&before.graph, &after.graph], &GRAPH)?;
@@ -54,7 +54,7 @@ pub fn edit_model(bytes: &Bytes, before: &Model, after: &Model) -> Result<Splice
 
 /// Goes over the fields of a message. Bytes between them that are no field, such as a group, are
 /// copied. Returns what is left after the last field.
-fn copied<'a>(
+fn each_field<'a>(
     span: ByteSpan<'a>,
     out: &mut Splice,
     mut each: impl FnMut(&mut Splice, Field<'a>) -> Result<()>,
@@ -278,7 +278,7 @@ impl<'a> Editor<'a> {
         let (mut inputs, mut outputs) = (node.inputs.iter(), node.outputs.iter());
         let mut graphs = node.graphs().zip(before.graphs());
         let (mut same, mut named) = (own, node.name.is_empty());
-        let end = copied(span, &mut out, |out, field| {
+        let end = each_field(span, &mut out, |out, field| {
             let text = match field.number {
                 node_proto::INPUT => name(inputs.next()),
                 node_proto::OUTPUT => name(outputs.next()),
@@ -331,7 +331,7 @@ impl<'a> Editor<'a> {
             return Ok(matches!(node.attribute(name), Some(Content::Parameter(_))));
         }
         let (mut content, mut same) = (Splice::default(), true);
-        let end = copied(span, &mut content, |content, part| {
+        let end = each_field(span, &mut content, |content, part| {
             if !matches!(part.number, attribute_proto::G | attribute_proto::GRAPHS) {
                 content.copy(part.start..part.end);
                 return Ok(());
@@ -443,7 +443,7 @@ fn initializer(out: &mut Splice, field: &Field<'_>, name: &str) -> Result<()> {
         out.message(field.number, &renamed(span, name)?);
     } else {
         let mut content = Splice::default();
-        let end = copied(span, &mut content, |content, part| {
+        let end = each_field(span, &mut content, |content, part| {
             match part.number {
                 sparse_tensor_proto::VALUES => content.message(part.number, &renamed(part.span()?, name)?),
                 _ => content.copy(part.start..part.end),
@@ -469,7 +469,7 @@ fn sparse_name(span: ByteSpan<'_>) -> Result<&str> {
 /// A tensor with another name.
 fn renamed(span: ByteSpan<'_>, name: &str) -> Result<Splice> {
     let mut out = Splice::default();
-    let end = copied(span, &mut out, |out, field| {
+    let end = each_field(span, &mut out, |out, field| {
         match field.number {
             tensor_proto::NAME => out.write(|out| encode::bytes(out, field.number, name.as_bytes())),
             _ => out.copy(field.start..field.end),
