@@ -477,8 +477,8 @@ impl Model {
         let folded = engine(py, || {
             let model = read(model)?;
             let begin = Instant::now();
-            let Folded { edit, report, .. } = model.fold(&options)?;
-            let after = model.edited(&edit)?;
+            let Folded { model: folded, report, .. } = model.fold(&options)?;
+            let after = model.edited(&folded)?;
             let mut of_runs = VerifyOptions::default();
             (of_runs.sizes, of_runs.seed) = (options.sizes.clone(), SEED);
             of_runs.sizes.inputs.extend(values);
