@@ -10,6 +10,7 @@ mod attribute;
 mod build;
 pub mod edit;
 mod ports;
+mod strings;
 mod types;
 
 use std::fmt;
@@ -22,6 +23,7 @@ use smallvec::SmallVec;
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
 pub use ports::{Port, Ports, Slices};
+pub use strings::{Strings, StringsBuilder};
 pub use types::{DeclaredDim, Type};
 
 use crate::dtype::DType;
