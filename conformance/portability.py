@@ -410,6 +410,14 @@ for mode, nearest, scale in [("asymmetric", "floor", 0.6), ("half_pixel", "round
     attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
     case("resize-with-rounded-scales", "Resize", [line, None, a(f32, 1, 1, 1, scale)], attributes, opset=19, constants=(2,))
     case(None, "Resize", [line, None, a(f32, 1, 1, 1, 2.5)], attributes, opset=19, constants=(2,))
+# An axis keeps its size.
+for mode in ["nearest", "linear"]:
+    for rows in [1, 2]:
+        case("resize-of-kept-size", "Resize", [line[..., :3], None, a(f32, 1, 1, rows, 1.25)], {"mode": mode}, opset=19, constants=(2,))
+    case(None, "Resize", [line[..., :3], None, a(f32, 1, 1, 1, 2)], {"mode": mode}, opset=19, constants=(2,))
+ten = np.arange(10, dtype=f32).reshape(1, 1, 1, 10)
+case("resize-to-rounded-size", "Resize", [ten, None, a(f32, 1, 1, 1, 0.7)], {"mode": "linear"}, opset=19, constants=(2,))
+case(None, "Resize", [ten, None, a(f32, 1, 1, 1, 0.5)], {"mode": "linear"}, opset=19, constants=(2,))
 signal, window = np.arange(1, 4, dtype=f32).reshape(1, 1, 3), np.array([1, 10, 100], f32).reshape(1, 1, 3)
 for end in ["SAME_UPPER", "SAME_LOWER"]:
     for stride, rule in [(1, "of-same-size"), (2, "of-same-size"), (3, None), (4, "with-gaps")]:

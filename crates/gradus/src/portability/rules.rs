@@ -8,10 +8,11 @@ use gradus_core::{DType, Number};
 
 use super::checks::{
     an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
-    cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product,
-    integer_reduction, is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows,
-    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
-    result_outside, rounded_scales, rounds_twice, same_size, several_axes, ties, zeros,
+    cut_lengths, distant, divides_by_scales, either, fewer_rows, given_size, index_below, index_out_of_range,
+    integer_product, integer_reduction, is_left, is_nearest, is_power_of_two, is_text, kept_size, left_out,
+    no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32,
+    result_bounds, result_outside, rounded_scales, rounded_size, rounds_twice, same_size, several_axes, ties,
+    zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -712,6 +713,17 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "resize-of-kept-size",
+        operators: &["Resize"],
+        condition: "a scale other than 1 leaves an axis its size",
+        results: [
+            "copies if no axis changes its size",
+            "copies along the axis",
+            "takes coordinates by the scale",
+        ],
+        applies: |node| divides_by_scales(node).then(|| kept_size(node)).flatten(),
+    },
+    Rule {
         name: "resize-to-one-element",
         operators: &["Resize"],
         condition: "pytorch_half_pixel makes one element of an axis, by a scale or in mode cubic",
@@ -725,15 +737,24 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "resize-to-rounded-size",
+        operators: &["Resize"],
+        condition: "a size times its scale is rounded to another integer in float32 than in float64",
+        results: ["multiplies float32", "multiplies float32", "multiplies float64"],
+        applies: |node| rounded_size(node),
+    },
+    Rule {
         name: "resize-with-rounded-scales",
         operators: &["Resize"],
-        condition: "mode is nearest, and a scale is no multiple of 1/1024",
+        condition: "mode is nearest, and a scale is no multiple of 1/1024 or coordinates are symmetric",
         results: ["divides float32", "divides float32", "divides float64"],
         applies: |node| {
-            let divides = node.attributes.text("coordinate_transformation_mode").ok()?.is_none_or(|mode| {
-                ["asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"].contains(&mode)
-            });
-            (divides && is_nearest(node)).then(|| rounded_scales(node)).flatten()
+            if !divides_by_scales(node) || !is_nearest(node) {
+                return None;
+            }
+            // The margin is a quotient by the product of size and scale.
+            let symmetric = is_text(node, "coordinate_transformation_mode", "half_pixel_symmetric");
+            either(rounded_scales(node), if symmetric { cut_lengths(node) } else { None })
         },
     },
     Rule {
