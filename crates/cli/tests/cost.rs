@@ -69,7 +69,7 @@ at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase"
   seq_float: 4
   phase: 4*seq
 in place: at most 12*seq + 20 bytes of values at one time, at node "seq_to_float"
-assumptions:
+taken for granted:
   seq <= 16777216 (node "seq_to_float" (Cast))
 
 "#]],
@@ -111,7 +111,7 @@ at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase"
   phase: 4*seq
 in place: at most 12*seq + 20 bytes of values at one time, at node "seq_to_float"
 largest seq that fits: 13106, with 1048508 bytes
-assumptions:
+taken for granted:
   seq <= 16777216 (node "seq_to_float" (Cast))
 
 "#]],

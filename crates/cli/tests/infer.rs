@@ -91,7 +91,8 @@ phase         Div       float32  [seq]         4*seq
 6 of 6 values of nodes are known in full
 2 parameters; at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase"
 not shown: 2 constants, 2 values of shape arithmetic (--all)
-assumptions:
+runs for all sizes
+taken for granted:
   seq <= 16777216 (node "seq_to_float" (Cast))
 
 "#]],
@@ -99,7 +100,7 @@ assumptions:
     prints(
         &["infer", "examples/positions.onnx", "--json"],
         str![[r#"
-{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"12*seq + 4*max(seq, 2) + 12","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"warnings":[],"problems":[]}
+{"model":"examples/positions.onnx","values":{"tokens":{"type":"int64","shape":["batch","seq"],"fresh":[],"bytes":"8*batch*seq"},"zero":{"type":"int64","shape":[],"fresh":[],"bytes":8},"one":{"type":"int64","shape":[],"fresh":[],"bytes":8},"seq":{"type":"int64","shape":[1],"fresh":[],"node":"length","operator":"Shape","bytes":8},"position_ids":{"type":"int64","shape":["seq"],"fresh":[],"node":"pos","operator":"Range","bytes":"8*seq"},"token_count":{"type":"int64","shape":[],"fresh":[],"node":"count","operator":"Size","bytes":8},"positions":{"type":"float32","shape":["seq"],"fresh":[],"node":"to_float","operator":"Cast","bytes":"4*seq"},"seq_float":{"type":"float32","shape":[1],"fresh":[],"node":"seq_to_float","operator":"Cast","bytes":4},"phase":{"type":"float32","shape":["seq"],"fresh":[],"node":"phase","operator":"Div","bytes":"4*seq"}},"totals":{"parameters":2,"peak_bytes":"12*seq + 4*max(seq, 2) + 12","peak_at":"node /"phase/"","peak_unknown":0},"unknown":{},"conditions":[{"text":"seq <= 16777216","place":"node /"seq_to_float/" (Cast)","why":"taken","relation":{"left":"seq","relation":"<=","right":16777216},"when":[]}],"assumptions":[{"place":"node /"seq_to_float/" (Cast)","message":"seq <= 16777216"}],"warnings":[],"problems":[]}
 
 "#]],
     );
@@ -124,7 +125,8 @@ not shown: 2 constants, 3 values of shape arithmetic (--all)
 
 6 of 6 values of nodes are known in full
 2 parameters; at most 12*seq + 4*max(seq, 2) + 12 bytes of values at one time, at node "phase"
-assumptions:
+runs for all sizes
+taken for granted:
   seq <= 16777216 (node "seq_to_float" (Cast))
 
 "#]],
@@ -179,13 +181,14 @@ y      float32  [n]
 
 6 of 6 values of nodes are known in full
 0 parameters; at most 8*n bytes of values at one time, at node "tenth"
+runs for all sizes
 
 "#]],
     );
     prints(
         &["infer", "examples/range.xml", "--json"],
         str![[r#"
-{"model":"examples/range.xml","values":{"start":{"type":"float32","shape":[],"fresh":[],"bytes":4},"stop":{"type":"float32","shape":[],"fresh":[],"bytes":4},"step":{"type":"float32","shape":[],"fresh":[],"bytes":4},"positions":{"type":"int32","shape":["Range"],"fresh":["Range"],"node":"positions","operator":"Range","bytes":"4*Range"}},"totals":{"parameters":0,"peak_bytes":"4*Range","peak_at":"node /"positions/"","peak_unknown":0},"unknown":{},"assumptions":[],"warnings":[],"problems":[]}
+{"model":"examples/range.xml","values":{"start":{"type":"float32","shape":[],"fresh":[],"bytes":4},"stop":{"type":"float32","shape":[],"fresh":[],"bytes":4},"step":{"type":"float32","shape":[],"fresh":[],"bytes":4},"positions":{"type":"int32","shape":["Range"],"fresh":["Range"],"node":"positions","operator":"Range","bytes":"4*Range"}},"totals":{"parameters":0,"peak_bytes":"4*Range","peak_at":"node /"positions/"","peak_unknown":0},"unknown":{},"conditions":[],"assumptions":[],"warnings":[],"problems":[]}
 
 "#]],
     );
@@ -335,6 +338,7 @@ last    Abs       float32  [n]    4*n
 
 6 of 6 values of nodes are known in full
 0 parameters; at most 8*n bytes of values at one time, at node "/m/a/in/y"
+runs for all sizes
 
 "#]],
     );

@@ -156,7 +156,7 @@ impl Symbols {
 
     /// The dividend and the divisor, where an expression is a multiple of a quotient that is equal
     /// to the other only if nothing is left.
-    fn divided(&self, left: Dim, right: Dim) -> Option<(Dim, i64)> {
+    pub(crate) fn divided(&self, left: Dim, right: Dim) -> Option<(Dim, i64)> {
         let form = self.form(right);
         let [(coefficient, factors)] = &form.products[..] else { return None };
         let &[Factor::Floor(dividend, Dim::Known(divisor @ 2..))] = &factors[..] else { return None };

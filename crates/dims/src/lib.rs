@@ -180,8 +180,8 @@ pub struct Symbols {
     results: HashMap<(DimOperation, Dim, Dim), Option<Dim>>,
     /// Upper bounds of symbols that the data decide.
     limits: HashMap<u32, Dim>,
-    /// By symbol that is 1 where a comparison holds: the number that is above zero there.
-    truths: HashMap<u32, Dim>,
+    /// By symbol that is 1 where a comparison holds: the comparison.
+    truths: HashMap<u32, Condition>,
     /// True if more became known of a symbol than when the expressions with it were made.
     raised: bool,
 }

@@ -1,44 +1,74 @@
-//! Truth values of comparisons: symbols that are 0 or 1, and the number that is above zero where
-//! they are 1.
+//! Truth values of comparisons: symbols that are 0 or 1, and the condition that holds where they are
+//! 1.
 
 use std::sync::Arc;
 
 use super::sum::{Sum, Term};
-use super::{Dim, Symbols};
+use super::{Condition, Dim, Relation, Symbols};
 
 impl Symbols {
-    /// Notes that a symbol is 1 where a number is above zero, and 0 elsewhere.
+    /// Notes that a symbol is 1 where a condition holds, and 0 elsewhere.
     ///
     /// ```
     /// use gradus_dims::{Bounds, Dim, Origin, Symbols};
     /// let mut symbols = Symbols::default();
-    /// let apart = symbols.parse("n - i")?;
+    /// let is_less = symbols.parse_condition("i < n")?;
     /// let less = symbols.fresh("less", Origin::Input, Bounds::between(Some(0), Some(1)));
-    /// symbols.note_truth(less, apart);
+    /// symbols.note_truth(less, is_less);
     /// let not = symbols.subtract(Dim::ONE, less);
     /// let reached = not.and_then(|not| symbols.above_zero_if(not));
     /// let text = reached.map(|reached| symbols.print(reached).to_string());
     /// assert_eq!(text.as_deref(), Some("i - n + 1"));
     /// # Ok::<(), gradus_core::Error>(())
     /// ```
-    pub fn note_truth(&mut self, symbol: Dim, above_zero: Dim) {
+    pub fn note_truth(&mut self, symbol: Dim, condition: Condition) {
         if let Some(index) = self.as_symbol_index(symbol) {
-            self.truths.insert(index, above_zero);
+            self.truths.insert(index, condition);
         }
+    }
+
+    /// The condition that holds if and only if a truth value is 1, where that is known: one that was
+    /// noted of it or of its opposite, or that an expression of inputs is above zero.
+    pub fn condition_if(&mut self, truth: Dim) -> Option<Condition> {
+        let noted = |this: &Symbols, dim: Dim| this.truths.get(&this.as_symbol_index(dim)?).copied();
+        if let Some(condition) = noted(self, truth) {
+            return Some(condition);
+        }
+        let opposite = self.subtract(Dim::ONE, truth)?;
+        match noted(self, opposite) {
+            Some(condition) => self.opposite(&condition),
+            None if self.rank(truth).0 <= 1 && self.at_least(truth, 0) => {
+                Some(Condition::new(truth, Relation::AtLeast, Dim::ONE))
+            }
+            None => None,
+        }
+    }
+
+    /// The condition that holds where another does not.
+    pub fn opposite(&mut self, condition: &Condition) -> Option<Condition> {
+        let Condition { left, relation, right } = *condition;
+        let (relation, more) = match relation {
+            Relation::Equal => (Relation::NotEqual, 0),
+            Relation::NotEqual => (Relation::Equal, 0),
+            Relation::AtMost => (Relation::AtLeast, 1),
+            Relation::AtLeast => (Relation::AtMost, -1),
+            Relation::Broadcast => return None,
+        };
+        Some(Condition::new(left, relation, self.add(right, Dim::Known(more))?))
     }
 
     /// The number that is above zero if and only if a truth value is 1, where that is known.
     pub fn above_zero_if(&mut self, truth: Dim) -> Option<Dim> {
-        let noted = |this: &Symbols, dim: Dim| this.truths.get(&this.as_symbol_index(dim)?).copied();
         if truth.known().is_some() {
             return Some(truth);
         }
-        if let Some(number) = noted(self, truth) {
-            return Some(number);
-        }
-        let opposite = self.subtract(Dim::ONE, truth)?;
-        let number = noted(self, opposite)?;
-        self.subtract(Dim::ONE, number)
+        let Condition { left, relation, right } = self.condition_if(truth)?;
+        let apart = match relation {
+            Relation::AtLeast => self.subtract(left, right)?,
+            Relation::AtMost => self.subtract(right, left)?,
+            Relation::Equal | Relation::NotEqual | Relation::Broadcast => return None,
+        };
+        self.add(apart, Dim::ONE)
     }
 
     /// An expression as multiples of symbols and a rest: what each symbol is multiplied by, and the

@@ -27,7 +27,7 @@ pub(crate) fn portability_to_python<'py>(
         (&it.node, &it.operator, rule, of, it.condition(), by_program(it.rule.results), sequences)
     });
     let inference = found.inference();
-    let assumptions: Vec<_> = inference.conditions().map(|a| (&a.node, &a.text)).collect();
+    let assumptions: Vec<_> = inference.conditions().iter().map(|a| (&a.node, &a.text)).collect();
     let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
     let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();
     let fields = PyDict::new(py);

@@ -196,7 +196,7 @@ impl GraphBuilder {
     /// Assumptions under which the shapes hold, each with the node that needs it.
     #[getter]
     fn assumptions(&self, py: Python<'_>) -> Vec<(String, String)> {
-        self.state(py).trace.assumptions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()
+        self.state(py).trace.conditions().iter().map(|a| (a.node.clone(), a.text.clone())).collect()
     }
 
     /// The graph as a model with these outputs.

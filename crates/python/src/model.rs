@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use gradus::check::{CheckOptions, OutputCheck, VerifyOptions};
-use gradus::contract::Language;
+use gradus::contract::{Deployment, Language};
 use gradus::conversion::{ConvertOptions, Converted, Runtime};
 use gradus::fold::{FoldOptions, Folded, RuleSet};
 use gradus::formats::InMemory;
@@ -340,8 +340,12 @@ impl Model {
         let found = PyDict::new(py);
         found.set_item("types", types)?;
         found.set_item("reasons", reasons)?;
-        let assumptions: Vec<_> = inference.conditions().map(|a| (&a.node, &a.text)).collect();
-        found.set_item("assumptions", assumptions)?;
+        let when = |of: &gradus::infer::ModelCondition| of.when.texts(inference.symbols());
+        let conditions = inference.conditions().iter();
+        let conditions: Vec<_> = conditions
+            .map(|of| (&of.text, &of.node, of.why.name(), of.relation.is_some(), when(of)))
+            .collect();
+        found.set_item("conditions", conditions)?;
         let problems: Vec<_> = inference.problems().iter().map(|p| (&p.place, &p.message)).collect();
         found.set_item("problems", problems)?;
         let warnings: Vec<_> = inference.warnings().iter().map(|p| (&p.place, &p.message)).collect();
@@ -429,9 +433,12 @@ impl Model {
         sizes: GivenSizes<'_>,
         limits: GivenLimits,
     ) -> PyResult<String> {
-        let language: Language = language.parse().or_raise()?;
         let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
+        if let Ok(to) = language.parse::<Deployment>() {
+            return engine(py, || model.deployment(&options, to, name)).or_raise();
+        }
+        let language: Language = language.parse().or_raise()?;
         Ok(engine(py, || model.contract(&options)).or_raise()?.source(language, name))
     }
 

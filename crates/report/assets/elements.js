@@ -5,8 +5,8 @@
  * @typedef {number | null} Index of a formula, a type or a shape
  * @typedef {{name: string, origin: "input" | "data" | "unknown", why?: string, min?: number | string,
  *   max?: number | string, limit?: number}} SizeSymbol
- * @typedef {{left: number, relation: "==" | "<=" | ">=" | "broadcasts with", right: number, text: string,
- *   place: string}} Condition
+ * @typedef {{left: number, relation: "==" | "!=" | "<=" | ">=" | "broadcasts with", right: number}} Relation
+ * @typedef {{when: Relation[], holds: Relation, text: string, place: string}} Condition
  * @typedef {"macs" | "operations" | "arithmetic" | "comparisons" | "transcendentals" | "bytes_read" | "bytes_written"} Metric
  * @typedef {{
  *   symbols: SizeSymbol[], formulas: Entry[], texts: [number, string][],

@@ -1,22 +1,32 @@
 /** Conditions of sizes; and the start, after all that it draws. */
 
 /**
- * True if a condition does not hold at the sizes; false where a formula has no value.
- * @param {Condition} condition
+ * Whether a relation holds at the sizes; null where a formula has no value.
+ * @param {Relation} relation
  */
-function isViolated({ left, relation, right }) {
+function holds({ left, relation, right }) {
   const [a, b] = [values[left], values[right]];
-  if (a === null || b === null) return false;
+  if (a === null || b === null) return null;
   switch (relation) {
     case "==":
+      return a === b;
+    case "!=":
       return a !== b;
     case "<=":
-      return a > b;
+      return a <= b;
     case ">=":
-      return a < b;
+      return a >= b;
     default:
-      return a !== b && a !== 1n && b !== 1n;
+      return a === b || a === 1n || b === 1n;
   }
+}
+
+/**
+ * True if a condition applies at the sizes and does not hold.
+ * @param {Condition} condition
+ */
+function isViolated({ when, holds: relation }) {
+  return when.every((guard) => holds(guard) === true) && holds(relation) === false;
 }
 
 /** Says which conditions do not hold, above the page and in their list. */

@@ -5,12 +5,12 @@ use std::hash::Hash;
 use foldhash::HashMap;
 use gradus::cost::{Cost, Counts};
 use gradus::graph::{Attribute, Graph, Node, Origin, ValueId};
-use gradus::infer::{Assumption, Completeness, Inference};
+use gradus::infer::{Completeness, Inference};
 use gradus::text::escaped;
 use gradus::{DType, Dim, Fact, TensorFact, diff};
 use serde::Serialize;
 
-use crate::formulas::{Exact, Formulas, Table};
+use crate::formulas::{Exact, Formulas, Relation, Table};
 
 /// Data that the script of a page reads.
 #[derive(Debug, Serialize)]
@@ -162,16 +162,10 @@ struct TotalsJson {
 /// A condition on sizes, and where it comes from.
 #[derive(Debug, Serialize)]
 struct ConditionJson {
-    left: usize,
-    relation: &'static str,
-    right: usize,
+    when: Vec<Relation>,
+    holds: Relation,
     text: String,
     place: String,
-}
-
-/// Assumptions and requirements of an inference, in the order of a page.
-pub(crate) fn conditions(inference: &Inference) -> impl Iterator<Item = &Assumption> + Clone {
-    inference.conditions()
 }
 
 /// A list of distinct things, by index.
@@ -309,12 +303,11 @@ pub(crate) fn data(graph: &Graph, cost: &mut Cost) -> Data {
     });
     let bodies = bodies.collect();
     let totals = totals(cost, &mut formulas);
-    let conditions = conditions(inference).map(|of| {
-        let condition = of.condition?;
+    let conditions = inference.conditions().iter().map(|of| {
+        let relation = of.relation?;
         Some(ConditionJson {
-            left: formulas.index(condition.left),
-            relation: condition.relation.symbol(),
-            right: formulas.index(condition.right),
+            when: of.when.guards()?.iter().map(|of| formulas.relation(of)).collect(),
+            holds: formulas.relation(&relation),
             text: text(&of.text),
             place: text(&of.node),
         })

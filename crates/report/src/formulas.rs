@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 use gradus::Dim;
-use gradus::dim::{Factor, Origin, Symbols};
+use gradus::dim::{Condition, Factor, Origin, Symbols};
 use serde::{Serialize, Serializer};
 
 /// Integers that every double near them is exact for: JSON numbers of scripts.
@@ -19,6 +19,15 @@ impl Serialize for Exact {
             _ => serializer.collect_str(&self.0),
         }
     }
+}
+
+/// A relation of two expressions, by their indices.
+#[derive(Debug, Serialize)]
+pub(crate) struct Relation {
+    left: usize,
+    #[serde(rename = "relation")]
+    sign: &'static str,
+    right: usize,
 }
 
 /// An entry of the table. Operands are indices of earlier entries.
@@ -143,6 +152,11 @@ impl<'a> Formulas<'a> {
         }
         self.by_dim.insert(dim, index);
         index
+    }
+
+    /// A relation of two expressions.
+    pub(crate) fn relation(&mut self, of: &Condition) -> Relation {
+        Relation { left: self.index(of.left), sign: of.relation.symbol(), right: self.index(of.right) }
     }
 
     fn factor(&mut self, factor: Factor<'_>) -> usize {

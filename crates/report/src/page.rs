@@ -11,7 +11,7 @@ use gradus::{Error, Model};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::{Conversion, Summary, data};
+use crate::{Conversion, Summary};
 
 pub(crate) const STYLE: &str = include_str!("../assets/report.css");
 /// Functions of their own, and the program that draws the page, of several files.
@@ -299,9 +299,8 @@ fn remarks(model: &Model, cost: &Cost, summary: &Summary) -> Markup {
     let (inference, graph) = (cost.inference(), model.graph());
     let problems = summary.problems.iter().map(|problem| (&*problem.place, &*problem.message));
     let warnings = inference.warnings().iter().map(|warning| (&*warning.place, &*warning.message));
-    let conditions = data::conditions(inference);
-    let count = conditions.clone().count();
-    let conditions = conditions.map(|of| (&*of.node, &*of.text));
+    let count = inference.conditions().len();
+    let conditions = inference.conditions().iter().map(|of| (&*of.node, &*of.text));
     let is_unknown = |id: &_| inference.completeness(inference.fact(*id)) > Completeness::Data;
     let unknown: Vec<_> = graph.ids().filter(is_unknown).collect();
     let why = |&id: &_| (graph.value(id).name.to_string(), inference.why_incomplete(id).join("; "));

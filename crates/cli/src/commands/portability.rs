@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::compare::outlooks;
 use super::fleet::FleetModel;
-use super::infer::{Remark, write_assumptions, write_problems};
+use super::infer::{Remark, write_conditions, write_problems};
 use super::{fleet, given, many};
 use crate::args::CompareArgs;
 use crate::diagnostics::Failure;
@@ -215,7 +215,7 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
         nodes => writeln!(out, "nodes with differences: {nodes}")?,
     }
     write_sequences(&found.sequences, most, out)?;
-    write_assumptions(found.inference(), out)?;
+    write_conditions(found.inference(), out)?;
     write_problems(found.inference(), out)
 }
 

@@ -91,6 +91,33 @@ impl Claim {
     }
 }
 
+impl Symbols {
+    /// Returns true if a condition follows from others by a short proof, or, without a condition,
+    /// if no numbers meet the others. False also where that is not decided.
+    ///
+    /// ```
+    /// let mut symbols = gradus_dims::Symbols::default();
+    /// let given = [symbols.parse_condition("a >= b")?, symbols.parse_condition("b >= c")?];
+    /// let claim = symbols.parse_condition("a >= c")?;
+    /// assert!(symbols.follows(&given, Some(&claim)));
+    /// assert!(!symbols.follows(&given, None));
+    /// # Ok::<(), gradus_core::Error>(())
+    /// ```
+    pub fn follows(&mut self, given: &[Condition], claim: Option<&Condition>) -> bool {
+        const SHORT: Strategy = Strategy { systems: 24, products: 0, rests: false };
+        let divided = |this: &Symbols, of: &Condition| {
+            this.divided(of.left, of.right).filter(|_| of.relation == Relation::Equal)
+        };
+        if let Some((dividend, divisor)) = claim.and_then(|claim| divided(self, claim)) {
+            let all = given.iter().filter_map(|of| divided(self, of));
+            if { all }.any(|(of, by)| of == dividend && by % divisor == 0) {
+                return true;
+            }
+        }
+        Refuter::new(self, SHORT, &|| false).refutes(given, claim)
+    }
+}
+
 /// A proof that is looked for.
 #[derive(Clone, Copy)]
 struct Proof<'c> {

@@ -10,6 +10,7 @@ use gradus_core::{DType, Error, Kind, Tensor};
 use smallvec::SmallVec;
 
 use super::pass::{GraphFacts, GraphRuns, Inner, MAX_ITEMS, MAX_UNROLLED, Pass, Visit};
+use super::remarks::Why;
 use super::rules::InferResult;
 use crate::attributes::{Attributes, required};
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
@@ -478,10 +479,19 @@ impl InferContext<'_, '_> {
         self.or_fresh(product)
     }
 
-    /// Assumes that two are related so.
+    /// Assumes that two are related so, as every run that succeeds implies it.
     pub fn assume(&mut self, a: Dim, relation: Relation, b: Dim) {
+        self.assume_for(a, relation, b, Why::Run);
+    }
+
+    /// Takes for granted that two are related so, though a run may do without.
+    pub fn take_for_granted(&mut self, a: Dim, relation: Relation, b: Dim) {
+        self.assume_for(a, relation, b, Why::Taken);
+    }
+
+    fn assume_for(&mut self, a: Dim, relation: Relation, b: Dim, why: Why) {
         let (frame, node, index) = (&*self.frame, self.node, self.index);
-        self.pass.assume(Condition::new(a, relation, b), || frame.label(node, index));
+        self.pass.assume(Condition::new(a, relation, b), why, || frame.label(node, index));
     }
 
     /// Notes what the node checks when it runs. No run succeeds of what holds for no sizes.
@@ -492,7 +502,7 @@ impl InferContext<'_, '_> {
             let error = errors::unmet(&self.pass.shared.symbols, &condition);
             return self.pass.problem(frame, node, index, &error);
         }
-        self.pass.require(condition, || frame.label(node, index));
+        self.pass.require(condition, Why::Run, || frame.label(node, index));
     }
 
     /// Notes what the node checks of values that follow from sizes and are not known.
@@ -636,7 +646,7 @@ impl InferContext<'_, '_> {
     /// Assumes what runs need not imply, unless nothing of that sort may be.
     pub fn may_assume(&mut self, a: Dim, relation: Relation, b: Dim) -> bool {
         if !self.pass.cautious {
-            self.assume(a, relation, b);
+            self.take_for_granted(a, relation, b);
         }
         !self.pass.cautious
     }
@@ -657,10 +667,10 @@ impl InferContext<'_, '_> {
                     return dtype.bits() >= 32 && self.pass.shared.symbols.rank(dim).0 <= 1;
                 }
                 if !above {
-                    self.assume(dim, Relation::AtLeast, Dim::Known(low));
+                    self.take_for_granted(dim, Relation::AtLeast, Dim::Known(low));
                 }
                 if !below {
-                    self.assume(dim, Relation::AtMost, Dim::Known(high));
+                    self.take_for_granted(dim, Relation::AtMost, Dim::Known(high));
                 }
                 true
             }

@@ -69,9 +69,8 @@ impl InferContext<'_, '_> {
             pass.read(&mut frame, id);
         }
         outer.shared = pass.shared;
-        let of_node = |assumption| super::Assumption { node: label.clone(), ..assumption };
-        outer.assumptions.extend(pass.assumptions.into_iter().map(of_node));
-        outer.requirements.extend(pass.requirements.into_iter().map(of_node));
+        let of_node = |condition| super::ModelCondition { node: label.clone(), ..condition };
+        outer.conditions.extend(pass.conditions.into_iter().map(of_node));
         outer.problems.extend(pass.problems.into_iter().map(|problem| super::Problem {
             place: label.clone(),
             node: None,

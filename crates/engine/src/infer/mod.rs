@@ -3,7 +3,7 @@
 //! One pass over the nodes in order, each by the rule of its operator (`operators/`, a folder each
 //! family), with [symbolic integers](crate::dim) for dimensions and for the elements of shapes. The
 //! result is sound: for inputs on which the model runs, every value is as its [`Fact`] says,
-//! provided that the reported [assumptions](Assumption) hold. What is not known is said with its
+//! provided that the reported [conditions](ModelCondition) hold. What is not known is said with its
 //! reason.
 
 mod check_sizes;
@@ -18,6 +18,7 @@ mod remarks;
 mod report;
 mod rules;
 mod sizes;
+mod solved;
 mod trace;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -35,7 +36,7 @@ pub use in_place::Rooms;
 pub use pass::{Subgraph, SubgraphPath};
 pub use peak::Peak;
 pub use peak::{Event, bytes_of};
-pub use remarks::{Assumption, Problem};
+pub use remarks::{ModelCondition, Problem, When, Why};
 pub use report::Completeness;
 pub use rules::{function_of_node, graphs_of_node, is_understood, row_of_node};
 pub use sizes::{SizeAssumptions, Sizes};
@@ -52,6 +53,7 @@ use crate::fact::Fact;
 use crate::normalize::has_default_inputs;
 use crate::source::Source;
 use pass::Pass;
+use solved::Solved;
 
 /// The facts that are given before inference.
 #[derive(Clone, Debug)]
@@ -112,8 +114,7 @@ pub struct Inference {
     symbols: Symbols,
     facts: Vec<Fact>,
     reasons: foldhash::HashMap<usize, Arc<str>>,
-    assumptions: Vec<Assumption>,
-    requirements: Vec<Assumption>,
+    conditions: Vec<ModelCondition>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
     bodies: Vec<Subgraph>,
@@ -152,30 +153,11 @@ impl Inference {
         self.reasons.get(&id.index()).map(|reason| &**reason)
     }
 
-    /// A condition under which the facts hold.
-    pub fn assumptions(&self) -> &[Assumption] {
-        &self.assumptions
-    }
-
-    /// Conditions that nodes check when they run and that the facts do not decide: sizes that must
-    /// be equal or broadcast, and sizes below zero. Those that have no expressions are about
-    /// values, or about nodes that may not run.
-    pub fn requirements(&self) -> &[Assumption] {
-        &self.requirements
-    }
-
-    /// All conditions, each once: the [assumptions](Inference::assumptions), and then the
-    /// [requirements](Inference::requirements) that say more.
-    pub fn conditions(&self) -> impl Iterator<Item = &Assumption> + Clone {
-        let mut seen = HashSet::new();
-        let all = self.assumptions.iter().chain(&self.requirements);
-        let once: Vec<_> = all
-            .filter(|of| match &of.condition {
-                Some(condition) => seen.insert((Some(condition), "", "")),
-                None => seen.insert((None, &*of.text, &*of.node)),
-            })
-            .collect();
-        once.into_iter()
+    /// What must hold of inputs, the narrowest conditions first. Under those that
+    /// [rest](ModelCondition::rests) the facts hold; a run succeeds only where all of
+    /// [every run](Why::Run) hold.
+    pub fn conditions(&self) -> &[ModelCondition] {
+        &self.conditions
     }
 
     /// Errors in the model: nodes whose inputs do not go together, declared element types that
@@ -228,6 +210,33 @@ impl Source {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn infer(&self, options: &InferOptions) -> Result<Inference> {
+        let mut inference = self.infer_once(options, &Solved::default())?;
+        if options.cautious {
+            return Ok(inference);
+        }
+        let mut solved = Solved::default();
+        while solved.extend(&inference)
+            && let Ok(narrower) = self.infer_once(options, &solved)
+        {
+            inference = narrower;
+        }
+        inference.solve();
+        Ok(inference)
+    }
+
+    /// The same in all symbols that inputs declare: that sizes must be equal is a condition with its
+    /// node, and no fact.
+    ///
+    /// # Errors
+    /// As [`Source::infer`].
+    pub fn infer_as_declared(&self, options: &InferOptions) -> Result<Inference> {
+        let mut inference = self.infer_once(options, &Solved::default())?;
+        inference.solve();
+        Ok(inference)
+    }
+
+    /// Facts about every value, where inputs are as it was solved before.
+    fn infer_once(&self, options: &InferOptions, solved: &Solved) -> Result<Inference> {
         let source = self.source();
         let graph = self.graph();
         let mut pass = Pass::new(source.standard, &source.functions, options);
@@ -269,7 +278,9 @@ impl Source {
             // In the order that they have without conditions.
             make_symbols(graph, &options.sizes.inputs, &mut pass.shared.symbols);
         }
-        let assumed = options.sizes.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?;
+        let mut given = options.sizes.assume.assumptions().collect::<Vec<_>>();
+        given.extend(options.sizes.assume.assume(&declared, &nameless, &mut pass.shared.symbols)?);
+        given.extend(solved.assume(&declared, &nameless, &mut pass.shared.symbols)?);
         let overridable = has_default_inputs(source);
         pass.fixed_defaults = !(options.cautious && overridable);
         let read = read_values(graph);
@@ -278,9 +289,8 @@ impl Source {
             input_fact(&mut pass, graph, id, options, overridable)
         });
         let facts = facts.collect::<Vec<_>>();
-        pass.assumptions.extend(options.sizes.assume.assumptions());
-        pass.assumptions.extend(assumed);
-        pass.assumptions.extend(names_taken(graph, options));
+        pass.conditions.extend(given);
+        pass.conditions.extend(names_taken(graph, options));
         let mut frame = pass.frame(graph, facts, Rc::default(), "".into());
         for &id in graph.inputs() {
             let name = &*graph.value(id).name;
@@ -298,8 +308,7 @@ impl Source {
             facts: frame.facts,
             reasons: frame.reasons,
             symbols: pass.shared.symbols,
-            assumptions: pass.assumptions,
-            requirements: pass.requirements,
+            conditions: pass.conditions,
             problems: pass.problems,
             warnings: pass.warnings,
             bodies: pass.bodies,
@@ -339,8 +348,11 @@ fn make_symbols(graph: &Graph, given: &HashMap<String, InputFact>, symbols: &mut
     }
 }
 
-/// Assumptions that names of dimensions stand for, though nothing holds the inputs of a run to it.
-fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
+/// The place of what inputs declare.
+const INPUTS: &str = "the inputs";
+
+/// Conditions that names of dimensions stand for, though nothing holds the inputs of a run to it.
+fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<ModelCondition> {
     let (mut axes, mut scratch): (BTreeMap<&str, usize>, _) = (BTreeMap::new(), Symbols::default());
     let mut taken = Vec::new();
     let open = |id: &&ValueId| graph.constant(**id).is_none();
@@ -361,10 +373,7 @@ fn names_taken(graph: &Graph, options: &InferOptions) -> Vec<Assumption> {
     if !shared.is_empty() {
         taken.push(format!("axes of one name have one size: {}", shared.join(", ")));
     }
-    taken
-        .into_iter()
-        .map(|text| Assumption { text, node: "the inputs".to_owned(), condition: None, of_sizes: true })
-        .collect()
+    taken.into_iter().map(|text| ModelCondition::declared(text, INPUTS)).collect()
 }
 
 /// Refuses a size that no tensor has: extents are signed numbers of 64 bits everywhere.
@@ -488,12 +497,8 @@ fn input_fact(
         None if graph.constant(id).is_some() && pass.fixed_defaults => {
             if overridable {
                 let text = format!("input \"{}\" has its default", name_in_message(&info.name));
-                pass.assumptions.push(Assumption {
-                    text,
-                    node: "the inputs".to_owned(),
-                    condition: None,
-                    of_sizes: false,
-                });
+                let stated = ModelCondition::declared(text, INPUTS);
+                pass.conditions.push(ModelCondition { why: Why::Taken, of_sizes: false, ..stated });
             }
             return Fact::Unknown;
         }

@@ -13,7 +13,7 @@ use gradus_core::{DType, Error, Kind, Limits, Shape, Value};
 use super::InferOptions;
 use super::context::{InferContext, InferError};
 use super::one_node::types_of_any_rank;
-use super::remarks::{Assumption, Problem, note_once};
+use super::remarks::{ModelCondition, Problem, When, Why, note_once};
 use super::rules::{InferResult, Resolved, resolve};
 use smallvec::SmallVec;
 
@@ -89,8 +89,8 @@ pub struct GraphRuns {
 pub enum Visit {
     /// It runs once.
     Certain,
-    /// It may run, or runs many times.
-    Perhaps,
+    /// It may run, or runs many times; the condition tells whether it does, if sizes decide that.
+    Perhaps(Option<Condition>),
     /// It never runs, and is inferred for the report alone.
     Never,
     /// It is one of many runs, of which all together were inferred before.
@@ -130,13 +130,14 @@ pub struct Shared {
     pub symbols: Symbols,
     pub lists: HashSet<Dims>,
     pub assumed: HashSet<Condition>,
-    /// Conditions that nodes check, and those of them that every run meets.
-    required: HashSet<(Option<Condition>, Condition)>,
+    /// Conditions that nodes check, and where.
+    required: HashSet<(When, Condition)>,
     /// Dimensions that are equal in every run under the assumptions: the one that is known by the
     /// other's name from then on.
     pub equal: HashMap<Dim, Dim>,
-    /// How many graphs around the present one may not run: what holds in it need not hold outside.
-    pub conditional: usize,
+    /// The graphs around the present one that may not run, each with the condition under which it
+    /// does: what holds in it need not hold outside.
+    pub guards: Vec<Option<Condition>>,
     /// How many graphs around the present one never run: their nodes have no conditions.
     pub unreached: usize,
     /// Nodes that unrolled loops visited again.
@@ -166,8 +167,7 @@ pub struct Pass<'m> {
     pub max_bytes: u64,
     pub limits: Limits,
     resolved: HashMap<(*const u8, *const u8, Option<i64>), Resolved<'m>>,
-    pub assumptions: Vec<Assumption>,
-    pub requirements: Vec<Assumption>,
+    pub conditions: Vec<ModelCondition>,
     pub problems: Vec<Problem>,
     /// Declared shapes that are wrong.
     pub warnings: Vec<Problem>,
@@ -208,8 +208,7 @@ impl<'m> Pass<'m> {
             max_bytes: options.max_bytes,
             limits: options.limits.unwrap_or_default(),
             resolved: HashMap::default(),
-            assumptions: Vec::new(),
-            requirements: Vec::new(),
+            conditions: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
             bodies: Vec::new(),
@@ -333,10 +332,10 @@ impl<'m> Pass<'m> {
             if let Fact::Tensor(TensorFact { dims: Some(dims), .. }) = &mut fact {
                 self.count_axes(dims.len());
                 *dims = self.list(dims.clone());
-                if self.shared.conditional == 0 {
+                if self.shared.guards.is_empty() {
                     for &dim in dims.iter() {
                         let is_size = Condition::new(dim, Relation::AtLeast, Dim::ZERO);
-                        self.require(is_size, || frame.label(node, index));
+                        self.require(is_size, Why::Run, || frame.label(node, index));
                         self.shared.symbols.bound(dim, Bounds::SIZE);
                     }
                 }
@@ -709,7 +708,11 @@ impl<'m> Pass<'m> {
         inputs: Vec<Fact>,
     ) -> Result<Vec<Fact>, InferError> {
         let Inner { graph, parameters, place, name, depends, how } = inner;
-        let conditional = matches!(how, Visit::Perhaps | Visit::Never);
+        let guard = match how {
+            Visit::Perhaps(guard) => Some(guard),
+            Visit::Never => Some(None),
+            Visit::Certain | Visit::Again => None,
+        };
         if self.depth >= self.limits.max_depth {
             return Err(InferError::unknown("graphs and functions are nested too deeply"));
         }
@@ -731,16 +734,16 @@ impl<'m> Pass<'m> {
             frame.depends[capture.inner.index()] = around.depends[capture.outer.index()];
         }
         self.depth += 1;
-        self.shared.conditional += usize::from(conditional);
+        self.shared.guards.extend(guard);
         self.shared.unreached += usize::from(how == Visit::Never);
         self.repeated += usize::from(how == Visit::Again);
         let (problems, warnings) = (self.problems.len(), self.warnings.len());
         self.run(&mut frame);
-        self.shared.conditional -= usize::from(conditional);
+        self.shared.guards.truncate(self.shared.guards.len() - usize::from(guard.is_some()));
         self.shared.unreached -= usize::from(how == Visit::Never);
         self.depth -= 1;
         // Errors in a subgraph that may not run are not errors of the model.
-        if conditional {
+        if guard.is_some() {
             self.problems.truncate(problems);
             self.warnings.truncate(warnings);
         }
@@ -792,11 +795,11 @@ impl<'m> Pass<'m> {
         self.allow("the axes of all values", product(self.shared.axes, AXIS));
     }
 
-    /// Assumes what a run cannot do without: of a graph that may not run, it is no condition of the
-    /// model.
-    pub fn assume(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+    /// Assumes a condition, without which a run fails or Gradus tells wrong facts: of a graph that
+    /// may not run, it is no condition of the model.
+    pub fn assume(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
         if !self.is_unconditional() {
-            return self.require(condition, node);
+            return self.require(condition, why, node);
         }
         let condition = self.shared.symbols.shortest(condition);
         let symbols = &mut self.shared.symbols;
@@ -805,8 +808,7 @@ impl<'m> Pass<'m> {
         if is_known || symbols.always_holds(&condition) || !self.shared.assumed.insert(condition) {
             return;
         }
-        let text = self.shared.symbols.print_condition(&condition);
-        self.assumptions.push(Assumption { text, node: node(), condition: Some(condition), of_sizes: false });
+        self.note_condition(condition, When::Always, (why, true), node());
         if let Some(least) = least.filter(|_| !self.cautious) {
             self.note_at_least(condition.left, least);
         }
@@ -819,28 +821,58 @@ impl<'m> Pass<'m> {
         }
     }
 
-    /// Notes a condition that a node checks when it runs: it holds in every run that succeeds, or
-    /// in every run of a graph that may not run.
-    pub fn require(&mut self, condition: Condition, node: impl FnOnce() -> String) {
+    /// Notes a condition that a node checks when it runs, or that is taken for granted then: it
+    /// holds in every run that succeeds, or in every run of a graph that may not run.
+    pub fn require(&mut self, condition: Condition, why: Why, node: impl FnOnce() -> String) {
         let condition = self.shared.symbols.shortest(condition);
-        let of_run = self.is_unconditional().then_some(condition);
+        let when = self.when();
         if self.shared.unreached > 0
-            || self.shared.required.contains(&(Some(condition), condition))
+            || self.shared.required.contains(&(When::Always, condition))
             || self.shared.assumed.contains(&condition)
             || self.shared.symbols.always_holds(&condition)
-            || !self.shared.required.insert((of_run, condition))
+            || !self.shared.required.insert((when.clone(), condition))
         {
             return;
         }
-        let text = self.shared.symbols.print_condition(&condition);
-        let text = if of_run.is_some() { text } else { format!("{text} if the node runs") };
-        self.requirements.push(Assumption { text, node: node(), condition: of_run, of_sizes: false });
+        self.note_condition(condition, when, (why, false), node());
+    }
+
+    fn note_condition(&mut self, condition: Condition, when: When, (why, rests): (Why, bool), node: String) {
+        let symbols = &self.shared.symbols;
+        let mut text = symbols.print_condition(&condition);
+        if let Some(guard) = when.text(symbols) {
+            text = format!("{text} if {guard}");
+        }
+        let relation = (when != When::Perhaps).then_some(condition);
+        self.conditions.push(ModelCondition { text, node, relation, when, why, rests, of_sizes: false });
+    }
+
+    /// Where what a node checks applies, by the graphs around it.
+    fn when(&self) -> When {
+        let guards = &self.shared.guards;
+        match guards.iter().copied().collect::<Option<Vec<_>>>() {
+            Some(all) if all.is_empty() => When::Always,
+            Some(mut all) => {
+                all.dedup();
+                When::If(all.into())
+            }
+            None => When::Perhaps,
+        }
     }
 
     /// Notes a condition that sizes of inputs do not decide.
     pub fn note_unchecked(&mut self, text: String, node: String) {
         if self.shared.unreached == 0 {
-            self.requirements.push(Assumption { text, node, condition: None, of_sizes: false });
+            let (when, why) = (self.when(), Why::Run);
+            self.conditions.push(ModelCondition {
+                text,
+                node,
+                relation: None,
+                when,
+                why,
+                rests: false,
+                of_sizes: false,
+            });
         }
     }
 
@@ -863,7 +895,7 @@ impl<'m> Pass<'m> {
 
     /// Returns true if what holds here holds in every run.
     pub fn is_unconditional(&self) -> bool {
-        self.shared.conditional == 0
+        self.shared.guards.is_empty()
     }
 
     /// The fact, with what the model declares where nothing is inferred. What contradicts it is a

@@ -1,23 +1,115 @@
-//! Remarks of inference about a model: conditions under which facts hold, and errors.
+//! Remarks of inference about a model: conditions of its inputs, and errors.
+
+use std::fmt;
+use std::sync::Arc;
 
 use gradus_core::{Error, Kind};
 
 use super::SubgraphPath;
-use crate::dim::Condition;
+use crate::dim::{Condition, Symbols};
 
-/// A condition under which the facts hold: the sentence says it, the node is where it was
-/// assumed.
+/// A condition of a model: what must hold of its inputs, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assumption {
-    /// `seq_a == seq_b`.
+pub struct ModelCondition {
+    /// The condition in words: `seq_a == seq_b`.
     pub text: String,
-    /// The node that needs it.
+    /// The node that needs it, `the inputs` or `the options`.
     pub node: String,
-    /// The expressions, within the symbols of the inference; `None` where the sentence is about
-    /// inputs.
-    pub condition: Option<Condition>,
+    /// The relation of expressions, within the symbols of the inference; nothing where the text
+    /// alone says it.
+    pub relation: Option<Condition>,
+    /// Where it applies.
+    pub when: When,
+    /// Why it must hold.
+    pub why: Why,
+    /// True if facts rest on it: they are wrong where it fails.
+    pub rests: bool,
     /// True if the facts about the inputs say the same by their symbols and bounds.
     pub of_sizes: bool,
+}
+
+/// Where a condition applies.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum When {
+    /// In every run.
+    Always,
+    /// Where these relations hold, by which a branch or a body runs.
+    If(Arc<[Condition]>),
+    /// Where its node runs, which sizes do not decide.
+    Perhaps,
+}
+
+impl When {
+    /// The relations; none in every run, and nothing where sizes do not decide it.
+    pub fn guards(&self) -> Option<&[Condition]> {
+        match self {
+            When::Always => Some(&[]),
+            When::If(all) => Some(all),
+            When::Perhaps => None,
+        }
+    }
+
+    /// The relations as texts; nothing where sizes do not decide it.
+    pub fn texts(&self, symbols: &Symbols) -> Option<Vec<String>> {
+        Some(self.guards()?.iter().map(|relation| symbols.print_condition(relation)).collect())
+    }
+
+    /// The relations in words, after the condition; nothing in every run.
+    pub(super) fn text(&self, symbols: &Symbols) -> Option<String> {
+        match self.texts(symbols) {
+            Some(all) if all.is_empty() => None,
+            Some(all) => Some(all.join(" and ")),
+            None => Some("the node runs".to_owned()),
+        }
+    }
+}
+
+/// Why a condition must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Why {
+    /// A run fails without it.
+    Run,
+    /// The model or the caller says so, and no run checks it.
+    Declared,
+    /// Inference takes it for granted.
+    Taken,
+}
+
+impl Why {
+    /// The reason as a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Why::Run => "run",
+            Why::Declared => "declared",
+            Why::Taken => "taken",
+        }
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl ModelCondition {
+    /// A condition of inputs that no run checks.
+    pub fn declared(text: String, node: &str) -> ModelCondition {
+        ModelCondition {
+            text,
+            node: node.to_owned(),
+            relation: None,
+            when: When::Always,
+            why: Why::Declared,
+            rests: true,
+            of_sizes: true,
+        }
+    }
+
+    /// Returns true if it must hold in every run that succeeds.
+    pub fn is_of_every_run(&self) -> bool {
+        self.why == Why::Run && self.when == When::Always
+    }
 }
 
 /// Errors in the model.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use gradus_core::{Error, Kind, Result};
 
-use super::{Assumption, InputFact};
+use super::{InputFact, ModelCondition};
 use crate::dim::{Bounds, Condition, Symbols};
 
 /// Sizes and types of inputs, given before a model is inferred, folded, converted or compared.
@@ -67,18 +67,13 @@ impl SizeAssumptions {
     }
 
     /// The bounds, in words.
-    pub(super) fn assumptions(&self) -> impl Iterator<Item = Assumption> {
+    pub(super) fn assumptions(&self) -> impl Iterator<Item = ModelCondition> {
         let named = self.ranges.iter().map(|(name, (least, most))| match most {
             Some(most) => format!("{least} <= {name} <= {most}"),
             None => format!("{name} >= {least}"),
         });
         let all = self.nonempty.then(|| "each size of an input is at least 1".to_owned());
-        named.chain(all).map(|text| Assumption {
-            text,
-            node: OPTIONS.to_owned(),
-            condition: None,
-            of_sizes: true,
-        })
+        named.chain(all).map(|text| ModelCondition::declared(text, OPTIONS))
     }
 
     /// Bounds symbols before they are made.
@@ -107,7 +102,7 @@ impl SizeAssumptions {
         known: &HashSet<String>,
         nameless: &HashSet<String>,
         symbols: &mut Symbols,
-    ) -> Result<Vec<Assumption>> {
+    ) -> Result<Vec<ModelCondition>> {
         let mut assumptions = Vec::new();
         for text in &self.conditions {
             let condition = symbols.parse_condition(text)?;
@@ -138,9 +133,9 @@ impl SizeAssumptions {
                 let wanted = "a size that stands alone, as in \"a <= 2*b\"";
                 Error::mismatch(Kind::Usage, what, "about products of sizes", wanted)
             })?;
-            let node = OPTIONS.to_owned();
-            let (text, condition) = (text.trim().to_owned(), Some(condition));
-            assumptions.push(Assumption { text, node, condition, of_sizes });
+            let relation = Some(condition);
+            let stated = ModelCondition::declared(text.trim().to_owned(), OPTIONS);
+            assumptions.push(ModelCondition { relation, of_sizes, ..stated });
         }
         Ok(assumptions)
     }

@@ -6,7 +6,7 @@ use gradus_core::graph::{Builder, Node, Origin, Standard, Type};
 use gradus_core::{Error, Result, Tensor};
 
 use super::pass::Pass;
-use super::remarks::{Assumption, Problem};
+use super::remarks::{ModelCondition, Problem};
 use super::{InferOptions, declared, with_symbols};
 use crate::dim::Symbols;
 use crate::fact::{Fact, TensorFact};
@@ -29,7 +29,7 @@ use crate::program::{Compiler, RunOptions};
 #[derive(Debug)]
 pub struct Trace {
     symbols: Symbols,
-    assumptions: Vec<Assumption>,
+    conditions: Vec<ModelCondition>,
 }
 
 /// Facts about a value.
@@ -45,7 +45,7 @@ impl Trace {
     /// A trace of nodes of operators of a table, such as `gradus::operators::TABLE`.
     pub fn new(table: &'static [&'static [Row]]) -> Trace {
         Registry::install(table);
-        Trace { symbols: Symbols::default(), assumptions: Vec::new() }
+        Trace { symbols: Symbols::default(), conditions: Vec::new() }
     }
 
     /// All symbols, and what expressions of them mean.
@@ -53,9 +53,9 @@ impl Trace {
         &self.symbols
     }
 
-    /// A condition under which the facts hold.
-    pub fn assumptions(&self) -> &[Assumption] {
-        &self.assumptions
+    /// The conditions on which the facts rest.
+    pub fn conditions(&self) -> &[ModelCondition] {
+        &self.conditions
     }
 
     /// An input of that type.
@@ -135,9 +135,9 @@ impl Trace {
         pass.shared.symbols = std::mem::take(&mut self.symbols);
         let result = work(&mut pass);
         self.symbols = pass.shared.symbols;
-        for assumption in pass.assumptions {
-            if !self.assumptions.iter().any(|known| known.text == assumption.text) {
-                self.assumptions.push(assumption);
+        for condition in pass.conditions.into_iter().filter(|condition| condition.rests) {
+            if !self.conditions.iter().any(|known| known.text == condition.text) {
+                self.conditions.push(condition);
             }
         }
         result

@@ -97,7 +97,9 @@ pub(crate) type Needed = HashMap<String, Bounds>;
 /// The bounds of sizes that the nodes of a model check, as far as they are those of one size alone.
 pub(crate) fn needed(inference: &Inference) -> Needed {
     let mut needed = Needed::new();
-    for condition in inference.conditions().filter_map(|of| of.condition) {
+    for condition in
+        inference.conditions().iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation)
+    {
         let (Some(symbol), Some(number)) =
             (inference.symbols().as_symbol(condition.left), condition.right.known())
         else {

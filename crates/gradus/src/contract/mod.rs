@@ -2,12 +2,12 @@
 //! be written as functions of other languages.
 //!
 //! A contract accepts sizes only if every condition that inference knows holds: declared sizes,
-//! axes that share a symbol, [assumptions](Inference::assumptions) and
-//! [requirements](Inference::requirements). What depends on the data cannot be decided by sizes:
+//! axes that share a symbol, and [what nodes need](Inference::conditions). What depends on the data cannot be decided by sizes:
 //! such conditions are [listed](Contract::unchecked), and such sizes of outputs are
 //! [ranges](OutputSize::Between).
 
 mod names;
+mod profiles;
 mod source;
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,12 +15,13 @@ use std::collections::{BTreeMap, HashSet};
 use gradus_core::graph::{Graph, ValueId};
 use gradus_core::{DType, Result};
 
+pub use profiles::{Deployment, Profile};
 pub use source::Language;
 
 use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbols};
 use crate::fact::Fact;
 use crate::model::Model;
-use gradus_engine::infer::{Event, InferOptions, Inference, Reuse};
+use gradus_engine::infer::{Event, InferOptions, Inference, ModelCondition, Reuse};
 use names::Names;
 
 /// The sizes that a model takes, and the shapes and memory that follow.
@@ -59,8 +60,10 @@ pub struct ContractInput {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContractCondition {
-    /// The expressions.
+    /// The relation of expressions.
     pub condition: Condition,
+    /// The relations under which it must hold; none if always.
+    pub when: Vec<Condition>,
     /// The condition as text.
     pub text: String,
     /// The node that needs it, or `the inputs`.
@@ -120,7 +123,7 @@ impl Model {
     /// # Ok::<(), gradus::Error>(())
     /// ```
     pub fn contract(&self, options: &InferOptions) -> Result<Contract> {
-        let inference = self.infer(options)?;
+        let inference = self.infer_as_declared(options)?;
         inference.must_be_consistent("cannot make a contract")?;
         Ok(Contract::new(self, inference))
     }
@@ -136,8 +139,7 @@ impl Contract {
         let outputs: Vec<_> =
             graph.outputs().iter().map(|&id| output(graph, &mut inference, &mut names, id)).collect();
         let grows = grows(model, &mut inference);
-        let assumed = inference.assumptions().iter().chain(inference.requirements());
-        let assumed: Vec<_> = assumed.filter(|assumed| !assumed.of_sizes).cloned().collect();
+        let needed: Vec<_> = inference.conditions().iter().filter(|of| !of.of_sizes).cloned().collect();
         let mut contract = Contract {
             symbols: inference.symbols().clone(),
             inputs,
@@ -154,19 +156,18 @@ impl Contract {
         contract.peak_bytes = peak.filter(|&peak| contract.is_decided(peak));
         contract.input_bytes = contract.input_bytes.filter(|&bytes| contract.is_decided(bytes));
         let mut seen = HashSet::new();
-        for assumed in assumed {
-            let place = assumed.node;
-            match assumed.condition {
-                Some(condition) if contract.decides(&condition) => {
-                    if seen.insert(condition) {
-                        contract.conditions.push(ContractCondition { condition, text: assumed.text, place });
-                    }
+        for ModelCondition { text, node: place, relation, when, .. } in needed {
+            let all = relation.zip(when.guards().map(<[_]>::to_vec)).filter(|(condition, guards)| {
+                std::iter::once(condition).chain(guards).all(|of| contract.decides(of))
+            });
+            if let Some((condition, when)) = all {
+                if seen.insert((condition, when.clone())) {
+                    contract.conditions.push(ContractCondition { condition, when, text, place });
                 }
-                _ => {
-                    let unchecked = Unchecked { text: assumed.text, place };
-                    if !contract.unchecked.contains(&unchecked) {
-                        contract.unchecked.push(unchecked);
-                    }
+            } else {
+                let unchecked = Unchecked { text, place };
+                if !contract.unchecked.contains(&unchecked) {
+                    contract.unchecked.push(unchecked);
                 }
             }
         }
@@ -176,7 +177,7 @@ impl Contract {
     }
 
     /// Adds the bounds of symbols, and that sizes that are expressions are not below zero.
-    fn bound_inputs(&mut self, seen: &mut HashSet<Condition>) {
+    fn bound_inputs(&mut self, seen: &mut HashSet<(Condition, Vec<Condition>)>) {
         let mut sizes: Vec<_> = self.inputs.iter().flat_map(|input| input.shape.iter().copied()).collect();
         sizes.sort_unstable();
         sizes.dedup();
@@ -196,11 +197,12 @@ impl Contract {
         // Bounds do not decide conditions that are bounds themselves.
         first.retain(|condition| {
             let known = condition.left.known();
-            known.is_none() && seen.insert(*condition)
+            known.is_none() && seen.insert((*condition, Vec::new()))
         });
         let place = "the inputs".to_owned();
         let stated = |condition: Condition| ContractCondition {
             condition,
+            when: Vec::new(),
             text: self.symbols.print_condition(&condition),
             place: place.clone(),
         };
@@ -212,7 +214,8 @@ impl Contract {
     fn name_symbols(&mut self, names: &mut Names) {
         let axes = self.inputs.iter().flat_map(|input| input.shape.iter());
         let axes: HashSet<_> = axes.filter_map(|&dim| self.symbols.as_symbol_index(dim)).collect();
-        let conditions = self.conditions.iter().flat_map(|of| [of.condition.left, of.condition.right]);
+        let conditions = self.conditions.iter().flat_map(|of| std::iter::once(&of.condition).chain(&of.when));
+        let conditions = conditions.flat_map(|of| [of.left, of.right]);
         let sizes = self.outputs.iter().flat_map(|output| {
             output.shape.iter().flatten().chain(&output.bytes).filter_map(|size| match size {
                 OutputSize::Exact(dim) => Some(*dim),

@@ -145,7 +145,7 @@ impl Model {
         (given.max_bytes, given.limits) = (options.max_constant, options.limits);
         let inference = self.infer(&given)?;
         let mentioned = mentioned.map_or_else(|| self.mentioned(), Ok)?;
-        let assumptions = inference.assumptions().to_vec();
+        let assumptions = inference.conditions().iter().filter(|of| of.rests).cloned().collect();
         let (facts, symbols, bodies, problems) = inference.into_parts();
         let mut folder = GraphFolder {
             model: self,

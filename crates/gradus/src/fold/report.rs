@@ -12,7 +12,7 @@ use super::dialect::Role;
 use super::rules::{NodeView, Source};
 use super::scope::{FoldState, Read};
 use crate::fact::{Elements, Fact};
-use gradus_engine::infer::{Assumption, Problem};
+use gradus_engine::infer::{ModelCondition, Problem};
 
 /// The report of folding.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub struct FoldReport {
     /// Nodes that compute shapes and stayed, in the main graph.
     pub kept: Vec<KeptNode>,
     /// Conditions under which the folded model is the same.
-    pub assumptions: Vec<Assumption>,
+    pub assumptions: Vec<ModelCondition>,
     /// Errors that inference found in the model.
     pub problems: Vec<Problem>,
 }

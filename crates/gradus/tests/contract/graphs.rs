@@ -92,7 +92,7 @@ pub fn graphs() -> Vec<(&'static str, Model, Needs)> {
         ),
         ("a branch and a node after it", also_outside, Needs::Always),
         ("a loop of an unknown number", looped(None), Needs::Perhaps),
-        ("a loop that does not run", looped(Some(0)), Needs::Perhaps),
+        ("a loop that does not run", looped(Some(0)), Needs::Never),
         ("a loop that runs", looped(Some(3)), Needs::Always),
         ("a long loop", looped(Some(1000)), Needs::Always),
         ("a scan of any length", scanned("rows"), Needs::Perhaps),

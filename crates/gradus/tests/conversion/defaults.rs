@@ -241,7 +241,7 @@ fn with_defaults() -> Model {
 fn defaults_of_inputs_stay_where_the_target_holds_them() {
     let model = with_defaults();
     let inference = model.infer(&InferOptions::default()).unwrap();
-    let texts: Vec<_> = inference.assumptions().iter().map(|assumed| &*assumed.text).collect();
+    let texts: Vec<_> = inference.conditions().iter().map(|assumed| &*assumed.text).collect();
     assert_eq!(texts, ["input \"w\" has its default"]);
 
     let converted = in_set(&model, 13).unwrap();

@@ -466,7 +466,7 @@ fn defaults_of_inputs_may_be_replaced_from_version_4_on() {
         source.format_version = version;
         let model = read(&encode_model(&source).unwrap());
         let inference = model.infer(&InferOptions::default()).unwrap();
-        let is_assumed = inference.assumptions().iter().any(|assumed| assumed.text.contains("default"));
+        let is_assumed = inference.conditions().iter().any(|assumed| assumed.text.contains("default"));
         assert_eq!(is_assumed, is_default, "version {version}");
         let given = || [("x", floats(&[2, 3])), ("k", Tensor::vector(&[-1i64]))];
         let after = folded(&model);

@@ -840,7 +840,7 @@ fn typed_by(conditions: &[&str]) -> Result<String, String> {
     options.sizes.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
     options.sizes.dims.insert("n".to_owned(), 3);
     let inference = model.infer(&options).map_err(|error| error.to_string())?;
-    let texts: Vec<_> = inference.assumptions().iter().map(|assumed| &*assumed.text).collect();
+    let texts: Vec<_> = inference.conditions().iter().map(|assumed| &*assumed.text).collect();
     assert!(conditions.iter().all(|text| *text == "n == 3" || texts.contains(text)), "{texts:?}");
     // The folded model is the same for all sizes that meet the conditions.
     let mut fold = FoldOptions::default();

@@ -7,6 +7,7 @@ mod common {
     pub mod random;
     pub mod sketch;
 }
+mod conditions;
 mod counters;
 mod inputs;
 mod models;

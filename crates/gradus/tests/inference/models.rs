@@ -430,7 +430,7 @@ fn slice_from(axis: &str, start: &[(&str, i64)]) -> (String, Vec<String>) {
     source.graph = builder.finish().unwrap();
     let model = Model::from_source(source);
     let inference = model.infer(&InferOptions::default()).unwrap();
-    let assumed = inference.assumptions().iter().map(|assumed| assumed.text.clone());
+    let assumed = inference.conditions().iter().map(|assumed| assumed.text.clone());
     (inference.describe(inference.fact(model.value("y").unwrap())), assumed.collect())
 }
 
@@ -532,7 +532,8 @@ fn quotients_are_not_known_for_a_handful_of_sizes_only() {
         source.graph = builder.finish().unwrap();
         let model = Model::from_source(source);
         let inference = model.infer(&InferOptions::default()).unwrap();
-        let told = inference.assumptions().iter().map(|assumed| assumed.text.clone()).collect::<Vec<_>>();
+        let rests = inference.conditions().iter().filter(|of| of.rests);
+        let told = rests.map(|of| of.text.clone()).collect::<Vec<_>>();
         let shape = inference.describe(inference.fact(model.value("y").unwrap()));
         let told: Vec<_> = told.iter().map(String::as_str).collect();
         assert_eq!((shape.as_str(), &told[..]), (wanted, assumed), "{divisor}");

@@ -318,7 +318,7 @@ fn results_are_not_much_larger_than_models() {
     let dims = vec!["a+1"; 500];
     let graph = [typed(&long, &dims), node("Relu", &[&long], &["y"], &[]), output("y")];
     let inference = open(&model(&graph)).unwrap().infer(&InferOptions::default()).unwrap();
-    assert!(inference.assumptions().iter().all(|assumption| assumption.text.len() < 1000));
+    assert!(inference.conditions().iter().all(|assumption| assumption.text.len() < 1000));
     let graph = [typed(&long, &vec![""; 2000]), node("Relu", &[&long], &["y"], &[]), output("y")];
     let inference = open(&model(&graph)).unwrap().infer(&InferOptions::default()).unwrap();
     assert!(inference.symbols().symbols().iter().all(|symbol| symbol.name.len() < 1000));

@@ -21,7 +21,7 @@ use gradus_core::convert::{small_u32, usize_of_i64};
 
 use crate::control_flow::counted::{Counters, number_of_iterations};
 use crate::control_flow::loops::lead_rank;
-use crate::dim::{Bounds, Dim};
+use crate::dim::{Bounds, Condition, Dim, Origin, Relation, Symbol};
 use crate::errors;
 use crate::fact::{Dims, Elements, Fact, SequenceFact, TensorFact};
 use crate::indices;
@@ -37,13 +37,14 @@ const MAX_ROUNDS: usize = 64;
 
 /// Facts of `If`: those of the chosen branch, or what both branches share.
 pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let condition = cx.integer(0).and_then(Dim::known);
+    let truth = cx.integer(0);
+    let condition = truth.and_then(Dim::known);
     let (chosen, other) = match condition {
         Some(0) => ("else_branch", Some("then_branch")),
         Some(_) => ("then_branch", Some("else_branch")),
         None => ("then_branch", None),
     };
-    let how = if condition.is_none() { Visit::Perhaps } else { Visit::Certain };
+    let how = if condition.is_none() { Visit::Perhaps(guard(cx, truth, true)) } else { Visit::Certain };
     let first = cx.inner(chosen, Vec::new(), how)?;
     if let Some(other) = other {
         cx.note_runs(chosen, Dim::ONE, u32::MAX)?;
@@ -54,8 +55,25 @@ pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     cx.note_runs(chosen, None, u32::MAX)?;
     cx.note_runs("else_branch", None, u32::MAX)?;
-    let second = cx.inner("else_branch", Vec::new(), Visit::Perhaps)?;
+    let how = Visit::Perhaps(guard(cx, truth, false));
+    let second = cx.inner("else_branch", Vec::new(), how)?;
     Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
+}
+
+/// The condition of sizes, or of elements of inputs, under which a truth value is true, or false.
+pub fn guard(cx: &mut InferContext<'_, '_>, truth: Option<Dim>, holds: bool) -> Option<Condition> {
+    let symbols = cx.symbols();
+    let condition = symbols.condition_if(truth?)?;
+    let condition = if holds { condition } else { symbols.opposite(&condition)? };
+    let condition = symbols.shortest(condition);
+    // What nodes compute of data has no name that a reader knows.
+    let is_told = |symbol: &&Symbol| match &symbol.origin {
+        Origin::Input => true,
+        Origin::Data(how) => how.starts_with("element "),
+        Origin::Unknown(_) => false,
+    };
+    let sides = [condition.left, condition.right];
+    sides.iter().flat_map(|&dim| symbols.symbols_of(dim)).all(|symbol| is_told(&symbol)).then_some(condition)
 }
 
 /// A value that is carried from one run of a body to the next.
@@ -76,18 +94,21 @@ pub struct Runs {
 }
 
 /// Infers a body for all its runs at once: on the inputs that are arranged around the carried
-/// values, of which these outputs are the next.
+/// values, of which these outputs are the next. With a count, it runs as often, if that is above 0.
 pub fn all_runs(
     cx: &mut InferContext<'_, '_>,
     first: Vec<Fact>,
     arranged: &dyn Fn(&[Fact]) -> Vec<Fact>,
     carried: &[usize],
+    count: Option<Dim>,
 ) -> Result<Runs, InferError> {
     let mark = small_u32(cx.symbols().symbols().len());
     let mut every = first.clone();
+    let runs = count.map(|count| Condition::new(count, Relation::AtLeast, Dim::ONE));
+    let runs = runs.map(|runs| cx.symbols().shortest(runs));
     for _ in 0..MAX_ROUNDS {
         let inputs = arranged(&every);
-        let outputs = cx.inner("body", inputs, Visit::Perhaps)?;
+        let outputs = cx.inner("body", inputs, Visit::Perhaps(runs))?;
         let next = carried.iter().map(|&output| outputs.get(output).cloned()).collect::<Option<Vec<_>>>();
         let next = next.ok_or_else(|| {
             let (count, wanted) = (outputs.len(), carried.iter().max().map_or(0, |most| most + 1));
@@ -278,7 +299,8 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
     let lead = lead_facts(cx, iteration)?;
     let arranged = |every: &[Fact]| lead.iter().chain(every).cloned().collect();
     let places: Vec<_> = (1..=carried).collect();
-    let runs = all_runs(cx, first.clone(), &arranged, &places)?;
+    let limit = most.filter(|_| enters.is_some_and(|enters| enters != 0));
+    let runs = all_runs(cx, first.clone(), &arranged, &places, limit)?;
     let next_condition = match &runs.outputs[0] {
         Fact::Tensor(TensorFact { elements: Elements::Integers(all), .. }) => all.first().copied(),
         _ => None,
@@ -423,7 +445,7 @@ pub fn scan(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     let arranged = |every: &[Fact]| every.iter().chain(&tail).cloned().collect();
     let places: Vec<_> = (0..carried).collect();
-    let all = all_runs(cx, first.clone(), &arranged, &places)?;
+    let all = all_runs(cx, first.clone(), &arranged, &places, runs.filter(|_| batch.is_none()))?;
     let count = runs.unwrap_or(Dim::ZERO);
     if cx.symbols().at_least(count, 1) && batch.is_none_or(|batch| cx.symbols().at_least(batch, 1)) {
         first_run(cx, arranged(&first))?;
@@ -469,7 +491,7 @@ pub fn sequence_map(cx: &mut InferContext<'_, '_>) -> InferResult {
         other => other.clone(),
     });
     let each = each.collect();
-    let outputs = cx.inner("body", each, Visit::Perhaps)?;
+    let outputs = cx.inner("body", each, Visit::Perhaps(None))?;
     cx.note_runs("body", list.len, mark)?;
     let mut items: Option<Vec<Vec<Fact>>> = Some(Vec::new());
     let nodes = cx.graph("body")?.nodes().len();

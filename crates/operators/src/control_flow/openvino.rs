@@ -14,7 +14,7 @@ use gradus_core::{DType, Number, Result as Computed, Shape, Tensor, Value};
 
 use crate::attributes::missing;
 use crate::control_flow::counted::{Counters, number_of_iterations};
-use crate::control_flow::infer::{all_runs, first_run, last, outside};
+use crate::control_flow::infer::{all_runs, first_run, guard, last, outside};
 use crate::dim::{Bounds, Dim, Relation};
 use crate::errors;
 use crate::fact::{Elements, Fact, TensorFact};
@@ -45,12 +45,13 @@ fn one_branch(cx: &mut InferContext<'_, '_>, which: &str, how: Visit) -> InferRe
 
 /// Facts of OpenVINO's `If`: those of the chosen branch, or what both branches share.
 pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
-    let (chosen, other) = match cx.integer(0).and_then(Dim::known) {
+    let truth = cx.integer(0);
+    let (chosen, other) = match truth.and_then(Dim::known) {
         Some(0) => ("else", Some("then")),
         Some(_) => ("then", Some("else")),
         None => ("then", None),
     };
-    let how = if other.is_none() { Visit::Perhaps } else { Visit::Certain };
+    let how = if other.is_none() { Visit::Perhaps(guard(cx, truth, true)) } else { Visit::Certain };
     let first = one_branch(cx, chosen, how)?;
     if let Some(other) = other {
         cx.note_runs(&format!("{chosen}_body"), Dim::ONE, u32::MAX)?;
@@ -61,7 +62,8 @@ pub fn branch(cx: &mut InferContext<'_, '_>) -> InferResult {
     }
     cx.note_runs("then_body", None, u32::MAX)?;
     cx.note_runs("else_body", None, u32::MAX)?;
-    let second = one_branch(cx, "else", Visit::Perhaps)?;
+    let how = Visit::Perhaps(guard(cx, truth, false));
+    let second = one_branch(cx, "else", how)?;
     Ok(first.iter().zip(&second).map(|(a, b)| cx.join(a, b, "the branches differ")).collect())
 }
 
@@ -159,7 +161,8 @@ pub fn repeat(cx: &mut InferContext<'_, '_>) -> InferResult {
         }
         all
     };
-    let runs = all_runs(cx, first.clone(), &arranged, &outputs)?;
+    let limit = most.filter(|_| enters == Some(true));
+    let runs = all_runs(cx, first.clone(), &arranged, &outputs, limit)?;
     let goes_on = ports.condition.map_or(Some(true), |output| runs.outputs.get(output).and_then(truth));
     if let (None, Some(given), Some(true), false) = (most, given, goes_on, unlimited) {
         // Otherwise it would never end.

@@ -12,7 +12,7 @@ use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::{DType, Error, Kind, convert};
 
 use crate::dim::{Bounds, Dim, Symbols};
-use crate::elementwise::symbolic::{above_zero, combined, compare, exact, fractions, progression};
+use crate::elementwise::symbolic::{combined, compare, condition_of, exact, fractions, progression};
 use crate::fact::{Dims, Elements, Fact, Fraction, TensorFact, known_shape};
 use crate::infer::{InferContext, InferError, InferResult};
 use crate::normalization::infer::scaled;
@@ -355,9 +355,9 @@ fn binary_elements(cx: &mut InferContext<'_, '_>, operation: Operation, dims: &[
             _ if logical => {
                 let truth = cx.data("a comparison of dimensions", Bounds::between(Some(0), Some(1)));
                 if let [a, b] = &all[..]
-                    && let Some(number) = above_zero(cx, operation, a[i], b[i])
+                    && let Some(condition) = condition_of(cx, operation, a[i], b[i])
                 {
-                    cx.symbols().note_truth(truth, number);
+                    cx.symbols().note_truth(truth, condition);
                 }
                 truth
             }

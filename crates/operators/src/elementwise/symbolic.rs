@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gradus_core::DType;
 
-use crate::dim::{Dim, Relation, Symbols};
+use crate::dim::{Condition, Dim, Relation, Symbols};
 use crate::fact::{Elements, Fraction, known_shape};
 use crate::indices;
 use crate::infer::InferContext;
@@ -37,20 +37,26 @@ pub(super) fn compare(cx: &mut InferContext<'_, '_>, operation: Operation, a: Di
     }
 }
 
-/// The number that is above zero where a comparison, or a logical operation on comparisons, holds.
-pub(super) fn above_zero(cx: &mut InferContext<'_, '_>, operation: Operation, a: Dim, b: Dim) -> Option<Dim> {
+/// The condition under which a comparison, or a logical operation on comparisons, holds.
+pub(super) fn condition_of(
+    cx: &mut InferContext<'_, '_>,
+    operation: Operation,
+    a: Dim,
+    b: Dim,
+) -> Option<Condition> {
     let symbols = cx.symbols();
+    let above_zero = |number| Some(Condition::new(number, Relation::AtLeast, Dim::ONE));
     match operation {
-        Operation::Less => symbols.subtract(b, a),
-        Operation::Greater => symbols.subtract(a, b),
-        Operation::LessOrEqual | Operation::GreaterOrEqual => {
-            let (more, less) = if operation == Operation::LessOrEqual { (b, a) } else { (a, b) };
-            let apart = symbols.subtract(more, less)?;
-            symbols.add(apart, Dim::ONE)
-        }
+        Operation::Equal => Some(Condition::new(a, Relation::Equal, b)),
+        Operation::NotEqual => Some(Condition::new(a, Relation::NotEqual, b)),
+        Operation::LessOrEqual => Some(Condition::new(a, Relation::AtMost, b)),
+        Operation::GreaterOrEqual => Some(Condition::new(a, Relation::AtLeast, b)),
+        Operation::Less => above_zero(symbols.subtract(b, a)?),
+        Operation::Greater => above_zero(symbols.subtract(a, b)?),
         Operation::And | Operation::Or => {
             let (a, b) = (symbols.above_zero_if(a)?, symbols.above_zero_if(b)?);
-            if operation == Operation::And { symbols.min(a, b) } else { symbols.max(a, b) }
+            let both = if operation == Operation::And { symbols.min(a, b) } else { symbols.max(a, b) };
+            above_zero(both?)
         }
         _ => None,
     }

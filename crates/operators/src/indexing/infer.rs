@@ -97,7 +97,7 @@ pub fn cut(cx: &mut InferContext<'_, '_>, len: Dim, start: Dim, end: Dim, step: 
         Dim::Known(value) if value <= -TO_THE_END => Some(None),
         Dim::Known(value) if value >= TO_THE_END => {
             if len.known().is_none() && value < i64::MAX {
-                cx.assume(len, Relation::AtMost, bound);
+                cx.take_for_granted(len, Relation::AtMost, bound);
             }
             Some(Some(len))
         }

@@ -25,6 +25,7 @@ from ._dims import Decision, decide
 from ._dlpack import from_dlpack, to_dlpack
 from ._graph import Graph, Symbolic
 from ._models import (
+    Condition,
     ConversionNote,
     ConversionReport,
     ConvertedModel,
@@ -72,6 +73,7 @@ __all__ = [
     "Amounts",
     "Block",
     "CheckReport",
+    "Condition",
     "ConversionNote",
     "ConversionReport",
     "ConvertedModel",

@@ -20,7 +20,7 @@ from ._reports import ConversionNote, ConversionReport, FoldReport, Kept
 from ._runtimes import RUNTIMES
 from .errors import UsageError
 
-__all__ = ["ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
+__all__ = ["Condition", "ConversionNote", "ConversionReport", "ConvertedModel", "Dim", "FoldReport", "FoldedModel", "Inference", "Kept", "MapType", "Model", "OptionalType", "SequenceType", "TensorType", "UnknownType", "check", "load"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,32 @@ class UnknownType:
 Type = TensorType | SequenceType | OptionalType | MapType | UnknownType
 
 
+@dataclass(frozen=True)
+class Condition:
+    """A condition of a model: what must hold of its inputs.
+
+    Examples:
+        >>> import gradus
+        >>> gradus.load("examples/positions.onnx").infer().conditions[0].text
+        'seq <= 16777216'
+    """
+
+    #: The condition in words.
+    text: str
+    #: The node that needs it, ``"the inputs"`` or ``"the options"``.
+    node: str
+    #: ``"run"`` if a run fails without it, ``"declared"`` if the model or the caller says so and no run
+    #: checks it, ``"taken"`` if inference takes it for granted.
+    why: str
+    #: True if sizes, or elements of inputs, decide it.
+    decided: bool
+    #: The conditions under which it applies; ``None`` if its node may not run and sizes do not tell.
+    when: list[str] | None
+
+    def __str__(self) -> str:
+        return self.text
+
+
 class Inference(Mapping[str, Type]):
     """The result of inference: a mapping from the names of a model's values to their types."""
 
@@ -91,8 +117,10 @@ class Inference(Mapping[str, Type]):
         self._types: dict[str, Type] = found["types"]
         #: By name of a value: why its type is not known in full.
         self.reasons: dict[str, str] = found["reasons"]
-        #: Assumptions under which the types hold: the node that needs it, and a sentence.
-        self.assumptions: list[tuple[str, str]] = found["assumptions"]
+        #: What must hold of inputs, the narrowest conditions first.
+        self.conditions: list[Condition] = [Condition(*of) for of in found["conditions"]]
+        #: The same as the node that needs it, and a sentence.
+        self.assumptions: list[tuple[str, str]] = [(of.node, of.text) for of in self.conditions]
         #: Declared shapes that are wrong: the value, and a sentence.
         self.warnings: list[tuple[str, str]] = found["warnings"]
         #: Contradictions: the place, and a sentence.
@@ -116,7 +144,7 @@ class Inference(Mapping[str, Type]):
         problems = _html.notes(f"{place}: {text}" for place, text in self.problems)
         rows = ([name, str(of), self.reasons.get(name)] for name, of in self._types.items())
         values = _html.table(["value", "type", "not known, because"], rows, f"{len(self)} values")
-        return problems + values + _html.notes(f"assumption: {text} ({place})" for place, text in self.assumptions)
+        return problems + values + _html.notes(f"{of.why}: {of.text} ({of.node})" for of in self.conditions)
 
 
 class Model:
@@ -232,7 +260,7 @@ class Model:
             >>> cost.total.operations, cost.operators["Div"].bytes_written, cost.constants
             (Dim("4*seq + 1"), Dim("4*seq"), 16)
             >>> model.cost({"batch": 8}, fit=1 << 20).fit
-            Fit(symbol='seq', most=13106, bytes=1048508)
+            Fit(symbol='seq', most=13106, bytes=1048508, limit=None)
         """
         limits = (max_bytes, max_work, timeout)
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
@@ -331,16 +359,17 @@ class Model:
         """Writes a function that checks sizes of the inputs, and returns shapes and bytes of the outputs and the peak of memory.
 
         Args:
-            language: ``"rust"``, ``"c"`` or ``"python"``.
+            language: ``"rust"``, ``"c"`` or ``"python"``; for shapes that the model runs with, ``"trtexec"`` (arguments), ``"ort"``
+                (options of the TensorRT provider) or ``"triton"`` (``config.pbtxt``), within ``ranges``.
             dims, shapes, ranges, nonempty, assume: as of :meth:`infer`.
             name: the name of the model's file; names of C begin with it.
             max_bytes, max_work, timeout: limits of this call, as for :meth:`run`.
 
         Returns:
-            The text of a module of Rust or Python, or of a header of C.
+            The text of a module of Rust or Python, of a header of C, or of a configuration.
 
         Raises:
-            UsageError: if there is no such symbol, input or language.
+            UsageError: if there is no such symbol, input or language, or a size has no largest value that a configuration needs.
             GraphError: if the model contradicts itself.
             LimitError: if it takes more than the limits.
 
@@ -349,6 +378,10 @@ class Model:
             >>> text = gradus.load("examples/heads.onnx").contract("python", name="heads.onnx")
             >>> "def shapes(x: Sequence[int]) -> Shapes:" in text
             True
+            >>> print(gradus.load("examples/heads.onnx").contract("ort", ranges={"batch": (1, 8), "seq": (1, 512)}), end="")
+            trt_profile_min_shapes=x:1x1x8
+            trt_profile_opt_shapes=x:4x256x8
+            trt_profile_max_shapes=x:8x512x8
         """
         sizes = _sizes(dims, shapes, ranges, nonempty, assume)
         return self._native._contract(language, name, sizes, (max_bytes, max_work, timeout))

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 
-use gradus::dim::Printed;
+use gradus::dim::{Condition, Printed};
 use gradus::graph::{Graph, Origin, ValueId};
 use gradus::infer::{Completeness, Inference, Peak, Subgraph};
 use gradus::{Dim, Fact, Model};
@@ -22,6 +22,7 @@ struct Inferred<'a> {
     bodies: SubgraphsJson<'a>,
     totals: Totals<'a>,
     unknown: Reasons<'a>,
+    conditions: Vec<ConditionJson<'a>>,
     assumptions: Vec<Remark<'a>>,
     warnings: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
@@ -179,10 +180,49 @@ impl<'a> Totals<'a> {
     }
 }
 
+/// What must hold of the inputs.
+#[derive(Serialize)]
+pub(in crate::commands) struct ConditionJson<'a> {
+    text: &'a str,
+    place: &'a str,
+    why: &'static str,
+    /// True if it is a relation of sizes, or of elements of inputs.
+    relation: Option<RelationJson<'a>>,
+    /// The relations under which it applies; nothing where its node may not run and sizes do not
+    /// tell.
+    when: Option<Vec<RelationJson<'a>>>,
+}
+
+#[derive(Serialize)]
+struct RelationJson<'a> {
+    left: DimJson<'a>,
+    relation: &'static str,
+    right: DimJson<'a>,
+}
+
+impl ConditionJson<'_> {
+    /// The conditions of a model.
+    pub(in crate::commands) fn all(inference: &Inference) -> Vec<ConditionJson<'_>> {
+        let relation = |of: &Condition| RelationJson {
+            left: dim_json(inference, of.left),
+            relation: of.relation.symbol(),
+            right: dim_json(inference, of.right),
+        };
+        let json = inference.conditions().iter().map(|of| ConditionJson {
+            text: &of.text,
+            place: &of.node,
+            why: of.why.name(),
+            relation: of.relation.as_ref().map(relation),
+            when: of.when.guards().map(|all| all.iter().map(relation).collect()),
+        });
+        json.collect()
+    }
+}
+
 impl Remark<'_> {
-    /// The conditions that inference assumes.
+    /// The conditions, as texts.
     pub(in crate::commands) fn assumptions(inference: &Inference) -> Vec<Remark<'_>> {
-        inference.conditions().map(|a| Remark { place: &a.node, message: &a.text }).collect()
+        inference.conditions().iter().map(|a| Remark { place: &a.node, message: &a.text }).collect()
     }
 
     /// The warnings of inference.
@@ -229,6 +269,7 @@ pub(super) fn write_json(
         bodies: SubgraphsJson { inference, shown },
         totals,
         unknown: Reasons { inference, graph },
+        conditions: ConditionJson::all(inference),
         assumptions: Remark::assumptions(inference),
         warnings: Remark::warnings(inference),
         problems: Remark::problems(inference),

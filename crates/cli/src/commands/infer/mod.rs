@@ -17,7 +17,7 @@ use serde::Serialize;
 pub(super) use json::{DimJson, Remark, dim_json};
 use json::{InferredJson, Totals, write_json};
 use table::write_text;
-pub(super) use table::{peak_text, write_assumptions, write_problems};
+pub(super) use table::{peak_text, write_conditions, write_problems};
 
 use super::fleet::FleetModel;
 use super::{fleet, given, many};

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::io::{IsTerminal as _, Write};
 
+use gradus::dim::{Condition, Relation};
 use gradus::graph::{Graph, Origin, ValueId};
-use gradus::infer::{Completeness, Inference, Subgraph};
+use gradus::infer::{Completeness, Inference, ModelCondition, Subgraph, Why};
 use gradus::{Dim, Fact};
 
 use super::json::Totals;
@@ -108,7 +109,14 @@ pub(super) fn write_text(
             plural(known)
         )?;
     }
-    write_assumptions(inference, out)
+    let mut symbols = inference.symbols().symbols().iter();
+    if symbols.any(|symbol| symbol.origin == gradus::dim::Origin::Input)
+        && inference.problems().is_empty()
+        && inference.conditions().iter().all(|of| of.why != Why::Run)
+    {
+        writeln!(out, "runs for all sizes")?;
+    }
+    write_conditions(inference, out)
 }
 
 /// How many values of nodes are known in full, of the graphs within nodes too.
@@ -147,12 +155,28 @@ pub(in crate::commands) fn write_problems(inference: &Inference, out: &mut dyn W
     write_remarks("warnings:", inference.warnings(), |p| (&p.place, &p.message), out)
 }
 
-/// Writes what must hold of the inputs.
-pub(in crate::commands) fn write_assumptions(
+/// Writes what must hold of the inputs, the narrowest conditions first.
+pub(in crate::commands) fn write_conditions(
     inference: &Inference,
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
-    write_remarks("assumptions:", inference.conditions(), |a| (&a.node, &a.text), out)
+    // No tensor is so large.
+    let is_telling = |of: &&ModelCondition| {
+        of.relation.is_none_or(|Condition { relation, right, .. }| {
+            relation != Relation::AtMost || right.known().is_none_or(|most| most < i64::from(i32::MAX))
+        })
+    };
+    let conditions = inference.conditions().iter().filter(is_telling);
+    let of = |why| conditions.clone().filter(move |of| of.why == why);
+    let (checked, unchecked): (Vec<_>, Vec<_>) = of(Why::Run).partition(|of| of.relation.is_some());
+    write_remarks("runs if:", checked, parts, out)?;
+    write_remarks("not decided by sizes:", unchecked, parts, out)?;
+    write_remarks("declared, and checked by no run:", of(Why::Declared), parts, out)?;
+    write_remarks("taken for granted:", of(Why::Taken), parts, out)
+}
+
+fn parts(of: &ModelCondition) -> (&str, &str) {
+    (&of.node, &of.text)
 }
 
 fn write_remarks<'a, T: 'a>(

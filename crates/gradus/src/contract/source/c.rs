@@ -9,7 +9,7 @@ use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written. `NUMBER` stands for the type, and
 /// `NAME` for the name.
-const FUNCTIONS: [(&str, &str); 12] = [
+const FUNCTIONS: [(&str, &str); 13] = [
     ("number", "NUMBER NAME(int64_t value)\n{\n    NUMBER result = {value, 1};\n    return result;\n}\n"),
     (
         "add",
@@ -93,6 +93,7 @@ const FUNCTIONS: [(&str, &str); 12] = [
 }
 ",
     ),
+    ("implies", "int NAME(int when, int holds)\n{\n    return when > 0 ? holds : when < 0 ? -1 : 1;\n}\n"),
 ];
 
 const TOO_LARGE: &str = "\"each number fits 64 bits and no divisor is zero (the formulas)\"";
@@ -164,8 +165,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         body.push_str("    int holds_;\n");
     }
     let exact = formulas.function("exact");
-    for Check { relation, left, right, text, place } in &checks {
-        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
+    for Check { holds, text, place } in &checks {
         let refused = literal(&format!("{text} ({place})"));
         let _ = writeln!(
             body,

@@ -15,7 +15,7 @@ use std::str::FromStr;
 use gradus_core::{DType, Error, Result, text};
 
 use super::{Contract, ContractCondition, ContractInput, ContractOutput, OutputSize};
-use crate::dim::{Dim, Factor, Relation};
+use crate::dim::{Condition, Dim, Factor, Relation};
 
 /// A language that contracts are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,9 +57,7 @@ impl Contract {
 
 /// A condition that is checked, as written.
 struct Check {
-    relation: Relation,
-    left: String,
-    right: String,
+    holds: String,
     text: String,
     place: String,
 }
@@ -221,25 +219,33 @@ impl<'a> Formulas<'a> {
                 }
                 let size = contract.symbols.print(dim);
                 let left = self.operand(&format!("{argument}[{axis}]"));
+                let right = self.formula(dim);
                 checks.push(Check {
-                    relation: Relation::Equal,
-                    left,
-                    right: self.formula(dim),
+                    holds: self.call(Self::relation(Relation::Equal), &[&left, &right]),
                     text: text::escaped(&format!("size of axis {axis} of input \"{name}\" is {size}")).into(),
                     place: "the inputs".to_owned(),
                 });
             }
         }
-        for ContractCondition { condition, text, place } in &contract.conditions {
+        for ContractCondition { condition, when, text, place } in &contract.conditions {
+            let holds = self.holds(condition);
+            let holds = when.iter().rev().fold(holds, |holds, guard| {
+                let guard = self.holds(guard);
+                self.call("implies", &[&guard, &holds])
+            });
             checks.push(Check {
-                relation: condition.relation,
-                left: self.formula(condition.left),
-                right: self.formula(condition.right),
+                holds,
                 text: text::escaped(text).into(),
                 place: text::escaped(place).into(),
             });
         }
         checks
+    }
+
+    /// The call that tells whether a condition holds.
+    fn holds(&mut self, condition: &Condition) -> String {
+        let (left, right) = (self.formula(condition.left), self.formula(condition.right));
+        self.call(Self::relation(condition.relation), &[&left, &right])
     }
 
     /// The name of the function that checks a relation.

@@ -6,7 +6,7 @@ use super::{Check, Field, FieldKind, Formulas};
 use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 11] = [
+const FUNCTIONS: [(&str, &str); 12] = [
     (
         "add",
         "def _add(a: int | None, b: int | None) -> int | None:
@@ -73,6 +73,12 @@ const FUNCTIONS: [(&str, &str); 11] = [
     return None if a is None or b is None else a == b or a == 1 or b == 1
 ",
     ),
+    (
+        "implies",
+        "def _implies(when: bool | None, holds: bool | None) -> bool | None:
+    return holds if when else None if when is None else True
+",
+    ),
 ];
 
 const REFUSED: &str = r#"class Refused(ValueError):
@@ -134,8 +140,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         let _ = writeln!(body, "    {variable} = {argument}[{axis}]");
     }
     let checks = formulas.checks();
-    for Check { relation, left, right, text, place } in &checks {
-        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
+    for Check { holds, text, place } in &checks {
         let _ = writeln!(body, "    _require({holds}, {}, {})", literal(text), literal(place));
     }
     let fields = formulas.fields();

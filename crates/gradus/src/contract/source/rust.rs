@@ -6,7 +6,7 @@ use super::{Check, Field, FieldKind, Formulas};
 use crate::contract::{Contract, Language};
 
 /// Functions by name, in the order in which they are written.
-const FUNCTIONS: [(&str, &str); 11] = [
+const FUNCTIONS: [(&str, &str); 12] = [
     ("add", "fn add(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_add(b?)\n}\n"),
     ("multiply", "fn multiply(a: Option<i64>, b: Option<i64>) -> Option<i64> {\n    a?.checked_mul(b?)\n}\n"),
     (
@@ -33,6 +33,13 @@ const FUNCTIONS: [(&str, &str); 11] = [
         "fn broadcasts(a: Option<i64>, b: Option<i64>) -> Option<bool> {
     let (a, b) = (a?, b?);
     Some(a == b || a == 1 || b == 1)
+}
+",
+    ),
+    (
+        "implies",
+        "fn implies(when: Option<bool>, holds: Option<bool>) -> Option<bool> {
+    if when? { holds } else { Some(true) }
 }
 ",
     ),
@@ -78,8 +85,7 @@ pub(super) fn source(contract: &Contract, title: &str) -> String {
         let _ = writeln!(body, "    let {variable} = Some({argument}[{axis}]);");
     }
     let checks = formulas.checks();
-    for Check { relation, left, right, text, place } in &checks {
-        let holds = formulas.call(Formulas::relation(*relation), &[left, right]);
+    for Check { holds, text, place } in &checks {
         let _ = writeln!(body, "    require({holds}, {text:?}, {place:?})?;");
     }
     let fields = formulas.fields();

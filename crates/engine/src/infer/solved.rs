@@ -1,0 +1,186 @@
+//! Conditions of a model, solved: equalities that make sizes numbers or one another, bounds that are
+//! joined, and conditions that follow from others left out.
+
+use std::collections::{HashMap, HashSet};
+use std::mem::take;
+
+use gradus_core::{Kind, Result};
+
+use super::remarks::{ModelCondition, Problem, When, Why};
+use super::{Inference, SizeAssumptions};
+use crate::dim::{Condition, Dim, Origin, Relation, Symbols};
+
+/// Most equalities that are solved.
+const MAX_SOLVED: usize = 64;
+/// Most conditions that are held against one another.
+const MAX_COMPARED: usize = 48;
+
+/// Equalities of sizes of inputs that every run needs: each is the text of a size, and of the number
+/// or the earlier size that it is, with its node.
+#[derive(Default)]
+pub struct Solved(Vec<Equality>);
+
+#[derive(PartialEq)]
+struct Equality {
+    size: String,
+    is: String,
+    node: String,
+}
+
+impl Solved {
+    /// Adds equalities that inference found; false if there are none. Of a model that contradicts
+    /// itself there are none.
+    pub fn extend(&mut self, inference: &Inference) -> bool {
+        let before = self.0.len();
+        if !inference.problems.is_empty() {
+            return false;
+        }
+        let symbols = &inference.symbols;
+        let is_size = |dim: Dim| symbols.as_symbol(dim).is_some_and(|symbol| symbol.origin == Origin::Input);
+        let found = inference.conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| {
+            let Condition { left, relation: Relation::Equal, right } = of.relation? else { return None };
+            let is_solved = is_size(left) && (right.known().is_some() || is_size(right));
+            let earlier = symbols.as_symbol_index(right) > symbols.as_symbol_index(left);
+            let (size, is) = if earlier { (right, left) } else { (left, right) };
+            let text = |dim| symbols.print(dim).to_string();
+            is_solved.then(|| Equality { size: text(size), is: text(is), node: of.node.clone() })
+        });
+        for equality in found {
+            if self.0.len() < MAX_SOLVED && !self.0.contains(&equality) {
+                self.0.push(equality);
+            }
+        }
+        self.0.len() > before
+    }
+
+    /// Lets the equalities hold.
+    pub fn assume(
+        &self,
+        known: &HashSet<String>,
+        nameless: &HashSet<String>,
+        symbols: &mut Symbols,
+    ) -> Result<Vec<ModelCondition>> {
+        let mut conditions = Vec::new();
+        for Equality { size, is, node } in &self.0 {
+            // A name that the model gives is better than one that was made for an axis.
+            let (size, is) = if nameless.contains(is) { (is, size) } else { (size, is) };
+            let one = SizeAssumptions { conditions: vec![format!("{size} == {is}")], ..<_>::default() };
+            let assumed = one.assume(known, nameless, symbols)?;
+            let of_node = |assumed| ModelCondition { node: node.clone(), why: Why::Run, ..assumed };
+            conditions.extend(assumed.into_iter().map(of_node));
+        }
+        Ok(conditions)
+    }
+}
+
+impl Inference {
+    /// Leaves out conditions that follow from others, and brings the narrowest to the front. That
+    /// no sizes meet them is a problem.
+    pub(super) fn solve(&mut self) {
+        let mut conditions = take(&mut self.conditions);
+        let mut seen = HashSet::new();
+        conditions.retain(|of| match of.relation {
+            Some(relation) => seen.insert((Some(relation), of.when.clone(), String::new())),
+            None => seen.insert((None, of.when.clone(), format!("{} {}", of.text, of.node))),
+        });
+        join_bounds(&mut conditions);
+        if conditions.len() <= MAX_COMPARED {
+            self.leave_out_implied(&mut conditions);
+            self.find_contradiction(&conditions);
+        }
+        conditions.sort_by_key(place);
+        self.conditions = conditions;
+    }
+
+    fn leave_out_implied(&mut self, conditions: &mut Vec<ModelCondition>) {
+        for at in (0..conditions.len()).rev() {
+            let Some(relation) = conditions[at].relation.filter(|_| !conditions[at].of_sizes) else {
+                continue;
+            };
+            // The bounds of symbols say what such conditions say.
+            if relation.relation == Relation::AtLeast && relation.right.known().is_some() {
+                continue;
+            }
+            let others = conditions.iter().enumerate().filter(|(other, of)| {
+                *other != at
+                    && of.is_of_every_run()
+                    && shares_symbols(&self.symbols, of.relation.as_ref(), &relation)
+            });
+            let guards = conditions[at].when.guards().unwrap_or_default();
+            let given = others.filter_map(|(_, of)| of.relation).chain(guards.iter().copied());
+            let given: Vec<_> = given.collect();
+            if !given.is_empty() && self.symbols.follows(&given, Some(&relation)) {
+                conditions.remove(at);
+            }
+        }
+    }
+
+    fn find_contradiction(&mut self, conditions: &[ModelCondition]) {
+        let of_every_run = conditions.iter().filter(|of| of.is_of_every_run() && of.relation.is_some());
+        let mut left: Vec<_> = of_every_run.collect();
+        let relations = |all: &[&ModelCondition]| all.iter().filter_map(|of| of.relation).collect::<Vec<_>>();
+        if left.len() < 2 || !self.symbols.follows(&relations(&left), None) {
+            return;
+        }
+        // Conditions without which there still are none are no part of it.
+        for at in (0..left.len()).rev() {
+            let mut fewer = left.clone();
+            fewer.remove(at);
+            if self.symbols.follows(&relations(&fewer), None) {
+                left = fewer;
+            }
+        }
+        let texts: Vec<_> = left.iter().map(|of| format!("{} ({})", of.text, of.node)).collect();
+        self.problems.push(Problem {
+            kind: Kind::Shape,
+            place: "the inputs".to_owned(),
+            message: format!("no sizes meet all conditions: {}", texts.join(", ")),
+            node: None,
+        });
+    }
+}
+
+/// Whether a condition is about a symbol of another.
+fn shares_symbols(symbols: &Symbols, of: Option<&Condition>, other: &Condition) -> bool {
+    let names = |of: &Condition| -> HashSet<_> {
+        let sides = [of.left, of.right].into_iter();
+        sides.flat_map(|dim| symbols.symbols_of(dim)).map(|symbol| symbol.name.clone()).collect()
+    };
+    of.is_some_and(|of| !names(of).is_disjoint(&names(other)))
+}
+
+/// Of several lower bounds of an expression, and of several upper ones, keeps the narrowest.
+fn join_bounds(conditions: &mut Vec<ModelCondition>) {
+    let bound = |of: &ModelCondition| {
+        let Condition { left, relation, right } = of.relation.filter(|_| of.is_of_every_run())?;
+        Some(((left, relation), right.known()?))
+    };
+    let mut narrowest: HashMap<(Dim, Relation), i64> = HashMap::new();
+    for (key, number) in conditions.iter().filter_map(bound) {
+        let known = narrowest.entry(key).or_insert(number);
+        *known = match key.1 {
+            Relation::AtLeast => number.max(*known),
+            Relation::AtMost => number.min(*known),
+            Relation::Equal | Relation::NotEqual | Relation::Broadcast => continue,
+        };
+    }
+    conditions.retain(|of| match bound(of) {
+        Some((key @ (_, Relation::AtLeast | Relation::AtMost), number)) => narrowest[&key] == number,
+        _ => true,
+    });
+}
+
+/// The place of a condition among all: what every run needs comes first, and of that what leaves
+/// the fewest sizes.
+fn place(of: &ModelCondition) -> (Why, bool, u8) {
+    let narrow = match of.relation {
+        Some(Condition { relation: Relation::Equal, right: Dim::Known(_), .. }) => 0,
+        Some(Condition { relation: Relation::Equal, .. }) => 1,
+        Some(Condition { relation: Relation::NotEqual | Relation::Broadcast, .. }) => 2,
+        Some(Condition { relation: Relation::AtMost, .. }) => 3,
+        Some(Condition { right: Dim::Known(..=1), .. }) => 5,
+        Some(_) => 4,
+        None => 6,
+    };
+    (of.why, of.when != When::Always, narrow)
+}

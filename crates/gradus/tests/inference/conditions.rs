@@ -1,0 +1,129 @@
+//! Conditions of models: solved, joined, and only where they apply.
+
+use gradus::DType;
+use gradus::graph::Content;
+use gradus::infer::{InferOptions, Inference};
+
+use crate::common::sketch::Sketch;
+
+/// The conditions, the problems, and the value `y`.
+fn told(sketch: Sketch) -> (Vec<String>, Vec<String>, String) {
+    let model = sketch.output("y", DType::F32, &[]).model();
+    let mut options = InferOptions::default();
+    options.ignore_declared = true;
+    let inference: Inference = model.infer(&options).unwrap();
+    let y = inference.describe(inference.fact(model.value("y").unwrap()));
+    let conditions = inference.conditions().iter().map(|of| of.text.clone()).collect();
+    (conditions, inference.problems().iter().map(|of| of.message.clone()).collect(), y)
+}
+
+fn x(sizes: &[&str]) -> Sketch {
+    Sketch::new().input("x", DType::F32, sizes)
+}
+
+#[test]
+fn sizes_that_runs_need_are_in_every_formula() {
+    for (sketch, conditions, y) in [
+        // One number.
+        (
+            x(&["N", "3", "8"]).ints("flat", &[1, 24]).node("Reshape", &["x", "flat"], &["y"]),
+            &["N == 1"][..],
+            "float32[1, 24]",
+        ),
+        // A number and, by it, another.
+        (
+            x(&["n", "m"])
+                .ints("flat", &[6])
+                .input("w", DType::F32, &["3", "2"])
+                .node("MatMul", &["x", "w"], &["p"])
+                .node("Reshape", &["p", "flat"], &["y"]),
+            &["m == 3", "n == 3"],
+            "float32[6]",
+        ),
+        // The name that came first; a name that the model gives, rather than one that was made.
+        (
+            x(&["n", "k"]).input("w", DType::F32, &["l", "m"]).node("MatMul", &["x", "w"], &["p"]).with(
+                "Concat",
+                &["x", "x"],
+                &["y"],
+                vec![("axis", Content::Int(1))],
+            ),
+            &["l == k"],
+            "float32[n, 2*k]",
+        ),
+        (
+            x(&["", ""]).input("w", DType::F32, &["l", "m"]).node("MatMul", &["x", "w"], &["p"]).with(
+                "Concat",
+                &["x", "x"],
+                &["y"],
+                vec![("axis", Content::Int(1))],
+            ),
+            &["x_1 == l"],
+            "float32[x_0, 2*l]",
+        ),
+        // The narrowest first, and without what follows.
+        (
+            x(&["h", "w"])
+                .ints("half", &[-1, 2])
+                .ints("quarter", &[-1, 8])
+                .node("Reshape", &["x", "half"], &["a"])
+                .node("Reshape", &["x", "quarter"], &["y"]),
+            &["(h*w)%8 == 0"],
+            "float32[(h*w)//8, 8]",
+        ),
+        // What runs for a size of 0 is no contradiction.
+        (
+            x(&["n"]).ints("flat", &[0]).with(
+                "Reshape",
+                &["x", "flat"],
+                &["y"],
+                vec![("allowzero", Content::Int(1))],
+            ),
+            &["n == 0"],
+            "float32[0]",
+        ),
+    ] {
+        let (found, problems, of_y) = told(sketch);
+        assert_eq!((&found.iter().map(String::as_str).collect::<Vec<_>>()[..], &*of_y), (conditions, y));
+        assert_eq!(problems, [""; 0]);
+    }
+}
+
+#[test]
+fn no_sizes_are_a_problem() {
+    let two = x(&["N", "3", "8"])
+        .ints("one", &[1, 24])
+        .ints("two", &[2, 24])
+        .node("Reshape", &["x", "one"], &["a"])
+        .node("Reshape", &["x", "two"], &["y"]);
+    let (_, problems, _) = told(two);
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    // Bounds that exclude each other, of expressions.
+    let apart = x(&["n", "m"])
+        .input("w", DType::F32, &["16", "16"])
+        .ints("flat", &[4, 4])
+        .node("MatMul", &["x", "w"], &["a"])
+        .node("Reshape", &["x", "flat"], &["y"]);
+    let (conditions, problems, _) = told(apart);
+    assert_eq!(problems, [""; 0]);
+    assert_eq!(conditions, ["m == 16", "n == 1"]);
+}
+
+#[test]
+fn conditions_of_a_branch_say_when_it_runs() {
+    let branch = |axis: i64| {
+        let ints = Sketch::nested().ints("axes", &[axis]);
+        let squeezed = ints.node("Squeeze", &["x", "axes"], &["z"]);
+        squeezed.output("z", DType::F32, &[]).graph()
+    };
+    let sketch = x(&["n", "k"])
+        .ints("first", &[0])
+        .constant("two", gradus::Tensor::vector(&[2i64]))
+        .node("Shape", &["x"], &["shape"])
+        .node("Gather", &["shape", "first"], &["size"])
+        .node("Less", &["size", "two"], &["few"])
+        .with("If", &["few"], &["y"], vec![("then_branch", branch(0)), ("else_branch", branch(1))]);
+    let (conditions, problems, y) = told(sketch);
+    assert_eq!(conditions, ["n == 1 if n <= 1", "k == 1 if n >= 2"]);
+    assert_eq!((problems, &*y), (vec![], "float32[If]"));
+}
