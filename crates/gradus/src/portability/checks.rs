@@ -474,6 +474,12 @@ fn transposed_windows(node: &NodeFacts<'_>) -> Option<Vec<(i64, i64)>> {
     Some(extents.into_iter().zip(strides).collect())
 }
 
+/// Returns true if `auto_pad` asks for a size that follows from the stride, of dilated windows.
+pub(super) fn is_dilated_to_same(node: &NodeFacts<'_>) -> bool {
+    let dilations = node.attributes.ints("dilations").ok().flatten().unwrap_or(&[]);
+    is_same(node) && dilations.iter().any(|&dilation| dilation != 1)
+}
+
 /// Returns true if `auto_pad` asks for a size that follows from the stride.
 fn is_same(node: &NodeFacts<'_>) -> bool {
     is_text(node, "auto_pad", "SAME_UPPER") || is_text(node, "auto_pad", "SAME_LOWER")
