@@ -116,6 +116,26 @@ impl OpenOptions {
     /// # Errors
     /// Whatever is wrong with the bytes.
     pub fn with_files(&self, bytes: &Bytes, stem: &str, files: Arc<dyn Files>) -> Result<Model> {
+        self.read(bytes, stem, files, None)
+    }
+
+    /// Reads a model that an edit made of another, as [`OpenOptions::with_files`] does.
+    pub(crate) fn read_edited(
+        &self,
+        bytes: &Bytes,
+        files: Arc<dyn Files>,
+        source: &graph::Model,
+    ) -> Result<Model> {
+        self.read(bytes, "", files, Some(source))
+    }
+
+    fn read(
+        &self,
+        bytes: &Bytes,
+        stem: &str,
+        files: Arc<dyn Files>,
+        source: Option<&graph::Model>,
+    ) -> Result<Model> {
         let limits = &self.limits;
         let sniffed = sniff(bytes);
         let is_paddle = matches!(sniffed, Sniffed::Blocks | Sniffed::Json);
@@ -140,7 +160,10 @@ impl OpenOptions {
                     "a model",
                 ));
             }
-            Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
+            Sniffed::Other => match source {
+                Some(source) => onnx::read_edited(bytes, files.clone(), *limits, source)?,
+                None => onnx::read_model(bytes, files.clone(), *limits)?,
+            },
         };
         limits.check()?;
         let (bytes, files) = (Some(bytes.clone()), Some(files));
@@ -265,7 +288,7 @@ impl Model {
         } else {
             (onnx::edit_model(bytes, self.source(), to)?.to_bytes(bytes)?, files.clone())
         };
-        let model = self.options().with_files(&edited, "", files)?;
+        let model = self.options().read_edited(&edited, files, self.source())?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 

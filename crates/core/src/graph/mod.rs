@@ -11,6 +11,7 @@ mod attribute;
 mod build;
 pub mod edit;
 mod ports;
+mod strings;
 mod types;
 
 use std::fmt;
@@ -24,6 +25,7 @@ pub use apply::OPSET_OF_MADE;
 pub use attribute::{Attribute, Content};
 pub use build::Builder;
 pub use ports::{Port, Ports, Slices};
+pub use strings::{Strings, StringsBuilder};
 pub use types::{DeclaredDim, Type};
 
 use crate::dtype::DType;

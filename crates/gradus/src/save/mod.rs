@@ -49,7 +49,7 @@ impl Model {
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(to)?;
-            read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
+            self.read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
         self.save_onnx(Some(to), path)
@@ -226,10 +226,26 @@ impl Model {
         files
             .create_of(path, bytes_of(&splice), |out| Output { out, path, limits }.splice(&splice, bytes))?;
         if let Some(written) = files.last() {
-            read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
+            self.read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
         }
         files.commit()?;
         Ok(u64_of(splice.len()))
+    }
+
+    /// Reads a model that was written: readers are lenient about what no output needs, but the edit may
+    /// need it.
+    fn read_again(&self, bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
+        // It is as large as the model that was read within the limits.
+        let mut limits = Limits::DEFAULT;
+        limits.max_bytes = u64::MAX;
+        OpenOptions::new().limits(limits).read_edited(bytes, files, self.source()).map(drop).map_err(
+            |error| {
+                Error::new(
+                    error.kind(),
+                    format!("cannot write the model: it could not be read again: {error}"),
+                )
+            },
+        )
     }
 }
 
@@ -249,17 +265,6 @@ enum ConstantFiles<'a> {
     /// Parts of that one, and new ones.
     Spliced(&'a Splice, &'a Bytes),
     Parts(&'a [Bytes]),
-}
-
-/// Reads a model that was written: readers are lenient about what no output needs, but the edit may
-/// need it.
-fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
-    // It is as large as the model that was read within the limits.
-    let mut limits = Limits::DEFAULT;
-    limits.max_bytes = u64::MAX;
-    OpenOptions::new().limits(limits).with_files(bytes, "", files).map(drop).map_err(|error| {
-        Error::new(error.kind(), format!("cannot write the model: it could not be read again: {error}"))
-    })
 }
 
 /// A file that is written until the deadline.
@@ -381,7 +386,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_again_says_so() {
-        let error = read_again(&Bytes::from_static(b"<net>"), Arc::new(InMemory::default())).unwrap_err();
+        let model = Model::from_source(gradus_core::graph::Model::new(Standard::Onnx));
+        let error =
+            model.read_again(&Bytes::from_static(b"<net>"), Arc::new(InMemory::default())).unwrap_err();
         assert_eq!(error.kind(), Kind::Syntax);
         assert!(
             error.to_string().starts_with("cannot write the model: it could not be read again: "),
