@@ -293,12 +293,10 @@ impl<'a> Attributes<'a> {
         if let Some(rule) = rules.iter().find(|rule| rule.required && self.get(rule.name).is_none()) {
             return Err(missing(rule.name));
         }
-        if standard != Standard::Paddle {
-            rules.iter().try_for_each(|rule| self.check_element_type(rule))?;
-        }
+        self.check_contents(rules, standard)?;
         // OpenVINO and Paddle write attributes that their specifications do not have.
         if standard != Standard::Onnx {
-            return rules.iter().try_for_each(|rule| self.check_number(rule));
+            return Ok(());
         }
         for (name, content) in self.all() {
             let Some(rule) = rules.iter().find(|rule| rule.name == name) else {
@@ -316,6 +314,20 @@ impl<'a> Attributes<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Checks attributes that are element types, and numbers that are text.
+    ///
+    /// # Errors
+    /// [`Kind::Type`] if one is something else.
+    pub fn check_contents(&self, rules: &[AttributeRule], standard: Standard) -> Result<()> {
+        if standard == Standard::Paddle {
+            return Ok(());
+        }
+        rules.iter().try_for_each(|rule| {
+            self.check_element_type(rule)?;
+            self.check_number(rule)
+        })
     }
 
     /// Checks an attribute that is an element type. 0 is ONNX's number for none.

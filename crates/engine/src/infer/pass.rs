@@ -389,6 +389,10 @@ impl<'m> Pass<'m> {
     ) -> Result<(), InferError> {
         if let Some(row) = resolved.row() {
             row.check_words(attributes)?;
+            // Operators of IR that are lowered have no other check.
+            if let Some(signature) = row.signature_in(node.version.unwrap_or(i64::MAX)) {
+                attributes.check_contents(signature.attributes, self.standard)?;
+            }
         }
         let Some(signature) = resolved.signature() else { return Ok(()) };
         attributes.check(signature.name, signature.attributes, self.standard)?;

@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_again_says_so() {
-        let model = Model::from_source(gradus_core::graph::Model::new(Standard::Onnx));
+        let model = Model::from_source(graph::Model::new(Standard::Onnx));
         let error =
             model.read_again(&Bytes::from_static(b"<net>"), Arc::new(InMemory::default())).unwrap_err();
         assert_eq!(error.kind(), Kind::Syntax);

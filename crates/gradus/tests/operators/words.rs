@@ -97,7 +97,10 @@ fn types_and_numbers_of_nonsense_are_errors_before_a_run() {
                 message.contains(&format!("\"{}\"", attribute.name)) || message.contains("attribute")
             };
             assert!(problems.iter().any(|of| told(of)), "{} {}: {problems:?}", row.name, attribute.name);
-            assert!(model.compile(&[], &RunOptions::default()).is_err(), "{} {}", row.name, attribute.name);
+            if row.is_evaluated() {
+                let compiled = model.compile(&[], &RunOptions::default());
+                assert!(compiled.is_err(), "{} {}", row.name, attribute.name);
+            }
             count += 1;
         }
     }
