@@ -24,7 +24,7 @@ use conditional::conditional;
 use fastrand::Rng;
 use gradus::contract::{Contract, Language, OutputSize};
 use gradus::dim::Symbols;
-use gradus::graph::{DeclaredDim, Type};
+use gradus::graph::{Content, DeclaredDim, Type};
 use gradus::infer::{InferOptions, InputFact};
 use gradus::{DType, Dim, Model, RunOptions, Shape, Tensor, Value};
 use graphs::{Needs, graphs};
@@ -667,6 +667,31 @@ fn conditions_have_their_reasons() {
     held("put", &["rows"], &["rows >= 3 (node \"make y\" (ScatterElements))"]);
     held("first", &["rows", "n", "m"], &["min(n*m, n) <= rows (node \"make z\" (GatherElements))"]);
     held("edges", &["nodes", "edges"], &["nodes >= min(edges, 1) (node \"make y\" (Gather))"]);
+    let sized = "min(batch*seq, 1)";
+    held(
+        "grid",
+        &["batch", "seq", "past"],
+        &[&format!("seq*{sized} + past*{sized} <= 16 (node \"make y\" (Gather))")],
+    );
+    held(
+        "flat",
+        &["batch", "seq", "past"],
+        &["batch*seq*min(seq, 1) + batch*past*min(seq, 1) <= 16 (node \"make y\" (Gather))"],
+    );
+    held(
+        "stacked",
+        &["batch", "seq", "past", "k", "l"],
+        &[
+            &format!("k >= seq*{sized} + past*{sized} (node \"make y\" (GatherND))"),
+            "l >= batch*min(seq, 1) (node \"make y\" (GatherND))",
+        ],
+    );
+    // `max(n*m, h) >= 1` is taken for granted: the heads of none at all are no quotient.
+    let heads = ["h%4 == 0", "max(n*m, h) >= 1"].map(|of| format!("{of} (node \"make y\" (Reshape))"));
+    held("heads", &["n", "m", "h"], &heads.each_ref().map(|of| &**of));
+    held("remainder", &["n"], &["n >= 1 (node \"make y\" (Mod))"]);
+    held("scanned", &["n", "m"], &["n >= 1 (node \"make y\" (Scan))"]);
+    held("pieces", &["n", "m"], &["n >= 1 (node \"make y\" (ConcatFromSequence))"]);
     assert_eq!(text("hostile").len(), 3);
 
     let (_, model) = conditional().into_iter().find(|(of, _)| *of == "window").unwrap();
@@ -699,6 +724,25 @@ fn indices_that_are_not_followed_are_listed() {
     let contract = model.contract(&InferOptions::default()).unwrap();
     let unchecked: Vec<_> = contract.unchecked().iter().map(|it| (&*it.text, &*it.place)).collect();
     assert_eq!(unchecked, [("indices are within sizes n, m", "node \"make z\" (GatherND)")]);
+}
+
+/// Elements of an input that are looked up, moved and shifted.
+#[test]
+fn elements_that_are_looked_up_are_listed() {
+    let model = Sketch::new()
+        .input("table", DType::F32, &["rows", "4"])
+        .input("ids", DType::I32, &["batch", "seq"])
+        .constant("two", Tensor::scalar(2i64))
+        .ints("axis", &[0])
+        .with("Cast", &["ids"], &["wide"], vec![("to", Content::Int(7))])
+        .node("Unsqueeze", &["wide", "axis"], &["all"])
+        .node("Add", &["all", "two"], &["places"])
+        .node("Gather", &["table", "places"], &["z"])
+        .output("z", DType::F32, &["?"; 4])
+        .model();
+    let contract = model.contract(&InferOptions::default()).unwrap();
+    let unchecked: Vec<_> = contract.unchecked().iter().map(|it| &*it.text).collect();
+    assert_eq!(unchecked, ["-rows - 2 <= elements of \"ids\" <= rows - 3"]);
 }
 
 /// Programs run a model in which only a declared shape is wrong, and so a contract is made.
