@@ -109,7 +109,24 @@ impl Symbols {
         while let Some(shorter) = self.shorter(&condition).filter(|shorter| *shorter != condition) {
             condition = shorter;
         }
-        condition
+        self.without_common_terms(&condition).unwrap_or(condition)
+    }
+
+    /// The condition without terms that both sides have, if that is shorter: `total >= past + seq` for
+    /// `b*total >= b*total - total + past + seq`.
+    fn without_common_terms(&mut self, condition: &Condition) -> Option<Condition> {
+        let Condition { left, relation, right } = *condition;
+        if relation == Relation::Broadcast || left.known().is_some() || right.known().is_some() {
+            return None;
+        }
+        let apart = self.subtract(left, right)?;
+        let sum = self.as_sum(apart);
+        let (more, fewer): (Vec<_>, Vec<_>) = sum.terms.iter().cloned().partition(|term| term.coefficient > 0);
+        let whole = Sum { terms: more, constant: sum.constant.max(0) };
+        let part = Sum { terms: fewer, constant: sum.constant.min(0) }.scaled(-1)?;
+        let (whole, part) = (self.intern(whole)?, self.intern(part)?);
+        let is_shorter = self.size(whole) + self.size(part) < self.size(left) + self.size(right);
+        is_shorter.then_some(Condition::new(whole, relation, part))
     }
 
     /// The condition solved for its only product of symbols, or for what that is a quotient, a

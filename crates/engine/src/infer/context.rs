@@ -505,6 +505,12 @@ impl InferContext<'_, '_> {
         self.pass.require(condition, Why::Run, || frame.label(node, index));
     }
 
+    /// Notes a condition where the present guards hold, also one that then holds for no sizes.
+    pub(super) fn require_here(&mut self, condition: Condition) {
+        let (frame, node, index) = (&*self.frame, self.node, self.index);
+        self.pass.require(condition, Why::Run, || frame.label(node, index));
+    }
+
     /// Notes what the node checks of values that follow from sizes and are not known.
     pub fn require_of_values(&mut self, text: String) {
         let node = self.label();

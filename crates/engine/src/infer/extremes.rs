@@ -4,7 +4,7 @@ use gradus_core::graph::{Origin as From, ValueId};
 use gradus_core::text::name_in_message;
 
 use super::context::InferContext;
-use crate::dim::{Dim, Relation};
+use crate::dim::{Condition, Dim, Relation};
 use crate::fact::{Elements, Extremes, range_of};
 
 impl<'m> InferContext<'_, 'm> {
@@ -89,21 +89,27 @@ impl<'m> InferContext<'_, 'm> {
     /// Notes what the node checks of the elements of a tensor of these dimensions: that a size is at
     /// least that, if there are elements.
     pub fn require_if_any(&mut self, dims: &[Dim], size: Dim, least: Dim) {
-        let mut guards: Vec<Dim> = Vec::new();
+        if self.symbols().rank(least).0 > 1 {
+            return;
+        }
+        let around = self.pass.shared.guards.len();
         for &dim in dims {
             let symbols = self.symbols();
             // Beside a dimension of 0, a multiple of it wants nothing.
-            let is_needless = symbols.at_least(dim, 1) || symbols.divides(dim, least);
-            if !is_needless && !guards.contains(&dim) {
-                guards.push(dim);
+            if symbols.at_least(dim, 1) || symbols.divides(dim, least) {
+                continue;
+            }
+            let guard = symbols.shortest(Condition::new(dim, Relation::AtLeast, Dim::ONE));
+            if !self.pass.shared.guards[around..].contains(&Some(guard)) {
+                self.pass.shared.guards.push(Some(guard));
             }
         }
-        let any = self.product(&guards);
-        let any = self.min(any, Dim::ONE);
-        let least = self.multiply(least, any);
-        if self.symbols().rank(least).0 <= 1 {
+        if self.pass.shared.guards.len() == around {
             self.require(size, Relation::AtLeast, least);
+        } else {
+            self.require_here(Condition::new(size, Relation::AtLeast, least));
         }
+        self.pass.shared.guards.truncate(around);
     }
 
     /// Notes that each element of an input must lie from one number to another, if they are those of

@@ -78,8 +78,16 @@ impl Inference {
     /// no sizes meet them is a problem.
     pub(super) fn solve(&mut self) {
         let mut conditions = take(&mut self.conditions);
-        for of in conditions.iter_mut().filter(|of| of.why != Why::Declared) {
-            of.print(&self.symbols);
+        for of in &mut conditions {
+            // A guard that holds in every run says nothing.
+            if let When::If(guards) = &of.when {
+                let open: Vec<_> =
+                    guards.iter().filter(|guard| !self.symbols.always_holds(guard)).copied().collect();
+                of.when = if open.is_empty() { When::Always } else { When::If(open.into()) };
+            }
+            if of.why != Why::Declared {
+                of.print(&self.symbols);
+            }
         }
         let mut seen = HashSet::new();
         conditions.retain(|of| match of.relation {
