@@ -78,11 +78,13 @@ impl Inference {
     /// no sizes meet them is a problem.
     pub(super) fn solve(&mut self) {
         let mut conditions = take(&mut self.conditions);
+        let every = conditions.iter().filter(|of| of.is_of_every_run()).filter_map(|of| of.relation);
+        let every: HashSet<_> = every.collect();
         for of in &mut conditions {
             // A guard that holds in every run says nothing.
             if let When::If(guards) = &of.when {
-                let open: Vec<_> =
-                    guards.iter().filter(|guard| !self.symbols.always_holds(guard)).copied().collect();
+                let is_open = |guard: &&Condition| !every.contains(guard) && !self.symbols.always_holds(guard);
+                let open: Vec<_> = guards.iter().filter(is_open).copied().collect();
                 of.when = if open.is_empty() { When::Always } else { When::If(open.into()) };
             }
             if of.why != Why::Declared {
@@ -108,8 +110,9 @@ impl Inference {
             let Some(relation) = conditions[at].relation.filter(|_| !conditions[at].of_sizes) else {
                 continue;
             };
-            // The bounds of symbols say what such conditions say.
-            if relation.relation == Relation::AtLeast && relation.right.known().is_some() {
+            // The bounds of symbols say what such conditions of one product say.
+            let is_bound = relation.relation == Relation::AtLeast && relation.right.known().is_some();
+            if is_bound && self.symbols.form(relation.left).products.len() < 2 {
                 continue;
             }
             let others = conditions.iter().enumerate().filter(|(other, of)| {
