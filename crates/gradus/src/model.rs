@@ -8,8 +8,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
 use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{OperatorId, Standard};
-use gradus_core::{Error, Kind, Limits, Result, Value, graph};
+use gradus_core::graph::{OperatorId, Standard, ValueId};
+use gradus_core::{Error, Kind, Limits, Result, Tensor, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
 
@@ -256,15 +256,42 @@ impl Model {
     /// [`Kind::Unsupported`] if models like it are not written.
     pub fn edited(&self, edit: &Edit) -> Result<Model> {
         let (bytes, files) = self.file_of()?;
-        let (edited, files) = if self.source().standard == Standard::OpenVino {
+        if self.source().standard == Standard::OpenVino {
             let (written, bin) = self.rewritten(edit)?;
-            let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
-            (written.xml.to_bytes(bytes)?, files)
-        } else {
-            (onnx::edit_model(bytes, self.source(), edit)?.to_bytes(bytes)?, files.clone())
-        };
-        let model = self.options().with_files(&edited, "", files)?;
+            return self.rewritten_to(&written, &bin);
+        }
+        self.read_edited(&onnx::edit_model(bytes, self.source(), edit)?.to_bytes(bytes)?, files.clone())
+    }
+
+    /// The model of bytes and files that those of this one were edited to.
+    fn read_edited(&self, bytes: &Bytes, files: Arc<dyn Files>) -> Result<Model> {
+        let model = self.options().with_files(bytes, "", files)?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
+    }
+
+    /// The OpenVINO model that these files hold.
+    fn rewritten_to(&self, written: &Written, bin: &Bytes) -> Result<Model> {
+        let (bytes, _) = self.file_of()?;
+        self.read_edited(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, bin)))
+    }
+
+    /// The model whose inputs are constants with these elements.
+    pub(crate) fn with_constants(&self, values: &[(ValueId, Tensor)]) -> Result<Model> {
+        let graph = self.graph();
+        if self.bytes.is_none() || self.source().standard == Standard::Paddle {
+            let mut source = self.source().clone();
+            source.graph.set_inputs(values.iter().cloned());
+            return Ok(Model { edited: true, ..self.with_source(source) });
+        }
+        if self.source().standard == Standard::OpenVino {
+            let number = |id| graph.inputs().iter().position(|input| *input == id);
+            let values: Vec<_> =
+                values.iter().filter_map(|(id, tensor)| Some((number(*id)?, tensor))).collect();
+            let (written, bin) = self.beside_bin(|bytes, len| openvino::set_inputs(bytes, len, &values))?;
+            return self.rewritten_to(&written, &bin);
+        }
+        let values: Vec<_> = values.iter().map(|(id, tensor)| (&*graph.value(*id).name, tensor)).collect();
+        self.spliced(|bytes| onnx::set_inputs(bytes, &values))
     }
 
     /// The ONNX model in which the bodies of functions take the place of their calls, in memory.
@@ -281,17 +308,22 @@ impl Model {
         let (bytes, files) = self.file_of()?;
         let spliced = splice(bytes)?;
         self.limits().allow_bytes(0, u128::from(u64_of(spliced.len())))?;
-        let model = self.options().with_files(&spliced.to_bytes(bytes)?, "", files.clone())?;
-        Ok(Model { file: self.file.clone(), edited: true, ..model })
+        self.read_edited(&spliced.to_bytes(bytes)?, files.clone())
     }
 
     /// The files that an edit makes of an OpenVINO model, and the file of constants that parts of
     /// one are in.
     pub(crate) fn rewritten(&self, edit: &Edit) -> Result<(Written, Bytes)> {
+        self.beside_bin(|bytes, len| openvino::edit_model(bytes, len, self.source(), edit))
+    }
+
+    /// The files that `write` makes of an OpenVINO model and the length of its file of constants;
+    /// and that file.
+    fn beside_bin(&self, write: impl FnOnce(&Bytes, usize) -> Result<Written>) -> Result<(Written, Bytes)> {
         let (bytes, files) = self.file_of()?;
         let bin = files.open(&self.beside);
         let len = bin.as_ref().map_or(0, Bytes::len);
-        match (openvino::edit_model(bytes, len, self.source(), edit), bin) {
+        match (write(bytes, len), bin) {
             (Ok(written), bin) => Ok((written, bin.unwrap_or_default())),
             // A model without constants needs no such file.
             (Err(_), Err(error)) | (Err(error), Ok(_)) => Err(error),

@@ -21,5 +21,5 @@ pub use model::read_model;
 pub use tensor::{dtype_of, number_of, read_tensor};
 pub use write::{
     OPSET_OF_MADE, edit_bodies, edit_model, encode_model, encode_model_beside, external_files,
-    inline_functions, mentioned, rename_external_files,
+    inline_functions, mentioned, rename_external_files, set_inputs,
 };

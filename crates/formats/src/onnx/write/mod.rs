@@ -7,6 +7,7 @@
 mod encode;
 mod graph;
 mod inline;
+mod inputs;
 mod locations;
 mod mentioned;
 mod nodes;
@@ -20,6 +21,7 @@ use gradus_core::graph::{Graph, Model, Type};
 use gradus_core::{Error, Kind, Result};
 
 pub use inline::inline_functions;
+pub use inputs::set_inputs;
 pub use locations::{external_files, rename_external_files};
 pub use mentioned::mentioned;
 

@@ -1,0 +1,60 @@
+//! Inputs of a model that become constants.
+
+use bytes::Bytes;
+use gradus_core::{Result, Tensor};
+
+use super::{encode, sparse_name, text_of};
+use crate::Splice;
+use crate::onnx::fields::{graph_proto, model_proto, tensor_proto, value_info_proto};
+use crate::wire::{ByteSpan, Field};
+
+/// The file that `bytes` becomes where inputs of the main graph are initializers with these
+/// elements. An initializer that an input had as its default is removed.
+///
+/// # Errors
+/// As [`super::super::read_model`], where the bytes are not the model.
+pub fn set_inputs(bytes: &Bytes, values: &[(&str, &Tensor)]) -> Result<Splice> {
+    let mut out = Splice::default();
+    let mut end = 0;
+    for field in ByteSpan::of(bytes).fields() {
+        let field = field?;
+        out.copy(end..field.start);
+        end = field.end;
+        if field.number == model_proto::GRAPH {
+            out.message(field.number, &graph(field.span()?, values)?);
+        } else {
+            out.copy(field.start..field.end);
+        }
+    }
+    out.copy(end..bytes.len());
+    Ok(out)
+}
+
+fn graph(span: ByteSpan<'_>, values: &[(&str, &Tensor)]) -> Result<Splice> {
+    let mut out = Splice::default();
+    let mut end = span.range().start;
+    for field in span.fields() {
+        let field = field?;
+        out.copy(end..field.start);
+        end = field.end;
+        let name = name_of(&field)?;
+        if name.is_none_or(|name| values.iter().all(|(set, _)| *set != name)) {
+            out.copy(field.start..field.end);
+        }
+    }
+    out.copy(end..span.range().end);
+    for (name, tensor) in values {
+        out.message_of(graph_proto::INITIALIZER, |out| encode::tensor(out, name, tensor));
+    }
+    Ok(out)
+}
+
+/// The name of the value that a field of a graph makes an input or gives elements.
+fn name_of<'a>(field: &Field<'a>) -> Result<Option<&'a str>> {
+    match field.number {
+        graph_proto::INPUT => text_of(field.span()?, value_info_proto::NAME).map(Some),
+        graph_proto::INITIALIZER => text_of(field.span()?, tensor_proto::NAME).map(Some),
+        graph_proto::SPARSE_INITIALIZER => sparse_name(field.span()?).map(Some),
+        _ => Ok(None),
+    }
+}
