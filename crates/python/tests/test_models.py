@@ -205,7 +205,8 @@ def test_inputs_that_are_set_are_constants(tmp_path):
     written = onnx.load(tmp_path / "m.onnx").graph
     assert [value.name for value in written.input] == ["start"]
     assert {tensor.name for tensor in written.initializer} == {"limit", "delta"}
-    assert gradus.load("examples/range.xml").with_inputs_set({"start": 0}).fold().inputs.keys() == {"limit", "delta"}
+    ir = gradus.load("examples/range.xml").with_inputs_set({"start": 0})
+    assert list(ir.fold().inputs) == ["stop", "step"]
     for wrong in ({"nothing": 1}, {"limit": [1, 2]}, {"limit": np.int64(1)}):
         with pytest.raises(UsageError):
             source.with_inputs_set(wrong)

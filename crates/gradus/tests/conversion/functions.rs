@@ -222,7 +222,7 @@ fn choice<'a>(condition: &'a [&'a str], outputs: &'a [&'a str], inner: Option<St
             ("Constant", 13, &[][..], &["c"][..], vec![constant]),
             (operator, 13, &["x"], &["y"], vec![]),
         ];
-        let own = if let Some(inner) = inner { inner.3[0].to_owned() } else { "y".to_owned() };
+        let own = if let Some(inner) = &inner { inner.3[0].to_owned() } else { "y".to_owned() };
         steps.extend(inner);
         Content::Graph(Arc::new(body(Builder::nested("branch"), &[], steps, &[&own, "x", "c"])))
     };
