@@ -410,6 +410,25 @@ for mode, nearest, scale in [("asymmetric", "floor", 0.6), ("half_pixel", "round
     attributes = {"mode": "nearest", "coordinate_transformation_mode": mode, "nearest_mode": nearest}
     case("resize-with-rounded-scales", "Resize", [line, None, a(f32, 1, 1, 1, scale)], attributes, opset=19, constants=(2,))
     case(None, "Resize", [line, None, a(f32, 1, 1, 1, 2.5)], attributes, opset=19, constants=(2,))
+# An axis keeps its size.
+for mode in ["nearest", "linear"]:
+    for rows in [1, 2]:
+        case("resize-of-kept-size", "Resize", [line[..., :3], None, a(f32, 1, 1, rows, 1.25)], {"mode": mode}, opset=19, constants=(2,))
+    case(None, "Resize", [line[..., :3], None, a(f32, 1, 1, 1, 2)], {"mode": mode}, opset=19, constants=(2,))
+ten = np.arange(10, dtype=f32).reshape(1, 1, 1, 10)
+case("resize-to-rounded-size", "Resize", [ten, None, a(f32, 1, 1, 1, 0.7)], {"mode": "linear"}, opset=19, constants=(2,))
+case(None, "Resize", [ten, None, a(f32, 1, 1, 1, 0.5)], {"mode": "linear"}, opset=19, constants=(2,))
+image, taps = np.arange(1, 26, dtype=f32).reshape(1, 1, 5, 5), np.ones((1, 1, 2, 2), f32)
+for end in ["SAME_UPPER", "SAME_LOWER", "VALID"]:
+    attributes, same = {"auto_pad": end, "dilations": [2, 1]}, end != "VALID"
+    rule = "convolution-of-same-size-with-dilation" if same else None
+    case(rule, "Conv", [image, taps], attributes, constants=(1,))
+    if same:
+        case(rule, "ConvInteger", [image.astype(u8), taps.astype(u8)], attributes, constants=(1,))
+    for operator in ["AveragePool", "LpPool", "MaxPool"] if same else ["MaxPool"]:
+        case("pool-of-same-size-with-dilation" if same else None, operator, [image], {"kernel_shape": [2, 2], **attributes})
+for size, rule in [(4, "local-response-of-even-size"), (3, None)]:
+    case(rule, "LRN", [np.zeros((1, 1, 2, 2), f32)], {"size": size})
 signal, window = np.arange(1, 4, dtype=f32).reshape(1, 1, 3), np.array([1, 10, 100], f32).reshape(1, 1, 3)
 for end in ["SAME_UPPER", "SAME_LOWER"]:
     for stride, rule in [(1, "of-same-size"), (2, "of-same-size"), (3, None), (4, "with-gaps")]:

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use gradus_core::graph::{Attribute, Content, Function, Graph, Ports, Standard};
+use gradus_core::graph::{Attribute, Content, Function, Graph, Ports, Standard, Strings};
 use gradus_core::{DType, Error, Kind, Result, Tensor};
 use gradus_formats::onnx::dtype_of;
 
@@ -192,9 +191,9 @@ impl<'a> Attributes<'a> {
     }
 
     /// Texts as bytes, if they are given.
-    pub fn strings(&self, name: &str) -> Result<Option<&'a [Bytes]>> {
+    pub fn strings(&self, name: &str) -> Result<Option<&'a Strings>> {
         self.read(name, "a list of texts", |content| match content {
-            Content::Strings(all) => Some(&**all),
+            Content::Strings(all) => Some(all),
             _ => None,
         })
     }
@@ -294,9 +293,12 @@ impl<'a> Attributes<'a> {
         if let Some(rule) = rules.iter().find(|rule| rule.required && self.get(rule.name).is_none()) {
             return Err(missing(rule.name));
         }
+        if standard != Standard::Paddle {
+            rules.iter().try_for_each(|rule| self.check_element_type(rule))?;
+        }
         // OpenVINO and Paddle write attributes that their specifications do not have.
         if standard != Standard::Onnx {
-            return Ok(());
+            return rules.iter().try_for_each(|rule| self.check_number(rule));
         }
         for (name, content) in self.all() {
             let Some(rule) = rules.iter().find(|rule| rule.name == name) else {
@@ -315,14 +317,54 @@ impl<'a> Attributes<'a> {
         }
         Ok(())
     }
+
+    /// Checks an attribute that is an element type. 0 is ONNX's number for none.
+    fn check_element_type(&self, rule: &AttributeRule) -> Result<()> {
+        let is_none = !rule.required && matches!(self.get(rule.name), Some(Content::Int(0)));
+        if ELEMENT_TYPES.contains(&rule.name) && !is_none {
+            self.dtype(rule.name)?;
+        }
+        Ok(())
+    }
+
+    /// Checks an attribute that is a number as text.
+    fn check_number(&self, rule: &AttributeRule) -> Result<()> {
+        let Some(content @ Content::Text(text)) = self.get(rule.name) else { return Ok(()) };
+        let is_number = || text.trim().parse::<f64>().is_ok();
+        match rule.sort {
+            Sort::Int if !is_number() && flag_of(text).is_none() => {
+                Err(wrong(rule.name, content, "an integer, true or false"))
+            }
+            Sort::Float if !is_number() => Err(wrong(rule.name, content, "a number")),
+            _ => Ok(()),
+        }
+    }
 }
+
+/// The attributes that are an element type.
+pub const ELEMENT_TYPES: [&str; 14] = [
+    "classes_index_type",
+    "convert_type",
+    "count_element_type",
+    "destination_type",
+    "dtype",
+    "index_element_type",
+    "output_datatype",
+    "output_dtype",
+    "output_type",
+    "precision",
+    "roi_num_type",
+    "sequence_length_type",
+    "softmax_precision",
+    "to",
+];
 
 /// Returns false if an attribute has a string that is no text.
 fn is_utf8(content: &Content) -> bool {
     let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
     match content {
         Content::Bytes(bytes) => is_text(bytes),
-        Content::Strings(all) => all.iter().all(|bytes| is_text(bytes)),
+        Content::Strings(all) => all.distinct().iter().all(|bytes| is_text(bytes)),
         _ => true,
     }
 }

@@ -61,7 +61,7 @@ impl Words {
         let read = |text: &str| self.read(text, any_case).map(drop);
         match attributes.get(self.attribute) {
             Some(Content::Strings(all)) => {
-                all.iter().filter_map(|text| std::str::from_utf8(text).ok()).try_for_each(read)
+                all.distinct().iter().filter_map(|text| std::str::from_utf8(text).ok()).try_for_each(read)
             }
             Some(Content::Text(all)) if self.list => all.split(',').map(str::trim).try_for_each(read),
             _ => attributes.text(self.attribute).ok().flatten().map_or(Ok(()), read),

@@ -7,11 +7,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use gradus_core::convert::u64_of;
-use gradus_core::graph::edit::Edit;
-use gradus_core::graph::{OperatorId, Standard, ValueId};
+use gradus_core::graph::{Standard, ValueId};
 use gradus_core::{Error, Kind, Limits, Result, Tensor, Value, graph};
 use gradus_formats::openvino::Written;
-use gradus_formats::{Files, InMemory, Sniffed, Splice, onnx, openvino, paddle, sniff};
+use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map_within};
 use crate::operator::Operator;
@@ -118,6 +117,26 @@ impl OpenOptions {
     /// # Errors
     /// Whatever is wrong with the bytes.
     pub fn with_files(&self, bytes: &Bytes, stem: &str, files: Arc<dyn Files>) -> Result<Model> {
+        self.read(bytes, stem, files, None)
+    }
+
+    /// Reads a model that an edit made of another, as [`OpenOptions::with_files`] does.
+    pub(crate) fn read_edited(
+        &self,
+        bytes: &Bytes,
+        files: Arc<dyn Files>,
+        source: &graph::Model,
+    ) -> Result<Model> {
+        self.read(bytes, "", files, Some(source))
+    }
+
+    fn read(
+        &self,
+        bytes: &Bytes,
+        stem: &str,
+        files: Arc<dyn Files>,
+        source: Option<&graph::Model>,
+    ) -> Result<Model> {
         let limits = &self.limits;
         let sniffed = sniff(bytes);
         let is_paddle = matches!(sniffed, Sniffed::Blocks | Sniffed::Json);
@@ -142,7 +161,10 @@ impl OpenOptions {
                     "a model",
                 ));
             }
-            Sniffed::Other => onnx::read_model(bytes, files.clone(), *limits)?,
+            Sniffed::Other => match source {
+                Some(source) => onnx::read_edited(bytes, files.clone(), *limits, source)?,
+                None => onnx::read_model(bytes, files.clone(), *limits)?,
+            },
         };
         limits.check()?;
         let (bytes, files) = (Some(bytes.clone()), Some(files));
@@ -249,30 +271,26 @@ impl Model {
         self.spared.iter().any(|spared| is_same(spared, path))
     }
 
-    /// The model that an edit makes of it, in memory; elements of constants stay in the files that
-    /// they are in.
+    /// The model whose graphs are those of another that was [made of it](Model::fold): one that was
+    /// read from a file is written in memory and read again; elements of constants stay in the files
+    /// that they are in.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if models like it are not written.
-    pub fn edited(&self, edit: &Edit) -> Result<Model> {
-        let (bytes, files) = self.file_of()?;
-        if self.source().standard == Standard::OpenVino {
-            let (written, bin) = self.rewritten(edit)?;
-            return self.rewritten_to(&written, &bin);
+    pub fn edited(&self, to: &graph::Model) -> Result<Model> {
+        if self.bytes.is_none() {
+            return Ok(self.with_source(to.clone()));
         }
-        self.read_edited(&onnx::edit_model(bytes, self.source(), edit)?.to_bytes(bytes)?, files.clone())
-    }
-
-    /// The model of bytes and files that those of this one were edited to.
-    fn read_edited(&self, bytes: &Bytes, files: Arc<dyn Files>) -> Result<Model> {
-        let model = self.options().with_files(bytes, "", files)?;
+        let (bytes, files) = self.file_of()?;
+        let (edited, files) = if self.source().standard == Standard::OpenVino {
+            let (written, bin) = self.rewritten(to)?;
+            let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
+            (written.xml.to_bytes(bytes)?, files)
+        } else {
+            (onnx::edit_model(bytes, self.source(), to)?.to_bytes(bytes)?, files.clone())
+        };
+        let model = self.options().read_edited(&edited, files, self.source())?;
         Ok(Model { file: self.file.clone(), edited: true, ..model })
-    }
-
-    /// The OpenVINO model that these files hold.
-    fn rewritten_to(&self, written: &Written, bin: &Bytes) -> Result<Model> {
-        let (bytes, _) = self.file_of()?;
-        self.read_edited(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, bin)))
     }
 
     /// The model whose inputs are constants with these elements.
@@ -283,43 +301,33 @@ impl Model {
             source.graph.set_inputs(values.iter().cloned());
             return Ok(Model { edited: true, ..self.with_source(source) });
         }
-        if self.source().standard == Standard::OpenVino {
+        let (bytes, files) = self.file_of()?;
+        let (splice, files) = if self.source().standard == Standard::OpenVino {
             let number = |id| graph.inputs().iter().position(|input| *input == id);
             let values: Vec<_> =
                 values.iter().filter_map(|(id, tensor)| Some((number(*id)?, tensor))).collect();
-            let (written, bin) = self.beside_bin(|bytes, len| openvino::set_inputs(bytes, len, &values))?;
-            return self.rewritten_to(&written, &bin);
-        }
-        let values: Vec<_> = values.iter().map(|(id, tensor)| (&*graph.value(*id).name, tensor)).collect();
-        self.spliced(|bytes| onnx::set_inputs(bytes, &values))
+            let (written, bin) = self.with_bin(|bytes, len| openvino::set_inputs(bytes, len, &values))?;
+            let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
+            (written.xml, files)
+        } else {
+            let values: Vec<_> =
+                values.iter().map(|(id, tensor)| (&*graph.value(*id).name, tensor)).collect();
+            (onnx::set_inputs(bytes, &values)?, files.clone())
+        };
+        self.limits().allow_bytes(0, u128::from(u64_of(splice.len())))?;
+        let model = self.options().read_edited(&splice.to_bytes(bytes)?, files, self.source())?;
+        Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
-    /// The ONNX model in which the bodies of functions take the place of their calls, in memory.
-    pub(crate) fn without_functions(&self, functions: &HashSet<OperatorId>) -> Result<Model> {
-        self.spliced(|bytes| onnx::inline_functions(bytes, self.source(), functions))
-    }
-
-    /// The ONNX model in which the bodies of functions are edited, in memory.
-    pub(crate) fn with_bodies(&self, edits: &[(usize, Edit)]) -> Result<Model> {
-        self.spliced(|bytes| onnx::edit_bodies(bytes, self.source(), edits))
-    }
-
-    fn spliced(&self, splice: impl FnOnce(&Bytes) -> Result<Splice>) -> Result<Model> {
-        let (bytes, files) = self.file_of()?;
-        let spliced = splice(bytes)?;
-        self.limits().allow_bytes(0, u128::from(u64_of(spliced.len())))?;
-        self.read_edited(&spliced.to_bytes(bytes)?, files.clone())
-    }
-
-    /// The files that an edit makes of an OpenVINO model, and the file of constants that parts of
-    /// one are in.
-    pub(crate) fn rewritten(&self, edit: &Edit) -> Result<(Written, Bytes)> {
-        self.beside_bin(|bytes, len| openvino::edit_model(bytes, len, self.source(), edit))
+    /// The files in which the graphs of an OpenVINO model are those of another, and the file of
+    /// constants that parts of one are in.
+    pub(crate) fn rewritten(&self, to: &graph::Model) -> Result<(Written, Bytes)> {
+        self.with_bin(|bytes, len| openvino::edit_model(bytes, len, self.source(), to))
     }
 
     /// The files that `write` makes of an OpenVINO model and the length of its file of constants;
     /// and that file.
-    fn beside_bin(&self, write: impl FnOnce(&Bytes, usize) -> Result<Written>) -> Result<(Written, Bytes)> {
+    fn with_bin(&self, write: impl FnOnce(&Bytes, usize) -> Result<Written>) -> Result<(Written, Bytes)> {
         let (bytes, files) = self.file_of()?;
         let bin = files.open(&self.beside);
         let len = bin.as_ref().map_or(0, Bytes::len);
@@ -369,8 +377,8 @@ impl Model {
 
     /// Values of the main graph that parts of the file mention which are no graph.
     pub(crate) fn mentioned(&self) -> Result<HashSet<String>> {
-        let (bytes, _) = self.file_of()?;
-        if self.source().standard == Standard::Onnx { onnx::mentioned(bytes) } else { Ok(HashSet::new()) }
+        let file = self.bytes.as_ref().filter(|_| self.source().standard == Standard::Onnx);
+        file.map_or_else(|| Ok(HashSet::new()), onnx::mentioned)
     }
 
     /// Compiles the main graph as far as the outputs of those names need it: values of the graph,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{Constant, Graph, Ports, Type};
+use super::{Constant, Graph, Ports, Strings, Type};
 
 /// A named attribute of a node.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub enum Content {
     /// Integers.
     Ints(Arc<[i64]>),
     /// Bytes, usually texts.
-    Strings(Arc<[Bytes]>),
+    Strings(Strings),
     /// Tensors.
     Tensors(Vec<Constant>),
     /// Graphs.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::graph::{Attribute, Content};
+use gradus_core::graph::{Attribute, Content, StringsBuilder};
 use gradus_core::{Error, Kind, Result, room_for};
 use smallvec::SmallVec;
 
@@ -57,6 +57,7 @@ pub(super) fn read(
         Content::Parameter(parameter.into())
     };
     reader.release(copied);
+    let content = reader.lists.borrow_mut().share(content);
     Ok(Attribute { name: reader.intern(name), content })
 }
 
@@ -87,7 +88,7 @@ fn kind_of(field: u32) -> Option<i32> {
 struct Lists {
     floats: Vec<f32>,
     ints: Vec<i64>,
-    strings: Vec<Bytes>,
+    strings: StringsBuilder,
     /// Bytes that are charged for the copy of a list that its readers share, besides the list.
     copied: usize,
 }
@@ -112,10 +113,7 @@ impl Lists {
                 make_room(&mut self.ints, field.elements(1))?;
                 field.push_ints(&mut self.ints)?;
             }
-            _ => {
-                make_room(&mut self.strings, 1)?;
-                self.strings.push(field.span()?.bytes());
-            }
+            _ => self.strings.push(field.span()?.bytes())?,
         }
         Ok(true)
     }
@@ -164,7 +162,7 @@ impl<'a> AttributeReader<'_, 'a> {
             }
             Some(kind::FLOATS) => Content::Floats(lists.floats.into()),
             Some(kind::INTS) => Content::Ints(lists.ints.into()),
-            Some(kind::STRINGS) => Content::Strings(lists.strings.into()),
+            Some(kind::STRINGS) => Content::Strings(lists.strings.finish()),
             Some(kind::TENSORS) => {
                 Content::Tensors(self.all(at::TENSORS, |span| Ok(tensor::read(self.reader, span)?.1))?)
             }

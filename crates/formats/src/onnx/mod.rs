@@ -10,6 +10,7 @@ mod external;
 mod fields;
 mod function;
 mod graph;
+mod lists;
 mod model;
 mod sparse;
 mod tensor;
@@ -17,9 +18,9 @@ mod types;
 mod write;
 
 pub use fields::{IR_VERSIONS, NEWEST_IR_VERSION, NEWEST_OPSET};
-pub use model::read_model;
+pub use model::{read_edited, read_model};
 pub use tensor::{dtype_of, number_of, read_tensor};
 pub use write::{
-    OPSET_OF_MADE, edit_bodies, edit_model, encode_model, encode_model_beside, external_files,
-    inline_functions, mentioned, rename_external_files, set_inputs,
+    edit_model, encode_model, encode_model_beside, external_files, mentioned, rename_external_files,
+    set_inputs,
 };

@@ -10,6 +10,7 @@ use gradus_core::graph::{Model, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 
 use super::fields::{self, NEWEST_OPSET, model_proto, operator_set_id_proto, string_string_entry_proto};
+use super::lists::LongLists;
 use super::{function, graph};
 use crate::files::Files;
 use crate::regions::Regions;
@@ -23,6 +24,7 @@ pub(super) struct ModelReader {
     pub(super) files: Arc<dyn Files>,
     pub(super) limits: Limits,
     pub(super) regions: RefCell<Regions>,
+    pub(super) lists: RefCell<LongLists>,
     names: RefCell<HashSet<Arc<str>>>,
     memory: Cell<u64>,
 }
@@ -34,6 +36,7 @@ impl ModelReader {
             files,
             limits,
             regions: RefCell::default(),
+            lists: RefCell::default(),
             names: RefCell::default(),
             memory: Cell::new(0),
         }
@@ -75,7 +78,19 @@ pub(super) type Opsets = Vec<(Arc<str>, i64)>;
 /// [`Kind::Syntax`] where the bytes are not what the format says, [`Kind::Graph`] where the graph
 /// is not well formed, [`Kind::Limit`] where it is too large; all with their place.
 pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Result<Model> {
-    let reader = ModelReader::new(files, limits);
+    read_with(&ModelReader::new(files, limits), bytes)
+}
+
+/// Reads a model that an edit made of another, whose long lists it shares.
+///
+/// # Errors
+/// As [`read_model`].
+pub fn read_edited(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits, source: &Model) -> Result<Model> {
+    let reader = ModelReader { lists: LongLists::of(source).into(), ..ModelReader::new(files, limits) };
+    read_with(&reader, bytes)
+}
+
+fn read_with(reader: &ModelReader, bytes: &Bytes) -> Result<Model> {
     let file = ByteSpan::of(bytes);
     let mut model = Model::new(Standard::Onnx);
     let (mut graph, mut functions) = (None, Vec::new());
@@ -106,9 +121,9 @@ pub fn read_model(bytes: &Bytes, files: Arc<dyn Files>, limits: Limits) -> Resul
         graph.ok_or_else(|| file.error(Kind::Syntax, "this is not an ONNX model: it has no graph"))?;
     format!("{producer} {producer_version}").trim().clone_into(&mut model.producer);
     for span in functions {
-        model.functions.push(function::read(&reader, span)?);
+        model.functions.push(function::read(reader, span)?);
     }
-    model.graph = graph::read(&reader, graph, &model.opsets, None)?;
+    model.graph = graph::read(reader, graph, &model.opsets, None)?;
     reader.regions.take().check()?;
     Ok(model)
 }

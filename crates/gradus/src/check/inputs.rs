@@ -8,7 +8,7 @@ use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
 use super::Inputs;
-use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding};
+use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding, label, open_names};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
 use crate::model::Model;
@@ -25,8 +25,8 @@ const FEW: Range<i64> = 1..4;
 
 impl Model {
     /// Values for all inputs, those that are given among them, under a binding of the dimensions:
-    /// floats of -1 to 1 or extreme ones, integers 0 and 1. Nothing if the binding does not meet
-    /// what is assumed.
+    /// floats of -1 to 1 or extreme ones, integers 0 and 1; and the sizes in words. Nothing if
+    /// the binding does not meet what is assumed.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if the type of an input is not known; [`Kind::Limit`] if they take
@@ -37,22 +37,25 @@ impl Model {
         random: &mut fastrand::Rng,
         (planned, tried, needed): (&PlannedRun, usize, &Needed),
         limits: Limits,
-    ) -> Result<Option<Inputs>> {
+    ) -> Result<Option<(Inputs, String)>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
         let facts = |random: &mut fastrand::Rng, sizes| {
             let options = binding(graph, given, &mut Draw { sizes, needed, tried, random });
-            options.map(|options| self.infer(&options)).transpose()
+            options.map(|options| Ok((self.infer(&options)?, options.sizes.dims))).transpose()
         };
         let elements = |inference: &Inference| {
             let shape = |id: &ValueId| Fact::as_tensor(inference.fact(*id)).and_then(TensorFact::shape);
             ids.clone().filter_map(shape).map(|shape| shape.len()).fold(0, usize::saturating_add)
         };
-        let Some(mut inference) = facts(random, planned.sizes.clone())? else { return Ok(None) };
+        let Some((mut inference, mut dims)) = facts(random, planned.sizes.clone())? else { return Ok(None) };
         if elements(&inference) > MAX_ELEMENTS {
             let Some(smaller) = facts(random, SizeChoice::Between(FEW))? else { return Ok(None) };
-            inference = smaller;
+            (inference, dims) = smaller;
         }
+        let open = open_names(graph, given).into_iter();
+        let open: Vec<_> = open.filter_map(|name| dims.get(&name).map(|&size| (name, size))).collect();
+        let sizes = label(&planned.sizes, &open);
         let mut maker = Maker { random, extreme: planned.extreme, limits, bytes: 0 };
         let value = |&id| {
             let info = graph.value(id);
@@ -66,7 +69,7 @@ impl Model {
             })?;
             Ok((info.name.to_string(), value))
         };
-        ids.map(value).collect::<Result<_>>().map(Some)
+        ids.map(value).collect::<Result<_>>().map(|inputs| Some((inputs, sizes)))
     }
 }
 

@@ -213,7 +213,7 @@ impl Model {
             for tried in 0..planned.sizes.tries() {
                 let limits = time.limits(self.limits());
                 let inputs = self.random_inputs(given, &mut random, (planned, tried, &needed), limits)?;
-                let Some(inputs) = inputs else { continue };
+                let Some((inputs, sizes)) = inputs else { continue };
                 let elements = inputs.iter().map(|(_, value)| len(value)).fold(0, usize::saturating_add);
                 if !time.allows(elements) {
                     break;
@@ -245,7 +245,6 @@ impl Model {
                 };
                 time.note(begin.elapsed(), elements);
                 compared.runs += 1;
-                let sizes = planned.sizes.to_string();
                 if planned.sizes != SizeChoice::Declared && !compared.sizes.contains(&sizes) {
                     compared.sizes.push(sizes);
                 }

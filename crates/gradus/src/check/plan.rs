@@ -61,6 +61,36 @@ impl fmt::Display for SizeChoice {
     }
 }
 
+/// Maximum number of sizes that are named one by one.
+const MAX_NAMED: usize = 4;
+
+/// The open sizes of a run, in words: those of the choice, where the conditions of the model and
+/// those that are assumed left them so, and numbers otherwise.
+pub(crate) fn label(choice: &SizeChoice, open: &[(String, i64)]) -> String {
+    let all = |is: &dyn Fn(i64) -> bool| open.iter().all(|(_, size)| is(*size));
+    let first = open.first().map_or(0, |(_, size)| *size);
+    let kept = match choice {
+        SizeChoice::One => all(&|size| size == 1),
+        SizeChoice::Equal => all(&|size| size == first),
+        SizeChoice::Unequal => {
+            let mut seen = HashSet::new();
+            open.iter().all(|(_, size)| seen.insert(*size))
+        }
+        SizeChoice::Zero(zero) => open.iter().any(|(name, size)| name == zero && *size == 0),
+        SizeChoice::Between(range) => all(&|size| range.contains(&size)),
+        SizeChoice::Declared => true,
+    };
+    if kept {
+        return choice.to_string();
+    }
+    let mut named: Vec<_> =
+        open.iter().take(MAX_NAMED).map(|(name, size)| format!("{name} = {size}")).collect();
+    if open.len() > MAX_NAMED {
+        named.push("…".to_owned());
+    }
+    named.join(", ")
+}
+
 /// Bounds of sizes outside of which no run succeeds, by name.
 pub(crate) type Needed = HashMap<String, Bounds>;
 
@@ -259,7 +289,7 @@ fn declared_names(graph: &Graph, given: &Sizes) -> Vec<String> {
 }
 
 /// The names of dimensions whose sizes are drawn.
-fn open_names(graph: &Graph, given: &Sizes) -> Vec<String> {
+pub(crate) fn open_names(graph: &Graph, given: &Sizes) -> Vec<String> {
     let known: HashSet<_> = sizes_of_values(graph, given).into_iter().map(|(name, _)| name).collect();
     let nameless = nameless_axes(graph).map(|(_, name)| name);
     let all = declared_names(graph, given).into_iter().chain(nameless);

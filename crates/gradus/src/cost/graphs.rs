@@ -12,6 +12,7 @@
 
 use std::rc::Rc;
 
+use gradus_core::Result;
 use gradus_core::graph::{Graph, Node, Standard, ValueId};
 
 use super::{Counts, NodeCost};
@@ -54,22 +55,23 @@ impl<'a> NodeCosts<'a> {
     }
 
     /// The nodes of the main graph, in the order of a run.
-    pub(super) fn of_model(mut self) -> Vec<NodeCost> {
+    pub(super) fn of_model(mut self) -> Result<Vec<NodeCost>> {
         let facts = self.inference.facts().to_vec();
         let (graph, parameters) = (self.model.graph(), Rc::default());
-        let mut nodes = self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters });
+        let mut nodes = self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters })?;
         let mut readers = ConstantReaders::new(self.model);
         for cost in &mut nodes {
             cost.parameters = readers.parameters(graph, &graph.nodes()[cost.node]);
         }
-        nodes
+        Ok(nodes)
     }
 
-    fn of_graph(&mut self, of: &Counted<'_>) -> Vec<NodeCost> {
+    fn of_graph(&mut self, of: &Counted<'_>) -> Result<Vec<NodeCost>> {
         of.graph.order().iter().map(|&index| self.of_node(of, index)).collect()
     }
 
-    fn of_node(&mut self, of: &Counted<'_>, index: usize) -> NodeCost {
+    fn of_node(&mut self, of: &Counted<'_>, index: usize) -> Result<NodeCost> {
+        self.model.limits().check()?;
         let node = &of.graph.nodes()[index];
         let row = row_of_node(self.model, node);
         let mut inputs: Vec<_> = node.needs().collect();
@@ -77,8 +79,8 @@ impl<'a> NodeCosts<'a> {
         inputs.dedup();
         let mut why = None;
         let counts = match row.and_then(Row::work) {
-            _ if function_of_node(self.model, node).is_some() => self.within(of, node, index, &mut why),
-            Some(Work::Graphs) => self.within(of, node, index, &mut why),
+            _ if function_of_node(self.model, node).is_some() => self.within(of, node, index, &mut why)?,
+            Some(Work::Graphs) => self.within(of, node, index, &mut why)?,
             work => {
                 let counted = match (work, row) {
                     (Some(work), _) => {
@@ -112,11 +114,16 @@ impl<'a> NodeCosts<'a> {
             }
         };
         let uncounted = counts.macs.zip(counts.operations).is_none().then(|| why.unwrap_or(UNSIZED));
-        NodeCost { node: index, parameters: 0, counts, uncounted }
+        Ok(NodeCost { node: index, parameters: 0, counts, uncounted })
     }
 
     /// The work of the operators of ONNX that stand for a node, or why one of them is not counted.
-    fn lowered(&mut self, facts: &[Fact], node: &Node, row: &Row) -> Result<Operations, &'static str> {
+    fn lowered(
+        &mut self,
+        facts: &[Fact],
+        node: &Node,
+        row: &Row,
+    ) -> std::result::Result<Operations, &'static str> {
         let fact = |id: &Option<ValueId>| id.map_or(Fact::Unknown, |id| facts[id.index()].clone());
         let inputs: Vec<_> = node.inputs.iter().map(fact).collect();
         let given = node.inputs.iter().zip(&inputs);
@@ -155,7 +162,7 @@ impl<'a> NodeCosts<'a> {
         node: &Node,
         index: usize,
         why: &mut Option<&'static str>,
-    ) -> Counts {
+    ) -> Result<Counts> {
         let standard = self.model.source().standard;
         let function = function_of_node(self.model, node);
         let attributes = Attributes::new(&node.attributes, Form::of_node(standard, node));
@@ -167,11 +174,11 @@ impl<'a> NodeCosts<'a> {
             let facts = self.bodies.get(&place).map(<[Fact]>::to_vec);
             let Some(facts) = facts else {
                 *why = Some("its graphs were not inferred");
-                return Counts::default();
+                return Ok(Counts::default());
             };
             let runs = self.inference.runs(&place);
             let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
-            let nodes = self.of_graph(&inner);
+            let nodes = self.of_graph(&inner)?;
             *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();
             let mut column = |column: usize| {
@@ -197,7 +204,7 @@ impl<'a> NodeCosts<'a> {
                 *most = most.zip(sum).and_then(|(most, sum)| symbols.max(most, sum));
             }
         }
-        most.into()
+        Ok(most.into())
     }
 }
 

@@ -192,7 +192,7 @@ impl Model {
     /// ```
     pub fn cost(&self, options: &InferOptions) -> Result<Cost> {
         let mut inference = self.infer(options)?;
-        let nodes = NodeCosts::new(self, &mut inference).of_model();
+        let nodes = NodeCosts::new(self, &mut inference).of_model()?;
         let mut total = Tally::default();
         for node in &nodes {
             total.add(node);

@@ -176,9 +176,9 @@ pub fn attribute_text(content: &Content) -> Result<String> {
         Content::Graph(graph) => graphs::sizes(graph),
         Content::Type(declared) => declared.to_string(),
         Content::Ports(ports) => ports_text(ports),
-        Content::Floats(floats) => list(floats, f32::to_string),
-        Content::Ints(ints) => list(ints, i64::to_string),
-        Content::Strings(texts) => list(texts, quoted),
+        Content::Floats(floats) => list(floats.iter(), f32::to_string),
+        Content::Ints(ints) => list(ints.iter(), i64::to_string),
+        Content::Strings(texts) => list(texts.iter(), quoted),
         Content::Tensors(tensors) => list(tensors, |tensor| format!("{}{}", tensor.dtype(), tensor.shape())),
         Content::Graphs(graphs) => list(graphs, |graph| graphs::sizes(graph)),
         Content::Types(types) => list(types, ToString::to_string),
@@ -198,10 +198,15 @@ fn elided(text: &str) -> String {
     }
 }
 
-fn list<T>(items: &[T], said: impl Fn(&T) -> String) -> String {
-    let mut shown: Vec<_> = items.iter().take(ITEMS).map(said).collect();
-    if items.len() > ITEMS {
-        shown.push(format!("… {} in all", items.len()));
+fn list<'t, T: 't>(
+    items: impl IntoIterator<Item = &'t T, IntoIter: ExactSizeIterator>,
+    said: impl Fn(&T) -> String,
+) -> String {
+    let items = items.into_iter();
+    let count = items.len();
+    let mut shown: Vec<_> = items.take(ITEMS).map(said).collect();
+    if count > ITEMS {
+        shown.push(format!("… {count} in all"));
     }
     format!("[{}]", shown.join(", "))
 }

@@ -1,13 +1,13 @@
 //! Values that are the same as others: by their elements, by what computes them, or because nothing
 //! changes them.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use foldhash::HashMap;
 use gradus_core::convert::u64_of;
-use gradus_core::graph::{Content, Origin, Standard, ValueId};
+use gradus_core::graph::{Content, Origin, Standard, Strings, ValueId};
 use gradus_core::{DType, Tensor};
 
 use super::GraphFolder;
@@ -42,16 +42,40 @@ struct NodeKey {
     outputs: usize,
 }
 
+/// Floats by their bits.
+#[derive(Debug)]
+struct FloatsKey(Arc<[f32]>);
+
+impl FloatsKey {
+    fn bits(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().map(|x| x.to_bits())
+    }
+}
+
+impl PartialEq for FloatsKey {
+    fn eq(&self, other: &FloatsKey) -> bool {
+        self.bits().eq(other.bits())
+    }
+}
+
+impl Eq for FloatsKey {}
+
+impl Hash for FloatsKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().for_each(|bits| bits.hash(state));
+    }
+}
+
 /// The content of an attribute, floats by their bits. Lists are those of the node: they may be
 /// long.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum AttributeKey {
     Float(u32),
-    Floats(Vec<u32>),
+    Floats(FloatsKey),
     Int(i64),
     Ints(Arc<[i64]>),
     Bytes(Bytes),
-    Strings(Arc<[Bytes]>),
+    Strings(Strings),
     Text(Box<str>),
     Tensor(Box<(DType, Vec<usize>, Bytes)>),
 }
@@ -191,7 +215,7 @@ fn constant_key(tensor: &Tensor) -> Option<InputKey> {
 fn comparable(content: &Content) -> Option<AttributeKey> {
     Some(match content {
         Content::Float(value) => AttributeKey::Float(value.to_bits()),
-        Content::Floats(all) => AttributeKey::Floats(all.iter().map(|x| x.to_bits()).collect()),
+        Content::Floats(all) => AttributeKey::Floats(FloatsKey(all.clone())),
         Content::Int(value) => AttributeKey::Int(*value),
         Content::Ints(all) => AttributeKey::Ints(all.clone()),
         Content::Bytes(bytes) => AttributeKey::Bytes(bytes.clone()),

@@ -156,6 +156,58 @@ pub(super) fn fewer_rows(node: &mut NodeFacts<'_>) -> Option<When> {
 
 /// When the product of a size and a scale of `Resize` is no integer.
 pub(super) fn cut_lengths(node: &mut NodeFacts<'_>) -> Option<When> {
+    by_axes(node, |node, size, scale| match size {
+        Dim::Known(size) => {
+            let product = nearest_f32(Number::Int(size.into())) * nearest_f32(scale);
+            (product.fract() != 0.0).then_some(When::Always)
+        }
+        Dim::Symbolic(_) => {
+            let rest = fraction_of(scale).and_then(|scale| {
+                let product = node.symbols.multiply(size, scale.over)?;
+                node.symbols.modulo(product, Dim::Known(scale.under))
+            });
+            rest.map_or(Some(When::Data), |rest| {
+                node.any(&[rest], |_, rest| [Condition::new(rest, Relation::AtLeast, Dim::ONE)])
+            })
+        }
+    })
+}
+
+/// When a scale of `Resize` other than 1 leaves an axis its size.
+pub(super) fn kept_size(node: &mut NodeFacts<'_>) -> Option<When> {
+    by_axes(node, |_, size, scale| {
+        let scale = nearest_f32(scale);
+        match size {
+            _ if scale == 1.0 => None,
+            Dim::Known(size) => {
+                let size = nearest_f32(Number::Int(size.into()));
+                (size > 0.0 && (size * scale).floor() == size).then_some(When::Always)
+            }
+            // Products are rounded to the size if the scale is that near to 1.
+            Dim::Symbolic(_) => (scale > 1.0 - f32::EPSILON && scale < 2.0).then_some(When::Data),
+        }
+    })
+}
+
+/// When the product of a size and a scale of `Resize` has another integer part in float32 than in
+/// float64.
+pub(super) fn rounded_size(node: &mut NodeFacts<'_>) -> Option<When> {
+    by_axes(node, |_, size, scale| match size {
+        Dim::Known(size) => {
+            let (size, scale) = (Number::Int(size.into()), nearest_f32(scale));
+            let exact = (nearest_f64(size) * f64::from(scale)).floor();
+            (f64::from((nearest_f32(size) * scale).floor()) != exact).then_some(When::Always)
+        }
+        Dim::Symbolic(_) => is_rounded(scale).then_some(When::Data),
+    })
+}
+
+/// When a condition of the size and the scale of an axis of `Resize` holds; of scales or ranks that
+/// are not known, nothing is said.
+fn by_axes<'a>(
+    node: &mut NodeFacts<'a>,
+    mut meets: impl FnMut(&mut NodeFacts<'a>, Dim, Number) -> Option<When>,
+) -> Option<When> {
     if node.input(2)?.dims.as_deref() == Some(&[Dim::ZERO]) {
         return None;
     }
@@ -168,20 +220,7 @@ pub(super) fn cut_lengths(node: &mut NodeFacts<'_>) -> Option<When> {
     };
     let mut found = None;
     for (axis, scale) in axes.into_iter().zip(scales) {
-        // Programs multiply in float32.
-        let cut = if let Dim::Known(size) = dims[axis] {
-            let product = nearest_f32(Number::Int(size.into())) * nearest_f32(scale);
-            (product.fract() != 0.0).then_some(When::Always)
-        } else {
-            let rest = fraction_of(scale).and_then(|scale| {
-                let product = node.symbols.multiply(dims[axis], scale.over)?;
-                node.symbols.modulo(product, Dim::Known(scale.under))
-            });
-            rest.map_or(Some(When::Data), |rest| {
-                node.any(&[rest], |_, rest| [Condition::new(rest, Relation::AtLeast, Dim::ONE)])
-            })
-        };
-        found = either(found, cut);
+        found = either(found, meets(node, dims[axis], scale));
     }
     found
 }
@@ -365,6 +404,13 @@ pub(super) fn is_nearest(node: &NodeFacts<'_>) -> bool {
     matches!(node.attributes.text("mode"), Ok(None | Some("nearest")))
 }
 
+/// Returns true if coordinates of `Resize` are quotients by scales.
+pub(super) fn divides_by_scales(node: &NodeFacts<'_>) -> bool {
+    const MODES: [&str; 4] = ["asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"];
+    let mode = node.attributes.text("coordinate_transformation_mode");
+    mode.is_ok_and(|mode| mode.is_none_or(|mode| MODES.contains(&mode)))
+}
+
 /// When `Resize` is given scales.
 pub(super) fn by_scales(node: &NodeFacts<'_>) -> Option<When> {
     let scales = node.input(2)?;
@@ -372,11 +418,15 @@ pub(super) fn by_scales(node: &NodeFacts<'_>) -> Option<When> {
     (!none).then_some(When::Data)
 }
 
+/// Returns true if products and quotients of a scale of `Resize` are rounded at small sizes.
+fn is_rounded(scale: Number) -> bool {
+    (nearest_f32(scale) * 1024.0).fract() != 0.0
+}
+
 /// When quotients by a scale of `Resize` are rounded where exact ones are integers or halves.
 pub(super) fn rounded_scales(node: &NodeFacts<'_>) -> Option<When> {
     by_scales(node)?;
     let Some(scales) = node.constant(2) else { return Some(When::Data) };
-    let is_rounded = |scale| (nearest_f32(scale) * 1024.0).fract() != 0.0;
     scales.into_iter().any(is_rounded).then_some(When::Data)
 }
 
@@ -422,6 +472,12 @@ fn transposed_windows(node: &NodeFacts<'_>) -> Option<Vec<(i64, i64)>> {
         |(&size, &dilation): (&i64, &i64)| size.checked_sub(1)?.checked_mul(dilation)?.checked_add(1);
     let extents = kernel.iter().zip(&dilations).map(extent).collect::<Option<Vec<_>>>()?;
     Some(extents.into_iter().zip(strides).collect())
+}
+
+/// Returns true if `auto_pad` asks for a size that follows from the stride, of dilated windows.
+pub(super) fn is_dilated_to_same(node: &NodeFacts<'_>) -> bool {
+    let dilations = node.attributes.ints("dilations").ok().flatten().unwrap_or(&[]);
+    is_same(node) && dilations.iter().any(|&dilation| dilation != 1)
 }
 
 /// Returns true if `auto_pad` asks for a size that follows from the stride.

@@ -8,10 +8,11 @@ use gradus_core::{DType, Number};
 
 use super::checks::{
     an_input, an_input_outside, becomes_one, becomes_smaller, both, bounds_outside, by_scales, cast,
-    cut_lengths, distant, either, fewer_rows, given_size, index_below, index_out_of_range, integer_product,
-    integer_reduction, is_left, is_nearest, is_power_of_two, is_text, left_out, no_elements, no_windows,
-    open_bound_outside_int32, pools_beyond, pools_padding, quotient_beyond_int32, result_bounds,
-    result_outside, rounded_scales, rounds_twice, same_size, several_axes, ties, zeros,
+    cut_lengths, distant, divides_by_scales, either, fewer_rows, given_size, index_below, index_out_of_range,
+    integer_product, integer_reduction, is_dilated_to_same, is_left, is_nearest, is_power_of_two, is_text,
+    kept_size, left_out, no_elements, no_windows, open_bound_outside_int32, pools_beyond, pools_padding,
+    quotient_beyond_int32, result_bounds, result_outside, rounded_scales, rounded_size, rounds_twice,
+    same_size, several_axes, ties, zeros,
 };
 use super::conditions::{FLOAT32, INT32, NodeFacts};
 use super::{When, range};
@@ -181,6 +182,13 @@ pub(super) const RULES: &[Rule] = &[
         condition: "no window fits in the input",
         results: ["fails", "returns no elements", "returns no elements"],
         applies: no_windows,
+    },
+    Rule {
+        name: "convolution-of-same-size-with-dilation",
+        operators: &["Conv", "ConvInteger"],
+        condition: "auto_pad asks for the same size, and a dilation is not 1",
+        results: ["fails", "pads for the dilated window", "pads for the dilated window"],
+        applies: |node| is_dilated_to_same(node).then_some(When::Always),
     },
     Rule {
         name: "division-by-reciprocal",
@@ -438,6 +446,13 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "local-response-of-even-size",
+        operators: &["LRN"],
+        condition: "the number of channels that are summed is even",
+        results: ["fails", "runs", "runs"],
+        applies: |node| (node.attributes.int_or("size", 1).ok()? % 2 == 0).then_some(When::Always),
+    },
+    Rule {
         name: "log-softmax-of-distant-elements",
         operators: &["LogSoftmax"],
         condition: "an element is 87 or more below the largest",
@@ -529,6 +544,17 @@ pub(super) const RULES: &[Rule] = &[
         condition: "a window begins in the padding at the end",
         results: ["leaves the window out", "returns the lowest float32", "leaves the window out"],
         applies: pools_padding,
+    },
+    Rule {
+        name: "pool-of-same-size-with-dilation",
+        operators: &["AveragePool", "LpPool", "MaxPool"],
+        condition: "auto_pad asks for the same size, and a dilation is not 1",
+        results: [
+            "pads for the window without gaps",
+            "pads for the dilated window",
+            "pads one end or leaves elements 0",
+        ],
+        applies: |node| is_dilated_to_same(node).then_some(When::Always),
     },
     Rule {
         name: "quantization-beyond-int32",
@@ -712,6 +738,17 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "resize-of-kept-size",
+        operators: &["Resize"],
+        condition: "a scale other than 1 leaves an axis its size",
+        results: [
+            "copies if no axis changes its size",
+            "copies along the axis",
+            "takes coordinates by the scale",
+        ],
+        applies: |node| divides_by_scales(node).then(|| kept_size(node)).flatten(),
+    },
+    Rule {
         name: "resize-to-one-element",
         operators: &["Resize"],
         condition: "pytorch_half_pixel makes one element of an axis, by a scale or in mode cubic",
@@ -725,15 +762,24 @@ pub(super) const RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "resize-to-rounded-size",
+        operators: &["Resize"],
+        condition: "a size times its scale is rounded to another integer in float32 than in float64",
+        results: ["multiplies float32", "multiplies float32", "multiplies float64"],
+        applies: |node| rounded_size(node),
+    },
+    Rule {
         name: "resize-with-rounded-scales",
         operators: &["Resize"],
-        condition: "mode is nearest, and a scale is no multiple of 1/1024",
+        condition: "mode is nearest, and a scale is no multiple of 1/1024 or coordinates are symmetric",
         results: ["divides float32", "divides float32", "divides float64"],
         applies: |node| {
-            let divides = node.attributes.text("coordinate_transformation_mode").ok()?.is_none_or(|mode| {
-                ["asymmetric", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel"].contains(&mode)
-            });
-            (divides && is_nearest(node)).then(|| rounded_scales(node)).flatten()
+            if !divides_by_scales(node) || !is_nearest(node) {
+                return None;
+            }
+            // The margin is a quotient by the product of size and scale.
+            let symmetric = is_text(node, "coordinate_transformation_mode", "half_pixel_symmetric");
+            either(rounded_scales(node), if symmetric { cut_lengths(node) } else { None })
         },
     },
     Rule {

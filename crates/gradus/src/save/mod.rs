@@ -14,8 +14,7 @@ use std::sync::Arc;
 use beside::Renamed;
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of, usize_of};
-use gradus_core::graph::Standard;
-use gradus_core::graph::edit::Edit;
+use gradus_core::graph::{self, Standard};
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, Part, Splice, onnx, openvino};
 
@@ -29,7 +28,7 @@ const LONG: usize = 1 << 16;
 const AT_ONCE: u64 = 1 << 26;
 
 impl Model {
-    /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
+    /// Writes its file with the graphs of a model that was [made of it](Model::fold), and says how many bytes that are. Files of
     /// constants of an ONNX model are copied beside it as `m.onnx.data`, `m.onnx.2.data`, … where
     /// it is `m.onnx`, unless they are there or `path` is a pipe or a device;
     /// [`Model::keep_names`] keeps the names that the model gives them. Constants of an
@@ -42,15 +41,18 @@ impl Model {
     /// has a name that begins with a dot; [`Kind::Usage`] if `path` has not the ending of its
     /// format, or is a file of the model's own constants. Any error of reading the written model,
     /// which is read before it gets its name.
-    pub fn save_edited(&self, edit: &Edit, path: impl AsRef<Path>) -> Result<u64> {
+    pub fn save_edited(&self, to: &graph::Model, path: impl AsRef<Path>) -> Result<u64> {
         let path = path.as_ref();
+        if self.bytes().is_none() {
+            return self.edited(to)?.save(path);
+        }
         let (bytes, _) = self.file_of()?;
         if self.source().standard == Standard::OpenVino {
-            let (written, bin) = self.rewritten(edit)?;
-            read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
+            let (written, bin) = self.rewritten(to)?;
+            self.read_again(&written.xml.to_bytes(bytes)?, Arc::new(Spliced::new(&written.bin, &bin)))?;
             return self.save_pair(&written.xml, bytes, &ConstantFiles::Spliced(&written.bin, &bin), path);
         }
-        self.save_onnx(Some(edit), path)
+        self.save_onnx(Some(to), path)
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
@@ -68,9 +70,9 @@ impl Model {
                 let (bytes, files) = self.file_of()?;
                 let splice = Splice::whole(bytes.len());
                 // Without constants, there need not be a file of them.
-                let parts = files.parts(self.beside()).or_else(|_| {
-                    self.rewritten(&Edit::keeping(0..self.graph().nodes().len())).map(|_| Vec::new())
-                })?;
+                let parts = files
+                    .parts(self.beside())
+                    .or_else(|_| self.rewritten(self.source()).map(|_| Vec::new()))?;
                 return self.save_pair(&splice, bytes, &ConstantFiles::Parts(&parts), path);
             }
             return self.save_onnx(None, path);
@@ -205,29 +207,45 @@ impl Model {
     }
 
     /// Writes an ONNX model, and the files of constants that it needs beside it.
-    fn save_onnx(&self, edit: Option<&Edit>, path: &Path) -> Result<u64> {
+    fn save_onnx(&self, to: Option<&graph::Model>, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();
-        let (source, sources_files) = self.file_of()?;
+        let (bytes, sources_files) = self.file_of()?;
         let mut files = NewFiles::default();
-        let names = beside::copied(self, source, path, &mut files)?;
-        let bytes = &if names.is_empty() {
-            source.clone()
-        } else {
-            limits.allow_bytes(0, u128::from(u64_of(source.len())))?;
-            onnx::rename_external_files(source, |location| names.get(location).cloned())?.to_bytes(source)?
-        };
-        let splice = match edit {
-            Some(edit) => onnx::edit_model(bytes, self.source(), edit)?,
+        let names = beside::copied(self, bytes, path, &mut files)?;
+        let mut splice = match to {
+            Some(to) => onnx::edit_model(bytes, self.source(), to)?,
             None => Splice::whole(bytes.len()),
         };
+        if !names.is_empty() {
+            limits.allow_bytes(0, u128::from(u64_of(splice.len())))?;
+            let edited = splice.to_bytes(bytes)?;
+            let renamed = onnx::rename_external_files(&edited, |location| names.get(location).cloned())?;
+            splice = renamed.after(&splice);
+        }
         files
             .create_of(path, bytes_of(&splice), |out| Output { out, path, limits }.splice(&splice, bytes))?;
         if let Some(written) = files.last() {
-            read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
+            self.read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
         }
         files.commit()?;
         Ok(u64_of(splice.len()))
+    }
+
+    /// Reads a model that was written: readers are lenient about what no output needs, but the edit may
+    /// need it.
+    fn read_again(&self, bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
+        // It is as large as the model that was read within the limits.
+        let mut limits = Limits::DEFAULT;
+        limits.max_bytes = u64::MAX;
+        OpenOptions::new().limits(limits).read_edited(bytes, files, self.source()).map(drop).map_err(
+            |error| {
+                Error::new(
+                    error.kind(),
+                    format!("cannot write the model: it could not be read again: {error}"),
+                )
+            },
+        )
     }
 }
 
@@ -247,17 +265,6 @@ enum ConstantFiles<'a> {
     /// Parts of that one, and new ones.
     Spliced(&'a Splice, &'a Bytes),
     Parts(&'a [Bytes]),
-}
-
-/// Reads a model that was written: readers are lenient about what no output needs, but the edit may
-/// need it.
-fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
-    // It is as large as the model that was read within the limits.
-    let mut limits = Limits::DEFAULT;
-    limits.max_bytes = u64::MAX;
-    OpenOptions::new().limits(limits).with_files(bytes, "", files).map(drop).map_err(|error| {
-        Error::new(error.kind(), format!("cannot write the model: it could not be read again: {error}"))
-    })
 }
 
 /// A file that is written until the deadline.
@@ -379,7 +386,9 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_again_says_so() {
-        let error = read_again(&Bytes::from_static(b"<net>"), Arc::new(InMemory::default())).unwrap_err();
+        let model = Model::from_source(gradus_core::graph::Model::new(Standard::Onnx));
+        let error =
+            model.read_again(&Bytes::from_static(b"<net>"), Arc::new(InMemory::default())).unwrap_err();
         assert_eq!(error.kind(), Kind::Syntax);
         assert!(
             error.to_string().starts_with("cannot write the model: it could not be read again: "),

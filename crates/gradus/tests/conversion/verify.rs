@@ -138,3 +138,27 @@ fn empty_sizes_are_not_verified_outside_a_range() {
     assert!(sizes((0, Some(4))).contains(&"n = 0".to_owned()));
     assert!(!sizes((1, Some(4))).contains(&"n = 0".to_owned()));
 }
+
+/// Conditions decide sizes after they were drawn: what is reported are the sizes of the runs.
+#[test]
+fn sizes_that_conditions_change_are_reported_as_they_were_run() {
+    let sizes = |conditions: &[&str]| {
+        let model = Sketch::new()
+            .input("x", DType::F32, &["n", "4"])
+            .input("z", DType::F32, &["s", "4"])
+            .node("Neg", &["x"], &["y"])
+            .node("Neg", &["z"], &["w"])
+            .output("y", DType::F32, &["n", "4"])
+            .output("w", DType::F32, &["s", "4"])
+            .model();
+        let mut given = VerifyOptions::default();
+        given.sizes.assume.conditions = conditions.iter().map(|text| (*text).to_owned()).collect();
+        model.verify_converted(&converted(&model), &given).unwrap().sizes
+    };
+    assert_eq!(sizes(&[]), ["1", "unequal", "equal", "n = 0", "s = 0", "1 to 39"]);
+    let tied = sizes(&["s == n + 1"]);
+    for absent in ["1", "equal", "s = 0"] {
+        assert!(!tied.iter().any(|size| size == absent), "{tied:?}");
+    }
+    assert!(tied.contains(&"n = 1, s = 2".to_owned()), "{tied:?}");
+}

@@ -1,9 +1,11 @@
 //! Costs of small models, against figures derived by hand.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use gradus::cost::Cost;
 use gradus::graph::{self, Builder, Content, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::{InferOptions, Reuse};
-use gradus::{DType, Dim, Model, Shape, Tensor};
+use gradus::{DType, Dim, Limits, Model, Shape, Tensor};
 
 use crate::common::sketch::Sketch;
 
@@ -659,4 +661,32 @@ fn parameters_are_counted_wherever_the_file_has_them() {
     assert_eq!((parameters, constants), (16, 64));
     let names: Vec<_> = in_lists.constants().into_iter().map(|constant| constant.name).collect();
     assert_eq!(names, ["node \"scale\".offset", "node \"scale\".scale"]);
+}
+
+/// How often the work asked whether it may go on.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts stop where they are told to, in graphs within nodes too: each node asks.
+#[test]
+fn costs_ask_for_each_node_whether_to_go_on() {
+    const NODES: usize = 3_000;
+    let mut limits = Limits::DEFAULT;
+    limits.stop = Some(|| {
+        ASKED.fetch_add(1, Ordering::Relaxed);
+        false
+    });
+    let mut sketch = Sketch::new().input("x0", DType::F32, &["n"]);
+    for at in 0..NODES {
+        sketch = sketch.node("Relu", &[&format!("x{at}")], &[&format!("x{}", at + 1)]);
+    }
+    let model = sketch.output(&format!("x{NODES}"), DType::F32, &["n"]).model().with_limits(limits);
+    let asked = |work: &dyn Fn()| {
+        ASKED.store(0, Ordering::Relaxed);
+        work();
+        ASKED.load(Ordering::Relaxed)
+    };
+    let options = InferOptions::default();
+    let inferred = asked(&|| drop(model.infer(&options).unwrap()));
+    let counted = asked(&|| drop(model.cost(&options).unwrap()));
+    assert!(counted >= inferred + NODES, "{counted} {inferred}");
 }

@@ -269,3 +269,45 @@ fn sequences_within_loops_are_compared() {
     let [sequence] = &sequences[..] else { panic!("{} sequences", sequences.len()) };
     assert_eq!(sequence.node, "node \"make all\", node \"make y\"");
 }
+
+/// `conformance/resize_scales.py` records lengths and scales at which ONNX Runtime takes other
+/// elements than exact coordinates name.
+#[test]
+fn scales_at_which_other_elements_are_taken_are_told() {
+    #[derive(serde::Deserialize)]
+    struct Scales {
+        version: String,
+        differing: HashMap<String, HashMap<String, Vec<usize>>>,
+    }
+    let recorded: Scales =
+        serde_json::from_str(include_str!("../../../../conformance/recorded/resize_scales.json")).unwrap();
+    assert!(gradus::portability::VERSIONS[0].contains(&recorded.version));
+    let text = |text: &str| Content::Bytes(text.to_owned().into());
+    let mut count = 0;
+    for (manner, scales) in &recorded.differing {
+        let (coordinates, nearest) = manner.split_once(' ').unwrap();
+        for (scale, sizes) in scales {
+            let told = |size: &str| {
+                let attributes = vec![
+                    ("mode", text("nearest")),
+                    ("coordinate_transformation_mode", text(coordinates)),
+                    ("nearest_mode", text(nearest)),
+                ];
+                let model = Sketch::new()
+                    .input("x", DType::F32, &["1", "1", size])
+                    .constant("scales", Tensor::vector(&[1f32, 1.0, scale.parse().unwrap()]))
+                    .with("Resize", &["x", "", "scales"], &["y"], attributes)
+                    .output("y", DType::F32, &[])
+                    .model();
+                let differs = |rule: &Rule| rule.results[0] != rule.results[2];
+                differences(&model).iter().any(|found| differs(found.rule))
+            };
+            assert!(told("n"), "{manner} {scale}");
+            for size in sizes {
+                assert!(told(&size.to_string()), "{manner} {scale} {size}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 1500, "{count}");
+}

@@ -34,7 +34,7 @@ fn files_have_constants_in_the_place_of_inputs() {
         model.save(folder.join(file)).unwrap();
         let saved = Model::open(folder.join(file)).unwrap();
         let folded = model.fold(&FoldOptions::default()).unwrap();
-        let folded = model.edited(&folded.edit).unwrap();
+        let folded = model.edited(&folded.model).unwrap();
         let want = positions(&source, &[("start", 1.0), (limit, 6.0), (delta, 2.0)]);
         assert_eq!(want.len(), 3);
         for model in [model, saved, folded] {

@@ -7,6 +7,7 @@ use gradus::infer::InferOptions;
 use gradus::operators::{self, Row};
 use gradus::schema::{Arity, Sort};
 use gradus::{Model, RunOptions};
+use gradus_engine::attributes::ELEMENT_TYPES;
 
 /// Attributes that may have any text, or one of a grammar of its own: patterns, labels, names and
 /// element types.
@@ -72,6 +73,35 @@ fn model(row: &Row, attribute: &'static str, content: Content) -> Model {
     let mut model = graph::Model::new(row.standard);
     model.graph = builder.finish().unwrap();
     Model::from_source(model)
+}
+
+/// An attribute that is an element type, or a number of IR, and says nonsense: an error before a
+/// run.
+#[test]
+fn types_and_numbers_of_nonsense_are_errors_before_a_run() {
+    let mut count = 0;
+    for row in operators::all().filter(|row| row.infer.is_some() || row.is_evaluated()) {
+        let Some(signature) = row.signatures().last() else { continue };
+        for attribute in signature.attributes {
+            let is_type = ELEMENT_TYPES.contains(&attribute.name);
+            let nonsense = match (row.standard, attribute.sort) {
+                (Standard::Onnx, Sort::Int) if is_type => Content::Int(999),
+                (Standard::OpenVino, Sort::String) if is_type => Content::Text(NONSENSE.into()),
+                (Standard::OpenVino, Sort::Int | Sort::Float) => Content::Text(NONSENSE.into()),
+                _ => continue,
+            };
+            let model = model(row, attribute.name, nonsense);
+            let inference = model.infer(&InferOptions::default()).unwrap();
+            let problems: Vec<_> = inference.problems().iter().map(|of| of.error().to_string()).collect();
+            let told = |message: &str| {
+                message.contains(&format!("\"{}\"", attribute.name)) || message.contains("attribute")
+            };
+            assert!(problems.iter().any(|of| told(of)), "{} {}: {problems:?}", row.name, attribute.name);
+            assert!(model.compile(&[], &RunOptions::default()).is_err(), "{} {}", row.name, attribute.name);
+            count += 1;
+        }
+    }
+    assert!(count > 200, "{count}");
 }
 
 /// The content of an attribute of text as the files of a standard have it.

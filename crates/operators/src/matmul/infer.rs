@@ -109,6 +109,12 @@ pub fn packed_in_blocks(cx: &mut InferContext<'_, '_>) -> InferResult {
 /// Shape of `MatMulNBits`: the first input's, with the columns as last axis.
 pub fn packed(cx: &mut InferContext<'_, '_>) -> InferResult {
     let bits = cx.attributes.int_or("bits", 4)?;
+    if cx.operator == "MatMulNBits" {
+        cx.attributes.only_int("weight_prepacked", 0)?;
+        if ![2, 4, 8].contains(&bits) {
+            return Err(errors::value("attribute \"bits\"", bits, "2, 4 or 8").into());
+        }
+    }
     if let ("MatMulNBits", Some(n), Some(k @ 1..), Some(block @ 1..), 2 | 4 | 8) = (
         cx.operator,
         cx.attributes.int("N")?,

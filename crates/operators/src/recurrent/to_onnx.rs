@@ -50,7 +50,7 @@ fn activations(l: &Lowering<'_>, network: Network, directions: usize) -> Result<
     if named.len() != each.len() {
         return Err(errors::value("number of activations", named.len(), each.len()));
     }
-    let all = named.repeat(directions).into_iter().map(Into::into).collect();
+    let all = named.repeat(directions).into_iter().map(|name| name.as_bytes().into()).collect();
     Ok(("activations", Content::Strings(all)))
 }
 

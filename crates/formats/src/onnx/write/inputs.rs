@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use gradus_core::{Result, Tensor};
 
-use super::{encode, sparse_name, text_of};
+use super::edit::sparse_name;
+use super::{encode, text_of};
 use crate::Splice;
 use crate::onnx::fields::{graph_proto, model_proto, tensor_proto, value_info_proto};
 use crate::wire::{ByteSpan, Field};

@@ -5,6 +5,7 @@
 
 use gradus_core::DType;
 
+use crate::contrib::attention::group_query_lowered;
 use crate::dim::{Bounds, Dim};
 use crate::errors;
 use crate::fact::Fact;
@@ -85,6 +86,7 @@ pub fn multi_head(cx: &mut InferContext<'_, '_>) -> InferResult {
 
 /// Shapes of `GroupQueryAttention`: the output, and the present keys and values.
 pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
+    group_query_lowered::expect_known(&cx.attributes)?;
     let dtype = cx.dtype(0);
     let query = cx.dims_of_rank(0, 3)?;
     if let Dim::Known(batch) = query[0] {
@@ -107,7 +109,7 @@ pub fn group_query(cx: &mut InferContext<'_, '_>) -> InferResult {
         (true, _) => None,
         (false, _) => Some(Dim::ZERO),
     };
-    let window = crate::contrib::attention::group_query_lowered::cached_window(&cx.attributes)?;
+    let window = group_query_lowered::cached_window(&cx.attributes)?;
     if let Some(window) = window
         && let [_, _, Dim::Known(rows), _] = cx.dims_of_rank(3, 4)?[..]
         && rows < window

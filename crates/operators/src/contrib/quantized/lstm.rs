@@ -118,9 +118,10 @@ fn functions(l: &Lowering<'_>, directions: usize) -> Result<Vec<[String; 3]>> {
         let known = ["Sigmoid", "Tanh", "Relu"].into_iter().find(|own| own.eq_ignore_ascii_case(&name));
         known.map(str::to_owned).ok_or_else(|| unsupported(&format!("activation {name} by ONNX operators")))
     };
-    names
-        .chunks_exact(3)
-        .map(|names| Ok([operator(&names[0])?, operator(&names[1])?, operator(&names[2])?]))
+    (0..directions)
+        .map(|of| {
+            Ok([operator(&names[3 * of])?, operator(&names[3 * of + 1])?, operator(&names[3 * of + 2])?])
+        })
         .collect()
 }
 

@@ -149,15 +149,17 @@ impl Leaves {
             end += *start;
             *start = end;
         }
-        let mut next = starts.clone();
         let mut all = vec![(0, 0.0); at(end)];
         for (leaf, weight) in of.iter().zip(weights) {
             if let Some(leaf) = leaf {
-                let place = &mut next[at(*leaf)];
+                // Each start becomes the end of its leaf, which is where the next leaf starts.
+                let place = &mut starts[at(*leaf)];
                 all[at(*place)] = weight;
                 *place += 1;
             }
         }
+        starts.rotate_right(1);
+        starts[0] = 0;
         Ok(Leaves { starts, weights: all })
     }
 
@@ -192,8 +194,39 @@ fn as_many(name: &str, got: usize, wanted: usize) -> Result<()> {
     Err(errors::count(&format!("elements of attribute \"{name}\""), got, wanted))
 }
 
+/// Floats, which are read where they are: there may be millions.
+enum Numbers<'a> {
+    Floats(&'a [f32]),
+    /// The elements of a tensor.
+    Doubles(Vec<f64>),
+}
+
+impl Numbers<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Numbers::Floats(all) => all.len(),
+            Numbers::Doubles(all) => all.len(),
+        }
+    }
+
+    fn at(&self, index: usize) -> f64 {
+        match self {
+            Numbers::Floats(all) => all[index].into(),
+            Numbers::Doubles(all) => all[index],
+        }
+    }
+}
+
 /// Floats, or the tensor of floats beside them.
 fn floats(attributes: &Attributes<'_>, name: &str) -> Result<Vec<f64>> {
+    Ok(match numbers(attributes, name)? {
+        Numbers::Doubles(all) => all,
+        Numbers::Floats(all) => all.iter().map(|&x| x.into()).collect(),
+    })
+}
+
+/// Floats, or the tensor of floats beside them, without a copy of the former.
+fn numbers<'a>(attributes: &Attributes<'a>, name: &str) -> Result<Numbers<'a>> {
     let tensor = match attributes.tensor(&format!("{name}_as_tensor"))? {
         Some(tensor) => Some(tensor),
         None if name.starts_with("nodes_splits")
@@ -205,8 +238,8 @@ fn floats(attributes: &Attributes<'_>, name: &str) -> Result<Vec<f64>> {
         None => None,
     };
     match tensor {
-        Some(tensor) => Ok(tensor.numbers()?.map(nearest_f64).collect()),
-        None => Ok(attributes.floats(name)?.unwrap_or(&[]).iter().map(|&x| x.into()).collect()),
+        Some(tensor) => Ok(Numbers::Doubles(tensor.numbers()?.map(nearest_f64).collect())),
+        None => Ok(Numbers::Floats(attributes.floats(name)?.unwrap_or(&[]))),
     }
 }
 
@@ -229,7 +262,7 @@ impl Ensemble {
         let (trees, ids, features) =
             (list("nodes_treeids")?, list("nodes_nodeids")?, list("nodes_featureids")?);
         let (yes, no) = (list("nodes_truenodeids")?, list("nodes_falsenodeids")?);
-        let values = floats(attributes, "nodes_values")?;
+        let values = numbers(attributes, "nodes_values")?;
         as_many("nodes_values", values.len(), count)?;
         let missing = attributes.ints("nodes_missing_value_tracks_true")?.unwrap_or(&[]);
         if !missing.is_empty() {
@@ -245,7 +278,7 @@ impl Ensemble {
             nodes.push(Node {
                 mode: mode.ok_or_else(unknown)?.1,
                 feature: below("nodes_featureids", features[node], usize::MAX)?,
-                value: values[node],
+                value: values.at(node),
                 members: [0; 2],
                 missing: missing.get(node).is_some_and(|&flag| flag != 0),
                 children: [known.child(tree, yes[node])?, known.child(tree, no[node])?],
@@ -257,7 +290,7 @@ impl Ensemble {
         index(to.len())?;
         let (in_trees, of_ids) =
             (of_nodes(attributes, &tree_name, to.len())?, of_nodes(attributes, &node_name, to.len())?);
-        let given = floats(attributes, &weight_name)?;
+        let given = numbers(attributes, &weight_name)?;
         as_many(&weight_name, given.len(), to.len())?;
         // Weights of inner nodes have no effect.
         let leaf = |(&tree, &id)| {
@@ -267,8 +300,10 @@ impl Ensemble {
             })
         };
         let leaf_of = in_trees.iter().zip(of_ids).map(leaf).collect::<Result<Vec<_>>>()?;
-        let to = to.iter().map(|&target| below(&id_name, target, targets)).collect::<Result<Vec<_>>>()?;
-        let leaves = Leaves::new(known.leaves(), &leaf_of, to.into_iter().zip(given))?;
+        to.iter().try_for_each(|&target| below(&id_name, target, targets).map(drop))?;
+        let target = |&target: &i64| usize_of_i64(target).unwrap_or(usize::MAX);
+        let weights = to.iter().map(target).enumerate().map(|(at, target)| (target, given.at(at)));
+        let leaves = Leaves::new(known.leaves(), &leaf_of, weights)?;
         let base = floats(attributes, "base_values")?;
         let transform = PostTransform::of(attributes)?;
         let (members, aggregate) = (Vec::new(), Aggregate::Sum);

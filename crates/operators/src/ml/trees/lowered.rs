@@ -11,7 +11,7 @@ use crate::graphs::unsupported;
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::ml::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use crate::ml::scores::{Labels, PostTransform};
-use crate::ml::trees::ensemble::{Aggregate, Child, Ensemble, Mode, at};
+use crate::ml::trees::ensemble::{Aggregate, Child, Ensemble, Mode, at, index};
 
 /// Most comparisons on a path from a root to a leaf; the graph has some seven nodes for each.
 const MAX_LEVELS: usize = 256;
@@ -22,34 +22,46 @@ const MAX_WEIGHTS: u128 = 1 << 26;
 /// A comparison, or a leaf, whose children are itself.
 #[derive(Debug)]
 struct State {
-    /// The name of the operator that compares a feature with the value.
-    test: &'static str,
     feature: usize,
     value: f64,
+    /// There may be millions of states, so indices have 32 bits.
+    children: [u32; 2],
+    /// How a feature is compared with the value; nothing if the state is a leaf.
+    mode: Option<Mode>,
     missing: bool,
-    children: [usize; 2],
+}
+
+impl State {
+    /// The name of the operator that compares, or an empty text.
+    fn test(&self) -> &'static str {
+        match self.mode {
+            None => "",
+            Some(Mode::AtMost) => "LessOrEqual",
+            Some(Mode::Less) => "Less",
+            Some(Mode::AtLeast) => "GreaterOrEqual",
+            Some(Mode::Greater) => "Greater",
+            Some(Mode::Equal | Mode::NotEqual | Mode::Member) => "Equal",
+        }
+    }
 }
 
 /// The states of an ensemble: first its nodes, then its leaves, then members of sets.
-fn states(ensemble: &Ensemble) -> Vec<State> {
+///
+/// # Errors
+/// [`Kind::Limit`] if there are more than 2^32.
+fn states(ensemble: &Ensemble) -> Result<Vec<State>> {
     let (nodes, leaves) = (ensemble.nodes.len(), ensemble.leaves.len());
-    let index = |child: Child| match child {
-        Child::Node(node) => at(node),
-        Child::Leaf(leaf) => nodes + at(leaf),
+    index(nodes + leaves)?;
+    let state_of = |child: Child| match child {
+        Child::Node(node) => node,
+        Child::Leaf(leaf) => leaf.saturating_add(u32::try_from(nodes).unwrap_or(u32::MAX)),
     };
     let mut all = Vec::with_capacity(nodes + leaves);
     let mut members = Vec::new();
     for node in &ensemble.nodes {
-        let children = node.children.map(index);
-        let test = match node.mode {
-            Mode::AtMost => "LessOrEqual",
-            Mode::Less => "Less",
-            Mode::AtLeast => "GreaterOrEqual",
-            Mode::Greater => "Greater",
-            Mode::Equal | Mode::NotEqual | Mode::Member => "Equal",
-        };
+        let (children, mode) = (node.children.map(state_of), Some(node.mode));
         let mut state =
-            State { test, feature: node.feature, value: node.value, missing: node.missing, children };
+            State { feature: node.feature, value: node.value, children, mode, missing: node.missing };
         match node.mode {
             Mode::NotEqual => {
                 state.children.reverse();
@@ -68,21 +80,22 @@ fn states(ensemble: &Ensemble) -> Vec<State> {
         all.push(state);
     }
     for leaf in nodes..nodes + leaves {
-        all.push(State { test: "", feature: 0, value: 0.0, missing: false, children: [leaf; 2] });
+        let children = [index(leaf)?; 2];
+        all.push(State { feature: 0, value: 0.0, children, mode: None, missing: false });
     }
     let mut ends: Vec<_> = (0..nodes).collect();
     for (node, value) in members {
         let (next, end) = (all.len(), ends[node]);
-        all.push(State { test: "Equal", value, ..all[end] });
-        all[end].children[1] = next;
+        all.push(State { value, ..all[end] });
+        all[end].children[1] = index(next)?;
         ends[node] = next;
     }
-    all
+    Ok(all)
 }
 
 /// The number of comparisons on the longest path.
 fn levels(roots: &[usize], states: &[State]) -> Result<usize> {
-    let inner = |state: &usize| !states[*state].test.is_empty();
+    let inner = |state: &usize| states[*state].mode.is_some();
     let mut reached: HashSet<_> = roots.iter().copied().filter(inner).collect();
     let mut levels = 0;
     while !reached.is_empty() {
@@ -90,7 +103,7 @@ fn levels(roots: &[usize], states: &[State]) -> Result<usize> {
         if levels > MAX_LEVELS {
             return Err(unsupported(&format!("trees with paths of more than {MAX_LEVELS} nodes")));
         }
-        reached = reached.iter().flat_map(|&state| states[state].children).filter(inner).collect();
+        reached = reached.iter().flat_map(|&state| states[state].children.map(at)).filter(inner).collect();
     }
     Ok(levels)
 }
@@ -124,19 +137,19 @@ impl Tables {
         };
         let mut tests: Vec<&'static str> = Vec::new();
         for state in states {
-            if !state.test.is_empty() && !tests.contains(&state.test) {
-                tests.push(state.test);
+            if state.mode.is_some() && !tests.contains(&state.test()) {
+                tests.push(state.test());
             }
         }
         let mut list = |of: &dyn Fn(&State) -> usize| {
             let list: Vec<_> = states.iter().map(|state| i64_of(of(state))).collect();
             l.list(&list)
         };
-        let number = |state: &State| tests.iter().position(|test| *test == state.test).unwrap_or(0);
+        let number = |state: &State| tests.iter().position(|test| *test == state.test()).unwrap_or(0);
         Ok(Tables {
             dtype,
             features: list(&|state| state.feature)?,
-            children: [list(&|state| state.children[0])?, list(&|state| state.children[1])?],
+            children: [list(&|state| at(state.children[0]))?, list(&|state| at(state.children[1]))?],
             test: if tests.len() > 1 { Some(list(&number)?) } else { None },
             values: l.constant(values)?,
             missing: if states.iter().any(|state| state.missing) {
@@ -243,7 +256,7 @@ fn scores(l: &mut Lowering<'_>, ensemble: &Ensemble, targets: usize) -> Result<L
     if ensemble.roots.is_empty() {
         return Err(unsupported("an ensemble without trees"));
     }
-    let states = states(ensemble);
+    let states = states(ensemble)?;
     let roots = ensemble.roots.iter().map(|&root| match root {
         Child::Node(node) => at(node),
         Child::Leaf(leaf) => ensemble.nodes.len() + at(leaf),

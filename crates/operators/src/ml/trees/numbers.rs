@@ -9,8 +9,8 @@ use crate::ml::trees::ensemble::{Child, at, index};
 /// A tree: its number, and where its nodes begin and end in the order of numbers.
 struct Tree {
     number: i64,
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
 }
 
 /// The nodes and leaves of trees, by the numbers of their tree and of themselves.
@@ -20,7 +20,7 @@ pub(super) struct NumberedNodes<'a> {
     order: Option<Vec<u32>>,
     trees: Vec<Tree>,
     /// The first of each tree that is listed, in the order of the list.
-    roots: Vec<usize>,
+    roots: Vec<u32>,
     /// The kind of each node of the ensemble.
     children: Vec<Child>,
     leaves: usize,
@@ -46,17 +46,19 @@ impl<'a> NumberedNodes<'a> {
             children.push(if is_leaf { Child::Leaf(own) } else { Child::Node(own) });
             *next += 1;
         }
+        let end = index(count)?;
         let key = |node: usize| (numbers[node], ids[node]);
         let order = if (1..count).all(|node| key(node - 1) < key(node)) {
             None
         } else {
-            let mut order: Vec<_> = (0..index(count)?).collect();
+            let mut order: Vec<_> = (0..end).collect();
             order.sort_by_key(|&node| key(at(node)));
             Some(order)
         };
         let node = |place: usize| order.as_ref().map_or(place, |order| at(order[place]));
         let (mut trees, mut roots) = (Vec::<Tree>::new(), Vec::new());
-        for place in 0..count {
+        for next in 0..end {
+            let place = at(next);
             let (number, id) = key(node(place));
             match trees.last_mut() {
                 Some(tree) if tree.number == number => {
@@ -66,12 +68,12 @@ impl<'a> NumberedNodes<'a> {
                     }
                     tree.end += 1;
                     if let Some(first) = roots.last_mut() {
-                        *first = node(place).min(*first);
+                        *first = index(node(place))?.min(*first);
                     }
                 }
                 _ => {
-                    trees.push(Tree { number, start: place, end: place + 1 });
-                    roots.push(node(place));
+                    trees.push(Tree { number, start: next, end: next + 1 });
+                    roots.push(index(node(place))?);
                 }
             }
         }
@@ -91,7 +93,7 @@ impl<'a> NumberedNodes<'a> {
 
     /// The first node of each tree, in the order in which they are listed.
     pub(super) fn roots(&self) -> impl Iterator<Item = Child> {
-        self.roots.iter().map(|&node| self.children[node])
+        self.roots.iter().map(|&node| self.children[at(node)])
     }
 
     fn node(&self, place: usize) -> usize {
@@ -113,18 +115,18 @@ impl<'a> NumberedNodes<'a> {
     pub(super) fn child(&self, number: i64, id: i64) -> Result<Child> {
         let found = self.tree(number).and_then(|tree| {
             // Numbers are consecutive in most trees.
-            let first = self.ids[self.node(tree.start)];
+            let first = self.ids[self.node(at(tree.start))];
             let near = id
                 .checked_sub(first)
-                .and_then(|offset| tree.start.checked_add_signed(offset.try_into().ok()?));
-            let near = near.filter(|&place| place < tree.end && self.ids[self.node(place)] == id);
+                .and_then(|offset| at(tree.start).checked_add_signed(offset.try_into().ok()?));
+            let near = near.filter(|&place| place < at(tree.end) && self.ids[self.node(place)] == id);
             let search = || {
-                let (mut start, mut end) = (tree.start, tree.end);
+                let (mut start, mut end) = (at(tree.start), at(tree.end));
                 while start < end {
                     let middle = start + (end - start) / 2;
                     if self.ids[self.node(middle)] < id { start = middle + 1 } else { end = middle }
                 }
-                (start < tree.end && self.ids[self.node(start)] == id).then_some(start)
+                (start < at(tree.end) && self.ids[self.node(start)] == id).then_some(start)
             };
             near.or_else(search)
         });
