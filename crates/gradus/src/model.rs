@@ -13,6 +13,7 @@ use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map_within};
+use crate::normalize::has_default_inputs;
 use crate::operator::Operator;
 use crate::operators::TABLE;
 use crate::program::RunOptions;
@@ -312,7 +313,7 @@ impl Model {
         } else {
             let values: Vec<_> =
                 values.iter().map(|(id, tensor)| (&*graph.value(*id).name, tensor)).collect();
-            (onnx::set_inputs(bytes, &values)?, files.clone())
+            (onnx::set_inputs(bytes, !has_default_inputs(self.source()), &values)?, files.clone())
         };
         self.limits().allow_bytes(0, u128::from(u64_of(splice.len())))?;
         let model = self.options().read_edited(&splice.to_bytes(bytes)?, files, self.source())?;

@@ -1,6 +1,7 @@
 //! Inputs that become constants: what is read again of the files that are written.
 
 use gradus::fold::FoldOptions;
+use gradus::formats::onnx;
 use gradus::graph::{self, Builder, DeclaredDim, Origin, Standard, Type};
 use gradus::infer::InferOptions;
 use gradus::{DType, Dim, Kind, Model, Shape, Tensor, Value};
@@ -92,6 +93,20 @@ fn a_default_is_replaced_and_what_is_none_is_said() {
     made.opsets = vec![("".into(), 14)];
     let made = Model::from_source(made);
     let read = Model::from_bytes(&made.to_onnx().unwrap()).unwrap();
+    // Initializers of files before IR version 4 are inputs, and nodes are none.
+    let mut old = read.source().clone();
+    old.format_version = 3;
+    let mut graph = Builder::new("old");
+    graph.define("x", Origin::Input).unwrap();
+    graph.apply("", "Neg", 6, &["x"], &["y"], vec![]).unwrap();
+    graph.output("y");
+    old.graph = graph.finish().unwrap();
+    old.opsets = vec![("".into(), 8)];
+    let old = Model::from_bytes(&onnx::encode_model(&old).unwrap().to_bytes(&[]).unwrap()).unwrap();
+    let set = old.with_inputs_set([("x", Tensor::vector(&[7f32]))]).unwrap();
+    assert_eq!((names(&set), set.graph().constants().len(), set.graph().nodes().len()), (vec![], 0, 2));
+    let outputs = set.run::<&str, Tensor>([]).unwrap();
+    assert_eq!(outputs["y"].tensor().unwrap().elements::<f32>().unwrap()[..], [-7.0]);
     for model in [made, read] {
         assert_eq!(names(&model), ["x"]);
         let set = model.with_inputs_set([("x", Tensor::vector(&[7i64, 8]))]).unwrap();
