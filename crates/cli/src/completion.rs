@@ -112,7 +112,7 @@ type Names = fn(&Graph) -> Vec<String>;
 /// The argument, which completes names if it takes some.
 fn with_names(argument: Arg, files: &[PathBuf]) -> Arg {
     let (names, end): (Names, _) = match argument.get_id().as_str() {
-        "inputs" | "input_shapes" => (inputs, "="),
+        "inputs" | "input_shapes" | "set" => (inputs, "="),
         "dims" | "least" | "ranges" => (dimensions, "="),
         "outputs" => (outputs, ""),
         "why" => (values, ""),

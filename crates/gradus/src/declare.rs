@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use gradus_core::convert::{i64_of, usize_of_i64};
 use gradus_core::graph::edit::Edit;
 use gradus_core::graph::{self, DeclaredDim, Standard, Type, ValueId, ValueInfo};
-use gradus_core::{Error, Kind, Result};
+use gradus_core::text::name_in_message;
+use gradus_core::{Error, Kind, Result, Tensor, Value};
 
 use crate::dim::{Dim, Symbols};
 use crate::fact::Fact;
@@ -54,6 +55,46 @@ impl Model {
         let mut source = self.source().clone();
         source.graph.declare(&mut |place, id| given.get(&id).filter(|_| place.is_empty()).cloned());
         Ok(self.with_source(source))
+    }
+
+    /// The model with constants in the place of inputs: as if it had been written with them. Its file
+    /// has an initializer (ONNX) or a `Const` (OpenVINO) for each.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`] if it has no such input, if one is given twice, or if a value is not what the
+    /// model declares or no tensor.
+    ///
+    /// ```
+    /// use gradus::{Model, Shape, Tensor};
+    /// let tokens = Tensor::from_vec(Shape::new([1, 3])?, vec![7i64, 8, 9])?;
+    /// let model = Model::open("../../examples/positions.onnx")?.with_inputs_set([("tokens", tokens)])?;
+    /// assert!(model.graph().inputs().is_empty());
+    /// let outputs = model.run::<&str, Tensor>([])?;
+    /// assert_eq!(outputs["position_ids"].tensor()?.elements::<i64>()?[..], [0, 1, 2]);
+    /// # Ok::<(), gradus::Error>(())
+    /// ```
+    pub fn with_inputs_set<N: AsRef<str>, V: Into<Value>>(
+        &self,
+        values: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Model> {
+        let mut tensors: Vec<(ValueId, Tensor)> = Vec::new();
+        for (name, value) in values {
+            let (id, value) = (self.given_input(name.as_ref())?, value.into());
+            let info = self.graph().value(id);
+            let name = name_in_message(&info.name);
+            if tensors.iter().any(|(set, _)| *set == id) {
+                return Err(Error::new(Kind::Usage, format!("input \"{name}\" is set twice")));
+            }
+            let what = format_args!("cannot set input \"{name}\": the value");
+            match (value, &info.declared) {
+                (value, Some(declared)) if !declared.admits(&value) => {
+                    return Err(Error::mismatch(Kind::Usage, what, value, declared));
+                }
+                (Value::Tensor(tensor), _) => tensors.push((id, tensor)),
+                (other, _) => return Err(Error::mismatch(Kind::Usage, what, other, "a tensor")),
+            }
+        }
+        if tensors.is_empty() { Ok(self.clone()) } else { self.with_constants(&tensors) }
     }
 
     /// The model whose inputs have the types that are given; names of inputs that it lacks are left

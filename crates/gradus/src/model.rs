@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use gradus_core::graph::Standard;
-use gradus_core::{Error, Kind, Limits, Result, Value, graph};
+use gradus_core::convert::u64_of;
+use gradus_core::graph::{Standard, ValueId};
+use gradus_core::{Error, Kind, Limits, Result, Tensor, Value, graph};
 use gradus_formats::openvino::Written;
 use gradus_formats::{Files, InMemory, Sniffed, onnx, openvino, paddle, sniff};
 
 use crate::files::{Folder, Spliced, map_within};
+use crate::normalize::has_default_inputs;
 use crate::operator::Operator;
 use crate::operators::TABLE;
 use crate::program::RunOptions;
@@ -292,13 +294,45 @@ impl Model {
         Ok(Model { file: self.file.clone(), edited: true, ..model })
     }
 
-    /// The files in which the graphs of an OpenVINO model are those of another, and the file of constants that parts of
-    /// one are in.
+    /// The model whose inputs are constants with these elements.
+    pub(crate) fn with_constants(&self, values: &[(ValueId, Tensor)]) -> Result<Model> {
+        let graph = self.graph();
+        if self.bytes.is_none() || self.source().standard == Standard::Paddle {
+            let mut source = self.source().clone();
+            source.graph.set_inputs(values.iter().cloned());
+            return Ok(Model { edited: true, ..self.with_source(source) });
+        }
+        let (bytes, files) = self.file_of()?;
+        let (splice, files) = if self.source().standard == Standard::OpenVino {
+            let number = |id| graph.inputs().iter().position(|input| *input == id);
+            let values: Vec<_> =
+                values.iter().filter_map(|(id, tensor)| Some((number(*id)?, tensor))).collect();
+            let (written, bin) = self.with_bin(|bytes, len| openvino::set_inputs(bytes, len, &values))?;
+            let files: Arc<dyn Files> = Arc::new(Spliced::new(&written.bin, &bin));
+            (written.xml, files)
+        } else {
+            let values: Vec<_> =
+                values.iter().map(|(id, tensor)| (&*graph.value(*id).name, tensor)).collect();
+            (onnx::set_inputs(bytes, !has_default_inputs(self.source()), &values)?, files.clone())
+        };
+        self.limits().allow_bytes(0, u128::from(u64_of(splice.len())))?;
+        let model = self.options().read_edited(&splice.to_bytes(bytes)?, files, self.source())?;
+        Ok(Model { file: self.file.clone(), edited: true, ..model })
+    }
+
+    /// The files in which the graphs of an OpenVINO model are those of another, and the file of
+    /// constants that parts of one are in.
     pub(crate) fn rewritten(&self, to: &graph::Model) -> Result<(Written, Bytes)> {
+        self.with_bin(|bytes, len| openvino::edit_model(bytes, len, self.source(), to))
+    }
+
+    /// The files that `write` makes of an OpenVINO model and the length of its file of constants;
+    /// and that file.
+    fn with_bin(&self, write: impl FnOnce(&Bytes, usize) -> Result<Written>) -> Result<(Written, Bytes)> {
         let (bytes, files) = self.file_of()?;
         let bin = files.open(&self.beside);
         let len = bin.as_ref().map_or(0, Bytes::len);
-        match (openvino::edit_model(bytes, len, self.source(), to), bin) {
+        match (write(bytes, len), bin) {
             (Ok(written), bin) => Ok((written, bin.unwrap_or_default())),
             // A model without constants needs no such file.
             (Err(_), Err(error)) | (Err(error), Ok(_)) => Err(error),

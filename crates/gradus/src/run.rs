@@ -124,16 +124,7 @@ impl Program {
         let run = || {
             let mut given = HashMap::new();
             for (name, value) in inputs {
-                let id = self.model.input(name.as_ref())?;
-                let source = self.model.source();
-                let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
-                if is_listed && graph.constant(id).is_some() {
-                    let what = format_args!("input \"{}\"", name.as_ref());
-                    let wanted =
-                        "an input without initializer: files before IR version 4 list constants as inputs";
-                    return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
-                }
-                given.insert(id, value.into());
+                given.insert(self.model.given_input(name.as_ref())?, value.into());
             }
             check_inputs(graph, &given)?;
             let missing = self.main.missing_inputs(|id| given.contains_key(&id)).map(|id| {
@@ -245,6 +236,20 @@ impl<'a> IntoIterator for &'a Outputs {
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
+    }
+}
+
+impl Model {
+    /// The input of that name, which takes values.
+    pub(crate) fn given_input(&self, name: &str) -> Result<ValueId> {
+        let (id, source) = (self.input(name)?, self.source());
+        let is_listed = source.standard == Standard::Onnx && !has_default_inputs(source);
+        if is_listed && source.graph.constant(id).is_some() {
+            let what = format_args!("input \"{name}\"");
+            let wanted = "an input without initializer: files before IR version 4 list constants as inputs";
+            return Err(Error::mismatch(Kind::Usage, what, "a constant", wanted));
+        }
+        Ok(id)
     }
 }
 

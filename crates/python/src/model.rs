@@ -174,13 +174,19 @@ impl Model {
     }
 
     /// Inputs by name.
-    fn given_values(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
+    fn given_values(&self, values: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Value)>> {
         let values = values.iter().map(|(name, value)| {
             let name: String = name.extract()?;
             let value = self.given(&name, &value)?;
-            Ok((name, InputFact::Value(value)))
+            Ok((name, value))
         });
         values.collect()
+    }
+
+    /// Inputs by name, as facts.
+    fn given_facts(&self, values: &Bound<'_, PyDict>) -> PyResult<HashMap<String, InputFact>> {
+        let values = self.given_values(values)?.into_iter();
+        Ok(values.map(|(name, value)| (name, InputFact::Value(value))).collect())
     }
 
     /// The value given for an input of that name.
@@ -251,6 +257,13 @@ impl Model {
         self.model.source().opsets.iter().map(|(domain, version)| (domain.to_string(), *version)).collect()
     }
 
+    /// The model with constants in the place of inputs.
+    fn _with_inputs_set(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<Model> {
+        let values = self.given_values(values)?;
+        let model = engine(py, || self.model.with_inputs_set(values));
+        Ok(Model::of(model.map_err(|error| self.in_file(error)).or_raise()?))
+    }
+
     /// The differences that runs of this model and another show, as a `gradus.CheckReport` has it;
     /// in a runtime, as a `gradus.RuntimeReport` has it.
     #[allow(clippy::too_many_arguments, reason = "the arguments of the method of Python")]
@@ -267,7 +280,7 @@ impl Model {
         let mut options = CheckOptions::default();
         (options.runs, options.seed) = (runs, seed);
         options.sizes = said_of_inputs(sizes)?;
-        options.sizes.inputs.extend(self.given_values(values)?);
+        options.sizes.inputs.extend(self.given_facts(values)?);
         let report = PyDict::new(py);
         if let Some(runtime) = runtime {
             let runtime = runtime::find(runtime).or_raise()?;
@@ -317,7 +330,7 @@ impl Model {
         limits: GivenLimits,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut options = InferOptions::of(said_of_inputs(sizes)?);
-        options.sizes.inputs.extend(self.given_values(values)?);
+        options.sizes.inputs.extend(self.given_facts(values)?);
         options.ignore_declared = ignore_declared;
         let graph = self.model.graph();
         let model = self.within(&limits)?;
@@ -473,7 +486,7 @@ impl Model {
         options.declare = declare;
         let model = self.within(&limits)?;
         let (verify, values) = verify;
-        let values = self.given_values(&values)?;
+        let values = self.given_facts(&values)?;
         let folded = engine(py, || {
             let model = read(model)?;
             let begin = Instant::now();

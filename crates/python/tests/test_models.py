@@ -192,3 +192,21 @@ def test_the_first_value_that_differs_is_named():
 
     report = chain("Sqrt").check(chain("Tanh"), values={"x": np.array([0.25], "float32")}, runs=1)
     assert not report and report.outputs[0].first == (0, "0.5", "0.24491866")
+
+
+def test_inputs_that_are_set_are_constants(tmp_path):
+    source = gradus.load("examples/range.onnx")
+    model = source.with_inputs_set({"limit": 10, "delta": np.float32(2)})
+    assert list(model.inputs) == ["start"] and str(model.inputs["start"]) == "float32[]"
+    want = source.run({"start": 1, "limit": 10, "delta": 2})["positions"]
+    assert model.run({"start": 1})["positions"].tolist() == want.tolist()
+    assert [str(dim) for dim in model.with_inputs_set({"start": 1}).infer()["positions"].shape] == ["5"]
+    model.save(tmp_path / "m.onnx")
+    written = onnx.load(tmp_path / "m.onnx").graph
+    assert [value.name for value in written.input] == ["start"]
+    assert {tensor.name for tensor in written.initializer} == {"limit", "delta"}
+    ir = gradus.load("examples/range.xml").with_inputs_set({"start": 0})
+    assert list(ir.fold().inputs) == ["stop", "step"]
+    for wrong in ({"nothing": 1}, {"limit": [1, 2]}, {"limit": np.int64(1)}):
+        with pytest.raises(UsageError):
+            source.with_inputs_set(wrong)

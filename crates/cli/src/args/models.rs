@@ -8,7 +8,7 @@ use gradus::fold::Level;
 use gradus::{RunOptions, Sums, profiles};
 
 use super::names::{Named, any, level, levels, operator_names};
-use super::sizes::{AssumeArgs, LimitArgs, ShapeArgs, SizeArgs};
+use super::sizes::{AssumeArgs, LimitArgs, SetArgs, ShapeArgs, SizeArgs};
 
 /// Run a model and print its outputs, or save them.
 #[derive(Debug, ClapArgs)]
@@ -50,6 +50,9 @@ pub(crate) struct RunArgs {
     /// what is open.
     #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) set: SetArgs,
 
     /// A symbol in the shapes of inputs, and the number that it stands for in random inputs.
     #[arg(long = "dim", value_name = "NAME=NUMBER", requires = "random_inputs")]

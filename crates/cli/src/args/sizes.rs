@@ -26,6 +26,19 @@ pub(crate) struct ShapeArgs {
     /// what is open.
     #[arg(long = "input-shape", value_name = "NAME=DIM,…")]
     pub(crate) input_shapes: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) set: SetArgs,
+}
+
+/// Inputs that are constants.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Sizes of inputs")]
+pub(crate) struct SetArgs {
+    /// A constant in the place of an input: NAME=VALUE or NAME=FILE, as `gradus run` takes an input.
+    /// The model is then one that was written with it, also where it is saved.
+    #[arg(long = "set", value_name = "NAME=VALUE|FILE")]
+    pub(crate) set: Vec<String>,
 }
 
 /// Shapes of inputs, and facts about their sizes that are assumed.

@@ -119,7 +119,8 @@ impl args::CheckArgs {
 
 /// Compares two models, and returns true if they are the same.
 fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
-    let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
+    let models = [args.limits.open(&args.before)?, args.limits.open(args.second())?];
+    let [before, after] = given::set_both(models, &args.shapes.set)?;
     let check = before.check(&after, &args.options(&before)?);
     let check = check.map_err(|error| error.in_file(args.before.display()))?;
     let same = args.accepts(&check.outputs);
@@ -134,7 +135,8 @@ fn compare(args: &args::CheckArgs) -> Result<bool, Failure> {
 /// Compares a model with what runtimes make of it or another, and returns true if that is the same.
 fn compare_in(args: &args::CheckArgs, runtime: FindRuntime) -> Result<bool, Failure> {
     let (before, after) = (args.limits.open(&args.before)?, args.limits.open(args.second())?);
-    let options = args.options(&before)?;
+    let mut options = args.options(&before)?;
+    let before = given::set_in_runtime(before, &after, &args.shapes.set, &mut options.sizes.inputs)?;
     let mut checks = Vec::with_capacity(args.with.len());
     for name in &args.with {
         let check = before.check_in(&after, &*runtime(name)?, &options);

@@ -1,5 +1,5 @@
-//! Arguments about models: `--dim` and `--input-shape` for their inputs, `--output` for their
-//! files.
+//! Arguments about models: `--dim`, `--input-shape` and `--set` for their inputs, `--output` for
+//! their files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use gradus::convert::usize_of_i64;
 use gradus::files::cannot_write;
 use gradus::graph::{DeclaredDim, Standard, Type};
 use gradus::infer::{InferOptions, InputFact, SizeAssumptions, Sizes};
-use gradus::{Error, Kind, Limits, Model, Result};
+use gradus::{Error, Kind, Limits, Model, Result, Value};
 
 use super::fleet::FleetModel;
 use super::{run, run_inputs};
-use crate::args::{AssumeArgs, DimArgs, SizeArgs};
+use crate::args::{AssumeArgs, DimArgs, SetArgs, SizeArgs};
 use crate::diagnostics::Failure;
 
 fn usage(message: String) -> Error {
@@ -92,6 +92,61 @@ pub(super) fn values(
         run::read_input(model, input, run_inputs::stream(seed, index), limits, &mut values)?;
     }
     Ok(values.into_iter().map(|(name, value)| (name, InputFact::Value(value))).collect())
+}
+
+/// The model with constants in the place of inputs, from `NAME=VALUE`.
+pub(super) fn set(model: Model, given: &SetArgs) -> Result<Model, Failure> {
+    Ok(model.with_inputs_set(set_values(&model, given, |_| true)?)?)
+}
+
+/// Two models with constants in the place of inputs that either of them has.
+pub(super) fn set_both([first, second]: [Model; 2], given: &SetArgs) -> Result<[Model; 2], Failure> {
+    // An input that neither has is an error of the first.
+    let of_first = set_values(&first, given, |name| has(&first, name) || !has(&second, name))?;
+    let of_second = set_values(&second, given, |name| has(&second, name))?;
+    Ok([first.with_inputs_set(of_first)?, second.with_inputs_set(of_second)?])
+}
+
+/// A model that runs here, and one that a runtime reads from its file: inputs of the first alone
+/// become constants, and those of the second are given to the runs.
+pub(super) fn set_in_runtime(
+    first: Model,
+    second: &Model,
+    given: &SetArgs,
+    inputs: &mut HashMap<String, InputFact>,
+) -> Result<Model, Failure> {
+    let values = set_values(second, given, |name| has(second, name))?;
+    second.with_inputs_set(values.clone())?;
+    for (name, value) in values {
+        if inputs.insert(name.to_owned(), InputFact::Value(value)).is_some() {
+            return Err(usage(format!("input \"{name}\" is given twice")).into());
+        }
+    }
+    let of_first = set_values(&first, given, |name| !has(second, name))?;
+    Ok(first.with_inputs_set(of_first)?)
+}
+
+fn has(model: &Model, input: &str) -> bool {
+    model.input(input).is_ok()
+}
+
+/// The values of `--set` for the inputs that are chosen by name.
+fn set_values<'a>(
+    model: &Model,
+    given: &'a SetArgs,
+    is_chosen: impl Fn(&str) -> bool,
+) -> Result<Vec<(&'a str, Value)>, Failure> {
+    let (limits, mut values) = (model.limits(), Vec::new());
+    for (argument, index) in given.set.iter().zip(0..) {
+        let pair = argument.split_once('=');
+        let wanted = "NAME=VALUE or NAME=FILE";
+        let (name, text) = pair.ok_or_else(|| Error::mismatch(Kind::Usage, "--set", argument, wanted))?;
+        if is_chosen(name) {
+            let seed = run_inputs::stream(0, index);
+            values.push((name, run::read_value(model, ("--set", name), text, seed, &limits)?));
+        }
+    }
+    Ok(values)
 }
 
 /// Symbols and their numbers, from `NAME=NUMBER`.

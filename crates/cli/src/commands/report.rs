@@ -134,20 +134,26 @@ fn one(
     out: &mut dyn Write,
 ) -> Result<Summary, Failure> {
     let path = &*of.path;
-    let model = args.limits.open(path)?;
+    let set = &args.sizes.shapes.set;
+    let (model, other) = match &args.compare {
+        None => (given::set(args.limits.open(path)?, set)?, None),
+        Some(other) => {
+            let [model, other] = given::set_both([args.limits.open(path)?, args.limits.open(other)?], set)?;
+            (model, Some(other))
+        }
+    };
     let to = destination(&args.output, of)?;
     model.check_other_output(&to)?;
     if let Err(error) = model.check_other_output(&args.output.join(INDEX)) {
         *index.lock().unwrap_or_else(PoisonError::into_inner) = Err(error);
     }
     let name = path.display().to_string();
-    let report = match &args.compare {
+    let report = match args.compare.iter().zip(&other).next() {
         None => gradus_report::report(&model, &name, options),
-        Some(other) => {
-            let (model, name) = (&model, &*name);
-            let (other, of_other) = (args.limits.open(other)?, other.display().to_string());
+        Some((of_other, other)) => {
             other.check_other_output(&to)?;
-            gradus_report::compare(model, name, Other { model: &other, name: &of_other }, options)
+            let of_other = of_other.display().to_string();
+            gradus_report::compare(&model, &name, Other { model: other, name: &of_other }, options)
         }
     };
     let report = report.map_err(|error| error.in_file(path.display()))?;

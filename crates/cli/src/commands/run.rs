@@ -24,7 +24,8 @@ use crate::{json, literal, output};
 pub(crate) fn run(args: &args::RunArgs) -> Result<(), Failure> {
     let options = args.options();
     let limits = args.limits.limits();
-    let model = given::reshaped(&args.limits.open(&args.model)?, &args.input_shapes)?;
+    let model = given::set(args.limits.open(&args.model)?, &args.set)?;
+    let model = given::reshaped(&model, &args.input_shapes)?;
     let mut inputs = HashMap::new();
     for (input, index) in args.inputs.iter().zip(0..) {
         read_input(&model, input, run_inputs::stream(args.seed, index), &limits, &mut inputs)?;
@@ -182,33 +183,40 @@ pub(super) fn read_input(
     limits: &Limits,
     into: &mut HashMap<String, Value>,
 ) -> Result<(), Failure> {
-    let usage = |message: String| Error::new(Kind::Usage, message);
     let Some((name, text)) = argument.split_once('=') else {
         if !is_npz(argument) {
-            return Err(usage(format!(
-                "--input \"{argument}\" is neither NAME=VALUE, NAME=FILE nor an .npz file"
-            ))
-            .into());
+            let message = format!("--input \"{argument}\" is neither NAME=VALUE, NAME=FILE nor an .npz file");
+            return Err(Error::new(Kind::Usage, message).into());
         }
         for (name, tensor) in read_npz(model, Path::new(argument), None, limits)? {
             put(model, into, &name, tensor.into())?;
         }
         return Ok(());
     };
+    put(model, into, name, read_value(model, ("--input", name), text, seed, limits)?)
+}
+
+/// Reads the value of an input, from the text after `NAME=` of an option; a random one has numbers of
+/// the seed.
+pub(super) fn read_value(
+    model: &Model,
+    (option, name): (&str, &str),
+    text: &str,
+    seed: u64,
+    limits: &Limits,
+) -> Result<Value, Failure> {
     let id = model.input(name)?;
     let declared = declared_dtype(model, id);
-    let value = match file_of(text) {
+    match file_of(text) {
         None => literal::parse(text, declared, seed, limits)
-            .map_err(|mistake| mistake.in_argument(&format!("--input {name}=")))?,
+            .map_err(|mistake| mistake.in_argument(&format!("{option} {name}=")).into()),
         Some(path) if is_npz(text) => {
             let found = read_npz(model, path, Some(name), limits)?.into_iter().next();
-            found
-                .map(|(_, tensor)| tensor.into())
-                .ok_or_else(|| usage(format!("{text} has no array \"{name}\"")))?
+            let none = || Error::new(Kind::Usage, format!("{text} has no array \"{name}\""));
+            Ok(found.map(|(_, tensor)| tensor.into()).ok_or_else(none)?)
         }
-        Some(path) => read_tensor(path, declared, limits)?.into(),
-    };
-    put(model, into, name, value)
+        Some(path) => Ok(read_tensor(path, declared, limits)?.into()),
+    }
 }
 
 fn put(model: &Model, into: &mut HashMap<String, Value>, name: &str, value: Value) -> Result<(), Failure> {

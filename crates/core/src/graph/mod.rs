@@ -355,6 +355,20 @@ impl Graph {
         &self.captures
     }
 
+    /// Makes inputs constants; one that has a default has the tensor in its place.
+    pub fn set_inputs(&mut self, values: impl IntoIterator<Item = (ValueId, Tensor)>) {
+        for (id, tensor) in values {
+            self.inputs.retain(|input| *input != id);
+            let info = &mut self.values[id.index()];
+            info.origin = Origin::Constant;
+            info.declared = Some(Type::tensor(tensor.dtype(), tensor.shape()));
+            match self.constants.binary_search_by_key(&id, |(id, _)| *id) {
+                Ok(index) => self.constants[index].1 = tensor.into(),
+                Err(index) => self.constants.insert(index, (id, tensor.into())),
+            }
+        }
+    }
+
     /// Declares types of values, those of inner graphs as well.
     ///
     /// `say` is told where the graph is, by the numbers of the nodes around it, each with that of

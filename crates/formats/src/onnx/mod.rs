@@ -22,4 +22,5 @@ pub use model::{read_edited, read_model};
 pub use tensor::{dtype_of, number_of, read_tensor};
 pub use write::{
     edit_model, encode_model, encode_model_beside, external_files, mentioned, rename_external_files,
+    set_inputs,
 };

@@ -15,4 +15,4 @@ mod write;
 
 pub use model::{NEWEST_OPSET, read_model};
 pub use shape::{element_type, shape, shape_text};
-pub use write::{Written, edit_model, encode_model};
+pub use write::{Written, edit_model, encode_model, set_inputs};

@@ -5,6 +5,7 @@ use gradus_core::{DType, Error, Kind, Result};
 
 use super::OLDEST_OPSET;
 use super::caveats;
+use super::decided;
 use super::lowered::{graph_of, of_function};
 use super::node::{ConvertContext, Writer};
 use super::opset::{foreign, same};
@@ -59,6 +60,10 @@ fn convert_node<'m>(
     conversion.limits.check()?;
     conversion.report.nodes += 1;
     conversion.check_valid(&scope.place, index)?;
+    let to_openvino = conversion.to == Standard::OpenVino || conversion.lowers;
+    if to_openvino && decided::inlined(scope, conversion, target, (node, index))? {
+        return Ok(());
+    }
     let write = match writer_of(conversion, target, node) {
         Err(_) if scope.fix_known(node) => {
             let row = registry::row_of(conversion.source.standard, node);
@@ -70,7 +75,6 @@ fn convert_node<'m>(
         }
         found => found?,
     };
-    let to_openvino = conversion.to == Standard::OpenVino || conversion.lowers;
     if to_openvino && node.graphs().next().is_none() && scope.fix_empty(node) {
         return Ok(());
     }

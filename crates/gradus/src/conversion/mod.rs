@@ -15,6 +15,7 @@
 //! refuses, or gives no meaning, may get one: the converted model need not refuse it.
 
 mod check;
+mod decided;
 pub(crate) mod driver;
 pub(crate) mod inline;
 mod interface;

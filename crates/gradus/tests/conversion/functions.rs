@@ -214,6 +214,45 @@ fn graphs_within_bodies_read_the_values_of_their_call() {
     same_everywhere(&model(vec![f, negated()], &["x"], main, &["a", "z", "chosen"]));
 }
 
+/// An If whose outputs are its own value, a value of the graph around, and a constant.
+fn choice<'a>(condition: &'a [&'a str], outputs: &'a [&'a str], inner: Option<Step<'_>>) -> Step<'a> {
+    let branch = |operator: &'static str, inner: Option<Step<'_>>| {
+        let constant = ("value", Content::Tensor(Tensor::scalar(3f32).into()));
+        let mut steps = vec![
+            ("Constant", 13, &[][..], &["c"][..], vec![constant]),
+            (operator, 13, &["x"], &["y"], vec![]),
+        ];
+        let own = if let Some(inner) = &inner { inner.3[0].to_owned() } else { "y".to_owned() };
+        steps.extend(inner);
+        Content::Graph(Arc::new(body(Builder::nested("branch"), &[], steps, &[&own, "x", "c"])))
+    };
+    let attributes =
+        vec![("then_branch", branch("Neg", inner.clone())), ("else_branch", branch("Abs", inner))];
+    ("If", 16, condition, outputs, attributes)
+}
+
+#[test]
+fn the_branch_that_always_runs_takes_the_place_of_its_node() {
+    let truth = |value: bool| {
+        let tensor = Tensor::scalar(gradus::element::Bool::from(value));
+        vec![("value", Content::Tensor(tensor.into()))]
+    };
+    let within = choice(&["no"], &["inner", "", ""], None);
+    let main = vec![
+        ("Constant", 13, &[][..], &["yes"][..], truth(true)),
+        ("Constant", 13, &[], &["no"], truth(false)),
+        choice(&["yes"], &["a", "b", "c"], Some(within)),
+        choice(&["no"], &["d", "e", ""], None),
+        ("Add", 14, &["a", "d"], &["sum"], vec![]),
+    ];
+    let model = model(vec![], &["x"], main, &["sum", "b", "c", "e"]);
+    same_everywhere(&model);
+    let converted = model.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
+    let operators: Vec<_> = converted.graph().nodes().iter().map(|node| &*node.operator.name).collect();
+    assert!(!operators.contains(&"If") && operators.contains(&"Abs"), "{operators:?}");
+    assert_eq!(operators.iter().filter(|name| **name == "Abs").count(), 2);
+}
+
 #[test]
 fn bodies_that_take_too_much_are_refused() {
     // Each function calls the one before twice; the first calls itself.

@@ -13,3 +13,4 @@ mod paddle_bad_input;
 mod portability;
 mod programs;
 mod runtimes;
+mod set;

@@ -173,6 +173,26 @@ class Model:
         """The versions of the operator sets, by domain."""
         return self._native.opsets
 
+    def with_inputs_set(self, values: Mapping[str, Any]) -> Model:
+        """Makes the model that has constants in the place of inputs, to infer, fold, convert, run or save: as if it had been written so.
+
+        Args:
+            values: arrays, or numbers and lists, by the name of the input, as for :meth:`run`.
+
+        Returns:
+            A model without these inputs.
+
+        Raises:
+            UsageError: if there is no such input, or a value is not what the model declares.
+
+        Example:
+            >>> import gradus
+            >>> model = gradus.load("examples/range.onnx").with_inputs_set({"start": 0, "limit": 10, "delta": 2})
+            >>> print(list(model.inputs), model.infer()["positions"])
+            [] float32[5]
+        """
+        return Model(self._native._with_inputs_set(dict(values)))
+
     def infer(
         self,
         dims: Mapping[str, int] | None = None,

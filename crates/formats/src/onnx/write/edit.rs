@@ -456,7 +456,8 @@ fn initializer(out: &mut Splice, field: &Field<'_>, name: &str) -> Result<()> {
     Ok(())
 }
 
-fn sparse_name(span: ByteSpan<'_>) -> Result<&str> {
+/// The name of a sparse tensor: that of its values.
+pub(super) fn sparse_name(span: ByteSpan<'_>) -> Result<&str> {
     for field in span.fields() {
         let field = field?;
         if field.number == sparse_tensor_proto::VALUES {

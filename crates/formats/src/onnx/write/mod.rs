@@ -7,6 +7,7 @@
 mod edit;
 mod encode;
 mod graph;
+mod inputs;
 mod locations;
 mod mentioned;
 
@@ -14,6 +15,7 @@ use gradus_core::graph::Model;
 use gradus_core::{Error, Kind, Result};
 
 pub use edit::edit_model;
+pub use inputs::set_inputs;
 pub use locations::{external_files, rename_external_files};
 pub use mentioned::mentioned;
 

@@ -7,6 +7,7 @@
 mod bin;
 mod edit;
 mod graph;
+mod inputs;
 mod layer;
 mod net;
 mod patch;
@@ -17,11 +18,13 @@ use bytes::Bytes;
 use gradus_core::graph::Model;
 use gradus_core::{Error, Kind, Result};
 
-use super::model::parse;
+use super::model::{XmlNode, parse};
 use crate::Splice;
 use bin::{Laid, New};
-use pieces::{Offsets, patched};
+use pieces::{Offsets, Patch, patched};
 use text::{MARK, XmlWriter};
+
+pub use inputs::set_inputs;
 
 /// The version of the format that is written.
 const VERSION: &str = "11";
@@ -61,10 +64,19 @@ impl IrParts {
 /// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not
 /// in the file of constants; [`Kind::Unsupported`] if `after` is not made of `before`.
 pub fn edit_model(text: &Bytes, bin: usize, before: &Model, after: &Model) -> Result<Written> {
+    changed(text, bin, |out, net| edit::edit_graph(out, net, &before.graph, &after.graph))
+}
+
+/// The files that `text` and a file of constants of `bin` bytes become by patches of the network.
+fn changed(
+    text: &Bytes,
+    bin: usize,
+    patches: impl FnOnce(&mut IrParts, XmlNode<'_>) -> Result<Vec<Patch>>,
+) -> Result<Written> {
     let (mark, document) = parse(text)?;
     let offsets = Offsets::of(document.root_element(), bin)?;
     let mut out = IrParts { xml: XmlWriter::new(""), new: New::default() };
-    let patches = edit::edit_graph(&mut out, document.root_element(), &before.graph, &after.graph)?;
+    let patches = patches(&mut out, document.root_element())?;
     let pieces = patched(0..document.input_text().len(), patches);
     let laid = Laid::new(offsets.kept(&pieces), out.new);
     let mut xml = Splice::default();
