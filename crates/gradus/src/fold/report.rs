@@ -64,6 +64,7 @@ pub struct KeptNode {
     pub reason: String,
 }
 
+/// Counts the operators before and after, and lists the weights and the shape nodes that were kept.
 pub(super) fn complete(
     folder: &mut GraphFolder<'_>,
     scope: &FoldState<'_>,

@@ -125,6 +125,8 @@ pub(super) struct FoldState<'m> {
 }
 
 impl<'m> FoldState<'m> {
+    /// The state of a graph before `study`: every value is read unchanged, and none is needed yet.
+    /// `facts` has a fact for each value; `place` is the path of nodes and attributes to the graph.
     pub(super) fn new(
         folder: &mut GraphFolder<'m>,
         graph: &'m Graph,
@@ -604,6 +606,7 @@ impl<'m> FoldState<'m> {
         child
     }
 
+    /// Marks the values that a subgraph captures and needs as needed.
     pub(super) fn need_captures(&mut self, child: &FoldState<'_>) {
         for capture in child.graph.captures() {
             if child.values[capture.inner.index()].needed {

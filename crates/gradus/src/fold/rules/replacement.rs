@@ -30,6 +30,7 @@ pub(in crate::fold) struct Replacement {
 }
 
 impl Replacement {
+    /// A node of the newest version of an operator of ONNX.
     pub(in crate::fold) fn new(
         operator: &'static str,
         inputs: Vec<Source>,
