@@ -98,7 +98,7 @@ pub(crate) fn run_targets(seconds: u32, only: Option<&str>, seed: u32, tally: &m
     Ok(())
 }
 
-/// Most bytes of an input that are printed.
+/// Maximum number of bytes of an input that are printed.
 const PRINTED: usize = 2048;
 
 /// Messages of the inputs that end a target, and the inputs in hexadecimal: all that a reader of a

@@ -26,7 +26,7 @@ pub struct Case {
     pub endpoint: bool,
     /// The index of the first element that is checked.
     pub lo: u64,
-    /// How many elements are checked; of a range, at most.
+    /// Number of elements that are checked; of a range, at most.
     pub len: usize,
 }
 
@@ -54,7 +54,7 @@ impl Case {
         Case { dtype, arguments, num, endpoint: rng.bool(), lo, len }
     }
 
-    /// How many steps there are between the ends.
+    /// Number of steps between the ends.
     pub fn divisor(&self) -> u64 {
         (self.num - u64::from(self.endpoint)).max(1)
     }

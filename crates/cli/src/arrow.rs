@@ -153,7 +153,7 @@ fn packed(codes: &[u8]) -> Vec<u8> {
 /// A field of a table.
 #[derive(Clone, Copy)]
 enum Slot {
-    /// It has its default.
+    /// The field has its default.
     None,
     U8(u8),
     I16(i16),
@@ -204,7 +204,7 @@ impl Flat {
         }
         let size = self.bytes.len() - table;
         self.align(2);
-        // Where each field is, from the beginning of the table; the table begins with the way here.
+        // Offsets of the fields from the beginning of the table, which begins with its own.
         let fields = self.bytes.len();
         let way = (u32_of(table)).wrapping_sub(u32_of(fields));
         self.bytes[table..table + 4].copy_from_slice(&way.to_le_bytes());

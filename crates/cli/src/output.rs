@@ -333,7 +333,8 @@ pub(crate) fn aligned<const N: usize>(rows: &[[String; N]]) -> String {
     aligned_within(rows, None)
 }
 
-/// The same, but on a terminal cells are cut to fit it: the last ones first, then the first.
+/// Rows in columns as wide as they need to be. On a terminal, cells are cut to fit its width: the
+/// last ones first, then the first.
 pub(crate) fn fitted<const N: usize>(rows: &[[String; N]]) -> String {
     let terminal = terminal_size::terminal_size_of(std::io::stdout());
     aligned_within(rows, terminal.map(|(width, _)| width.0.into()))

@@ -137,7 +137,7 @@ impl Tensor {
         Tensor::from_bytes(dtype, shape, vec![0; len].into())
     }
 
-    /// The same elements in the same order under another shape.
+    /// The elements in the same order in another shape.
     ///
     /// # Errors
     /// [`Kind::Shape`] if the shape has another number of elements.

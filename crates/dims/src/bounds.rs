@@ -13,7 +13,7 @@ impl Bounds {
     /// The size of an axis.
     pub const SIZE: Bounds = Bounds { lower: Some(0), upper: None };
 
-    /// That number.
+    /// Bounds of a number that is exactly `value`.
     pub const fn exactly(value: i64) -> Bounds {
         Bounds { lower: Some(value), upper: Some(value) }
     }

@@ -102,7 +102,7 @@ impl Symbols {
         format!("{} {relation} {}", self.print(left), self.print(right))
     }
 
-    /// The same condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for
+    /// An equivalent condition in its shortest form: `N == 1` for `144*N == 144`, and `h >= 3` for
     /// `(h + 1)//2 - 2 >= 0`.
     pub fn shortest(&mut self, condition: Condition) -> Condition {
         let mut condition = condition;

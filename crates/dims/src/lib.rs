@@ -53,7 +53,7 @@ pub use text::{Dialect, Printed};
 /// An integer that may be symbolic. It has a meaning within the [`Symbols`] that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Dim {
-    /// That number.
+    /// An integer that is known.
     Known(i64),
     /// An expression.
     Symbolic(ExprId),
@@ -66,7 +66,7 @@ pub struct ExprId(u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct AtomId(u32);
 
-/// Most leaves (symbols and numbers) of an expression.
+/// Maximum number of leaves (symbols and numbers) of an expression.
 pub const LARGEST: u32 = 96;
 
 impl Dim {
@@ -103,7 +103,7 @@ impl From<usize> for Dim {
     }
 }
 
-/// Where a symbol comes from.
+/// The origin of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The model names it, or it is the dimension of an input.
@@ -119,7 +119,7 @@ pub enum Origin {
 pub struct Symbol {
     /// Its name, unique.
     pub name: Arc<str>,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
 }
 

@@ -471,7 +471,7 @@ fn conditions_are_solved_for_their_only_symbol() {
         let condition = symbols.parse_condition(text).unwrap();
         let solved = symbols.shortest(condition);
         assert_eq!(symbols.print_condition(&solved), wanted, "{text}");
-        // It holds for the same numbers.
+        // The shortest form holds for the same numbers.
         for value in 0..200 {
             let holds = |condition: &Condition| {
                 let of = |dim| symbols.evaluate(dim, &|_| Some(value)).unwrap();

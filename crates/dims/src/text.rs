@@ -42,8 +42,8 @@ impl Printed<'_> {
         self.dim
     }
 
-    /// The same, printed for another reader. Names with other characters than those of most readers
-    /// stay in quotes, and `broadcast` has no counterpart.
+    /// This expression, printed for another reader. Names with other characters than those of most
+    /// readers stay in quotes, and `broadcast` has no counterpart.
     #[must_use]
     pub fn in_dialect(self, dialect: Dialect) -> Self {
         Printed { dialect, ..self }

@@ -11,10 +11,10 @@ use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor};
 use gradus_kernels::{Fill, tensor as filled};
 use gradus_sequences::{GeomspacePlan, LinspacePlan, LogspacePlan, SpaceError};
 
-/// How many samples there are, and where they go.
+/// The number of samples, and the rule for their places.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
-    /// How many.
+    /// Number of samples.
     pub num: u64,
     /// True if stop is the last of them.
     pub endpoint: bool,

@@ -49,9 +49,9 @@ pub struct TensorFact {
 pub struct SequenceFact {
     /// The fact about each of its values.
     pub each: Fact,
-    /// Its length.
+    /// Length of the sequence.
     pub len: Dim,
-    /// Its values, if they are known one by one.
+    /// Facts of its items, if they are known one by one.
     pub items: Option<Vec<Fact>>,
 }
 
@@ -125,7 +125,7 @@ pub fn fraction_of(number: Number) -> Option<Fraction> {
     }
 }
 
-/// Most elements of integer tensors that facts hold one by one.
+/// Maximum number of elements of integer tensors that facts hold one by one.
 pub const MAX_INTEGERS: usize = 1024;
 
 impl TensorFact {
@@ -320,7 +320,7 @@ impl Fact {
         if let Fact::Tensor(fact) = self { Some(fact) } else { None }
     }
 
-    /// The same, but for the elements.
+    /// This fact, without its elements.
     #[must_use]
     pub fn without_elements(self) -> Fact {
         match self {

@@ -48,12 +48,12 @@ pub struct RunOptions {
     pub seed: u64,
     /// How products of matrices, convolutions and reductions of floats are added.
     pub sums: Sums,
-    /// Where to count the steps of a run, for whoever shows progress.
+    /// A counter of the steps of a run, for whoever shows progress.
     pub steps: Option<&'static AtomicU64>,
 }
 
 impl RunOptions {
-    /// The same with other limits.
+    /// These options with other limits.
     #[must_use]
     pub fn within(self, limits: Limits) -> RunOptions {
         RunOptions { limits: Some(limits), ..self }
@@ -65,8 +65,9 @@ impl RunOptions {
     }
 }
 
-/// Most nodes of subgraphs and functions that are compiled. A function is compiled once for each
-/// list of arguments for its attributes, and a small model can make any number of lists.
+/// Maximum number of nodes of subgraphs and functions that are compiled. A function is compiled
+/// once for each list of arguments for its attributes, and a small model can make any number of
+/// lists.
 const MAX_COMPILED: usize = 1_000_000;
 
 /// Makes programs from graphs of one model or function.
@@ -108,7 +109,7 @@ impl<'a> Compiler<'a> {
         Compiler { standard, functions: &[], operators: &[], options, parameters, state }
     }
 
-    /// The same, with what a call says of a function's attributes.
+    /// This compiler, with the attributes that a call gives a function.
     #[must_use]
     pub fn with_parameters(self, parameters: Parameters<'a>) -> Compiler<'a> {
         Compiler { parameters, ..self }
@@ -446,7 +447,7 @@ pub struct NodeRun {
     /// The most bytes that values of the run and memory of nodes took while it ran. Constants and
     /// inputs of the model are not counted.
     pub peak_bytes: u64,
-    /// The same of values alone: what [`Peak`](crate::infer::Peak) bounds.
+    /// The most bytes that values alone took: what [`Peak`](crate::infer::Peak) bounds.
     pub value_bytes: u64,
 }
 

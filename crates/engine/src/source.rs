@@ -33,7 +33,7 @@ impl Source {
         Source { model: Arc::new(model), limits, operators }
     }
 
-    /// The same with another model.
+    /// This source with another model.
     pub fn with_model(self, model: graph::Model) -> Source {
         Source { model: Arc::new(model), ..self }
     }

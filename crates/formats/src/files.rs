@@ -1,4 +1,4 @@
-//! Where bytes come from.
+//! Sources of bytes.
 
 use std::collections::HashMap;
 use std::fmt;

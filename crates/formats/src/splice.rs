@@ -16,7 +16,7 @@ pub struct Splice {
 #[derive(Clone, Debug)]
 enum Own {
     Source(Range<usize>),
-    /// So many of the new bytes, after those before.
+    /// The next `n` of the new bytes.
     Fresh(usize),
     /// Bytes that somebody else has too.
     Shared(Bytes),

@@ -174,8 +174,8 @@ pub trait Array: fmt::Debug + Send + Sync {
         None
     }
 
-    /// Where the elements are in a device of CUDA, for others to read them, on streams of theirs
-    /// too: when the array is dropped, it waits for the device.
+    /// Address of the elements in a device of CUDA. Others may read them, on streams of theirs too:
+    /// when the array is dropped, it waits for the device.
     fn cuda_address(&self) -> Option<u64> {
         None
     }
@@ -205,7 +205,7 @@ impl Info {
     /// The bytes of so many elements.
     ///
     /// # Errors
-    /// Those of [`bytes_of`], and `Limit` if the largest array has fewer.
+    /// Errors of [`bytes_of`]; `Limit` if the largest array of the device has fewer bytes.
     #[cfg(any(feature = "cuda", feature = "wgpu"))]
     pub(crate) fn bytes_of(&self, dtype: DType, len: u64) -> Result<u64> {
         let bytes = bytes_of(dtype, len)?;

@@ -17,7 +17,8 @@ use crate::model::Model;
 use crate::operators::OWN_DOMAIN as DOMAIN;
 use gradus_engine::infer::{InferOptions, Inference, Problem};
 
-/// Most bytes that readers of the format take: it counts them by signed numbers of 32 bits.
+/// Maximum number of bytes that readers of the format take: it counts them by signed numbers of 32
+/// bits.
 pub(crate) const MAX_BYTES: usize = 0x7fff_ffff;
 
 impl Model {

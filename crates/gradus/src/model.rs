@@ -211,7 +211,7 @@ impl Model {
         OpenOptions { limits: self.limits(), operators, keep_names: self.keep_names }
     }
 
-    /// The same with other limits, which inference, runs, folding, conversion, comparison and
+    /// This model with other limits, which inference, runs, folding, conversion, comparison and
     /// saving obey.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Model {
@@ -219,21 +219,21 @@ impl Model {
         self
     }
 
-    /// The same, which saving copies files of constants of with the names that the model gives
-    /// them: names of a stranger's choice, if it is a stranger's.
+    /// This model; if `keep` is set, saving copies its files of constants under the names that the
+    /// model gives them, which an untrusted model chooses.
     #[must_use]
     pub fn keep_names(mut self, keep: bool) -> Model {
         self.keep_names = keep;
         self
     }
 
-    /// The same, with other graphs, which are only in memory.
+    /// This model with other graphs, which are only in memory.
     pub(crate) fn with_source(&self, source: graph::Model) -> Model {
         let source = self.source.clone().with_model(source);
         Model { source, bytes: None, files: None, ..self.clone() }
     }
 
-    /// The same, converted from another model: saving it leaves that one's files of constants
+    /// This model, converted from `other`: saving it leaves the files of constants of `other`
     /// alone.
     pub(crate) fn converted_from(self, other: &Model) -> Model {
         Model { spared: other.constant_files().unwrap_or_default(), ..self }

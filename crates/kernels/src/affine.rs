@@ -18,9 +18,9 @@
 //! For elements of fewer bits the double `a.high + j d.high`, rounded once, is enough: off by 2^-53
 //! m for each of this rounding, `a.low` and `j d.low`, so 2^-51 m is a bound.
 //!
-//! Where many elements have the same sign and exponent, their codes are a line of integers
-//! ([`lanes`]); sums are for what is left: few elements, those near zero, and those
-//! that are no normal numbers of the type.
+//! Codes of many elements of the same sign and exponent are a line of integers ([`lanes`]); sums
+//! are for what is left: few elements, those near zero, and those that are no normal numbers of the
+//! type.
 
 use fearless_simd::Simd;
 use fearless_simd::prelude::*;
@@ -51,7 +51,7 @@ pub struct Affine {
     pub relative: f64,
     /// Absolute error bound of the line.
     pub slack: f64,
-    /// The same, in units of the line.
+    /// Absolute error bound of the line, in its units.
     units: u64,
 }
 
@@ -184,7 +184,7 @@ impl Affine {
         }
     }
 
-    /// How many elements of a slice have the binade of its first, or of its last, at least.
+    /// Number of elements of a slice that are sure to have the binade of its first, or of its last.
     fn reach(&self, lo: u64, len: usize, binade: Binade, at_end: bool) -> usize {
         let index = |i: usize| lo + u64_of(if at_end { len - 1 - i } else { i });
         // The magnitude and the step with 63 bits behind the leading one, rounded down and up.

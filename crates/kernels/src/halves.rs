@@ -88,7 +88,7 @@ impl Layout {
             let [low, high] = bounds.at(simd, group, from);
             let (low, high) = (rounded(low), rounded(high));
             let kept = low & splat(u32::MAX >> (dropped + 1));
-            // Those below the smallest wrap around.
+            // Numbers below the smallest one wrap around.
             let normal = (kept - splat((127 - self.bias + 1) << self.mantissa))
                 .simd_lt(splat((2 * self.bias) << self.mantissa));
             certain &= (normal & low.simd_eq(high)).all_true();

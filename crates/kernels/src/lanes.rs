@@ -158,7 +158,7 @@ impl Run {
             let count = room.checked_div(step).map_or(u64::MAX, |steps| steps.saturating_add(1));
             let count = usize::try_from(count).unwrap_or(usize::MAX).min(rest.len());
             let (part, after) = rest.split_at_mut(count);
-            // Those in doubt lie where the code begins, or ends.
+            // Elements in doubt lie where the code begins, or ends.
             let place = |k| if rising { k } else { count - 1 - k };
             let mut doubts = 0;
             while doubts < count {
@@ -200,7 +200,8 @@ pub fn in_units(x: Wide, drop: u32) -> i128 {
     }
 }
 
-/// How many elements come before the first one, of so many, that is another; the last one is.
+/// Number of elements, of the first `count`, before the first for which `is_other` holds; it holds
+/// for the last.
 pub fn before(count: u64, is_other: impl Fn(u64) -> bool) -> u64 {
     let (mut same, mut other) = (0, count - 1);
     while other - same > 1 {

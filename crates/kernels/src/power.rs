@@ -25,7 +25,7 @@ pub struct Powers {
     tables: Tables,
     /// The table of positions, in groups, the last of them filled up.
     positions: Vec<Positions>,
-    /// The same as singles, for floats of 16 bits.
+    /// The table of positions in float32, for floats of 16 bits.
     singles: Vec<SinglePositions>,
 }
 
@@ -298,7 +298,7 @@ impl<T: FromNumber> PowerParts<'_, T> {
 
 /// A wide power.
 struct WidePower {
-    /// Its index on the line.
+    /// Index on the line.
     first: u64,
     mantissa: DoubleDouble,
     exponent: i32,

@@ -271,7 +271,7 @@ fn infinite_parameters_give_what_the_formula_does() {
 
 #[test]
 fn threads_change_no_bit() {
-    // So many that threads are used.
+    // Enough elements for several threads.
     let x: Vec<f32> = singles(20_011);
     let one = map(Function::Tanh, &x, Options::ONE_THREAD);
     let mut options = Options::default();

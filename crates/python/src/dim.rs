@@ -34,7 +34,7 @@ pub(crate) struct Dim {
     text: String,
     /// Symbols that are no sizes, and may be negative.
     integers: BTreeSet<String>,
-    /// The same with symbols in the order of their names.
+    /// The text with symbols in the order of their names.
     canonical: String,
 }
 
@@ -265,7 +265,7 @@ impl Dim {
         self.integers.clone()
     }
 
-    /// Its value where the symbols stand for these numbers.
+    /// Value of the expression where the symbols are these numbers.
     #[pyo3(signature = (values=None, /, **named))]
     fn evaluate(
         &self,
@@ -332,7 +332,7 @@ fn list<'py>(
     Ok(PyTuple::new(py, dims.into_iter().collect::<PyResult<Vec<_>>>()?)?.into_any())
 }
 
-/// Most elements of a progression that are given one by one.
+/// Maximum number of elements of a progression that are given one by one.
 const MAX_ELEMENTS: i64 = 1024;
 
 /// The number of elements of a tensor of one axis.

@@ -65,7 +65,7 @@ pub(crate) struct Model {
 /// The outputs of a program, and whether functions are expanded.
 type ProgramKey = (Vec<String>, bool, u64, Sums);
 
-/// Most programs that are kept.
+/// Maximum number of programs that are kept.
 const PROGRAMS: usize = 16;
 
 /// Options of models whose work signals end.

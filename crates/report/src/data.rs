@@ -127,7 +127,7 @@ impl NodeColumns {
 #[serde(untagged)]
 enum NodeName {
     Text(String),
-    /// That of its first output without so many bytes at the end, which are ASCII.
+    /// The name of the first output without its last bytes, which are ASCII; their number.
     OfOutput(usize),
 }
 

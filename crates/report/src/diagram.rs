@@ -62,7 +62,7 @@ pub fn diagram(
     Ok(diagram.text)
 }
 
-/// Most boxes within each other.
+/// Maximum number of boxes within each other.
 const MAX_DEPTH: usize = 32;
 
 /// Nodes whose names begin alike.

@@ -376,7 +376,7 @@ mod tests {
         let chain = (1..6).map(|to| edge(to - 1, to));
         let edges: Vec<_> = chain.chain([edge(0, 5)]).collect();
         let layout = layered(&items, &edges);
-        // It stands in each of the four rows between, on one side of the box there.
+        // The edge passes each of the four rows between, on one side of the box there.
         let long = &layout.paths[5];
         let numbers = |at: char| long.split(at).skip(1).count();
         assert_eq!((numbers('V'), numbers('C')), (4, 5), "{long}");

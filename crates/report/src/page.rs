@@ -420,7 +420,7 @@ fn list<'a>(
     }
 }
 
-/// How many remarks are not listed.
+/// Number of remarks that are not listed.
 pub(crate) fn more(count: usize) -> Markup {
     html! { @if count > MOST { p { "and " (grouped(count - MOST)) " more" } } }
 }

@@ -166,7 +166,7 @@ struct Drawn {
     width: f64,
     height: f64,
     body: String,
-    /// Where edges of values end and begin, if it is not the middle.
+    /// Positions at which edges of values end and begin, if not in the middle.
     entries: HashMap<ValueId, f64>,
     exits: HashMap<ValueId, f64>,
 }

@@ -81,8 +81,8 @@ fn texts(picture: &str, element: &str) -> Vec<String> {
     of_name.filter_map(|node| node.text().map(str::to_owned)).collect()
 }
 
-/// How many boxes of a class there are: `n` nodes, `a` shape arithmetic, `c` closed groups, `g`
-/// open ones, `i` inputs and outputs.
+/// Number of boxes of a class: `n` nodes, `a` shape arithmetic, `c` closed groups, `g` open ones,
+/// `i` inputs and outputs.
 fn boxes(picture: &str, class: &str) -> usize {
     let document = roxmltree::Document::parse(picture).unwrap();
     document.descendants().filter(|node| node.attribute("class") == Some(class)).count()

@@ -321,7 +321,7 @@ impl Spiral {
         (from, to, Some(turn))
     }
 
-    /// So many elements from index `first` on.
+    /// The line of `len` elements from index `first` on.
     pub(crate) fn line(&self, first: u64, len: u64) -> SpiralLine {
         let (from, to, turn) = self.turn();
         let straight = || [self.start.re(), self.start.im()].iter().position(|part| part.is_zero());

@@ -84,7 +84,7 @@ impl BigFraction {
         }
     }
 
-    /// That many times the fraction, if it is an integer.
+    /// `times` times the fraction, if that is an integer.
     pub(crate) fn whole_multiple(&self, times: i64) -> Option<IBig> {
         let product = &self.numerator * times;
         let by = small_usize(self.exponent.abs());

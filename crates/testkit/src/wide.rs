@@ -162,8 +162,8 @@ impl WideFloat {
         if leading > format.bias() {
             return Nearest { code: infinity, below: infinity - 1, error: 0.0, tie_bits: 0 };
         }
-        // So many of the leading bits are units in the last place; the others are a fraction of
-        // one.
+        // The first `whole_bits` of the leading bits are units in the last place; the others are a
+        // fraction of one.
         let whole_bits = self.exponent - (leading.max(least_normal) - mantissa_bits);
         let (whole, fraction) = match u32::try_from(whole_bits) {
             Ok(0) => (0, self.limbs),

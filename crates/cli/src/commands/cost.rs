@@ -202,7 +202,7 @@ fn cost_json<'a>(
 /// A table of groups, the heading first.
 fn table(heading: &str, groups: &BTreeMap<String, Amounts>, inference: &Inference) -> String {
     let print = |dim: Option<Dim>| sum_text(inference, dim);
-    // Where all sums are numbers, the last column says how many operations there are for each byte.
+    // The last column has the operations for each byte, where all sums are numbers.
     let is_number = |dim: Option<Dim>| dim.is_some_and(|dim| dim.known().is_some());
     let of = |all: &Amounts| {
         [all.counts.macs, all.counts.operations, all.counts.bytes_read, all.counts.bytes_written]

@@ -194,7 +194,7 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
         let results: Vec<_> = results.map(|(program, result)| format!("{program} {result}")).collect();
         writeln!(out, "{}: {}", rule[0].rule.name, results.join("; "))?;
         let mut conditions = grouped(&rule, Difference::condition);
-        // Those that sizes decide come first: they can be avoided.
+        // Conditions on sizes come first: a caller can avoid them.
         conditions.sort_by_key(|nodes| matches!(nodes[0].when, When::Data));
         for nodes in conditions.iter().take(most) {
             let names = nodes.iter().take(most).map(|it| format!("{} ({})", it.node, it.operator));

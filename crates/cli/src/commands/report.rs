@@ -161,7 +161,7 @@ fn one(
     Ok(report.summary)
 }
 
-/// Where the page of a model is written: the file, or under the model's name in the folder.
+/// Path at which the page of a model is written: the file, or the model's name in the folder.
 fn destination(to: &Path, of: &FleetModel) -> Result<PathBuf, Error> {
     if given::is_folder(to) {
         return given::in_folder(to, &page_name(of));

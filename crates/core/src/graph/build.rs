@@ -250,7 +250,7 @@ fn undefined(graph: &Graph, id: ValueId) -> Error {
 #[derive(Clone, Copy, PartialEq)]
 enum SortState {
     New,
-    /// Those it needs are being placed.
+    /// The nodes that it needs are being placed.
     Open,
     Placed,
 }
@@ -298,7 +298,7 @@ fn order(graph: &Graph) -> Result<Vec<usize>> {
     Ok(placed)
 }
 
-/// Most nodes of a circle that a message names.
+/// Maximum number of nodes of a circle that a message names.
 const NAMED: usize = 8;
 
 fn cycle(graph: &Graph, circle: &[usize]) -> Error {

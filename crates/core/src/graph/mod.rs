@@ -119,7 +119,7 @@ pub struct Function {
     pub body: Graph,
 }
 
-/// Which operator a node names.
+/// Name, domain and version of a node's operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OperatorId {
     /// The domain; empty for the standard's own.
@@ -166,11 +166,11 @@ pub struct ValueInfo {
     pub aliases: Vec<Box<str>>,
     /// The type that the file declares.
     pub declared: Option<Type>,
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The caller gives it.
@@ -195,7 +195,7 @@ impl Origin {
 pub struct Node {
     /// Its name; often empty.
     pub name: Box<str>,
-    /// Which operator it applies.
+    /// The operator that it applies.
     pub operator: OperatorId,
     /// The version of the operator set that defines the operator; nothing if the file names none.
     pub version: Option<i64>,
@@ -205,7 +205,7 @@ pub struct Node {
     pub outputs: Slots,
     /// Its attributes.
     pub attributes: Vec<Attribute>,
-    /// Where it stands in the file.
+    /// Its position in the file.
     pub position: Option<Position>,
 }
 

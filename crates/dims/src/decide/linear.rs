@@ -7,7 +7,7 @@
 
 /// The outcome for a system.
 pub(super) enum Found {
-    /// It has no solution.
+    /// The system has no solution.
     Nothing,
     /// A solution: numerators over one denominator above zero.
     Point(Vec<i128>, i128),

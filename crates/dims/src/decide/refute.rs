@@ -48,7 +48,7 @@ pub(super) struct Strategy {
     pub(super) systems: usize,
     /// Products to which others are added, at most.
     pub(super) products: usize,
-    /// Whether rests of divisions are taken apart into 0 and others.
+    /// True if the remainders of divisions are split into 0 and the others.
     pub(super) rests: bool,
 }
 

@@ -68,7 +68,7 @@ pub struct Older {
 #[derive(Clone, Copy, Debug)]
 pub enum OlderWriter {
     Graph(Lower),
-    /// It writes operators of OpenVINO too.
+    /// The rule writes operators of OpenVINO too.
     Context(OlderRule),
 }
 

@@ -42,7 +42,7 @@ pub struct ConversionState<'m> {
     /// Names of the main graph's inputs and outputs.
     pub kept: HashMap<ValueId, Arc<str>>,
     pub report: ConversionReport,
-    /// Other domains than the standard's own that are written, with their versions.
+    /// Domains that are written besides the standard's own, with their versions.
     pub foreign: BTreeMap<Arc<str>, i64>,
     /// Nodes that have no equivalent.
     pub obstacles: Vec<Obstacle>,

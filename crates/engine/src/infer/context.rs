@@ -87,7 +87,7 @@ impl InferContext<'_, '_> {
         *items <= MAX_ITEMS
     }
 
-    /// How many inputs there are, missing ones included.
+    /// Number of inputs, missing ones included.
     pub fn count(&self) -> usize {
         self.node.inputs.len()
     }
@@ -415,7 +415,7 @@ impl InferContext<'_, '_> {
         self.pass.shared.symbols.fresh(&self.node.operator.name, origin, bounds)
     }
 
-    /// That many dimensions of which nothing is known but that the data decide them.
+    /// `rank` dimensions of which only is known that the data decide them.
     pub fn any_dims(&mut self, what: &str, rank: usize) -> Vec<Dim> {
         (0..rank).map(|_| self.data(what, Bounds::SIZE)).collect()
     }

@@ -71,7 +71,8 @@ impl PartialEq for Known {
     }
 }
 
-/// Most elements of a tensor of integers that a graph may depend on: sizes, axes and their like.
+/// Maximum number of elements of a tensor of integers that a graph may depend on: sizes, axes and
+/// their like.
 const MAX_INTEGERS: usize = 64;
 
 impl Known {
@@ -81,7 +82,7 @@ impl Known {
         Known { dtype: Some(tensor.dtype()), dims: Some(dims), ..Known::default() }
     }
 
-    /// The same, with the elements of a tensor of few integers.
+    /// The type and shape of a value, with the elements of a tensor of few integers.
     fn of_elements(value: &Value) -> Known {
         let few = |tensor: &&Tensor| tensor.dtype().is_integer() && tensor.shape().len() <= MAX_INTEGERS;
         let integers = value.tensor().ok().filter(few).and_then(|tensor| tensor.to_i64().ok());
@@ -126,7 +127,7 @@ pub struct Goal {
 /// An output that something reads.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Its dimensions, if its rank is known.
+    /// Dimensions, if the rank is known.
     pub dims: Option<Dims>,
 }
 
@@ -153,7 +154,7 @@ pub struct Lowering<'a> {
     pub attributes: Attributes<'a>,
     inputs: &'a [Option<Known>],
     builder: Builder,
-    /// How many values there are, inputs first.
+    /// Number of values, inputs first.
     values: usize,
     /// Inputs of complex numbers that are given as pairs, and pairs that outputs are joined from.
     pairs: Vec<(LoweredValue, DType)>,
@@ -295,7 +296,7 @@ impl Lowering<'_> {
         integers.ok_or_else(|| self.unknown(&format!("value of input {index}")))
     }
 
-    /// How many elements an input of one axis has.
+    /// Number of elements of an input with one axis.
     pub fn len_of(&self, index: usize) -> Result<usize> {
         match *self.dims_of(index)? {
             [Some(len)] => Ok(len),

@@ -84,7 +84,7 @@ pub struct Adding<'a> {
 }
 
 impl Adding<'_> {
-    /// The same for sums that a result is computed from.
+    /// How sums are added that a result is computed from: narrow sums become intermediate ones.
     pub fn within(self) -> Self {
         let to = if self.to == Destination::Narrow { Destination::Intermediate } else { self.to };
         Adding { to, ..self }

@@ -154,7 +154,7 @@ pub enum ZeroSigns {
     Any,
 }
 
-/// Whether it reduces the axes that an attribute or an input lists.
+/// Kinds of reductions of the axes that an attribute or an input lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduces {
     No,
@@ -165,8 +165,8 @@ pub enum Reduces {
     Once,
 }
 
-/// What results of constants are, where a check tells whether programs that round or order
-/// operations otherwise return the same.
+/// Kinds of results of constants, where a check decides if programs that round or order operations
+/// differently return the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// Means of elements, or of inputs if it computes each element.

@@ -25,7 +25,7 @@ use gradus_core::{Class, DType, Error, Kind, Result, Shape, Tensor};
 
 use crate::files::Files;
 
-/// Where a constant's elements are, as a `Const` layer states it.
+/// Location of a constant's elements, as a `Const` layer states it.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) name: String,

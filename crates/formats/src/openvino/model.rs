@@ -171,7 +171,7 @@ fn metadata(node: XmlNode<'_>, into: &mut Vec<(String, String)>) -> Result<()> {
     Ok(())
 }
 
-/// Where the lines of a text begin: to count them anew for every layer takes longer than all else.
+/// Offsets of the lines of a text: to count them anew for every layer takes longer than all else.
 struct Lines {
     starts: Vec<usize>,
     /// The last place that was asked for, and the characters before it in its line, which may be
@@ -211,7 +211,7 @@ pub(super) struct IrReader<'r> {
     files: &'r Arc<dyn Files>,
     lines: Lines,
     regions: Regions,
-    /// How many levels of graphs within graphs are left.
+    /// Remaining levels of graphs within graphs.
     pub(super) depth: usize,
 }
 
@@ -437,7 +437,7 @@ impl IrReader<'_> {
             ));
         }
         let data = child(layer, "data").into_iter().flat_map(|data| data.attributes());
-        // Those of other namespaces are no attributes of operators.
+        // Attributes of other namespaces are none of the operator.
         let data = data.filter(|attribute| attribute.namespace().is_none());
         let mut attributes: Vec<_> = data
             .map(|a| Attribute { name: a.name().into(), content: Content::Text(a.value().into()) })

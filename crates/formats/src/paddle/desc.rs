@@ -139,7 +139,7 @@ impl<'a> OpDesc<'a> {
 /// The domain of operators that PIR has no name for.
 const OLD: &str = "old";
 
-/// Most operations that one block is the body of: each has a graph of its own.
+/// Maximum number of operations that one block is the body of: each has a graph of its own.
 const MAX_BODIES: usize = 64;
 
 /// A block while it is read.

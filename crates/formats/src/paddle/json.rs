@@ -146,7 +146,7 @@ impl<'a> JsonText<'a> {
         })
     }
 
-    /// Where a part stands.
+    /// Position of a part of the file.
     pub(super) fn position(self, raw: Raw<'a>) -> Position {
         self.at(self.offset(raw.get()))
     }

@@ -41,7 +41,7 @@ impl<T: Declared, const COUNT: usize> Declared for [T; COUNT] {
 
 /// Parameters of a launch.
 pub(crate) trait Parameters: DeviceRepr {
-    /// The same struct in the language of the kernels.
+    /// The declaration of the struct in the language of the kernels.
     fn declaration() -> String;
 }
 

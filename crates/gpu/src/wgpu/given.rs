@@ -11,7 +11,7 @@ use crate::plan::AnyPlan;
 /// 192 bits, two's complement, the lowest first.
 pub(super) type WideNumber = [u32; 6];
 
-/// Which shader makes the elements.
+/// The shader that makes the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
     Wrapping,

@@ -13,7 +13,7 @@ pub struct OutputCheck {
     pub name: String,
     /// The elements that were compared.
     pub elements: u64,
-    /// How many of them differ.
+    /// Number of elements that differ.
     pub differing: u64,
     /// The largest difference in units in the last place; of NaN, text and complex numbers, the
     /// largest integer.

@@ -17,7 +17,8 @@ use gradus_engine::infer::{Inference, InputFact, Sizes};
 /// Floats in every third run: zeros, ones, and numbers whose products overflow and underflow.
 const EXTREME: [f64; 8] = [0.0, -0.0, 1.0, -1.0, 3e4, -3e4, 1e-5, -1e-5];
 
-/// Most elements of all inputs under a binding of any sizes; with more, sizes are small.
+/// Maximum number of elements of all inputs under a binding of any sizes; with more, sizes are
+/// small.
 const MAX_ELEMENTS: usize = 1 << 18;
 
 /// Small sizes.

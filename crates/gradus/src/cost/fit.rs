@@ -173,7 +173,7 @@ impl Cost {
     }
 }
 
-/// Most values that are tried below the largest one of which the bytes fit.
+/// Maximum number of values that are tried below the largest one of which the bytes fit.
 const MAX_TRIED: i64 = 1 << 16;
 
 /// The bytes that are always held, and those that are made and freed.

@@ -7,8 +7,8 @@
 //! | a function of the model | what the nodes of the body do |
 //! | operators of ONNX in place of one | MACs and operations of these |
 //!
-//! Where sizes within a graph change from one iteration to the next, each iteration counts as the
-//! largest, if one is known, and nothing is counted otherwise.
+//! A graph whose sizes change from one iteration to the next counts for each iteration as for the
+//! largest, if that is known, and is not counted if not.
 
 use std::rc::Rc;
 

@@ -16,7 +16,8 @@ use crate::dim::Dim;
 use crate::model::Model;
 use gradus_engine::infer::{Reuse, Rooms};
 
-/// Most pairs of values living at one time for which orders other than that of the run are tried.
+/// Maximum number of pairs of values living at one time for which orders other than that of the run
+/// are tried.
 const MAX_PAIRS: usize = 1 << 22;
 /// Orders that are tried.
 const ROUNDS: usize = 32;
@@ -172,8 +173,8 @@ fn live_from(intervals: &[Interval]) -> BTreeMap<usize, u128> {
 /// The offsets of intervals, which are in the order of their first steps, in the smallest arena
 /// that was found, and its bytes; and the most bytes that are needed at one step.
 ///
-/// Where the order of the run leaves gaps, intervals are placed by the most bytes that live beside
-/// them. Then the one that ends the arena is placed first, again and again.
+/// Where placing in the order of the run leaves gaps, intervals are placed by decreasing peak of
+/// the bytes alive with them. Then the interval that ends the arena is placed first, repeatedly.
 fn smallest(intervals: &[Interval]) -> (Vec<u128>, u128, u128) {
     let live = live_from(intervals);
     let least = live.values().copied().max().unwrap_or(0);

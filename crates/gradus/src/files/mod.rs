@@ -42,8 +42,8 @@ pub fn map(path: &Path) -> Result<Bytes> {
     map_within(path, u64::MAX)
 }
 
-/// The same where a call may use so many bytes: one beyond an eighth of them is mapped too, which
-/// takes no memory.
+/// Maps a file as [`map`], for a call that may use `max_bytes`: a file larger than an eighth of
+/// them is mapped too, which takes no memory.
 ///
 /// # Errors
 /// As [`map`].

@@ -12,10 +12,11 @@ use gradus_core::graph::{
 use super::{FoldOptions, FoldReport};
 use crate::model::Model;
 
-/// Most nodes to which inlining may let a model grow before it is folded, by those it has.
+/// Maximum number of nodes to which inlining may let a model grow before it is folded, by those it
+/// has.
 const MAX_GROWTH: usize = 4;
 
-/// Most calls of functions within one another.
+/// Maximum number of calls of functions within one another.
 const MAX_DEPTH: usize = 64;
 
 /// The models that may be folded in place of a model with functions, by what is inlined: functions
@@ -153,7 +154,7 @@ struct Called<'m> {
     nodes: usize,
     /// Functions whose bodies call it.
     callers: HashSet<&'m OperatorId>,
-    /// Its body can stand in place of every call.
+    /// True if its body can take the place of every call.
     fits: bool,
 }
 

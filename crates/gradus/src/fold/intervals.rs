@@ -14,10 +14,10 @@ use super::rules::{NodeView, is_view};
 use crate::fact::range_of;
 use crate::operators::operation::Operation;
 
-/// Most elements of a tensor that is looked at.
+/// Maximum number of elements of a tensor that is looked at.
 const MAX_ELEMENTS: usize = 1 << 18;
 
-/// Most nodes between a result and its constants.
+/// Maximum number of nodes between a result and its constants.
 const MAX_NODES: usize = 32;
 
 /// Error of a float beside itself, and of a small one.

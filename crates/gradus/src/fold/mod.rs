@@ -59,7 +59,7 @@ use scope::FoldState;
 pub struct FoldOptions {
     /// Sizes and types of inputs: symbols and types are fixed in the folded model too.
     pub sizes: Sizes,
-    /// Most bytes of a constant that is added.
+    /// Maximum number of bytes of a constant that is added.
     pub max_constant: u64,
     /// The rules that are applied.
     pub rules: RuleSet,
@@ -130,8 +130,8 @@ impl Model {
         self.fold_parts(options, original, None)
     }
 
-    /// The same; `mentioned` are values of the main graph that other parts of the file mention, if
-    /// that is not to be looked up.
+    /// Folds the main graph; `mentioned` are values of the main graph that other parts of the file
+    /// mention, `None` to look them up.
     fn fold_parts(
         &self,
         options: &FoldOptions,

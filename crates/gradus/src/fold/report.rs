@@ -162,7 +162,7 @@ fn left<'a>(graph: &'a Graph, edit: &'a Edit, count: &mut impl FnMut(Counted<'a>
     }
 }
 
-/// Most nodes that are named as the reason of another.
+/// Maximum number of nodes that are named as the reason of another.
 const MAX_NAMED: usize = 3;
 
 /// The nodes that ask for shapes and stayed, with those that need what they say.

@@ -30,23 +30,23 @@ const LARGE: u64 = 1 << 14;
 /// Maximum number of nodes between a constant and the constants that it replaces.
 const MAX_REPLACED: usize = 32;
 
-/// Most sweeps over a graph after it was studied: each makes some node simpler.
+/// Maximum number of sweeps over a graph after it was studied: each makes some node simpler.
 const MAX_SWEEPS: usize = 4;
 
-/// Where a value comes from in the folded graph.
+/// The source of a value in the folded graph.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Read {
-    /// It stays as it is.
+    /// The value itself.
     Own,
-    /// It is another, which is defined before it.
+    /// Another value, which is defined before it.
     Other(ValueId),
-    /// It is a constant.
+    /// A constant.
     Constant(Tensor),
-    /// It is some dimensions of an input.
+    /// Dimensions of an input.
     InputSizes(InputSizes),
 }
 
-/// Whether a constant in place of nodes leaves fewer bytes.
+/// Change in the bytes of a model if a constant takes the place of nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gain {
     Some,
@@ -60,15 +60,15 @@ enum Gain {
 pub(super) struct ValueState {
     pub(super) fact: Fact,
     pub(super) read: Read,
-    /// It is the same bits in every implementation.
+    /// True if the value is the same bits in every implementation.
     pub(super) exact: bool,
-    /// It must keep its name and come from where it does.
+    /// True if the value must keep its name and its source.
     pub(super) fixed: bool,
-    /// It is an output of the graph.
+    /// True if the value is an output of the graph.
     pub(super) output: bool,
     /// Something reads it.
     pub(super) needed: bool,
-    /// It is known, and larger as a constant than what computes it.
+    /// True if the value is known, and larger as a constant than what computes it.
     pub(super) costly: bool,
 }
 
@@ -264,7 +264,7 @@ impl<'m> FoldState<'m> {
         // A subgraph that has a value of the same name would read that.
         let name = &self.graph.value(self.resolved(other)).name;
         let hidden = self.captured.contains(&id) && folder.is_shared(name);
-        // Its own name, or that of the output that is read as it.
+        // The output that names it: the value itself, or an output of the graph that is read as it.
         let output = if value.output { Some(id) } else { self.renamed.get(&id).copied() };
         !hidden && output.is_none_or(|output| self.can_be_named(folder, output, self.resolved(other)))
     }
@@ -435,8 +435,8 @@ impl<'m> FoldState<'m> {
         }
     }
 
-    /// Whether a constant of this many bytes is no larger than the constants that nothing needs
-    /// without the node that computes it.
+    /// Compares `bytes` with the constants that nothing needs without the node that computes the
+    /// value.
     fn gain(&self, index: usize, bytes: u64) -> Gain {
         if bytes <= SMALL {
             return Gain::Some;

@@ -15,10 +15,10 @@ use super::{FoldOptions, FoldReport, Folded, functions, unroll};
 use crate::model::Model;
 use gradus_engine::infer::Sizes;
 
-/// Most stages without a new kind of change.
+/// Maximum number of stages without a new kind of change.
 const MAX_STAGES: usize = 8;
 
-/// Most loops of which it is tried whether unrolling them leaves fewer nodes.
+/// Maximum number of loops of which it is tried whether unrolling them leaves fewer nodes.
 const MAX_TRIED: usize = 32;
 
 /// A model that was folded in stages.

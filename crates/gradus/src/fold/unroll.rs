@@ -18,10 +18,10 @@ use crate::operators::control_flow::loops::lead;
 use crate::operators::{self, Chance};
 use gradus_engine::infer::InferOptions;
 
-/// Most iterations of a loop that is unrolled.
+/// Maximum number of iterations of a loop that is unrolled.
 const MAX_RUNS: usize = 256;
 
-/// Most nodes that a loop becomes.
+/// Maximum number of nodes that a loop becomes.
 const MAX_NODES: usize = 20_000;
 
 /// Returns true if a node of a graph runs a body again and again.

@@ -24,7 +24,7 @@ use crate::dim::Dim;
 use crate::fact::{Dims, Fact};
 use crate::operators::{self, Row};
 
-/// Most operators between views.
+/// Maximum number of operators between views.
 const MAX_NODES: usize = 64;
 
 /// The nodes that read each value, and the numbers of the inputs.
@@ -317,7 +317,7 @@ fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, ind
                 turn.is(producer) && (same || !is_view)
             };
             let source = match view.producer(input).filter(turns) {
-                // Where the order undoes itself, an end of the region is one of its entries too:
+                // An end of the region is one of its entries too, where the order undoes itself:
                 // the value before it changes its own order.
                 Some(producer) if producer.value(0).is_some_and(is_changed) => return None,
                 Some(producer) => Source::Value(producer.value(0)?),

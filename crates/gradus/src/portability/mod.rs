@@ -41,11 +41,11 @@ pub const RULES: &[Rule] = rules::RULES;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum When {
-    /// It holds in every run.
+    /// The difference occurs in every run.
     Always,
-    /// It is about sizes: `seq >= 16777217`.
+    /// Sizes for which it occurs: `seq >= 16777217`.
     Sizes(String),
-    /// It is about data: that of the rule.
+    /// The data decides, as the rule says.
     Data,
 }
 

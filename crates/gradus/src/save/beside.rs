@@ -215,7 +215,7 @@ mod tests {
         std::fs::write(root.join("from/deep/w.bin"), b"weights").unwrap();
         copy(&to, "deep/w.bin").unwrap();
         assert_eq!(std::fs::read(to.join("deep/w.bin")).unwrap(), b"weights");
-        // The same file, or one that is as it should be, stays.
+        // The same file is kept, and so is one that has the wanted content.
         copy(&root.join("from"), "w.bin").unwrap();
         copy(&to, "deep/w.bin").unwrap();
         std::fs::write(to.join("w.bin"), b"another").unwrap();

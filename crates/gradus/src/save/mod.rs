@@ -252,7 +252,7 @@ enum ConstantFiles<'a> {
 /// Reads a model that was written: readers are lenient about what no output needs, but the edit may
 /// need it.
 fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
-    // It is as large as the model that was read within the limits.
+    // The written model is as large as a model that was read within the limits.
     let mut limits = Limits::DEFAULT;
     limits.max_bytes = u64::MAX;
     OpenOptions::new().limits(limits).with_files(bytes, "", files).map(drop).map_err(|error| {

@@ -18,7 +18,7 @@ fn list(values: &[i64]) -> Tensor {
     Tensor::vector(values)
 }
 
-/// The same numbers in another type.
+/// The numbers of a tensor in another type.
 fn cast(tensor: &Tensor, to: DType) -> Tensor {
     gradus::convert::cast(tensor, to, gradus::convert::Rules::IEEE).unwrap()
 }

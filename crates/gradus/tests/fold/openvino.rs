@@ -512,7 +512,7 @@ fn recorded_models_of_every_operator_give_the_same_when_folded() {
     assert!(run * 5 > all.len() * 4, "{run} of {} models were run", all.len());
 }
 
-/// The same text with a few bytes of it changed, moved or lost.
+/// A copy of the text with a few bytes changed, moved or removed.
 fn damaged(text: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
     let mut text = text.to_vec();
     for _ in 0..random.usize(1..4) {

@@ -436,7 +436,7 @@ fn a_converted_model_does_not_replace_the_constants_of_its_source() {
     std::fs::write(folder.join("w.bin"), [1; 12]).unwrap();
     let source = Model::open(&path).unwrap();
     let converted = source.convert(Standard::OpenVino, &ConvertOptions::default()).unwrap().model;
-    // Also where a model of that name was written before.
+    // A model of that name that was written before changes nothing.
     std::fs::write(folder.join("w.xml"), "").unwrap();
     let error = converted.save(folder.join("w.xml")).unwrap_err();
     assert!(error.message().contains("the model's constants would replace it"), "{error}");

@@ -224,7 +224,7 @@ fn rotations_give_eigenvalues_of_symmetric_matrices() {
     }
 }
 
-/// What Paddle 3.3.1 gives for one matrix.
+/// Results of Paddle 3.3.1 for one matrix.
 #[test]
 fn triangles_and_values_are_those_of_lapack() {
     let x = [

@@ -292,7 +292,7 @@ fn cases(standard: Standard, signature: &'static Signature) -> Vec<OneNode> {
 /// recorded models (tests/conformance/), those of Paddle by recorded programs (tests/models/paddle.rs).
 fn rows() -> impl Iterator<Item = &'static Row> {
     let here = |row: &&Row| match row.standard {
-        // Those of ONNX Runtime are run by models of its optimiser.
+        // Operators of ONNX Runtime are run by models of its optimiser.
         Standard::Onnx => row.domain != "com.microsoft",
         Standard::OpenVino => ["Range", "ShapeOf"].contains(&row.name),
         Standard::Paddle => false,

@@ -174,14 +174,15 @@ const FEW_BLOCK: usize = 12288;
 const LINES: usize = 8;
 const LINE: usize = 512;
 
-/// Most rows of a tile, and most columns.
+/// Maximum number of rows of a tile, and of its columns.
 const MAX_ROWS: usize = 8;
 const MAX_COLUMNS: usize = MAX_VECTORS * 8;
 
 /// Multiplications that take less time than other threads need to wake.
 const FEW_FOR_THREADS: u128 = 1 << 20;
 
-/// Most blocks of rows, and of columns, that are made only to share a product among threads.
+/// Maximum number of blocks of rows, and of blocks of columns, that are made only to share a
+/// product among threads.
 const SHARED: usize = 16;
 
 impl Sizes {
@@ -291,7 +292,7 @@ struct Part<'a, T> {
 /// they go. `check` is called from time to time.
 ///
 /// # Errors
-/// Those of `check`.
+/// Errors of `check`, the first one.
 ///
 /// # Panics
 /// If `out` has not as many elements as the results, or a factor has not as many as the sizes say.

@@ -113,7 +113,7 @@ impl Wide for f64 {
     }
 }
 
-/// Most lanes of float32.
+/// Maximum number of lanes of float32.
 const SINGLES: usize = 16;
 
 impl Wide for [u8; 4] {

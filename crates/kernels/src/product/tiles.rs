@@ -164,7 +164,7 @@ struct Tile<'a> {
     from: usize,
     /// Columns of the result that the tile has.
     here: usize,
-    /// Whether the sums begin and end with these products.
+    /// True if the sums begin with these products, and if they end with them.
     ends: [bool; 2],
 }
 

@@ -216,7 +216,7 @@ pub fn attention(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     stages.push(scores);
     let mut shares = l.apply("Softmax", &[scores], &[int("axis", -1)])?;
     if l.has(3) {
-        // Where no key is attended to, the shares are 0.
+        // The shares are 0 where no key is attended to.
         let (last, zero) = (l.list(&[-1])?, number(l, 0.0)?);
         let none = of("ReduceMin", cast(of("Equal", scores, never), DType::F32), last).put(l)?;
         shares = pick(cast(none, DType::Bool), zero, shares).put(l)?;

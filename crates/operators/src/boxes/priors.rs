@@ -16,7 +16,7 @@ use crate::errors;
 use crate::lowering::terms::{Term, cast, f, ints, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int};
 
-/// Most boxes around a center.
+/// Maximum number of boxes around a center.
 const MAX_BOXES: usize = 4096;
 
 /// A box around each center.
@@ -113,7 +113,7 @@ fn priors(l: &Lowering<'_>, scales: bool) -> Result<Vec<Prior>> {
     }
     for (i, &low) in least.iter().enumerate() {
         let between = most.get(i).filter(|_| scales).map(|high| Prior::square((low * high).sqrt()));
-        // Where sizes are parts of the image, only the first has other shapes, after the last.
+        // Sizes that are parts of the image: only the first has other shapes, after the last.
         let shaped = if scales { Some(low) } else { (i + 1 == least.len()).then_some(least[0]) };
         let shaped =
             shaped.into_iter().flat_map(|side| ratios.iter().map(move |&ratio| Prior::shaped(side, ratio)));

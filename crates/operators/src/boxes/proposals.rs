@@ -44,7 +44,7 @@ pub(super) fn positions_of(l: &mut Lowering<'_>, count: i64) -> Result<LoweredVa
     positions(l, count)
 }
 
-/// Most anchors of a cell.
+/// Maximum number of anchors of a cell.
 const MAX_ANCHORS: usize = 4096;
 
 /// The boxes around a cell, one for each ratio and scale.
@@ -251,7 +251,8 @@ pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 
 /// Anchors, and the deltas and scores of each, of images.
 struct Anchors {
-    /// Those of `[image, anchor]`; deltas and anchors have four numbers each.
+    /// Scores, deltas and boxes, each `[image, anchor, …]`; deltas and boxes have four numbers for
+    /// each anchor.
     scores: LoweredValue,
     deltas: LoweredValue,
     boxes: LoweredValue,
@@ -333,7 +334,7 @@ pub fn generate_proposals(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![rows, found.score, l.cast(counts, to)?])
 }
 
-/// So many boxes of one image and their scores; zeros behind the last.
+/// The best boxes of an image and their scores, padded with zeros.
 pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 1), (1, 2), (2, 3), (3, 3)] {
         only_float32(l, input)?;
@@ -382,7 +383,7 @@ pub fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Gather", [l.input(0)?.into(), best[1].into()], [along(0)]).put(l)?])
 }
 
-/// So many boxes of one image, their classes and their scores; zeros behind the last.
+/// The best boxes of an image, their classes and their scores, padded with zeros.
 pub fn detectron_output(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if l.count() != 4 {
         return Err(errors::count("inputs", l.count(), 4));

@@ -12,7 +12,7 @@ use crate::infer::InferContext;
 pub struct Counters {
     /// The symbol of each number before an iteration.
     every: Vec<Dim>,
-    /// Its value before the first iteration.
+    /// The value before the first iteration.
     first: Vec<Dim>,
     /// Addend of an iteration.
     by: Vec<Dim>,

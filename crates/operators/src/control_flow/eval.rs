@@ -44,7 +44,7 @@ impl Op for IfOp {
 #[derive(Debug)]
 pub struct Scan {
     body: GraphProgram,
-    /// How many inputs are scanned; the others are carried.
+    /// Number of inputs that are scanned; the others are carried.
     scanned: usize,
     batched: bool,
     input_axes: Vec<i64>,

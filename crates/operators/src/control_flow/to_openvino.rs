@@ -28,7 +28,7 @@ struct OpenVinoBody<'m> {
     graph: &'m Graph,
     scope: SourceGraph<'m>,
     target: GraphWriter,
-    /// How many inputs it has.
+    /// Number of inputs.
     inputs: usize,
     ports: Ports,
 }
@@ -460,7 +460,7 @@ fn carry_list<'m>(
     Ok(form)
 }
 
-/// How many runs there are at most, and that number if it is known; -1 are any number.
+/// The maximum number of iterations, and that number if it is known; -1 is no bound.
 fn trip_count(cx: &mut ConvertContext<'_, '_>) -> Result<(NewValue, Option<i64>)> {
     if !cx.has(0) {
         return Ok((cx.scalar(-1), None));
@@ -568,7 +568,7 @@ pub fn map(cx: &mut ConvertContext<'_, '_>) -> Result<Vec<NewValue>> {
                 scope.set(capture.inner, value);
             }
         }
-        // Other inputs may be tensors, which all items share.
+        // Tensors among the other inputs are shared by all items.
         for (&id, values) in graph.inputs().iter().zip(&inputs) {
             let shared = values.first().filter(|_| values.len() == 1);
             let value = values.get(item).or(shared).copied();

@@ -9,7 +9,7 @@ use crate::errors;
 use crate::lowering::terms::{ints, with};
 use crate::lowering::{LoweredValue, Lowering, int};
 
-/// Most elements along an axis of the result of an adaptive pool.
+/// Maximum number of elements along an axis of the result of an adaptive pool.
 pub const MAX_WINDOWS: i64 = 1 << 10;
 
 /// An adaptive pool, an axis after the other: window `i` of `n` has the elements from

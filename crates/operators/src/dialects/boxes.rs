@@ -99,8 +99,8 @@ pub struct Choice {
     pub inclusive: bool,
     /// The overlap with a better box that a box must not exceed.
     pub overlap: f64,
-    /// Most boxes of each class that are looked at, and of each image that are kept; a negative
-    /// number is no bound.
+    /// Maximum number of boxes of each class that are looked at, and of each image that are kept; a
+    /// negative number is no bound.
     pub top: i64,
     pub keep: i64,
     /// By how much sides are longer than the distance of corners.
@@ -110,7 +110,7 @@ pub struct Choice {
 /// How scores decay with the overlap with better boxes.
 #[derive(Debug)]
 pub struct Decay {
-    /// That of a Gaussian; or else they decay linearly.
+    /// Standard deviation of the Gaussian decay; `None` for linear decay.
     pub sigma: Option<f64>,
     /// The decayed score that boxes must exceed.
     pub least: f64,
@@ -126,7 +126,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// Those of some indices, in their order.
+    /// The boxes at some indices, in their order.
     pub fn picked(self, l: &mut Lowering<'_>, at: LoweredValue) -> Result<Found> {
         let mut pick = |value| l.apply("Gather", &[value, at], &[along(0)]);
         Ok(Found {

@@ -16,7 +16,7 @@ pub enum Interpolation {
     Cubic,
 }
 
-/// Which elements stand for those outside of an axis.
+/// Elements that stand for those outside of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outside {
     Zeros,

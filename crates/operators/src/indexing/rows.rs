@@ -76,7 +76,7 @@ pub fn fill_empty_rows(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![at, all[2].0, empty])
 }
 
-/// Most groups of rows.
+/// Maximum number of groups of rows.
 const MAX_GROUPS: usize = 1024;
 
 /// `GroupedMatMul` of OpenVINO: products of rows and the matrix of their group.

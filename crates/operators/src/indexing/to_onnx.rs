@@ -109,7 +109,7 @@ fn reduction(l: &mut Lowering<'_>) -> Result<Option<(&'static str, Content)>> {
 #[derive(Clone, Copy)]
 enum Bound {
     Known(i64),
-    /// It stands in the list of bounds there.
+    /// Index in the list of bounds.
     At(usize),
 }
 

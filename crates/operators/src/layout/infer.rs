@@ -229,7 +229,7 @@ pub fn split(cx: &mut InferContext<'_, '_>) -> InferResult {
     parts_of(cx, &dims, axis, &sizes[..count])
 }
 
-/// That many equal parts of an axis; the last may be shorter unless the axis must divide.
+/// An axis in `count` equal parts; the last may be shorter unless the axis must divide.
 fn even_parts(
     cx: &mut InferContext<'_, '_>,
     whole: Dim,

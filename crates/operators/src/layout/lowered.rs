@@ -58,8 +58,8 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Pad", &inputs, &l.own_attributes())?])
 }
 
-/// The same elements in another shape, of which a dimension of 0 is none of the input's: one that
-/// may be 0 is made one of the input first, which then has no elements.
+/// The elements of the input in another shape, of which a dimension of 0 is none of the input's:
+/// one that may be 0 is made one of the input first, which then has no elements.
 pub fn reshape(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, shape) = (l.input(0)?, l.input(1)?);
     let has_zero = l.known_integers(1)?.is_none_or(|dims| dims.contains(&0));

@@ -39,7 +39,7 @@ fn compacted(
     let ones = l.cast(stays, DType::I64)?;
     let axis = l.constant(Tensor::scalar(1i64))?;
     let before = l.apply("CumSum", &[ones, axis], &[int("exclusive", 1)])?;
-    // Those that go have places behind the width, each its own.
+    // Elements that are removed get indices after the width, each its own.
     let places = positions(l, width)?;
     let places = pick(stays, before, places + width).write(l, DType::I64)?;
     let dims = (f("Shape", x) * ints(&[1, 2])).put(l)?;

@@ -336,7 +336,7 @@ pub fn unpack_lu(_: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Val
     Ok(vec![cx.rounded(0, &permutation)?, cx.rounded(1, &below)?, cx.rounded(2, &above)?])
 }
 
-/// Most rows of matrices whose determinant is written step by step.
+/// Maximum number of rows of matrices whose determinant is written step by step.
 const MAX_ROWS: usize = 32;
 
 /// `Det` as a graph: a step of elimination for each row, by the row with the largest pivot.
@@ -365,7 +365,7 @@ pub fn det_by_steps(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         if left == 1 {
             break;
         }
-        // It changes places with the first row, which changes the sign.
+        // The row of the pivot changes places with the first row, which changes the sign.
         let (last, wide) = (l.list(&[2])?, l.list(&[1, 1, left])?);
         let of_row = l.apply("Unsqueeze", &[place, last], &[])?;
         let of_row = l.apply("Expand", &[of_row, wide], &[])?;

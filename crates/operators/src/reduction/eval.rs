@@ -148,7 +148,7 @@ pub fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Result<Gr
     let perm = [&kept[..], axes].concat();
     let size: usize = axes.iter().map(|&axis| dims[axis]).product();
     let count: usize = kept.iter().map(|&axis| dims[axis]).product();
-    // Also for each group a result: of no elements, there may be any number of groups.
+    // One result for each group as well: without elements, there may be any number of groups.
     cx.reserve(product(count, size.saturating_mul(2).saturating_add(1).saturating_mul(size_of::<usize>())))?;
     Ok(Groups { places: indices::turned(dims, &perm), count, size })
 }

@@ -41,7 +41,7 @@ impl Axis {
             let end = up(size + begin - tap * dilation).min(windows);
             (window, element, end - window, 1, self.stride)
         };
-        // Where there are several, all of them are within the axes.
+        // Several windows are all within the axes.
         let count = usize::try_from(count).unwrap_or(0);
         let [window, element] = [window, element].map(|number| usize::try_from(number).unwrap_or(0));
         let [between, stride] = [between, stride].map(|number| usize_of_i64(number).unwrap_or(1).max(1));

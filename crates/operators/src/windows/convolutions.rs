@@ -89,7 +89,7 @@ impl Rows for Columns<'_> {
 
 /// The second factor of a convolution: the elements below the windows.
 enum Elements<'a> {
-    /// Those of the input, of windows of one element.
+    /// Elements of the input, for windows of one element.
     Plain(Matrix<'a>),
     /// Lines of planes with padding.
     Shifted(Shifted<'a>),

@@ -21,7 +21,7 @@ use crate::windows::convolutions::{Columns, Convolution};
 /// Filters of a group below which packing takes longer than multiplying.
 const FEW: usize = 4;
 
-/// Most elements of a written plane: those of larger ones leave the second cache.
+/// Maximum number of elements of a written plane: those of larger ones leave the second cache.
 const MOST: usize = 1 << 17;
 
 /// How planes are written, and where in them the taps lie.

@@ -380,7 +380,7 @@ pub fn average_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("AveragePool", &[x], &attributes)?])
 }
 
-/// Most slices that windows of an image become.
+/// Maximum number of slices that windows of an image become.
 const MAX_SLICES: i64 = 1024;
 
 /// Elements to add around an image such that a window starts at each multiple of the strides;

@@ -180,7 +180,7 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// What must hold of the inputs.
+/// A condition on the inputs.
 #[derive(Serialize)]
 pub(in crate::commands) struct ConditionJson<'a> {
     text: &'a str,

@@ -123,7 +123,7 @@ fn is_unknown(inference: &Inference, fact: &Fact) -> bool {
 /// The values that are shown.
 struct Shown<'a> {
     args: &'a args::Infer,
-    /// Those of the main graph, in order.
+    /// Values of the main graph, in order.
     ids: Vec<ValueId>,
     /// Constants, and values of shape arithmetic, that are left out.
     left_out: [usize; 2],

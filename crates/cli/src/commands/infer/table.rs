@@ -119,7 +119,7 @@ pub(super) fn write_text(
     write_conditions(inference, out)
 }
 
-/// How many values of nodes are known in full, of the graphs within nodes too.
+/// Counts the values of nodes that are known in full, also in graphs within nodes.
 fn known(graph: &Graph, inference: &Inference) -> String {
     let main = graph.ids().filter(|&id| graph.value(id).origin.is_node()).map(|id| inference.fact(id));
     let inner = inference.subgraphs().iter().flat_map(Subgraph::computed);

@@ -28,7 +28,7 @@ pub const NONE: NewValue = NewValue(usize::MAX);
 enum ValueSource {
     Input(Option<Type>),
     Constant(Constant),
-    /// It is a value of the graph around.
+    /// A value of the graph around.
     Captured,
     Node,
 }
@@ -295,12 +295,12 @@ impl GraphWriter {
         self.nodes.len()
     }
 
-    /// How many nodes and values there are now.
+    /// The numbers of nodes and values that are written so far.
     pub fn mark(&self) -> Mark {
         Mark { nodes: self.nodes.len(), values: self.values.len() }
     }
 
-    /// How many values were written since then.
+    /// Number of values that were written since `mark`.
     pub fn values_since(&self, mark: Mark) -> usize {
         self.values.len().saturating_sub(mark.values)
     }

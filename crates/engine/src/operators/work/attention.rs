@@ -4,7 +4,7 @@
 use super::Shapes;
 use crate::dim::Dim;
 
-/// Where the sizes of attention stand.
+/// Operators of attention: each states its sizes differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Queries, keys and values, their heads among the first axes: `ScaledDotProductAttention`.

@@ -73,12 +73,12 @@ pub type Longest = fn(&Attributes<'_>) -> Result<[u128; 2]>;
 pub enum Work {
     /// No arithmetic: elements are moved, or only shapes are read.
     None,
-    /// So many operations for each element of the first output. No other element is read of an
-    /// input of the same shape than that at its place.
+    /// A number of operations for each element of the first output. Inputs of that shape are read
+    /// element by element.
     EachOutput(Each),
-    /// So many operations for each element of the first input.
+    /// A number of operations for each element of the first input.
     EachInput(Each),
-    /// So many operations for each element of all inputs.
+    /// A number of operations for each element of all inputs.
     AllInputs(Each),
     /// A matrix product: the size of the summed axis for each element of the output.
     MatMul,
@@ -114,7 +114,7 @@ pub enum Work {
     NonMaxSuppression,
     /// Fast Fourier transforms of the lines of an axis or several.
     Fourier,
-    /// The same of frames of a signal.
+    /// Fast Fourier transforms of the frames of a signal.
     FourierOfFrames,
     /// Comparisons on the longest path of each tree, and sums of the weights of its leaf.
     Trees(Longest),
@@ -145,7 +145,7 @@ pub enum Work {
 pub struct Operations {
     /// Multiplications with an addition.
     pub macs: Dim,
-    /// Other operations: all, arithmetic, comparisons and transcendentals.
+    /// Elementary operations: all, arithmetic, comparisons and transcendentals.
     pub elementary: [Dim; 4],
 }
 

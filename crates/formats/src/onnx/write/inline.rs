@@ -114,7 +114,7 @@ struct Inliner<'a> {
     taken: HashSet<Arc<str>>,
     /// The number of the last name that was made like one.
     counts: HashMap<Arc<str>, usize>,
-    /// Most calls within one another.
+    /// Maximum number of calls within one another.
     depth: usize,
 }
 

@@ -68,7 +68,7 @@ fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[derive(Debug, Default)]
 pub(super) struct Laid {
     pub(super) bin: Splice,
-    /// Where the new constants are, by number.
+    /// Offsets of the new constants, by number.
     pub(super) new: Vec<usize>,
     /// Parts of the old file that stay, in order, and where they are.
     moved: Vec<(Range<usize>, usize)>,
@@ -110,7 +110,7 @@ impl Laid {
         self.bin.write(|out| out.resize(out.len() + missing, 0));
     }
 
-    /// Where a part of the old file is.
+    /// Offset of a part of the old file in the new one.
     pub(super) fn place(&self, part: &Range<usize>) -> Option<usize> {
         // An empty constant may lie anywhere, also in a file that is missing.
         if part.is_empty() {

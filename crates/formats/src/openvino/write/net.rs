@@ -131,7 +131,7 @@ fn sides<'a>(layer: XmlNode<'a>, side: &str) -> Result<Vec<Side<'a>>> {
         .collect()
 }
 
-/// Where an element stands, with the space before it.
+/// Range of an element, with the white space before it.
 pub(super) fn whole(xml: XmlNode<'_>) -> Range<usize> {
     let range = xml.range();
     range.start - space_before(xml).len()..range.end
@@ -143,7 +143,7 @@ pub(super) fn space_before(xml: XmlNode<'_>) -> &str {
     before.get(before.trim_end().len()..).unwrap_or_default()
 }
 
-/// Where the value of an attribute stands.
+/// Range of the value of an attribute.
 ///
 /// # Errors
 /// [`Kind::Unsupported`] if there is so much space around the `=` that its place is not told.
@@ -160,7 +160,7 @@ pub(super) fn value_of(xml: XmlNode<'_>, name: &str) -> Result<Option<Range<usiz
     Err(at(xml, Kind::Unsupported, format!("there is too much space in attribute \"{name}\" to edit it")))
 }
 
-/// Where the last attribute of an element ends.
+/// End of the last attribute of an element.
 pub(super) fn end_of_attributes(xml: XmlNode<'_>) -> Option<usize> {
     xml.attributes().map(|attribute| attribute.range().end).max()
 }

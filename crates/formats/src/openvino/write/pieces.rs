@@ -28,7 +28,7 @@ pub(super) struct Patch {
 }
 
 impl Patch {
-    /// Other text in place of a part.
+    /// A patch that replaces a range by other text.
     pub(super) fn new(range: Range<usize>, text: impl Into<String>) -> Patch {
         Patch { range, new: vec![Piece::Fresh(text.into())] }
     }
@@ -51,16 +51,16 @@ pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<Piece
     pieces
 }
 
-/// Where the file says where a constant lies.
+/// An `offset` attribute of the file.
 struct Offset {
-    /// Where the number stands.
+    /// Range of its digits.
     place: Range<usize>,
     number: u64,
     /// The part of the other file.
     part: Range<usize>,
 }
 
-/// Where the file says where constants lie.
+/// The `offset` attributes of a file.
 pub(super) struct Offsets {
     /// In order.
     all: Vec<Offset>,
@@ -71,7 +71,7 @@ pub(super) struct Offsets {
 }
 
 impl Offsets {
-    /// Those of a document, of a file of so many bytes.
+    /// The offsets of a document, whose data file has `len` bytes.
     ///
     /// # Errors
     /// [`Kind::Syntax`] if a constant is not in the file.

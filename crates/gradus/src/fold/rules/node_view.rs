@@ -13,7 +13,7 @@ use crate::normalize::{self, Form, FormerInputs, former_inputs};
 use crate::operators::{self, Chance, Rounding, Row};
 use crate::schema::{in_set, onnx_versions};
 
-/// Most elements of a constant that a rule compares one by one.
+/// Maximum number of elements of a constant that a rule compares one by one.
 const MAX_ELEMENTS: usize = 1 << 16;
 
 #[derive(Clone)]

@@ -286,7 +286,7 @@ fn mirrored(l: &mut Lowering<'_>, pairs: LoweredValue, part: DType) -> Result<Lo
     l.apply("Concat", &[parts[0], below], &[int("axis", -1)])
 }
 
-/// The same numbers, complex ones too.
+/// Copies numbers, complex ones too.
 pub fn same(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (pairs, part) = (l.pairs(0)?, part(l, 0)?);
     let pairs = l.apply("Identity", &[pairs], &[])?;

@@ -159,7 +159,7 @@ pub fn affine_grid(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("AffineGrid", &inputs, &[corners])?])
 }
 
-/// The same elements with the axis as several, of which one may be -1.
+/// The elements of a value with one axis as several, of which one may be -1.
 pub(super) fn divided(
     l: &mut Lowering<'_>,
     x: LoweredValue,

@@ -180,7 +180,7 @@ pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let mut axes = Vec::new();
     for each in named {
         let axis = axis(each, dims.len())?;
-        // Where the dimension is not known, it is taken for 1, as Paddle does.
+        // Dimensions that are not known are taken for 1, as Paddle does.
         if dims[axis].is_none_or(|len| len == 1) && !axes.contains(&i64_of(axis)) {
             axes.push(i64_of(axis));
         }

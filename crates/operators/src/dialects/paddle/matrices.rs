@@ -30,7 +30,7 @@ pub fn slogdet(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Concat", &both, &[along(0)])?])
 }
 
-/// Most products that a power of a matrix takes.
+/// Maximum number of products that a power of a matrix takes.
 const MAX_POWER: i64 = 64;
 
 /// `matrix_power`: the product of a matrix with itself, `n` times.

@@ -118,7 +118,7 @@ pub fn gather_tree(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![beams(l, None)?])
 }
 
-/// Most steps of sequences of which the best path is found.
+/// Maximum number of steps of sequences of which the best path is found.
 const MAX_STEPS: usize = 1 << 9;
 
 /// `viterbi_decode`: the best path through each sequence, and its score.
@@ -228,7 +228,7 @@ impl Pairs {
         l.apply(operator, &[value, next], &[int("keepdims", 0)])
     }
 
-    /// Where the other element comes no later.
+    /// True where the other element comes no later.
     fn until(&self, l: &mut Lowering<'_>) -> Result<LoweredValue> {
         l.apply("LessOrEqual", &[self.other_place, self.place], &[])
     }
@@ -309,7 +309,7 @@ pub fn searchsorted(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("ReduceSum", [cast(before, to), last.into()], [int("keepdims", 0)]).put(l)?])
 }
 
-/// So many zeros, and at each index of a vector the sum of what belongs to it.
+/// A vector of `count` elements, each the sum of the weights at its index (`bincount`).
 fn tallied(
     l: &mut Lowering<'_>,
     count: LoweredValue,

@@ -38,8 +38,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Those of the first input, along the axis that an attribute names; of a flat tensor, if it
-    /// says so.
+    /// The lines of the first input along the axis that an attribute names, or of the flat tensor
+    /// if `flatten` is set.
     fn of(attributes: &Attributes<'_>, cx: &EvalContext<'_>) -> Result<Lines> {
         let (dims, len) = (cx.tensor(0)?.shape().dims(), cx.tensor(0)?.len());
         if dims.is_empty() || attributes.flag("flatten", false)? {

@@ -13,10 +13,11 @@ use crate::ml::lowered::{class_of_one, floats64, labelled, matrix_of_samples, tr
 use crate::ml::scores::{Labels, PostTransform};
 use crate::ml::trees::ensemble::{Aggregate, Child, Ensemble, Mode, at};
 
-/// Most comparisons on a path from a root to a leaf; the graph has some seven nodes for each.
+/// Maximum number of comparisons on a path from a root to a leaf; the graph has some seven nodes
+/// for each.
 const MAX_LEVELS: usize = 256;
 
-/// Most elements of a table of weights.
+/// Maximum number of elements of a table of weights.
 const MAX_WEIGHTS: u128 = 1 << 26;
 
 /// A comparison, or a leaf, whose children are itself.

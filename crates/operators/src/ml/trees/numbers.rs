@@ -79,12 +79,12 @@ impl<'a> NumberedNodes<'a> {
         Ok(NumberedNodes { ids, order, trees, roots, children, leaves, last: Cell::new(0) })
     }
 
-    /// How many leaves there are.
+    /// Number of leaves.
     pub(super) fn leaves(&self) -> usize {
         self.leaves
     }
 
-    /// How many nodes have children.
+    /// Number of nodes with children.
     pub(super) fn inner(&self) -> usize {
         self.children.len() - self.leaves
     }

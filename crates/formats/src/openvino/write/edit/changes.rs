@@ -64,7 +64,7 @@ impl<'a, 'e> Editing<'_, 'a, 'e> {
         self.sources.get(name).ok_or_else(not_the_file)
     }
 
-    /// Other types at the ports of a layer; other edges that lead to it.
+    /// Changes the types at the ports of a layer, and the edges that lead to it.
     fn changed(&mut self, item: &EditedItem<'a, 'e>, layer: &Layer<'a>, stays: bool) -> Result<Vec<Patch>> {
         let mut patches = Vec::new();
         for (port, name) in layer.inputs.iter().zip(&item.inputs) {

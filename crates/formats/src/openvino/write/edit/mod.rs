@@ -18,7 +18,7 @@ use super::IrParts;
 use super::net::{Layer, LayerSort, Net, not_the_file};
 use super::pieces::Patch;
 
-/// Where a value comes from.
+/// The layer and the port that a value comes from.
 #[derive(Clone)]
 struct EditSource {
     layer: i64,
