@@ -60,7 +60,7 @@ impl Case {
     }
 }
 
-/// A natural number of up to so many bits; each number of bits is as likely.
+/// A natural number of at most `bits` bits; each number of bits is as likely.
 fn natural(rng: &mut fastrand::Rng, bits: u32) -> u64 {
     let bits = rng.u32(0..bits);
     rng.u64(1 << bits..2 << bits)

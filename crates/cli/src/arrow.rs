@@ -106,7 +106,7 @@ impl<W: Write> ArrowWriter<W> {
     }
 }
 
-/// A message of a kind, with so many bytes after it.
+/// A message of a kind, with `body` bytes after it.
 fn message(kind: u8, body: u64, header: impl FnOnce(&mut Flat) -> Result<()>) -> Result<Vec<u8>> {
     let mut flat = Flat::new();
     let body = i64::try_from(body).unwrap_or(i64::MAX);
@@ -236,7 +236,7 @@ impl Flat {
         self.bytes.len() - 4
     }
 
-    /// Writes a vector of structures of so many integers of 64 bits.
+    /// Writes a vector of structures of `N` integers of 64 bits.
     fn structs<const N: usize>(&mut self, place: usize, structs: &[[i64; N]]) {
         self.align(8);
         // The elements are aligned, not their number.

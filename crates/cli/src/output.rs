@@ -340,7 +340,7 @@ pub(crate) fn fitted<const N: usize>(rows: &[[String; N]]) -> String {
     aligned_within(rows, terminal.map(|(width, _)| width.0.into()))
 }
 
-/// Rows in so many columns of characters, where there is such a limit.
+/// Rows in columns that take at most `limit` characters together, if there is a limit.
 fn aligned_within<const N: usize>(rows: &[[String; N]], limit: Option<usize>) -> String {
     /// Names may be very long; the others still line up.
     const WIDEST: usize = 60;

@@ -131,7 +131,7 @@ fn ask_system(bytes: u128) -> Result<()> {
     Ok(())
 }
 
-/// Room for so many bytes.
+/// An empty vector with room for `bytes` bytes.
 ///
 /// # Errors
 /// [`Kind::Limit`] if the system has not as many left.

@@ -14,7 +14,7 @@ use super::{Atom, AtomId, Dim, Origin, Symbols};
 pub struct Combination(BTreeMap<Arc<[AtomId]>, i128>);
 
 impl Combination {
-    /// Adds another, so many times.
+    /// Adds `times` times another combination.
     pub fn add(&mut self, other: &Combination, times: i128) {
         for (factors, coefficient) in &other.0 {
             let sum = self.0.entry(factors.clone()).or_default();

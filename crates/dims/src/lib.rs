@@ -441,7 +441,8 @@ impl Symbols {
         }
     }
 
-    /// Returns true if an expression has a symbol that was made when there were so many, or later.
+    /// Returns true if an expression has a symbol that was made when there were `count` symbols, or
+    /// later.
     pub fn is_newer(&self, dim: Dim, count: u32) -> bool {
         self.indices_of(dim).last().is_some_and(|&index| index >= count)
     }

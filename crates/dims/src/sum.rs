@@ -437,7 +437,7 @@ impl Symbols {
         false
     }
 
-    /// A sum that is never more than a sum so many times, without floors by a number; nothing if
+    /// A sum that is never more than a multiple of a sum, without floors by a number; nothing if
     /// there are none.
     fn relaxed_floors(&mut self, sum: &Sum) -> Option<(Dim, i64)> {
         let floor = |symbols: &Symbols, term: &Term| match *term.factors {

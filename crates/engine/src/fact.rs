@@ -172,7 +172,7 @@ impl TensorFact {
         }
     }
 
-    /// The tensor, if all elements are known and take so many bytes at most; progressions are
+    /// The tensor, if all elements are known and take at most `max_bytes` bytes; progressions are
     /// written out.
     pub fn tensor_within(&self, max_bytes: u64) -> Option<Tensor> {
         let (dtype, shape) = (self.dtype?, self.shape()?);

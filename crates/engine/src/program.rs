@@ -229,7 +229,7 @@ impl<'a> Compiler<'a> {
         result
     }
 
-    /// Checks that graphs of so many levels may be nested here.
+    /// Checks that graphs of `levels` levels may be nested here.
     fn allow_depth(&self, levels: usize) -> Result<()> {
         let most = self.options.limits().max_depth;
         if self.state.depth.get() + levels > most {

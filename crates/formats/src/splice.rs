@@ -32,7 +32,7 @@ pub enum Part<'a> {
 }
 
 impl Splice {
-    /// A source of so many bytes, as it is.
+    /// A source of `len` bytes, unchanged.
     pub fn whole(len: usize) -> Splice {
         let mut splice = Splice::default();
         splice.copy(0..len);

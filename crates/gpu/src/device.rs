@@ -120,7 +120,7 @@ pub trait Device: fmt::Debug + Send + Sync {
     /// The description of the device.
     fn info(&self) -> &Info;
 
-    /// Takes memory for so many elements of a type, which are zero at first.
+    /// Takes memory for `len` elements of a type, which are zero at first.
     ///
     /// # Errors
     /// `Unsupported` for types that no device makes; `Limit` if the device has no room.
@@ -202,7 +202,7 @@ pub struct DeviceReport {
 }
 
 impl Info {
-    /// The bytes of so many elements.
+    /// Number of bytes of `len` elements.
     ///
     /// # Errors
     /// Errors of [`bytes_of`]; `Limit` if the largest array of the device has fewer bytes.
@@ -218,7 +218,7 @@ impl Info {
     }
 }
 
-/// The bytes of so many elements of a type that devices make.
+/// Number of bytes of `len` elements of a type that devices make.
 ///
 /// # Errors
 /// `Unsupported` for other types, `Limit` for more than 2^63 bytes.

@@ -258,8 +258,7 @@ mod tests {
 
     use super::*;
 
-    /// `LogSpace` from 0 to 3 in so many samples as `num` says: a constant, or the dimension of the
-    /// input's axis.
+    /// `LogSpace` from 0 to 3 in `num` samples: a constant, or the dimension of the input's axis.
     fn spaced(size: DeclaredDim, of: DType) -> Model {
         let mut builder = Builder::new("spaced");
         let x = builder.define("x", Origin::Input).unwrap();

@@ -202,7 +202,7 @@ impl Affine {
         binade(self.number(i), self.line.unit)
     }
 
-    /// The run of so many elements in one binade, if they are normal numbers of the type.
+    /// The run of `count` elements in one binade, if they are normal numbers of the type.
     fn run(&self, lo: u64, count: usize, (negative, exponent): Binade, dtype: DType) -> Option<Run> {
         let format = Format::of(dtype)?;
         let bits = u32::try_from(dtype.bits()).ok()?;

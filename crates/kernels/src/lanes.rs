@@ -52,9 +52,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Integers, rounded toward zero, from a number of a line on that have the same sign. Of the
-    /// upper part of numbers so many bits are behind the point; they may be too small by so many
-    /// units.
+    /// Integers, rounded toward zero, from a number of a line on that have the same sign. The upper
+    /// part of a number has `fraction` bits after the point, and may be too small by `slack` units.
     pub fn of_integers(line: &Line, first: Wide, count: u64, fraction: u32, slack: u64) -> Option<Run> {
         let run = Run::new(line, first, count, fraction, slack)?;
         let spacing = u32::try_from(line.spacing + 64).unwrap_or_default();
@@ -74,7 +73,7 @@ impl Run {
         Some(Run { start, ties: true, ..run })
     }
 
-    /// The magnitudes of numbers, of which so many bits are below 2^-64.
+    /// The magnitudes of numbers, of which `shift` bits are below 2^-64.
     ///
     /// A number is too small by less than the slack, by a unit for the start, and by a unit for each
     /// step; a magnitude is too small or too large by as much. Below its exponent, the codes of a
@@ -105,8 +104,8 @@ impl Run {
         self.start.wrapping_add(self.step.wrapping_mul(i.into()))
     }
 
-    /// The part behind the point that a certain integer needs, where numbers are too large by so
-    /// much more; 0 if all are certain.
+    /// The fraction that a certain integer needs, where numbers are too large by `more`; 0 if all
+    /// are certain.
     #[inline(always)]
     pub fn doubtful(&self, more: u64) -> u64 {
         let width = 2 * self.bound + more;
@@ -125,7 +124,7 @@ impl Run {
         (behind >= self.doubtful(0)).then_some(code ^ self.flipped)
     }
 
-    /// The numbers in units of `2^-bits`, too large by up to so many units more.
+    /// The numbers in units of `2^-bits`, too large by up to `units` units more.
     #[inline(always)]
     fn coarse(&self, bits: u32, units: u64) -> Coarse {
         let drop = 64 - bits;

@@ -385,7 +385,7 @@ const BEHIND: u32 = 52 - 23;
 const OFF: u32 = 8;
 
 impl RoundedProducts<'_> {
-    /// Returns true if so many elements are normal singles.
+    /// Returns true if the first `len` elements are normal numbers of float32.
     #[inline(always)]
     fn are_singles(&self, len: usize) -> bool {
         let last = self.positions[(len - 1) / GROUP].high[(len - 1) % GROUP];

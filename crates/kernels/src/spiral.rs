@@ -255,7 +255,7 @@ impl Positions {
     }
 }
 
-/// The powers from 0 to `count - 1` of the ratio of points so many apart.
+/// The powers from 0 to `count - 1` of the ratio of points `apart` elements apart.
 fn table(line: &SpiralLine, apart: u64, count: usize) -> Vec<Pair> {
     let mut powers = vec![Pair::ONE; count];
     if count > 1 {

@@ -76,8 +76,8 @@ impl Steps {
         dtype.is_real() && dtype.bits() <= 8
     }
 
-    /// Returns true if so many powers are worth steps: floats of few bits, and many integers of as
-    /// many that do not wrap around.
+    /// Returns true if `len` powers are worth steps: floats of few bits, and many integers that do
+    /// not wrap around.
     pub fn fits(line: &PowerLine, len: u64, dtype: DType) -> bool {
         let bits = i32_of(dtype.bits()) - i32::from(dtype.class() == Class::Signed);
         let is_within = || line.len > 0 && [0, line.len - 1].iter().all(|&i| line.logarithm(i) < bits);

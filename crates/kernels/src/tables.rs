@@ -70,7 +70,7 @@ pub fn fit(wanted: u64, longest: u64, slope: f64) -> u64 {
 }
 
 impl Tables {
-    /// The tables of a line, with at most so many positions and so many blocks, both powers of two.
+    /// The tables of a line, with at most `longest` positions and blocks, both powers of two.
     pub fn new(line: PowerLine, longest: [u64; 2]) -> Tables {
         let slope = line.slope().abs();
         // Twice the root: short blocks cost more than entries.
@@ -183,7 +183,8 @@ pub fn has_long_mantissa(dtype: DType) -> bool {
 /// Powers of a wide power, at most.
 const CHAIN: u64 = 32;
 
-/// The powers from 0 to `count - 1`, a power of two, of the ratio of elements so many apart.
+/// The powers from 0 to `count - 1`, a power of two, of the ratio of elements `apart` indices
+/// apart.
 fn table(line: &PowerLine, apart: u64, count: u64) -> Vec<DoubleDouble> {
     if count == 1 {
         // The ratio may be beyond the doubles.

@@ -167,7 +167,7 @@ fn whole_powers_of_singles() {
     }
 }
 
-/// Lines between ends and back, of so many elements.
+/// Checks lines between ends, in both directions, of these numbers of elements.
 fn check_lines<T: Write>(ends: &[(f64, f64)], lengths: &[u64]) {
     let float = Number::Float;
     for &(one, other) in ends {

@@ -196,7 +196,7 @@ fn all_numbers_of_16_bits_are_rounded_correctly_at_every_level() {
     check(&codes().map(bf16::from_bits).collect::<Vec<_>>(), &levels());
 }
 
-/// Each so many numbers of float32.
+/// Numbers of float32, one of each `step`.
 fn singles(step: usize) -> Vec<f32> {
     (0..=u32::MAX).step_by(step).map(f32::from_bits).collect()
 }

@@ -29,7 +29,7 @@ fn amounts<'py>(py: Python<'py>, symbols: &Symbols, of: &Amounts) -> PyResult<Bo
     Ok(found)
 }
 
-/// The fields of `gradus.Cost` as a dict; groups of nodes have so many parts of their names.
+/// The fields of `gradus.Cost` as a dict; groups of nodes have the first components of their names.
 pub(crate) fn cost_to_python<'py>(
     py: Python<'py>,
     graph: &Graph,

@@ -76,7 +76,7 @@ struct ValueColumns {
 }
 
 impl ValueColumns {
-    /// Columns with room for so many values.
+    /// Empty columns with room for `count` values.
     fn with_room(count: usize) -> ValueColumns {
         ValueColumns {
             name: Vec::with_capacity(count),
@@ -107,7 +107,7 @@ struct NodeColumns {
 }
 
 impl NodeColumns {
-    /// Columns with room for so many nodes.
+    /// Empty columns with room for `count` nodes.
     fn with_room(count: usize) -> NodeColumns {
         NodeColumns {
             name: Vec::with_capacity(count),

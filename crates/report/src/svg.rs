@@ -187,7 +187,7 @@ impl Boxes {
 }
 
 impl<'a> Drawing<'a> {
-    /// Draws the inside of a group, whose groups are open for so many levels more.
+    /// Draws the inside of a group, whose groups are open for `open` more levels.
     fn group(&self, group: &Group<'a>, open: usize, is_whole: bool) -> Drawn {
         let groups = group.groups.iter().map(|(name, inner)| Child::Group(name, inner));
         let mut children: Vec<_> =
@@ -456,7 +456,7 @@ fn title(mut lines: Vec<String>) -> String {
     format!("<title>{}</title>", lines.join("\n"))
 }
 
-/// Text of XML, of which at most so many characters are shown.
+/// Text of XML, of which at most `most` characters are shown.
 fn text(line: &str, most: usize) -> String {
     let all = escaped(line);
     let count = all.chars().count();

@@ -64,8 +64,8 @@ pub(crate) fn power(dtype: DType, base: Number, re: &BigFraction, im: &BigFracti
     polar(dtype, |bits| base.power(re, im, bits))
 }
 
-/// The powers of a base with these exponents, so many from index `first` on; nothing if the base is
-/// zero or not finite.
+/// The powers of a base with these exponents, `len` of them from index `first` on; nothing if the
+/// base is zero or not finite.
 pub(crate) fn line(base: Number, [re, im]: [&Points; 2], first: u64, len: u64) -> Option<SpiralLine> {
     if base.is_zero() || !base.is_finite() {
         return None;
@@ -117,12 +117,12 @@ struct Polar {
     kept: [Kept; 2],
 }
 
-/// A number in fixed point, with so many bits.
+/// A number in fixed point, with a number of bits.
 #[derive(Default)]
 struct Kept(RefCell<Option<(usize, IBig)>>);
 
 impl Kept {
-    /// The number with so many bits; `make` makes it, off by at most 2 units.
+    /// The number with `bits` bits; `make` makes it, off by at most 2 units.
     fn get(&self, bits: usize, make: impl FnOnce(usize) -> IBig) -> IBig {
         let mut kept = self.0.borrow_mut();
         match &*kept {
@@ -234,8 +234,8 @@ fn on_axis(dtype: DType, modulus: &impl Exponential, quarters: &IBig) -> Number 
     }
 }
 
-/// The number whose modulus has that logarithm to base 2 and whose angle is so many turns, each
-/// part rounded once.
+/// The number whose modulus has this logarithm to base 2 and whose angle is this number of turns,
+/// each part rounded once.
 fn polar(dtype: DType, logarithm: impl Fn(usize) -> [IBig; 2]) -> Number {
     let mut bits = 128;
     loop {
@@ -260,9 +260,8 @@ fn polar(dtype: DType, logarithm: impl Fn(usize) -> [IBig; 2]) -> Number {
     }
 }
 
-/// The parts of the number whose modulus has that logarithm to base 2 and whose angle is so many
-/// turns: in units of `2^-bits` of a power of two, each off by less than [`RADIUS`] units, and the
-/// exponent of that power, which is the modulus rounded down.
+/// Real and imaginary part of `2^log2 · e^(2πi·turns)` in units of `2^-bits` of a power of two,
+/// each off by less than [`RADIUS`] units; and the exponent of that power, `floor(log2)`.
 pub(crate) fn placed(log2: &IBig, turns: &IBig, bits: usize) -> ([IBig; 2], i32) {
     let whole = log2 >> bits;
     // Powers beyond `FAR` stay infinite or zero when they are clamped.

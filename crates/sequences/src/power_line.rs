@@ -110,7 +110,7 @@ impl PowerLine {
         self.power(self.first.plus(self.step, i))
     }
 
-    /// The ratio of the magnitudes of elements so many apart, as exact as [`at`](Self::at).
+    /// The ratio of the magnitudes of elements `apart` indices apart, as exact as [`at`](Self::at).
     ///
     /// The ratio must lie between 2^-16384 and 2^16384.
     pub fn ratio(&self, apart: u64) -> Parts {

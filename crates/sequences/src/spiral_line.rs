@@ -72,7 +72,7 @@ impl SpiralLine {
         point([0, 1].map(|k| &self.first[k] + &self.step[k] * i))
     }
 
-    /// The quotient of points so many apart.
+    /// The quotient of points `apart` indices apart.
     pub fn ratio(&self, apart: u64) -> ComplexParts {
         point([0, 1].map(|k| &self.step[k] * apart))
     }

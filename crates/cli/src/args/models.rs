@@ -716,7 +716,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 
-    /// Accept differences of up to so many units in the last place.
+    /// Accept differences of up to this many units in the last place.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) max_ulp: u64,
 

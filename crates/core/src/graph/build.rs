@@ -48,7 +48,7 @@ impl Builder {
         Builder { nested: true, ..Builder::new(name) }
     }
 
-    /// Makes room for so many nodes, and for a value each.
+    /// Makes room for `nodes` nodes, and for a value each.
     pub fn reserve(&mut self, nodes: usize) {
         self.graph.nodes.reserve_exact(nodes);
         self.graph.values.reserve(nodes);

@@ -222,7 +222,7 @@ impl Node {
         groups.split('/').filter(|part| !part.is_empty())
     }
 
-    /// The name of its innermost group of so many levels: `encoder/layer.0`.
+    /// The name of its innermost group of at most `depth` levels: `encoder/layer.0`.
     pub fn group(&self, depth: usize) -> String {
         self.groups().take(depth).collect::<Vec<_>>().join("/")
     }

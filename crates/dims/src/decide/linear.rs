@@ -27,7 +27,7 @@ pub(super) struct Row {
     pub(super) constant: i64,
 }
 
-/// Decides a system of so many unknowns.
+/// Decides a system of `unknowns` unknowns.
 pub(super) fn solve(system: &[Row], unknowns: usize) -> Found {
     Tableau::new(system, unknowns).solve().unwrap_or(Found::TooLarge)
 }

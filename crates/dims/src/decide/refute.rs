@@ -2,10 +2,10 @@
 //!
 //! Products of atoms are unknowns of a linear system. To the inequalities that are given come the
 //! meanings of atoms (`d*q <= x` and `x < d*q + d` for `q = x//d`), bounds of products (those of
-//! `(x - 1)*(y - 2)`, where both factors are at least so much), and products of inequalities. Where
-//! the system has a rational solution, it is taken apart: into the operands of a minimum, the signs
-//! of a divisor, or the integers on both sides of a part of the solution. It has no integer solution
-//! if no part has.
+//! `(x - 1)*(y - 2)`, where both factors have these lower bounds), and products of inequalities.
+//! Where the system has a rational solution, it is taken apart: into the operands of a minimum, the
+//! signs of a divisor, or the integers on both sides of a part of the solution. It has no integer
+//! solution if no part has.
 
 use std::sync::Arc;
 

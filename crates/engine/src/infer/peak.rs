@@ -269,7 +269,7 @@ fn join_nearest(symbols: &Symbols, arms: &mut Vec<Combination>) {
 
 /// A step of a run in order.
 pub enum Event {
-    /// A value of so many bytes is made.
+    /// A node makes a value of this many bytes.
     Made(Dim),
     /// A node has its inputs and outputs, and values are freed after it.
     Full(usize),

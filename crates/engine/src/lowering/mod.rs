@@ -425,7 +425,7 @@ impl Lowering<'_> {
         self.apply_many("Loop", &given, &[("body", body)], state.len())
     }
 
-    /// The states after so many iterations, and the rows of all of them. The body is given the
+    /// The states after `count` iterations, and the rows of all of them. The body is given the
     /// number of the iteration and the states, and gives the next states and a row.
     pub fn scanned(
         &mut self,

@@ -325,7 +325,7 @@ impl Form {
         self.changes().any(|(change, _)| matches!(change, Change::Index(..)))
     }
 
-    /// The number of inputs of the newest form, of a node that has so many.
+    /// The number of inputs of the newest form, of a node that has `inputs` inputs.
     pub fn count_of(self, inputs: usize) -> usize {
         let moved = self.changes().filter_map(|(change, _)| match change {
             Change::Index(newest, Some(own)) if *own < inputs => Some(newest + 1),

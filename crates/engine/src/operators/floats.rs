@@ -204,7 +204,8 @@ impl<'a> EvalContext<'a> {
     /// The elements of an input in float64.
     ///
     /// # Errors
-    /// As [`EvalContext::tensor`]; [`gradus_core::Kind::Limit`] if so many may not be made.
+    /// As [`EvalContext::tensor`]; [`gradus_core::Kind::Limit`] if the limits do not allow the
+    /// elements.
     pub fn floats(&self, input: usize) -> Result<Vec<f64>> {
         let tensor = self.tensor(input)?;
         self.reserve(product(tensor.len(), size_of::<f64>()))?;

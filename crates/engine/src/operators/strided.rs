@@ -167,7 +167,7 @@ impl Strided<1> {
     }
 }
 
-/// The elements of a tensor as bytes, of which each has so many.
+/// The elements of a tensor as bytes, of which each has `W`.
 pub fn elements<const W: usize>(tensor: &Tensor) -> &[[u8; W]] {
     tensor.bytes().map_or(&[], |bytes| bytes.as_chunks().0)
 }

@@ -65,7 +65,7 @@ unsafe impl Sync for Pool {}
 
 #[allow(unsafe_code, reason = "functions of the driver are called")]
 impl Pool {
-    /// A store that keeps so many bytes; nothing if the device has none.
+    /// A store that keeps at most `kept` bytes; nothing if the device has none.
     pub(super) fn new(context: &Arc<CudaContext>, mut kept: u64) -> Result<Option<Pool>, DriverError> {
         if !context.has_async_alloc() {
             return Ok(None);
@@ -206,7 +206,7 @@ impl Spare {
     /// The most bytes that are kept.
     const MOST: usize = 1 << 26;
 
-    /// The length of the pieces that so many bytes are taken from, so that they are found again.
+    /// The length of the pieces from which `bytes` bytes are taken, so that they are found again.
     pub(super) fn length(bytes: u64) -> u64 {
         bytes.next_power_of_two().max(512)
     }

@@ -86,7 +86,7 @@ parameters! {
         from: u64,
         /// The index behind the last one; of a `Put`, the number of entries.
         to: u64,
-        /// A number, and the indices of so many elements that are not certain.
+        /// A number of elements that are not certain, followed by their indices.
         doubts: u64,
         /// The room of that list.
         capacity: u64,
@@ -114,7 +114,7 @@ parameters! {
         /// 128 bits, half of them behind the point: the number at `from` and the step of a run.
         run_first: [u64; 2],
         run_step: [u64; 2],
-        /// Less than so many units of 2^-32 behind the point leave an integer in doubt.
+        /// A fraction below this many units of 2^-32 leaves an integer in doubt.
         doubtful: u64,
         /// Bits of integers that are flipped.
         flipped: u64,
@@ -169,7 +169,7 @@ pub(crate) trait Launcher {
         ALONE
     }
 
-    /// Runs a kernel with so many blocks of [`THREADS`] threads.
+    /// Runs a kernel with `blocks` blocks of [`THREADS`] threads.
     fn launch<P: Parameters>(
         &self,
         program: KernelProgram,

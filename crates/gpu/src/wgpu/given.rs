@@ -22,7 +22,7 @@ pub(super) enum Shader {
 /// A plan, ready to be given to a shader part by part.
 #[derive(Debug)]
 pub(super) enum ShaderSource {
-    /// Floats on a line, of a plan of so many elements.
+    /// Floats on a line, of a plan of as many elements as the number says.
     Floats(Line, u64),
     /// Integers on a line.
     Integers(IntAffine),
@@ -61,7 +61,7 @@ impl ShaderSource {
         }
     }
 
-    /// The shader parameters for so many elements from index `lo` on.
+    /// The shader parameters for `count` elements from index `lo` on.
     pub(super) fn part(&self, lo: u64, count: u64) -> GivenPart {
         let mut given = Given { count: low(count), ..Given::default() };
         let mut tables = vec![[0; 4]];

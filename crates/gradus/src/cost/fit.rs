@@ -24,8 +24,8 @@ pub struct Fit {
 
 impl Cost {
     /// The largest value of the only symbol without a number that meets all conditions and at which
-    /// constants, inputs and values of nodes take no more than so many bytes at one time. Outputs that
-    /// take the room of an input need none.
+    /// constants, inputs and values of nodes take no more than `bytes` bytes at one time. Outputs
+    /// that take the room of an input need none.
     ///
     /// # Errors
     /// [`Kind::Usage`] if not exactly one symbol is left; [`Kind::Unsupported`] if a size is not

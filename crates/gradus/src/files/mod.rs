@@ -19,10 +19,10 @@ pub(crate) use mapped::origin;
 use mapped::{MAX_MAPS, Map};
 pub use write::{NewFiles, abandon_unfinished, cannot_write, check_room};
 
-/// Files of constants of at most so many bytes are read: a map takes a page and more.
+/// Maximum number of bytes of a file of constants that is read: a map takes a page and more.
 const SMALL: u64 = 1 << 14;
-/// Files of at most so many bytes that the user names are read: what is validated in memory stays
-/// so.
+/// Maximum number of bytes of a file that the user names and that is read: bytes in memory stay as
+/// they were validated.
 const READ: u64 = 1 << 26;
 /// Milliseconds that a reader waits for a writer in the same folder.
 const PATIENCE: u32 = 1000;
@@ -62,7 +62,7 @@ pub(crate) fn cannot_read(path: &Path, error: io::Error) -> Error {
     Error::new(Kind::Io, message).with_source(error).in_file(path.display())
 }
 
-/// The bytes of a file, read if there are at most so many, else mapped.
+/// The bytes of a file, read if there are at most `read`, else mapped.
 fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
     let before = file.metadata().map_err(|error| cannot_read(path, error))?;
     if before.len() <= read {

@@ -46,7 +46,7 @@ pub fn cannot_write(path: &Path, error: io::Error) -> Error {
     Error::new(Kind::Io, format!("cannot write: {error}")).with_source(error).in_file(path.display())
 }
 
-/// Checks that the disk of a folder has room for so many bytes, where the system says how many are
+/// Checks that the disk of a folder has room for `bytes` bytes, where the system says how many are
 /// free.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ impl NewFiles {
         self.create_of(path, 0, write)
     }
 
-    /// As [`NewFiles::create`], for a file of so many bytes at least: its disk must have room for
+    /// As [`NewFiles::create`], for a file of at least `bytes` bytes: its disk must have room for
     /// them.
     ///
     /// # Errors

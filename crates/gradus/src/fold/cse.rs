@@ -111,7 +111,7 @@ pub(super) fn is_vaguer(fact: &Fact, other: &Fact) -> bool {
 }
 
 impl Seen {
-    /// Room for what is noted of so many nodes.
+    /// An empty table with room for `nodes` nodes.
     pub(super) fn of(nodes: usize) -> Seen {
         let mut seen = Seen::default();
         seen.nodes.reserve(nodes);

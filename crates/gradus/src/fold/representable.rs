@@ -182,7 +182,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
 /// stay far from the ends of float32.
 const EXPONENTS: std::ops::RangeInclusive<i64> = -40..=40;
 
-/// Returns true if the significant digits of a number are at most so many.
+/// Returns true if the significant digits of a number are at most `bits`.
 fn has_bits(x: f64, bits: u32) -> bool {
     x == 0.0 || (x.is_finite() && 128 - odd(x).0.leading_zeros() <= bits)
 }

@@ -29,7 +29,7 @@ pub(super) fn has_loops(graph: &Graph) -> bool {
     graph.nodes().iter().any(|node| operator(node).is_some())
 }
 
-/// The edit that unrolls a loop of the main graph, after so many others that can be unrolled.
+/// The edit that unrolls a loop of the main graph, after `skipped` others that can be unrolled.
 pub(super) fn candidate(model: &Model, skipped: usize) -> Result<Option<Edit>> {
     let graph = model.graph();
     let is_loop = |index: &&usize| operator(&graph.nodes()[**index]).is_some();

@@ -311,7 +311,7 @@ impl Output<'_> {
         Ok(0)
     }
 
-    /// Copies at most so many bytes by the system, and returns how many there were.
+    /// Copies at most `most` bytes by the system, and returns their number.
     fn copy(&mut self, mut source: &File, most: u64) -> Result<u64> {
         let fail = |error| cannot_write(self.path, error);
         self.out.flush().map_err(fail)?;

@@ -135,7 +135,7 @@ fn is_of_values(error: &str) -> bool {
     .any(|text| error.contains(text))
 }
 
-/// Checks so many random nodes of each version of each operator of ONNX and OpenVINO.
+/// Checks `each` random nodes of each version of each operator of ONNX and OpenVINO.
 fn check(seed: u64, each: usize) {
     let mut random = fastrand::Rng::with_seed(seed);
     let (mut ran, mut refused) = (0, 0);

@@ -168,8 +168,8 @@ pub struct Sizes {
 /// time: together they fill the second cache.
 const BLOCK: Sizes = Sizes { rows: 192, inner: 192, columns: 384 };
 
-/// Columns of a block of few rows: long blocks, as memory is read faster in order. Rows of the second
-/// factor are read by so many, and so many columns of them at a time: they fill the first cache.
+/// Columns of a block of few rows: long blocks, as memory is read faster in order. Columns of the
+/// second factor are read in groups that fill the first cache.
 const FEW_BLOCK: usize = 12288;
 const LINES: usize = 8;
 const LINE: usize = 512;
@@ -211,7 +211,7 @@ impl Sizes {
         rounds.saturating_mul(product(rows, columns) + product(rows + columns, PACKING))
     }
 
-    /// Threads that a number of products is worth, of so many.
+    /// Number of threads that `products` products are worth, of `threads`.
     fn threads(self, products: usize, threads: usize) -> usize {
         let all = product(self.rows, self.inner).saturating_mul(product(self.columns, products));
         if all < FEW_FOR_THREADS { 1 } else { threads.max(1) }
@@ -227,7 +227,8 @@ impl Sizes {
         if self.few() { 0 } else { inner * columns + SPARE }
     }
 
-    /// Bytes that [`multiply`] takes for so many products on so many threads, beside the results.
+    /// Bytes that [`multiply`] takes for `products` products on `threads` threads, besides the
+    /// results.
     pub fn bytes(self, products: usize, threads: usize) -> u128 {
         let threads = self.threads(products, threads);
         let block = self.block(products, threads);

@@ -94,7 +94,7 @@ pub fn shared(l: &mut Lowering<'_>, value: LoweredValue, times: i64, queries: i6
     repeated(l, value, dims, count)
 }
 
-/// Each head as often as the dimensions behind it say; there are so many then.
+/// Each head as often as the dimensions after it say; the result has `count` heads.
 fn repeated(
     l: &mut Lowering<'_>,
     value: LoweredValue,

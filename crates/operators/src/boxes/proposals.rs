@@ -367,7 +367,7 @@ pub fn proposals_of_image(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(outputs)
 }
 
-/// The boxes of the best scores, in their order; all boxes if there are not so many.
+/// The boxes of the best scores, in their order; all boxes if there are fewer.
 pub fn top_boxes(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     for (input, rank) in [(0, 2), (1, 1)] {
         expect_rank(l, input, rank)?;

@@ -169,7 +169,7 @@ pub fn rotated_align(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![(sums / count).write(l, DType::F32)?])
 }
 
-/// The number of channels of each image must be so many.
+/// Checks that each image has `wanted` channels.
 fn expect_channels(l: &Lowering<'_>, wanted: i64) -> Result<()> {
     match l.dims_of(0)?[1].map(i64_of) {
         Some(given) if given != wanted => Err(errors::value("dimension 1 of input 0", given, wanted)),

@@ -32,7 +32,7 @@ pub fn only_float32(l: &Lowering<'_>, input: usize) -> Result<()> {
     }
 }
 
-/// Requires that an input has so many axes.
+/// Checks that an input has `rank` axes.
 pub fn expect_rank(l: &Lowering<'_>, input: usize, rank: usize) -> Result<()> {
     match l.rank_of(input)? {
         own if own == rank => Ok(()),
@@ -210,7 +210,7 @@ pub fn suppressed(
     Ok(Found { image: parts[0], label: parts[1], place: parts[2], score })
 }
 
-/// At most so many of each image, whose number is a list of one: those of the best scores.
+/// The boxes of the best scores of each image, at most `most`; `images` is a list of one number.
 pub fn kept(l: &mut Lowering<'_>, found: Found, images: LoweredValue, most: i64) -> Result<Found> {
     let owners = l.reshape(found.image, &[-1])?;
     let kept = best(l, found.score, owners, images, most)?;

@@ -60,7 +60,7 @@ pub fn index(l: &mut Lowering<'_>, input: usize) -> Result<LoweredValue> {
 
 /// The positions of a vector, each so often as its element says.
 pub fn owners(l: &mut Lowering<'_>, repeats: LoweredValue) -> Result<LoweredValue> {
-    // An element is the one before which so many repeats end.
+    // The index of an element is the number of repeats that end before it.
     let ends = of("CumSum", repeats, whole(0)).put(l)?;
     let total = l.apply("ReduceSum", &[repeats], &[])?;
     let places = positions(l, total)?;

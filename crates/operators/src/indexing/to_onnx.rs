@@ -354,7 +354,7 @@ pub fn roll(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// Rows of the table that is the first input, times the weights that an input may have for each, of
-/// so many axes.
+/// `axes` axes.
 pub fn weighted(l: &mut Lowering<'_>, rows: Term, input: usize, axes: i64) -> Result<Term> {
     if !l.has(input) {
         return Ok(rows);

@@ -105,7 +105,7 @@ pub fn tile(cx: &mut InferContext<'_, '_>) -> InferResult {
     repeated(cx, &dims, &repeats)
 }
 
-/// The first input with these dimensions, each axis so many times.
+/// The first input with these dimensions, each axis repeated as often as `repeats` says.
 pub fn repeated(cx: &mut InferContext<'_, '_>, dims: &[Dim], repeats: &[Dim]) -> InferResult {
     if let Some(times) = repeats.iter().filter_map(|times| times.known()).find(|&times| times < 0) {
         return Err(Error::mismatch(Kind::Value, "a number of repeats", times, "at least 0").into());
@@ -323,8 +323,8 @@ pub fn pad(cx: &mut InferContext<'_, '_>) -> InferResult {
     padded(cx, &axes, begins, ends, mode.is_none_or(|mode| mode == "constant").then_some(2))
 }
 
-/// The first input with so much more before and behind along these axes: copies of the element of
-/// another input, zeros without it, if `fill` names that input.
+/// The first input, padded before and after along these axes: copies of the element of another
+/// input, zeros without it, if `fill` names that input.
 pub fn padded(
     cx: &mut InferContext<'_, '_>,
     axes: &[usize],

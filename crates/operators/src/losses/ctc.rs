@@ -42,7 +42,7 @@ impl Scores {
     }
 }
 
-/// Puts the classes of sequences into rows of so many steps, followed by -1.
+/// Puts the classes of sequences into rows of `steps` steps, followed by -1.
 fn filled(sequences: &[Vec<i64>], steps: usize) -> Vec<i64> {
     let row = |classes: &Vec<i64>| {
         let mut row = classes.clone();

@@ -21,7 +21,7 @@ fn columns(l: &mut Lowering<'_>, x: LoweredValue, from: i64, to: LoweredValue) -
     l.apply("Slice", &[x, from, to, second], &[])
 }
 
-/// The elements of rows, so many columns behind; a number comes first.
+/// The elements of rows, moved by `by` columns to the right, after `first`.
 fn behind(l: &mut Lowering<'_>, x: LoweredValue, by: i64, first: Term, dtype: DType) -> Result<LoweredValue> {
     let (pads, first) = (l.list(&[0, by, 0, -by])?, first.write(l, dtype)?);
     l.apply("Pad", &[x, pads, first], &[])

@@ -19,7 +19,7 @@ use crate::op::EvalContext;
 
 /// Shifts after which a matrix of one row more has converged, however bad it is.
 const MAX_SHIFTS: usize = 300;
-/// Every so many shifts, another one is taken, in case they go round in circles.
+/// Number of shifts after which another one is taken, in case they repeat.
 const OTHER_SHIFT: usize = 10;
 /// Magnitude from which elements of a vector are made smaller.
 const LARGE: f64 = 1e100;

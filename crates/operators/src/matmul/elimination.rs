@@ -65,8 +65,8 @@ fn factored(cx: &EvalContext<'_>, matrix: &mut [f64], [rows, columns]: [usize; 2
     Ok(steps)
 }
 
-/// Factors a square, and does to the rows of `right`, so many columns wide, as to its own. A matrix
-/// without an inverse is an error.
+/// Factors a square, and does to the rows of `right`, `columns` columns wide, as to its own. A
+/// matrix without an inverse is an error.
 fn eliminate(
     cx: &EvalContext<'_>,
     what: &str,
@@ -93,7 +93,7 @@ fn eliminate(
     Ok(())
 }
 
-/// A triangular matrix, read from one half of a square of so many rows.
+/// A triangular matrix, read from one half of a square.
 struct Triangle<'a> {
     numbers: &'a [f64],
     rows: usize,

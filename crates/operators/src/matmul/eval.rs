@@ -34,7 +34,7 @@ pub fn products<T: Ring>(
     Ok(results)
 }
 
-/// Allows the work and the memory of so many products, and counts the elements of their results.
+/// Allows the work and the memory of `products` products, and counts the elements of their results.
 fn allow<T>(cx: &mut EvalContext<'_>, sizes: Sizes, products: usize) -> Result<usize> {
     let count = products * sizes.rows * sizes.columns;
     cx.run.touch(product(count, sizes.inner))?;

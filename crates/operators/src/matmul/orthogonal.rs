@@ -239,7 +239,7 @@ fn turn(columns: &mut [Vec<f64>], [p, q]: [usize; 2], (cosine, sine): (f64, f64)
     }
 }
 
-/// Adds unit vectors at right angles to all columns, until there are so many.
+/// Adds unit vectors at right angles to all columns, until there are `count`.
 fn complete(columns: &mut Columns, count: usize) {
     // One of them at least is so far outside the span, and none that was passed comes there.
     let least = 0.5 / float_of(columns.rows.max(1)).sqrt();

@@ -18,7 +18,7 @@ pub(super) struct Samples {
 }
 
 impl Samples {
-    /// Reads the samples. Each is going to have so many scores.
+    /// Reads the samples, each of which will have `scores` scores.
     ///
     /// # Errors
     /// [`Kind::Limit`] if samples and scores take too many bytes.

@@ -142,7 +142,7 @@ impl Groups {
 /// For each element of a result, the places of the elements along some axes.
 ///
 /// # Errors
-/// [`Kind::Limit`](gradus_core::Kind::Limit) if so many places may not be listed.
+/// [`Kind::Limit`](gradus_core::Kind::Limit) if the limits do not allow the list of indices.
 pub fn groups(cx: &EvalContext<'_>, dims: &[usize], axes: &[usize]) -> Result<Groups> {
     let kept: Vec<_> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
     let perm = [&kept[..], axes].concat();

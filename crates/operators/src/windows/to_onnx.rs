@@ -235,7 +235,7 @@ impl Ends {
         })
     }
 
-    /// The number of outputs that are cut from the begin of an axis if so many are too many.
+    /// The number of outputs that are cut from the beginning of an axis, of `excess` in all.
     fn cut(&self, axis: usize, excess: i64) -> i64 {
         match self {
             Ends::Explicit(begin) => begin[axis],

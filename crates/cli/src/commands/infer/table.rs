@@ -36,7 +36,7 @@ fn row(
     [name.to_owned(), operator.unwrap_or_default().to_owned(), dtype, shape, bytes]
 }
 
-/// The group of the node that computes a value, by so many parts of its name.
+/// The group of the node that computes a value, by the first `depth` components of its name.
 fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
     match graph.value(id).origin {
         Origin::Node(node, _) => graph.nodes()[node].group(depth),

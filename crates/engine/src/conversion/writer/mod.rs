@@ -101,7 +101,7 @@ fn listed(attributes: &[(&str, Content)]) -> Vec<Attribute> {
 const SMALL: usize = 64;
 
 impl GraphWriter {
-    /// Makes room for what so many nodes become: few more nodes, and a value for each and for each
+    /// Makes room for what `nodes` nodes become: few more nodes, and a value for each and for each
     /// second constant.
     pub fn reserve(&mut self, nodes: usize) {
         self.nodes.reserve(nodes + nodes / 4);

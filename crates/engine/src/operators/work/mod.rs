@@ -163,7 +163,7 @@ impl Shapes<'_> {
     /// what an expression may be.
     pub fn operations(&mut self, work: Work) -> Option<Operations> {
         let one = Each::arithmetic(1);
-        // MACs, and how often so many other operations are done.
+        // MACs, and other operations: how often, and their kind.
         let (macs, count, each) = match work {
             // `NodeCosts` sums over the graphs.
             Work::None | Work::Graphs => (Dim::ZERO, Dim::ZERO, one),

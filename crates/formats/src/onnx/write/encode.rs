@@ -14,7 +14,7 @@ use crate::onnx::fields::{
 };
 use crate::onnx::number_of;
 
-/// The tag and the length of a field of so many bytes.
+/// The tag and the length of a field of `len` bytes.
 pub(super) fn head(out: &mut Vec<u8>, number: u32, len: usize) {
     Tag::new(number, WireType::LengthDelimited).encode(out);
     encode_varint(u64_of(len), out);

@@ -18,8 +18,8 @@ use crate::Splice;
 const LONG: usize = 64;
 const SHORT: usize = 8;
 
-/// Contents of more bytes are looked up by so many pieces of so many bytes, as the pages of a
-/// mapped file are read when they are looked at.
+/// Contents longer than this are looked up by `PIECES` samples of `PIECE` bytes, so that few pages
+/// of a mapped file are read.
 const WHOLE: usize = 1 << 14;
 const PIECES: usize = 4;
 const PIECE: usize = 1 << 10;
@@ -122,7 +122,7 @@ impl Laid {
     }
 }
 
-/// A part of a file of so many bytes.
+/// A part of a file of `len` bytes.
 ///
 /// # Errors
 /// [`Kind::Syntax`] if the file is shorter.

@@ -183,7 +183,7 @@ fn as_text(name: &str, content: &Content) -> Result<String> {
 /// By the names of elements with graphs: the layers that are inputs and outputs of these.
 pub(super) type Ends = HashMap<&'static str, (Vec<i64>, Vec<i64>)>;
 
-/// The maps of a layer with so many inputs: how its values are those of its graphs.
+/// The maps of a layer with `inputs` inputs: how its values are those of its graphs.
 ///
 /// # Errors
 /// [`Kind::Graph`] if a map names what the graph does not have.

@@ -54,8 +54,7 @@ impl IrParts {
     }
 }
 
-/// The files that `text` and a file of constants of so many bytes become by edits of the main
-/// graph.
+/// The files that `text` and a file of constants of `bin` bytes become by edits of the main graph.
 ///
 /// # Errors
 /// As [`super::read_model`], where the text is not the model; [`Kind::Syntax`] if a constant is not

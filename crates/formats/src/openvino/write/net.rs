@@ -146,7 +146,7 @@ pub(super) fn space_before(xml: XmlNode<'_>) -> &str {
 /// Range of the value of an attribute.
 ///
 /// # Errors
-/// [`Kind::Unsupported`] if there is so much space around the `=` that its place is not told.
+/// [`Kind::Unsupported`] if white space around the `=` hides the position of the value.
 pub(super) fn value_of(xml: XmlNode<'_>, name: &str) -> Result<Option<Range<usize>>> {
     let Some(attribute) = xml.attribute_node(name) else { return Ok(None) };
     let (all, range) = (attribute.range(), attribute.range_value());

@@ -113,8 +113,8 @@ impl Offsets {
         parts.map(|offset| offset.part.clone()).collect()
     }
 
-    /// Appends pieces, with constants where they lie now; places in the file stand so many bytes
-    /// behind those here.
+    /// Appends pieces, with constants where they lie now; offsets in the file are `base` bytes
+    /// greater than those here.
     pub(super) fn write(&self, out: &mut Splice, pieces: &[Piece], laid: &Laid, base: usize) {
         for piece in pieces {
             let range = match piece {

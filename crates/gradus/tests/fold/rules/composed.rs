@@ -15,7 +15,7 @@ fn perm(axes: &[i64]) -> Vec<(&'static str, Content)> {
     vec![("perm", ints(axes))]
 }
 
-/// A Loop with so many iterations, whose state becomes its square plus the number of the iteration.
+/// A Loop of `trips` iterations, whose state becomes its square plus the number of the iteration.
 fn looped(trips: i64) -> Model {
     let n = &["n", "4"][..];
     let body = Sketch::nested()

@@ -59,7 +59,7 @@ impl WindowCache {
         })
     }
 
-    /// The position of the key in the first row, of so many keys.
+    /// The position of the key in the first row, of `keys` keys.
     fn first(&self, keys: usize) -> usize {
         keys.saturating_sub(self.capacity).div_ceil(self.evicted) * self.evicted
     }

@@ -172,7 +172,7 @@ pub(super) fn divided(
     l.apply("Reshape", &[x, dims], &[])
 }
 
-/// Channels that are so many groups, group by group, as the first of each group, the second, ….
+/// Channels of `groups` groups, in the order of the first of each group, the second, ….
 fn shuffled(l: &mut Lowering<'_>, x: LoweredValue, groups: i64) -> Result<LoweredValue> {
     let apart = divided(l, x, 1, &[groups, -1])?;
     let swapped = l.transposed(apart, &[0, 2, 1, 3, 4])?;

@@ -278,7 +278,7 @@ pub fn crop(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Slice", &[x, starts, ends], &[])?])
 }
 
-/// `flatten2` of old programs: a matrix, whose rows are so many axes.
+/// `flatten2` of old programs: a matrix, whose rows are the first axes, by number.
 pub fn flatten_to_matrix(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let rows = l.attributes.int_or("axis", 1)?;
     Ok(vec![with("Flatten", [l.input(0)?.into()], [("axis", Content::Int(rows))]).put(l)?])

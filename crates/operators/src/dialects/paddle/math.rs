@@ -389,7 +389,7 @@ pub fn is_finite(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.apply("Not", &[either], &[])?])
 }
 
-/// `round`: to so many decimals.
+/// `round`: rounds to a number of decimals.
 pub fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut x, decimals) = (l.input(0)?, l.attributes.int_or("decimals", 0)?);
     if decimals == 0 || !l.dtype_of(0)?.is_float() {

@@ -267,7 +267,8 @@ pub fn fill_diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![pick(on, spread, x).write(l, dtype)?])
 }
 
-/// `mul` of old programs: the product of two tensors as matrices, whose rows are so many axes.
+/// `mul` of old programs: the product of two tensors as matrices, whose rows are the first axes, by
+/// number.
 pub fn mul(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (mut matrices, mut dims) = (Vec::new(), Vec::new());
     for (input, name) in ["x_num_col_dims", "y_num_col_dims"].into_iter().enumerate() {

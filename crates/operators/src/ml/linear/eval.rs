@@ -36,7 +36,7 @@ impl<'a> Linear<'a> {
         })
     }
 
-    /// The number of targets, if samples have so many features.
+    /// The number of targets, if samples have `features` features.
     pub fn targets_of(&self, features: usize) -> Result<usize> {
         let targets = self.targets.or(self.coefficients.len().checked_div(features)).unwrap_or(0);
         if targets.checked_mul(features) != Some(self.coefficients.len()) {

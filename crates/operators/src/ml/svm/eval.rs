@@ -60,7 +60,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Checks how many numbers there are for samples of so many features.
+    /// Checks the numbers of coefficients and offsets for samples of `features` features.
     fn check(&self, features: usize, coefficients: usize, rho: usize) -> Result<()> {
         let vectors = self.supports.saturating_mul(features);
         let counts = [
