@@ -15,7 +15,7 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
 /// Naming the target keeps these flags away from build scripts.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Folders of models that fuzz targets start from, beside what is packed in `fuzz/kept`.
+/// Folders of models that fuzz targets start from, besides what is packed in `fuzz/kept`.
 const SEEDS: [&str; 3] = ["examples", "crates/formats/tests/data", "conformance/recorded/paddle"];
 
 /// Builds the fuzz targets.

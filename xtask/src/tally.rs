@@ -9,7 +9,7 @@ use crate::run::{Result, show, words};
 /// Results of one suite.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// The name that each line of output begins with, where other suites run beside.
+    /// The name that each line of output begins with, where other suites run at the same time.
     pub(crate) label: &'static str,
     pub(crate) passed: u64,
     pub(crate) failed: u64,

@@ -19,7 +19,7 @@ use crate::diagnostics::Failure;
 /// Elements shown from each end of a long axis.
 const EDGE: usize = 3;
 
-/// The amount that is told on standard error beside results.
+/// The amount that is told on standard error besides results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verbosity {
     Quiet,

@@ -85,7 +85,7 @@ impl Limits {
         self.try_collect(items.map(Ok))
     }
 
-    /// Checks that something of that many bytes, beside what is already in use, may be allocated,
+    /// Checks that something of that many bytes, besides what is already in use, may be allocated,
     /// and that the system has them: an allocation that fails would end the process.
     ///
     /// # Errors

@@ -345,7 +345,7 @@ impl Tensor {
     }
 }
 
-/// Tensors of one type and shape, put one behind the other along a new first axis.
+/// Tensors of one type and shape, put one after the other along a new first axis.
 #[derive(Debug)]
 pub struct Stack {
     dtype: DType,

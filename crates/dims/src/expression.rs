@@ -542,7 +542,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The arguments of a function, behind the parenthesis.
+    /// The arguments of a function, after the parenthesis.
     fn call(&mut self, name: &str, function: &Function) -> Result<()> {
         let begin = self.made.steps.len();
         self.sum()?;

@@ -134,7 +134,7 @@ enum Atom {
     Broadcast(Dim, Dim),
 }
 
-/// Properties of an atom or an expression beside its form.
+/// Properties of an atom or an expression besides its form.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     bounds: Bounds,
@@ -564,7 +564,7 @@ impl Symbols {
             return Some(Dim::Symbolic(id));
         }
         let measure = self.measure(&sum);
-        // The minimum of int64 has no opposite, so it could not be printed behind a minus.
+        // The minimum of int64 has no opposite, so it could not be printed after a minus.
         let min = |value: i64| value == i64::MIN;
         if measure.size > LARGEST || min(sum.constant) || sum.terms.iter().any(|term| min(term.coefficient)) {
             return None;

@@ -93,7 +93,7 @@ fn each<const N: usize, P: Fill>(
     let result = Shape::new(dims)?;
     limits.allow_bytes(0, gradus_core::tensor::byte_len(samples.dtype, &result))?;
     let mut bytes = vec![0; result.len() * width];
-    // Before the new axis and behind it.
+    // Before the new axis and after it.
     let inner: usize = shape.dims()[axis..].iter().product();
     for i in 0..shape.len() {
         let mut numbers = [Number::Int(0); N];

@@ -385,7 +385,7 @@ struct ProgramStep {
     drops: Vec<usize>,
     /// True if its outputs take memory of the run.
     holds: bool,
-    /// The steps behind it that the operator may apply to its result.
+    /// The steps after it that the operator may apply to its result.
     tail: Option<Tail>,
 }
 

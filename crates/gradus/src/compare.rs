@@ -1,4 +1,4 @@
-//! Results of programs for one call, beside the exact result.
+//! Results of programs for one call, next to the exact result.
 
 use gradus_core::convert::usize_of;
 use gradus_core::{DType, Number, Result};

@@ -40,9 +40,9 @@ pub struct Model {
     bytes: Option<Bytes>,
     /// True if it was edited after it was read, so that the bytes are not those of the file.
     edited: bool,
-    /// The files beside it.
+    /// The files next to it.
     files: Option<Arc<dyn Files>>,
-    /// The file beside it that has its constants, if its format says which that is.
+    /// The file next to it that has its constants, if its format says which that is.
     beside: String,
     /// Files that saving it must not replace: constants of the model that it was converted from.
     spared: Vec<PathBuf>,
@@ -174,7 +174,7 @@ impl Deref for Model {
 }
 
 impl Model {
-    /// Opens a model: ONNX, OpenVINO IR with its `.bin` beside it, or a Paddle program with its
+    /// Opens a model: ONNX, OpenVINO IR with its `.bin` next to it, or a Paddle program with its
     /// `.pdiparams`. [`OpenOptions`] sets limits.
     ///
     /// The file is mapped, not read, and elements of constants are only looked at when they are
@@ -298,7 +298,7 @@ impl Model {
         }
     }
 
-    /// The name of the file beside it that has its constants.
+    /// The name of the file next to it that has its constants.
     pub(crate) fn beside(&self) -> &str {
         &self.beside
     }
@@ -318,7 +318,7 @@ impl Model {
         self.path().filter(|_| !self.edited)
     }
 
-    /// The file that it is, of a format that Gradus writes, and the files beside it.
+    /// The bytes of the model file, of a format that Gradus writes, and access to its data files.
     pub(crate) fn file_of(&self) -> Result<(&Bytes, &Arc<dyn Files>)> {
         let standard = self.source().standard;
         if standard == Standard::Paddle {

@@ -187,7 +187,7 @@ impl Affine {
     /// Number of elements of a slice that are sure to have the binade of its first, or of its last.
     fn reach(&self, lo: u64, len: usize, binade: Binade, at_end: bool) -> usize {
         let index = |i: usize| lo + u64_of(if at_end { len - 1 - i } else { i });
-        // The magnitude and the step with 63 bits behind the leading one, rounded down and up.
+        // The magnitude and the step with 63 bits after the leading one, rounded down and up.
         let shift = u32::try_from(binade.1 - self.line.unit - 63).unwrap_or_default();
         let [magnitude, step] = [self.number(index(0)), self.line.step]
             .map(|x| lanes::in_units(if x.high < 0 { complement(x) } else { x }, shift).cast_unsigned());

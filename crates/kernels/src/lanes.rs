@@ -4,8 +4,8 @@
 //! equally spaced: both are a line of numbers that are rounded down. Additions of integers make
 //! them, and nothing is converted.
 //!
-//! A run knows its numbers a little too large, by less than a bound. So the integer part of a number
-//! is certain unless what is behind the point is below the bound; then the element is asked for.
+//! A run knows its numbers a little too large, by less than a bound. So the integer part of a
+//! number is certain unless the fraction is below the bound; then the element is asked for.
 
 use bytemuck::Pod;
 use fearless_simd::Simd;
@@ -178,9 +178,9 @@ impl Run {
 /// How the numbers of a run are cut for lanes of fewer bits.
 struct Coarse {
     start: i128,
-    /// Codes are in doubt where fewer units are behind the point.
+    /// Codes are in doubt where fewer units are after the point.
     doubtful: u64,
-    /// True if numbers are exact, and those without anything behind the point are ties.
+    /// True if numbers are exact, and those without a fraction are ties.
     evens: bool,
 }
 
@@ -234,7 +234,7 @@ const EVENS: Mode = 2;
 
 /// How a group of codes of a width is made.
 trait Groups<S: Simd, C>: Sized {
-    /// Bits behind the point.
+    /// Bits after the point.
     const BITS: u32;
 
     /// By how many units of the lowest of them numbers may be too small.
@@ -301,7 +301,7 @@ lanes! {
     u8: u8, Narrow8, INTEGERS, |code| u8::low(code);
 }
 
-/// Codes of 64 bits, and as many behind the point: the distance of lanes is added to each.
+/// Codes of 64 bits, and as many after the point: the distance of lanes is added to each.
 struct Lanes64<S: Simd> {
     before: S::u64s,
     behind: S::u64s,
@@ -377,7 +377,7 @@ const PLACES: [u64; LANES] = {
     places
 };
 
-/// Codes of 32 bits, and as many behind the point: the distances in a group are added to its first.
+/// Codes of 32 bits, and as many after the point: the distances in a group are added to its first.
 struct Lanes32 {
     first: i128,
     stride: i128,
@@ -468,7 +468,7 @@ narrow! {
     Narrow8(Narrow16), u8, u8s, u16, u16s;
 }
 
-/// Codes of 16 bits, and as many behind the point, as [`Lanes32`].
+/// Codes of 16 bits, and as many after the point, as [`Lanes32`].
 struct Lanes16 {
     first: i128,
     stride: i128,
@@ -478,7 +478,7 @@ struct Lanes16 {
 
 impl<S: Simd> Groups<S, u16> for Lanes16 {
     const BITS: u32 = 16;
-    /// Distances are made with 48 bits behind the point, and are too small by two units at most; the
+    /// Distances are made with 48 bits after the point, and are too small by two units at most; the
     /// first is by one.
     const UNITS: u64 = 3;
 

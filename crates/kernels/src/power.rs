@@ -378,7 +378,7 @@ pub struct RoundedProducts<'a> {
     positions: &'a [Positions],
 }
 
-/// Bits of a double behind those of a single.
+/// Bits of a double after those of a single.
 const BEHIND: u32 = 52 - 23;
 
 /// Bound of the error of products, in units of their last place: 2^-51 of them is at most 4.

@@ -36,7 +36,7 @@ pub struct Steps {
     step: f64,
     /// Elements before those of the curve.
     before: f64,
-    /// Error bound of an index, beside that of the operations.
+    /// Error bound of an index, besides that of the operations.
     error: f64,
 }
 
@@ -146,7 +146,7 @@ struct Walk<'a, T> {
 }
 
 impl<T: Pod> Walk<'_, T> {
-    /// Writes a slice of which the first code is known, and the one behind the last.
+    /// Writes a slice of which the first code is known, and the one after the last.
     #[inline(always)]
     fn between(&self, mut lo: u64, [mut first, behind]: [u8; 2], mut out: &mut [T]) {
         let apart = usize::from(first.abs_diff(behind));

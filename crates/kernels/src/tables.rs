@@ -3,7 +3,7 @@
 //! Element `i = s + b K + j` is `S R[b] P[j]`: a wide power for every `B K` elements, and two
 //! tables of `B` and `K` entries. The entries of a table are powers of one wide power, and products
 //! of those and of powers of another, 32 times as far apart. All are pairs of doubles. In units of
-//! 2^-106, and with products off by 5 of them beside what their factors are:
+//! 2^-106, and with products off by 5 of them in addition to the errors of their factors:
 //!
 //! | what | relatively off by less than |
 //! |---|---|

@@ -212,7 +212,7 @@ fn long_numbers_of_float32_are_rounded_correctly() {
     check(&singles(4001), &[Options::default()]);
 }
 
-/// Arguments of every size, and beside those where functions begin, end or turn.
+/// Arguments of every size, and next to those where functions begin, end or turn.
 fn arguments(random: &mut fastrand::Rng, count: usize) -> Vec<f64> {
     let ends: [f64; 5] = [0.5, 1.0, 3.0, 30.0, 709.7];
     let beside = ends.iter().flat_map(|&x| [x, x.next_up(), x.next_down()]).flat_map(|x| [x, -x]);

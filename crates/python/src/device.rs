@@ -214,7 +214,7 @@ impl DeviceArray {
     }
 }
 
-/// The devices beside the processor that make sequences: a dictionary for each, with ``name``,
+/// The devices besides the processor that make sequences: a dictionary for each, with ``name``,
 /// which is what ``device=`` takes, ``backend``, ``device``, ``kind``, ``driver`` and
 /// ``max_bytes``.
 ///

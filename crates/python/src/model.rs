@@ -591,7 +591,7 @@ impl Model {
         Ok((self.made(model), told))
     }
 
-    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file beside
+    /// Writes the model as an ONNX file, or one of OpenVINO as a .xml file with a .bin file next to
     /// it; gives their bytes.
     #[pyo3(signature = (path, keep_names = false))]
     fn save(&self, py: Python<'_>, path: PathBuf, keep_names: bool) -> PyResult<u64> {

@@ -190,7 +190,7 @@ impl<'a> Formulas<'a> {
     /// The symbols, the table, and the texts of its formulas.
     pub(crate) fn finish(mut self) -> Table {
         let mut symbols: Vec<SymbolJson> = Vec::new();
-        // A limit may have symbols of its own, which then stand behind.
+        // A limit may have symbols of its own, which then come last.
         while let Some(&symbol) = self.used.get(symbols.len()) {
             let limit = self.symbols.limit_of(symbol).map(|dim| self.index(dim));
             let bounds = self.symbols.bounds_of_symbol(symbol);

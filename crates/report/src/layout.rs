@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(overlap(&items, &layout), None);
     }
 
-    /// A chain, one box of which is read at the end: the edge passes beside the others.
+    /// A chain, one box of which is read at the end: the edge passes next to the others.
     #[test]
     fn long_edges_pass_beside_boxes() {
         let items = vec![Item { width: 10.0, ..item(10.0) }; 6];

@@ -82,7 +82,7 @@ pub struct ConversionNotes {
     pub lost: Vec<String>,
 }
 
-/// A model beside which another is shown, as before it was folded or converted.
+/// A model with which another is compared, as before it was folded or converted.
 #[derive(Clone, Copy, Debug)]
 pub struct Other<'a> {
     /// The model.
@@ -91,8 +91,8 @@ pub struct Other<'a> {
     pub name: &'a str,
 }
 
-/// Makes a page about a model, which is called by a name in the head, beside another: totals, nodes
-/// by operator, and values of one name that have other shapes.
+/// Makes a page about a model, which is called by a name in the head, compared with another:
+/// totals, nodes by operator, and values of one name that have other shapes.
 ///
 /// # Errors
 /// As [`report`], of both models.

@@ -38,7 +38,7 @@ const LINE_BITS: usize = 256;
 /// Bits of those of a point: an index of 63 bits leaves more of them exact.
 const POINT_BITS: usize = 160;
 
-/// Bits of the parts of a point behind those of its modulus.
+/// Bits of the parts of a point after those of its modulus.
 const PART_BITS: usize = 125;
 
 impl SpiralLine {

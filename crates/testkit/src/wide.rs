@@ -131,7 +131,7 @@ impl WideFloat {
         WideFloat::new(&quotient, exponent + places(cut) - places(behind), inexact)
     }
 
-    /// The product; relatively off by less than 2^-382 beside what the factors are.
+    /// The product; its relative error is less than 2^-382, in addition to those of the factors.
     #[must_use]
     pub fn times(&self, other: &WideFloat) -> WideFloat {
         let mut product = [0u64; 2 * LIMBS];

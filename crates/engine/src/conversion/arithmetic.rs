@@ -70,7 +70,7 @@ impl ConvertContext<'_, '_> {
         self.put("Reshape", &[value, dims], &[say("special_zero", true)])
     }
 
-    /// Lists, one behind the other.
+    /// Lists, one after the other.
     pub fn joined(&mut self, lists: &[NewValue]) -> Result<NewValue> {
         if self.target.standard == Standard::Onnx {
             return self.put("Concat", lists, &[int("axis", 0)]);

@@ -45,7 +45,7 @@ impl LoweredValue {
 /// names without a domain are ONNX's.
 const MICROSOFT: &str = "com.microsoft";
 
-/// The facts about an input that the graph of a node may depend on, beside its attributes.
+/// The facts about an input that the graph of a node may depend on, besides its attributes.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     dtype: Option<DType>,

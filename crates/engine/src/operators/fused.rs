@@ -25,7 +25,7 @@ const OPERATIONS: [(&str, Operation); 4] =
 /// The first version in which operations broadcast as NumPy does.
 const BROADCASTS: i64 = 7;
 
-/// Nodes behind another one, each of which uses the result before it and nobody else does.
+/// Nodes after another one, each of which uses the result before it and nobody else does.
 #[derive(Debug)]
 pub struct Tail {
     stages: Vec<Stage<usize>>,

@@ -137,7 +137,7 @@ pub(super) fn encode(tensor: &Tensor) -> Result<Bytes> {
     }
 }
 
-/// Up to eight codes, with zeros behind them.
+/// Up to eight codes, with zeros after them.
 fn padded(chunk: &[u8]) -> [u8; 8] {
     let mut codes = [0; 8];
     codes.iter_mut().zip(chunk).for_each(|(to, from)| *to = *from);

@@ -128,7 +128,7 @@ pub(super) fn child<'a>(node: XmlNode<'a>, name: &str) -> Option<XmlNode<'a>> {
     node.children().find(|child| child.tag_name().name() == name)
 }
 
-/// The text in an element, behind comments too.
+/// The text in an element, after comments too.
 pub(super) fn text_of(node: XmlNode<'_>) -> Option<XmlNode<'_>> {
     node.children().find(XmlNode::is_text)
 }

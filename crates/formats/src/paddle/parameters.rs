@@ -1,4 +1,4 @@
-//! Parameters: tensors in the `.pdiparams` file, one behind the other in the order of their names.
+//! Parameters: tensors in the `.pdiparams` file, one after the other in the order of their names.
 //!
 //! Each is, all numbers little-endian: a version (u32, 0); the number of levels of detail (u64),
 //! each a length in bytes (u64) and that many bytes; a version (u32, 0); the length (i32) of a

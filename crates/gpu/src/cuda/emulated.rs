@@ -264,7 +264,7 @@ fn few_powers_span_all_exponents() {
 #[test]
 fn few_powers_near_ties_are_decided() {
     let Some(library) = &*KERNELS else { return };
-    // Element 724,734 lies 2^-50.2 of itself beside the middle of two floats.
+    // Element 724,734 lies 2^-50.2 of itself away from the middle of two floats.
     let plan =
         LogspacePlan::new(Number::Int(10), Number::Int(0), Number::Int(9), 1_000_000, true, DType::F32);
     let report = filled_as::<f32>(Emulated { library, alone: ALONE }, &plan.unwrap(), 0, 1_000_000);

@@ -84,7 +84,7 @@ parameters! {
         out: u64,
         /// The index of the first element to write.
         from: u64,
-        /// The index behind the last one; of a `Put`, the number of entries.
+        /// The index after the last one; of a `Put`, the number of entries.
         to: u64,
         /// A number of elements that are not certain, followed by their indices.
         doubts: u64,
@@ -111,7 +111,7 @@ parameters! {
         line_step: [u64; 3],
         above: [u64; 3],
         below: [u64; 3],
-        /// 128 bits, half of them behind the point: the number at `from` and the step of a run.
+        /// 128 bits, half of them after the point: the number at `from` and the step of a run.
         run_first: [u64; 2],
         run_step: [u64; 2],
         /// A fraction below this many units of 2^-32 leaves an integer in doubt.
@@ -145,7 +145,7 @@ pub(crate) trait Launcher {
     /// Memory of an array, which is given back when it is dropped.
     type Memory;
 
-    /// Needs of a fill beside the array: a list of doubts, whose first ones are in memory of the
+    /// Needs of a fill besides the array: a list of doubts, whose first ones are in memory of the
     /// processor too, and memory until all kernels have run.
     type Workspace;
 
@@ -362,7 +362,7 @@ impl<L: Launcher> Launches<'_, L> {
                 continue;
             };
             let [run_first, run_step] = [run.start, run.step].map(halves);
-            // The kernel looks at the upper half of what is behind the point.
+            // The kernel looks at the upper half of the fraction.
             let doubtful = run.doubtful(0).div_ceil(1 << 32);
             let given = Arguments { run_first, run_step, doubtful, flipped: run.flipped, ..given };
             self.fill(KernelForm::IntAffine, indices, &given)?;

@@ -127,7 +127,7 @@ impl WgpuArray {
         self.open.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
     }
 
-    /// Copies bytes of a buffer to the processor, behind some commands; both ends are multiples of
+    /// Copies bytes of a buffer to the processor, after some commands; both ends are multiples of
     /// four.
     fn copy(
         &self,

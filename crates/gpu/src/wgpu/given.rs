@@ -28,7 +28,7 @@ pub(super) enum ShaderSource {
     Integers(IntAffine),
     /// Codes modulo a power of two.
     Wrapping(Wrapping),
-    /// Powers, and the codes of those before and behind the line.
+    /// Powers, and the codes of those before and after the line.
     Powers(Box<Tables>, [u64; 2]),
 }
 

@@ -110,7 +110,7 @@ impl Maker<'_> {
     }
 
     fn tensor(&mut self, dtype: DType, shape: Shape) -> Result<Value> {
-        /// Bytes of a tensor beside its elements, and of a text.
+        /// Bytes of a tensor besides its elements, and of a text.
         const ROOM: usize = 64;
         let each = if dtype == DType::String { product(shape.len(), ROOM) } else { byte_len(dtype, &shape) };
         self.limits.allow_bytes(self.bytes, each)?;

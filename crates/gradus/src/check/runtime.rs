@@ -40,8 +40,9 @@ pub struct RuntimeCheck {
     pub refused: Option<Error>,
 }
 
-/// A value that a node computes in a runtime, beside the exact result for the inputs that the
-/// runtime gave the node: the difference is the node's own, and not that of the nodes before it.
+/// A value that a node computes in a runtime, compared with the exact result for the inputs that
+/// the runtime gave the node: the difference is the node's own, and not that of the nodes before
+/// it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeCheck {

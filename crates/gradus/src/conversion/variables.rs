@@ -43,7 +43,7 @@ struct Variable<'m> {
 
 impl Variable<'_> {
     /// The names of the input and the output that it becomes. `MakeStateful` of OpenVINO writes
-    /// both names, one behind the other.
+    /// both names, one after the other.
     fn names(&self, read: &str) -> (String, String) {
         if let Some(output) = self.id.strip_prefix(read).filter(|rest| !rest.is_empty() && !read.is_empty()) {
             return (read.to_owned(), output.to_owned());

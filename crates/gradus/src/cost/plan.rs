@@ -261,7 +261,8 @@ fn living_beside(intervals: &[Interval]) -> Option<Vec<Vec<usize>>> {
     Some(beside)
 }
 
-/// Places intervals one after another, each in the smallest gap between those that live beside it.
+/// Places intervals one after another, each in the smallest gap between those that are alive with
+/// it.
 fn in_order(intervals: &[Interval], beside: &[Vec<usize>], order: &[usize]) -> (Vec<u128>, u128) {
     let (mut offsets, mut end) = (vec![None; intervals.len()], 0);
     for &index in order {

@@ -9,7 +9,7 @@ use gradus_core::convert::u64_of;
 
 /// Maps that the process may have. Linux allows 65,530, and allocators need some of them.
 pub(super) const MAX_MAPS: usize = 1 << 15;
-/// Files that are kept open beside their maps: processes may often have 1024.
+/// Files that are kept open besides their maps: processes may often have 1024.
 const MAX_FILES: usize = 256;
 /// Files of fewer bytes are not kept open.
 const LONG: usize = 1 << 16;

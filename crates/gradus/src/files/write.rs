@@ -239,7 +239,7 @@ fn create_like(path: &Path, _: Option<&Metadata>) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).open(path)
 }
 
-/// A folder of unfinished files beside the names that they will have. It is removed when dropped.
+/// A folder of unfinished files next to the names that they will have. It is removed when dropped.
 #[derive(Debug)]
 struct PrivateFolder {
     beside: PathBuf,

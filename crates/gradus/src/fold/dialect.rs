@@ -125,7 +125,7 @@ pub(super) fn take(
     }
 }
 
-/// A node that puts lists one behind the other.
+/// A node that puts lists one after the other.
 pub(super) fn join(standard: Standard, lists: Vec<Arc<str>>, output: Arc<str>) -> Made {
     let axis = if standard == Standard::OpenVino { text("0") } else { Content::Int(0) };
     node("Concat", 1, lists, output, vec![("axis", axis)])

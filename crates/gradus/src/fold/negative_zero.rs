@@ -261,7 +261,7 @@ fn is_computed(scope: &FoldState<'_>, id: ValueId) -> bool {
 }
 
 /// Values, by number, of which the signs of zeros may have an effect on what is read of the graph,
-/// beside signs of zeros of other values that have none.
+/// besides signs of zeros of other values that have none.
 fn seen(scope: &FoldState<'_>, symbols: &mut Symbols) -> Vec<bool> {
     let mut seen: Vec<_> = scope.values.iter().map(|value| value.fixed).collect();
     let live = scope.graph.nodes().iter().zip(&scope.nodes).filter(|(_, state)| state.stays);

@@ -269,7 +269,7 @@ impl<'m> FoldState<'m> {
         !hidden && output.is_none_or(|output| self.can_be_named(folder, output, self.resolved(other)))
     }
 
-    /// Returns true if no node defines a value beside others.
+    /// Returns true if the node that defines the value has no other output.
     pub(super) fn is_only_output(&self, id: ValueId) -> bool {
         let Origin::Node(index, _) = self.graph.value(id).origin else { return true };
         self.graph.nodes()[index].outputs.iter().flatten().count() == 1

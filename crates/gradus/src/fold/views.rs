@@ -241,7 +241,7 @@ fn held(scope: &FoldState<'_>) -> HashSet<ValueId> {
     held
 }
 
-/// The region behind a view. Other readers of the view do not matter: the view stays for them.
+/// The region after a view. Other readers of the view do not matter: the view stays for them.
 fn region(scope: &FoldState<'_>, readers: &Readers, held: &HashSet<ValueId>, index: usize) -> Option<Region> {
     let first = NodeView::new(scope, index);
     let start = first.output()?;

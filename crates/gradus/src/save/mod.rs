@@ -1,5 +1,4 @@
-//! Writing models: what was read, with its changes, into a file beside which the files of its
-//! constants lie.
+//! Writing models: what was read, with its changes, into a file next to the files of its constants.
 //!
 //! Long parts of mapped files are copied from file to file by the system, so weights pass through
 //! no memory of ours.
@@ -30,11 +29,10 @@ const AT_ONCE: u64 = 1 << 26;
 
 impl Model {
     /// Writes the model that an edit makes of it, and says how many bytes that are. Files of
-    /// constants of an ONNX model are copied beside it as `m.onnx.data`, `m.onnx.2.data`, … where
-    /// it is `m.onnx`, unless they are there or `path` is a pipe or a device;
-    /// [`Model::keep_names`] keeps the names that the model gives them. Constants of an
-    /// OpenVINO model are written into a `.bin` file with the name of the `.xml` file. All is
-    /// written as [`NewFiles`] says.
+    /// constants of an ONNX model are copied next to it as `m.onnx.data`, `m.onnx.2.data`, … where
+    /// it is `m.onnx`, unless they are there or `path` is a pipe or a device; [`Model::keep_names`]
+    /// keeps the names that the model gives them. Constants of an OpenVINO model are written into a
+    /// `.bin` file with the name of the `.xml` file. All is written as [`NewFiles`] says.
     ///
     /// # Errors
     /// [`Kind::Io`] if a file cannot be read or written, or if another file has the name of one of
@@ -54,9 +52,9 @@ impl Model {
     }
 
     /// Writes the model, and says how many bytes that are: what was read as it is, what was made in
-    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says, but for ONNX of 2^31 bytes or
-    /// more, whose long constants are in `m.onnx.data` beside `m.onnx`. Files of constants go with it
-    /// as [`Model::save_edited`] says.
+    /// memory as [`Model::to_onnx`] or [`openvino::encode_model`] says, but for ONNX of 2^31 bytes
+    /// or more, whose long constants are in `m.onnx.data` next to `m.onnx`. Files of constants go
+    /// with it as [`Model::save_edited`] says.
     ///
     /// # Errors
     /// As [`Model::save_edited`] and [`Model::to_onnx`].
@@ -83,8 +81,8 @@ impl Model {
         self.save_made(path, MAX_BYTES)
     }
 
-    /// Writes an ONNX model that was made in memory; where the file would have more than `most` bytes,
-    /// with its long constants in a file beside it.
+    /// Writes an ONNX model that was made in memory; where the file would have more than `most`
+    /// bytes, with its long constants in a file next to it.
     fn save_made(&self, path: &Path, most: usize) -> Result<u64> {
         let model = self.portable_model()?;
         let mut written = onnx::encode_model(&model)?;
@@ -131,7 +129,7 @@ impl Model {
         }
         self.check_output(path)?;
         let beside = path.with_extension("bin");
-        // Beside a .xml file it is that model's; without one it is somebody else's.
+        // Next to a .xml file it is that model's; without one it is somebody else's.
         if (beside.exists() && !path.exists()) || self.spares(&beside) {
             let message = "there is another file of this name, and the model's constants would replace it; \
                            choose another name or folder for the model";
@@ -156,14 +154,14 @@ impl Model {
         Ok(u64_of(len))
     }
 
-    /// The files beside an ONNX model that have its constants.
+    /// The files next to an ONNX model that have its constants.
     pub(crate) fn external_files(&self) -> Result<Vec<PathBuf>> {
         let file = self.bytes().zip(self.path()).filter(|_| self.source().standard == Standard::Onnx);
         let Some((bytes, path)) = file else { return Ok(Vec::new()) };
         Ok(onnx::external_files(bytes)?.iter().map(|location| folder_of(path).join(location)).collect())
     }
 
-    /// The files of all formats that have its constants, beside the model.
+    /// The files of all formats that have its constants, next to the model.
     pub(crate) fn constant_files(&self) -> Result<Vec<PathBuf>> {
         let mut files = self.external_files()?;
         if let Some(path) = self.path().filter(|_| self.source().standard != Standard::Onnx) {
@@ -204,7 +202,7 @@ impl Model {
         Ok(())
     }
 
-    /// Writes an ONNX model, and the files of constants that it needs beside it.
+    /// Writes an ONNX model, and the files of constants that it needs next to it.
     fn save_onnx(&self, edit: Option<&Edit>, path: &Path) -> Result<u64> {
         self.check_output(path)?;
         let limits = self.limits();

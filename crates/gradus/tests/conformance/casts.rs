@@ -1,4 +1,4 @@
-//! Conversions of element types, beside `ml_dtypes` and `onnx`.
+//! Conversions of element types, compared with `ml_dtypes` and `onnx`.
 
 use std::path::Path;
 

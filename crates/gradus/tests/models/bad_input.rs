@@ -139,7 +139,7 @@ fn every_truncation_of_a_model_is_an_error_or_a_model() {
         let whole = std::fs::read(examples().join(name)).unwrap();
         assert!(open(&whole).is_ok(), "{name}");
         let opened = (0..whole.len()).filter(|&len| open(&whole[..len]).is_ok()).count();
-        // Only fields behind the graph, and blanks behind the root, can be missing unnoticed.
+        // Only fields after the graph, and blanks after the root, can be missing unnoticed.
         assert!(opened < 64, "{name}: {opened} truncations of {} bytes open", whole.len());
     }
 }

@@ -512,7 +512,8 @@ fn normalizations_and_attention_add_as_the_run_asks() {
         )
     };
     assert_eq!([mean(Sums::Float64), mean(Sums::Exact)], [0.0, unit / 4.0]);
-    // The mean of the row is lost beside the deviation but not where it is a summand of its own.
+    // The mean of the row is lost relative to the deviation but not where it is a summand of its
+    // own.
     let x = of(&[1, 4], &row);
     let normalized = model("LayerNormalization", 17, 2, vec![("epsilon", Content::Float(0.0))]);
     let scale = of(&[4], &[2f64.powi(41); 4]);

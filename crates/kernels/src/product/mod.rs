@@ -288,9 +288,9 @@ struct Part<'a, T> {
     rows: Vec<&'a mut [T]>,
 }
 
-/// Multiplies pairs of matrices of the same sizes. The results lie one behind the other in `out`;
-/// `store` is given the number of a matrix, a row, a column, the sums from there on, and where
-/// they go. `check` is called from time to time.
+/// Multiplies pairs of matrices of the same sizes. The results lie one after the other in `out`;
+/// `store` is given the number of a matrix, a row, a column, the sums from there on, and where they
+/// go. `check` is called from time to time.
 ///
 /// # Errors
 /// Errors of `check`, the first one.

@@ -19,11 +19,11 @@ pub(super) const fn tile(lanes: usize) -> (usize, usize) {
 }
 
 /// Adds to each sum the products of numbers and of as many elements, in their order: for the first
-/// sum those at some places, for the next one those behind them. `exact` is true if the products
-/// are exact in float64.
+/// sum those at some places, for the next one those after them. `exact` is true if the products are
+/// exact in float64.
 ///
 /// # Panics
-/// If there are fewer places than numbers, or fewer elements behind one than sums.
+/// If there are fewer places than numbers, or fewer elements after one than sums.
 pub fn add_shifted(
     exact: bool,
     a: &[f64],

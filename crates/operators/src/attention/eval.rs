@@ -138,7 +138,7 @@ pub fn exchanged(numbers: &[f64], batch: usize, [first, second]: [usize; 2], siz
     results
 }
 
-/// The past of keys or values with the present behind it.
+/// The past of keys or values with the present after it.
 pub fn continued(past: &[f64], present: &[f64], heads: usize) -> Vec<f64> {
     if heads == 0 || past.is_empty() {
         return present.to_vec();

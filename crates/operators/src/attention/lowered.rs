@@ -57,7 +57,7 @@ pub fn rotary(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let heads = required("num_heads", l.attributes.int("num_heads")?)?;
         x = l.reshape(x, &[0, 0, errors::at_least_1("num_heads", heads)?, -1])?;
     }
-    // Rows are by sample and step: heads stand between them, or behind them.
+    // Rows are by sample and step: heads stand between them, or after them.
     let axis = l.list(&[if rank == 3 { 2 } else { 1 }])?;
     let mut turns = [x; 2];
     for (turn, input) in turns.iter_mut().zip([1, 2]) {

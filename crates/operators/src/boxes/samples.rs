@@ -41,8 +41,8 @@ impl Image {
         image * self.sizes[1] + channel
     }
 
-    /// The elements at a row and a column, in a straight line between those beside them. Outside of
-    /// the image stand the elements of its edges.
+    /// The elements at a row and a column, interpolated linearly between neighbours. Outside of the
+    /// image are the elements of its edges.
     fn sampled(&self, l: &mut Lowering<'_>, plane: Term, at: [LoweredValue; 2]) -> Result<LoweredValue> {
         let mut taps = Vec::new();
         for (at, len) in at.into_iter().zip(self.lens) {

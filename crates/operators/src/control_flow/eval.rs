@@ -188,8 +188,8 @@ impl Op for Scan {
     }
 }
 
-/// `SequenceMap`: the body, run for each item of the first input, beside the items of other
-/// sequences and whole tensors.
+/// `SequenceMap`: the body, run for each item of the first input, with the items of other sequences
+/// and whole tensors.
 #[derive(Debug)]
 pub struct SequenceMap {
     body: GraphProgram,

@@ -77,7 +77,7 @@ impl<'m> OpenVinoBody<'m> {
         Ok((self.inputs - 1, self.target.input(name, Some(declared))))
     }
 
-    /// Inputs for what is captured: each is an input of the node, behind those that it has.
+    /// Inputs for what is captured: each is an input of the node, after those that it has.
     fn captures(&mut self, cx: &mut ConvertContext<'_, 'm>, outer: &mut Vec<NewValue>) -> Result<()> {
         for capture in self.graph.captures() {
             if self.scope.constant(capture.inner).is_some() {

@@ -61,7 +61,7 @@ pub fn gather(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if axis == batch {
         return Ok(vec![found.write(l, DType::I64)?]);
     }
-    // Behind the batch stand the axes of the indices, then those that were before the axis.
+    // The axes of the indices come after the batch, then those that were before the axis.
     let (new, moved, all) = (own - batch, axis - batch, rank + own - batch - 1);
     let order = (0..batch)
         .chain(batch + new..batch + new + moved)

@@ -144,7 +144,7 @@ pub fn qlinear_concat(cx: &mut InferContext<'_, '_>) -> InferResult {
     Ok(facts)
 }
 
-/// Inputs put one behind the other along an axis.
+/// Inputs put one after the other along an axis.
 fn joined(cx: &mut InferContext<'_, '_>, inputs: &[usize], axis: i64) -> InferResult {
     let known = inputs.iter().find_map(|&input| cx.known_dims(input));
     let first = inputs.first().copied().unwrap_or(0);
@@ -263,7 +263,7 @@ fn even_parts(
     Ok(sizes)
 }
 
-/// Parts of these sizes, one behind the other along an axis. None may be below zero, though others
+/// Parts of these sizes, one after the other along an axis. None may be below zero, though others
 /// make up for it.
 pub fn parts_of(cx: &mut InferContext<'_, '_>, dims: &[Dim], axis: usize, sizes: &[Dim]) -> InferResult {
     if let Some((part, size)) =
@@ -373,7 +373,7 @@ fn padded_integers(
             return None;
         }
     }
-    // An axis may have any size beside one without elements.
+    // An axis may have any size next to one without elements.
     if to.is_empty() {
         return Some(Elements::Integers(Vec::new().into()));
     }

@@ -45,7 +45,7 @@ pub fn pad(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         return l.itself();
     }
     let (rank, axes) = (l.rank_of(0)?, l.known_integers(3)?.ok_or_else(|| l.unknown("axes of Pad"))?);
-    // The pad behind those of the node is 0.
+    // The pad after those of the node is 0.
     let mut places = vec![i64_of(2 * axes.len()); 2 * rank];
     for (place, &axis) in axes.iter().enumerate() {
         let axis = axis_of(axis, rank)?;

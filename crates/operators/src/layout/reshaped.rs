@@ -148,7 +148,7 @@ pub fn reshape_to(cx: &mut InferContext<'_, '_>, target: &[Dim], allow_zero: boo
                 Some(dim)
             }
             _ if cx.symbols().rank(dim).0 == 1 && may_not_be_zero(cx, given.as_deref(), target, axis) => {
-                // 0 beside a dimension of 0 means that.
+                // 0 next to a dimension of 0 means that.
                 let least = same.map_or(Dim::ONE, |same| cx.min(same, Dim::ONE));
                 cx.assume(dim, Relation::AtLeast, least);
                 Some(dim)

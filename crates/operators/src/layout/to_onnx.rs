@@ -341,7 +341,7 @@ pub fn blocks(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>>
         return Ok(vec![l.apply(operator, &[x], &attributes)?]);
     }
     // Each axis of the image next to one of its blocks, which belong to the channels, before or
-    // behind them.
+    // after them.
     let sizes = l.shape(x)?;
     let each = || ints(&[block]);
     let all = ints(&[block.saturating_pow(u32::try_from(spatial).unwrap_or(u32::MAX))]);

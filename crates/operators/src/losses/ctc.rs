@@ -133,7 +133,7 @@ fn log_probability(
     merges: bool,
     log: impl Fn(usize, usize) -> f64,
 ) -> f64 {
-    // The states before the first label, at and behind each; without merging, behind each alone.
+    // The states before the first label, at and after each; without merging, after each alone.
     let count = if merges { 2 * target.len() + 1 } else { target.len() + 1 };
     let mut states = vec![f64::NEG_INFINITY; count];
     states[0] = 0.0;

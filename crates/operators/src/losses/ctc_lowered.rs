@@ -155,7 +155,7 @@ fn spelled(l: &mut Lowering<'_>, blank: LoweredValue) -> Result<[LoweredValue; 2
 }
 
 /// `CTCLoss`: minus the logarithm of the probability of all ways to spell labels. States are the
-/// labels and the blanks before and behind each; a loop over the steps has the logarithms of their
+/// labels and the blanks before and after each; a loop over the steps has the logarithms of their
 /// probabilities.
 pub fn ctc_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     expect_rank(l, 0, 3)?;
@@ -164,7 +164,7 @@ pub fn ctc_loss(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let [target, count] = spelled(l, blank)?;
     let count = with_axes(l, count, &[1])?;
     let logs = with("LogSoftmax", [cast(l.input(0)?, DType::F64)], [int("axis", 2)]).put(l)?;
-    // Each label with the blank before it, and one behind them all; or one before them all.
+    // Each label with the blank before it, and one after them all; or one before them all.
     let classes = if merges {
         let labels = with_axes(l, target, &[2])?;
         let blanks = of("Expand", blank, f("Shape", labels)).put(l)?;

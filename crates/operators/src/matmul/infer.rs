@@ -69,7 +69,7 @@ pub fn fused(cx: &mut InferContext<'_, '_>) -> InferResult {
      -> Result<Vec<Dim>, InferError> {
         let mut dims = cx.dims(input)?.to_vec();
         let rank = dims.len();
-        // The batch axis goes behind the others but the last: [b, m, k] is read as [m, b, k].
+        // The batch axis goes after the others but the last: [b, m, k] is read as [m, b, k].
         if cx.attributes.flag(batch, false)? && rank > 2 {
             dims[..rank - 1].rotate_left(1);
         }

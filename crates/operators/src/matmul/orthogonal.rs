@@ -527,7 +527,7 @@ fn eigen_of(cx: &mut EvalContext<'_>, lower: bool) -> Result<(Vec<f64>, Vec<f64>
     Ok((values, vectors))
 }
 
-/// Turns a symmetric matrix until nothing is left beside its diagonal.
+/// Turns a symmetric matrix until nothing is left off its diagonal.
 fn diagonalize(cx: &EvalContext<'_>, a: &mut [Vec<f64>], v: &mut [Vec<f64>]) -> Result<()> {
     let rows = a.len();
     for _ in 0..MAX_SWEEPS {

@@ -115,7 +115,7 @@ fn reduced_rows(cx: &EvalContext<'_>, size: usize, shape: Shape) -> Result<Vec<V
     one(f64::tensor(cx.tensor(0)?.dtype(), shape, &results)?)
 }
 
-/// The places of the elements along some axes, one group behind the other.
+/// The places of the elements along some axes, one group after the other.
 pub struct Groups {
     places: Vec<usize>,
     count: usize,

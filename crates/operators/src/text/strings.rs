@@ -137,7 +137,7 @@ impl Tokenizer {
         token.chars().take(self.shortest).count() == self.shortest
     }
 
-    /// The matches that are long enough; behind one that is not, the search begins a character
+    /// The matches that are long enough; after one that is not, the search begins a character
     /// later.
     fn matches<'a>(&self, expression: &Regex, text: &'a str) -> Vec<&'a str> {
         let (mut tokens, mut start) = (Vec::new(), 0);
@@ -153,7 +153,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// The parts between matches; behind a match of no characters, one is skipped.
+    /// The parts between matches; after a match of no characters, one is skipped.
     fn between<'a>(&self, separator: &Regex, text: &'a str) -> Vec<&'a str> {
         let (mut parts, mut start) = (Vec::new(), 0);
         while start <= text.len() {

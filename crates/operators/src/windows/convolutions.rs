@@ -17,7 +17,7 @@ use crate::windows::axes::{Axis, Taps, axes, place};
 use crate::windows::direct::Layout;
 use crate::words;
 
-/// `CausalConvWithState`: each channel by its own kernel, over the state and the input behind it.
+/// `CausalConvWithState`: each channel by its own kernel, over the state and the input after it.
 pub fn causal_conv(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let &[batch, channels, length] = cx.tensor(0)?.shape().dims() else {
         return Err(errors::rank("input 0", cx.tensor(0)?.shape().rank(), 3));

@@ -31,7 +31,7 @@ pub enum Rounding {
     Down,
     /// Down, and up where a window is larger than the padded data.
     TowardZero,
-    /// Up, without windows that start behind the data.
+    /// Up, without windows that start after the data.
     Up,
 }
 

@@ -117,7 +117,7 @@ pub fn lp_pool(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![like(l, norm, 0)?])
 }
 
-/// The sizes of the result of an adaptive pool, of which there is one for each axis behind the
+/// The sizes of the result of an adaptive pool, of which there is one for each axis after the
 /// channels.
 fn windows(l: &Lowering<'_>) -> Result<Vec<i64>> {
     let (rank, sizes) = (l.rank_of(0)?, l.integers_of(1)?.to_vec());

@@ -181,7 +181,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     let sizes: Option<Vec<_>> = l.dims(0).and_then(|dims| dims.into_iter().skip(2).collect());
     let wanted = l.known_integers(2)?;
     if let (Some(kernel), Some(sizes), Some(wanted)) = (kernel, sizes, wanted) {
-        // All sizes are known: pads cut off, an output padding adds behind.
+        // All sizes are known: pads cut off, an output padding adds at the end.
         let (mut begin, mut end) = (vec![0; spatial], vec![0; spatial]);
         for (axis, (&size, &wanted)) in sizes.iter().zip(&wanted).enumerate() {
             let all = size
@@ -210,7 +210,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     };
     let begin = begin.write(l, DType::I64)?;
     let end = (begin + wanted).write(l, DType::I64)?;
-    // Zeros stand behind what the windows reach.
+    // Zeros follow the elements that windows reach.
     let pads = joined([ints(&vec![0; spatial + 4]), of("Max", end - all, ints(&[0]))], 0);
     let axes = (0..spatial).map(|axis| i64_of(axis + 2)).collect::<Vec<_>>();
     let slice = [of("Pad", whole, pads), begin.into(), end.into(), ints(&axes)];
@@ -219,7 +219,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
 
 /// The place where outputs of a given size begin in all that a transposed convolution gives.
 enum Ends {
-    /// Behind the pads of the node, or at the first output.
+    /// After the pads of the node, or at the first output.
     Explicit(Vec<i64>),
     /// In the middle; of an odd number, one more is cut from the begin (`same_upper`) or the end.
     Same { upper: bool },
@@ -245,7 +245,7 @@ impl Ends {
     }
 }
 
-/// The windows of a pool, and what it reads. OpenVINO counts a last window that starts behind the
+/// The windows of a pool, and what it reads. OpenVINO counts a last window that starts after the
 /// padded data, if sizes are rounded up, and its maximum is the lowest number: it lies on pads.
 fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
     let spatial = l.rank_of(0)?.saturating_sub(2);
@@ -287,7 +287,7 @@ fn pool(l: &mut Lowering<'_>) -> Result<(NewAttributes, LoweredValue)> {
 }
 
 /// The pads of a pool with which its last window starts within the data, if without them one starts
-/// behind; notes axes of open size where one may.
+/// after it; notes axes of open size where one may.
 fn outer_pads(l: &mut Lowering<'_>, kernel: &[i64]) -> Result<Option<Vec<i64>>> {
     let spatial = kernel.len();
     let (strides, dilations) = (each(l, "strides", 1, spatial)?, each(l, "dilations", 1, spatial)?);

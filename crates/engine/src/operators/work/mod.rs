@@ -320,7 +320,7 @@ impl Shapes<'_> {
             _ => attributes.int_or("transA", 0).ok()? != 0,
         };
         let left = self.input(0)?;
-        // `FusedMatMul` may move the first axis behind those of the batch before it transposes.
+        // `FusedMatMul` may move the first axis after those of the batch before it transposes.
         if transposed && attributes.flag("transBatchA", false).ok()? {
             return left.first().copied();
         }

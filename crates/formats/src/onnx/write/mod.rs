@@ -145,8 +145,8 @@ pub fn encode_model(model: &Model) -> Result<Splice> {
     encode_with(model, None)
 }
 
-/// Encodes a model whose long constants are in a file beside it: the model, and the content of the file
-/// of that name.
+/// Encodes a model whose long constants are in a file next to it: the model, and the content of the
+/// file of that name.
 ///
 /// # Errors
 /// As [`encode_model`].
@@ -180,8 +180,7 @@ fn encode_with(model: &Model, beside: Option<&mut encode::DataFile<'_>>) -> Resu
 struct SplicedFields(Vec<(u32, Splice)>);
 
 impl SplicedFields {
-    /// Puts a field behind the last of its number, or behind those that come before it in the
-    /// format.
+    /// Puts a field after the last of its number, or after those that come before it in the format.
     fn insert(&mut self, number: u32, content: Splice) {
         if content.is_empty() {
             return;

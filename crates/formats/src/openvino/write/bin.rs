@@ -1,6 +1,6 @@
 //! The file of constants: where new ones come to lie, and where those that stay move to.
 //!
-//! OpenVINO writes constants one behind the other, each content once. So do we, but elements begin
+//! OpenVINO writes constants one after the other, each content once. So do we, but elements begin
 //! where a reader can use them as they lie: long constants at multiples of 64 bytes, as far apart
 //! as cache lines, short ones at multiples of 8.
 
@@ -27,7 +27,7 @@ const PIECE: usize = 1 << 10;
 /// Contents with equal pieces that one is compared with; of more, some may be written twice.
 const COMPARED: usize = 8;
 
-/// Constants that the file will have behind those that it has, each content once.
+/// Constants that the file will have after those that it has, each content once.
 #[derive(Debug, Default)]
 pub(super) struct New {
     contents: Vec<Bytes>,

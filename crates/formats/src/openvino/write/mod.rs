@@ -32,7 +32,7 @@ const VERSION: &str = "11";
 pub struct Written {
     /// The `.xml` file: parts of the file that was read, if one was.
     pub xml: Splice,
-    /// The `.bin` file beside it, likewise.
+    /// The `.bin` file next to it, likewise.
     pub bin: Splice,
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// what is written here.
 pub(super) const MARK: char = '\0';
 
-/// Elements that are written one behind the other.
+/// Elements that are written one after the other.
 #[derive(Debug)]
 pub(super) struct XmlWriter {
     pub(super) text: String,

@@ -1,5 +1,5 @@
-//! Rules that put scales, sums, padding and transposes into the convolution or Gemm before or
-//! behind them.
+//! Rules that put scales, sums, padding and transposes into the convolution or Gemm before or after
+//! them.
 
 use gradus_core::convert::{Rules, nearest_f64};
 use gradus_core::graph::Content;

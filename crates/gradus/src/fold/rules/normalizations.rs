@@ -19,7 +19,7 @@ fn is_near(value: Option<f64>, wanted: f64) -> bool {
     value.is_some_and(|value| (value - wanted).abs() <= 1e-3 * wanted.abs())
 }
 
-/// The operand of a commutative node beside a constant of about that value.
+/// The operand of a commutative node whose other operand is a constant of about that value.
 fn beside(view: &NodeView<'_, '_>, wanted: f64) -> Option<usize> {
     [(0, 1), (1, 0)]
         .into_iter()

@@ -140,7 +140,7 @@ fn slices(view: &NodeView<'_, '_>, _: &mut Symbols) -> Option<Change> {
     Some(Change::Node(Replacement::new("Slice", inputs, Vec::new())))
 }
 
-/// The axes of size 1 that the second list of dimensions has beside the first.
+/// The axes of size 1 that the second list of dimensions has in addition to the first.
 fn added(from: &Dims, to: &Dims) -> Option<Vec<i64>> {
     let mut left = from.iter().peekable();
     let mut axes = Vec::new();

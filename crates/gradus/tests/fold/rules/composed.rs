@@ -235,7 +235,7 @@ fn turned_parts() -> Model {
     end(sketch, &["n", "3", "2", "1"])
 }
 
-/// The parts of a value before and behind a place of an axis, in the other order.
+/// The parts of a value before and after an index of an axis, exchanged.
 fn exchanged(behind: i64) -> Model {
     let sketch = x(&["n", "9"])
         .ints("zero", &[0])

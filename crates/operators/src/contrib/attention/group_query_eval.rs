@@ -78,7 +78,7 @@ impl WindowCache {
     }
 }
 
-/// Writes new keys or values behind those of the past, which an input may hold.
+/// Writes new keys or values after those of the past, which an input may hold.
 fn cached(
     cx: &EvalContext<'_>,
     past: usize,

@@ -13,7 +13,7 @@ use crate::lowering::terms::{cast, of, with};
 use crate::lowering::{LoweredValue, Lowering, along, int, not_known};
 use crate::words;
 
-/// `nearest_interp`, `bilinear_interp` and their like. Behind the data are the sizes as one tensor,
+/// `nearest_interp`, `bilinear_interp` and their like. After the data come the sizes as one tensor,
 /// as a tensor for each axis, and the scales.
 pub fn resize(l: &mut Lowering<'_>, kind: &'static str) -> Result<Vec<LoweredValue>> {
     let axes = l.rank_of(0)?.checked_sub(2).filter(|axes| (1..=3).contains(axes));

@@ -249,7 +249,7 @@ pub fn dot(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("ReduceSum", [l.input(0)? * y, last.into()], [int("keepdims", 0)]).put(l)?])
 }
 
-/// `einsum`. Outputs behind the first are for training: caches, declared as scalars, and the
+/// `einsum`. Outputs after the first are for training: caches, declared as scalars, and the
 /// operands.
 pub fn einsum(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let operands = inputs(l)?;

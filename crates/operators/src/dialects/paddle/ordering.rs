@@ -249,7 +249,7 @@ pub fn extreme(l: &mut Lowering<'_>, value: &str, place: &str) -> Result<Vec<Low
     let dtype = l.dtype_of(0)?;
     let pairs = Pairs::new(l, x, axis, rank)?;
     let until = pairs.until(l)?;
-    // Elements behind stand for the element itself, which is the last one if it is found.
+    // Elements after it stand for the element itself, which is the last one if it is found.
     let seen = pick(until, pairs.other, pairs.own).write(l, dtype)?;
     let found = pairs.reduce(l, value, seen)?;
     let attributes = [along(axis + 1), int("keepdims", 0), int("select_last_index", 1)];
@@ -302,7 +302,7 @@ pub fn searchsorted(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let sequence =
         if l.rank_of(0)? == 1 { sequence } else { l.apply("Unsqueeze", &[sequence, before_last], &[])? };
     let values = of("Unsqueeze", l.input(1)?, last).put(l)?;
-    // A NaN lies behind all.
+    // A NaN lies after all.
     let behind = if l.attributes.flag("right", false)? { "Greater" } else { "GreaterOrEqual" };
     let before = f("Not", of(behind, sequence, values)).write(l, DType::I64)?;
     let to = if l.attributes.flag("out_int32", false)? { DType::I32 } else { DType::I64 };
@@ -334,7 +334,7 @@ pub fn bincount(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let least = l.attributes.int_or("minlength", 0)?;
         l.list(&[least])?
     };
-    // Behind the greatest index; of none, the least is wanted.
+    // After the greatest index; of none, the least is wanted.
     let zero = l.list(&[-1])?;
     let greatest = f("ReduceMax", with("Concat", [places.into(), zero.into()], [along(0)])).put(l)?;
     let count = of("Max", greatest + 1.0, least).write(l, DType::I64)?;

@@ -122,7 +122,7 @@ pub fn mode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
 }
 
 /// `searchsorted`: how many elements of a sorted sequence lie before each value, and with `right`,
-/// how many are equal to it besides. A NaN lies behind all.
+/// how many are equal to it besides. A NaN lies after all.
 pub fn search(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let right = attributes.flag("right", false)?;
     let (sequences, all) = (cx.tensor(0)?, cx.tensor(1)?);

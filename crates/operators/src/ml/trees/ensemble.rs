@@ -192,7 +192,7 @@ fn as_many(name: &str, got: usize, wanted: usize) -> Result<()> {
     Err(errors::count(&format!("elements of attribute \"{name}\""), got, wanted))
 }
 
-/// Floats, or the tensor of floats beside them.
+/// Floats, or the tensor of floats in place of them.
 fn floats(attributes: &Attributes<'_>, name: &str) -> Result<Vec<f64>> {
     let tensor = match attributes.tensor(&format!("{name}_as_tensor"))? {
         Some(tensor) => Some(tensor),
