@@ -104,7 +104,7 @@ fn log2_of(base: f64) -> f64 {
     (base - 1.0).ln_1p() / std::f64::consts::LN_2
 }
 
-/// The binary logarithms of the least number of a type, and of where its numbers end.
+/// Binary logarithms of the smallest number of a type, and of the end of its numbers.
 fn exponents(dtype: DType) -> [f64; 2] {
     let format = Format::of(dtype).expect("a float");
     let [least, precision] = [f64::from(format.least_exponent()), f64::from(format.precision())];

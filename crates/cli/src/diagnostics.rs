@@ -58,7 +58,7 @@ pub(crate) enum Failure {
     Undecided,
     /// Something kept a comparison from being made.
     NotCompared(Error),
-    /// Nobody reads the output any more.
+    /// The reader of the output has closed it.
     ClosedPipe,
 }
 
@@ -177,7 +177,7 @@ pub(crate) fn report(failure: Failure, json: bool) -> u8 {
         }
     };
     let text = if json { to_json(&error) } else { text };
-    // If standard error is closed, there is nobody to tell.
+    // If standard error is closed, the message is lost.
     let _ = writeln!(anstream::stderr(), "{text}");
     match error.kind() {
         Kind::Usage => WRONG_USAGE,
@@ -195,7 +195,7 @@ fn with_place(error: Error) -> Error {
 /// Reports that a command line is wrong, or prints the help that was asked for.
 pub(crate) fn report_usage(error: &clap::Error) -> u8 {
     if !error.use_stderr() {
-        // Help and version; if standard output is closed, there is nobody to tell.
+        // Help and version; if standard output is closed, the error is lost.
         let _ = error.print();
         return 0;
     }

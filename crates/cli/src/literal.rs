@@ -105,7 +105,7 @@ pub(crate) fn parse(
     tensor(source, &items, shape, dtype).map(Value::from)
 }
 
-/// One number, word or text, and where it stands.
+/// One number, word or text, and its position.
 struct LiteralItem {
     text: String,
     quoted: bool,

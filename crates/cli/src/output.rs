@@ -39,7 +39,7 @@ pub(crate) fn verbosity() -> Verbosity {
     *VERBOSITY.get().unwrap_or(&Verbosity::Normal)
 }
 
-/// Tells a line on standard error. If that is closed, there is nobody to tell.
+/// Prints a line on standard error. If that is closed, the line is lost.
 pub(crate) fn tell(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", shown(line, Form::Text));
 }

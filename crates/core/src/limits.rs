@@ -125,7 +125,7 @@ const FEW: u128 = 1 << 16;
 /// [`Kind::Limit`].
 fn ask_system(bytes: u128) -> Result<()> {
     if bytes >= FEW {
-        // Compilers leave out room that nobody looks at, as if there always were some.
+        // Compilers remove an allocation that is not read, as if every allocation succeeded.
         black_box(&room_for(usize::try_from(bytes).unwrap_or(usize::MAX))?);
     }
     Ok(())

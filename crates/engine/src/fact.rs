@@ -1,8 +1,8 @@
 //! Facts: what is known of a value before a graph runs.
 //!
-//! A fact says less or more, never something that is not so. What is not known is not said: an
-//! dimension that nobody knows is a [fresh symbol](crate::dim::Origin), a rank that nobody knows is
-//! no list of dimensions, elements that nobody knows are [`Elements::Unknown`].
+//! Facts are sound and may be incomplete: an unknown dimension is a [fresh
+//! symbol](crate::dim::Origin), an unknown rank is an absent list of dimensions, unknown elements
+//! are [`Elements::Unknown`].
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ pub struct Fraction {
 }
 
 impl Fraction {
-    /// A integer.
+    /// The fraction that is an integer.
     pub const fn whole(dim: Dim) -> Fraction {
         Fraction { over: dim, under: 1, rounded: false }
     }

@@ -65,7 +65,7 @@ struct FunctionOp {
     compute: Compute,
 }
 
-/// An operator of a node whose inputs stand elsewhere than in the newest form.
+/// An operator of a node whose inputs have other indices than in the newest form.
 #[derive(Debug)]
 struct WithInputs {
     op: Box<dyn Op>,

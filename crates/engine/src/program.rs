@@ -85,7 +85,7 @@ pub struct Compiler<'a> {
 #[derive(Default)]
 struct CompileState {
     depth: Cell<usize>,
-    /// The greatest depth since it was last set.
+    /// The maximum depth since it was last set.
     deepest: Cell<usize>,
     /// Nodes of subgraphs and functions that were compiled.
     nodes: Cell<usize>,
@@ -547,7 +547,7 @@ impl RunState {
         self.peak.set(self.peak.get().max(self.in_use()));
     }
 
-    /// Counts bytes that are kept no longer.
+    /// Subtracts bytes that were freed.
     pub fn release(&mut self, bytes: u64) {
         self.live_bytes = self.live_bytes.saturating_sub(bytes);
     }

@@ -6,8 +6,8 @@ use gradus_core::{Error, Kind, Result};
 
 /// The regions that tensors of one model claim, by file.
 ///
-/// Two tensors may share one region; that is how equal weights are stored once. Regions that
-/// overlap otherwise mean that the file, or what the model says of it, is damaged.
+/// Two tensors may share one region; that is how equal weights are stored once. Other overlaps of
+/// regions mean that the file, or what the model says of it, is damaged.
 #[derive(Debug, Default)]
 pub(crate) struct Regions(HashMap<String, Vec<Region>>);
 

@@ -1,5 +1,5 @@
-//! The protobuf wire format, read in place: messages are spans of a file, fields know where they
-//! stand.
+//! The protobuf wire format, read in place: messages are spans of a file, fields know their
+//! offsets.
 //!
 //! Tags and varints are decoded by `buffa`; there is no generated code, because readers turn fields
 //! into graphs as they meet them and writers will splice the spans they leave alone.

@@ -25,9 +25,9 @@ impl Model {
     /// The bytes of an ONNX file: those that were read, or, of a model that was made in memory, new
     /// ones.
     ///
-    /// For a model made in memory, nodes that no output needs go, and types are declared of what
-    /// stays. ONNX has no operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all that they
-    /// need is known, they become the constants that they compute, bit for bit.
+    /// For a model made in memory, nodes that no output needs are removed, and types are declared
+    /// of what stays. ONNX has no operators for `LinSpace`, `LogSpace` and `GeomSpace`: where all
+    /// that they need is known, they become the constants that they compute, bit for bit.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] if such a node needs what only a run knows, or models of the standard

@@ -127,7 +127,7 @@ impl Tables {
         low >= BEYOND[0] || high <= BEYOND[1]
     }
 
-    /// The least and the largest exponent of that many elements from an index of the line on.
+    /// The smallest and the largest exponent of that many elements from an index of the line on.
     fn exponents(&self, first: u64, count: u64) -> [i32; 2] {
         let last = (first + count).min(self.line.len) - 1;
         let [one, other] = [first, last].map(|i| self.line.logarithm(i));

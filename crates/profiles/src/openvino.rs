@@ -72,8 +72,8 @@ pub(crate) fn evaluate(call: &RangeCall) -> Outcome {
     Ok(Predicted::new(dtype, len, formula, [length_rule, element_rule]))
 }
 
-/// The conversion of OpenVINO's `bfloat16`: half a unit is added only if the last bit that stays is
-/// odd.
+/// The conversion of OpenVINO's `bfloat16`: half a unit is added only if the last bit that is kept
+/// is odd.
 fn cut_to_bf16(dtype: DType, x: f64) -> Number {
     let bits = convert::code(DType::F32, Number::Float(x), convert::Rules::IEEE);
     convert::number(dtype, (bits + ((bits & 0x1_0000) >> 1)) >> 16)

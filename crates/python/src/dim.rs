@@ -413,7 +413,7 @@ pub(crate) fn type_to_python<'py>(py: Python<'py>, declared: Option<&Type>) -> P
     }
 }
 
-/// An size that Python gives: an integer, a name or an expression, `None` for any.
+/// A size given by Python: an integer, a name or an expression, `None` for any.
 pub(crate) fn size(object: &Bound<'_, PyAny>) -> PyResult<DeclaredDim> {
     if object.is_none() {
         return Ok(DeclaredDim::Unknown);

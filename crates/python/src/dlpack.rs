@@ -113,7 +113,7 @@ pub(crate) fn capsule(py: Python<'_>, exported: Exported, versioned: bool) -> Py
     }
 }
 
-/// Drops a tensor that is no longer used.
+/// Drops a tensor that was given to another library.
 unsafe extern "C" fn delete_plain(managed: *mut Plain) {
     // SAFETY: both were made by `capsule`, and a deleter is called once.
     unsafe {

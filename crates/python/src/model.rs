@@ -287,8 +287,8 @@ impl Model {
         Ok(report)
     }
 
-    /// The outputs that a runtime computes otherwise of a folded model than of this one, optimising
-    /// neither.
+    /// The outputs that a runtime computes differently for a folded model and for this one,
+    /// optimising neither.
     fn _verify_in(
         &self,
         py: Python<'_>,

@@ -160,7 +160,7 @@ fn ranks(items: &[Item], edges: &[Edge]) -> Vec<usize> {
         add(&mut widths, rank, item);
         ranks[index] = rank;
     }
-    // A box that reads from none stands just above the first that reads from it.
+    // A box that reads from none is just above the first that reads from it.
     for (index, item) in items.iter().enumerate().rev() {
         if item.place != Place::Inner || before[index].iter().any(|&from| items[from].place == Place::Inner) {
             continue;

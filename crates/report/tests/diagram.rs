@@ -20,7 +20,7 @@ fn named(name: &str) -> Model {
     Model::from_source(source)
 }
 
-/// A line without what stands between quotes.
+/// A line without its texts in quotes.
 fn outside(line: &str) -> String {
     let (mut outside, mut quoted, mut characters) = (String::new(), false, line.chars());
     while let Some(c) = characters.next() {

@@ -63,7 +63,7 @@ impl BigFraction {
         BigFraction { numerator, exponent, denominator: UBig::from(denominator) }
     }
 
-    /// The least integer that is not below the quotient of two fractions.
+    /// The smallest integer that is not below the quotient of two fractions.
     pub(crate) fn ceil_of_quotient(&self, divisor: &BigFraction) -> IBig {
         let dividend = &self.numerator * IBig::from(divisor.denominator.clone());
         let other = &divisor.numerator * IBig::from(self.denominator.clone());

@@ -45,7 +45,7 @@ struct DifferenceJson<'a> {
     sequences: Option<Box<RawValue>>,
 }
 
-/// A sequence that a program returns otherwise than exactly.
+/// A sequence that a program does not return exactly.
 #[derive(Serialize)]
 struct SequenceJson<'a> {
     node: &'a str,
@@ -219,7 +219,7 @@ fn write_text(found: &Portability, all: bool, out: &mut dyn Write) -> std::io::R
     write_problems(found.inference(), out)
 }
 
-/// The sequences that programs return otherwise, or not at all.
+/// The sequences that programs return differently, or not at all.
 fn write_sequences(sequences: &[ModelSequence], most: usize, out: &mut dyn Write) -> std::io::Result<()> {
     if sequences.is_empty() {
         return Ok(());

@@ -255,7 +255,7 @@ enum SortState {
     Placed,
 }
 
-/// Indices of the nodes, each after those it needs, otherwise as they stand.
+/// Indices of the nodes, each after those it needs, else in the order of the file.
 fn order(graph: &Graph) -> Result<Vec<usize>> {
     let producer = |id: ValueId| match graph.value(id).origin {
         Origin::Node(node, _) => Some(node),

@@ -201,7 +201,7 @@ pub struct Node {
     pub version: Option<i64>,
     /// The values it reads; an optional input may be missing.
     pub inputs: Slots,
-    /// The values it defines; an output that nobody wants may be missing.
+    /// The values it defines; an output that the file does not name is missing.
     pub outputs: Slots,
     /// Its attributes.
     pub attributes: Vec<Attribute>,

@@ -177,7 +177,7 @@ impl<'s> Refuter<'s> {
                     self.define_atom(atom, &mut system.facts)?;
                 }
             }
-            // Facts that are new stand before the sums that are not 0.
+            // New facts come before the sums that are not 0.
             next = if next >= before && system.facts.len() > before { before } else { next + 1 };
         }
         Some(())

@@ -397,7 +397,7 @@ impl ConvertContext<'_, '_> {
         self.conversion.report.note(Note { node, place, operator, exactness, why: why.to_owned() });
     }
 
-    /// Notes that results may be rounded otherwise.
+    /// Notes that results may be rounded differently.
     pub fn rounding(&mut self, why: &str) {
         self.note(Exactness::Rounding, why);
     }

@@ -104,7 +104,7 @@ pub fn cannot(why: impl Into<String>) -> Error {
 pub struct Obstacle {
     /// The operator as its standard names it: `onnx SequenceEmpty-11`.
     pub operator: String,
-    /// Why it is not converted, and where it stands.
+    /// Why it is not converted, with its location.
     pub error: Error,
 }
 

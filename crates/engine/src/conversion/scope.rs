@@ -26,7 +26,7 @@ pub const BYTES_OF_VALUE: usize = 3072;
 pub struct ConversionState<'m> {
     pub source: &'m graph::Model,
     pub to: Standard,
-    /// True if operators of ONNX that are lowered do not stay, as another standard lacks them.
+    /// True if operators of ONNX that are lowered are not kept, as another standard lacks them.
     pub lowers: bool,
     /// True if inputs of ONNX keep their defaults, and so are no constants.
     pub keeps_defaults: bool,

@@ -120,7 +120,7 @@ pub struct Goal {
     /// The operator set of the model that it becomes part of.
     pub opset: i64,
     pub limits: Limits,
-    /// By output: nothing if nobody reads it.
+    /// By output: `None` if nothing reads it.
     pub outputs: Vec<Option<Wanted>>,
 }
 

@@ -25,7 +25,7 @@ const OPERATIONS: [(&str, Operation); 4] =
 /// The first version in which operations broadcast as NumPy does.
 const BROADCASTS: i64 = 7;
 
-/// Nodes after another one, each of which uses the result before it and nobody else does.
+/// Nodes after another one, each of which uses the result before it and is its only reader.
 #[derive(Debug)]
 pub struct Tail {
     stages: Vec<Stage<usize>>,
@@ -110,7 +110,7 @@ fn call(value: ValueId, step: &Step<'_>) -> Option<Call> {
     alone.then_some(Call { function, parameters: [0.0; 2] })
 }
 
-/// The function by whose result two steps multiply a value that nobody else uses.
+/// The function by whose result two steps multiply a value without other readers.
 fn gate(
     value: ValueId,
     [first, second]: [&Step<'_>; 2],

@@ -37,7 +37,7 @@ pub struct Row {
     /// The ONNX operator of the same meaning, by whose name the functions know it.
     meaning: Option<&'static str>,
     /// ONNX's operator of the same function of elements, by whose name folding knows it. Quotients
-    /// of integers may be rounded otherwise.
+    /// of integers may be rounded differently.
     pub same_as: Option<&'static str>,
     /// The operation on two elements.
     pub operation: Option<Operation>,
@@ -73,7 +73,7 @@ pub struct Row {
     pub zeros: ZeroSigns,
     /// True if no result has the sign bit set, but for NaN.
     pub unsigned: bool,
-    /// True if results stay the same when it is applied to them.
+    /// True if applying it to its results changes nothing.
     pub idempotent: bool,
     /// The input that it adds last.
     pub bias: Option<usize>,

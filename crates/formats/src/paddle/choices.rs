@@ -17,7 +17,7 @@ pub(super) struct Choice<'s, 'a> {
 pub(super) struct Choices<'s, 'a> {
     /// By the place where the first variable is chosen.
     pub(super) all: HashMap<usize, Choice<'s, 'a>>,
-    /// Places of operations that are part of them otherwise.
+    /// Indices of the other operations that belong to a choice.
     pub(super) within: HashSet<usize>,
 }
 

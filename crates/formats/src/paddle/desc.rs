@@ -101,7 +101,7 @@ pub fn read_desc(bytes: &Bytes, parameters: &str, files: &Arc<dyn Files>, limits
     Ok(model)
 }
 
-/// An operator as it stands in the file.
+/// An operator of the file, undecoded.
 pub(super) struct OpDesc<'a> {
     span: ByteSpan<'a>,
     pub(super) name: &'a str,
@@ -408,7 +408,7 @@ impl<'a> DescReader<'a, '_> {
         while inputs.last().is_some_and(Option::is_none) {
             inputs.pop();
         }
-        // The parts of a split are alike unless sections say otherwise.
+        // The parts of a split are alike unless sections give other sizes.
         let even = row.new == "split"
             && !matches!(operation.attribute("sections"), Some(Content::Ints(sections)) if !sections.is_empty());
         let of_array = || operation.values("Input").first().and_then(|name| self.types.get(name));

@@ -217,7 +217,7 @@ impl<'a> PirReader<'a, '_> {
                 let states = written.iter().map(|&array| Some(self.state(array)));
                 if name == "while" {
                     inputs.extend(states);
-                    // In the form of a loop without a greatest number of runs.
+                    // A loop without a maximum number of iterations has this form.
                     inputs.insert(0, None);
                 }
                 attributes.extend(self.bodies(scope, name, operation, &written)?);

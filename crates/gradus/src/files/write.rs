@@ -176,7 +176,7 @@ impl NewFiles {
         for (unfinished, name) in &self.written {
             let kept = unfinished.with_extension("old");
             let before = name.exists();
-            // Not every system has links; there, a file that is replaced is gone.
+            // Not every system has links; there, a file that is replaced is lost.
             if !before || self.written.len() > 1 && fs::hard_link(name, &kept).is_ok() {
                 given.push((name, before.then_some(kept)));
             }

@@ -107,7 +107,7 @@ fn alone(function: &Function, functions: &HashSet<&OperatorId>) -> Result<Option
     Ok(Some(alone))
 }
 
-/// The graph, where nobody knows the operators of those nodes.
+/// The graph, in which the operators of those nodes are unknown.
 fn closed(graph: &Graph, is_open: impl Fn(&Node) -> bool) -> Result<Graph> {
     let name = |id: ValueId| &*graph.value(id).name;
     let mut builder = Builder::new(graph.name());
@@ -190,7 +190,7 @@ impl<'m> Calls<'m> {
     }
 
     /// Functions that may be inlined and of which this holds, by calls and nodes; none of them is
-    /// called by a function that stays.
+    /// called by a function that is kept.
     fn closed(&self, wanted: impl Fn(usize, usize) -> bool) -> HashSet<&'m OperatorId> {
         let fits = |function: &Called<'_>| function.fits && wanted(function.count, function.nodes);
         let mut set: HashSet<_> =

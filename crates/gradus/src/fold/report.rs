@@ -24,9 +24,9 @@ pub struct FoldReport {
     pub constants: usize,
     /// Bytes of these.
     pub constant_bytes: u64,
-    /// Constants of the file that went, because nothing reads them any more.
+    /// Constants of the file that were removed because nothing reads them.
     pub dropped: usize,
-    /// Conditions that were known: the branch stands in place of If.
+    /// Conditions that were known: the branch replaces the `If`.
     pub inlined: usize,
     /// True if the graph has not the nodes that it had.
     pub(super) changed: bool,

@@ -178,7 +178,7 @@ fn is_joined(view: &NodeView<'_, '_>, output: &Tensor, input: &impl Fn(usize) ->
     }
 }
 
-/// Least and greatest exponents of numbers that are added or multiplied: products and quotients
+/// Smallest and largest exponents of numbers that are added or multiplied: products and quotients
 /// stay far from the ends of float32.
 const EXPONENTS: std::ops::RangeInclusive<i64> = -40..=40;
 

@@ -76,9 +76,9 @@ pub(super) struct ValueState {
 #[allow(clippy::struct_excessive_bools, reason = "independent properties of a node")]
 pub(super) struct NodeState {
     pub(super) role: Role,
-    /// The node and all that it reads are left as they are: nobody knows what it does.
+    /// The node and all that it reads are left as they are: its operator is unknown.
     pub(super) opaque: bool,
-    /// Inputs of the newest version of its operator are attributes, or stand at other indices.
+    /// Inputs of the newest version of its operator are attributes, or have other indices.
     pub(super) moves_inputs: bool,
     /// The index of the rules that look at its operator.
     pub(super) looking: u16,
@@ -358,7 +358,7 @@ impl<'m> FoldState<'m> {
             }
             self.recount(index, read);
         }
-        // Nothing is looked up any more, and what was noted is large.
+        // The table is not used from here on, and is large.
         self.seen = cse::Seen::default();
         self.study_again(folder);
     }
@@ -569,7 +569,7 @@ impl<'m> FoldState<'m> {
     }
 
     /// Returns true if a node whose results are known may be exact without the nodes of its graph
-    /// that nobody needs.
+    /// that nothing needs.
     fn may_become_exact(&self, folder: &GraphFolder<'_>, index: usize, child: &FoldState<'_>) -> bool {
         let is_known = |id: &ValueId| {
             let value = &self.values[id.index()];
@@ -615,7 +615,7 @@ impl<'m> FoldState<'m> {
         }
     }
 
-    /// Constants that were read before, and are not any more.
+    /// Constants that the file's graph reads and the folded one does not.
     pub(super) fn dropped(&self) -> std::collections::HashSet<Arc<str>> {
         let mut read = vec![false; self.graph.values().len()];
         self.graph.nodes().iter().flat_map(Node::needs).for_each(|id| read[id.index()] = true);

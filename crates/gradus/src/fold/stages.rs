@@ -144,7 +144,7 @@ impl Staged {
         Ok(self)
     }
 
-    /// Folds the bodies of the functions that stay, each until nothing changes.
+    /// Folds the bodies of the functions that are kept, each until nothing changes.
     fn within_functions(mut self, options: &FoldOptions) -> Result<Staged> {
         if self.model.source().functions.is_empty() {
             return Ok(self);

@@ -54,7 +54,7 @@ fn operator(node: &Node) -> Option<&str> {
     (node.operator.domain.is_empty() && matches!(name, "Loop" | "Scan")).then_some(name)
 }
 
-/// Returns true if every node of a graph computes the same from the same inputs wherever it stands.
+/// Returns true if every node of a graph computes the same from the same inputs wherever it is.
 fn is_repeatable(model: &Model, graph: &Graph) -> bool {
     graph.nodes().iter().all(|node| {
         let row = operators::row_of(Standard::Onnx, node);
@@ -184,7 +184,7 @@ impl<'m> Unrolled<'m> {
         Ok(edit)
     }
 
-    /// The nodes and constants of the body that an iteration repeats: constants stand once.
+    /// The nodes and constants of the body that an iteration repeats: constants are written once.
     fn kept(&self, run: usize) -> Edit {
         let (graph, again) = (self.body, run > 0);
         let repeated = |index: &usize| !again || !is_constant_node(&graph.nodes()[*index]);

@@ -93,8 +93,8 @@ impl Difference {
 pub struct Portability {
     /// The differences, in the order of the nodes.
     pub differences: Vec<Difference>,
-    /// The sequences of the model, before it is converted, that a program returns otherwise than
-    /// exactly, or not at all; their arguments are known.
+    /// The sequences of the model, before it is converted, that a program does not return exactly,
+    /// or not at all; their arguments are known.
     pub sequences: Vec<ModelSequence>,
     inference: Inference,
 }

@@ -358,7 +358,7 @@ mod tests {
         let model = sum(SIZE);
         model.save_made(&path, usize::MAX).unwrap();
         assert!(!data.exists());
-        // A file of somebody else stays.
+        // A file of somebody else is not changed.
         std::fs::write(&data, "mine").unwrap();
         assert_eq!(model.save_made(&path, 1000).unwrap_err().kind(), Kind::Io);
         assert_eq!(std::fs::read(&data).unwrap(), b"mine");

@@ -1,4 +1,4 @@
-//! Folding: what goes, what stays, and that nothing else changes.
+//! Folding: what is removed, what is kept, and that nothing else changes.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Folding of OpenVINO models: what goes, what stays, and that nothing else changes.
+//! Folding of OpenVINO models: what is removed, what is kept, and that nothing else changes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -489,7 +489,7 @@ fn recorded() -> Vec<(String, Model, HashMap<String, Value>)> {
     models
 }
 
-/// Returns true if both ran, and gave the same; a node that is not run may have gone.
+/// Returns true if both ran, and gave the same; a node that is not run may have been removed.
 fn agree(name: &str, before: &Model, after: &Model, inputs: &HashMap<String, Value>) -> bool {
     match [before, after].map(|model| model.run(inputs)) {
         [Ok(one), Ok(other)] => {

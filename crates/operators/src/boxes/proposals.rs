@@ -227,7 +227,7 @@ pub fn proposal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let boxes = joined(l, [corners[0][0], corners[1][0], corners[0][1], corners[1][1]].map(Term::from))?;
     let [wide_enough, high_enough] = <[_; 2]>::try_from(fits).expect("two axes");
-    // Small boxes stay, with a score of zero.
+    // Small boxes are kept, with a score of zero.
     let scores = pick(of("And", wide_enough, high_enough), scores, scores * 0.0).write(l, DType::F32)?;
     let scores = l.reshape(scores, &[0, -1])?;
     let (before, after) = (positive(l, "pre_nms_topn")?, positive(l, "post_nms_topn")?);
@@ -263,7 +263,7 @@ struct Anchors {
     filters_first: bool,
 }
 
-/// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
+/// Logarithm of the largest factor by which a delta may stretch an anchor, `1000 / 16`.
 const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
 /// The best boxes of anchors and their deltas, and all boxes of which they are.

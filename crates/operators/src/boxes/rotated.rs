@@ -6,7 +6,7 @@ use crate::attributes::Attributes;
 use crate::boxes::suppression;
 use crate::op::EvalContext;
 
-/// The least area of a box that overlaps another.
+/// The smallest area of a box that overlaps another.
 pub const LEAST_AREA: f64 = 1e-14;
 
 type Point = [f64; 2];

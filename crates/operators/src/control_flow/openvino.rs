@@ -448,7 +448,8 @@ impl Repeat {
 }
 
 impl Repeat {
-    /// The output of the last iteration. After zero iterations, what is carried stays as it was.
+    /// The output of the last iteration. After zero iterations, carried values are the initial
+    /// ones.
     fn last(&self, results: &[Value], inputs: &[Option<Value>], port: &Port) -> Computed<Value> {
         let carried = || {
             let edge = self.body.ports.back_edges.iter().find(|(output, _)| *output == port.inner);

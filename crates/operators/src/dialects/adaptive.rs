@@ -16,7 +16,7 @@ pub const MAX_WINDOWS: i64 = 1 << 10;
 /// `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
 ///
 /// Its second result is the index of each maximum along each axis, if `indices` are asked for.
-/// `given` are the beginnings and ends of windows that lie otherwise, by axis.
+/// `given` are the beginnings and ends of other windows, by axis.
 fn adaptive(
     l: &mut Lowering<'_>,
     mut x: LoweredValue,

@@ -147,7 +147,7 @@ pub fn at_most(l: &mut Lowering<'_>, most: i64, all: LoweredValue) -> Result<Low
     l.apply("Min", &[most, all], &[])
 }
 
-/// The attributes of a `TopK` of the greatest elements along an axis.
+/// The attributes of a `TopK` of the largest elements along an axis.
 pub fn greatest(axis: i64) -> [(&'static str, Content); 3] {
     [int("axis", axis), int("largest", 1), int("sorted", 1)]
 }
@@ -180,7 +180,7 @@ fn candidates(l: &mut Lowering<'_>, scores: LoweredValue, choice: &Choice) -> Re
     pick(passes, scores, f64::NEG_INFINITY).write(l, DType::F32)
 }
 
-/// The scores of `[image, class, box]`, of which only the greatest along an axis are not negative
+/// The scores of `[image, class, box]`, of which only the largest along an axis are not negative
 /// infinity.
 pub fn only_top(l: &mut Lowering<'_>, scores: LoweredValue, axis: usize, most: i64) -> Result<LoweredValue> {
     let (all, along) = (size(l, scores, axis)?, i64_of(axis));

@@ -20,7 +20,7 @@ pub enum Interpolation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outside {
     Zeros,
-    /// The first or the last element; up to their outer edges, coordinates stay.
+    /// The first or the last element; up to their outer edges, coordinates are kept.
     Border {
         edges: bool,
     },

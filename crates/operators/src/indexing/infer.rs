@@ -273,7 +273,7 @@ fn require_elements(cx: &mut InferContext<'_, '_>, sizes: &[Dim]) {
 }
 
 /// Requires that the last of indices that rise from 0 or above is within a size; returns false if
-/// they may do otherwise.
+/// they may not rise.
 fn require_last(cx: &mut InferContext<'_, '_>, size: Dim, indices: &(Dim, Dim)) -> bool {
     let (first, step) = *indices;
     let rises = step.known().is_some_and(|step| step > 0) && cx.symbols().at_least(first, 0);

@@ -100,7 +100,7 @@ enum Stride {
     Cut(usize, Option<(Dim, Dim, i64)>),
     /// A new axis of one element.
     New,
-    /// Takes one element of the axis, which goes.
+    /// Takes one element of the axis, which is removed.
     Shrink(usize, Option<Dim>),
     /// Leaves the axis as it is.
     Keep(usize),

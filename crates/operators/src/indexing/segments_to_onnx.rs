@@ -61,7 +61,7 @@ impl Segments {
     }
 }
 
-/// One more than the greatest number, as a list; of none, 0.
+/// One more than the largest number, as a list; 0 without numbers.
 fn behind_last(ids: LoweredValue) -> Term {
     f("ReduceMax", joined([ids.into(), ints(&[-1])], 0)) + ints(&[1])
 }

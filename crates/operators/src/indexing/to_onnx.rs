@@ -154,7 +154,7 @@ fn plan(l: &Lowering<'_>, count: usize) -> Result<SlicePlan> {
     Ok(plan)
 }
 
-/// Bounds of which some stand in a list that is an input.
+/// Bounds of which some are in a list that is an input.
 fn bounds(l: &mut Lowering<'_>, input: usize, list: &[Bound]) -> Result<LoweredValue> {
     let known = l.known_integers(input)?;
     let of = |bound: &Bound| match (*bound, &known) {

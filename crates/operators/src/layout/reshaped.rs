@@ -35,8 +35,7 @@ pub fn quotient(cx: &mut InferContext<'_, '_>, all: &[Dim], taken: &[Dim]) -> Re
     let mut left = all.to_vec();
     let mut below = Vec::new();
     for dim in taken {
-        // Nothing is changed by what stands on both sides, unless it is zero; and then -1 has no
-        // meaning.
+        // A dimension on both sides changes nothing, unless it is zero; then -1 has no meaning.
         match left.iter().position(|other| other == dim) {
             Some(at) if *dim != Dim::ZERO => {
                 left.remove(at);

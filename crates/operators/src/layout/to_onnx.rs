@@ -79,7 +79,8 @@ pub fn range(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![l.ranged(all, between, to)?])
 }
 
-/// Without axes, or with none, all of one element go. Named axes of other dimensions stay.
+/// Without axes, or with none, all of one element are removed. Named axes of other dimensions are
+/// kept.
 pub fn squeeze(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let x = l.input(0)?;
     let known = if l.has(1) { l.known_integers(1)? } else { Some(Vec::new()) };

@@ -488,8 +488,8 @@ pub fn rank(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec
     Ok(vec![cx.rounded(0, &ranks)?])
 }
 
-/// Eigenvalues of symmetric matrices, of which one triangle is read, from the least on, and their
-/// vectors as columns.
+/// Eigenvalues of symmetric matrices, of which one triangle is read, from the smallest on, and
+/// their vectors as columns.
 pub fn eigh(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let lower = words::HALF_OF_EIGH.of_or(attributes, words::HALF_OF_EIGVALSH.of(attributes)?)? == "L";
     let (values, vectors) = eigen_of(cx, lower)?;

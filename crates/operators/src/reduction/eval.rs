@@ -171,7 +171,7 @@ pub fn reduce(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<V
     let axes = match axes.is_empty() {
         false => indices::axes(&axes, dims.len())?,
         true if !attributes.flag("noop_with_empty_axes", false)? => (0..dims.len()).collect(),
-        // Each element is reduced alone: it stays, or becomes its square, size or logarithm.
+        // Each element is reduced alone: it is unchanged, or becomes its square, size or logarithm.
         true if crate::row(Standard::Onnx, "", cx.operator)
             .is_some_and(|row| row.reduces == Reduces::Nested) =>
         {

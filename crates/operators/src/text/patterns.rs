@@ -107,7 +107,7 @@ fn octal<'a>(rest: &'a str, len: &mut usize) -> Cow<'a, str> {
     format!(r"\x{{{code:x}}}").into()
 }
 
-/// Returns true if the text after an open brace repeats what stands before it: `2}`, `2,}` or
+/// Returns true if the text after an open brace repeats the expression before it: `2}`, `2,}` or
 /// `2,3}`.
 fn repeats(text: &str) -> bool {
     let Some((counts, _)) = text.split_once('}') else { return false };

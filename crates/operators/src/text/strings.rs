@@ -91,7 +91,7 @@ enum Splitting {
     Characters,
     /// Tokens are what the expression matches.
     Matches(Regex),
-    /// Tokens are what stands between matches of the expressions, which split one after the other.
+    /// Tokens are the texts between matches of the expressions, which split one after the other.
     Between(Vec<Regex>),
 }
 

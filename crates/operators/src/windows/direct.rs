@@ -3,9 +3,9 @@
 //! Each plane is written with its padding, and by the remainders of the strides, so that the elements
 //! below a tap of neighbouring windows are neighbours. Products of matrices pack lines of them.
 //!
-//! With few filters in a group, as in depthwise convolutions, the windows of a plane are one line of
-//! sums, to which each tap adds a line; at the end of a line of windows are some sums that nobody
-//! reads.
+//! With few filters in a group, as in depthwise convolutions, the windows of a plane are one line
+//! of sums, to which each tap adds a line; at the end of a line of windows are some sums that are
+//! not read.
 
 use gradus_core::Result;
 use gradus_core::convert::{FromNumber, product, usize_of_i64};

@@ -234,8 +234,8 @@ fn root(sum: f64, p: f64) -> f64 {
     }
 }
 
-/// Returns true if an element takes the place of the largest one: the first of equal elements stays,
-/// and NaN is larger than all numbers.
+/// Returns true if an element takes the place of the largest one: the first of equal elements is
+/// kept, and NaN is larger than all numbers.
 fn larger(x: f64, best: f64) -> bool {
     (x > best) | (x.is_nan() & !best.is_nan())
 }

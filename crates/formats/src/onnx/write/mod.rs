@@ -1,8 +1,8 @@
 //! Writing ONNX files: models that were read, with changes, and models that were made.
 //!
 //! A model that was read is written as parts of its file: what an [`Edit`] does not change is
-//! copied as it stands, in its place, unknown fields and all. Bytes of weights are named, not
-//! touched, so a model costs what its graph costs.
+//! copied unchanged, in its place, unknown fields and all. Bytes of weights are named, not touched,
+//! so a model costs what its graph costs.
 
 mod encode;
 mod graph;

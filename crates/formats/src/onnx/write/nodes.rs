@@ -1,4 +1,4 @@
-//! `NodeProto`: those of a file that stay, with their changes, and new ones.
+//! `NodeProto`: those of a file that are kept, with their changes, and new ones.
 
 use std::collections::HashMap;
 use std::sync::Arc;

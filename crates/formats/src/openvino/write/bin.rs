@@ -1,4 +1,4 @@
-//! The file of constants: where new ones come to lie, and where those that stay move to.
+//! The file of constants: offsets of new ones, and of those that are kept.
 //!
 //! OpenVINO writes constants one after the other, each content once. So do we, but elements begin
 //! where a reader can use them as they lie: long constants at multiples of 64 bytes, as far apart
@@ -70,7 +70,7 @@ pub(super) struct Laid {
     pub(super) bin: Splice,
     /// Offsets of the new constants, by number.
     pub(super) new: Vec<usize>,
-    /// Parts of the old file that stay, in order, and where they are.
+    /// Parts of the old file that are kept, in order, and their new offsets.
     moved: Vec<(Range<usize>, usize)>,
 }
 

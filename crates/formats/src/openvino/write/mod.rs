@@ -1,7 +1,7 @@
 //! Writing IR: models that were read, with changes, and models that were made in memory.
 //!
 //! A model that was read is written as parts of its files: what an [`Edit`] does not change is
-//! copied as it stands, unknown layers and attributes, comments and the space between elements.
+//! copied unchanged: unknown layers and attributes, comments and the space between elements.
 //! Constants that nothing reads any more leave the `.bin`.
 
 mod bin;

@@ -1,4 +1,4 @@
-//! A graph where it stands in a file: its layers, and which values of the graph that was read they
+//! The parts of a graph in a file: its layers, and which values of the graph that was read they
 //! have.
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub(super) struct Layer<'a> {
     pub(super) outputs: Vec<Side<'a>>,
 }
 
-/// A port, and the value that goes through it; nothing if nobody reads a constant.
+/// A port, and the value that goes through it; `None` if nothing reads a constant.
 #[derive(Clone)]
 pub(super) struct Side<'a> {
     pub(super) xml: XmlNode<'a>,

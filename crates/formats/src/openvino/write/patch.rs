@@ -1,4 +1,4 @@
-//! Changes of ports and parameters where they stand in a file.
+//! Changes of ports and parameters in the text of a file.
 
 use gradus_core::Result;
 use gradus_core::graph::{DeclaredDim, Type};

@@ -20,7 +20,7 @@ pub(super) enum Piece {
     Fresh(String),
 }
 
-/// A part of the file, and what stands there instead.
+/// A range of the file, and the text that replaces it.
 #[derive(Clone, Debug)]
 pub(super) struct Patch {
     pub(super) range: Range<usize>,
@@ -36,7 +36,7 @@ impl Patch {
 
 /// A part of the file with its patches; those that begin within another are none.
 pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<Piece> {
-    // At one place, what is put in comes before what stands in place of something.
+    // At one place, insertions come before replacements.
     patches.sort_by_key(|patch| (patch.range.start, !patch.range.is_empty()));
     let (mut pieces, mut at) = (Vec::new(), range.start);
     for patch in patches {

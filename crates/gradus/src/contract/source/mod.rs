@@ -44,8 +44,8 @@ impl FromStr for Language {
 }
 
 impl Contract {
-    /// The contract as source text. The title, the name of the model's file, stands in a comment,
-    /// and names of C begin with it.
+    /// The contract as source text. The title, the name of the model's file, is in a comment, and
+    /// names of C begin with it.
     pub fn source(&self, language: Language, title: &str) -> String {
         match language {
             Language::Rust => rust::source(self, title),

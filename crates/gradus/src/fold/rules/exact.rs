@@ -234,7 +234,8 @@ pub(in crate::fold) fn is_rounded_alike(rounding: Rounding) -> bool {
     rounding.is_exact() || rounding == Rounding::Chosen
 }
 
-/// Returns true if vectors may round a function of such a rounding otherwise than their rest.
+/// Returns true if vectors may round a function of such a rounding differently from the remaining
+/// elements.
 pub(in crate::fold) fn is_approximated(rounding: Rounding) -> bool {
     rounding == Rounding::Formula
 }

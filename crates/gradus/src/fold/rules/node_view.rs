@@ -41,8 +41,7 @@ impl<'s, 'm> NodeView<'s, 'm> {
         if self.replacement.is_some() { Role::Other } else { self.scope.nodes[self.index].role }
     }
 
-    /// ONNX's operator; empty for those of other domains and standards, and those that nobody
-    /// knows.
+    /// ONNX's operator; empty for other domains, other standards and unknown operators.
     pub(in crate::fold) fn operator(&self) -> &'s str
     where
         'm: 's,

@@ -57,7 +57,7 @@ struct WindowCache {
 
 impl WindowCache {
     /// With `t` keys and `c` rows of which a query needs `w`, the rows hold the last `t - g * n`
-    /// keys, where `g` is `c - w + 1` and `n` is the least number for which these fit.
+    /// keys, where `g` is `c - w + 1` and `n` is the smallest number for which these fit.
     fn new(l: &mut Lowering<'_>, window: i64, at: &Positions) -> Result<WindowCache> {
         let cache = l.input(3)?;
         let capacity = l.apply("Shape", &[cache], &[int("start", 2), int("end", 3)])?;
@@ -91,8 +91,8 @@ impl WindowCache {
     }
 }
 
-/// Keys or values by sample, position, head and element: where new ones stand, they replace those
-/// of the cache.
+/// Keys or values by sample, position, head and element: new ones replace those of the cache at
+/// their positions.
 fn cached(
     l: &mut Lowering<'_>,
     past: usize,

@@ -43,7 +43,7 @@ pub fn float_function(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<Lowere
     Ok(vec![l.apply(operator, &[x], &[])?])
 }
 
-/// `floor` and its like: integers stay.
+/// `floor` and its like: integers are unchanged.
 pub fn rounded(l: &mut Lowering<'_>, operator: &str) -> Result<Vec<LoweredValue>> {
     unary(l, if l.dtype_of(0)?.is_float() { operator } else { "Identity" })
 }
@@ -403,7 +403,7 @@ pub fn round(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![x])
 }
 
-/// `trunc`: integers stay.
+/// `trunc`: integers are unchanged.
 pub fn trunc(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     if !l.dtype_of(0)?.is_float() {
         return unary(l, "Identity");

@@ -144,7 +144,7 @@ fn embedded(
     let mut pads = vec![0; 2 * rank];
     pads[2 * rank - 1] = reach;
     let long = with("Pad", [x.into(), ints(&pads), around.into()], []).put(l)?;
-    // An element stands in the row of its index, or in the column if the diagonal is below.
+    // An element is in the row of its index, or in the column if the diagonal is below.
     let spread = of("Unsqueeze", long, ints(&[if offset >= 0 { -1 } else { -2 }])).put(l)?;
     let count = size(l, long, rank - 1)?;
     let columns = positions(l, count)?;
@@ -245,7 +245,7 @@ pub fn fill_diagonal(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let count = size(l, y, rank - 2)?;
     let one = l.list(&[1])?;
     let place = of("Max", of("Min", place, count - one), whole(0)).write(l, DType::I64)?;
-    // An axis of rows, and one of columns, stand where they do in the input.
+    // An axis of rows, and one of columns, are the same as in the input.
     let spread = l.apply("Gather", &[y, place], &[int("axis", i64_of(rank) - 2)])?;
     let spread = of("Unsqueeze", spread, ints(&[-1])).put(l)?;
     let mut others = 0..i64_of(rank - 2);

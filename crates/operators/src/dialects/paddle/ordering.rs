@@ -100,7 +100,7 @@ pub fn median(l: &mut Lowering<'_>, skips: bool) -> Result<Vec<LoweredValue>> {
     Ok(vec![middle, places])
 }
 
-/// Two results along an axis, which goes unless an attribute keeps it.
+/// Two results along an axis, which is removed unless an attribute keeps it.
 fn kept(l: &mut Lowering<'_>, mut both: Vec<LoweredValue>, axis: usize) -> Result<Vec<LoweredValue>> {
     if !l.attributes.flag("keepdim", false)? {
         let axes = l.list(&[i64_of(axis)])?;
@@ -284,7 +284,7 @@ pub fn mode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let same = l.apply("Equal", &[pairs.own, pairs.other], &[])?;
     let same = l.cast(same, DType::I64)?;
     let counts = pairs.reduce(l, "ReduceSum", same)?;
-    // The least of those that are there most often, and the last of its places.
+    // The smallest of the most frequent elements, and the last of its places.
     let first = l.apply("ArgMax", &[counts], &[along(axis)])?;
     let at = (first + with("GatherElements", [counts.into(), first.into()], [along(axis)]) - 1.0)
         .write(l, DType::I64)?;
@@ -334,7 +334,7 @@ pub fn bincount(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
         let least = l.attributes.int_or("minlength", 0)?;
         l.list(&[least])?
     };
-    // After the greatest index; of none, the least is wanted.
+    // After the greatest index; without indices, the minimum is wanted.
     let zero = l.list(&[-1])?;
     let greatest = f("ReduceMax", with("Concat", [places.into(), zero.into()], [along(0)])).put(l)?;
     let count = of("Max", greatest + 1.0, least).write(l, DType::I64)?;

@@ -96,7 +96,7 @@ pub fn extreme(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     picked(cx, &places, along)
 }
 
-/// `mode`: the least of the elements that are there most often, and its last place.
+/// `mode`: the smallest of the most frequent elements, and its last place.
 pub fn mode(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<Vec<Value>> {
     let (keys, lines) = (keys(cx, 0)?, Lines::of(attributes, cx)?);
     if lines.len == 0 && !cx.output(0)?.1.is_empty() {

@@ -90,7 +90,7 @@ pub fn nms(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     Ok(vec![with("Gather", [found.into(), whole(2)], [int("axis", 1)]).put(l)?])
 }
 
-/// Logarithm of the greatest factor by which a delta may stretch an anchor, `1000 / 16`.
+/// Logarithm of the largest factor by which a delta may stretch an anchor, `1000 / 16`.
 const MAX_STRETCH: f64 = 4.135_166_556_742_356;
 
 /// `generate_proposals`: the best boxes of anchors with deltas, after suppression.

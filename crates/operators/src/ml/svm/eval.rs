@@ -149,7 +149,7 @@ pub fn regress(attributes: &Attributes<'_>, cx: &mut EvalContext<'_>) -> Result<
     Ok(vec![cx.rounded(0, &all)?])
 }
 
-/// The least distance of probabilities of pairs from 0 and 1, as in libsvm.
+/// The smallest distance of probabilities of pairs from 0 and 1, as in libsvm.
 pub(super) const NEAREST: f64 = 1e-7;
 
 /// The machines of a classifier: one for each pair of classes, or one of features for each class.

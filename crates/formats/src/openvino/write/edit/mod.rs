@@ -1,4 +1,4 @@
-//! Graphs of a file with changes: what an edit does not name stays as it stands.
+//! Graphs of a file with changes: what an edit does not name stays unchanged.
 //!
 //! First every value that there will be gets its place; then layers that stay are patched, and new
 //! ones are written before those that they come before.
@@ -32,7 +32,7 @@ struct EditSource {
 struct EditedItem<'a, 'e> {
     id: i64,
     inputs: Vec<Arc<str>>,
-    /// By port: the name of the value; nothing if nobody reads it.
+    /// By port: the name of the value; `None` if nothing reads it.
     outputs: Vec<Option<Arc<str>>>,
     content: EditedContent<'a, 'e>,
 }
@@ -116,7 +116,7 @@ struct LayerScope<'s, 'a, 'e> {
     graph: &'e Graph,
     types: HashMap<&'e str, &'e Type>,
     names: &'s Renames,
-    /// True if layers stay in their place.
+    /// True if layers keep their place.
     stays: bool,
 }
 
