@@ -19,17 +19,17 @@ use crate::args::Args;
 /// The variable by which a shell asks. Its value is the name of the shell.
 const VARIABLE: &str = "GRADUS_COMPLETE";
 
-/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are [`Plain`].
+/// Shells that complete. Zsh, fish and Elvish quote what they insert; the others are [`PlainCompleter`].
 pub(crate) const SHELLS: Shells<'static> =
-    Shells(&[&Plain(&Bash), &Elvish, &Fish, &Plain(&Powershell), &Zsh]);
+    Shells(&[&PlainCompleter(&Bash), &Elvish, &Fish, &PlainCompleter(&Powershell), &Zsh]);
 
 /// Longest name that is offered, in bytes.
 const LONGEST: usize = 255;
 
 /// A shell that inserts what it is given as it is: only what it would not interpret is given.
-struct Plain(&'static dyn EnvCompleter);
+struct PlainCompleter(&'static dyn EnvCompleter);
 
-impl EnvCompleter for Plain {
+impl EnvCompleter for PlainCompleter {
     fn name(&self) -> &'static str {
         self.0.name()
     }

@@ -110,7 +110,7 @@ impl Affine {
             |lo, out| {
                 for (lo, block) in blocks(lo, out) {
                     let (start, error) = self.start(lo);
-                    let sums = Sums { start, step: self.step, error };
+                    let sums = BlockSums { start, step: self.step, error };
                     certain::write(simd, streams, block, &sums, |i| exact(lo + i));
                 }
             },
@@ -278,13 +278,13 @@ fn places<S: Simd>(simd: S, group: usize, from: usize) -> S::f64s {
     S::f64s::from_slice(simd, &PLACES[group][from..from + S::f64s::LEN])
 }
 
-struct Sums {
+struct BlockSums {
     start: DoubleDouble,
     step: DoubleDouble,
     error: f64,
 }
 
-impl<S: Simd> ErrorBounds<S> for Sums {
+impl<S: Simd> ErrorBounds<S> for BlockSums {
     #[inline(always)]
     fn at(&self, simd: S, group: usize, from: usize) -> [S::f64s; 2] {
         let (start, start_low) =

@@ -233,7 +233,7 @@ const FLOATS: Mode = 1;
 const EVENS: Mode = 2;
 
 /// How a group of codes of a width is made.
-trait Groups<S: Simd, C>: Sized {
+trait LaneGroups<S: Simd, C>: Sized {
     /// Bits after the point.
     const BITS: u32;
 
@@ -256,11 +256,11 @@ macro_rules! lanes {
                     return run.write_stairs(streams, out, of_code, exact);
                 }
                 let coarse = run.coarse(
-                    <$lanes as Groups<S, $codes>>::BITS,
-                    <$lanes as Groups<S, $codes>>::UNITS,
+                    <$lanes as LaneGroups<S, $codes>>::BITS,
+                    <$lanes as LaneGroups<S, $codes>>::UNITS,
                 );
                 let exact = |i| run.code(i).map_or_else(|| exact(i), of_code);
-                let mut lanes = <$lanes as Groups<S, $codes>>::new(simd, run, &coarse);
+                let mut lanes = <$lanes as LaneGroups<S, $codes>>::new(simd, run, &coarse);
                 $(
                     if coarse.evens {
                         return certain::write_groups::<S, $type, LANES>(
@@ -312,7 +312,7 @@ struct Lanes64<S: Simd> {
     flipped: S::u64s,
 }
 
-impl<S: Simd> Groups<S, u64> for Lanes64<S> {
+impl<S: Simd> LaneGroups<S, u64> for Lanes64<S> {
     const BITS: u32 = 64;
     const UNITS: u64 = 0;
 
@@ -386,7 +386,7 @@ struct Lanes32 {
     flipped: u32,
 }
 
-impl<S: Simd> Groups<S, u32> for Lanes32 {
+impl<S: Simd> LaneGroups<S, u32> for Lanes32 {
     const BITS: u32 = 32;
     /// A distance is too small by a unit for each step, and the first by one.
     const UNITS: u64 = 64;
@@ -439,9 +439,9 @@ macro_rules! narrow {
     ($($name:ident($wide:ident), $low:ty, $lows:ident, $wider:ty, $wides:ident;)*) => {$(
         struct $name($wide);
 
-        impl<S: Simd> Groups<S, $low> for $name {
-            const BITS: u32 = <$wide as Groups<S, $wider>>::BITS;
-            const UNITS: u64 = <$wide as Groups<S, $wider>>::UNITS;
+        impl<S: Simd> LaneGroups<S, $low> for $name {
+            const BITS: u32 = <$wide as LaneGroups<S, $wider>>::BITS;
+            const UNITS: u64 = <$wide as LaneGroups<S, $wider>>::UNITS;
 
             #[inline(always)]
             fn new(simd: S, run: &Run, coarse: &Coarse) -> $name {
@@ -451,7 +451,7 @@ macro_rules! narrow {
             #[inline(always)]
             fn write<const MODE: Mode>(&mut self, simd: S, out: &mut [$low; LANES]) -> u64 {
                 let mut wide = [0; LANES];
-                let doubts = Groups::<S, $wider>::write::<MODE>(&mut self.0, simd, &mut wide);
+                let doubts = LaneGroups::<S, $wider>::write::<MODE>(&mut self.0, simd, &mut wide);
                 for from in (0..LANES).step_by(S::$lows::LEN) {
                     let half = |from: usize| S::$wides::from_slice(simd, &wide[from..from + S::$wides::LEN]);
                     let narrow = half(from).narrow(half(from + S::$wides::LEN));
@@ -476,7 +476,7 @@ struct Lanes16 {
     doubtful: u16,
 }
 
-impl<S: Simd> Groups<S, u16> for Lanes16 {
+impl<S: Simd> LaneGroups<S, u16> for Lanes16 {
     const BITS: u32 = 16;
     /// Distances are made with 48 bits after the point, and are too small by two units at most; the
     /// first is by one.

@@ -84,11 +84,11 @@ pub fn fill<T: Pod>(streams: bool, out: &mut [T], value: T) {
     /// Lines of one value.
     #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
     #[repr(C, align(64))]
-    struct Lines([u8; 4 * LINE]);
-    if !streams || size_of_val(out) < 2 * size_of::<Lines>() {
+    struct CacheLines([u8; 4 * LINE]);
+    if !streams || size_of_val(out) < 2 * size_of::<CacheLines>() {
         return out.fill(value);
     }
-    let mut lines = Lines([0; 4 * LINE]);
+    let mut lines = CacheLines([0; 4 * LINE]);
     let lines = bytemuck::cast_slice_mut::<u8, T>(&mut lines.0);
     lines.fill(value);
     let (head, body, tail) = whole_lines(out);

@@ -19,7 +19,7 @@
 use gradus_core::{DType, DTypeSet, Number, convert};
 
 use crate::call::RangeCall;
-use crate::formula::{CastFunction, Scaled, Summed, WrappingRange, nearest};
+use crate::formula::{CastFunction, ScaledLine, Summed, WrappingRange, nearest};
 use crate::machine::{c_cast, count, float, int, rounded, typed, wrapped};
 use crate::predicted::{Failure, Outcome, Predicted};
 use crate::tolerance::Tolerance;
@@ -68,7 +68,7 @@ pub(crate) fn evaluate(call: &RangeCall) -> Outcome {
     };
     let cast = if dtype == DType::BF16 { cut_to_bf16 } else { nearest };
     let [start, step] = [start, step].map(|x| rounded(format, x));
-    let formula = Scaled { format, start, step, dtype, cast };
+    let formula = ScaledLine { format, start, step, dtype, cast };
     Ok(Predicted::new(dtype, len, formula, [length_rule, element_rule]))
 }
 

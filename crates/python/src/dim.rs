@@ -108,7 +108,7 @@ pub(crate) enum Operand {
 }
 
 /// An operation of [`Symbols`], which fails beyond 64 bits and where it divides by zero.
-type Operation = fn(&mut Symbols, Engine, Engine) -> Option<Engine>;
+type DimFunction = fn(&mut Symbols, Engine, Engine) -> Option<Engine>;
 
 impl Dim {
     /// The expressions of both operands, over symbols in the order of their names.
@@ -134,7 +134,7 @@ impl Dim {
         py: Python<'py>,
         other: &Operand,
         swapped: bool,
-        operation: Operation,
+        operation: DimFunction,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (mut symbols, own, other) = self.with(other)?;
         let (a, b) = if swapped { (other, own) } else { (own, other) };

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::compare::portability_to_python;
-use crate::cost::{PlanFields, cost_to_python, plan_fields};
+use crate::cost::{MemoryPlanFields, cost_to_python, plan_fields};
 use crate::dim::{fact_to_python, numbers, sizes, to_python, type_to_python};
 use crate::error::{OrRaise, copied, engine, error, mismatch, raised};
 use crate::runtime;
@@ -401,7 +401,7 @@ impl Model {
         limits: GivenLimits,
         alignment: u64,
         in_place: bool,
-    ) -> PyResult<PlanFields> {
+    ) -> PyResult<MemoryPlanFields> {
         let options = InferOptions::of(said_of_inputs(sizes)?);
         let model = self.within(&limits)?;
         let reuse = if in_place { Reuse::InPlace } else { Reuse::Views };

@@ -40,7 +40,7 @@ pub(crate) struct Edge {
 
 /// The finished layout.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Layout {
+pub(crate) struct LayeredLayout {
     pub(crate) width: f64,
     pub(crate) height: f64,
     /// The left upper corner of each box.
@@ -78,7 +78,7 @@ struct Step {
 }
 
 /// Lays out boxes, which are in the order of a run: edges go to later boxes, except some.
-pub(crate) fn layered(items: &[Item], edges: &[Edge]) -> Layout {
+pub(crate) fn layered(items: &[Item], edges: &[Edge]) -> LayeredLayout {
     let ranks = ranks(items, edges);
     let mut spots: Vec<_> =
         items.iter().map(|item| Spot { width: item.width, x: 0.0, is_point: false }).collect();
@@ -100,7 +100,7 @@ pub(crate) fn layered(items: &[Item], edges: &[Edge]) -> Layout {
     sweep(&mut spots, &mut rows, &steps);
 
     let left = spots.iter().map(|spot| spot.x - spot.width / 2.0).fold(f64::INFINITY, f64::min);
-    let mut layout = Layout::default();
+    let mut layout = LayeredLayout::default();
     let mut bounds = Vec::with_capacity(rows.len());
     let mut top = 0.0;
     for row in &rows {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     /// Boxes that overlap, by their indices.
-    fn overlap(items: &[Item], layout: &Layout) -> Option<[usize; 2]> {
+    fn overlap(items: &[Item], layout: &LayeredLayout) -> Option<[usize; 2]> {
         let spans = |axis: usize, a: usize, b: usize| {
             let size = |of: usize| if axis == 0 { items[of].width } else { items[of].height };
             let [first, second] = [a, b].map(|of| layout.corners[of][axis]);

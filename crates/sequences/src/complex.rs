@@ -114,14 +114,14 @@ struct Polar {
     /// positive real one.
     on_axis: Option<(Positive, i8)>,
     /// Logarithm and angle, with the most bits that were asked for.
-    kept: [Kept; 2],
+    kept: [KeptNumber; 2],
 }
 
 /// A number in fixed point, with a number of bits.
 #[derive(Default)]
-struct Kept(RefCell<Option<(usize, IBig)>>);
+struct KeptNumber(RefCell<Option<(usize, IBig)>>);
 
-impl Kept {
+impl KeptNumber {
     /// The number with `bits` bits; `make` makes it, off by at most 2 units.
     fn get(&self, bits: usize, make: impl FnOnce(usize) -> IBig) -> IBig {
         let mut kept = self.0.borrow_mut();
@@ -294,16 +294,16 @@ fn ends(log2: &IBig, turns: &IBig, bits: usize) -> [[Parts; 2]; 2] {
 /// Ends that are opposite have two ways between them of the same length: counterclockwise is taken
 /// if the start is right of the imaginary axis, else clockwise. So does NumPy from starts on the
 /// axes and diagonals; from others, its rounding errors decide.
-pub(crate) struct Spiral {
+pub(crate) struct SpiralPlan {
     start: Number,
     stop: Number,
     divisor: u64,
 }
 
-impl Spiral {
+impl SpiralPlan {
     /// The way from start to stop in `divisor` steps.
-    pub(crate) fn new(start: Number, stop: Number, divisor: u64) -> Spiral {
-        Spiral { start, stop, divisor }
+    pub(crate) fn new(start: Number, stop: Number, divisor: u64) -> SpiralPlan {
+        SpiralPlan { start, stop, divisor }
     }
 
     /// The ends, and what the stop is turned by; nothing if it is on the ray of the start.

@@ -24,7 +24,7 @@ struct CostJson<'a> {
     memory: MemoryJson<'a>,
     operators: BTreeMap<String, AmountsJson<'a>>,
     groups: BTreeMap<String, AmountsJson<'a>>,
-    nodes: Vec<NodeJson<'a>>,
+    nodes: Vec<NodeCostJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fit: Option<FitJson>,
     assumptions: Vec<Remark<'a>>,
@@ -44,7 +44,7 @@ pub(super) struct AmountsJson<'a> {
 }
 
 #[derive(Serialize)]
-struct NodeJson<'a> {
+struct NodeCostJson<'a> {
     node: String,
     operator: String,
     parameters: u128,
@@ -166,7 +166,7 @@ fn cost_json<'a>(
     let sums = |groups: BTreeMap<String, Amounts>| {
         groups.into_iter().map(|(name, amounts)| (name, amounts_json(inference, &amounts))).collect()
     };
-    let nodes = cost.nodes.iter().map(|node| NodeJson {
+    let nodes = cost.nodes.iter().map(|node| NodeCostJson {
         node: graph.nodes()[node.node].label(node.node),
         operator: graph.nodes()[node.node].operator.to_string(),
         parameters: node.parameters,

@@ -24,15 +24,15 @@ const MOST: usize = 4;
 struct PortabilityJson<'a> {
     model: String,
     programs: Box<RawValue>,
-    differences: Vec<DifferenceJson<'a>>,
-    sequences: Vec<SequenceJson<'a>>,
+    differences: Vec<PortabilityDifferenceJson<'a>>,
+    sequences: Vec<ModelSequenceJson<'a>>,
     assumptions: Vec<Remark<'a>>,
     warnings: Vec<Remark<'a>>,
     problems: Vec<Remark<'a>>,
 }
 
 #[derive(Serialize)]
-struct DifferenceJson<'a> {
+struct PortabilityDifferenceJson<'a> {
     node: &'a str,
     operator: &'a str,
     rule: &'static str,
@@ -47,7 +47,7 @@ struct DifferenceJson<'a> {
 
 /// A sequence that a program does not return exactly.
 #[derive(Serialize)]
-struct SequenceJson<'a> {
+struct ModelSequenceJson<'a> {
     node: &'a str,
     operator: &'a str,
     call: &'a str,
@@ -141,7 +141,7 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<Portabi
         let results = by_program(rule.results)?;
         let sequences = it.sequences.iter().map(|(program, why)| (*program, why));
         let sequences = (!it.sequences.is_empty()).then(|| json::object(sequences)).transpose()?;
-        Ok(DifferenceJson {
+        Ok(PortabilityDifferenceJson {
             node,
             operator,
             rule: rule.name,
@@ -154,7 +154,7 @@ fn portability_json<'a>(model: String, found: &'a Portability) -> Result<Portabi
     let sequence = |it: &'a ModelSequence| {
         let results = outlooks(it.results.clone());
         let results = json::object(results.iter().map(|(profile, result)| (profile.name(), result)))?;
-        Ok(SequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results })
+        Ok(ModelSequenceJson { node: &it.node, operator: &it.operator, call: &it.call, results })
     };
     Ok(PortabilityJson {
         model,

@@ -156,7 +156,7 @@ impl<'s> Refuter<'s> {
         let point = match solve(&rows, unknowns.len()) {
             Found::Nothing => return true,
             Found::TooLarge => None,
-            Found::Point(over, under) => Some(Point { unknowns: &unknowns, over, under }),
+            Found::Point(over, under) => Some(RationalSolution { unknowns: &unknowns, over, under }),
         };
         if let Some(point) = &point {
             self.points.push(self.near(point));
@@ -349,7 +349,7 @@ impl<'s> Refuter<'s> {
     }
 
     /// The values of symbols at a point, rounded.
-    fn near(&self, point: &Point<'_>) -> Vec<(u32, i64)> {
+    fn near(&self, point: &RationalSolution<'_>) -> Vec<(u32, i64)> {
         let values = point.unknowns.iter().filter_map(|(factors, &at)| {
             let [atom] = **factors else { return None };
             let Atom::Symbol(index) = self.symbols.atom(atom).0 else { return None };
@@ -365,7 +365,7 @@ impl<'s> Refuter<'s> {
         &self,
         system: &System,
         bounds: &HashMap<AtomId, Bounds>,
-        point: Option<&Point<'_>>,
+        point: Option<&RationalSolution<'_>>,
     ) -> Option<Vec<System>> {
         let part = |facts: Vec<Sum>| {
             let mut part = system.clone();
@@ -460,13 +460,13 @@ impl<'s> Refuter<'s> {
 }
 
 /// A rational solution: the value of each product of atoms, over one denominator.
-struct Point<'u> {
+struct RationalSolution<'u> {
     unknowns: &'u HashMap<Factors, usize>,
     over: Vec<i128>,
     under: i128,
 }
 
-impl Point<'_> {
+impl RationalSolution<'_> {
     fn of(&self, atom: AtomId) -> Option<i128> {
         self.unknowns.get(&Arc::from([atom])).map(|&at| self.over[at])
     }

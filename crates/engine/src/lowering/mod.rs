@@ -159,7 +159,7 @@ pub struct Lowering<'a> {
     /// Inputs of complex numbers that are given as pairs, and pairs that outputs are joined from.
     pairs: Vec<(LoweredValue, DType)>,
     /// The values that stand for inputs of complex numbers while one of the parts is computed.
-    parts: Option<Parts>,
+    parts: Option<ComplexInput>,
     goal: &'a Goal,
     /// Constants that are written.
     constants: HashMap<LoweredValue, Tensor>,
@@ -168,7 +168,7 @@ pub struct Lowering<'a> {
 }
 
 /// One part of complex numbers.
-struct Parts {
+struct ComplexInput {
     /// By input; nothing for one of real numbers.
     of_inputs: Vec<Option<LoweredValue>>,
     imaginary: bool,
@@ -257,7 +257,7 @@ impl Lowering<'_> {
         imaginary: bool,
         write: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
-        self.parts = Some(Parts { of_inputs, imaginary });
+        self.parts = Some(ComplexInput { of_inputs, imaginary });
         let written = write(self);
         self.parts = None;
         written

@@ -7,7 +7,7 @@ use gradus_kernels::Function;
 use super::operation::Operation;
 use super::rounding::Rounding;
 use crate::attributes::Attributes;
-use crate::conversion::older::{Idle, Instead, Older, OlderRule, OlderWriter};
+use crate::conversion::older::{Idle, Instead, OlderForm, OlderRule, OlderWriter};
 use crate::conversion::{ConvertRule, Writer};
 use crate::infer::Rule;
 use crate::lowering::{self, Lower};
@@ -55,7 +55,7 @@ pub struct Row {
     pub partial: Option<Rule>,
     pub conversion: Option<Conversion>,
     /// How it is written in older operator sets, which lack it as it is now.
-    pub older: Option<Older>,
+    pub older: Option<OlderForm>,
     /// Writes other operators of ONNX, where the set that is written cannot say what a node does.
     pub instead: Option<Instead>,
     /// Tells whether an attribute of a node changes nothing, so that an operator set may lack it.
@@ -501,18 +501,18 @@ impl Row {
 
     /// Written by a graph in operator sets before one.
     pub const fn before(self, since: i64, lower: Lower) -> Row {
-        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
+        Row { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Graph(lower) }), ..self }
     }
 
     /// Written by a graph of other operators in operator sets before one, which rounds floats in
     /// several steps.
     pub const fn composed_before(self, since: i64, lower: Lower) -> Row {
-        Row { older: Some(Older { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
+        Row { older: Some(OlderForm { since, is_whole: true, write: OlderWriter::Graph(lower) }), ..self }
     }
 
     /// Written by a function in operator sets before one.
     pub const fn sampled_before(self, since: i64, write: OlderRule) -> Row {
-        Row { older: Some(Older { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
+        Row { older: Some(OlderForm { since, is_whole: false, write: OlderWriter::Context(write) }), ..self }
     }
 
     /// The function that writes other operators where an operator set cannot express a node.

@@ -16,14 +16,14 @@ use crate::engine::{Memory, Rest};
 use crate::plan::AnyPlan;
 
 /// A type of a parameter, as kernels declare it.
-trait Declared {
+trait CudaType {
     /// A declaration of a name.
     fn declared(name: &str) -> String;
 }
 
 macro_rules! declared {
     ($($rust:ty: $c:literal),*) => {
-        $(impl Declared for $rust {
+        $(impl CudaType for $rust {
             fn declared(name: &str) -> String {
                 [$c, " ", name].concat()
             }
@@ -33,19 +33,19 @@ macro_rules! declared {
 
 declared!(u64: "u64", i64: "i64", f64: "double");
 
-impl<T: Declared, const COUNT: usize> Declared for [T; COUNT] {
+impl<T: CudaType, const COUNT: usize> CudaType for [T; COUNT] {
     fn declared(name: &str) -> String {
         T::declared(&format!("{name}[{COUNT}]"))
     }
 }
 
 /// Parameters of a launch.
-pub(crate) trait Parameters: DeviceRepr {
+pub(crate) trait KernelParameters: DeviceRepr {
     /// The declaration of the struct in the language of the kernels.
     fn declaration() -> String;
 }
 
-/// Declares [`Parameters`], here and in the text of the kernels.
+/// Declares [`KernelParameters`], here and in the text of the kernels.
 macro_rules! parameters {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
         $(#[$about])*
@@ -55,7 +55,7 @@ macro_rules! parameters {
             $($(#[$doc])* pub(super) $field: $type,)*
         }
 
-        impl Parameters for $name {
+        impl KernelParameters for $name {
             fn declaration() -> String {
                 let (name, size) = (stringify!($name), size_of::<$name>());
                 let fields = [$(<$type>::declared(stringify!($field))),*].join(";\n");
@@ -170,7 +170,7 @@ pub(crate) trait Launcher {
     }
 
     /// Runs a kernel with `blocks` blocks of [`THREADS`] threads.
-    fn launch<P: Parameters>(
+    fn launch<P: KernelParameters>(
         &self,
         program: KernelProgram,
         entry: Entry,

@@ -7,7 +7,7 @@ use gradus_core::graph::{Type, ValueId};
 use gradus_core::tensor::byte_len;
 use gradus_core::{DType, Error, Kind, Limits, Number, Result, Shape, Tensor, Value};
 
-use super::Inputs;
+use super::NamedValues;
 use super::plan::{Draw, Needed, PlannedRun, SizeChoice, binding};
 use crate::convert::Rules;
 use crate::fact::{Fact, TensorFact};
@@ -38,7 +38,7 @@ impl Model {
         random: &mut fastrand::Rng,
         (planned, tried, needed): (&PlannedRun, usize, &Needed),
         limits: Limits,
-    ) -> Result<Option<Inputs>> {
+    ) -> Result<Option<NamedValues>> {
         let graph = self.graph();
         let ids = graph.inputs().iter().filter(|id| graph.constant(**id).is_none());
         let facts = |random: &mut fastrand::Rng, sizes| {

@@ -39,7 +39,7 @@ pub(super) struct NodeCosts<'a> {
 }
 
 /// A graph while its nodes are counted.
-struct Counted<'a> {
+struct CountedGraph<'a> {
     graph: &'a Graph,
     facts: &'a [Fact],
     place: Vec<(usize, usize)>,
@@ -57,7 +57,7 @@ impl<'a> NodeCosts<'a> {
     pub(super) fn of_model(mut self) -> Vec<NodeCost> {
         let facts = self.inference.facts().to_vec();
         let (graph, parameters) = (self.model.graph(), Rc::default());
-        let mut nodes = self.of_graph(&Counted { graph, facts: &facts, place: Vec::new(), parameters });
+        let mut nodes = self.of_graph(&CountedGraph { graph, facts: &facts, place: Vec::new(), parameters });
         let mut readers = ConstantReaders::new(self.model);
         for cost in &mut nodes {
             cost.parameters = readers.parameters(graph, &graph.nodes()[cost.node]);
@@ -65,11 +65,11 @@ impl<'a> NodeCosts<'a> {
         nodes
     }
 
-    fn of_graph(&mut self, of: &Counted<'_>) -> Vec<NodeCost> {
+    fn of_graph(&mut self, of: &CountedGraph<'_>) -> Vec<NodeCost> {
         of.graph.order().iter().map(|&index| self.of_node(of, index)).collect()
     }
 
-    fn of_node(&mut self, of: &Counted<'_>, index: usize) -> NodeCost {
+    fn of_node(&mut self, of: &CountedGraph<'_>, index: usize) -> NodeCost {
         let node = &of.graph.nodes()[index];
         let row = row_of_node(self.model, node);
         let mut inputs: Vec<_> = node.needs().collect();
@@ -151,7 +151,7 @@ impl<'a> NodeCosts<'a> {
     /// The costs of the graphs that a node runs.
     fn within(
         &mut self,
-        of: &Counted<'_>,
+        of: &CountedGraph<'_>,
         node: &Node,
         index: usize,
         why: &mut Option<&'static str>,
@@ -170,7 +170,7 @@ impl<'a> NodeCosts<'a> {
                 return Counts::default();
             };
             let runs = self.inference.runs(&place);
-            let inner = Counted { graph, facts: &facts, place, parameters: handed.clone() };
+            let inner = CountedGraph { graph, facts: &facts, place, parameters: handed.clone() };
             let nodes = self.of_graph(&inner);
             *why = why.or_else(|| nodes.iter().find_map(|node| node.uncounted));
             let symbols = self.inference.symbols_mut();

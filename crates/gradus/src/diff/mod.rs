@@ -95,7 +95,7 @@ impl Diff {
         // Versions of ONNX's operators follow from the operator sets, which are compared already.
         let versions = sources.iter().any(|model| model.standard != graph::Standard::Onnx);
         let limits = before.limits();
-        let graphs = graphs::Graphs { versions, limits, found: Vec::new() };
+        let graphs = graphs::GraphsDiff { versions, limits, found: Vec::new() };
         diff.graphs = graphs.compare(sources.map(|model| &model.graph), "")?;
         diff.compare_functions(sources, limits)?;
         Ok(diff)
@@ -120,7 +120,7 @@ impl Diff {
                         self.functions.push(Change { parts, ..Change::new(&name, a, b) });
                     }
                     let path = format!("function \"{name}\"");
-                    let graphs = graphs::Graphs { versions: true, limits, found: Vec::new() };
+                    let graphs = graphs::GraphsDiff { versions: true, limits, found: Vec::new() };
                     self.graphs.extend(graphs.compare([&before.body, &after.body], &path)?);
                 }
                 [before, after] => {

@@ -16,7 +16,7 @@ use gradus_core::{Error, Kind, Result, room_for};
 use gradus_formats::{Files, Part, Splice};
 
 pub(crate) use mapped::origin;
-use mapped::{MAX_MAPS, Map};
+use mapped::{FileMap, MAX_MAPS};
 pub use write::{NewFiles, abandon_unfinished, cannot_write, check_room};
 
 /// Maximum number of bytes of a file of constants that is read: a map takes a page and more.
@@ -76,7 +76,7 @@ fn bytes_of(file: &File, path: &Path, read: u64) -> Result<Bytes> {
         }
         return Ok(bytes.into());
     }
-    let map = Map::new(file).map_err(|error| cannot_read(path, error))?;
+    let map = FileMap::new(file).map_err(|error| cannot_read(path, error))?;
     let Some(map) = map else {
         let message = format!("cannot map the file: {MAX_MAPS} files are mapped, which is the limit");
         return Err(Error::new(Kind::Limit, message).in_file(path.display()));

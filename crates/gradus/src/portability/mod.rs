@@ -132,7 +132,7 @@ impl Model {
         let bodies = SubgraphFacts::new(inference.subgraphs().to_vec());
         let facts = inference.facts().to_vec();
         let mut search = Search { model: self, inference: &mut inference, bodies, differences: Vec::new() };
-        search.graph(&Place {
+        search.graph(&NodePlace {
             graph: self.graph(),
             facts: &facts,
             path: Vec::new(),
@@ -154,7 +154,7 @@ struct Search<'a> {
 }
 
 /// A graph while it is searched.
-struct Place<'a> {
+struct NodePlace<'a> {
     graph: &'a Graph,
     facts: &'a [Fact],
     path: Vec<(usize, usize)>,
@@ -164,13 +164,13 @@ struct Place<'a> {
 }
 
 impl Search<'_> {
-    fn graph(&mut self, at: &Place<'_>) {
+    fn graph(&mut self, at: &NodePlace<'_>) {
         for &index in at.graph.order() {
             self.node(at, &at.graph.nodes()[index], index);
         }
     }
 
-    fn node(&mut self, at: &Place<'_>, node: &Node, index: usize) {
+    fn node(&mut self, at: &NodePlace<'_>, node: &Node, index: usize) {
         let label = at.label.clone() + &node.label(index);
         let attributes = Attributes::new(&node.attributes, Form::of_node(Standard::Onnx, node));
         let attributes = attributes.with_parameters(at.parameters.clone());
@@ -182,7 +182,7 @@ impl Search<'_> {
             // Nothing is known of a graph that was not inferred, as bodies of functions past a limit.
             let Some(facts) = self.bodies.get(&path).map(<[Fact]>::to_vec) else { continue };
             let (label, parameters) = (format!("{label}, "), parameters.clone());
-            self.graph(&Place { graph, facts: &facts, path, label, parameters });
+            self.graph(&NodePlace { graph, facts: &facts, path, label, parameters });
         }
         if function.is_some() || !node.operator.domain.is_empty() {
             return;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use gradus_core::{Error, Kind, Limits, Result};
 use gradus_formats::{Files, onnx};
 
-use super::Output;
+use super::OutputFile;
 use crate::files::{Folder, NewFiles, cannot_read, cannot_write, folder_of, map, open_regular};
 use crate::model::Model;
 
@@ -49,19 +49,19 @@ pub(super) fn copied(
 
 /// Files by the names that they had before.
 #[derive(Debug)]
-pub(super) struct Renamed {
+pub(super) struct RenamedFiles {
     pub(super) files: Arc<dyn Files>,
     /// Names after those before.
     pub(super) names: BTreeMap<String, String>,
 }
 
-impl Renamed {
+impl RenamedFiles {
     fn before<'a>(&'a self, path: &'a str) -> &'a str {
         self.names.iter().find(|(_, new)| *new == path).map_or(path, |(old, _)| old)
     }
 }
 
-impl Files for Renamed {
+impl Files for RenamedFiles {
     fn open(&self, path: &str) -> Result<Bytes> {
         self.files.open(self.before(path))
     }
@@ -160,7 +160,7 @@ impl Copy<'_> {
     fn copy(self, source: &File, to: &Path, files: &mut NewFiles) -> Result<()> {
         let bytes = source.metadata().map_or(0, |of| of.len()).into();
         files.create_of(to, bytes, |out| {
-            Output { out, path: to, limits: self.limits }.copy(source, u64::MAX).map(drop)
+            OutputFile { out, path: to, limits: self.limits }.copy(source, u64::MAX).map(drop)
         })
     }
 }

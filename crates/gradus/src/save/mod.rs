@@ -10,7 +10,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use beside::Renamed;
+use beside::RenamedFiles;
 use bytes::Bytes;
 use gradus_core::convert::{product, u64_of, usize_of};
 use gradus_core::graph::Standard;
@@ -101,13 +101,13 @@ impl Model {
             self.check_output(to)?;
             beside::check_replaced(path, &name)?;
             files.create_of(to, bytes_of(&data), |out| {
-                Output { out, path: to, limits }.splice(&data, &none)
+                OutputFile { out, path: to, limits }.splice(&data, &none)
             })?;
             len = encoded.len() + data.len();
             written = encoded;
         }
         files.create_of(path, bytes_of(&written), |out| {
-            Output { out, path, limits }.splice(&written, &none)
+            OutputFile { out, path, limits }.splice(&written, &none)
         })?;
         files.commit()?;
         Ok(u64_of(len))
@@ -143,13 +143,13 @@ impl Model {
         };
         let len = xml.len() + of_constants;
         files.create_of(&beside, product(of_constants, 1), |out| {
-            let mut output = Output { out, path: &beside, limits };
+            let mut output = OutputFile { out, path: &beside, limits };
             match constants {
                 ConstantFiles::Spliced(splice, source) => output.splice(splice, source),
                 ConstantFiles::Parts(parts) => parts.iter().try_for_each(|part| output.bytes(part)),
             }
         })?;
-        files.create_of(path, bytes_of(xml), |out| Output { out, path, limits }.splice(xml, text))?;
+        files.create_of(path, bytes_of(xml), |out| OutputFile { out, path, limits }.splice(xml, text))?;
         files.commit()?;
         Ok(u64_of(len))
     }
@@ -219,10 +219,11 @@ impl Model {
             Some(edit) => onnx::edit_model(bytes, self.source(), edit)?,
             None => Splice::whole(bytes.len()),
         };
-        files
-            .create_of(path, bytes_of(&splice), |out| Output { out, path, limits }.splice(&splice, bytes))?;
+        files.create_of(path, bytes_of(&splice), |out| {
+            OutputFile { out, path, limits }.splice(&splice, bytes)
+        })?;
         if let Some(written) = files.last() {
-            read_again(&map(written)?, Arc::new(Renamed { files: sources_files.clone(), names }))?;
+            read_again(&map(written)?, Arc::new(RenamedFiles { files: sources_files.clone(), names }))?;
         }
         files.commit()?;
         Ok(u64_of(splice.len()))
@@ -259,13 +260,13 @@ fn read_again(bytes: &Bytes, files: Arc<dyn Files>) -> Result<()> {
 }
 
 /// A file that is written until the deadline.
-struct Output<'a> {
+struct OutputFile<'a> {
     out: &'a mut BufWriter<File>,
     path: &'a Path,
     limits: Limits,
 }
 
-impl Output<'_> {
+impl OutputFile<'_> {
     fn splice(&mut self, splice: &Splice, source: &Bytes) -> Result<()> {
         splice.parts().try_for_each(|part| match part {
             Part::Fresh(bytes) => self.bytes(bytes),

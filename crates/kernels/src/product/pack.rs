@@ -94,14 +94,14 @@ impl<'a> Panels<'a> {
 
 /// Elements that vectors of doubles are made of. Loops go over indices: functions of iterators that
 /// are not inlined are not compiled for the level.
-trait Wide: Copy {
+trait WideElement: Copy {
     /// Writes as many elements as a vector of doubles has.
     fn widen<S: Simd>(simd: S, from: &[Self], to: &mut [f64]);
 
     fn double(self) -> f64;
 }
 
-impl Wide for f64 {
+impl WideElement for f64 {
     #[inline(always)]
     fn widen<S: Simd>(_: S, from: &[f64], to: &mut [f64]) {
         to.copy_from_slice(from);
@@ -116,7 +116,7 @@ impl Wide for f64 {
 /// Maximum number of lanes of float32.
 const SINGLES: usize = 16;
 
-impl Wide for [u8; 4] {
+impl WideElement for [u8; 4] {
     #[inline(always)]
     fn widen<S: Simd>(simd: S, from: &[[u8; 4]], to: &mut [f64]) {
         let mut singles = [0.0; SINGLES];
@@ -135,7 +135,7 @@ impl Wide for [u8; 4] {
 
 /// Writes a row: of each panel, the row of that number.
 #[inline(always)]
-fn split<S: Simd, T: Wide>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut [f64]) {
+fn split<S: Simd, T: WideElement>(simd: S, line: &[T], [k, rows]: [usize; 2], out: &mut [f64]) {
     let lanes = S::f64s::LEN;
     let vectors = tile(lanes).1;
     let width = vectors * lanes;
@@ -224,7 +224,13 @@ impl Rows for Shifted<'_> {
 /// Writes the segments of rows, whose first elements lie at some places. Whole vectors are written:
 /// what a segment writes after its end, the next one overwrites.
 #[inline(always)]
-fn copy<S: Simd, T: Wide>(simd: S, all: &[T], segments: &[Segment], places: &[usize], out: &mut [f64]) {
+fn copy<S: Simd, T: WideElement>(
+    simd: S,
+    all: &[T],
+    segments: &[Segment],
+    places: &[usize],
+    out: &mut [f64],
+) {
     let lanes = S::f64s::LEN;
     let width = tile(lanes).1 * lanes;
     for segments in segments.chunk_by(|a, b| a.panel == b.panel) {

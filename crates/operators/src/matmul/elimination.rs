@@ -17,14 +17,14 @@ use crate::matmul::{infer, orthogonal};
 use crate::op::EvalContext;
 
 /// The steps of an elimination.
-struct Steps {
+struct EliminationSteps {
     /// The row with which that of each step changed places: the first with the largest element.
     pivots: Vec<usize>,
     /// The first step whose pivot was zero.
     stuck: Option<usize>,
 }
 
-impl Steps {
+impl EliminationSteps {
     /// The determinant of a square that was factored.
     fn det(&self, matrix: &[f64], rows: usize) -> f64 {
         if self.stuck.is_some() {
@@ -40,8 +40,12 @@ impl Steps {
 
 /// Makes an upper triangle by the rows with the largest pivots. Below it, in place of zeros, are
 /// the multiples of rows that were subtracted.
-fn factored(cx: &EvalContext<'_>, matrix: &mut [f64], [rows, columns]: [usize; 2]) -> Result<Steps> {
-    let mut steps = Steps { pivots: Vec::with_capacity(rows.min(columns)), stuck: None };
+fn factored(
+    cx: &EvalContext<'_>,
+    matrix: &mut [f64],
+    [rows, columns]: [usize; 2],
+) -> Result<EliminationSteps> {
+    let mut steps = EliminationSteps { pivots: Vec::with_capacity(rows.min(columns)), stuck: None };
     for k in 0..rows.min(columns) {
         cx.limits().check()?;
         let size = |i: usize| matrix[i * columns + k].abs();

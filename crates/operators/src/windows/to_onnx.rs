@@ -170,7 +170,7 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
         return Ok(vec![l.apply("ConvTranspose", &[x, weights], &attributes)?]);
     }
     attributes.retain(|(name, _)| *name != "pads");
-    let from = Ends::of(l, spatial)?;
+    let from = PadBegins::of(l, spatial)?;
     let kernel = l.dims(1).unwrap_or_default().into_iter().skip(2 + usize::from(has_groups));
     let kernel: Option<Vec<_>> = kernel.collect();
     if let Some(kernel) = kernel.as_ref().filter(|kernel| kernel.len() != spatial) {
@@ -201,8 +201,8 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
     let whole = l.apply("ConvTranspose", &[x, weights], &attributes)?;
     let (all, wanted) = (part(f("Shape", whole), 2, i64::MAX).write(l, DType::I64)?, l.whole_list(2)?);
     let begin = match &from {
-        Ends::Explicit(begin) => ints(begin),
-        Ends::Same { upper } => {
+        PadBegins::Explicit(begin) => ints(begin),
+        PadBegins::Same { upper } => {
             let excess = of("Max", all - wanted, ints(&[0])).write(l, DType::I64)?;
             let half = excess / ints(&[2]);
             if *upper { excess - half } else { half }
@@ -218,29 +218,29 @@ pub fn conv_transpose(l: &mut Lowering<'_>, has_groups: bool) -> Result<Vec<Lowe
 }
 
 /// The place where outputs of a given size begin in all that a transposed convolution gives.
-enum Ends {
+enum PadBegins {
     /// After the pads of the node, or at the first output.
     Explicit(Vec<i64>),
     /// In the middle; of an odd number, one more is cut from the begin (`same_upper`) or the end.
     Same { upper: bool },
 }
 
-impl Ends {
-    fn of(l: &Lowering<'_>, spatial: usize) -> Result<Ends> {
+impl PadBegins {
+    fn of(l: &Lowering<'_>, spatial: usize) -> Result<PadBegins> {
         Ok(match words::PADS.of(&l.attributes)? {
-            "same_upper" => Ends::Same { upper: true },
-            "same_lower" => Ends::Same { upper: false },
-            "valid" => Ends::Explicit(vec![0; spatial]),
-            _ => Ends::Explicit(each(l, "pads_begin", 0, spatial)?),
+            "same_upper" => PadBegins::Same { upper: true },
+            "same_lower" => PadBegins::Same { upper: false },
+            "valid" => PadBegins::Explicit(vec![0; spatial]),
+            _ => PadBegins::Explicit(each(l, "pads_begin", 0, spatial)?),
         })
     }
 
     /// The number of outputs that are cut from the beginning of an axis, of `excess` in all.
     fn cut(&self, axis: usize, excess: i64) -> i64 {
         match self {
-            Ends::Explicit(begin) => begin[axis],
-            Ends::Same { upper: false } => excess.max(0) / 2,
-            Ends::Same { upper: true } => excess.max(0) - excess.max(0) / 2,
+            PadBegins::Explicit(begin) => begin[axis],
+            PadBegins::Same { upper: false } => excess.max(0) / 2,
+            PadBegins::Same { upper: true } => excess.max(0) - excess.max(0) / 2,
         }
     }
 }

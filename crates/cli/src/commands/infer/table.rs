@@ -9,7 +9,7 @@ use gradus::infer::{Completeness, Inference, ModelCondition, Subgraph, Why};
 use gradus::{Dim, Fact};
 
 use super::json::Totals;
-use super::{Shown, is_unknown, operator, type_name};
+use super::{ShownValues, is_unknown, operator, type_name};
 use crate::output::{escaped, fitted, warning};
 
 fn row(
@@ -46,7 +46,7 @@ fn group(graph: &Graph, id: ValueId, depth: usize) -> String {
 
 /// Writes facts, totals and problems as tables.
 pub(super) fn write_text(
-    shown: &Shown<'_>,
+    shown: &ShownValues<'_>,
     totals: &Totals<'_>,
     graph: &Graph,
     inference: &Inference,

@@ -13,7 +13,7 @@ use crate::Splice;
 
 /// A part of the file as it is to be written.
 #[derive(Clone, Debug)]
-pub(super) enum Piece {
+pub(super) enum XmlPiece {
     /// A range of the file that was read.
     Source(Range<usize>),
     /// New.
@@ -24,18 +24,18 @@ pub(super) enum Piece {
 #[derive(Clone, Debug)]
 pub(super) struct Patch {
     pub(super) range: Range<usize>,
-    pub(super) new: Vec<Piece>,
+    pub(super) new: Vec<XmlPiece>,
 }
 
 impl Patch {
     /// A patch that replaces a range by other text.
     pub(super) fn new(range: Range<usize>, text: impl Into<String>) -> Patch {
-        Patch { range, new: vec![Piece::Fresh(text.into())] }
+        Patch { range, new: vec![XmlPiece::Fresh(text.into())] }
     }
 }
 
 /// A part of the file with its patches; those that begin within another are none.
-pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<Piece> {
+pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<XmlPiece> {
     // At one place, insertions come before replacements.
     patches.sort_by_key(|patch| (patch.range.start, !patch.range.is_empty()));
     let (mut pieces, mut at) = (Vec::new(), range.start);
@@ -43,11 +43,11 @@ pub(super) fn patched(range: Range<usize>, mut patches: Vec<Patch>) -> Vec<Piece
         if patch.range.start < at || patch.range.end > range.end {
             continue;
         }
-        pieces.push(Piece::Source(at..patch.range.start));
+        pieces.push(XmlPiece::Source(at..patch.range.start));
         pieces.extend(patch.new);
         at = patch.range.end;
     }
-    pieces.push(Piece::Source(at..range.end));
+    pieces.push(XmlPiece::Source(at..range.end));
     pieces
 }
 
@@ -102,24 +102,24 @@ impl Offsets {
     }
 
     /// The parts of the other file that stay where these pieces do.
-    pub(super) fn kept(&self, pieces: &[Piece]) -> Vec<Range<usize>> {
+    pub(super) fn kept(&self, pieces: &[XmlPiece]) -> Vec<Range<usize>> {
         if !self.movable {
             return std::iter::once(0..self.len).collect();
         }
         let parts = pieces.iter().flat_map(|piece| match piece {
-            Piece::Source(range) => self.within(range),
-            Piece::Fresh(_) => &[],
+            XmlPiece::Source(range) => self.within(range),
+            XmlPiece::Fresh(_) => &[],
         });
         parts.map(|offset| offset.part.clone()).collect()
     }
 
     /// Appends pieces, with constants where they lie now; offsets in the file are `base` bytes
     /// greater than those here.
-    pub(super) fn write(&self, out: &mut Splice, pieces: &[Piece], laid: &Laid, base: usize) {
+    pub(super) fn write(&self, out: &mut Splice, pieces: &[XmlPiece], laid: &Laid, base: usize) {
         for piece in pieces {
             let range = match piece {
-                Piece::Source(range) => range,
-                Piece::Fresh(text) => {
+                XmlPiece::Source(range) => range,
+                XmlPiece::Fresh(text) => {
                     fresh(out, text, laid);
                     continue;
                 }
@@ -148,8 +148,8 @@ mod tests {
         let patches =
             vec![Patch::new(8..8, "x"), Patch::new(2..5, "y"), Patch::new(3..4, "z"), Patch::new(8..9, "")];
         let pieces = patched(1..10, patches).into_iter().map(|piece| match piece {
-            Piece::Source(range) => text[range].to_owned(),
-            Piece::Fresh(text) => text,
+            XmlPiece::Source(range) => text[range].to_owned(),
+            XmlPiece::Fresh(text) => text,
         });
         assert_eq!(pieces.collect::<String>(), "1y567x9");
     }

@@ -198,7 +198,7 @@ pub fn kthvalue(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
 }
 
 /// A tensor as pairs of elements along an axis: those of the result in it, the others in the next.
-struct Pairs {
+struct ElementPairs {
     axis: usize,
     own: LoweredValue,
     other: LoweredValue,
@@ -207,8 +207,8 @@ struct Pairs {
     other_place: LoweredValue,
 }
 
-impl Pairs {
-    fn new(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, rank: usize) -> Result<Pairs> {
+impl ElementPairs {
+    fn new(l: &mut Lowering<'_>, x: LoweredValue, axis: usize, rank: usize) -> Result<ElementPairs> {
         let [after, before] = [l.list(&[i64_of(axis) + 1])?, l.list(&[i64_of(axis)])?];
         let (own, other) =
             (l.apply("Unsqueeze", &[x, after], &[])?, l.apply("Unsqueeze", &[x, before], &[])?);
@@ -219,7 +219,7 @@ impl Pairs {
         let place = l.reshape(places, &dims)?;
         dims.swap(axis, axis + 1);
         let other_place = l.reshape(places, &dims)?;
-        Ok(Pairs { axis, own, other, place, other_place })
+        Ok(ElementPairs { axis, own, other, place, other_place })
     }
 
     /// A reduction of the others.
@@ -247,7 +247,7 @@ fn cumulated(l: &mut Lowering<'_>) -> Result<(LoweredValue, usize, usize)> {
 pub fn extreme(l: &mut Lowering<'_>, value: &str, place: &str) -> Result<Vec<LoweredValue>> {
     let (x, axis, rank) = cumulated(l)?;
     let dtype = l.dtype_of(0)?;
-    let pairs = Pairs::new(l, x, axis, rank)?;
+    let pairs = ElementPairs::new(l, x, axis, rank)?;
     let until = pairs.until(l)?;
     // Elements after it stand for the element itself, which is the last one if it is found.
     let seen = pick(until, pairs.other, pairs.own).write(l, dtype)?;
@@ -269,7 +269,7 @@ pub fn logcumsumexp(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     }
     let (x, axis, rank) = cumulated(l)?;
     let dtype = l.dtype_of(0)?;
-    let pairs = Pairs::new(l, x, axis, rank)?;
+    let pairs = ElementPairs::new(l, x, axis, rank)?;
     let until = pairs.until(l)?;
     let seen = pick(until, pairs.other, f64::NEG_INFINITY).write(l, dtype)?;
     Ok(vec![pairs.reduce(l, "ReduceLogSumExp", seen)?])
@@ -280,7 +280,7 @@ pub fn mode(l: &mut Lowering<'_>) -> Result<Vec<LoweredValue>> {
     let (x, rank) = (l.input(0)?, l.rank_of(0)?);
     let axis = axis(l.attributes.int_or("axis", -1)?, rank)?;
     let order = ascending(l, x, axis)?;
-    let pairs = Pairs::new(l, order[0], axis, rank)?;
+    let pairs = ElementPairs::new(l, order[0], axis, rank)?;
     let same = l.apply("Equal", &[pairs.own, pairs.other], &[])?;
     let same = l.cast(same, DType::I64)?;
     let counts = pairs.reduce(l, "ReduceSum", same)?;

@@ -11,7 +11,7 @@ use crate::graphs::unsupported;
 use crate::lowering::{LoweredValue, Lowering, int};
 use crate::ml::lowered::{class_of_one, floats64, labelled, matrix_of_samples, transformed};
 use crate::ml::scores::{Labels, PostTransform};
-use crate::ml::trees::ensemble::{Aggregate, Child, Ensemble, Mode, at};
+use crate::ml::trees::ensemble::{Aggregate, BranchMode, Child, Ensemble, at};
 
 /// Maximum number of comparisons on a path from a root to a leaf; the graph has some seven nodes
 /// for each.
@@ -22,7 +22,7 @@ const MAX_WEIGHTS: u128 = 1 << 26;
 
 /// A comparison, or a leaf, whose children are itself.
 #[derive(Debug)]
-struct State {
+struct TestState {
     /// The name of the operator that compares a feature with the value.
     test: &'static str,
     feature: usize,
@@ -32,7 +32,7 @@ struct State {
 }
 
 /// The states of an ensemble: first its nodes, then its leaves, then members of sets.
-fn states(ensemble: &Ensemble) -> Vec<State> {
+fn states(ensemble: &Ensemble) -> Vec<TestState> {
     let (nodes, leaves) = (ensemble.nodes.len(), ensemble.leaves.len());
     let index = |child: Child| match child {
         Child::Node(node) => at(node),
@@ -43,21 +43,21 @@ fn states(ensemble: &Ensemble) -> Vec<State> {
     for node in &ensemble.nodes {
         let children = node.children.map(index);
         let test = match node.mode {
-            Mode::AtMost => "LessOrEqual",
-            Mode::Less => "Less",
-            Mode::AtLeast => "GreaterOrEqual",
-            Mode::Greater => "Greater",
-            Mode::Equal | Mode::NotEqual | Mode::Member => "Equal",
+            BranchMode::AtMost => "LessOrEqual",
+            BranchMode::Less => "Less",
+            BranchMode::AtLeast => "GreaterOrEqual",
+            BranchMode::Greater => "Greater",
+            BranchMode::Equal | BranchMode::NotEqual | BranchMode::Member => "Equal",
         };
         let mut state =
-            State { test, feature: node.feature, value: node.value, missing: node.missing, children };
+            TestState { test, feature: node.feature, value: node.value, missing: node.missing, children };
         match node.mode {
-            Mode::NotEqual => {
+            BranchMode::NotEqual => {
                 state.children.reverse();
                 state.missing = !state.missing;
             }
             // A set is a chain of comparisons.
-            Mode::Member => {
+            BranchMode::Member => {
                 let (first, rest) = ensemble.members(node).split_first().unwrap_or((&f64::NAN, &[]));
                 state.value = *first;
                 for &value in rest {
@@ -69,12 +69,12 @@ fn states(ensemble: &Ensemble) -> Vec<State> {
         all.push(state);
     }
     for leaf in nodes..nodes + leaves {
-        all.push(State { test: "", feature: 0, value: 0.0, missing: false, children: [leaf; 2] });
+        all.push(TestState { test: "", feature: 0, value: 0.0, missing: false, children: [leaf; 2] });
     }
     let mut ends: Vec<_> = (0..nodes).collect();
     for (node, value) in members {
         let (next, end) = (all.len(), ends[node]);
-        all.push(State { test: "Equal", value, ..all[end] });
+        all.push(TestState { test: "Equal", value, ..all[end] });
         all[end].children[1] = next;
         ends[node] = next;
     }
@@ -82,7 +82,7 @@ fn states(ensemble: &Ensemble) -> Vec<State> {
 }
 
 /// The number of comparisons on the longest path.
-fn levels(roots: &[usize], states: &[State]) -> Result<usize> {
+fn levels(roots: &[usize], states: &[TestState]) -> Result<usize> {
     let inner = |state: &usize| !states[*state].test.is_empty();
     let mut reached: HashSet<_> = roots.iter().copied().filter(inner).collect();
     let mut levels = 0;
@@ -114,7 +114,7 @@ fn single(value: f64) -> f32 {
 }
 
 impl Tables {
-    fn of(l: &mut Lowering<'_>, states: &[State]) -> Result<Tables> {
+    fn of(l: &mut Lowering<'_>, states: &[TestState]) -> Result<Tables> {
         let numbers = || states.iter().map(|state| state.value);
         let exact = numbers().all(|value| value.is_nan() || f64::from(single(value)) == value);
         let dtype = if l.dtype_of(0)? == DType::F32 && exact { DType::F32 } else { DType::F64 };
@@ -129,11 +129,11 @@ impl Tables {
                 tests.push(state.test);
             }
         }
-        let mut list = |of: &dyn Fn(&State) -> usize| {
+        let mut list = |of: &dyn Fn(&TestState) -> usize| {
             let list: Vec<_> = states.iter().map(|state| i64_of(of(state))).collect();
             l.list(&list)
         };
-        let number = |state: &State| tests.iter().position(|test| *test == state.test).unwrap_or(0);
+        let number = |state: &TestState| tests.iter().position(|test| *test == state.test).unwrap_or(0);
         Ok(Tables {
             dtype,
             features: list(&|state| state.feature)?,
@@ -189,7 +189,7 @@ impl Tables {
 }
 
 /// The state that each tree ends in, a row for each sample.
-fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[State]) -> Result<LoweredValue> {
+fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[TestState]) -> Result<LoweredValue> {
     let (levels, tables) = (levels(roots, states)?, Tables::of(l, states)?);
     let mut x = matrix_of_samples(l)?;
     if l.dtype_of(0)? != tables.dtype {
@@ -209,7 +209,12 @@ fn ends(l: &mut Lowering<'_>, roots: &[usize], states: &[State]) -> Result<Lower
 }
 
 /// The weights that leaves give to targets, a row for each state, and which ones are given.
-fn table(l: &mut Lowering<'_>, e: &Ensemble, states: &[State], targets: usize) -> Result<[LoweredValue; 2]> {
+fn table(
+    l: &mut Lowering<'_>,
+    e: &Ensemble,
+    states: &[TestState],
+    targets: usize,
+) -> Result<[LoweredValue; 2]> {
     let elements = product(states.len(), targets);
     if elements > MAX_WEIGHTS {
         return Err(unsupported(&format!("trees with a table of {elements} weights")));
